@@ -93,11 +93,17 @@ pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> 
         }
     };
     let base = document.text.as_ptr() as usize;
+    let bytes = document.text.as_bytes();
     let mut all = Parsed::default();
+    let (mut line, mut counted) = (1u32, 0usize);
     for item in items {
-        let offset = (item.get().as_ptr() as usize).saturating_sub(base);
-        let place = document.at_offset(offset);
+        // Items follow one another, so only the stretch since the last one is counted.
+        let offset = (item.get().as_ptr() as usize).saturating_sub(base).clamp(counted, bytes.len());
+        let newlines = memchr::memchr_iter(b'\n', &bytes[counted..offset]).count();
+        line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
+        counted = offset;
         let json = item.get().as_bytes();
+        let place = document.line(line);
         extend(&mut all, parse(&Item { json, place }));
     }
     all
