@@ -1,1 +1,3 @@
 //! The analyzer.
+
+pub mod firewall;
