@@ -1,1 +1,2 @@
 //! The analyzer.
+pub mod containerd;
