@@ -17,7 +17,8 @@ pub(crate) const MEMBER_FILE_BYTES_READ: usize = MEMBER_BYTES_READ + (16 << 10);
 pub(crate) const HEAD_BYTES: usize = 24;
 /// Size of a gzip trailer: CRC-32 and size.
 const TAIL_BYTES: usize = 8;
-/// Deflate level; measured, see `LEVEL` in FORMAT.md.
+/// Deflate level. On 300 MB of journal lines: level 1 gives 72 MB in 1.2 s, 2 gives 54 MB in 1.5 s,
+/// 4 gives 49 MB in 2.3 s, 6 gives 46 MB in 3.6 s; a sick node should not be kept busy for the last 10 %.
 const LEVEL: u32 = 2;
 
 /// What a member's header says of itself. Not to be trusted.
