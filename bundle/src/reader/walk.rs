@@ -326,7 +326,9 @@ impl<'a> Walk<'a> {
 
     fn pass_on(&mut self) {
         for piece in self.ready.drain(..) {
-            if self.stop.is_none() && self.deliver.deliver(piece).is_break() {
+            // A limit still lets the last piece of what was begun through.
+            let open = matches!(self.stop, None | Some(Stop::Limit));
+            if open && self.deliver.deliver(piece).is_break() {
                 self.stop = Some(Stop::Satisfied);
             }
         }
