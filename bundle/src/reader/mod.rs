@@ -114,10 +114,11 @@ pub fn read_entry(
         content: Option<Vec<u8>>,
     }
     impl Deliver for One<'_> {
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            entry.path.as_str() == self.path
+        }
+
         fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
-            if piece.entry.path.as_str() != self.path {
-                return ControlFlow::Continue(());
-            }
             let content = self.content.get_or_insert_default();
             let room = self.cap.saturating_sub(content.len());
             let bytes = piece.bytes();
@@ -137,14 +138,16 @@ pub fn read_entry(
     Ok(one.content)
 }
 
-/// All entries in path order.
+/// All entries in path order. Content is passed over, so damage inside it goes unnoticed.
 pub fn list(input: &Path, limits: &Limits) -> Result<(Summary, Vec<EntryInfo>), OpenError> {
     struct Names(Vec<EntryInfo>);
     impl Deliver for Names {
-        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
-            if piece.seq == 0 {
-                self.0.push((*piece.entry).clone());
-            }
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            self.0.push(entry.clone());
+            false
+        }
+
+        fn deliver(&mut self, _piece: OwnedPiece) -> ControlFlow<()> {
             ControlFlow::Continue(())
         }
     }

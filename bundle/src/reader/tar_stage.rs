@@ -111,9 +111,34 @@ impl TarStage {
         }
     }
 
+    /// Bytes that come next and will be thrown away.
+    pub(crate) fn skippable(&self, walk: &Walk<'_>) -> u64 {
+        match self.state {
+            State::Skip { left } => left,
+            State::Content { left, .. } if walk.unwanted() => left,
+            _ => 0,
+        }
+    }
+
+    /// Passes over bytes that were not even inflated, at most [`Self::skippable`] of them.
+    pub(crate) fn skip(&mut self, bytes: u64, walk: &mut Walk<'_>) {
+        self.pos += bytes;
+        if let State::Content { left, .. } | State::Skip { left } = &mut self.state {
+            *left = left.saturating_sub(bytes);
+        }
+        self.settle(walk);
+    }
+
+    /// Notes that the file goes on behind the end of the archive.
+    pub(crate) fn more_follows(&mut self) {
+        self.trailing = true;
+    }
+
     /// Passes over bytes that are lost.
     pub(crate) fn gap(&mut self, lost: u64, at: u64, why: &str, walk: &mut Walk<'_>) {
         self.pos += lost;
+        // Something was there, so what follows is not refused for lack of a first header.
+        self.any_header = true;
         if self.end_seen {
             return;
         }
@@ -143,7 +168,7 @@ impl TarStage {
             return;
         }
         walk.end(false);
-        if !self.any_header && !self.block.is_empty() && why.is_none() {
+        if !self.any_header && why.is_none() {
             self.not_a_tar(walk);
             return;
         }
@@ -203,7 +228,10 @@ impl TarStage {
             return;
         }
         if block.iter().all(|b| *b == 0) {
-            if !matches!(self.state, State::Resync) {
+            if !self.any_header {
+                self.block.extend_from_slice(block);
+                self.not_a_tar(walk);
+            } else if !matches!(self.state, State::Resync) {
                 self.end_seen = true;
                 self.state = State::End;
             }

@@ -74,6 +74,7 @@ pub(crate) struct Walk<'a> {
 struct Current {
     cutter: Cutter,
     got: u64,
+    wanted: bool,
     over_limit: bool,
     metadata: Option<Vec<u8>>,
 }
@@ -229,8 +230,11 @@ impl<'a> Walk<'a> {
         let is_metadata = matches!(path.as_str(), HEADER_PATH | MANIFEST_PATH);
         let index = u32::try_from(self.entries).unwrap_or(u32::MAX);
         self.entries += 1;
+        let entry = EntryInfo { index, path, size };
+        let wanted = self.deliver.wants(&entry);
         self.current = Some(Current {
-            cutter: Cutter::new(Arc::new(EntryInfo { index, path, size })),
+            cutter: Cutter::new(Arc::new(entry)),
+            wanted,
             got: 0,
             over_limit: false,
             metadata: is_metadata.then(Vec::new),
@@ -240,7 +244,8 @@ impl<'a> Walk<'a> {
 
     /// Whether more of the current entry would be thrown away.
     pub(crate) fn unwanted(&self) -> bool {
-        self.current.as_ref().is_none_or(|c| c.over_limit)
+        let unwanted = |c: &Current| c.over_limit || !(c.wanted || c.metadata.is_some());
+        self.current.as_ref().is_none_or(unwanted)
     }
 
     /// Takes content of the current entry.
@@ -260,7 +265,7 @@ impl<'a> Walk<'a> {
         }
         current.got += taken;
         self.bytes += taken;
-        if !wanted.is_empty() {
+        if current.wanted && !wanted.is_empty() {
             current.cutter.content(buf, wanted, &mut self.ready);
         }
         if given > room && !current.over_limit {
@@ -276,7 +281,9 @@ impl<'a> Walk<'a> {
     pub(crate) fn gap(&mut self, lost: u64, at: u64, why: &str) {
         let path = match &mut self.current {
             Some(current) => {
-                current.cutter.gap(&mut self.ready);
+                if current.wanted {
+                    current.cutter.gap(&mut self.ready);
+                }
                 current.cutter.entry().path.to_string()
             }
             None => "archive".to_owned(),
@@ -297,7 +304,9 @@ impl<'a> Walk<'a> {
             return;
         };
         let entry = Arc::clone(current.cutter.entry());
-        current.cutter.end(&mut self.ready);
+        if current.wanted {
+            current.cutter.end(&mut self.ready);
+        }
         if !complete && let Some(expected) = entry.size {
             let path = entry.path.to_string();
             let got = current.got;
@@ -317,7 +326,9 @@ impl<'a> Walk<'a> {
 
     fn pass_on(&mut self) {
         for piece in self.ready.drain(..) {
-            if self.stop.is_none() && self.deliver.deliver(piece).is_break() {
+            // A limit still lets the last piece of what was begun through.
+            let open = matches!(self.stop, None | Some(Stop::Limit));
+            if open && self.deliver.deliver(piece).is_break() {
                 self.stop = Some(Stop::Satisfied);
             }
         }
