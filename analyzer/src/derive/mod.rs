@@ -3,6 +3,8 @@
 //!
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
+mod egress;
+
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::{Documents, Scanned};
@@ -38,7 +40,7 @@ pub struct Deriver {
 }
 
 /// All derivers; each sees the facts of the ones before it.
-pub static DERIVERS: &[&Deriver] = &[];
+pub static DERIVERS: &[&Deriver] = &[&egress::DERIVER];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {
