@@ -246,6 +246,12 @@ impl<'a> Loader<'a> {
             Release::V1_6 | Release::V1_7 => merge::merge_v1(&mut self.out, file),
             Release::V2_0 => {
                 if matches!(file.schema, 0 | 1) {
+                    // Stepping a version 1 file up to a root version above 3 runs past the list of migrations: a panic.
+                    if self.out.schema > 3 {
+                        let place = file.schema_place.clone().unwrap_or_else(|| file.top.place.clone());
+                        let version = self.out.schema;
+                        self.out.problems.push(ConfigProblem::UnsupportedVersion { version, max: 3, place });
+                    }
                     migrate::rename_v1(&mut file);
                     file.schema = self.out.schema;
                 }
