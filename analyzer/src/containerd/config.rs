@@ -252,14 +252,14 @@ impl<'a> Loader<'a> {
                         let version = self.out.schema;
                         self.out.problems.push(ConfigProblem::UnsupportedVersion { version, max: 3, place });
                     }
-                    migrate::rename_v1(&mut file);
+                    self.out.problems.extend(migrate::rename_v1(&mut file));
                     file.schema = self.out.schema;
                 }
                 merge::merge_v2(&mut self.out, file);
             }
             Release::V2_3 => {
                 if matches!(file.schema, 0 | 1) {
-                    migrate::rename_v1(&mut file);
+                    self.out.problems.extend(migrate::rename_v1(&mut file));
                 }
                 if (0..3).contains(&file.schema) {
                     migrate::split_cri(&mut file.plugins, &mut self.out.dropped, &mut self.out.problems);

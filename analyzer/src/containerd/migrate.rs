@@ -54,13 +54,22 @@ pub fn v1_name(id: &str) -> String {
 }
 
 /// Schema 1 to 2: plugin ids become URIs, in tables and lists.
-pub fn rename_v1(file: &mut FileConfig) {
-    let entries = std::mem::take(&mut file.plugins.entries);
-    // A full name after a short one keeps the full one; Go's map order makes this undefined in containerd.
-    file.plugins.entries = entries.into_iter().map(|(id, node)| (v1_name(&id), node)).collect();
+///
+/// Two tables that get the same name are a problem: Go's map order decides, anew at each start, which one stays.
+pub fn rename_v1(file: &mut FileConfig) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
+    for (id, node) in std::mem::take(&mut file.plugins.entries) {
+        let name = v1_name(&id);
+        let place = node.place().clone();
+        if let Some(other) = file.plugins.entries.insert(name.clone(), node) {
+            let other = other.place().clone();
+            problems.push(ConfigProblem::AmbiguousTable { table: name, place, other });
+        }
+    }
     for item in file.disabled.iter_mut().chain(&mut file.required) {
         item.value = v1_name(&item.value);
     }
+    problems
 }
 
 /// Schema 2 to 3: the CRI table is split into runtime, images and server settings.

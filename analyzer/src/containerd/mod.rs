@@ -22,7 +22,8 @@ pub mod value;
 
 pub use config::{EffectiveConfig, LoadedFile, RootFile, Starts, resolve};
 pub use handlers::{Cri, Handler, HandlerCheck, Known, Origin, cri_view};
-// pub use instances::{Evidence, Instance, InstanceKind, KubeletUse, NodeFacts, Process, find_instances};
+pub use instances::{Evidence, Instance, InstanceKind, NodeFacts, Process, find_instances, shared_paths};
+pub use kubelet::{KubeletUse, kubelet_uses};
 pub use problem::{ConfigProblem, Effect};
 pub use release::{Containerd, Release};
 // pub use toolkit::{ToolkitInput, ToolkitTarget, toolkit_target};

@@ -142,6 +142,16 @@ pub enum ConfigProblem {
         /// Where.
         place: Place,
     },
+    /// Two tables of one file get the same name in migration.
+    #[error("the file has {table} under two names, and containerd keeps one of the two (the other is at {other}) at random")]
+    AmbiguousTable {
+        /// The name both get.
+        table: String,
+        /// One table.
+        place: Place,
+        /// The other.
+        other: Place,
+    },
     /// The CRI plugin is in `disabled_plugins`.
     #[error("the CRI plugin is disabled by {id:?} in disabled_plugins")]
     CriDisabled {
@@ -197,7 +207,7 @@ impl ConfigProblem {
     #[must_use]
     pub fn effect(&self) -> Effect {
         match self {
-            Self::NotCaptured { .. } | Self::PatternNotCaptured { .. } | Self::RelativePattern { .. } | Self::OverLimit { .. } => {
+            Self::NotCaptured { .. } | Self::PatternNotCaptured { .. } | Self::RelativePattern { .. } | Self::AmbiguousTable { .. } | Self::OverLimit { .. } => {
                 Effect::Uncertain
             }
             Self::Missing { .. }
@@ -235,6 +245,7 @@ impl ConfigProblem {
             | Self::DropInVersionHigher { place, .. }
             | Self::SectionReplaced { place, .. }
             | Self::IgnoredTable { place, .. }
+            | Self::AmbiguousTable { place, .. }
             | Self::CriDisabled { place, .. }
             | Self::NoRuntimeType { place, .. } => Some(place),
             Self::OverLimit { .. } => None,

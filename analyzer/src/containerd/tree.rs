@@ -35,6 +35,10 @@ pub trait CapturedTree {
     fn read(&self, host_path: &str) -> Captured;
     /// The host paths that match a Go glob pattern.
     fn glob(&self, pattern: &str) -> GlobResult;
+    /// The path with captured links followed; the cleaned path where none are known.
+    fn canonical(&self, host_path: &str) -> String {
+        paths::clean(host_path)
+    }
 }
 
 /// Links followed before a path counts as a loop, as in Linux.
@@ -154,6 +158,10 @@ impl CapturedTree for MapTree {
             return Captured::Absent;
         }
         Captured::NotCaptured
+    }
+
+    fn canonical(&self, host_path: &str) -> String {
+        self.real(host_path).unwrap_or_else(|| paths::clean(host_path))
     }
 
     fn glob(&self, pattern: &str) -> GlobResult {
