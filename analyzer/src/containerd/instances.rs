@@ -47,14 +47,25 @@ impl Process {
     /// The systemd unit: as collected, else the last `.service` of the control group.
     #[must_use]
     pub fn unit(&self) -> Option<String> {
-        let from_cgroup = || self.cgroup.as_deref()?.rsplit('/').find(|part| part.ends_with(".service"));
-        self.unit.clone().or_else(|| from_cgroup().map(str::to_owned))
+        let from_cgroup = || {
+            self.cgroup
+                .as_deref()?
+                .rsplit('/')
+                .find(|part| part.ends_with(".service"))
+        };
+        self.unit
+            .clone()
+            .or_else(|| from_cgroup().map(str::to_owned))
     }
 
     /// The name of the program it runs.
     #[must_use]
     pub fn program(&self) -> &str {
-        let first = self.cmdline.first().map(String::as_str).filter(|word| !word.is_empty());
+        let first = self
+            .cmdline
+            .first()
+            .map(String::as_str)
+            .filter(|word| !word.is_empty());
         let path = self.exe.as_deref().or(first).unwrap_or(&self.comm);
         paths::base(path.trim_end_matches(" (deleted)"))
     }
@@ -62,8 +73,15 @@ impl Process {
     pub(super) fn evidence(&self) -> Evidence {
         let text = format!("pid {}: {}", self.pid, self.cmdline.join(" "));
         match &self.source {
-            Some(source) => Evidence { text, ..source.clone() },
-            None => Evidence { path: String::new(), line: 0, text },
+            Some(source) => Evidence {
+                text,
+                ..source.clone()
+            },
+            None => Evidence {
+                path: String::new(),
+                line: 0,
+                text,
+            },
         }
     }
 }
@@ -157,12 +175,19 @@ struct Place {
 }
 
 const PLACES: [Place; 9] = [
-    Place { kind: InstanceKind::System, config: DEFAULT_CONFIG, args: None, unit: "containerd.service", socket: DEFAULT_SOCKET },
     Place {
         kind: InstanceKind::K8sSnap,
         config: "/etc/containerd/config.toml",
         args: Some("/var/snap/k8s/common/args/containerd"),
         unit: "snap.k8s.containerd.service",
+        socket: DEFAULT_SOCKET,
+    },
+    // After the snap that may own the same file.
+    Place {
+        kind: InstanceKind::System,
+        config: DEFAULT_CONFIG,
+        args: None,
+        unit: "containerd.service",
         socket: DEFAULT_SOCKET,
     },
     Place {
@@ -193,9 +218,27 @@ const PLACES: [Place; 9] = [
         unit: "",
         socket: "/run/k3s/containerd/containerd.sock",
     },
-    Place { kind: InstanceKind::K0s, config: "/etc/k0s/containerd.toml", args: None, unit: "", socket: "/run/k0s/containerd.sock" },
-    Place { kind: InstanceKind::Docker, config: "/var/run/docker/containerd/containerd.toml", args: None, unit: "docker.service", socket: "/run/docker/containerd/containerd.sock" },
-    Place { kind: InstanceKind::Docker, config: "/run/docker/containerd/containerd.toml", args: None, unit: "docker.service", socket: "/run/docker/containerd/containerd.sock" },
+    Place {
+        kind: InstanceKind::K0s,
+        config: "/etc/k0s/containerd.toml",
+        args: None,
+        unit: "",
+        socket: "/run/k0s/containerd.sock",
+    },
+    Place {
+        kind: InstanceKind::Docker,
+        config: "/var/run/docker/containerd/containerd.toml",
+        args: None,
+        unit: "docker.service",
+        socket: "/run/docker/containerd/containerd.sock",
+    },
+    Place {
+        kind: InstanceKind::Docker,
+        config: "/run/docker/containerd/containerd.toml",
+        args: None,
+        unit: "docker.service",
+        socket: "/run/docker/containerd/containerd.sock",
+    },
 ];
 
 /// Options of a containerd command line.
@@ -217,11 +260,15 @@ pub fn option(words: &[String], names: &[&str]) -> Option<String> {
         if bare.len() == word.len() {
             continue;
         }
-        let (name, value) = bare.split_once('=').map_or((bare, None), |(name, value)| (name, Some(value)));
+        let (name, value) = bare
+            .split_once('=')
+            .map_or((bare, None), |(name, value)| (name, Some(value)));
         if !names.contains(&name) {
             continue;
         }
-        let value = value.map(str::to_owned).or_else(|| words.clone().next().cloned());
+        let value = value
+            .map(str::to_owned)
+            .or_else(|| words.clone().next().cloned());
         found = value.map(|value| value.trim_matches(['"', '\'']).to_owned());
     }
     found.filter(|value| !value.is_empty())
@@ -237,9 +284,18 @@ fn flags(words: &[String]) -> Flags {
 }
 
 /// The words of an arguments file, with a snap's variables put in.
-pub(super) fn arg_file(tree: &dyn CapturedTree, path: &str) -> Option<(String, Vec<(u32, String)>)> {
-    let Captured::Content { bundle_path, text } = tree.read(path) else { return None };
-    let snap = path.strip_prefix("/var/snap/").and_then(|rest| rest.split('/').next()).unwrap_or_default().to_owned();
+pub(super) fn arg_file(
+    tree: &dyn CapturedTree,
+    path: &str,
+) -> Option<(String, Vec<(u32, String)>)> {
+    let Captured::Content { bundle_path, text } = tree.read(path) else {
+        return None;
+    };
+    let snap = path
+        .strip_prefix("/var/snap/")
+        .and_then(|rest| rest.split('/').next())
+        .unwrap_or_default()
+        .to_owned();
     let mut out = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -252,7 +308,10 @@ pub(super) fn arg_file(tree: &dyn CapturedTree, path: &str) -> Option<(String, V
             .replace("$SNAP_DATA", &format!("/var/snap/{snap}/current"))
             .replace("$SNAP_COMMON", &format!("/var/snap/{snap}/common"));
         let number = u32::try_from(number + 1).unwrap_or(u32::MAX);
-        out.extend(line.split_whitespace().map(|word| (number, word.to_owned())));
+        out.extend(
+            line.split_whitespace()
+                .map(|word| (number, word.to_owned())),
+        );
     }
     Some((bundle_path, out))
 }
@@ -282,10 +341,19 @@ fn kind_of(config: &str, exe: &str, unit: &str) -> InstanceKind {
 #[must_use]
 pub fn find_instances(facts: &NodeFacts<'_>) -> Vec<Instance> {
     let mut out: Vec<Instance> = Vec::new();
-    for process in facts.processes.iter().filter(|process| process.program() == "containerd") {
+    for process in facts
+        .processes
+        .iter()
+        .filter(|process| process.program() == "containerd")
+    {
         // `containerd config dump` and the like are no daemons.
         let commands = ["config", "publish", "oci-hook", "help"];
-        if process.cmdline.iter().skip(1).any(|word| commands.contains(&word.as_str())) {
+        if process
+            .cmdline
+            .iter()
+            .skip(1)
+            .any(|word| commands.contains(&word.as_str()))
+        {
             continue;
         }
         out.push(from_process(facts, process));
@@ -303,26 +371,37 @@ pub fn find_instances(facts: &NodeFacts<'_>) -> Vec<Instance> {
 fn from_process(facts: &NodeFacts<'_>, process: &Process) -> Instance {
     let flags = flags(&process.cmdline);
     let unit = process.unit();
-    let exe = process.exe.clone().or_else(|| process.cmdline.first().cloned()).unwrap_or_default();
+    let exe = process
+        .exe
+        .clone()
+        .or_else(|| process.cmdline.first().cloned())
+        .unwrap_or_default();
     let explicit = flags.config.is_some();
-    let config_path = flags.config.clone().unwrap_or_else(|| DEFAULT_CONFIG.to_owned());
+    let config_path = flags
+        .config
+        .clone()
+        .unwrap_or_else(|| DEFAULT_CONFIG.to_owned());
     let kind = kind_of(&config_path, &exe, unit.as_deref().unwrap_or_default());
     let version = version_of(facts, &exe);
-    build(facts, flags, Instance {
-        id: String::new(),
-        kind,
-        config_path,
-        config_explicit: explicit,
-        address: String::new(),
-        address_from: "",
-        root: String::new(),
-        state: String::new(),
-        version,
-        pid: Some(process.pid),
-        started: process.started.clone(),
-        unit,
-        evidence: vec![process.evidence()],
-    })
+    build(
+        facts,
+        flags,
+        Instance {
+            id: String::new(),
+            kind,
+            config_path,
+            config_explicit: explicit,
+            address: String::new(),
+            address_from: "",
+            root: String::new(),
+            state: String::new(),
+            version,
+            pid: Some(process.pid),
+            started: process.started.clone(),
+            unit,
+            evidence: vec![process.evidence()],
+        },
+    )
 }
 
 fn version_of(facts: &NodeFacts<'_>, exe: &str) -> Option<String> {
@@ -331,9 +410,17 @@ fn version_of(facts: &NodeFacts<'_>, exe: &str) -> Option<String> {
 
 /// Fills in socket and folders: command line, then config, then what is built in.
 fn build(facts: &NodeFacts<'_>, flags: Flags, mut instance: Instance) -> Instance {
-    let root = RootFile { path: &instance.config_path, explicit: instance.config_explicit };
+    let root = RootFile {
+        path: &instance.config_path,
+        explicit: instance.config_explicit,
+    };
     let config = resolve(facts.tree, root, instance.version.as_deref());
-    let top = |path: &[&str]| config.top(path).and_then(|setting| setting.value.as_str()).map(str::to_owned);
+    let top = |path: &[&str]| {
+        config
+            .top(path)
+            .and_then(|setting| setting.value.as_str())
+            .map(str::to_owned)
+    };
     let (address, from) = match (flags.address, top(&["grpc", "address"])) {
         (Some(address), _) => (address, "command line"),
         (None, Some(address)) => (address, "config file"),
@@ -341,8 +428,14 @@ fn build(facts: &NodeFacts<'_>, flags: Flags, mut instance: Instance) -> Instanc
     };
     instance.address = paths::socket(&address);
     instance.address_from = from;
-    instance.root = flags.root.or_else(|| top(&["root"])).unwrap_or_else(|| "/var/lib/containerd".to_owned());
-    instance.state = flags.state.or_else(|| top(&["state"])).unwrap_or_else(|| "/run/containerd".to_owned());
+    instance.root = flags
+        .root
+        .or_else(|| top(&["root"]))
+        .unwrap_or_else(|| "/var/lib/containerd".to_owned());
+    instance.state = flags
+        .state
+        .or_else(|| top(&["state"]))
+        .unwrap_or_else(|| "/run/containerd".to_owned());
     instance
 }
 
@@ -354,38 +447,56 @@ fn from_place(facts: &NodeFacts<'_>, place: &Place, known: &[Instance]) -> Optio
         let (bundle_path, words) = args?;
         let text: Vec<String> = words.into_iter().map(|(_, word)| word).collect();
         given = flags(&text);
-        evidence.push(Evidence { path: bundle_path, line: 1, text: text.join(" ") });
+        evidence.push(Evidence {
+            path: bundle_path,
+            line: 1,
+            text: text.join(" "),
+        });
     }
     let explicit = given.config.is_some();
-    let config_path = given.config.clone().unwrap_or_else(|| place.config.to_owned());
-    let same = |instance: &&Instance| paths::same_run(&paths::clean(&instance.config_path)) == paths::same_run(&paths::clean(&config_path));
+    let config_path = given
+        .config
+        .clone()
+        .unwrap_or_else(|| place.config.to_owned());
+    let same = |instance: &&Instance| {
+        paths::same_run(&paths::clean(&instance.config_path))
+            == paths::same_run(&paths::clean(&config_path))
+    };
     if known.iter().any(|instance| same(&instance)) {
         return None;
     }
     match facts.tree.read(&config_path) {
         Captured::Content { bundle_path, .. } => {
-            evidence.push(Evidence { path: bundle_path, line: 1, text: format!("{config_path} exists") });
+            evidence.push(Evidence {
+                path: bundle_path,
+                line: 1,
+                text: format!("{config_path} exists"),
+            });
         }
         _ if evidence.is_empty() => return None,
         _ => {}
     }
     let unit = (!place.unit.is_empty()).then(|| place.unit.to_owned());
     let unset = given.address.is_none();
-    let mut instance = build(facts, given, Instance {
-        id: String::new(),
-        kind: place.kind,
-        config_path,
-        config_explicit: explicit,
-        address: String::new(),
-        address_from: "",
-        root: String::new(),
-        state: String::new(),
-        version: None,
-        pid: None,
-        started: None,
-        unit,
-        evidence,
-    });
+    let mut instance = build(
+        facts,
+        given,
+        Instance {
+            id: String::new(),
+            kind: place.kind,
+            config_path,
+            config_explicit: explicit,
+            address: String::new(),
+            address_from: "",
+            root: String::new(),
+            state: String::new(),
+            version: None,
+            pid: None,
+            started: None,
+            unit,
+            evidence,
+        },
+    );
     if unset && instance.address_from == "built-in default" {
         instance.address = place.socket.to_owned();
         instance.address_from = "where this distribution puts it";
@@ -396,17 +507,29 @@ fn from_place(facts: &NodeFacts<'_>, place: &Place, known: &[Instance]) -> Optio
 /// Names each by its unit, or by its config path where the unit says too little.
 fn name_all(instances: &mut [Instance]) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for unit in instances.iter().filter_map(|instance| instance.unit.clone()) {
+    for unit in instances
+        .iter()
+        .filter_map(|instance| instance.unit.clone())
+    {
         *seen.entry(unit).or_default() += 1;
     }
     for instance in instances.iter_mut() {
-        let unit = instance.unit.clone().filter(|unit| seen.get(unit) == Some(&1));
+        let unit = instance
+            .unit
+            .clone()
+            .filter(|unit| seen.get(unit) == Some(&1));
         instance.id = unit.unwrap_or_else(|| instance.config_path.clone());
     }
     // Two processes on one config file: told apart by their process ids.
-    let ids: Vec<String> = instances.iter().map(|instance| instance.id.clone()).collect();
+    let ids: Vec<String> = instances
+        .iter()
+        .map(|instance| instance.id.clone())
+        .collect();
     for instance in instances.iter_mut() {
-        if let Some(pid) = instance.pid.filter(|_| ids.iter().filter(|id| **id == instance.id).count() > 1) {
+        if let Some(pid) = instance
+            .pid
+            .filter(|_| ids.iter().filter(|id| **id == instance.id).count() > 1)
+        {
             instance.id = format!("{} (pid {pid})", instance.id);
         }
     }
@@ -417,8 +540,16 @@ fn name_all(instances: &mut [Instance]) {
 pub fn shared_paths(instances: &[Instance]) -> Vec<(String, String, String)> {
     let mut out = Vec::new();
     for (n, a) in instances.iter().enumerate() {
-        for b in instances.iter().skip(n + 1).filter(|b| a.running() && b.running()) {
-            for (path, other) in [(&a.address, &b.address), (&a.root, &b.root), (&a.state, &b.state)] {
+        for b in instances
+            .iter()
+            .skip(n + 1)
+            .filter(|b| a.running() && b.running())
+        {
+            for (path, other) in [
+                (&a.address, &b.address),
+                (&a.root, &b.root),
+                (&a.state, &b.state),
+            ] {
                 if paths::same_run(path) == paths::same_run(other) {
                     out.push((a.id.clone(), b.id.clone(), path.clone()));
                 }

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::instances::{DEFAULT_SOCKET, Evidence, Instance, InstanceKind, NodeFacts, arg_file, option};
+use super::instances::{
+    DEFAULT_SOCKET, Evidence, Instance, InstanceKind, NodeFacts, arg_file, option,
+};
 use super::paths;
 use super::tree::Captured;
 
@@ -44,7 +46,11 @@ impl KubeletUse {
     /// The id of the instance, where it is known.
     #[must_use]
     pub fn instance(&self) -> Option<&str> {
-        if let Self::Instance { id, .. } = self { Some(id) } else { None }
+        if let Self::Instance { id, .. } = self {
+            Some(id)
+        } else {
+            None
+        }
     }
 }
 
@@ -80,10 +86,18 @@ const CONFIG_FILES: [&str; 4] = [
 #[must_use]
 pub fn kubelet_uses(facts: &NodeFacts<'_>, instances: &[Instance]) -> KubeletUse {
     let mut missing = Vec::new();
-    let sources = [from_process, from_arg_files, from_config, from_embedding, from_annotation];
+    let sources = [
+        from_process,
+        from_arg_files,
+        from_config,
+        from_embedding,
+        from_annotation,
+    ];
     let mut answer: Option<(String, Vec<Evidence>)> = None;
     for source in sources {
-        let Some((endpoint, evidence)) = source(facts, instances, &mut missing) else { continue };
+        let Some((endpoint, evidence)) = source(facts, instances, &mut missing) else {
+            continue;
+        };
         match &mut answer {
             None => answer = Some((paths::socket(&endpoint), vec![evidence])),
             // Weaker sources that agree are kept; those that do not are overruled.
@@ -97,18 +111,35 @@ pub fn kubelet_uses(facts: &NodeFacts<'_>, instances: &[Instance]) -> KubeletUse
     }
 }
 
-fn place(endpoint: String, mut why: Vec<Evidence>, facts: &NodeFacts<'_>, instances: &[Instance]) -> KubeletUse {
-    if ["crio", "dockershim", "cri-dockerd", "frakti"].iter().any(|name| endpoint.contains(name)) {
+fn place(
+    endpoint: String,
+    mut why: Vec<Evidence>,
+    facts: &NodeFacts<'_>,
+    instances: &[Instance],
+) -> KubeletUse {
+    if ["crio", "dockershim", "cri-dockerd", "frakti"]
+        .iter()
+        .any(|name| endpoint.contains(name))
+    {
         return KubeletUse::OtherRuntime { endpoint, why };
     }
     let real = |path: &str| paths::same_run(&facts.tree.canonical(path));
-    let serves = |instance: &&Instance| instance.kind != InstanceKind::Docker && real(&instance.address) == real(&endpoint);
+    let serves = |instance: &&Instance| {
+        instance.kind != InstanceKind::Docker && real(&instance.address) == real(&endpoint)
+    };
     // A socket that several name in their config belongs to the one that runs.
-    let found = instances.iter().filter(serves).max_by_key(|instance| (instance.running(), instance.kind == InstanceKind::K8sSnap));
+    let found = instances
+        .iter()
+        .filter(serves)
+        .max_by_key(|instance| (instance.running(), instance.kind == InstanceKind::K8sSnap));
     match found {
         Some(instance) => {
             why.extend(instance.evidence.iter().cloned());
-            KubeletUse::Instance { id: instance.id.clone(), endpoint, why }
+            KubeletUse::Instance {
+                id: instance.id.clone(),
+                endpoint,
+                why,
+            }
         }
         None => KubeletUse::NoSuchInstance { endpoint, why },
     }
@@ -117,11 +148,19 @@ fn place(endpoint: String, mut why: Vec<Evidence>, facts: &NodeFacts<'_>, instan
 type Found = Option<(String, Evidence)>;
 
 fn from_process(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>) -> Found {
-    let mut kubelets = facts.processes.iter().filter(|process| runs_kubelet(process.program()));
-    let found = kubelets.clone().find_map(|process| Some((option(&process.cmdline, &[ENDPOINT])?, process)));
+    let mut kubelets = facts
+        .processes
+        .iter()
+        .filter(|process| runs_kubelet(process.program()));
+    let found = kubelets
+        .clone()
+        .find_map(|process| Some((option(&process.cmdline, &[ENDPOINT])?, process)));
     if found.is_none() {
         missing.push(match kubelets.next() {
-            Some(kubelet) => format!("no --{ENDPOINT} on the command line of kubelet pid {}", kubelet.pid),
+            Some(kubelet) => format!(
+                "no --{ENDPOINT} on the command line of kubelet pid {}",
+                kubelet.pid
+            ),
             None if facts.processes_captured => "no kubelet process was running".to_owned(),
             None => "processes were not captured".to_owned(),
         });
@@ -130,7 +169,10 @@ fn from_process(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>
 }
 
 fn runs_kubelet(program: &str) -> bool {
-    matches!(program, "kubelet" | "kubelite" | "k3s" | "k3s-server" | "k3s-agent" | "rke2" | "k0s")
+    matches!(
+        program,
+        "kubelet" | "kubelite" | "k3s" | "k3s-server" | "k3s-agent" | "rke2" | "k0s"
+    )
 }
 
 fn from_arg_files(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>) -> Found {
@@ -139,27 +181,53 @@ fn from_arg_files(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<Strin
         files.extend(facts.tree.glob(pattern).paths);
     }
     for path in files {
-        let Some((bundle_path, words)) = arg_file(facts.tree, &path) else { continue };
+        let Some((bundle_path, words)) = arg_file(facts.tree, &path) else {
+            continue;
+        };
         // `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=…` starts with a name.
         let words = words.into_iter().map(|(line, word)| {
             let at = word.find("--").unwrap_or(0);
-            (line, word.get(at..).unwrap_or_default().trim_end_matches(['"', '\'', '\\']).to_owned())
+            (
+                line,
+                word.get(at..)
+                    .unwrap_or_default()
+                    .trim_end_matches(['"', '\'', '\\'])
+                    .to_owned(),
+            )
         });
         let (lines, words): (Vec<u32>, Vec<String>) = words.unzip();
         if let Some(endpoint) = option(&words, &[ENDPOINT]) {
-            let at = words.iter().rposition(|word| word.contains(ENDPOINT)).unwrap_or(0);
+            let at = words
+                .iter()
+                .rposition(|word| word.contains(ENDPOINT))
+                .unwrap_or(0);
             let line = lines.get(at).copied().unwrap_or(1);
             let text = format!("--{ENDPOINT}={endpoint}");
-            return Some((endpoint, Evidence { path: bundle_path, line, text }));
+            return Some((
+                endpoint,
+                Evidence {
+                    path: bundle_path,
+                    line,
+                    text,
+                },
+            ));
         }
     }
-    missing.push(format!("no captured file of kubelet arguments sets --{ENDPOINT}"));
+    missing.push(format!(
+        "no captured file of kubelet arguments sets --{ENDPOINT}"
+    ));
     None
 }
 
 fn from_config(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>) -> Found {
-    let kubelets = facts.processes.iter().filter(|process| runs_kubelet(process.program()));
-    let mut files: Vec<String> = kubelets.clone().filter_map(|process| option(&process.cmdline, &["config"])).collect();
+    let kubelets = facts
+        .processes
+        .iter()
+        .filter(|process| runs_kubelet(process.program()));
+    let mut files: Vec<String> = kubelets
+        .clone()
+        .filter_map(|process| option(&process.cmdline, &["config"]))
+        .collect();
     for dir in kubelets.filter_map(|process| option(&process.cmdline, &["config-dir"])) {
         // Drop-ins override the file, the last one wins.
         let found = facts.tree.glob(&paths::join(&dir, "*.conf")).paths;
@@ -167,11 +235,20 @@ fn from_config(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>)
     }
     files.extend(CONFIG_FILES.iter().map(|&path| path.to_owned()));
     for path in files {
-        let Captured::Content { bundle_path, text } = facts.tree.read(&path) else { continue };
+        let Captured::Content { bundle_path, text } = facts.tree.read(&path) else {
+            continue;
+        };
         for (number, line) in text.lines().enumerate() {
             if let Some(endpoint) = config_value(line, "containerRuntimeEndpoint") {
                 let line_number = u32::try_from(number + 1).unwrap_or(u32::MAX);
-                return Some((endpoint, Evidence { path: bundle_path, line: line_number, text: line.trim().to_owned() }));
+                return Some((
+                    endpoint,
+                    Evidence {
+                        path: bundle_path,
+                        line: line_number,
+                        text: line.trim().to_owned(),
+                    },
+                ));
             }
         }
     }
@@ -182,24 +259,55 @@ fn from_config(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>)
 /// The value of a top-level key in YAML, or of a key in JSON with one key a line.
 fn config_value(line: &str, key: &str) -> Option<String> {
     let yaml = line.strip_prefix(key);
-    let json = line.trim_start().strip_prefix('"').and_then(|rest| rest.strip_prefix(key)?.strip_prefix('"'));
+    let json = line
+        .trim_start()
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_prefix(key)?.strip_prefix('"'));
     let value = yaml.or(json)?.trim_start().strip_prefix(':')?.trim();
-    let value = value.split(" #").next().unwrap_or_default().trim_end_matches(',').trim().trim_matches(['"', '\'']);
+    let value = value
+        .split(" #")
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(',')
+        .trim()
+        .trim_matches(['"', '\'']);
     (!value.is_empty()).then(|| value.to_owned())
 }
 
 /// K3s, RKE2, k0s and MicroK8s start kubelet and containerd together.
 fn from_embedding(facts: &NodeFacts<'_>, instances: &[Instance], _: &mut Vec<String>) -> Found {
-    let embeds = |kind| matches!(kind, InstanceKind::K3s | InstanceKind::Rke2 | InstanceKind::K0s | InstanceKind::Microk8s);
-    let running = instances.iter().filter(|instance| embeds(instance.kind) && instance.running());
+    let embeds = |kind| {
+        matches!(
+            kind,
+            InstanceKind::K3s | InstanceKind::Rke2 | InstanceKind::K0s | InstanceKind::Microk8s
+        )
+    };
+    let running = instances
+        .iter()
+        .filter(|instance| embeds(instance.kind) && instance.running());
     let mut candidates = running.collect::<Vec<_>>();
     if candidates.is_empty() && !facts.processes_captured {
-        candidates = instances.iter().filter(|instance| embeds(instance.kind)).collect();
+        candidates = instances
+            .iter()
+            .filter(|instance| embeds(instance.kind))
+            .collect();
     }
-    let [only] = candidates.as_slice() else { return None };
+    let [only] = candidates.as_slice() else {
+        return None;
+    };
     let evidence = only.evidence.first()?;
-    let text = format!("{} starts the kubelet with its own containerd: {}", kind_name(only.kind), evidence.text);
-    Some((only.address.clone(), Evidence { text, ..evidence.clone() }))
+    let text = format!(
+        "{} starts the kubelet with its own containerd: {}",
+        kind_name(only.kind),
+        evidence.text
+    );
+    Some((
+        only.address.clone(),
+        Evidence {
+            text,
+            ..evidence.clone()
+        },
+    ))
 }
 
 fn kind_name(kind: InstanceKind) -> &'static str {
@@ -214,34 +322,75 @@ fn kind_name(kind: InstanceKind) -> &'static str {
 
 fn from_annotation(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>) -> Found {
     if facts.cri_socket.is_none() {
-        missing.push("the node has no annotation kubeadm.alpha.kubernetes.io/cri-socket".to_owned());
+        missing
+            .push("the node has no annotation kubeadm.alpha.kubernetes.io/cri-socket".to_owned());
     }
-    facts.cri_socket.map(|evidence| (evidence.text.clone(), evidence.clone()))
+    facts
+        .cri_socket
+        .map(|evidence| (evidence.text.clone(), evidence.clone()))
 }
 
 /// Without any statement: the only containerd that can be meant, or the kubelet's built-in endpoint.
-fn only_candidate(facts: &NodeFacts<'_>, instances: &[Instance], mut missing: Vec<String>) -> KubeletUse {
-    if let Some(other) = facts.node_runtime.filter(|evidence| !evidence.text.contains("containerd")) {
-        return KubeletUse::OtherRuntime { endpoint: String::new(), why: vec![other.clone()] };
+fn only_candidate(
+    facts: &NodeFacts<'_>,
+    instances: &[Instance],
+    mut missing: Vec<String>,
+) -> KubeletUse {
+    if let Some(other) = facts
+        .node_runtime
+        .filter(|evidence| !evidence.text.contains("containerd"))
+    {
+        return KubeletUse::OtherRuntime {
+            endpoint: String::new(),
+            why: vec![other.clone()],
+        };
     }
-    let mut candidates: Vec<&Instance> = instances.iter().filter(|instance| instance.kind != InstanceKind::Docker).collect();
+    let mut candidates: Vec<&Instance> = instances
+        .iter()
+        .filter(|instance| instance.kind != InstanceKind::Docker)
+        .collect();
     if facts.processes_captured && candidates.iter().any(|instance| instance.running()) {
         candidates.retain(|instance| instance.running());
     }
-    let kubelet = facts.processes.iter().find(|process| process.program() == "kubelet");
-    if let (Some(kubelet), Some(found)) = (kubelet, candidates.iter().find(|instance| instance.address == DEFAULT_SOCKET)) {
-        let text = format!("kubelet pid {} names no endpoint, so its built-in one {DEFAULT_SOCKET} applies", kubelet.pid);
-        let why = vec![Evidence { text, ..kubelet.evidence() }];
-        return KubeletUse::Instance { id: found.id.clone(), endpoint: DEFAULT_SOCKET.to_owned(), why };
+    let kubelet = facts
+        .processes
+        .iter()
+        .find(|process| process.program() == "kubelet");
+    if let (Some(kubelet), Some(found)) = (
+        kubelet,
+        candidates
+            .iter()
+            .find(|instance| instance.address == DEFAULT_SOCKET),
+    ) {
+        let text = format!(
+            "kubelet pid {} names no endpoint, so its built-in one {DEFAULT_SOCKET} applies",
+            kubelet.pid
+        );
+        let why = vec![Evidence {
+            text,
+            ..kubelet.evidence()
+        }];
+        return KubeletUse::Instance {
+            id: found.id.clone(),
+            endpoint: DEFAULT_SOCKET.to_owned(),
+            why,
+        };
     }
     match candidates.as_slice() {
         [only] if facts.processes_captured || facts.node_runtime.is_some() => {
             let mut why = only.evidence.clone();
             why.extend(facts.node_runtime.cloned());
-            KubeletUse::Instance { id: only.id.clone(), endpoint: only.address.clone(), why }
+            KubeletUse::Instance {
+                id: only.id.clone(),
+                endpoint: only.address.clone(),
+                why,
+            }
         }
         _ => {
-            missing.push(format!("{} containerd instances could be meant", candidates.len()));
+            missing.push(format!(
+                "{} containerd instances could be meant",
+                candidates.len()
+            ));
             KubeletUse::Unknown { missing }
         }
     }
