@@ -26,6 +26,10 @@ enum Shape {
 use Shape::{Any, Bool, Each, Fields, Int, Str, StrList, Table};
 
 type Keys = &'static [(&'static str, Shape)];
+/// A plugin id that is read, and the shape it is read with.
+type Read = (&'static str, Shape);
+/// A plugin id that is not read, and why.
+type Unread = (&'static str, &'static str);
 
 const GRPC: Keys = &[
     ("address", Str),
@@ -40,9 +44,27 @@ const GRPC: Keys = &[
     ("max_send_message_size", Int),
 ];
 const TTRPC: Keys = &[("address", Str), ("uid", Int), ("gid", Int)];
-const DEBUG: Keys = &[("address", Str), ("uid", Int), ("gid", Int), ("level", Str), ("format", Str)];
-const PROXY: Keys = &[("type", Str), ("address", Str), ("platform", Str), ("exports", Each(&Str)), ("capabilities", StrList)];
-const STREAM: Keys = &[("accepts", StrList), ("returns", Str), ("path", Str), ("args", StrList), ("env", StrList)];
+const DEBUG: Keys = &[
+    ("address", Str),
+    ("uid", Int),
+    ("gid", Int),
+    ("level", Str),
+    ("format", Str),
+];
+const PROXY: Keys = &[
+    ("type", Str),
+    ("address", Str),
+    ("platform", Str),
+    ("exports", Each(&Str)),
+    ("capabilities", StrList),
+];
+const STREAM: Keys = &[
+    ("accepts", StrList),
+    ("returns", Str),
+    ("path", Str),
+    ("args", StrList),
+    ("env", StrList),
+];
 const TOP: Keys = &[
     ("version", Int),
     ("root", Str),
@@ -56,7 +78,10 @@ const TOP: Keys = &[
     ("grpc", Fields(&[GRPC])),
     ("ttrpc", Fields(&[TTRPC])),
     ("debug", Fields(&[DEBUG])),
-    ("metrics", Fields(&[&[("address", Str), ("grpc_histogram", Bool)]])),
+    (
+        "metrics",
+        Fields(&[&[("address", Str), ("grpc_histogram", Bool)]]),
+    ),
     ("cgroup", Fields(&[&[("path", Str)]])),
     ("proxy_plugins", Each(&Fields(&[PROXY]))),
     ("stream_processors", Each(&Fields(&[STREAM]))),
@@ -75,8 +100,11 @@ const RUNTIME: Keys = &[
     ("cni_max_conf_num", Int),
 ];
 const RUNTIME_1: Keys = &[("runtime_engine", Str), ("runtime_root", Str)];
-const RUNTIME_1_7: Keys =
-    &[("privileged_without_host_devices_all_devices_allowed", Bool), ("snapshotter", Str), ("sandbox_mode", Str)];
+const RUNTIME_1_7: Keys = &[
+    ("privileged_without_host_devices_all_devices_allowed", Bool),
+    ("snapshotter", Str),
+    ("sandbox_mode", Str),
+];
 const RUNTIME_2: Keys = &[
     ("privileged_without_host_devices_all_devices_allowed", Bool),
     ("snapshotter", Str),
@@ -96,8 +124,11 @@ const CONTAINERD_1: Keys = &[
     ("discard_unpacked_layers", Bool),
     ("ignore_rdt_not_enabled_errors", Bool),
 ];
-const CONTAINERD_1_6: Keys =
-    &[("default_runtime", SHAPE_1_6), ("untrusted_workload_runtime", SHAPE_1_6), ("runtimes", Each(&SHAPE_1_6))];
+const CONTAINERD_1_6: Keys = &[
+    ("default_runtime", SHAPE_1_6),
+    ("untrusted_workload_runtime", SHAPE_1_6),
+    ("runtimes", Each(&SHAPE_1_6)),
+];
 const CONTAINERD_1_7: Keys = &[
     ("default_runtime", SHAPE_1_7),
     ("untrusted_workload_runtime", SHAPE_1_7),
@@ -111,19 +142,45 @@ const CONTAINERD_2: Keys = &[
     ("ignore_rdt_not_enabled_errors", Bool),
 ];
 
-const CNI: Keys = &[("bin_dir", Str), ("conf_dir", Str), ("max_conf_num", Int), ("conf_template", Str), ("ip_pref", Str)];
+const CNI: Keys = &[
+    ("bin_dir", Str),
+    ("conf_dir", Str),
+    ("max_conf_num", Int),
+    ("conf_template", Str),
+    ("ip_pref", Str),
+];
 const CNI_1_7: Keys = &[("setup_serially", Bool)];
-const CNI_2: Keys = &[("setup_serially", Bool), ("bin_dirs", StrList), ("use_internal_loopback", Bool)];
+const CNI_2: Keys = &[
+    ("setup_serially", Bool),
+    ("bin_dirs", StrList),
+    ("use_internal_loopback", Bool),
+];
 
-const AUTH: Keys = &[("username", Str), ("password", Str), ("auth", Str), ("identitytoken", Str)];
-const TLS: Keys = &[("insecure_skip_verify", Bool), ("ca_file", Str), ("cert_file", Str), ("key_file", Str)];
+const AUTH: Keys = &[
+    ("username", Str),
+    ("password", Str),
+    ("auth", Str),
+    ("identitytoken", Str),
+];
+const TLS: Keys = &[
+    ("insecure_skip_verify", Bool),
+    ("ca_file", Str),
+    ("cert_file", Str),
+    ("key_file", Str),
+];
 const REGISTRY: Keys = &[
     ("config_path", Str),
     ("mirrors", Each(&Fields(&[&[("endpoint", StrList)]]))),
     ("auths", Each(&Fields(&[AUTH]))),
     ("headers", Each(&StrList)),
 ];
-const REGISTRY_1: Keys = &[("configs", Each(&Fields(&[&[("auth", Fields(&[AUTH])), ("tls", Fields(&[TLS]))]])))];
+const REGISTRY_1: Keys = &[(
+    "configs",
+    Each(&Fields(&[&[
+        ("auth", Fields(&[AUTH])),
+        ("tls", Fields(&[TLS])),
+    ]])),
+)];
 const REGISTRY_2: Keys = &[("configs", Each(&Fields(&[&[("auth", Fields(&[AUTH]))]])))];
 
 const STREAMING: Keys = &[
@@ -132,7 +189,10 @@ const STREAMING: Keys = &[
     ("stream_server_port", Str),
     ("stream_idle_timeout", Str),
     ("enable_tls_streaming", Bool),
-    ("x509_key_pair_streaming", Fields(&[&[("tls_cert_file", Str), ("tls_key_file", Str)]])),
+    (
+        "x509_key_pair_streaming",
+        Fields(&[&[("tls_cert_file", Str), ("tls_key_file", Str)]]),
+    ),
 ];
 const COMMON: Keys = &[
     ("enable_selinux", Bool),
@@ -150,9 +210,15 @@ const COMMON: Keys = &[
     ("enable_unprivileged_ports", Bool),
     ("enable_unprivileged_icmp", Bool),
 ];
-const IMAGE: Keys =
-    &[("image_decryption", Fields(&[&[("key_model", Str)]])), ("stats_collect_period", Int), ("max_concurrent_downloads", Int)];
-const PULL: Keys = &[("image_pull_progress_timeout", Str), ("image_pull_with_sync_fs", Bool)];
+const IMAGE: Keys = &[
+    ("image_decryption", Fields(&[&[("key_model", Str)]])),
+    ("stats_collect_period", Int),
+    ("max_concurrent_downloads", Int),
+];
+const PULL: Keys = &[
+    ("image_pull_progress_timeout", Str),
+    ("image_pull_with_sync_fs", Bool),
+];
 const CDI: Keys = &[
     ("enable_cdi", Bool),
     ("cdi_spec_dirs", StrList),
@@ -171,7 +237,10 @@ const CRI_1_6: Shape = Fields(&[
     STREAMING,
     IMAGE,
     ONLY_1,
-    &[("containerd", Fields(&[CONTAINERD_1, CONTAINERD_1_6])), ("cni", Fields(&[CNI]))],
+    &[
+        ("containerd", Fields(&[CONTAINERD_1, CONTAINERD_1_6])),
+        ("cni", Fields(&[CNI])),
+    ],
 ]);
 const CRI_1_7: Shape = Fields(&[
     COMMON,
@@ -180,10 +249,19 @@ const CRI_1_7: Shape = Fields(&[
     ONLY_1,
     PULL,
     CDI,
-    &[("containerd", Fields(&[CONTAINERD_1, CONTAINERD_1_7])), ("cni", Fields(&[CNI, CNI_1_7]))],
+    &[
+        ("containerd", Fields(&[CONTAINERD_1, CONTAINERD_1_7])),
+        ("cni", Fields(&[CNI, CNI_1_7])),
+    ],
 ]);
-const RUNTIME_PLUGIN: Shape =
-    Fields(&[COMMON, CDI, &[("containerd", Fields(&[CONTAINERD_2])), ("cni", Fields(&[CNI, CNI_2]))]]);
+const RUNTIME_PLUGIN: Shape = Fields(&[
+    COMMON,
+    CDI,
+    &[
+        ("containerd", Fields(&[CONTAINERD_2])),
+        ("cni", Fields(&[CNI, CNI_2])),
+    ],
+]);
 const IMAGES_PLUGIN: Shape = Fields(&[
     IMAGE,
     PULL,
@@ -192,7 +270,10 @@ const IMAGES_PLUGIN: Shape = Fields(&[
         ("disable_snapshot_annotations", Bool),
         ("discard_unpacked_layers", Bool),
         ("pinned_images", Each(&Str)),
-        ("runtime_platforms", Each(&Fields(&[&[("platform", Str), ("snapshotter", Str)]]))),
+        (
+            "runtime_platforms",
+            Each(&Fields(&[&[("platform", Str), ("snapshotter", Str)]])),
+        ),
         ("registry", Fields(&[REGISTRY, REGISTRY_2])),
         ("use_local_image_pull", Bool),
         ("concurrent_layer_fetch_buffer", Int),
@@ -205,7 +286,11 @@ pub(super) fn check_top(file: &Section, release: Release) -> Vec<ConfigProblem> 
     let mut out = Findings::default();
     for (key, node) in &file.entries {
         if key == "plugins" {
-            let shape = if release.is_v1() { Each(&Table) } else { Each(&Any) };
+            let shape = if release.is_v1() {
+                Each(&Table)
+            } else {
+                Each(&Any)
+            };
             out.check(node, shape, "plugins");
         } else if let Some((_, shape)) = TOP.iter().find(|(name, _)| name == key) {
             out.check(node, *shape, key);
@@ -218,20 +303,37 @@ pub(super) fn check_top(file: &Section, release: Release) -> Vec<ConfigProblem> 
 pub(super) fn check_plugins(config: &EffectiveConfig) -> Vec<ConfigProblem> {
     let mut out = Findings::default();
     let off = |id: &str| config.disabled_plugins.iter().any(|item| item.value == id);
-    let (read, unread): (Vec<(&str, Shape)>, Vec<(&str, &str)>) = match config.containerd.release {
+    let (read, unread): (Vec<Read>, Vec<Unread>) = match config.containerd.release {
         release if release.is_v1() => {
-            let shape = if release == Release::V1_6 { CRI_1_6 } else { CRI_1_7 };
+            let shape = if release == Release::V1_6 {
+                CRI_1_6
+            } else {
+                CRI_1_7
+            };
             let newer = "only containerd 2 reads this table";
             if config.schema < 2 {
                 let why = "with schema version 1 the CRI plugin reads [plugins.cri] only";
-                (vec![("cri", shape)], vec![(GRPC_CRI, why), (CRI_RUNTIME, newer), (CRI_IMAGES, newer)])
+                (
+                    vec![("cri", shape)],
+                    vec![(GRPC_CRI, why), (CRI_RUNTIME, newer), (CRI_IMAGES, newer)],
+                )
             } else {
-                (vec![(GRPC_CRI, shape)], vec![(CRI_RUNTIME, newer), (CRI_IMAGES, newer)])
+                (
+                    vec![(GRPC_CRI, shape)],
+                    vec![(CRI_RUNTIME, newer), (CRI_IMAGES, newer)],
+                )
             }
         }
         _ => (
-            vec![(CRI_RUNTIME, RUNTIME_PLUGIN), (CRI_IMAGES, IMAGES_PLUGIN), (GRPC_CRI, SERVER_PLUGIN)],
-            vec![("cri", "only schema version 1 uses this name, and the file states a higher one")],
+            vec![
+                (CRI_RUNTIME, RUNTIME_PLUGIN),
+                (CRI_IMAGES, IMAGES_PLUGIN),
+                (GRPC_CRI, SERVER_PLUGIN),
+            ],
+            vec![(
+                "cri",
+                "only schema version 1 uses this name, and the file states a higher one",
+            )],
         ),
     };
     for (id, shape) in read {
@@ -242,7 +344,11 @@ pub(super) fn check_plugins(config: &EffectiveConfig) -> Vec<ConfigProblem> {
     for (id, why) in unread {
         if let Some(node) = config.plugins.entries.get(id) {
             let (table, place) = (dotted("plugins", id), node.place().clone());
-            out.unknown.push(ConfigProblem::IgnoredTable { table, why: why.to_owned(), place });
+            out.unknown.push(ConfigProblem::IgnoredTable {
+                table,
+                why: why.to_owned(),
+                place,
+            });
         }
     }
     out.types.append(&mut out.unknown);
@@ -261,7 +367,11 @@ impl Findings {
             (Any, _) | (Table, Node::Table(_)) => return,
             (Fields(groups), Node::Table(section)) => {
                 for (name, inner) in &section.entries {
-                    match groups.iter().flat_map(|keys| keys.iter()).find(|(known, _)| known == name) {
+                    match groups
+                        .iter()
+                        .flat_map(|keys| keys.iter())
+                        .find(|(known, _)| known == name)
+                    {
                         Some((_, shape)) => self.check(inner, *shape, &dotted(key, name)),
                         None => self.unknown_key(inner, key, name),
                     }
@@ -281,13 +391,20 @@ impl Findings {
             (StrList, _) => "an array of strings",
         };
         let fits = match (shape, node.setting().map(|setting| &setting.value)) {
-            (Str, Some(Value::Str(_))) | (Int, Some(Value::Int(_))) | (Bool, Some(Value::Bool(_))) => true,
+            (Str, Some(Value::Str(_)))
+            | (Int, Some(Value::Int(_)))
+            | (Bool, Some(Value::Bool(_))) => true,
             (StrList, Some(Value::List(items))) => items.iter().all(|item| item.as_str().is_some()),
             _ => false,
         };
         if !fits {
             let (found, place) = (node.type_name(), node.place().clone());
-            self.types.push(ConfigProblem::WrongType { key: key.to_owned(), expected, found, place });
+            self.types.push(ConfigProblem::WrongType {
+                key: key.to_owned(),
+                expected,
+                found,
+                place,
+            });
         }
     }
 
@@ -299,6 +416,10 @@ impl Findings {
             "this release of containerd knows no such key here"
         };
         let (table, place) = (dotted(key, name), node.place().clone());
-        self.unknown.push(ConfigProblem::IgnoredTable { table, why: why.to_owned(), place });
+        self.unknown.push(ConfigProblem::IgnoredTable {
+            table,
+            why: why.to_owned(),
+            place,
+        });
     }
 }

@@ -16,16 +16,23 @@ pub mod migrate;
 pub mod paths;
 pub mod problem;
 pub mod release;
+#[cfg(test)]
+mod tests;
 pub mod toolkit;
 pub mod tree;
 pub mod value;
 
 pub use config::{EffectiveConfig, LoadedFile, RootFile, Starts, resolve};
 pub use handlers::{Cri, Handler, HandlerCheck, Known, Origin, cri_view};
-// pub use instances::{Evidence, Instance, InstanceKind, KubeletUse, NodeFacts, Process, find_instances};
+pub use instances::{
+    Evidence, Instance, InstanceKind, NodeFacts, Process, find_instances, shared_paths,
+};
+pub use kubelet::{KubeletUse, kubelet_uses};
 pub use problem::{ConfigProblem, Effect};
 pub use release::{Containerd, Release};
-// pub use toolkit::{ToolkitInput, ToolkitTarget, toolkit_target};
+pub use toolkit::{
+    EnvVar, StrayHandler, ToolkitInput, ToolkitTarget, stray_handlers, toolkit_target,
+};
 pub use tree::{Captured, CapturedTree, GlobResult, MapTree};
 pub use value::{Node, Place, Section, Setting, Superseded, Value};
 

@@ -44,26 +44,41 @@ impl Value {
     /// The text of a string value.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
-        if let Self::Str(text) = self { Some(text) } else { None }
+        if let Self::Str(text) = self {
+            Some(text)
+        } else {
+            None
+        }
     }
 
     /// The boolean of a boolean value.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
-        if let Self::Bool(set) = self { Some(*set) } else { None }
+        if let Self::Bool(set) = self {
+            Some(*set)
+        } else {
+            None
+        }
     }
 
     /// The integer of an integer value.
     #[must_use]
     pub fn as_int(&self) -> Option<i64> {
-        if let Self::Int(number) = self { Some(*number) } else { None }
+        if let Self::Int(number) = self {
+            Some(*number)
+        } else {
+            None
+        }
     }
 
     /// The strings of a list; other items are left out.
     #[must_use]
     pub fn strings(&self) -> Vec<String> {
         match self {
-            Self::List(items) => items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect(),
+            Self::List(items) => items
+                .iter()
+                .filter_map(|item| item.as_str().map(str::to_owned))
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -123,7 +138,10 @@ impl Setting {
     /// Takes the place of an older setting of the same key.
     pub fn supersede(&mut self, older: Self) {
         let mut history = older.overrode;
-        history.push(Superseded { value: older.value, place: older.place });
+        history.push(Superseded {
+            value: older.value,
+            place: older.place,
+        });
         history.append(&mut self.overrode);
         self.overrode = history;
     }
@@ -170,13 +188,21 @@ impl Node {
     /// The section, if it is one.
     #[must_use]
     pub fn section(&self) -> Option<&Section> {
-        if let Self::Table(section) = self { Some(section) } else { None }
+        if let Self::Table(section) = self {
+            Some(section)
+        } else {
+            None
+        }
     }
 
     /// The setting, if it is one.
     #[must_use]
     pub fn setting(&self) -> Option<&Setting> {
-        if let Self::Leaf(setting) = self { Some(setting) } else { None }
+        if let Self::Leaf(setting) = self {
+            Some(setting)
+        } else {
+            None
+        }
     }
 }
 
@@ -184,7 +210,10 @@ impl Section {
     /// An empty section at a place.
     #[must_use]
     pub fn new(place: Place) -> Self {
-        Self { place, entries: BTreeMap::new() }
+        Self {
+            place,
+            entries: BTreeMap::new(),
+        }
     }
 
     /// The node at a path of keys.
@@ -207,7 +236,11 @@ impl Section {
     /// The section at a path of keys; itself for the empty path.
     #[must_use]
     pub fn section(&self, path: &[&str]) -> Option<&Self> {
-        if path.is_empty() { Some(self) } else { self.get(path)?.section() }
+        if path.is_empty() {
+            Some(self)
+        } else {
+            self.get(path)?.section()
+        }
     }
 
     /// Every setting below, as dotted keys in order.
@@ -232,9 +265,20 @@ impl Section {
 /// Appends a key to a dotted name, quoted where TOML needs it.
 #[must_use]
 pub fn dotted(prefix: &str, key: &str) -> String {
-    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-    let key = if bare { key.to_owned() } else { format!("\"{key}\"") };
-    if prefix.is_empty() { key } else { format!("{prefix}.{key}") }
+    let bare = !key.is_empty()
+        && key
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let key = if bare {
+        key.to_owned()
+    } else {
+        format!("\"{key}\"")
+    };
+    if prefix.is_empty() {
+        key
+    } else {
+        format!("{prefix}.{key}")
+    }
 }
 
 /// Where a TOML file stops being TOML.
@@ -260,7 +304,12 @@ impl<'a> Lines<'a> {
     fn new(text: &'a str, host_path: &'a str, bundle_path: &'a str) -> Self {
         let mut starts = vec![0];
         starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
-        Self { text, starts, host_path, bundle_path }
+        Self {
+            text,
+            starts,
+            host_path,
+            bundle_path,
+        }
     }
 
     fn line(&self, offset: usize) -> usize {
@@ -277,7 +326,10 @@ impl<'a> Lines<'a> {
 
     fn column(&self, offset: usize) -> u32 {
         let start = self.starts.get(self.line(offset) - 1).copied().unwrap_or(0);
-        let before = self.text.get(start..offset).map_or(0, |head| head.chars().count());
+        let before = self
+            .text
+            .get(start..offset)
+            .map_or(0, |head| head.chars().count());
         u32::try_from(before + 1).unwrap_or(u32::MAX)
     }
 }
@@ -292,8 +344,17 @@ pub fn parse(text: &str, host_path: &str, bundle_path: &str) -> Result<Section, 
     let lines = Lines::new(text, host_path, bundle_path);
     let table = DeTable::parse(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        let message = error.message().lines().next().unwrap_or_default().to_owned();
-        Malformed { place: lines.place(offset), column: lines.column(offset), message }
+        let message = error
+            .message()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        Malformed {
+            place: lines.place(offset),
+            column: lines.column(offset),
+            message,
+        }
     })?;
     section(table.get_ref(), lines.place(0), &lines)
 }
@@ -306,15 +367,27 @@ fn section(table: &DeTable<'_>, place: Place, lines: &Lines<'_>) -> Result<Secti
             DeValue::Table(inner) => Node::Table(section(inner, place, lines)?),
             other => {
                 let item_lines = match other {
-                    DeValue::Array(items) => items.iter().map(|item| lines.place(item.span().start).line).collect(),
+                    DeValue::Array(items) => items
+                        .iter()
+                        .map(|item| lines.place(item.span().start).line)
+                        .collect(),
                     _ => Vec::new(),
                 };
                 let value = plain(other).ok_or_else(|| {
                     let at = value.span().start;
                     let message = "integer does not fit 64 bits".to_owned();
-                    Malformed { place: lines.place(at), column: lines.column(at), message }
+                    Malformed {
+                        place: lines.place(at),
+                        column: lines.column(at),
+                        message,
+                    }
                 })?;
-                Node::Leaf(Setting { value, place, overrode: Vec::new(), item_lines })
+                Node::Leaf(Setting {
+                    value,
+                    place,
+                    overrode: Vec::new(),
+                    item_lines,
+                })
             }
         };
         out.entries.insert(key.get_ref().to_string(), node);
@@ -326,14 +399,21 @@ fn plain(value: &DeValue<'_>) -> Option<Value> {
     Some(match value {
         DeValue::String(text) => Value::Str(text.to_string()),
         DeValue::Boolean(set) => Value::Bool(*set),
-        DeValue::Integer(number) => Value::Int(i64::from_str_radix(number.as_str(), number.radix()).ok()?),
+        DeValue::Integer(number) => {
+            Value::Int(i64::from_str_radix(number.as_str(), number.radix()).ok()?)
+        }
         DeValue::Float(number) => Value::Other(number.to_string()),
         DeValue::Datetime(moment) => Value::Other(moment.to_string()),
-        DeValue::Array(items) => {
-            Value::List(items.iter().map(|item| plain(item.get_ref())).collect::<Option<Vec<_>>>()?)
-        }
+        DeValue::Array(items) => Value::List(
+            items
+                .iter()
+                .map(|item| plain(item.get_ref()))
+                .collect::<Option<Vec<_>>>()?,
+        ),
         DeValue::Table(entries) => {
-            let pairs = entries.iter().map(|(key, value)| Some((key.get_ref().to_string(), plain(value.get_ref())?)));
+            let pairs = entries
+                .iter()
+                .map(|(key, value)| Some((key.get_ref().to_string(), plain(value.get_ref())?)));
             Value::Table(pairs.collect::<Option<BTreeMap<_, _>>>()?)
         }
     })
@@ -347,9 +427,14 @@ mod tests {
     fn every_setting_knows_its_line() {
         let text = "version = 2\n\n[plugins.\"io.containerd.grpc.v1.cri\"]\n  sandbox_image = \"x\"\n  a.b = true\n";
         let root = parse(text, "/c.toml", "b/c.toml").expect("valid");
-        let cri = root.section(&["plugins", "io.containerd.grpc.v1.cri"]).expect("section");
+        let cri = root
+            .section(&["plugins", "io.containerd.grpc.v1.cri"])
+            .expect("section");
         assert_eq!(cri.place.line, 3);
-        assert_eq!(cri.setting(&["sandbox_image"]).map(|s| s.place.line), Some(4));
+        assert_eq!(
+            cri.setting(&["sandbox_image"]).map(|s| s.place.line),
+            Some(4)
+        );
         assert_eq!(cri.setting(&["a", "b"]).map(|s| s.place.line), Some(5));
     }
 
