@@ -11,7 +11,7 @@ use std::process::Command;
 
 use casefile_analyzer::containerd::{
     Answer, ConfigProblem, EffectiveConfig, MapTree, Release, RootFile, Section, Starts, Value,
-    cri_view, resolve, value,
+    cri_view, parse, resolve,
 };
 
 /// A small deterministic generator (xorshift64*).
@@ -125,6 +125,22 @@ fn runtime(out: &mut String, dice: &mut Dice, at: &str) {
         )
         .unwrap();
     }
+    if dice.chance(4) {
+        writeln!(
+            out,
+            "{} = \"x\"",
+            dice.pick(&["runtime_engine", "runtime_root"])
+        )
+        .unwrap();
+    }
+    if dice.chance(10) {
+        writeln!(
+            out,
+            "options = {{ BinaryName = \"/inline/runc\", SystemdCgroup = true }}"
+        )
+        .unwrap();
+        return;
+    }
     if dice.chance(70) {
         writeln!(out, "[{at}.runtimes.{name}.options]").unwrap();
         if dice.chance(70) {
@@ -184,6 +200,9 @@ fn plugin_section(out: &mut String, dice: &mut Dice, plugin: &str) {
     if dice.chance(30) {
         writeln!(out, "enable_cdi = {}", dice.pick(&["true", "false"])).unwrap();
     }
+    if dice.chance(3) {
+        writeln!(out, "systemd_cgroup = true").unwrap();
+    }
     if dice.chance(15) {
         writeln!(out, "cdi_spec_dirs = [\"/etc/cdi{}\"]", dice.below(3)).unwrap();
     }
@@ -203,6 +222,9 @@ fn plugin_section(out: &mut String, dice: &mut Dice, plugin: &str) {
         writeln!(out, "[plugins.{plugin}.cni]").unwrap();
         if dice.chance(60) {
             writeln!(out, "bin_dir = \"/opt/cni{}/bin\"", dice.below(3)).unwrap();
+        }
+        if dice.chance(8) {
+            writeln!(out, "bin_dirs = [\"/opt/a{}\", \"/opt/b\"]", dice.below(2)).unwrap();
         }
         if dice.chance(60) {
             writeln!(out, "conf_dir = \"/etc/cni{}/net.d\"", dice.below(3)).unwrap();
@@ -621,7 +643,7 @@ fn compare(binary: &Path, root: &str, config: &EffectiveConfig, defaults: &Facts
         (true, false) => {}
     }
     let text = String::from_utf8_lossy(&out.stdout);
-    let dump = value::parse(&text, "dump", "dump").expect("a dump is TOML");
+    let dump = parse::parse(&text, "dump", "dump").expect("a dump is TOML");
     let theirs = facts_of_dump(&dump, config.containerd.release.is_v1());
     let ours = facts_of_ours(config, defaults);
     if theirs == ours {
@@ -668,7 +690,7 @@ fn effective_configurations_equal_those_of_real_containerds() {
             .args(["config", "default"])
             .output()
             .expect("binary runs");
-        let built_in = value::parse(
+        let built_in = parse::parse(
             &String::from_utf8_lossy(&built_in.stdout),
             "default",
             "default",

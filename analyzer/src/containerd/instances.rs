@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::args::{arg_file, option};
 use super::config::{DEFAULT_CONFIG, RootFile, resolve};
+pub use super::distributions::InstanceKind;
+use super::distributions::{KnownPlace, PLACES, kind_of};
 use super::paths;
 use super::tree::{Captured, CapturedTree};
 
@@ -103,28 +106,6 @@ pub struct NodeFacts<'a> {
     pub cri_socket: Option<&'a Evidence>,
 }
 
-/// Who ships a containerd.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InstanceKind {
-    /// The distribution's or Docker's package, unit `containerd.service`.
-    System,
-    /// Canonical Kubernetes (`k8s` snap).
-    K8sSnap,
-    /// MicroK8s.
-    Microk8s,
-    /// Embedded in K3s.
-    K3s,
-    /// Embedded in RKE2.
-    Rke2,
-    /// Embedded in k0s.
-    K0s,
-    /// Docker's private one, started by dockerd: never the kubelet's.
-    Docker,
-    /// Anything else.
-    Other,
-}
-
 /// One containerd.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Instance {
@@ -164,83 +145,6 @@ impl Instance {
     }
 }
 
-/// A config file that a distribution uses, looked for even where no process was captured.
-struct Place {
-    kind: InstanceKind,
-    config: &'static str,
-    /// A file of arguments, one a line.
-    args: Option<&'static str>,
-    unit: &'static str,
-    socket: &'static str,
-}
-
-const PLACES: [Place; 9] = [
-    Place {
-        kind: InstanceKind::K8sSnap,
-        config: "/etc/containerd/config.toml",
-        args: Some("/var/snap/k8s/common/args/containerd"),
-        unit: "snap.k8s.containerd.service",
-        socket: DEFAULT_SOCKET,
-    },
-    // After the snap that may own the same file.
-    Place {
-        kind: InstanceKind::System,
-        config: DEFAULT_CONFIG,
-        args: None,
-        unit: "containerd.service",
-        socket: DEFAULT_SOCKET,
-    },
-    Place {
-        kind: InstanceKind::K8sSnap,
-        config: "/var/lib/k8s-containerd/k8s-containerd/etc/containerd/config.toml",
-        args: None,
-        unit: "snap.k8s.containerd.service",
-        socket: "/var/lib/k8s-containerd/k8s-containerd/run/containerd/containerd.sock",
-    },
-    Place {
-        kind: InstanceKind::Microk8s,
-        config: "/var/snap/microk8s/current/args/containerd.toml",
-        args: Some("/var/snap/microk8s/current/args/containerd"),
-        unit: "snap.microk8s.daemon-containerd.service",
-        socket: "/var/snap/microk8s/common/run/containerd.sock",
-    },
-    Place {
-        kind: InstanceKind::K3s,
-        config: "/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
-        args: None,
-        unit: "",
-        socket: "/run/k3s/containerd/containerd.sock",
-    },
-    Place {
-        kind: InstanceKind::Rke2,
-        config: "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
-        args: None,
-        unit: "",
-        socket: "/run/k3s/containerd/containerd.sock",
-    },
-    Place {
-        kind: InstanceKind::K0s,
-        config: "/etc/k0s/containerd.toml",
-        args: None,
-        unit: "",
-        socket: "/run/k0s/containerd.sock",
-    },
-    Place {
-        kind: InstanceKind::Docker,
-        config: "/var/run/docker/containerd/containerd.toml",
-        args: None,
-        unit: "docker.service",
-        socket: "/run/docker/containerd/containerd.sock",
-    },
-    Place {
-        kind: InstanceKind::Docker,
-        config: "/run/docker/containerd/containerd.toml",
-        args: None,
-        unit: "docker.service",
-        socket: "/run/docker/containerd/containerd.sock",
-    },
-];
-
 /// Options of a containerd command line.
 #[derive(Default)]
 struct Flags {
@@ -250,90 +154,12 @@ struct Flags {
     state: Option<String>,
 }
 
-/// The value of an option in any of Go's spellings: `--name v`, `--name=v`, `-n v`, `-n=v`.
-#[must_use]
-pub fn option(words: &[String], names: &[&str]) -> Option<String> {
-    let mut found = None;
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let bare = word.trim_start_matches('-');
-        if bare.len() == word.len() {
-            continue;
-        }
-        let (name, value) = bare
-            .split_once('=')
-            .map_or((bare, None), |(name, value)| (name, Some(value)));
-        if !names.contains(&name) {
-            continue;
-        }
-        let value = value
-            .map(str::to_owned)
-            .or_else(|| words.clone().next().cloned());
-        found = value.map(|value| value.trim_matches(['"', '\'']).to_owned());
-    }
-    found.filter(|value| !value.is_empty())
-}
-
 fn flags(words: &[String]) -> Flags {
     Flags {
         config: option(words, &["config", "c"]),
         address: option(words, &["address", "a"]),
         root: option(words, &["root"]),
         state: option(words, &["state"]),
-    }
-}
-
-/// The words of an arguments file, with a snap's variables put in.
-pub(super) fn arg_file(
-    tree: &dyn CapturedTree,
-    path: &str,
-) -> Option<(String, Vec<(u32, String)>)> {
-    let Captured::Content { bundle_path, text } = tree.read(path) else {
-        return None;
-    };
-    let snap = path
-        .strip_prefix("/var/snap/")
-        .and_then(|rest| rest.split('/').next())
-        .unwrap_or_default()
-        .to_owned();
-    let mut out = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.starts_with('#') {
-            continue;
-        }
-        let line = line
-            .replace("${SNAP_DATA}", &format!("/var/snap/{snap}/current"))
-            .replace("${SNAP_COMMON}", &format!("/var/snap/{snap}/common"))
-            .replace("$SNAP_DATA", &format!("/var/snap/{snap}/current"))
-            .replace("$SNAP_COMMON", &format!("/var/snap/{snap}/common"));
-        let number = u32::try_from(number + 1).unwrap_or(u32::MAX);
-        out.extend(
-            line.split_whitespace()
-                .map(|word| (number, word.to_owned())),
-        );
-    }
-    Some((bundle_path, out))
-}
-
-fn kind_of(config: &str, exe: &str, unit: &str) -> InstanceKind {
-    let has = |part: &str| config.contains(part) || exe.contains(part);
-    if config.contains("/docker/containerd/") {
-        InstanceKind::Docker
-    } else if has("/rke2/") {
-        InstanceKind::Rke2
-    } else if has("/k3s/") {
-        InstanceKind::K3s
-    } else if has("/k0s/") {
-        InstanceKind::K0s
-    } else if has("microk8s") || unit.contains("microk8s") {
-        InstanceKind::Microk8s
-    } else if has("/snap/k8s/") || has("k8s-containerd") || unit.starts_with("snap.k8s.") {
-        InstanceKind::K8sSnap
-    } else if unit == "containerd.service" || config == DEFAULT_CONFIG {
-        InstanceKind::System
-    } else {
-        InstanceKind::Other
     }
 }
 
@@ -439,7 +265,7 @@ fn build(facts: &NodeFacts<'_>, flags: Flags, mut instance: Instance) -> Instanc
     instance
 }
 
-fn from_place(facts: &NodeFacts<'_>, place: &Place, known: &[Instance]) -> Option<Instance> {
+fn from_place(facts: &NodeFacts<'_>, place: &KnownPlace, known: &[Instance]) -> Option<Instance> {
     let args = place.args.map(|path| arg_file(facts.tree, path));
     let mut evidence = Vec::new();
     let mut given = Flags::default();

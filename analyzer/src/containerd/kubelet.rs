@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::instances::{
-    DEFAULT_SOCKET, Evidence, Instance, InstanceKind, NodeFacts, arg_file, option,
-};
+use super::args::{arg_file, option};
+use super::instances::{DEFAULT_SOCKET, Evidence, Instance, InstanceKind, NodeFacts};
 use super::paths;
 use super::tree::Captured;
 
