@@ -3,6 +3,7 @@
 //!
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
+mod containerd;
 mod egress;
 
 use crate::facts::{AnyFact, Facts};
@@ -40,7 +41,7 @@ pub struct Deriver {
 }
 
 /// All derivers; each sees the facts of the ones before it.
-pub static DERIVERS: &[&Deriver] = &[&egress::DERIVER];
+pub static DERIVERS: &[&Deriver] = &[&containerd::DERIVER, &egress::DERIVER];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {
