@@ -11,7 +11,9 @@ mod pool;
 mod problem;
 mod sniff;
 mod stream;
+mod tar_block;
 mod tar_stage;
+mod top;
 mod walk;
 
 use std::fs::File;
