@@ -11,7 +11,9 @@ mod pool;
 mod problem;
 mod sniff;
 mod stream;
+mod tar_block;
 mod tar_stage;
+mod top;
 mod walk;
 
 use std::fs::File;
@@ -251,6 +253,11 @@ fn open(input: &Path) -> Result<Opened, OpenError> {
     if metadata.is_dir() {
         std::fs::read_dir(input).map_err(fail)?;
         return Ok(Opened::Folder);
+    }
+    if !metadata.is_file() {
+        // Opening a pipe or a terminal could wait for ever, and members are read with seeks.
+        let why = "neither a regular file nor a folder: save it to a file first";
+        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, why)));
     }
     let mut file = File::open(input).map_err(fail)?;
     let mut head = Vec::with_capacity(SNIFF_BYTES);

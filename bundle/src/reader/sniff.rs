@@ -2,7 +2,7 @@
 
 use tar::Header;
 
-use super::tar_stage::checksum_fits;
+use super::tar_block::checksum_fits;
 
 /// Bytes that are enough to tell.
 pub(crate) const SNIFF_BYTES: usize = 512;

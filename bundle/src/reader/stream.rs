@@ -94,7 +94,9 @@ fn hop(hopper: &mut Hopper, shared: &Shared, tar: &mut TarStage, walk: &mut Walk
             }
             return end.unwrap_or(Hopped::End);
         };
+        let read = flight.offset + flight.sizes.file as u64;
         if flight.skipped {
+            walk.count(flight.sizes.inflated, read);
             tar.skip(flight.sizes.inflated as u64, walk);
             continue;
         }
@@ -102,7 +104,6 @@ fn hop(hopper: &mut Hopper, shared: &Shared, tar: &mut TarStage, walk: &mut Walk
         taken += 1;
         match result {
             Ok(buf) => {
-                let read = flight.offset + flight.sizes.file as u64;
                 walk.count(buf.bytes().len(), read);
                 tar.feed(&Arc::new(buf), walk);
             }

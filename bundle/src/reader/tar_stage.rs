@@ -7,9 +7,9 @@ use tar::{EntryType, Header, PaxExtensions};
 use super::piece::Buf;
 use super::problem::{OpenError, ReadProblem};
 use super::sniff::looks_like;
+use super::tar_block::{BLOCK, checksum_fits, kind_name, padded, within};
 use super::walk::Walk;
 
-const BLOCK: usize = 512;
 /// Long names and PAX records beyond this are refused.
 const MAX_META: u64 = 1 << 20;
 
@@ -363,16 +363,6 @@ impl TarStage {
     }
 }
 
-/// At most `have`, at most `left`.
-fn within(left: u64, have: usize) -> usize {
-    usize::try_from(left).map_or(have, |left| left.min(have))
-}
-
-fn padded(size: u64) -> u64 {
-    size.checked_next_multiple_of(BLOCK as u64)
-        .unwrap_or(u64::MAX)
-}
-
 fn padding(size: u64) -> State {
     match padded(size) - size {
         0 => State::Header,
@@ -385,34 +375,4 @@ fn skip_entry(size: u64) -> State {
         0 => State::Header,
         left => State::Skip { left },
     }
-}
-
-fn kind_name(kind: EntryType) -> &'static str {
-    match kind {
-        EntryType::Link => "hard link",
-        EntryType::Symlink => "symbolic link",
-        EntryType::Char => "character device",
-        EntryType::Block => "block device",
-        EntryType::Fifo => "named pipe",
-        EntryType::GNUSparse => "sparse file",
-        _ => "entry of unknown kind",
-    }
-}
-
-/// Whether the header's checksum is right, with signed bytes (old tars) or unsigned ones.
-pub(crate) fn checksum_fits(header: &Header) -> bool {
-    let Ok(stated) = header.cksum() else {
-        return false;
-    };
-    let (mut unsigned, mut signed) = (0_u32, 0_i64);
-    for (at, byte) in header.as_bytes().iter().enumerate() {
-        let byte = if (148..156).contains(&at) {
-            b' '
-        } else {
-            *byte
-        };
-        unsigned += u32::from(byte);
-        signed += i64::from(byte.cast_signed());
-    }
-    stated == unsigned || i64::from(stated) == signed
 }

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use super::limits::{Limits, RATIO_FLOOR};
 use super::piece::{Buf, Cutter, Deliver, EntryInfo, OwnedPiece};
 use super::problem::{OpenError, ReadProblem};
+use super::top::TopFolder;
 use super::{Form, Summary};
 use crate::manifest::{FormatVersion, Header, Manifest};
 use crate::path::BundlePath;
@@ -21,41 +22,12 @@ const MAX_PROBLEMS: usize = 10_000;
 /// Bytes of `casefile.json` or `manifest.json` that are parsed.
 const MAX_METADATA: usize = 64 << 20;
 
-/// First path segments that are content, never the name of a top folder: our layout and a root file system.
-const NOT_TOP: &[&str] = &[
-    "bin",
-    "boot",
-    "cluster-info",
-    "cluster-resources",
-    "dev",
-    "etc",
-    "helm",
-    "home",
-    "host-collectors",
-    "lib",
-    "lib64",
-    "mnt",
-    "nodes",
-    "opt",
-    "proc",
-    "root",
-    "run",
-    "sbin",
-    "snap",
-    "srv",
-    "sys",
-    "tmp",
-    "usr",
-    "var",
-];
-
 /// State of one reading; the tar and folder stages feed it.
 pub(crate) struct Walk<'a> {
     pub(crate) input: PathBuf,
     limits: Limits,
     deliver: &'a mut dyn Deliver,
-    strip_top: bool,
-    top: Option<Option<String>>,
+    top: TopFolder,
     seen: BTreeSet<BundlePath>,
     headers: u64,
     current: Option<Current>,
@@ -99,8 +71,7 @@ impl<'a> Walk<'a> {
             input: input.to_owned(),
             limits: *limits,
             deliver,
-            strip_top,
-            top: None,
+            top: TopFolder::new(strip_top),
             seen: BTreeSet::new(),
             headers: 0,
             current: None,
@@ -190,34 +161,12 @@ impl<'a> Walk<'a> {
                 return None;
             }
         };
-        let path = self.strip(path, is_folder)?;
+        let path = self.top.strip(path, is_folder)?;
         if renamed {
             let path = path.to_string();
             self.problem(ReadProblem::Renamed { path });
         }
         Some(path)
-    }
-
-    fn strip(&mut self, path: BundlePath, is_folder: bool) -> Option<BundlePath> {
-        if !self.strip_top {
-            return Some(path);
-        }
-        let (first, rest) = match path.as_str().split_once('/') {
-            Some((first, rest)) => (first, Some(rest)),
-            None => (path.as_str(), None),
-        };
-        let top = self.top.get_or_insert_with(|| {
-            let is_top = (rest.is_some() || is_folder) && !NOT_TOP.contains(&first);
-            is_top.then(|| first.to_owned())
-        });
-        if top.as_deref() != Some(first) {
-            return Some(path);
-        }
-        match rest {
-            Some(rest) => BundlePath::new(rest).ok(),
-            None if is_folder => None,
-            None => Some(path),
-        }
     }
 
     /// Begins a regular file; false when its content is to be skipped.

@@ -1,6 +1,7 @@
 //! Properties that hold for every content, every cut and every mutation.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use casefile_bundle::{BundlePath, Limits, list, verify};
 use proptest::prelude::*;
@@ -37,7 +38,13 @@ fn as_slices(entries: &[(String, Vec<u8>)]) -> Vec<(&str, &[u8])> {
         .collect()
 }
 
+/// A bundle with a text of several members, made once.
 fn sample() -> (Vec<u8>, Entries) {
+    static MADE: OnceLock<(Vec<u8>, Entries)> = OnceLock::new();
+    MADE.get_or_init(make_sample).clone()
+}
+
+fn make_sample() -> (Vec<u8>, Entries) {
     let text: Vec<u8> = (0..300_000)
         .flat_map(|n| format!("line {n}\n").into_bytes())
         .collect();
@@ -110,7 +117,7 @@ fn a_cut_at_any_byte_leaves_the_entries_before_it_intact_and_is_said() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn any_entries_come_back_as_they_were_written(entries in some_entries()) {
@@ -153,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn mutated_bundles_never_panic_hang_or_invent_entries(
+    fn mutated_bundles_never_panic_or_hang(
         flips in prop::collection::vec((0.0_f64..1.0, any::<u8>()), 1..12), form in 0..3,
     ) {
         let (ours, _) = sample();
