@@ -100,7 +100,7 @@ fn evidence(incident: &Incident, role: Role, label: &str, most: usize, out: &mut
         };
         line(out, 4, &format!("{label}: {}{times}", evidence.place));
         if !evidence.text.trim().is_empty() {
-            line(out, 8, &escape::cut_middle(evidence.text.trim(), WIDTH));
+            excerpt(out, evidence.text.trim());
         }
     }
     if lines.len() > most {
@@ -110,6 +110,13 @@ fn evidence(incident: &Incident, role: Role, label: &str, most: usize, out: &mut
             &format!("{label}: {} more in the report", lines.len() - most),
         );
     }
+}
+
+/// Appends an excerpt: its spaces stay as they are, so that it can be searched for.
+fn excerpt(out: &mut String, text: &str) {
+    let text = escape::visible(text, false);
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "        {}", escape::cut_middle(&text, WIDTH));
 }
 
 fn nothing(analysis: &Analysis, out: &mut String) {

@@ -38,7 +38,7 @@ pub(super) fn warning(analysis: &Analysis) -> Option<Block> {
     if gaps > 0 {
         let all = words::count(analysis.coverage.len() as u64, "source");
         text = text
-            .text(format!("{gaps} of {all} incomplete or missing: see "))
+            .text(format!("{gaps} of {all} incomplete: see "))
             .jump("Coverage", "coverage")
             .text(".");
     }

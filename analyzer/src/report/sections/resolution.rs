@@ -100,7 +100,7 @@ fn dry_run(steps: &[Step]) -> Block {
                 .as_ref()
                 .is_some_and(|command| command.contains("--dry-run"))
         })
-        .map(|(index, _)| format!("step {}", index + 1))
+        .map(|(index, _)| (index + 1).to_string())
         .collect();
     if numbers.is_empty() {
         return Block::paragraph(
@@ -108,7 +108,7 @@ fn dry_run(steps: &[Step]) -> Block {
         );
     }
     Block::paragraph(format!(
-        "{} of the steps above shows what would change and changes nothing; compare its output before going on.",
+        "Of the steps above, number {} shows what would change and changes nothing; compare its output before going on.",
         words::join(&numbers)
     ))
 }

@@ -208,7 +208,7 @@ fn symptoms(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> 
     let mut blocks = vec![Block::heading(
         4,
         format!("symptoms-{number}"),
-        "Symptoms: what people notice, and what it does not say",
+        "What people notice",
     )];
     for (nth, symptom) in incident.symptoms.iter().enumerate() {
         let text = Rich::new()

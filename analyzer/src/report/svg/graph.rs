@@ -81,6 +81,20 @@ impl<'a> Graph<'a> {
         self.arrows.iter().any(|&(from, _)| from == node)
     }
 
+    /// Below the middle of what leads to the box from rows above, else the middle of the drawing.
+    fn wanted_x(&self, node: usize, rows: &[usize], spots: &[Spot], width: i64) -> i64 {
+        let above: Vec<i64> = self
+            .arrows
+            .iter()
+            .filter(|&&(from, to)| to == node && rows[from] < rows[node])
+            .map(|&(from, _)| spots[from].x)
+            .collect();
+        if above.is_empty() {
+            return (width - BOX_WIDTH) / 2;
+        }
+        above.iter().sum::<i64>() / above.len() as i64
+    }
+
     fn is_root(&self, node: usize) -> bool {
         !self.arrows.iter().any(|&(_, to)| to == node)
     }
@@ -103,7 +117,7 @@ pub(crate) fn draw(id: &str, incident: &Incident) -> Svg {
         .iter()
         .map(|label| wrap(label, TEXT_WIDTH, 4))
         .collect();
-    let (spots, width, mut height) = place(&rows, &texts);
+    let (spots, width, mut height) = place(&graph, &rows, &texts);
     let mut canvas = Canvas::new();
     canvas.raw(format_args!(
         "<defs><marker id=\"{id}-tip\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"7\" markerHeight=\"7\" \
@@ -135,15 +149,15 @@ pub(crate) fn draw(id: &str, incident: &Incident) -> Svg {
     )
 }
 
-/// Rows from top to bottom, boxes of a row side by side and centred.
-fn place(rows: &[usize], texts: &[Vec<String>]) -> (Vec<Spot>, i64, i64) {
+/// Rows from top to bottom; each box as near below what leads to it as its neighbours allow.
+fn place(graph: &Graph<'_>, rows: &[usize], texts: &[Vec<String>]) -> (Vec<Spot>, i64, i64) {
+    const STEP: i64 = BOX_WIDTH + GAP_X;
     let mut by_row: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (node, row) in rows.iter().enumerate() {
         by_row.entry(*row).or_default().push(node);
     }
     let most = by_row.values().map(Vec::len).max().unwrap_or(1);
-    let span = |boxes: usize| boxes as i64 * (BOX_WIDTH + GAP_X) - GAP_X;
-    let width = span(most) + 2 * MARGIN;
+    let width = most as i64 * STEP - GAP_X + 2 * MARGIN;
     let mut spots = vec![
         Spot {
             x: 0,
@@ -160,10 +174,18 @@ fn place(rows: &[usize], texts: &[Vec<String>]) -> (Vec<Spot>, i64, i64) {
             .max()
             .unwrap_or(1);
         let height = tallest as i64 * LINE + 18;
-        let mut x = (width - span(nodes.len())) / 2;
-        for &node in nodes {
-            spots[node] = Spot { x, y, height };
-            x += BOX_WIDTH + GAP_X;
+        let mut wanted: Vec<(i64, usize)> = nodes
+            .iter()
+            .map(|&node| (graph.wanted_x(node, rows, &spots, width), node))
+            .collect();
+        wanted.sort_unstable();
+        let mut least = MARGIN;
+        for (index, (x, node)) in wanted.iter().enumerate() {
+            // Room must remain for the boxes to the right.
+            let most = width - MARGIN - BOX_WIDTH - (wanted.len() - 1 - index) as i64 * STEP;
+            let x = (*x).max(least).min(most);
+            spots[*node] = Spot { x, y, height };
+            least = x + STEP;
         }
         y += height + GAP_Y;
     }

@@ -90,15 +90,9 @@ fn wrap(text: &str, width: usize, lines: usize) -> Vec<String> {
                 out.push(String::new());
                 continue;
             }
-            // A word longer than a line: break it.
-            let mut head = String::new();
-            while let Some(c) = word.chars().next() {
-                if columns(&head) + 2 > width {
-                    break;
-                }
-                head.push(c);
-                word.remove(0);
-            }
+            // A word longer than a line: break it, after a mark if there is one late enough.
+            let head = break_word(&word, width);
+            word.drain(..head.len());
             if let Some(line) = out.last_mut() {
                 line.push_str(&head);
             }
@@ -114,6 +108,25 @@ fn wrap(text: &str, width: usize, lines: usize) -> Vec<String> {
         }
     }
     out
+}
+
+/// The part of a long word that goes on one line. Never empty, so that wrapping always ends.
+fn break_word(word: &str, width: usize) -> String {
+    let mut head = String::new();
+    let mut at_mark = 0;
+    for c in word.chars() {
+        if columns(&head) + 2 > width && !head.is_empty() {
+            break;
+        }
+        head.push(c);
+        if "-/._:=,".contains(c) {
+            at_mark = head.len();
+        }
+    }
+    if at_mark > head.len() / 2 {
+        head.truncate(at_mark);
+    }
+    head
 }
 
 #[cfg(test)]
