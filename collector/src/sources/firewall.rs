@@ -1,0 +1,17 @@
+//! Firewall rules and routes.
+
+use std::time::Duration;
+
+use crate::outcome::Outcome;
+use crate::source::{Scope, Source};
+
+/// Firewall rules and routes.
+pub static SOURCE: Source = Source {
+    id: "firewall",
+    title: "Firewall rules and routes",
+    scope: Scope::Node,
+    timeout: Duration::from_secs(60),
+    max_bytes: 128 << 20,
+    plan: |_| Vec::new(),
+    collect: |_| Box::pin(async { Outcome::skipped("not built yet") }),
+};
