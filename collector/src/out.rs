@@ -198,6 +198,16 @@ impl Out {
         entry
     }
 
+    /// Hands on an entry that is finished already.
+    pub async fn send(&self, done: Done) -> Result<(), OutError> {
+        self.inner
+            .shared
+            .sender
+            .send(done)
+            .await
+            .map_err(|_| OutError::Closed)
+    }
+
     /// Writes a whole entry at once.
     pub async fn put(
         &self,
