@@ -1,5 +1,7 @@
 //! Rule sets: fixed ones that real programs write, and generated ones.
 
+use std::fmt::Write;
+
 /// Fixed iptables rule sets.
 pub(crate) const FIXED: &[(&str, &str)] = &[
     (
@@ -157,7 +159,8 @@ pub(crate) fn rule_set(seed: u64) -> String {
     if dice.below(4) == 0 {
         text += "*raw\n:PREROUTING ACCEPT\n:OUTPUT ACCEPT\n";
         let matched = conditions(&mut dice, "PREROUTING", false);
-        text += &format!(
+        let _ = write!(
+            text,
             "-A PREROUTING{matched} -j {}\nCOMMIT\n",
             dice.one(&["CT --notrack", "RETURN", "DROP"])
         );
@@ -166,16 +169,17 @@ pub(crate) fn rule_set(seed: u64) -> String {
         text += "*mangle\n:PREROUTING ACCEPT\n:INPUT ACCEPT\n:FORWARD ACCEPT\n:OUTPUT ACCEPT\n:POSTROUTING ACCEPT\n";
         for chain in ["PREROUTING", "FORWARD", "FORWARD", "POSTROUTING"] {
             let matched = conditions(&mut dice, chain, true);
-            text += &format!("-A {chain}{matched} -j {}\n", dice.one(MANGLE_TARGETS));
+            let _ = writeln!(text, "-A {chain}{matched} -j {}", dice.one(MANGLE_TARGETS));
         }
         text += "COMMIT\n";
     }
-    text += &format!(
+    let _ = write!(
+        text,
         "*filter\n:INPUT ACCEPT\n:FORWARD {}\n:OUTPUT ACCEPT\n",
         dice.one(&["ACCEPT", "DROP"])
     );
     for chain in 0..CHAIN_COUNT {
-        text += &format!(":U{chain} -\n");
+        let _ = writeln!(text, ":U{chain} -");
     }
     for _ in 0..4 + dice.below(8) {
         text += &rule(&mut dice, "FORWARD", 0);
@@ -226,49 +230,7 @@ fn rule(dice: &mut Dice, chain: &str, first_callable: usize) -> String {
 }
 
 fn conditions(dice: &mut Dice, hook: &str, tracked: bool) -> String {
-    let mut text = String::new();
-    match dice.below(8) {
-        0 | 1 => {
-            text += &format!(
-                " -p udp -m udp{}",
-                dice.one(&[
-                    "",
-                    " --dport 53",
-                    " ! --dport 53",
-                    " --dport 100:9000",
-                    " --sport :1023"
-                ])
-            )
-        }
-        2 | 3 => {
-            text += &format!(
-                " -p tcp -m tcp{}",
-                dice.one(&[
-                    "",
-                    " --dport 443",
-                    " --syn",
-                    " ! --syn",
-                    " --tcp-flags SYN,FIN SYN,FIN",
-                    " ! --dport 8000:9000"
-                ])
-            )
-        }
-        4 => {
-            text += &format!(
-                " -p icmp -m icmp --icmp-type {}",
-                dice.one(&["8", "3", "any", "echo-request"])
-            )
-        }
-        5 => {
-            text += dice.one(&[
-                " -p tcp -m multiport --dports 22,443,8000:8100",
-                " -p udp -m multiport ! --dports 53,123",
-                " -p udp -m multiport --ports 7001",
-            ])
-        }
-        6 => text += dice.one(&[" ! -p icmp", " ! -p tcp"]),
-        _ => {}
-    }
+    let mut text = protocol(dice);
     for _ in 0..dice.below(3) {
         text += match dice.below(if tracked { 9 } else { 5 }) {
             0 => dice.one(&[
@@ -312,4 +274,50 @@ fn conditions(dice: &mut Dice, hook: &str, tracked: bool) -> String {
         };
     }
     text
+}
+
+/// A match on the protocol and its fields.
+fn protocol(dice: &mut Dice) -> String {
+    match dice.below(8) {
+        0 | 1 => {
+            format!(
+                " -p udp -m udp{}",
+                dice.one(&[
+                    "",
+                    " --dport 53",
+                    " ! --dport 53",
+                    " --dport 100:9000",
+                    " --sport :1023"
+                ])
+            )
+        }
+        2 | 3 => {
+            format!(
+                " -p tcp -m tcp{}",
+                dice.one(&[
+                    "",
+                    " --dport 443",
+                    " --syn",
+                    " ! --syn",
+                    " --tcp-flags SYN,FIN SYN,FIN",
+                    " ! --dport 8000:9000"
+                ])
+            )
+        }
+        4 => {
+            format!(
+                " -p icmp -m icmp --icmp-type {}",
+                dice.one(&["8", "3", "any", "echo-request"])
+            )
+        }
+        5 => dice
+            .one(&[
+                " -p tcp -m multiport --dports 22,443,8000:8100",
+                " -p udp -m multiport ! --dports 53,123",
+                " -p udp -m multiport --ports 7001",
+            ])
+            .to_owned(),
+        6 => dice.one(&[" ! -p icmp", " ! -p tcp"]).to_owned(),
+        _ => String::new(),
+    }
 }

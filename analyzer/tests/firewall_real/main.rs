@@ -194,10 +194,10 @@ fn moved(before: &RuleSet, after: &RuleSet) -> Moved {
                     moved.all.insert((table.clone(), rule.origin.line));
                 }
             }
-            if let (Some(policy), Some(old)) = (&chain.policy, &old.policy) {
-                if policy.counters != old.counters {
-                    moved.all.insert((table.clone(), policy.origin.line));
-                }
+            if let (Some(policy), Some(old)) = (&chain.policy, &old.policy)
+                && policy.counters != old.counters
+            {
+                moved.all.insert((table.clone(), policy.origin.line));
             }
         }
     }
@@ -287,6 +287,10 @@ fn check_ufw(lab: &mut Lab, name: &str, commands: &str, score: &mut Score) {
         ufw_files: files,
         ..Captures::default()
     });
+    let by_status = Firewall::from_captures(&Captures {
+        ufw_status,
+        ..Captures::default()
+    });
     assert_eq!(alone.rule_sets()[0].backend, Backend::UfwFiles);
     for shot in shots(0) {
         let (a, b) = (
@@ -296,6 +300,11 @@ fn check_ufw(lab: &mut Lab, name: &str, commands: &str, score: &mut Score) {
         assert_eq!(
             a.evaluation.verdict, b.evaluation.verdict,
             "{name}: {shot:?}: kernel rules against files\n{a:?}\n{b:?}"
+        );
+        let c = by_status.evaluate(&shot.packet());
+        assert_eq!(
+            a.evaluation.verdict, c.evaluation.verdict,
+            "{name}: {shot:?}: kernel rules against status\n{status}"
         );
         if alone.ufw().active() == Some(true) {
             assert_eq!(

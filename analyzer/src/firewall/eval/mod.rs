@@ -1,6 +1,7 @@
 //! The evaluation of a packet against one rule set: verdict, deciding rule or
 //! policy, and the walk that leads there.
 
+mod conclude;
 mod explore;
 mod hooks;
 #[cfg(test)]

@@ -48,6 +48,8 @@ pub enum Backend {
     Unstated,
     /// Assembled from ufw's files, not read from the kernel.
     UfwFiles,
+    /// Inferred from the rows of `ufw status`.
+    UfwStatus,
 }
 
 /// All tables of one family.

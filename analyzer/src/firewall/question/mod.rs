@@ -13,7 +13,7 @@ use super::iptables::{Backend, RuleSet, parse_save};
 use super::log_line::LoggedPacket;
 use super::nft::{NftTable, parse_tables};
 use super::packet::{CtState, Family, Packet};
-use super::ufw::{Ufw, UfwFiles, UfwWords, assemble};
+use super::ufw::{Ufw, UfwFiles, UfwWords, assemble, from_rows};
 
 /// A captured text with its path inside the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,6 +177,10 @@ impl Firewall {
             let sentence = "the rules come from ufw's files; rules of other programs were not captured and are taken as absent";
             evaluation.assumptions.push(sentence.to_owned());
         }
+        if set.backend == Backend::UfwStatus {
+            let sentence = "the rules come from ufw's status; its before and after rules are taken as shipped, rules of other programs as absent";
+            evaluation.assumptions.push(sentence.to_owned());
+        }
         let routed = self
             .ufw
             .status
@@ -292,6 +296,6 @@ fn from_ufw_files(ufw: &Ufw, files: &UfwFiles<'_>, family: Family) -> Option<Rul
             let origin = by_status.or(ufw.enabled.as_ref().map(|setting| &setting.origin))?;
             Some(RuleSet::empty(family, Backend::UfwFiles, &origin.path))
         }
-        _ => assemble(files, family),
+        _ => assemble(files, family).or_else(|| from_rows(ufw.status.as_ref()?, family)),
     }
 }

@@ -118,6 +118,33 @@ fn a_route_rule_is_explained_as_ufw_remembers_it() {
 }
 
 #[test]
+fn a_status_alone_answers_for_routed_traffic_and_names_its_row_or_default() {
+    let status = parse_status("ufw-status", STATUS);
+    let set = from_rows(&status, Family::V4).unwrap();
+    assert_eq!(set.problems, []);
+    let ufw = Ufw::new(file("ufw-status", STATUS), &UfwFiles::default());
+    let answer = evaluate(&set, &from_pod(Protocol::UDP, 53));
+    assert_eq!(answer.verdict, Verdict::Accepted);
+    let words = ufw
+        .explain(&answer.decided_by.unwrap(), &set, Direction::Forward)
+        .unwrap();
+    assert_eq!(
+        words.sentence,
+        "ufw rule `Anywhere on eno1 ALLOW FWD Anywhere on lxc+`"
+    );
+    assert_eq!(words.origin.unwrap().line, 10);
+    let mut other = from_pod(Protocol::UDP, 53);
+    other.in_iface = Some(Interface::Name("veth0".into()));
+    let answer = evaluate(&set, &other);
+    assert_eq!(answer.verdict, Verdict::Dropped);
+    assert!(answer.passes_log("[UFW BLOCK]"));
+    let words = ufw
+        .explain(&answer.decided_by.unwrap(), &set, Direction::Forward)
+        .unwrap();
+    assert_eq!(words.origin.unwrap().to_string(), "ufw-status:3");
+}
+
+#[test]
 fn a_missing_file_of_ufw_leaves_the_verdict_open_and_is_named() {
     let partial = UfwFiles {
         user: None,
@@ -140,7 +167,8 @@ fn a_missing_file_of_ufw_leaves_the_verdict_open_and_is_named() {
 proptest! {
     #[test]
     fn no_status_or_file_text_makes_a_parser_panic(text in "(ALLOW|DENY|\\[|\\]|Status:|Default:|IN|FWD| |\n|#|\\PC){0,60}") {
-        let _ = parse_status("x", &text);
+        let status = UfwStatus { active: Some(true), defaults_origin: Some(origin("x", 1)), ..parse_status("x", &text) };
+        let _ = from_rows(&status, Family::V4);
         let captured = file("x", &text);
         let files = UfwFiles { defaults: captured, user: captured, before: captured, ..UfwFiles::default() };
         let _ = Ufw::new(captured, &files);
