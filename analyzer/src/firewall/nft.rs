@@ -112,6 +112,11 @@ impl NftTable {
         format!("table {} {}", self.family, self.name)
     }
 
+    /// Names of the table's chains, in file order.
+    pub fn chain_names(&self) -> impl Iterator<Item = &str> {
+        self.chains.iter().map(|chain| chain.name.as_str())
+    }
+
     /// True for a table that iptables-nft keeps its rules in.
     pub fn looks_like_iptables(&self) -> bool {
         matches!(self.family.as_str(), "ip" | "ip6")

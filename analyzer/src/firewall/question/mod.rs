@@ -90,12 +90,14 @@ impl Firewall {
             let Some(file) = file else { continue };
             let mut set = parse_save(file.path, file.text, family);
             set.backend = backend.unwrap_or(set.backend);
-            // The default program may be the legacy one: the same rules twice.
-            let twice = sets.iter().any(|s| {
-                s.family == family && s.backend == Backend::Legacy && set.backend == Backend::Legacy
+            // The default program may be the legacy one: then both outputs show
+            // the same rules, and only the second says whose they are.
+            let same = sets.iter_mut().find(|known| {
+                known.family == family && known.backend != Backend::Nft && same_rules(known, &set)
             });
-            if !twice {
-                sets.push(set);
+            match same {
+                Some(known) => known.backend = set.backend,
+                None => sets.push(set),
             }
         }
         for family in [Family::V4, Family::V6] {
@@ -198,16 +200,16 @@ impl Firewall {
         let of_family = |set: &&RuleSet| set.family == family;
         let mut not_evaluated = Vec::new();
         let mut doubts = Vec::new();
-        let nft_shown = self
-            .sets
-            .iter()
-            .filter(of_family)
-            .any(|set| matches!(set.backend, Backend::Nft | Backend::Unstated));
         let (path, tables) = self.nft.as_ref().map_or(("", &[][..]), |(path, tables)| {
             (path.as_str(), tables.as_slice())
         });
         for table in tables.iter().filter(|table| table.sees(family)) {
-            if table.looks_like_iptables() && nft_shown {
+            if self
+                .sets
+                .iter()
+                .filter(of_family)
+                .any(|set| shows(set, table))
+            {
                 continue;
             }
             not_evaluated.push(table.title());
@@ -235,6 +237,24 @@ impl Firewall {
             doubts.push(format!(
                 "{} warns of tables of the legacy backend, which were not captured",
                 set.path
+            ));
+        }
+        let has_ufw = |set: &RuleSet| {
+            set.tables
+                .get("filter")
+                .is_some_and(|table| table.chains.keys().any(|name| name.starts_with("ufw")))
+        };
+        if self.sets.iter().any(|set| set.family == family)
+            && !self.sets.iter().filter(of_family).any(has_ufw)
+            && let Some(status) = self
+                .ufw
+                .status
+                .as_ref()
+                .filter(|status| status.active == Some(true))
+            && let Some(origin) = &status.active_origin
+        {
+            doubts.push(format!(
+                "ufw is active ({origin}), but the captured {family} rules hold none of its chains"
             ));
         }
         if evaluation.verdict == Verdict::Accepted && !doubts.is_empty() {
@@ -282,6 +302,45 @@ impl Firewall {
             log_rule_found,
             states,
         }
+    }
+}
+
+/// True when two rule sets hold the same rules in the same chains.
+fn same_rules(a: &RuleSet, b: &RuleSet) -> bool {
+    let rules = |set: &RuleSet| -> Vec<(String, String, String)> {
+        let chains = set.tables.iter().flat_map(|(table, t)| {
+            t.chains
+                .iter()
+                .map(move |(name, chain)| (table, name, chain))
+        });
+        chains
+            .flat_map(|(table, name, chain)| {
+                chain
+                    .rules
+                    .iter()
+                    .map(move |rule| (table.clone(), name.clone(), rule.text.clone()))
+            })
+            .collect()
+    };
+    a.rule_count() == b.rule_count() && a.tables.keys().eq(b.tables.keys()) && rules(a) == rules(b)
+}
+
+/// True when the rule set is what iptables-nft shows of this nft table. The
+/// outputs are not taken at the same instant, so some chains may be missing.
+fn shows(set: &RuleSet, table: &NftTable) -> bool {
+    if !table.looks_like_iptables() || !table.sees(set.family) {
+        return false;
+    }
+    let chains = set.tables.get(&table.name).map(|t| &t.chains);
+    let (mut known, mut all) = (0usize, 0usize);
+    for name in table.chain_names() {
+        all += 1;
+        known += usize::from(chains.is_some_and(|chains| chains.contains_key(name)));
+    }
+    match set.backend {
+        Backend::Nft => true,
+        Backend::Unstated => known * 2 >= all,
+        _ => false,
     }
 }
 
