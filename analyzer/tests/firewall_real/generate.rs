@@ -184,6 +184,9 @@ pub(crate) fn rule_set(seed: u64) -> String {
     for _ in 0..4 + dice.below(8) {
         text += &rule(&mut dice, "FORWARD", 0);
     }
+    for _ in 0..3 {
+        text += &rule(&mut dice, "INPUT", 0);
+    }
     for chain in 0..CHAIN_COUNT {
         for _ in 0..1 + dice.below(5) {
             text += &rule(&mut dice, &format!("U{chain}"), chain + 1);
@@ -203,7 +206,8 @@ const MANGLE_TARGETS: &[&str] = &[
 ];
 
 fn rule(dice: &mut Dice, chain: &str, first_callable: usize) -> String {
-    let matched = conditions(dice, "FORWARD", true);
+    let hook = if chain == "INPUT" { "INPUT" } else { "FORWARD" };
+    let matched = conditions(dice, hook, true);
     let reject = matched.starts_with(" -p tcp");
     let callable = CHAIN_COUNT - first_callable;
     let target = match dice.below(12) {
@@ -248,7 +252,7 @@ fn conditions(dice: &mut Dice, hook: &str, tracked: bool) -> String {
             3 if hook != "POSTROUTING" && !text.contains(" -i ") => {
                 dice.one(&[" -i lxc+", " -i eno1", " ! -i lxc4f39491e6165"])
             }
-            4 if hook != "PREROUTING" && !text.contains(" -o ") => {
+            4 if hook != "PREROUTING" && hook != "INPUT" && !text.contains(" -o ") => {
                 dice.one(&[" -o eno1", " -o lxc+", " ! -o eno1"])
             }
             5 => dice.one(&[

@@ -11,9 +11,14 @@ pub(crate) const OUT_SIDE: &str = "eno1";
 pub(crate) const POD_IP: &str = "10.1.0.185";
 pub(crate) const OUT_IP: &str = "192.0.2.53";
 
+/// The router's address on the pod's side.
+const ROUTER_IP: &str = "10.1.0.1";
+
 /// A packet to send.
 #[derive(Debug, Clone)]
 pub(crate) struct Shot {
+    /// To the router itself, from the pod.
+    pub(crate) to_router: bool,
     /// True from the pod to the outside, false the other way.
     pub(crate) from_pod: bool,
     pub(crate) proto: u8,
@@ -37,7 +42,12 @@ impl Shot {
             dst.parse().expect("address"),
         );
         packet.in_iface = Some(Interface::Name(input.into()));
-        packet.out_iface = Some(Interface::Name(output.into()));
+        if self.to_router {
+            packet.direction = Direction::Input;
+            packet.dst = ROUTER_IP.parse().expect("address");
+        } else {
+            packet.out_iface = Some(Interface::Name(output.into()));
+        }
         packet.proto = Some(Protocol(self.proto));
         if self.proto == 1 {
             packet.icmp_type = u8::try_from(self.dport).ok();
@@ -50,7 +60,7 @@ impl Shot {
         packet.mark = Some(0);
         packet.fragment = Some(false);
         packet.length = Some(match self.proto {
-            17 => 32,
+            17 => 30,
             6 => 40,
             _ => 28,
         });
@@ -134,7 +144,7 @@ impl Lab {
             ip -n {tag}p link add eth0 type veth peer name {POD_SIDE} netns {tag}r
             ip -n {tag}o link add eth0 type veth peer name {OUT_SIDE} netns {tag}r
             ip -n {tag}p addr add {POD_IP}/24 dev eth0
-            ip -n {tag}r addr add 10.1.0.1/24 dev {POD_SIDE}
+            ip -n {tag}r addr add {ROUTER_IP}/24 dev {POD_SIDE}
             ip -n {tag}r addr add 192.0.2.1/24 dev {OUT_SIDE}
             ip -n {tag}o addr add {OUT_IP}/24 dev eth0
             for n in p o; do ip -n {tag}$n link set eth0 up; done
@@ -152,7 +162,7 @@ impl Lab {
         let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firewall_real/wire.py");
         let mut wire = Command::new("python3")
             .arg(wire)
-            .args([format!("{tag}p"), format!("{tag}o")])
+            .args([format!("{tag}p"), format!("{tag}o"), format!("{tag}r")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -227,6 +237,7 @@ impl Lab {
     /// Makes a connection that tracking knows in both directions.
     pub(crate) fn establish(&mut self, sport: u16, dport: u16) {
         let mut shot = Shot {
+            to_router: false,
             from_pod: true,
             proto: 17,
             sport,
@@ -257,6 +268,7 @@ impl Lab {
         } else {
             ("out", OUT_IP, POD_IP)
         };
+        let dst = if shot.to_router { ROUTER_IP } else { dst };
         writeln!(
             self.to_wire,
             "send {side} {src} {dst} {} {} {} {} {id}",

@@ -178,9 +178,8 @@ fn moved(before: &RuleSet, after: &RuleSet) -> Moved {
     let mut moved = Moved::default();
     for (table, new) in &after.tables {
         // The kernel's own refusals leave by these; they are not the packet's way.
-        let own = |name: &str| {
-            matches!(name, "OUTPUT" | "INPUT" | "POSTROUTING") || name.ends_with("-output")
-        };
+        let own =
+            |name: &str| matches!(name, "OUTPUT" | "POSTROUTING") || name.ends_with("-output");
         for (name, chain) in &new.chains {
             let old = &before.tables[table].chains[name];
             for (rule, old_rule) in chain.rules.iter().zip(&old.rules) {
@@ -217,6 +216,7 @@ fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {
 fn shots(salt: usize) -> Vec<Shot> {
     let port = 20_000 + u16::try_from(salt % 20_000).unwrap_or(0);
     let shot = |from_pod, proto, sport, dport, flags| Shot {
+        to_router: false,
         from_pod,
         proto,
         sport,
@@ -231,6 +231,14 @@ fn shots(salt: usize) -> Vec<Shot> {
         shot(true, 6, port + 3, 8080, 0x02),
         shot(false, 17, port + 4, 8472, 0),
         shot(false, 6, port + 5, 22, 0x02),
+        Shot {
+            to_router: true,
+            ..shot(true, 17, port + 7, 53, 0)
+        },
+        Shot {
+            to_router: true,
+            ..shot(true, 17, port + 8, 10_250, 0)
+        },
         shot(true, 1, 0, 8, 0),
         Shot {
             state: CtState::Established,

@@ -1,5 +1,5 @@
 # Sends raw packets in two namespaces and tells which of them arrived.
-# argv: namespace of the pod, namespace of the outside.
+# argv: namespaces of the pod, of the outside and of the router between them.
 # Input lines: `send SIDE SRC DST PROTO SPORT DPORT FLAGS ID` (SIDE pod|out) and `seen`.
 # Answer to `seen`: one line of words `ID:arrived` and `ID:refused`.
 import ctypes, os, socket, struct, sys
@@ -22,6 +22,14 @@ def sockets(name):
 
 pod, out = sockets(sys.argv[1]), sockets(sys.argv[2])
 
+enter(sys.argv[3])
+services = []
+for port in (53, 10250):
+    service = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    service.bind(("0.0.0.0", port))
+    service.setblocking(False)
+    services.append(service)
+
 def checksum(data):
     if len(data) % 2:
         data += b"\0"
@@ -33,7 +41,7 @@ def checksum(data):
 def packet(src, dst, proto, sport, dport, flags, ident):
     a, b = socket.inet_aton(src), socket.inet_aton(dst)
     if proto == 17:
-        payload = struct.pack("!HHHH", sport, dport, 12, 0) + b"case"
+        payload = struct.pack("!HHHHH", sport, dport, 10, 0, ident)
     elif proto == 6:
         head = struct.pack("!HHIIBBHHH", sport, dport, ident, 0, 0x50, flags, 65535, 0, 0)
         pseudo = a + b + struct.pack("!BBH", 0, 6, len(head))
@@ -72,4 +80,10 @@ for line in sys.stdin:
         events = []
         drain(pod, events)
         drain(out, events)
+        for service in services:
+            try:
+                while True:
+                    events.append("%d:arrived" % struct.unpack("!H", service.recv(64)))
+            except BlockingIOError:
+                pass
         print(" ".join(events), flush=True)
