@@ -4,6 +4,7 @@
 
 mod document;
 mod options;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod values;

@@ -190,6 +190,49 @@ fn an_active_ufw_without_its_chains_is_a_contradiction_and_decides_nothing() {
 }
 
 #[test]
+fn a_blocked_query_and_a_status_are_enough_to_name_the_default_that_blocked_it() {
+    let text = "Status: active\nLogging: on (medium)\nDefault: deny (incoming), allow (outgoing), deny (routed)\nNew profiles: skip\n\n\
+        To                         Action      From\n--                         ------      ----\n\
+        22/tcp                     ALLOW IN    Anywhere                  \n";
+    let ufw_status = Some(Captured {
+        path: "ufw-status",
+        text,
+    });
+    let firewall = Firewall::from_captures(&Captures {
+        ufw_status,
+        ..Captures::default()
+    });
+    let answer = firewall.evaluate_logged(&parse_log_line(LINE).unwrap());
+    assert!(answer.log_rule_found);
+    assert_eq!(answer.answer.evaluation.verdict, Verdict::Dropped);
+    let words = answer.answer.ufw.unwrap();
+    assert!(words.sentence.contains("Default: deny (routed)"));
+    assert_eq!(words.origin.unwrap().to_string(), "ufw-status:3");
+    assert_eq!(answer.answer.evaluation.assumptions.len(), 1);
+    let disabled = text.replace("deny (routed)", "disabled (routed)");
+    let ufw_status = Some(Captured {
+        path: "ufw-status",
+        text: &disabled,
+    });
+    let firewall = Firewall::from_captures(&Captures {
+        ufw_status,
+        ..Captures::default()
+    });
+    assert!(firewall.evaluate(&dns()).evaluation.verdict.is_undecided());
+    let ufw_status = Some(Captured {
+        path: "ufw-status",
+        text: "Status: inactive\n",
+    });
+    let firewall = Firewall::from_captures(&Captures {
+        ufw_status,
+        ..Captures::default()
+    });
+    let answer = firewall.evaluate(&dns());
+    assert_eq!(answer.evaluation.verdict, Verdict::Accepted);
+    assert_eq!(answer.evaluation.assumptions.len(), 1);
+}
+
+#[test]
 fn nothing_captured_is_not_an_open_firewall() {
     let answer = Firewall::from_captures(&Captures::default()).evaluate(&dns());
     assert!(answer.evaluation.verdict.is_undecided());
