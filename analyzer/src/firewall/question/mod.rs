@@ -8,8 +8,9 @@ pub use ask::{pod_interface, pod_to_dns, pod_to_tcp};
 
 use std::collections::BTreeSet;
 
+use super::condition::Test;
 use super::eval::{Evaluation, Verdict, evaluate};
-use super::iptables::{Backend, RuleSet, parse_save};
+use super::iptables::{Backend, Rule, RuleSet, parse_save};
 use super::log_line::LoggedPacket;
 use super::nft::{NftTable, parse_tables};
 use super::packet::{CtState, Family, Packet};
@@ -204,6 +205,21 @@ impl Firewall {
             (path.as_str(), tables.as_slice())
         });
         for table in tables.iter().filter(|table| table.sees(family)) {
+            if let Some(set) = self
+                .sets
+                .iter()
+                .filter(of_family)
+                .find(|set| shows(set, table) && lost_marks(set, table))
+            {
+                let count = table.mark_matches();
+                evaluation.verdict = Verdict::Undecided {
+                    why: format!(
+                        "{} leaves out conditions: {path} shows {count} rules of {} that ask for the packet mark, it shows none (an iptables older than the one that wrote the rules)",
+                        set.path,
+                        table.title()
+                    ),
+                };
+            }
             if self
                 .sets
                 .iter()
@@ -239,24 +255,7 @@ impl Firewall {
                 set.path
             ));
         }
-        let has_ufw = |set: &RuleSet| {
-            set.tables
-                .get("filter")
-                .is_some_and(|table| table.chains.keys().any(|name| name.starts_with("ufw")))
-        };
-        if self.sets.iter().any(|set| set.family == family)
-            && !self.sets.iter().filter(of_family).any(has_ufw)
-            && let Some(status) = self
-                .ufw
-                .status
-                .as_ref()
-                .filter(|status| status.active == Some(true))
-            && let Some(origin) = &status.active_origin
-        {
-            doubts.push(format!(
-                "ufw is active ({origin}), but the captured {family} rules hold none of its chains"
-            ));
-        }
+        doubts.extend(self.missing_ufw_chains(family));
         if evaluation.verdict == Verdict::Accepted && !doubts.is_empty() {
             evaluation.verdict = Verdict::Undecided {
                 why: doubts.join("; "),
@@ -265,6 +264,32 @@ impl Firewall {
             evaluation.notes.extend(doubts);
         }
         not_evaluated
+    }
+
+    /// The contradiction of an active ufw and captured rules without its chains.
+    fn missing_ufw_chains(&self, family: Family) -> Option<String> {
+        let status = self
+            .ufw
+            .status
+            .as_ref()
+            .filter(|status| status.active == Some(true))?;
+        let origin = status.active_origin.as_ref()?;
+        let has_ufw = |set: &RuleSet| {
+            let filter = set.tables.get("filter");
+            filter.is_some_and(|table| table.chains.keys().any(|name| name.starts_with("ufw")))
+        };
+        let mut sets = self
+            .sets
+            .iter()
+            .filter(|set| set.family == family)
+            .peekable();
+        sets.peek()?;
+        let missing = !sets.any(has_ufw);
+        missing.then(|| {
+            format!(
+                "ufw is active ({origin}), but the captured {family} rules hold none of its chains"
+            )
+        })
     }
 
     /// What the captured rules do with a packet that the kernel has logged.
@@ -342,6 +367,23 @@ fn shows(set: &RuleSet, table: &NftTable) -> bool {
         Backend::Unstated => known * 2 >= all,
         _ => false,
     }
+}
+
+/// True when the nft table asks for packet marks and the rule set never does:
+/// an iptables-save older than the program that wrote the rules prints rules
+/// without the conditions it cannot read.
+fn lost_marks(set: &RuleSet, table: &NftTable) -> bool {
+    let asks = |rule: &Rule| {
+        rule.conditions
+            .iter()
+            .any(|c| matches!(c.test, Test::Mark { .. }))
+    };
+    let chains = set
+        .tables
+        .get(&table.name)
+        .into_iter()
+        .flat_map(|t| t.chains.values());
+    table.mark_matches() > 0 && !chains.flat_map(|chain| &chain.rules).any(asks)
 }
 
 /// The rule set of ufw's files; an empty one where ufw is known to be inactive.
