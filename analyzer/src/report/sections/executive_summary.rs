@@ -48,9 +48,9 @@ fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     }
     items.truncate(ctx.limits.evidence);
     if items.is_empty() && analysis.impact.workloads.is_empty() {
-        blocks.push(Block::paragraph(
-            "Nothing was counted: the input names no workload that fails.",
-        ));
+        blocks.push(Block::paragraph(super::coverage::no_workload_seen(
+            analysis,
+        )));
     }
     if !items.is_empty() {
         blocks.push(Block::list(items));
