@@ -208,6 +208,11 @@ fn affected(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
 
 fn do_now(analysis: &Analysis) -> Rich {
     let Some(first) = analysis.incidents.first() else {
+        if super::coverage::is_whole(analysis) {
+            return Rich::from(
+                "nothing follows from this input; compare it with what was reported",
+            );
+        }
         return Rich::from("collect what is missing, see ").jump("Next Steps", "next-steps");
     };
     let mut text = Rich::new();

@@ -46,91 +46,17 @@ fn framed_with(text: &str) -> Analysis {
     analysis
 }
 
+/// Elements that the report is made of.
+const ELEMENTS: &str = "html head meta title style body a header p h1 h2 h3 h4 h5 dl div dt dd nav ol ul li main section \
+    footer code pre span strong table caption thead tbody tr th td figure figcaption details summary \
+    svg desc defs marker path rect circle text g";
+
+/// Attributes that the report uses.
+const ATTRIBUTES: &str = "lang charset http-equiv content name class href id aria-label aria-labelledby tabindex role \
+    scope rel width height viewBox refX refY markerWidth markerHeight orient d marker-end x y rx \
+    text-anchor cx cy r";
+
 fn assert_html_is_inert(html: &str) {
-    const ELEMENTS: &[&str] = &[
-        "html",
-        "head",
-        "meta",
-        "title",
-        "style",
-        "body",
-        "a",
-        "header",
-        "p",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "dl",
-        "div",
-        "dt",
-        "dd",
-        "nav",
-        "ol",
-        "ul",
-        "li",
-        "main",
-        "section",
-        "footer",
-        "code",
-        "pre",
-        "span",
-        "strong",
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "figure",
-        "figcaption",
-        "details",
-        "summary",
-        "svg",
-        "desc",
-        "defs",
-        "marker",
-        "path",
-        "rect",
-        "circle",
-        "text",
-        "g",
-    ];
-    const ATTRIBUTES: &[&str] = &[
-        "lang",
-        "charset",
-        "http-equiv",
-        "content",
-        "name",
-        "class",
-        "href",
-        "id",
-        "aria-label",
-        "aria-labelledby",
-        "tabindex",
-        "role",
-        "scope",
-        "rel",
-        "width",
-        "height",
-        "viewBox",
-        "refX",
-        "refY",
-        "markerWidth",
-        "markerHeight",
-        "orient",
-        "d",
-        "marker-end",
-        "x",
-        "y",
-        "rx",
-        "text-anchor",
-        "cx",
-        "cy",
-        "r",
-    ];
     let options = roxmltree::ParsingOptions {
         allow_dtd: true,
         ..Default::default()
@@ -144,13 +70,15 @@ fn assert_html_is_inert(html: &str) {
             continue;
         }
         assert!(
-            ELEMENTS.contains(&node.tag_name().name()),
+            ELEMENTS
+                .split(' ')
+                .any(|known| known == node.tag_name().name()),
             "element {}",
             node.tag_name().name()
         );
         for attribute in node.attributes() {
             assert!(
-                ATTRIBUTES.contains(&attribute.name()),
+                ATTRIBUTES.split(' ').any(|known| known == attribute.name()),
                 "attribute {}",
                 attribute.name()
             );
