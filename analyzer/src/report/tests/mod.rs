@@ -1,7 +1,7 @@
 //! Reports as readers get them: whole, the same twice, and harmless whatever the bundle holds.
 
 use super::*;
-use crate::model::{Analysis, Role, Verdict};
+use crate::model::{Analysis, Evidence, Role, Verdict};
 use crate::report::fixture;
 
 mod hostile;
@@ -167,10 +167,26 @@ fn json_holds_the_contract() {
 #[test]
 fn the_terminal_answer_fits_a_screen() {
     for mut analysis in all() {
-        let more: Vec<_> = analysis.coverage.iter().cycle().take(30).cloned().collect();
-        analysis.coverage = more;
-        assert!(render_text(&analysis).lines().count() <= 45);
+        analysis.coverage = analysis.coverage.iter().cycle().take(30).cloned().collect();
+        assert!(render_text(&analysis).lines().count() <= 40);
     }
+    let mut worst = fixture::model_incident();
+    for found in &mut worst.incidents {
+        let lines: Vec<_> = found.evidence.iter().cycle().take(50).cloned().collect();
+        found.evidence = lines.clone();
+        found
+            .evidence
+            .extend(lines.into_iter().map(|line| Evidence {
+                role: Role::Against,
+                ..line
+            }));
+        found.would_settle = vec!["x".to_owned(); 9];
+        found.symptoms = found.symptoms.iter().cycle().take(9).cloned().collect();
+    }
+    worst.incidents = worst.incidents.iter().cycle().take(30).cloned().collect();
+    worst.coverage = worst.coverage.iter().cycle().take(30).cloned().collect();
+    let text = render_text(&worst);
+    assert!(text.lines().count() <= 50, "{text}");
 }
 
 #[test]
