@@ -211,3 +211,34 @@ fn long_lists_are_cut_and_say_how_much_is_left() {
     assert!(html.contains("193 more, the first in"));
     assert!(html.contains("4940 more in report.json"));
 }
+
+#[test]
+fn hundreds_of_causes_give_a_report_that_can_be_opened_and_says_what_it_left_out() {
+    let mut analysis = fixture::model_incident();
+    analysis.incidents = analysis
+        .incidents
+        .iter()
+        .cycle()
+        .take(500)
+        .cloned()
+        .collect();
+    let html = render_html(&analysis).unwrap();
+    assert!(html.len() < 600_000, "{} bytes", html.len());
+    assert!(html.contains("488 further causes in play are only in report.json"));
+    let json: serde_json::Value = serde_json::from_str(&render_json(&analysis).unwrap()).unwrap();
+    assert_eq!(json["incidents"].as_array().unwrap().len(), 500);
+}
+
+#[test]
+fn a_count_without_a_phrase_of_its_own_is_still_printed() {
+    let mut analysis = fixture::model_incident();
+    analysis.impact.counts.remove("gpu_nodes_affected");
+    analysis
+        .impact
+        .counts
+        .insert("namespaces_affected".to_owned(), 2);
+    let markdown = render_markdown(&analysis).unwrap();
+    assert!(
+        markdown.contains("- gpu nodes: 1\n") && markdown.contains("- namespaces affected: 2\n")
+    );
+}
