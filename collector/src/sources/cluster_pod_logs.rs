@@ -10,7 +10,7 @@ use crate::cluster::api::{ApiError, query_value, user_of};
 use crate::cluster::log_fetch::{self, Fetched};
 use crate::cluster::log_files;
 use crate::cluster::pods::{Picker, Wanted};
-use crate::cluster::{Cluster, NoCluster, listing};
+use crate::cluster::{Cluster, NoCluster, credentials, listing};
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
@@ -46,6 +46,10 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         "{log}&previous=true&tailLines=<5000 or 20000>"
     )));
     items.push(files);
+    items.extend(credentials::plan(
+        ctx.host,
+        ctx.options.kubeconfig.as_deref(),
+    ));
     items
 }
 
