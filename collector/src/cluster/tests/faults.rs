@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::names;
-use crate::cluster::testing::{Collected, Reply, SHORT, Server, options, run, run_within};
+use crate::cluster::testing::{Collected, Reply, SHORT, Server, options, run, run_on, run_within};
+use crate::host::Host;
 use crate::options::Options;
 use crate::outcome::Outcome;
 use crate::sources::{cluster_events, cluster_objects, cluster_pod_logs, helm_releases};
@@ -384,4 +385,41 @@ async fn logs_that_are_not_there_yet_or_fail_do_not_cost_the_others() {
         collected.outcome,
         Outcome::partial("2 logs taken, 1 parts missing")
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_that_a_dead_kubelet_does_not_give_are_taken_from_the_disk() {
+    let pods = r#"{"items":[{"metadata":{"name":"web","namespace":"kube-system"},"spec":{"containers":[{"name":"app"}]},"status":{"phase":"Running"}}]}"#;
+    let server = faulty(move |path| match path {
+        _ if path.starts_with("/api/v1/pods") => Some(Reply::json(200, pods)),
+        _ => path
+            .contains("/log?")
+            .then(|| Reply::json(500, r#"{"message":"dial tcp: connection refused"}"#)),
+    })
+    .await;
+    let root = tempfile::tempdir().unwrap();
+    for name in ["kube-system_web_1", "kube-system_other_2"] {
+        let folder = root.path().join("var/log/pods").join(name).join("app");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("0.log"), "2026-01-01T00:00:00Z stderr F no\n").unwrap();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let options = options(dir.path(), &server.url);
+    let host = Host::new(root.path());
+    let source = &cluster_pod_logs::SOURCE;
+    let collected = run_on(source, options, SHORT, source.max_bytes, host).await;
+    let logs: Vec<_> = collected.entries.keys().collect();
+    assert_eq!(
+        logs,
+        ["cluster-resources/pods/logs/kube-system/web/app.log"]
+    );
+    assert!(
+        collected
+            .notes
+            .iter()
+            .any(|note| note.contains("connection refused")),
+        "{:?}",
+        collected.notes
+    );
+    assert!(matches!(collected.outcome, Outcome::Partial { .. }));
 }
