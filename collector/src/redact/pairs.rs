@@ -85,7 +85,12 @@ fn one_pass(
         let Some(class) = is_value.or_else(|| classify(key.as_str())) else {
             continue;
         };
-        let place = Place::of(&text[..key.start()], &text[key.end()..whole.end()], flag);
+        let place = Place::of(
+            &text[..key.start()],
+            &text[key.end()..whole.end()],
+            &text[whole.end()..],
+            flag,
+        );
         let found = Found::at(&text, whole.end(), place);
         if let Some(length) = list_length(&text[whole.end()..]) {
             let end = whole.end() + length;
@@ -155,12 +160,13 @@ enum Place {
 }
 
 impl Place {
-    fn of(before: &str, separator: &str, flag: bool) -> Self {
+    fn of(before: &str, separator: &str, behind: &str, flag: bool) -> Self {
         let lead = before.trim_start_matches([' ', '\t', '-', '#', ';', '"', '\'']);
         let lead = lead.strip_prefix("export ").unwrap_or(lead);
         let dashes = before.trim_start().starts_with("--");
         let lead = lead.strip_prefix("Environment=").unwrap_or(lead);
-        let tight_colon = separator.ends_with(':') && !separator.contains(['"', '\'']);
+        let tight_colon =
+            !behind.is_empty() && separator.ends_with(':') && !separator.contains(['"', '\'']);
         if flag || dashes || tight_colon || !lead.trim_matches(['"', '\'']).is_empty() {
             Self::Prose
         } else {
