@@ -222,15 +222,18 @@ fn the_journal_of_a_mounted_disk_is_read() {
         (2, "ssh.service", "syslog", "not of interest"),
     ] {
         let time = 1_700_000_000_000_000_u64 + at;
-        export += &format!(
-            "__REALTIME_TIMESTAMP={time}\n__MONOTONIC_TIMESTAMP={at}\n_BOOT_ID={boot}\n_MACHINE_ID={boot}\n_TRANSPORT={transport}\n\
-             PRIORITY=4\nMESSAGE={message}\n"
-        );
-        export += &if unit.is_empty() {
-            "\n".to_owned()
+        let unit = if unit.is_empty() {
+            String::new()
         } else {
-            format!("_SYSTEMD_UNIT={unit}\n\n")
+            format!("_SYSTEMD_UNIT={unit}\n")
         };
+        let fields = [
+            format!("__REALTIME_TIMESTAMP={time}\n__MONOTONIC_TIMESTAMP={at}\n_BOOT_ID={boot}\n"),
+            format!(
+                "_MACHINE_ID={boot}\n_TRANSPORT={transport}\nPRIORITY=4\nMESSAGE={message}\n{unit}\n"
+            ),
+        ];
+        export.push_str(&fields.concat());
     }
     let input = desk.path("export");
     fs::write(&input, export).unwrap();

@@ -141,7 +141,11 @@ impl Redactor {
     fn continued(&mut self, text: &str) -> Option<String> {
         let (open, lines) = self.state.open.take()?;
         let indent = text.len() - text.trim_start().len();
+        if let Open::Items(above, class) = open {
+            return self.item(text, above, class, lines);
+        }
         let (goes_on, belongs, class) = match &open {
+            Open::Items(_, class) => (false, false, *class),
             Open::Deeper(above, class) => {
                 let deeper = text.trim().is_empty() || indent > *above;
                 (deeper, deeper, *class)
@@ -165,6 +169,34 @@ impl Redactor {
         }
         let mark = self.marker.mark(class, text.trim().as_bytes());
         Some(format!("{}{mark}", &text[..indent]))
+    }
+
+    /// A line below a secret's name that has no value of its own: an item of its list, or something else.
+    fn item(
+        &mut self,
+        text: &str,
+        above: usize,
+        class: &'static str,
+        lines: usize,
+    ) -> Option<String> {
+        let indent = text.len() - text.trim_start().len();
+        let value = text.trim_start().strip_prefix("- ")?.trim();
+        let plain = value.trim_matches(['"', '\'']);
+        if indent < above
+            || value.contains(": ")
+            || value.ends_with(':')
+            || value.starts_with(['{', '['])
+        {
+            return None;
+        }
+        if lines < MAX_OPEN_LINES {
+            self.state.open = Some((Open::Items(above, class), lines + 1));
+        }
+        if value::harmless(plain) || !value::looks_random(plain) && class != "password" {
+            return Some(text.to_owned());
+        }
+        let mark = self.marker.mark(class, plain.as_bytes());
+        Some(text.replacen(plain, &mark, 1))
     }
 
     /// A line that begins anew; none while a private key is open.

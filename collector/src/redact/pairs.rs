@@ -14,6 +14,8 @@ use super::words::{KeyClass, classify};
 pub(crate) enum Open {
     /// Lines indented deeper than this belong to the value (a YAML block or a folded scalar).
     Deeper(usize, &'static str),
+    /// Plain list items at this indent or deeper are values (`tokens:` and its list below).
+    Items(usize, &'static str),
     /// Everything up to this closing mark belongs to it (TOML's triple quotes).
     Until(&'static str, &'static str),
 }
@@ -76,12 +78,28 @@ fn one_pass(
             break;
         };
         at = whole.end();
+        if text[..key.start()].ends_with("<redacted:") {
+            continue;
+        }
         let is_value = force.filter(|_| key.as_str() == "value");
         let Some(class) = is_value.or_else(|| classify(key.as_str())) else {
             continue;
         };
-        let place = Place::of(&text[..key.start()], &text[key.end()..whole.end()], flag);
+        let place = Place::of(
+            &text[..key.start()],
+            &text[key.end()..whole.end()],
+            &text[whole.end()..],
+            flag,
+        );
         let found = Found::at(&text, whole.end(), place);
+        if let Some(length) = list_length(&text[whole.end()..]) {
+            let end = whole.end() + length;
+            out.push_str(&text[copied..whole.end()]);
+            out.push_str(&clean_list(&text[whole.end()..end], class, marker));
+            copied = end;
+            at = end;
+            continue;
+        }
         open = open.or_else(|| found.open(&text, key.start(), place, class.name));
         let value = &text[found.start..found.end];
         let doubtful = !class.sure && place == Place::Prose && is_value.is_none();
@@ -98,6 +116,40 @@ fn one_pass(
     Cleaned { text: out, open }
 }
 
+static ITEM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?<s>[^\s,\[\]"'\\][^,\[\]"'\\]*)"#).ok());
+
+/// The length of a list of plain values that begins here; none for lists of objects, whose members have names of
+/// their own.
+fn list_length(rest: &str) -> Option<usize> {
+    let length = rest
+        .strip_prefix('[')?
+        .find(']')
+        .map_or(rest.len(), |at| at + 2);
+    (!rest[..length].contains('{')).then_some(length)
+}
+
+/// A list under a secret's name: each of its values is one.
+fn clean_list(list: &str, class: KeyClass, marker: &mut Marker) -> String {
+    let Some(item) = ITEM.as_ref() else {
+        return String::new();
+    };
+    let mut out = String::with_capacity(list.len());
+    let mut copied = 0;
+    for found in item.find_iter(list) {
+        let value = found.as_str().trim_end();
+        if harmless(value) || value.contains("<redacted:") || (!class.sure && !looks_random(value))
+        {
+            continue;
+        }
+        out.push_str(&list[copied..found.start()]);
+        out.push_str(&marker.mark(class.name, value.as_bytes()));
+        copied = found.start() + value.len();
+    }
+    out.push_str(&list[copied..]);
+    out
+}
+
 /// Where a pair stands decides how far its value reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -108,12 +160,13 @@ enum Place {
 }
 
 impl Place {
-    fn of(before: &str, separator: &str, flag: bool) -> Self {
+    fn of(before: &str, separator: &str, behind: &str, flag: bool) -> Self {
         let lead = before.trim_start_matches([' ', '\t', '-', '#', ';', '"', '\'']);
         let lead = lead.strip_prefix("export ").unwrap_or(lead);
         let dashes = before.trim_start().starts_with("--");
         let lead = lead.strip_prefix("Environment=").unwrap_or(lead);
-        let tight_colon = separator.ends_with(':') && !separator.contains(['"', '\'']);
+        let tight_colon =
+            !behind.is_empty() && separator.ends_with(':') && !separator.contains(['"', '\'']);
         if flag || dashes || tight_colon || !lead.trim_matches(['"', '\'']).is_empty() {
             Self::Prose
         } else {
@@ -184,6 +237,13 @@ impl Found {
             }
         }
         let indent = text[..key].len() - text[..key].trim_start().len();
+        if place == Place::Line
+            && value.is_empty()
+            && self.end == text.len()
+            && opening.trim_end().ends_with(':')
+        {
+            return Some(Open::Items(indent, class));
+        }
         let goes_on = is_open_mark(value) || !self.closed;
         (place == Place::Line && goes_on).then_some(Open::Deeper(indent, class))
     }
@@ -292,6 +352,9 @@ mod tests {
             "{\"name\":\"DB_PASSWORD\",\"value\":\"hunter2\"}",
             "Server=db;Password=hunter2;Port=1",
             "map[password:hunter2 user:me]",
+            "X-Token = ['hunter2A', \"hunter2B\"]",
+            "{X-Auth-Token: [\"hunter2A\"]}",
+            "- {name: API_TOKEN, value: hunter2A}",
             "X-Api-Key: hunter2",
             "# password: hunter2",
             "\"auths\": {\"nvcr.io\": {\"auth\": \"hunter2\"}}",
@@ -322,6 +385,20 @@ mod tests {
             "password: $(DB_PASSWORD)",
         ] {
             assert_eq!(clean(line), line);
+        }
+    }
+
+    #[test]
+    fn a_placeholder_is_not_taken_for_a_secret_again() {
+        for line in [
+            "Authorization: Basic aHVudGVyMg==",
+            "url = \"http://me:hunter2@proxy:3128\"",
+            "--password 'hunter2' -h db",
+        ] {
+            let mut marker = Marker::new(Key::fixed());
+            let once = crate::redact::clean_text(line, 0, &mut marker);
+            assert_eq!(once.matches("<redacted:").count(), 1, "{once}");
+            assert_eq!(crate::redact::clean_text(&once, 0, &mut marker), once);
         }
     }
 

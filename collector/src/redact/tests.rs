@@ -75,6 +75,20 @@ fn an_environment_variable_over_two_yaml_lines_is_replaced() {
 }
 
 #[test]
+fn list_items_under_a_secret_name_are_replaced_and_lists_of_objects_are_not() {
+    let out = clean(
+        Content::Text,
+        "tokens:\n  - abcDEF123\n  - xyzXYZ789\nport: 1\nsecret:\n- name: a\n",
+        5,
+    );
+    assert!(
+        !out.contains("abcDEF123") && !out.contains("xyzXYZ789"),
+        "{out}"
+    );
+    assert!(out.ends_with("port: 1\nsecret:\n- name: a\n"), "{out}");
+}
+
+#[test]
 fn equal_secrets_read_equal_and_different_ones_do_not() {
     let out = clean(
         Content::Text,
