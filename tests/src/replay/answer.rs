@@ -21,10 +21,10 @@ pub(super) fn find(recording: &Recording, user: User, target: &Target, form: For
     if let Some(answer) = recording.exact(user, target, form) {
         return answer.clone();
     }
-    if user == User::Viewer {
-        if let Some(refusal) = refuse(recording, target) {
-            return refusal;
-        }
+    if user == User::Viewer
+        && let Some(refusal) = refuse(recording, target)
+    {
+        return refusal;
     }
     if let Some(answer) = recording.exact(User::Admin, target, form) {
         return answer.clone();
