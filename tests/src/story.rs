@@ -134,7 +134,7 @@ pub fn journal(state: State, captured: &Captured) -> Journal {
     // Mending the toolkit made it restart the kubelet's containerd.
     let snap_start = match state {
         State::WrongContainerd => time("2026-11-19T10:01:12.104Z"),
-        State::BlockedDns | State::Fixed => time("2026-11-20T10:52:38.104Z"),
+        State::BlockedDns | State::Fixed => time("2026-11-20T10:14:24.104Z"),
     };
     // After the toolkit's last try at 11:00:51, which found nobody listening.
     let host_start = match state {
