@@ -1,1 +1,15 @@
-//! The analyzer.
+//! The analyzer: replays a bundle offline, names the root cause and renders the post-mortem.
+//!
+//! The flow is one direction: [`scan`] reads the input once through [`parsers`] into [`facts`],
+//! [`derive`] joins facts, [`rules`] judge them, [`diagnose`] makes one picture of it ([`model`]).
+
+pub mod containerd;
+pub mod derive;
+pub mod diagnose;
+pub mod facts;
+pub mod firewall;
+pub mod model;
+pub mod parsers;
+pub mod rules;
+pub mod scan;
+pub mod sources;

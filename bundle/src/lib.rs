@@ -1,1 +1,31 @@
-//! The bundle format.
+//! The bundle: the one file that a collector carries off a node and an analyzer reads.
+//!
+//! A bundle is a `.tar.gz` of many small gzip members. [`Writer`] streams one out; [`scan`] reads one
+//! (or a foreign tar, or an unpacked folder) in pieces on all cores without ever unpacking it.
+//! `FORMAT.md` beside this crate describes the file for people who write their own reader.
+
+mod hash;
+mod manifest;
+mod member;
+mod path;
+pub mod reader;
+mod spool;
+mod verify;
+mod writer;
+
+pub use manifest::{
+    Clock, EntryRecord, FormatVersion, Header, Manifest, ManifestEnd, Outcome, SourceReport,
+};
+pub use path::{BundlePath, PathError};
+pub use reader::{
+    EntryInfo, Form, Limits, OpenError, Piece, PieceSink, ReadProblem, Summary, list, read_entry,
+    scan,
+};
+pub use spool::{EntrySpool, FinishedEntry};
+pub use verify::{VerifyReport, verify};
+pub use writer::{EntryMeta, WriteError, Writer};
+
+/// Path of the first entry, which holds the [`Header`].
+pub const HEADER_PATH: &str = "casefile.json";
+/// Path of the last entry, which holds the [`Manifest`].
+pub const MANIFEST_PATH: &str = "manifest.json";

@@ -1,0 +1,221 @@
+//! The files of a node as a bundle holds them, asked by host path.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::paths::{self, SegmentPattern};
+
+/// What a bundle knows about one host path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Captured {
+    /// The file was copied.
+    Content {
+        /// Where the copy lies in the bundle.
+        bundle_path: String,
+        /// Its text.
+        text: String,
+    },
+    /// The collector looked and there was no such file.
+    Absent,
+    /// The collector did not look, could not read it, or left it out.
+    NotCaptured,
+}
+
+/// The host paths that a pattern matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GlobResult {
+    /// Matches, in the order of Go's `filepath.Glob`.
+    pub paths: Vec<String>,
+    /// Whether every directory that had to be listed was captured in full.
+    pub complete: bool,
+}
+
+/// A captured root file system.
+pub trait CapturedTree {
+    /// The content of a host path.
+    fn read(&self, host_path: &str) -> Captured;
+    /// The host paths that match a Go glob pattern.
+    fn glob(&self, pattern: &str) -> GlobResult;
+}
+
+/// Links followed before a path counts as a loop, as in Linux.
+const MAX_LINKS: usize = 40;
+
+/// A [`CapturedTree`] in memory.
+#[derive(Clone, Debug, Default)]
+pub struct MapTree {
+    files: BTreeMap<String, (String, String)>,
+    absent: BTreeSet<String>,
+    listed: BTreeSet<String>,
+    links: BTreeMap<String, String>,
+    complete: bool,
+}
+
+impl MapTree {
+    /// A tree that knows nothing yet: whatever is not added was not captured.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A tree that is the whole truth: whatever is not added does not exist.
+    #[must_use]
+    pub fn whole() -> Self {
+        Self { complete: true, ..Self::default() }
+    }
+
+    /// Adds a copied file.
+    pub fn add(&mut self, host_path: &str, bundle_path: &str, text: &str) {
+        self.files.insert(paths::clean(host_path), (bundle_path.to_owned(), text.to_owned()));
+    }
+
+    /// Notes that the collector found no such file.
+    pub fn add_absent(&mut self, host_path: &str) {
+        self.absent.insert(paths::clean(host_path));
+    }
+
+    /// Notes that all files of a directory were captured.
+    pub fn add_listed(&mut self, host_dir: &str) {
+        self.listed.insert(paths::clean(host_dir));
+    }
+
+    /// Adds a symbolic link; a relative target counts from the link's directory.
+    pub fn add_link(&mut self, host_path: &str, target: &str) {
+        let at = paths::clean(host_path);
+        let target =
+            if target.starts_with('/') { paths::clean(target) } else { paths::join(&paths::dir(&at), target) };
+        self.links.insert(at, target);
+    }
+
+    /// Follows links in every component; `None` for a loop.
+    fn real(&self, host_path: &str) -> Option<String> {
+        let mut path = paths::clean(host_path);
+        'again: for _ in 0..MAX_LINKS {
+            let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain(std::iter::once(path.len()));
+            for end in ends {
+                let (Some(head), Some(tail)) = (path.get(..end), path.get(end..)) else { continue };
+                if let Some(target) = self.links.get(head) {
+                    path = paths::clean(&format!("{target}{tail}"));
+                    continue 'again;
+                }
+            }
+            return Some(path);
+        }
+        None
+    }
+
+    /// Names directly below a directory, sorted.
+    fn children(&self, dir: &str) -> BTreeSet<String> {
+        let Some(real) = self.real(dir) else { return BTreeSet::new() };
+        let prefix = if real == "/" { real } else { format!("{real}/") };
+        let files = self.files.range(prefix.clone()..).map(|(path, _)| path);
+        let links = self.links.range(prefix.clone()..).map(|(path, _)| path);
+        let mut names = BTreeSet::new();
+        for paths in [&mut files.into_iter() as &mut dyn Iterator<Item = &String>, &mut links.into_iter()] {
+            for path in paths {
+                let Some(rest) = path.strip_prefix(&prefix) else { break };
+                names.extend(rest.split('/').next().map(str::to_owned));
+            }
+        }
+        names
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        let Some(real) = self.real(path) else { return false };
+        self.files.contains_key(&real) || !self.children(&real).is_empty() || self.listed.contains(&real)
+    }
+
+    fn knows_all_of(&self, dir: &str) -> bool {
+        let Some(real) = self.real(dir) else { return true };
+        self.complete || self.listed.contains(&real) || self.known_absent(&real)
+    }
+
+    fn known_absent(&self, path: &str) -> bool {
+        let mut at = path.to_owned();
+        loop {
+            if self.absent.contains(&at) {
+                return true;
+            }
+            let up = paths::dir(&at);
+            if up == at || up == "." {
+                return false;
+            }
+            at = up;
+        }
+    }
+}
+
+impl CapturedTree for MapTree {
+    fn read(&self, host_path: &str) -> Captured {
+        let Some(real) = self.real(host_path) else { return Captured::Absent };
+        if let Some((bundle_path, text)) = self.files.get(&real) {
+            return Captured::Content { bundle_path: bundle_path.clone(), text: text.clone() };
+        }
+        if self.complete || self.known_absent(&real) || self.listed.contains(&paths::dir(&real)) {
+            return Captured::Absent;
+        }
+        Captured::NotCaptured
+    }
+
+    fn glob(&self, pattern: &str) -> GlobResult {
+        if !paths::pattern_ok(pattern) || !pattern.starts_with('/') {
+            return GlobResult { paths: Vec::new(), complete: false };
+        }
+        let mut complete = true;
+        let mut found = vec!["/".to_owned()];
+        for segment in pattern.split('/').filter(|segment| !segment.is_empty()) {
+            let mut next = Vec::new();
+            for dir in &found {
+                if !paths::has_meta(segment) {
+                    next.push(paths::join(dir, segment));
+                    continue;
+                }
+                complete &= self.knows_all_of(dir);
+                let Some(compiled) = SegmentPattern::new(segment) else { continue };
+                let names = self.children(dir).into_iter().filter(|name| compiled.matches(name));
+                next.extend(names.map(|name| paths::join(dir, &name)));
+            }
+            found = next;
+        }
+        found.retain(|path| self.exists(path));
+        GlobResult { paths: found, complete }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_lists_what_was_captured_and_says_whether_that_is_all() {
+        let mut tree = MapTree::new();
+        tree.add("/etc/containerd/conf.d/b.toml", "r/b.toml", "");
+        tree.add("/etc/containerd/conf.d/a.toml", "r/a.toml", "");
+        tree.add("/etc/containerd/conf.d/a.bak", "r/a.bak", "");
+        let found = tree.glob("/etc/containerd/conf.d/*.toml");
+        assert_eq!(found.paths, ["/etc/containerd/conf.d/a.toml", "/etc/containerd/conf.d/b.toml"]);
+        assert!(!found.complete, "nothing says that the whole directory was copied");
+        tree.add_listed("/etc/containerd/conf.d");
+        assert!(tree.glob("/etc/containerd/conf.d/*.toml").complete);
+        assert_eq!(tree.glob("/etc/*/conf.d/a.toml").paths, ["/etc/containerd/conf.d/a.toml"]);
+    }
+
+    #[test]
+    fn a_link_loop_ends_as_an_absent_file() {
+        let mut tree = MapTree::new();
+        tree.add_link("/a", "/b");
+        tree.add_link("/b", "/a");
+        assert_eq!(tree.read("/a/config.toml"), Captured::Absent);
+        tree.add_link("/var/run", "/run");
+        tree.add("/run/x/c.toml", "r/c.toml", "t");
+        assert!(matches!(tree.read("/var/run/x/c.toml"), Captured::Content { .. }));
+    }
+
+    #[test]
+    fn absent_and_not_captured_are_different_answers() {
+        let mut tree = MapTree::new();
+        tree.add_absent("/etc/containerd");
+        assert_eq!(tree.read("/etc/containerd/config.toml"), Captured::Absent);
+        assert_eq!(tree.read("/etc/other.toml"), Captured::NotCaptured);
+        assert_eq!(MapTree::whole().read("/etc/other.toml"), Captured::Absent);
+    }
+}

@@ -1,0 +1,59 @@
+//! What could not be seen, and what therefore cannot be said.
+
+use casefile_bundle::ReadProblem;
+
+use crate::model::{Considered, Coverage, Place, Problem, Verdict};
+use crate::rules::engine::Assessment;
+use crate::scan::Scanned;
+
+/// Adds to each source the causes that its absence leaves open.
+pub(super) fn complete(
+    mut coverage: Vec<Coverage>,
+    differential: &[Considered],
+    assessments: &[Assessment<'_>],
+) -> Vec<Coverage> {
+    for row in &mut coverage {
+        let unchecked = assessments.iter().filter(|one| {
+            one.verdict == Some(Verdict::NotChecked) && one.missing.contains(&row.source.as_str())
+        });
+        let titles = unchecked.filter_map(|one| {
+            differential.iter().find(|considered| considered.cause == one.rule.file.id)
+        });
+        row.so_we_cannot_say =
+            titles.map(|considered| format!("whether {} ({})", lower_first(&considered.title), considered.cause)).collect();
+    }
+    coverage
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else {
+        return String::new();
+    };
+    // A title that starts with a name or an abbreviation keeps its capital.
+    let second_upper = letters.clone().next().is_some_and(char::is_uppercase);
+    if second_upper || text.starts_with("NVIDIA") {
+        text.to_owned()
+    } else {
+        first.to_lowercase().chain(letters).collect()
+    }
+}
+
+/// What the reader and the parsers could not read, by place.
+pub(super) fn problems(scanned: &Scanned) -> Vec<Problem> {
+    let mut problems = scanned.problems.clone();
+    problems.extend(scanned.summary.problems.iter().map(of_reader));
+    problems.sort();
+    problems.dedup();
+    problems
+}
+
+fn of_reader(problem: &ReadProblem) -> Problem {
+    Problem {
+        place: Place {
+            path: problem.path().to_owned(),
+            line: None,
+        },
+        text: problem.to_string(),
+    }
+}

@@ -1,0 +1,238 @@
+//! One cause in play, told: its evidence, symptoms, chain, investigation and remedy.
+
+use std::collections::BTreeSet;
+
+use super::tables;
+use crate::model::{
+    ChainLink, Evidence, FixFile, Incident, Observation, Place, Remedy, Role, Step, Symptom,
+    Verdict,
+};
+use crate::rules::engine::{Assessment, Sighting};
+use crate::rules::file::StepFile;
+use crate::scan::Scanned;
+use crate::scan::patterns::earliest;
+
+/// Lines shown for one signal.
+const LINES_PER_SIGNAL: usize = 4;
+
+/// Builds the incident of a cause that no other cause explains.
+pub(super) fn build(
+    one: &Assessment<'_>,
+    ranked: &[&Assessment<'_>],
+    explained: &[(&str, &str)],
+    scanned: &Scanned,
+) -> Incident {
+    let file = &one.rule.file;
+    let symptom = |name: &str| file.symptoms.iter().any(|known| known == name);
+    let subjects = subjects(one);
+    let remedy = &file.remedy;
+    let verdict = one.verdict.unwrap_or(Verdict::NotChecked);
+    let steps = |steps: &[StepFile]| steps.iter().map(|step| fill_step(one, step)).collect();
+    let fill_all = |texts: &[String]| texts.iter().map(|text| one.fill(text)).collect();
+    Incident {
+        id: format!("{}@{}", file.id, subjects.first().map_or("bundle", String::as_str)),
+        cause: file.id.clone(),
+        title: one.fill(&file.title),
+        verdict,
+        severity: file.severity,
+        since: since(one),
+        summary: one.fill(&file.summary),
+        explanation: one.fill(&file.explanation),
+        look_alikes: file.look_alikes.clone(),
+        evidence: evidence(one, |name| !symptom(name)),
+        would_refute: file.refuted_by.clone(),
+        would_settle: would_settle(one),
+        symptoms: symptoms(one, ranked, explained),
+        chain: chain(one),
+        observations: observations(one),
+        tables: tables::build(&file.tables, &scanned.facts),
+        remedy: Remedy {
+            title: one.fill(&remedy.title),
+            steps: steps(&remedy.steps),
+            files: remedy
+                .files
+                .iter()
+                .map(|file| FixFile {
+                    name: file.name.clone(),
+                    language: file.language.clone(),
+                    content: one.fill(&file.content),
+                })
+                .collect(),
+            verify: steps(&remedy.verify),
+            mitigate: fill_all(&remedy.mitigate),
+            prevent: fill_all(&remedy.prevent),
+        },
+        references: file.references.clone(),
+        subjects,
+    }
+}
+
+/// Why the verdict is what it is, in one sentence, and where the deciding line stands.
+pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
+    if one.verdict == Some(Verdict::NotChecked) {
+        return (format!("not collected: {}", one.missing.join(", ")), None);
+    }
+    let decided = one.decided_by.into_iter().flat_map(|group| group.all.iter().chain(&group.any));
+    let sightings: Vec<&Sighting> = decided
+        .filter_map(|signal| one.seen.get(signal.as_str())?.first())
+        .collect();
+    let says: Vec<&str> = sightings.iter().take(3).map(|sighting| sighting.says.as_str()).collect();
+    (says.join("; "), sightings.first().map(|sighting| sighting.place.clone()))
+}
+
+/// The lines of the signals that `wanted` picks; those that decided come first.
+pub(super) fn evidence(one: &Assessment<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Evidence> {
+    let against: BTreeSet<&str> = one
+        .rule
+        .file
+        .ruled_out
+        .iter()
+        .flat_map(|group| group.all.iter().chain(&group.any))
+        .map(String::as_str)
+        .collect();
+    let deciding: Vec<&str> = one
+        .decided_by
+        .into_iter()
+        .flat_map(|group| group.all.iter().chain(&group.any))
+        .map(String::as_str)
+        .collect();
+    let first = deciding.iter().copied().filter(|name| one.seen.contains_key(name));
+    let rest = one.seen.keys().copied().filter(|name| !deciding.contains(name));
+    let mut lines = Vec::new();
+    for name in first.chain(rest).filter(|name| wanted(name)) {
+        let ruled_out = one.verdict == Some(Verdict::RuledOut);
+        let role = if against.contains(name) && !ruled_out { Role::Against } else { Role::For };
+        let sightings = one.seen.get(name).map_or(&[][..], Vec::as_slice);
+        lines.extend(sightings.iter().take(LINES_PER_SIGNAL).map(|one| line(one, role)));
+    }
+    lines.dedup();
+    lines
+}
+
+fn line(sighting: &Sighting, role: Role) -> Evidence {
+    Evidence {
+        place: sighting.place.clone(),
+        text: sighting.text.clone(),
+        says: sighting.says.clone(),
+        role,
+        at: sighting.at,
+        count: sighting.count,
+    }
+}
+
+fn subjects(one: &Assessment<'_>) -> Vec<String> {
+    let file = &one.rule.file;
+    let of = |symptoms: bool| {
+        one.seen
+            .iter()
+            .filter(move |(name, _)| file.symptoms.iter().any(|known| known == *name) == symptoms)
+            .flat_map(|(_, sightings)| sightings)
+            .map(|sighting| sighting.subject.as_str())
+            .filter(|subject| !subject.is_empty())
+            .collect::<BTreeSet<&str>>()
+    };
+    let roots = of(false);
+    let hit = of(true);
+    // A node is the widest thing a fault can sit on, so it stands before what runs on it.
+    let (nodes, others): (Vec<&str>, Vec<&str>) =
+        roots.iter().copied().partition(|subject| subject.starts_with("node/"));
+    let mut subjects: Vec<String> = nodes.into_iter().chain(others).map(str::to_owned).collect();
+    subjects.extend(hit.into_iter().filter(|one| !roots.contains(one)).map(str::to_owned));
+    subjects
+}
+
+fn since(one: &Assessment<'_>) -> Option<chrono::DateTime<chrono::Utc>> {
+    // Settings and objects carry no time of their own; only what happened does.
+    one.seen.values().flatten().map(|sighting| sighting.at).fold(None, earliest)
+}
+
+fn would_settle(one: &Assessment<'_>) -> Vec<String> {
+    if one.verdict == Some(Verdict::Confirmed) {
+        return Vec::new();
+    }
+    let file = &one.rule.file;
+    let mut wanted: Vec<String> =
+        one.missing.iter().map(|source| format!("the source {source}, which was not collected")).collect();
+    if let Some(group) = file.confirmed.first() {
+        let open = group.all.iter().filter(|name| !one.seen.contains_key(name.as_str()));
+        wanted.extend(open.filter_map(|name| {
+            let observation = file.observations.iter().find(|one| one.shows.contains(name))?;
+            Some(format!("{} ({})", one.fill(&observation.ask), one.fill(&observation.run)))
+        }));
+    }
+    wanted.dedup();
+    wanted
+}
+
+/// The rule's own symptoms, and the causes that this one explains.
+fn symptoms(
+    one: &Assessment<'_>,
+    ranked: &[&Assessment<'_>],
+    explained: &[(&str, &str)],
+) -> Vec<Symptom> {
+    let file = &one.rule.file;
+    let mut symptoms: Vec<Symptom> = file
+        .symptoms
+        .iter()
+        .filter_map(|name| {
+            let sightings = one.seen.get(name.as_str())?;
+            let lines = sightings.iter().take(LINES_PER_SIGNAL);
+            Some(Symptom {
+                id: name.clone(),
+                text: sightings.first()?.says.clone(),
+                evidence: lines.map(|sighting| line(sighting, Role::For)).collect(),
+            })
+        })
+        .collect();
+    for (effect, by) in explained.iter().filter(|(_, by)| *by == file.id) {
+        let Some(effect) = ranked.iter().find(|other| other.rule.file.id == *effect) else {
+            continue;
+        };
+        debug_assert_eq!(*by, file.id);
+        symptoms.push(Symptom {
+            id: effect.rule.file.id.clone(),
+            text: effect.fill(&effect.rule.file.title),
+            evidence: evidence(effect, |_| true).into_iter().take(LINES_PER_SIGNAL).collect(),
+        });
+    }
+    symptoms
+}
+
+/// The rule's arrows whose sentences only use what was seen.
+fn chain(one: &Assessment<'_>) -> Vec<ChainLink> {
+    let links = one.rule.file.chain.iter().map(|[from, to]| ChainLink {
+        from: one.fill(from),
+        to: one.fill(to),
+    });
+    links.filter(|link| !link.from.contains("(unknown)") && !link.to.contains("(unknown)")).collect()
+}
+
+fn observations(one: &Assessment<'_>) -> Vec<Observation> {
+    let asked = one.rule.file.observations.iter().filter_map(|asked| {
+        let lines: Vec<Evidence> = asked
+            .shows
+            .iter()
+            .filter_map(|name| one.seen.get(name.as_str()))
+            .flat_map(|sightings| sightings.iter().take(LINES_PER_SIGNAL))
+            .map(|sighting| line(sighting, Role::For))
+            .collect();
+        if lines.is_empty() {
+            return None;
+        }
+        Some(Observation {
+            question: one.fill(&asked.ask),
+            command: one.fill(&asked.run),
+            lines,
+            conclusion: one.fill(&asked.so),
+        })
+    });
+    asked.collect()
+}
+
+fn fill_step(one: &Assessment<'_>, step: &StepFile) -> Step {
+    Step {
+        text: one.fill(&step.text),
+        command: step.run.as_deref().map(|run| one.fill(run)),
+        expect: step.expect.as_deref().map(|expect| one.fill(expect)),
+    }
+}

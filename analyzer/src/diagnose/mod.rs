@@ -1,0 +1,192 @@
+//! The diagnosis: assessments of all rules become incidents, a differential and their context.
+
+mod context;
+mod coverage;
+mod incident;
+mod tables;
+mod timeline;
+
+use std::path::Path;
+
+use casefile_bundle::{Form, OpenError, Summary};
+use chrono::{DateTime, Utc};
+
+use crate::derive;
+use crate::model::{Analysis, Benign, Considered, Input, Verdict};
+use crate::rules::engine::{self, Assessment};
+use crate::rules::file::Kind;
+use crate::rules::{RuleError, RuleSet};
+use crate::scan::patterns::Patterns;
+use crate::scan::{self, Router, Scanned};
+use crate::sources::Availability;
+
+pub use tables::TABLES;
+
+/// Why there is no analysis.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalyzeError {
+    /// The input cannot be read.
+    #[error("{0}")]
+    Open(OpenError),
+    /// A shipped rule is broken; a bug.
+    #[error("a shipped rule is broken")]
+    Rules(#[source] RuleError),
+    /// A table of patterns does not compile; a bug.
+    #[error("the pattern set does not compile: {0}")]
+    Patterns(String),
+}
+
+/// An analyzer that is ready to read inputs.
+pub struct Analyzer {
+    set: RuleSet,
+    patterns: Patterns,
+    router: Router,
+}
+
+impl Analyzer {
+    /// Compiles the rules for reading.
+    pub fn new(mut set: RuleSet) -> Result<Self, AnalyzeError> {
+        let lines = std::mem::take(&mut set.patterns);
+        let bug = |error: &dyn std::fmt::Display| AnalyzeError::Patterns(error.to_string());
+        Ok(Self {
+            patterns: Patterns::new(lines).map_err(|error| bug(&error))?,
+            router: Router::new().map_err(|error| bug(&error))?,
+            set,
+        })
+    }
+
+    /// Reads one input and diagnoses it.
+    pub fn analyze(&self, input: &Path) -> Result<Analysis, AnalyzeError> {
+        let mut scanned =
+            scan::scan(input, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
+        derive::run(&mut scanned);
+        Ok(self.conclude(input, &scanned))
+    }
+
+    fn conclude(&self, input: &Path, scanned: &Scanned) -> Analysis {
+        let available = Availability::of(&scanned.summary, &scanned.paths);
+        let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        let (causes, benign): (Vec<_>, Vec<_>) =
+            assessments.iter().partition(|one| one.rule.file.kind == Kind::Cause);
+        let ranked = rank(&causes);
+        let explained = explain(&ranked);
+        let incidents: Vec<_> = ranked
+            .iter()
+            .filter(|one| one.verdict.is_some_and(Verdict::is_live))
+            .filter(|one| !explained.iter().any(|(id, _)| *id == one.rule.file.id))
+            .map(|one| incident::build(one, &ranked, &explained, scanned))
+            .collect();
+        let differential = differential(&ranked, &explained);
+        let reference_time = reference_time(&scanned.summary, &assessments);
+        let timeline = timeline::build(scanned, &incidents);
+        Analysis {
+            input: describe(input, &scanned.summary),
+            reference_time,
+            coverage: coverage::complete(available.into_coverage(), &differential, &assessments),
+            problems: coverage::problems(scanned),
+            impact: context::impact(&scanned.facts, &incidents),
+            environment: context::environment(&scanned.facts),
+            benign: benign.into_iter().filter_map(benign_noise).collect(),
+            incidents,
+            differential,
+            timeline,
+        }
+    }
+}
+
+/// Best first: by verdict, specific before catch-all, most signals seen, worst severity, id.
+fn rank<'a, 'r>(causes: &[&'a Assessment<'r>]) -> Vec<&'a Assessment<'r>> {
+    let mut ranked: Vec<_> = causes.iter().copied().filter(|one| one.verdict.is_some()).collect();
+    ranked.sort_by(|a, b| {
+        let file = |one: &Assessment<'r>| (one.rule.file.catch_all, one.rule.file.severity);
+        let key = |one: &Assessment<'r>| {
+            let (catch_all, severity) = file(one);
+            (one.verdict, catch_all, std::cmp::Reverse(one.weight()), severity)
+        };
+        key(a).cmp(&key(b)).then_with(|| a.rule.file.id.cmp(&b.rule.file.id))
+    });
+    ranked
+}
+
+/// Which live cause another live cause explains: (explained, by).
+///
+/// A cause explains another only if it is at least as sure; a chain leads to its first cause.
+fn explain<'r>(ranked: &[&Assessment<'r>]) -> Vec<(&'r str, &'r str)> {
+    let live: Vec<&Assessment<'r>> = ranked
+        .iter()
+        .copied()
+        .filter(|one| one.verdict.is_some_and(Verdict::is_live))
+        .collect();
+    let mut links = Vec::new();
+    for effect in &live {
+        let id = effect.rule.file.id.as_str();
+        let by = live.iter().find(|cause| {
+            cause.verdict <= effect.verdict && cause.rule.file.explains.iter().any(|one| one == id)
+        });
+        if let Some(by) = by {
+            links.push((id, by.rule.file.id.as_str()));
+        }
+    }
+    links
+}
+
+fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<Considered> {
+    let by = |id: &str| explained.iter().find(|(effect, _)| *effect == id).map(|(_, by)| *by);
+    let mut rows: Vec<Considered> = ranked
+        .iter()
+        .filter_map(|one| {
+            let file = &one.rule.file;
+            let (why, place) = incident::why(one);
+            Some(Considered {
+                cause: file.id.clone(),
+                title: one.fill(&file.title),
+                verdict: one.verdict?,
+                why,
+                place,
+                explained_by: by(&file.id).map(str::to_owned),
+            })
+        })
+        .collect();
+    // Among equally sure causes the ones that explain others come first.
+    rows.sort_by_key(|row| (row.verdict, row.explained_by.is_some()));
+    rows
+}
+
+fn benign_noise(one: &Assessment<'_>) -> Option<Benign> {
+    one.verdict.filter(|verdict| verdict.is_live())?;
+    Some(Benign {
+        id: one.rule.file.id.clone(),
+        text: one.fill(&one.rule.file.summary),
+        evidence: incident::evidence(one, |_| true),
+    })
+}
+
+/// "Now" of the analysis: the end of collection, else the newest time that any evidence carries.
+fn reference_time(summary: &Summary, assessments: &[Assessment<'_>]) -> Option<DateTime<Utc>> {
+    let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
+    let started = summary.header.as_ref().map(|header| header.started);
+    let seen = || assessments.iter().flat_map(|one| one.seen.values().flatten());
+    finished.or(started).or_else(|| seen().filter_map(|sighting| sighting.at).max())
+}
+
+fn describe(input: &Path, summary: &Summary) -> Input {
+    let header = summary.header.as_ref();
+    let manifest = summary.manifest.as_ref();
+    let name = input.file_name().map(|name| name.to_string_lossy().into_owned());
+    Input {
+        name: name.unwrap_or_else(|| ".".into()),
+        form: match summary.form {
+            Form::Bundle => "bundle".into(),
+            Form::Tar => "tar".into(),
+            Form::Folder => "folder".into(),
+        },
+        node: header.map(|header| header.node.clone()),
+        tool: header.map(|header| header.tool.clone()),
+        started: header.map(|header| header.started),
+        finished: manifest.map(|manifest| manifest.finished),
+        interrupted: manifest.and_then(|manifest| manifest.interrupted.clone()),
+        cut_short: summary.cut_short,
+        entries: summary.entries,
+        bytes: summary.bytes,
+    }
+}

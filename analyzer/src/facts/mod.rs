@@ -1,0 +1,229 @@
+//! Facts: typed statements about the node and the cluster, each with the place it was read from.
+//!
+//! Parsers and derivers add facts; rules and sections read them. A fact is never changed. Tables are
+//! kept in the order of their places, so nothing downstream depends on the order of reading.
+
+pub mod firewall;
+pub mod gpu;
+pub mod kube;
+pub mod node;
+pub mod runtime;
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::model::Place;
+
+/// A field of a fact as rules see it.
+pub struct Field {
+    /// JSON name.
+    pub name: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// A kind of fact.
+pub trait FactType: Serialize + Send + Sync + 'static {
+    /// Name in rules, e.g. `pod`.
+    const KIND: &'static str;
+    /// Every field that rules may test.
+    const FIELDS: &'static [Field];
+    /// `node/<name>`, `pod/<ns>/<name>`, ...; what the fact is about.
+    fn subject(&self) -> String;
+}
+
+/// One fact and where it was read.
+#[derive(Debug, Clone)]
+pub struct Fact<T> {
+    /// What is stated.
+    pub data: T,
+    /// Where it stands.
+    pub place: Place,
+    /// The text that stands there, or an excerpt of it.
+    pub text: String,
+    /// When it happened, if it is an event.
+    pub at: Option<DateTime<Utc>>,
+}
+
+/// A fact as rules see it: its fields as JSON.
+#[derive(Debug, Clone)]
+pub struct FactView {
+    /// What it is about.
+    pub subject: String,
+    /// The fields.
+    pub fields: Value,
+    /// Where it stands.
+    pub place: Place,
+    /// The text that stands there.
+    pub text: String,
+    /// When it happened.
+    pub at: Option<DateTime<Utc>>,
+}
+
+/// A fact of any kind on its way into the store.
+pub struct AnyFact {
+    kind: &'static str,
+    table: Box<dyn Table>,
+}
+
+impl AnyFact {
+    /// Wraps a fact.
+    pub fn new<T: FactType>(fact: Fact<T>) -> Self {
+        Self {
+            kind: T::KIND,
+            table: Box::new(vec![fact]),
+        }
+    }
+
+    /// Moves its place down by so many lines; for facts read from a later piece of an entry.
+    pub fn shift(&mut self, lines: u32) {
+        self.table.shift(lines);
+    }
+}
+
+impl<T: FactType> From<Fact<T>> for AnyFact {
+    fn from(fact: Fact<T>) -> Self {
+        Self::new(fact)
+    }
+}
+
+/// What the store needs of a table, whatever its type.
+trait Table: Any + Send + Sync {
+    fn shift(&mut self, lines: u32);
+    fn append(&mut self, other: Box<dyn Table>);
+    fn sort(&mut self);
+    fn views(&self) -> Vec<FactView>;
+    fn as_any(&self) -> &dyn Any;
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl<T: FactType> Table for Vec<Fact<T>> {
+    fn append(&mut self, other: Box<dyn Table>) {
+        if let Ok(mut rows) = other.into_any().downcast::<Vec<Fact<T>>>() {
+            Vec::append(self, &mut rows);
+        }
+    }
+
+    fn shift(&mut self, lines: u32) {
+        for fact in self {
+            fact.place.line = fact.place.line.map(|line| line.saturating_add(lines));
+        }
+    }
+
+    fn sort(&mut self) {
+        self.sort_by(|a, b| a.place.cmp(&b.place));
+    }
+
+    fn views(&self) -> Vec<FactView> {
+        self.iter()
+            .map(|fact| FactView {
+                subject: fact.data.subject(),
+                fields: serde_json::to_value(&fact.data).unwrap_or(Value::Null),
+                place: fact.place.clone(),
+                text: fact.text.clone(),
+                at: fact.at,
+            })
+            .collect()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// All facts of one analysis, a table a kind.
+#[derive(Default)]
+pub struct Facts {
+    tables: BTreeMap<&'static str, Box<dyn Table>>,
+}
+
+impl Facts {
+    /// Adds a fact.
+    pub fn add(&mut self, fact: AnyFact) {
+        match self.tables.get_mut(fact.kind) {
+            Some(table) => table.append(fact.table),
+            None => {
+                self.tables.insert(fact.kind, fact.table);
+            }
+        }
+    }
+
+    /// Orders every table by place; called once after reading and after each deriver.
+    pub fn sort(&mut self) {
+        for table in self.tables.values_mut() {
+            table.sort();
+        }
+    }
+
+    /// The facts of one kind, in the order of their places.
+    pub fn table<T: FactType>(&self) -> &[Fact<T>] {
+        self.tables
+            .get(T::KIND)
+            .and_then(|table| table.as_any().downcast_ref::<Vec<Fact<T>>>())
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The facts of a kind given by name, as rules see them.
+    pub fn views(&self, kind: &str) -> Vec<FactView> {
+        self.tables
+            .get(kind)
+            .map_or_else(Vec::new, |table| table.views())
+    }
+}
+
+/// A kind of fact as `rules schema` and the rule checker know it.
+pub struct KindInfo {
+    /// Name in rules.
+    pub kind: &'static str,
+    /// Fields.
+    pub fields: &'static [Field],
+}
+
+const fn kind<T: FactType>() -> KindInfo {
+    KindInfo {
+        kind: T::KIND,
+        fields: T::FIELDS,
+    }
+}
+
+/// Every kind of fact that rules may name.
+pub const KINDS: &[KindInfo] = &[
+    kind::<kube::Pod>(),
+    kind::<kube::Container>(),
+    kind::<kube::Event>(),
+    kind::<kube::Node>(),
+    kind::<kube::RuntimeClass>(),
+    kind::<kube::Workload>(),
+    kind::<kube::HelmRelease>(),
+    kind::<node::Process>(),
+    kind::<node::Setting>(),
+    kind::<runtime::ContainerdInstance>(),
+    kind::<runtime::HandlerCheck>(),
+    kind::<runtime::ToolkitTarget>(),
+    kind::<runtime::ConfigFault>(),
+    kind::<firewall::BlockedPacket>(),
+    kind::<firewall::EgressCheck>(),
+    kind::<firewall::FirewallState>(),
+    kind::<gpu::Gpu>(),
+    kind::<gpu::Driver>(),
+];
+
+/// Cuts a text to at most `max` bytes at a character boundary, so that excerpts stay short.
+pub fn excerpt(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let mut end = max;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}

@@ -1,0 +1,12 @@
+//! The firewall of a node, evaluated offline: what its captured rules would do
+//! with a packet, which rule or policy decides, and the walk that leads there.
+//!
+//! Pure: captured texts in, explained verdicts out. What the captures cannot
+//! tell (set contents, rate limits, foreign nft tables) makes a verdict
+//! [`eval::Verdict::Undecided`] instead of a guess.
+
+pub mod condition;
+pub mod eval;
+pub mod iptables;
+pub mod log_line;
+pub mod packet;

@@ -1,0 +1,407 @@
+//! What an analysis found: the one model that every report, `diagnose` and the tests read.
+//!
+//! It holds conclusions with their evidence and no raw facts; nothing in it depends on the wall
+//! clock, the environment or hash order, so the same bundle gives the same model.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// How sure a cause is, from the strongest to the weakest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Discriminating evidence was seen: nothing else in the catalogue looks like this.
+    Confirmed,
+    /// The evidence points here and nothing seen speaks against it, but a look-alike is not excluded.
+    Likely,
+    /// Something that this cause would produce was seen; so would other causes.
+    Possible,
+    /// Something was seen that this cause excludes.
+    RuledOut,
+    /// What would decide it was not collected.
+    NotChecked,
+}
+
+impl Verdict {
+    /// The word as reports and JSON print it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Confirmed => "confirmed",
+            Verdict::Likely => "likely",
+            Verdict::Possible => "possible",
+            Verdict::RuledOut => "ruled-out",
+            Verdict::NotChecked => "not-checked",
+        }
+    }
+
+    /// Whether the cause is still in play (confirmed, likely or possible).
+    pub fn is_live(self) -> bool {
+        self <= Verdict::Possible
+    }
+}
+
+/// How bad it is for the people who use the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The node or the cluster is down, or data is at risk.
+    Critical,
+    /// No GPU workload can run, or pods have no network.
+    High,
+    /// Some workloads fail or run degraded.
+    Medium,
+    /// A defect without present harm.
+    Low,
+}
+
+impl Severity {
+    /// The word as reports and JSON print it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Critical => "critical",
+            Severity::High => "high",
+            Severity::Medium => "medium",
+            Severity::Low => "low",
+        }
+    }
+}
+
+/// Whether a line speaks for or against the cause it is listed under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Speaks for the cause.
+    For,
+    /// Speaks against the cause.
+    Against,
+}
+
+/// A place in the bundle. `line` is 1-based; none means the entry as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// Entry path inside the bundle.
+    pub path: String,
+    /// Line in that entry, from 1.
+    pub line: Option<u32>,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.path),
+            None => write!(f, "{}", self.path),
+        }
+    }
+}
+
+/// One line that carries a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// Where it stands.
+    pub place: Place,
+    /// The text that stands there, or an excerpt of it (literally contained in that line).
+    pub text: String,
+    /// What the line means, as a sentence.
+    pub says: String,
+    /// For or against.
+    pub role: Role,
+    /// When it happened, if the line says.
+    pub at: Option<DateTime<Utc>>,
+    /// How often the like of it was seen in the bundle (at least 1).
+    pub count: u64,
+}
+
+/// A consequence of the cause that people notice first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Symptom {
+    /// Stable id of the signal, e.g. `no-runtime-for-nvidia`.
+    pub id: String,
+    /// What was noticed, as a sentence.
+    pub text: String,
+    /// The lines that show it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// One arrow of the causal picture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChainLink {
+    /// What led to it.
+    pub from: String,
+    /// What followed.
+    pub to: String,
+}
+
+/// A question of the investigation, as a person would have asked it on the node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Observation {
+    /// The question, e.g. "Which containerd does the kubelet use?".
+    pub question: String,
+    /// The command a person would have run on the node.
+    pub command: String,
+    /// The lines of the bundle that answer it.
+    pub lines: Vec<Evidence>,
+    /// What follows from them, as a sentence.
+    pub conclusion: String,
+}
+
+/// A small table that explains a cause, e.g. the two containerd instances side by side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Table {
+    /// Heading of the table.
+    pub title: String,
+    /// Column headings.
+    pub columns: Vec<String>,
+    /// Rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A cell: text, and where it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cell {
+    /// The text.
+    pub text: String,
+    /// Where it was read, if it was read from one place.
+    pub place: Option<Place>,
+}
+
+/// One step of a fix, a verification or a mitigation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What to do and why, as a sentence.
+    pub text: String,
+    /// Shell command to run, if the step is one.
+    pub command: Option<String>,
+    /// What a person should see after it.
+    pub expect: Option<String>,
+}
+
+/// A file that the fix asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FixFile {
+    /// Suggested file name.
+    pub name: String,
+    /// `yaml`, `toml`, `sh` or `text`.
+    pub language: String,
+    /// Content.
+    pub content: String,
+}
+
+/// What to do about a cause.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Remedy {
+    /// One line that names the fix.
+    pub title: String,
+    /// Steps in order.
+    pub steps: Vec<Step>,
+    /// Files that the steps use.
+    pub files: Vec<FixFile>,
+    /// Checks that show the fix worked.
+    pub verify: Vec<Step>,
+    /// What to do until the fix can be applied.
+    pub mitigate: Vec<String>,
+    /// What keeps it from coming back.
+    pub prevent: Vec<String>,
+}
+
+/// A cause that is in play, with everything that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Incident {
+    /// Stable id: the cause id and the first subject.
+    pub id: String,
+    /// Cause id of the catalogue.
+    pub cause: String,
+    /// Title with the facts filled in, e.g. "The NVIDIA toolkit configured the wrong containerd on gpu-1".
+    pub title: String,
+    /// How sure.
+    pub verdict: Verdict,
+    /// How bad.
+    pub severity: Severity,
+    /// `node/<name>`, `pod/<ns>/<name>`, `daemonset/<ns>/<name>`, ... sorted, the root's first.
+    pub subjects: Vec<String>,
+    /// First time that a symptom or the cause shows in the bundle.
+    pub since: Option<DateTime<Utc>>,
+    /// What happened, in one paragraph with the facts filled in.
+    pub summary: String,
+    /// Why this cause produces these symptoms, from the rule.
+    pub explanation: String,
+    /// How to tell it from its look-alikes, from the rule.
+    pub look_alikes: String,
+    /// Lines for and against, the strongest first.
+    pub evidence: Vec<Evidence>,
+    /// What would have spoken against it, had it been there.
+    pub would_refute: Vec<String>,
+    /// What is missing to be sure (empty when confirmed).
+    pub would_settle: Vec<String>,
+    /// What people notice.
+    pub symptoms: Vec<Symptom>,
+    /// Root to symptom, in order.
+    pub chain: Vec<ChainLink>,
+    /// How the investigation went.
+    pub observations: Vec<Observation>,
+    /// Tables that explain it.
+    pub tables: Vec<Table>,
+    /// What to do.
+    pub remedy: Remedy,
+    /// Further reading, from the rule.
+    pub references: Vec<String>,
+}
+
+/// One cause of the catalogue and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Considered {
+    /// Cause id.
+    pub cause: String,
+    /// Title from the rule.
+    pub title: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, as a sentence: the evidence, or what was not collected.
+    pub why: String,
+    /// Where the deciding line stands.
+    pub place: Option<Place>,
+    /// Cause id of the incident that explains it, if another cause does.
+    pub explained_by: Option<String>,
+}
+
+/// Something that looks like a fault and is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Benign {
+    /// Rule id.
+    pub id: String,
+    /// Why it is harmless.
+    pub text: String,
+    /// Where it stands.
+    pub evidence: Vec<Evidence>,
+}
+
+/// One moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Moment {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// What it concerns, e.g. `pod/default/gpu-textgen`.
+    pub subject: String,
+    /// What happened.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
+    /// How often (at least 1).
+    pub count: u64,
+    /// Whether it belongs to an incident (its cause id).
+    pub incident: Option<String>,
+}
+
+/// What became of one source of the bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Source id, e.g. `journal`.
+    pub source: String,
+    /// Title, e.g. "System journal".
+    pub title: String,
+    /// `collected`, `partial`, `skipped`, `failed`, or `unknown` when there is no manifest.
+    pub outcome: String,
+    /// Why it is not complete.
+    pub why: Option<String>,
+    /// Every part that is missing, with its reason.
+    pub missing: Vec<String>,
+    /// What cannot be said because of it (causes that were not checked), as sentences.
+    pub so_we_cannot_say: Vec<String>,
+}
+
+/// Something in the bundle that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Problem {
+    /// Where.
+    pub place: Place,
+    /// What is wrong with it, as a sentence.
+    pub text: String,
+}
+
+/// Who is hit, counted from the bundle.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Impact {
+    /// `gpu_nodes`, `gpu_nodes_affected`, `gpus`, `gpus_allocatable`, `pods`, `pods_affected`...: only what was counted.
+    pub counts: BTreeMap<String, u64>,
+    /// Workloads that do not run, each as a sentence with its state.
+    pub workloads: Vec<ImpactedWorkload>,
+}
+
+/// A workload that does not do its work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImpactedWorkload {
+    /// `pod/<ns>/<name>`.
+    pub subject: String,
+    /// The state as `kubectl get pods` would print it, e.g. `ContainerCreating`.
+    pub state: String,
+    /// Restarts over all containers.
+    pub restarts: u64,
+    /// Since when it has been in that state, if the bundle says.
+    pub since: Option<DateTime<Utc>>,
+    /// GPUs it asks for.
+    pub gpus: u64,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What the bundle is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// File or folder name, without its directory.
+    pub name: String,
+    /// `bundle`, `tar` or `folder`.
+    pub form: String,
+    /// Node that it was taken on.
+    pub node: Option<String>,
+    /// Tool that wrote it.
+    pub tool: Option<String>,
+    /// Start of collection.
+    pub started: Option<DateTime<Utc>>,
+    /// End of collection: the analysis' "now".
+    pub finished: Option<DateTime<Utc>>,
+    /// Why the collection ended early, if it did.
+    pub interrupted: Option<String>,
+    /// No manifest at the end: the file is cut.
+    pub cut_short: bool,
+    /// Entries read.
+    pub entries: u64,
+    /// Bytes read, inflated.
+    pub bytes: u64,
+}
+
+/// A fact about the environment, for the report's environment table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EnvironmentItem {
+    /// E.g. "Kubernetes", "Node image", "Kernel", "containerd (kubelet's)", "NVIDIA driver", "GPUs", "GPU Operator".
+    pub label: String,
+    /// The value.
+    pub value: String,
+    /// Where it was read.
+    pub place: Option<Place>,
+}
+
+/// Everything that an analysis found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Analysis {
+    /// What was read.
+    pub input: Input,
+    /// "Now": the end of collection, or the newest time seen in the evidence.
+    pub reference_time: Option<DateTime<Utc>>,
+    /// Causes in play that no other cause explains, best first.
+    pub incidents: Vec<Incident>,
+    /// Every cause with any evidence or that could not be checked, best first.
+    pub differential: Vec<Considered>,
+    /// Known noise.
+    pub benign: Vec<Benign>,
+    /// What happened, in order.
+    pub timeline: Vec<Moment>,
+    /// What was and was not seen.
+    pub coverage: Vec<Coverage>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// Who is hit.
+    pub impact: Impact,
+    /// Versions and machines.
+    pub environment: Vec<EnvironmentItem>,
+}

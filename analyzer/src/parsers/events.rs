@@ -1,0 +1,117 @@
+//! Events of the core and of the events.k8s.io API.
+
+use serde::Deserialize;
+
+use super::pods::{Meta, fact, time};
+use super::{Channel, Item, Parsed, Parser, Read, Said};
+use crate::facts::kube::Event;
+
+/// Reads `kubectl get events -o json`, one namespace an entry.
+pub(super) static PARSER: Parser = Parser {
+    id: "events",
+    reads: &["cluster-resources/events/*.json", "cluster-resources/events.json"],
+    read: Read::Items(parse),
+};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Regarding {
+    kind: String,
+    namespace: String,
+    name: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Series {
+    count: u64,
+    last_observed_time: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Reporter {
+    component: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Object {
+    metadata: Meta,
+    #[serde(rename = "type")]
+    kind: String,
+    reason: String,
+    message: String,
+    note: String,
+    involved_object: Regarding,
+    regarding: Regarding,
+    count: Option<u64>,
+    first_timestamp: Option<String>,
+    last_timestamp: Option<String>,
+    event_time: Option<String>,
+    series: Option<Series>,
+    source: Reporter,
+    reporting_component: String,
+}
+
+fn parse(item: &Item<'_>) -> Parsed {
+    let object: Object = match serde_json::from_slice(item.json) {
+        Ok(object) => object,
+        Err(error) => {
+            return Parsed::problem(item.place.clone(), format!("event not read: {error}"));
+        }
+    };
+    let event = event(object);
+    let said = Said {
+        channel: Channel::Event,
+        subject: event.object.clone(),
+        text: event.message.clone(),
+        place: item.place.clone(),
+        at: event.last,
+        count: event.count,
+    };
+    let text = format!("\"reason\":\"{}\"", event.reason);
+    let mut stated = fact(event, item, text);
+    stated.at = stated.data.last;
+    Parsed {
+        facts: vec![stated.into()],
+        said: vec![said],
+        ..Parsed::default()
+    }
+}
+
+fn event(object: Object) -> Event {
+    let about = if object.involved_object.name.is_empty() {
+        &object.regarding
+    } else {
+        &object.involved_object
+    };
+    let kind = about.kind.to_lowercase();
+    let name = &about.name;
+    let series = object.series.unwrap_or_default();
+    let single = time(object.event_time.as_deref());
+    let created = time(object.metadata.creation_timestamp.as_deref());
+    let first = time(object.first_timestamp.as_deref()).or(single).or(created);
+    let last = time(series.last_observed_time.as_deref())
+        .or_else(|| time(object.last_timestamp.as_deref()))
+        .or(first);
+    Event {
+        object: if about.namespace.is_empty() {
+            format!("{kind}/{name}")
+        } else {
+            format!("{kind}/{}/{name}", about.namespace)
+        },
+        namespace: object.metadata.namespace,
+        kind: object.kind,
+        reason: object.reason,
+        message: if object.message.is_empty() { object.note } else { object.message },
+        count: object.count.unwrap_or(series.count).max(1),
+        first,
+        last,
+        reporter: if object.source.component.is_empty() {
+            object.reporting_component
+        } else {
+            object.source.component
+        },
+    }
+}

@@ -1,0 +1,64 @@
+//! Host files and command output that derivers read as text, and loose text.
+
+use super::{Channel, Document, Parsed, Parser, Read, Said};
+
+/// System logs as text.
+pub(super) static LOGS: Parser = Parser {
+    id: "system-logs",
+    reads: &["nodes/*/rootfs/var/log/**"],
+    read: Read::Lines(Channel::Journal),
+};
+
+/// Output of commands on the node.
+pub(super) static COMMANDS: Parser = Parser {
+    id: "commands",
+    reads: &["nodes/*/commands/**"],
+    read: Read::Whole(parse_command),
+};
+
+/// Copies of files of the node.
+pub(super) static ROOTFS: Parser = Parser {
+    id: "rootfs",
+    reads: &["nodes/*/rootfs/**"],
+    read: Read::Keep,
+};
+
+/// Values of helm releases.
+pub(super) static HELM_VALUES: Parser = Parser {
+    id: "helm-values",
+    reads: &["helm/*/*/values-*.yaml"],
+    read: Read::Keep,
+};
+
+/// Text of unknown origin, as pasted into a ticket.
+pub(super) static LOOSE: Parser = Parser {
+    id: "loose-text",
+    reads: &["*.txt", "*.log", "*.out", "*.json", "*.yaml", "*.toml"],
+    read: Read::Lines(Channel::Text),
+};
+
+fn parse_command(document: &Document<'_>) -> Parsed {
+    say_lines(document, Channel::Command)
+}
+
+/// Hands every line of a short text to the pattern scan.
+pub(super) fn say_lines(document: &Document<'_>, channel: Channel) -> Parsed {
+    let said = document.text.lines().zip(1u32..).filter(|(line, _)| !line.trim().is_empty());
+    Parsed {
+        said: said
+            .map(|(line, number)| Said {
+                channel,
+                subject: if document.node.is_empty() {
+                    String::new()
+                } else {
+                    format!("node/{}", document.node)
+                },
+                text: line.to_owned(),
+                place: document.line(number),
+                at: None,
+                count: 1,
+            })
+            .collect(),
+        ..Parsed::default()
+    }
+}

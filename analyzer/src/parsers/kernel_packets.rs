@@ -1,0 +1,76 @@
+//! Packets that the kernel logged for a firewall rule.
+
+use chrono::{DateTime, Utc};
+
+use super::Extractor;
+use crate::facts::{FactType, Field};
+use crate::firewall::packet::LoggedPacket;
+use crate::model::Place;
+use crate::scan::lines::LogLine;
+
+/// Reads lines that hold a netfilter LOG record; each has an `OUT=` field, empty or not.
+pub(super) static EXTRACTOR: Extractor = Extractor {
+    needle: " OUT=",
+    extract,
+};
+
+/// A logged packet, and how many of its like were seen in the same stretch of log.
+#[derive(Debug, Clone)]
+pub struct PacketLine {
+    /// Node.
+    pub node: String,
+    /// Packet as parsed.
+    pub packet: LoggedPacket,
+    /// Where the first stands.
+    pub place: Place,
+    /// Text of the first.
+    pub text: String,
+    /// Time of the first.
+    pub at: Option<DateTime<Utc>>,
+    /// Time of the last.
+    pub last: Option<DateTime<Utc>>,
+    /// How many.
+    pub count: u64,
+}
+
+impl PacketLine {
+    /// What makes two lines alike: everything but ports of the sender, ids and lengths.
+    pub fn key(&self) -> (String, String, String, String, String, Option<u16>) {
+        let packet = &self.packet.packet;
+        (
+            self.packet.prefix.clone(),
+            packet.in_iface.clone().unwrap_or_default(),
+            packet.out_iface.clone().unwrap_or_default(),
+            packet.src.to_string(),
+            packet.dst.to_string(),
+            packet.dport,
+        )
+    }
+}
+
+impl serde::Serialize for PacketLine {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl FactType for PacketLine {
+    const KIND: &'static str = "packet-line";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+fn extract(line: &LogLine<'_>) -> Option<PacketLine> {
+    let packet = LoggedPacket::parse(&line.text)?;
+    Some(PacketLine {
+        node: line.node.to_owned(),
+        packet,
+        place: line.place(),
+        text: line.text.to_string(),
+        at: line.at,
+        last: line.at,
+        count: 1,
+    })
+}

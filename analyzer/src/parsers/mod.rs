@@ -1,0 +1,188 @@
+//! Parsers: from an entry of the bundle to facts.
+//!
+//! A parser states what stands there and judges nothing. It never fails: what it cannot read becomes
+//! a [`Problem`] with a place, and the rest is still read. To add one, write a file with a [`Parser`]
+//! and add it to [`PARSERS`].
+
+mod components;
+mod events;
+mod helm;
+mod host_files;
+mod kernel_packets;
+mod logs;
+mod node_json;
+mod nodes;
+mod nvidia_smi;
+mod nvidia_smi_xml;
+mod pod_state;
+mod pods;
+mod proc_driver;
+mod sysctl;
+mod workloads;
+
+pub use kernel_packets::PacketLine;
+pub use node_json::{CapturedFile, InstanceRecord};
+
+use chrono::{DateTime, Utc};
+
+use crate::facts::AnyFact;
+use crate::model::{Place, Problem};
+use crate::scan::lines::LogLine;
+
+/// Where a line of text was said; rules restrict their patterns to channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// Kernel messages.
+    Kernel,
+    /// System journal of a unit (kubelet, containerd, ...).
+    Journal,
+    /// Log of a container.
+    PodLog,
+    /// Message of an event.
+    Event,
+    /// Message in an object's status.
+    Status,
+    /// Output of a command on the node.
+    Command,
+    /// A file of the node.
+    File,
+    /// Text of unknown origin.
+    Text,
+}
+
+/// A line found inside an object (an event's message, a container's state), for the pattern scan.
+#[derive(Debug, Clone)]
+pub struct Said {
+    /// Where it was said.
+    pub channel: Channel,
+    /// Who said it, e.g. `pod/default/gpu-textgen`.
+    pub subject: String,
+    /// The text.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
+    /// When.
+    pub at: Option<DateTime<Utc>>,
+    /// How often (at least 1).
+    pub count: u64,
+}
+
+/// What a parser made of an entry or of one item of it.
+#[derive(Default)]
+pub struct Parsed {
+    /// Facts.
+    pub facts: Vec<AnyFact>,
+    /// Texts to search for patterns.
+    pub said: Vec<Said>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+}
+
+impl Parsed {
+    /// A result that says only what is wrong.
+    pub fn problem(place: Place, text: impl Into<String>) -> Self {
+        Self {
+            problems: vec![Problem {
+                place,
+                text: text.into(),
+            }],
+            ..Self::default()
+        }
+    }
+}
+
+/// A whole entry as text. Bytes that are not UTF-8 are replaced.
+pub struct Document<'a> {
+    /// Entry path.
+    pub path: &'a str,
+    /// Node that the path names; empty for cluster entries.
+    pub node: &'a str,
+    /// Text.
+    pub text: &'a str,
+}
+
+impl Document<'_> {
+    /// The place of a 1-based line.
+    pub fn line(&self, line: u32) -> Place {
+        Place {
+            path: self.path.to_owned(),
+            line: Some(line),
+        }
+    }
+
+    /// The place of a byte offset.
+    pub fn at_offset(&self, offset: usize) -> Place {
+        let end = offset.min(self.text.len());
+        let lines = memchr::memchr_iter(b'\n', &self.text.as_bytes()[..end]).count();
+        self.line(u32::try_from(lines).unwrap_or(u32::MAX).saturating_add(1))
+    }
+}
+
+/// One item of a Kubernetes list: its JSON text and where it stands.
+pub struct Item<'a> {
+    /// JSON of the object.
+    pub json: &'a [u8],
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// How an entry is read.
+#[derive(Clone, Copy)]
+pub enum Read {
+    /// A Kubernetes list, item by item.
+    Items(fn(&Item<'_>) -> Parsed),
+    /// The whole text at once; entries over the size limit are reported and not read.
+    Whole(fn(&Document<'_>) -> Parsed),
+    /// Line by line, through the pattern scan and the extractors.
+    Lines(Channel),
+    /// Kept as text for derivers, which read it by path.
+    Keep,
+}
+
+/// A registered parser.
+pub struct Parser {
+    /// Name, for problems and docs.
+    pub id: &'static str,
+    /// Globs of the entries that it reads.
+    pub reads: &'static [&'static str],
+    /// How.
+    pub read: Read,
+}
+
+/// All parsers; the first whose glob matches an entry reads it.
+pub static PARSERS: &[&Parser] = &[
+    &pods::PARSER,
+    &events::PARSER,
+    &nodes::PARSER,
+    &nodes::RUNTIME_CLASSES,
+    &workloads::PARSER,
+    &helm::PARSER,
+    &node_json::PROCESSES,
+    &node_json::CONTAINERD,
+    &node_json::FILES,
+    &nvidia_smi_xml::PARSER,
+    &nvidia_smi::PARSER,
+    &proc_driver::PARSER,
+    &sysctl::PARSER,
+    &logs::POD_LOGS,
+    &logs::JOURNAL_KERNEL,
+    &logs::JOURNAL,
+    &logs::KERNEL_TEXT,
+    &host_files::LOGS,
+    &host_files::COMMANDS,
+    &host_files::ROOTFS,
+    &host_files::HELM_VALUES,
+    &host_files::LOOSE,
+];
+
+/// Turns a line that matched a literal into a fact, e.g. a firewall's log line into a packet.
+pub struct Extractor {
+    /// Literal that the raw line must contain.
+    pub needle: &'static str,
+    /// Reads the line.
+    pub extract: fn(&LogLine<'_>) -> Option<PacketLine>,
+}
+
+/// All extractors.
+pub static EXTRACTORS: &[&Extractor] = &[&kernel_packets::EXTRACTOR];

@@ -1,0 +1,182 @@
+//! Nodes and RuntimeClasses.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::pods::{Meta, fact, time, whole_number};
+use super::{Channel, Item, Parsed, Parser, Read, Said};
+use crate::facts::kube::{Node, RuntimeClass};
+
+/// Reads `kubectl get nodes -o json`.
+pub(super) static PARSER: Parser = Parser {
+    id: "nodes",
+    reads: &["cluster-resources/nodes.json"],
+    read: Read::Items(parse_node),
+};
+
+/// Reads `kubectl get runtimeclasses -o json`.
+pub(super) static RUNTIME_CLASSES: Parser = Parser {
+    id: "runtime-classes",
+    reads: &[
+        "cluster-resources/runtimeclasses.json",
+        "cluster-resources/custom-resources/runtimeclasses.node.k8s.io.json",
+    ],
+    read: Read::Items(parse_runtime_class),
+};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Taint {
+    key: String,
+    value: String,
+    effect: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Spec {
+    #[serde(rename = "podCIDR")]
+    pod_cidr: Option<String>,
+    #[serde(rename = "podCIDRs")]
+    pod_cidrs: Vec<String>,
+    taints: Vec<Taint>,
+    unschedulable: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+    reason: String,
+    message: String,
+    last_transition_time: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Info {
+    container_runtime_version: String,
+    kubelet_version: String,
+    kernel_version: String,
+    os_image: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Address {
+    #[serde(rename = "type")]
+    kind: String,
+    address: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Status {
+    capacity: BTreeMap<String, Value>,
+    allocatable: BTreeMap<String, Value>,
+    conditions: Vec<Condition>,
+    addresses: Vec<Address>,
+    node_info: Info,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Object {
+    metadata: Meta,
+    spec: Spec,
+    status: Status,
+}
+
+fn parse_node(item: &Item<'_>) -> Parsed {
+    let object: Object = match serde_json::from_slice(item.json) {
+        Ok(object) => object,
+        Err(error) => return Parsed::problem(item.place.clone(), format!("node not read: {error}")),
+    };
+    let mut parsed = Parsed::default();
+    for condition in &object.status.conditions {
+        let wanted = if condition.kind == "Ready" { "True" } else { "False" };
+        if condition.status != wanted && !condition.message.is_empty() {
+            parsed.said.push(Said {
+                channel: Channel::Status,
+                subject: format!("node/{}", object.metadata.name),
+                text: format!("{}: {}", condition.reason, condition.message),
+                place: item.place.clone(),
+                at: time(condition.last_transition_time.as_deref()),
+                count: 1,
+            });
+        }
+    }
+    let node = node(object);
+    let text = format!("\"name\":\"{}\"", node.name);
+    parsed.facts.push(fact(node, item, text).into());
+    parsed
+}
+
+fn node(object: Object) -> Node {
+    let Object { metadata, spec, status } = object;
+    let gpus = |of: &BTreeMap<String, Value>| of.get("nvidia.com/gpu").and_then(whole_number);
+    let labelled = ["nvidia.com/gpu.present", "feature.node.kubernetes.io/pci-10de.present"]
+        .iter()
+        .any(|label| metadata.labels.get(*label).is_some_and(|value| value == "true"));
+    let mut pod_cidrs = spec.pod_cidrs;
+    if let Some(single) = spec.pod_cidr.filter(|single| !pod_cidrs.contains(single)) {
+        pod_cidrs.push(single);
+    }
+    let gpu_capacity = gpus(&status.capacity);
+    Node {
+        ready: status.conditions.iter().any(|one| one.kind == "Ready" && one.status == "True"),
+        conditions: status.conditions.into_iter().map(|one| (one.kind, one.status)).collect(),
+        runtime: status.node_info.container_runtime_version,
+        kubelet: status.node_info.kubelet_version,
+        kernel: status.node_info.kernel_version,
+        os: status.node_info.os_image,
+        gpu_capacity,
+        gpu_allocatable: gpus(&status.allocatable),
+        has_gpu: labelled || gpu_capacity.is_some_and(|count| count > 0),
+        pod_cidrs,
+        addresses: status
+            .addresses
+            .into_iter()
+            .filter(|one| one.kind == "InternalIP")
+            .map(|one| one.address)
+            .collect(),
+        cordoned: spec.unschedulable,
+        taints: spec
+            .taints
+            .into_iter()
+            .map(|taint| format!("{}={}:{}", taint.key, taint.value, taint.effect))
+            .collect(),
+        cri_socket: metadata.annotations.get("kubeadm.alpha.kubernetes.io/cri-socket").cloned(),
+        name: metadata.name,
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RuntimeClassObject {
+    metadata: Meta,
+    handler: String,
+}
+
+fn parse_runtime_class(item: &Item<'_>) -> Parsed {
+    match serde_json::from_slice::<RuntimeClassObject>(item.json) {
+        Ok(object) => {
+            let text = format!("\"handler\":\"{}\"", object.handler);
+            let class = RuntimeClass {
+                name: object.metadata.name,
+                handler: object.handler,
+            };
+            Parsed {
+                facts: vec![fact(class, item, text).into()],
+                ..Parsed::default()
+            }
+        }
+        Err(error) => {
+            Parsed::problem(item.place.clone(), format!("runtime class not read: {error}"))
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Pods: what they ask for, where they run, and what state their containers are in.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::components::{component, env_matters};
+use super::pod_state::{self, ContainerStatus, Terminated};
+use super::{Channel, Item, Parsed, Parser, Read, Said};
+use crate::facts::Fact;
+use crate::facts::kube::{Container, Pod};
+
+/// Reads `kubectl get pods -o json`, one namespace an entry.
+pub(super) static PARSER: Parser = Parser {
+    id: "pods",
+    reads: &["cluster-resources/pods/*.json", "cluster-resources/pods.json"],
+    read: Read::Items(parse),
+};
+
+/// The metadata of any object, as far as a diagnosis reads it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Meta {
+    pub(super) name: String,
+    pub(super) namespace: String,
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) annotations: BTreeMap<String, String>,
+    pub(super) creation_timestamp: Option<String>,
+    pub(super) deletion_timestamp: Option<String>,
+    pub(super) owner_references: Vec<Owner>,
+}
+
+/// An owner reference.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Owner {
+    pub(super) kind: String,
+    pub(super) name: String,
+}
+
+/// A container of a pod template.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ContainerSpec {
+    pub(super) name: String,
+    pub(super) image: String,
+    pub(super) env: Vec<EnvVar>,
+    pub(super) resources: Resources,
+}
+
+/// An environment variable with a literal value.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct EnvVar {
+    pub(super) name: String,
+    pub(super) value: Option<String>,
+}
+
+/// Resource limits.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Resources {
+    limits: BTreeMap<String, Value>,
+}
+
+/// A volume that may be a host path.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Volume {
+    host_path: Option<HostPath>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct HostPath {
+    path: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Spec {
+    node_name: String,
+    runtime_class_name: Option<String>,
+    host_network: bool,
+    containers: Vec<ContainerSpec>,
+    init_containers: Vec<ContainerSpec>,
+    node_selector: BTreeMap<String, String>,
+    volumes: Vec<Volume>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+    reason: Option<String>,
+    message: Option<String>,
+    last_transition_time: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Status {
+    phase: String,
+    reason: Option<String>,
+    message: Option<String>,
+    #[serde(rename = "podIP")]
+    pod_ip: Option<String>,
+    conditions: Vec<Condition>,
+    container_statuses: Vec<ContainerStatus>,
+    init_container_statuses: Vec<ContainerStatus>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Object {
+    metadata: Meta,
+    spec: Spec,
+    status: Status,
+}
+
+/// Reads an RFC 3339 time as the API server writes it.
+pub(super) fn time(text: Option<&str>) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text?).ok().map(|at| at.to_utc())
+}
+
+/// Reads a quantity that counts things (`"1"` or `1`); a value that is neither is not read.
+pub(super) fn whole_number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn parse(item: &Item<'_>) -> Parsed {
+    let object: Object = match serde_json::from_slice(item.json) {
+        Ok(object) => object,
+        Err(error) => return Parsed::problem(item.place.clone(), format!("pod not read: {error}")),
+    };
+    let mut parsed = Parsed::default();
+    let pod = pod(&object);
+    say_conditions(&object, &pod, item, &mut parsed);
+    let groups = [
+        (&object.spec.init_containers, &object.status.init_container_statuses, true),
+        (&object.spec.containers, &object.status.container_statuses, false),
+    ];
+    for (specs, statuses, init) in groups {
+        for status in statuses {
+            let image = specs.iter().find(|spec| spec.name == status.name);
+            let image = image.map_or("", |spec| spec.image.as_str());
+            let container = container(&pod, status, image, init);
+            say_container(&container, item, &mut parsed);
+            let text = state_text(&container);
+            parsed.facts.push(fact(container, item, text).into());
+        }
+    }
+    let text = format!("\"name\":\"{}\"", pod.name);
+    parsed.facts.push(fact(pod, item, text).into());
+    parsed
+}
+
+/// A fact whose excerpt is the given text if the line holds it literally, else the object's name.
+pub(super) fn fact<T>(data: T, item: &Item<'_>, text: String) -> Fact<T> {
+    let held = memchr::memmem::find(item.json, text.as_bytes()).is_some();
+    Fact {
+        data,
+        place: item.place.clone(),
+        text: if held { text } else { String::new() },
+        at: None,
+    }
+}
+
+fn pod(object: &Object) -> Pod {
+    let (meta, spec, status) = (&object.metadata, &object.spec, &object.status);
+    let ready = status.conditions.iter().find(|condition| condition.kind == "Ready");
+    let is_ready = ready.is_some_and(|condition| condition.status == "True");
+    let state = pod_state::printed(&pod_state::Inputs {
+        phase: &status.phase,
+        reason: status.reason.as_deref(),
+        deleting: meta.deletion_timestamp.is_some(),
+        ready: is_ready,
+        bound: !spec.node_name.is_empty(),
+        has_containers: !spec.containers.is_empty(),
+        init: &status.init_container_statuses,
+        containers: &status.container_statuses,
+    });
+    let extended = extended_resources(spec);
+    let gpus = extended.iter().filter(|(name, _)| is_gpu(name));
+    let images = spec.containers.iter().chain(&spec.init_containers);
+    Pod {
+        healthy: status.phase == "Succeeded" || (status.phase == "Running" && is_ready),
+        since: ready.and_then(|condition| time(condition.last_transition_time.as_deref())),
+        created: time(meta.creation_timestamp.as_deref()),
+        restarts: status.container_statuses.iter().map(|status| status.restart_count).sum(),
+        owner: meta.owner_references.first().map_or_else(String::new, |owner| {
+            format!("{}/{}", owner.kind.to_lowercase(), owner.name)
+        }),
+        component: component(&meta.name, images.map(|container| container.image.as_str())),
+        gpus: gpus.filter_map(|(_, count)| count.parse::<u64>().ok()).sum(),
+        extended,
+        env: environment(spec.containers.iter().chain(&spec.init_containers)),
+        host_paths: host_paths(&spec.volumes),
+        namespace: meta.namespace.clone(),
+        name: meta.name.clone(),
+        node: spec.node_name.clone(),
+        phase: status.phase.clone(),
+        state,
+        runtime_class: spec.runtime_class_name.clone(),
+        ip: status.pod_ip.clone(),
+        host_network: spec.host_network,
+        node_selector: spec.node_selector.clone(),
+    }
+}
+
+fn is_gpu(resource: &str) -> bool {
+    resource == "nvidia.com/gpu"
+        || resource == "nvidia.com/gpu.shared"
+        || resource.starts_with("nvidia.com/mig-")
+}
+
+fn extended_resources(spec: &Spec) -> BTreeMap<String, String> {
+    let mut sums: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in spec.containers.iter().flat_map(|container| &container.resources.limits) {
+        if !name.contains('/') {
+            continue;
+        }
+        let before = sums.get(name).and_then(|sum| sum.parse::<u64>().ok()).unwrap_or(0);
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let sum = whole_number(value).map_or(text, |count| before.saturating_add(count).to_string());
+        sums.insert(name.clone(), sum);
+    }
+    sums
+}
+
+/// The variables that a diagnosis reads, of all given containers.
+pub(super) fn environment<'a>(
+    containers: impl Iterator<Item = &'a ContainerSpec>,
+) -> BTreeMap<String, String> {
+    containers
+        .flat_map(|container| &container.env)
+        .filter(|variable| env_matters(&variable.name))
+        .filter_map(|variable| Some((variable.name.clone(), variable.value.clone()?)))
+        .collect()
+}
+
+fn host_paths(volumes: &[Volume]) -> Vec<String> {
+    let mut paths: Vec<String> =
+        volumes.iter().filter_map(|volume| Some(volume.host_path.as_ref()?.path.clone())).collect();
+    paths.sort();
+    paths
+}
+
+fn container(pod: &Pod, status: &ContainerStatus, image: &str, init: bool) -> Container {
+    let mut container = Container {
+        namespace: pod.namespace.clone(),
+        pod: pod.name.clone(),
+        name: status.name.clone(),
+        image: image.to_owned(),
+        component: pod.component.clone(),
+        restarts: status.restart_count,
+        init,
+        ..Container::default()
+    };
+    if let Some(waiting) = &status.state.waiting {
+        container.state = "waiting".into();
+        container.reason = waiting.reason.clone().unwrap_or_default();
+        container.message = waiting.message.clone().unwrap_or_default();
+    } else if let Some(ended) = &status.state.terminated {
+        container.state = "terminated".into();
+        container.reason = ended.reason.clone().unwrap_or_default();
+        container.message = ended.message.clone().unwrap_or_default();
+        container.exit_code = Some(ended.exit_code);
+    } else if status.state.running.is_some() {
+        container.state = "running".into();
+    }
+    if let Some(Terminated { reason, message, exit_code, .. }) = &status.last_state.terminated {
+        container.last_reason = reason.clone().unwrap_or_default();
+        container.last_message = message.clone().unwrap_or_default();
+        container.exit_code = container.exit_code.or(Some(*exit_code));
+    }
+    container
+}
+
+fn state_text(container: &Container) -> String {
+    match container.state.as_str() {
+        "waiting" | "terminated" if !container.reason.is_empty() => {
+            format!("\"reason\":\"{}\"", container.reason)
+        }
+        _ => format!("\"name\":\"{}\"", container.name),
+    }
+}
+
+fn say_conditions(object: &Object, pod: &Pod, item: &Item<'_>, parsed: &mut Parsed) {
+    let conditions = object.status.conditions.iter().filter(|condition| condition.status != "True");
+    let mut texts: Vec<(String, Option<DateTime<Utc>>)> = conditions
+        .filter_map(|condition| {
+            let message = condition.message.as_deref().filter(|message| !message.is_empty())?;
+            let reason = condition.reason.as_deref().unwrap_or(&condition.kind);
+            Some((
+                format!("{reason}: {message}"),
+                time(condition.last_transition_time.as_deref()),
+            ))
+        })
+        .collect();
+    if let Some(message) = &object.status.message {
+        let reason = object.status.reason.as_deref().unwrap_or("status");
+        texts.push((format!("{reason}: {message}"), None));
+    }
+    for (text, at) in texts {
+        parsed.said.push(said(pod.namespace.as_str(), &pod.name, text, item, at));
+    }
+}
+
+fn say_container(container: &Container, item: &Item<'_>, parsed: &mut Parsed) {
+    for text in [&container.message, &container.last_message] {
+        if !text.is_empty() {
+            let (namespace, pod) = (&container.namespace, &container.pod);
+            parsed.said.push(said(namespace, pod, text.clone(), item, None));
+        }
+    }
+}
+
+fn said(
+    namespace: &str,
+    pod: &str,
+    text: String,
+    item: &Item<'_>,
+    at: Option<DateTime<Utc>>,
+) -> Said {
+    Said {
+        channel: Channel::Status,
+        subject: format!("pod/{namespace}/{pod}"),
+        text,
+        place: item.place.clone(),
+        at,
+        count: 1,
+    }
+}

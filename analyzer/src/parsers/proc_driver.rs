@@ -1,0 +1,39 @@
+//! `/proc/driver/nvidia/version`: the version of the loaded kernel module.
+
+use super::{Document, Parsed, Parser, Read};
+use crate::facts::Fact;
+use crate::facts::gpu::Driver;
+
+/// Reads the NVRM line.
+pub(super) static PARSER: Parser = Parser {
+    id: "proc-driver",
+    reads: &["nodes/*/rootfs/proc/driver/nvidia/version"],
+    read: Read::Whole(parse),
+};
+
+fn parse(document: &Document<'_>) -> Parsed {
+    let mut parsed = Parsed::default();
+    for (line, number) in document.text.lines().zip(1u32..) {
+        if !line.starts_with("NVRM version:") {
+            continue;
+        }
+        let version = line.split_whitespace().find(|word| is_version(word));
+        let driver = Driver {
+            node: document.node.to_owned(),
+            module: version.unwrap_or_default().to_owned(),
+            ..Driver::default()
+        };
+        let fact = Fact {
+            data: driver,
+            place: document.line(number),
+            text: line.to_owned(),
+            at: None,
+        };
+        parsed.facts.push(fact.into());
+    }
+    parsed
+}
+
+fn is_version(word: &str) -> bool {
+    word.split('.').count() >= 2 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}

@@ -1,0 +1,82 @@
+//! Daemonsets, deployments and statefulsets: how many replicas are wanted and ready, and their environment.
+
+use serde::Deserialize;
+
+use super::components::component;
+use super::pods::{ContainerSpec, Meta, environment, fact};
+use super::{Item, Parsed, Parser, Read};
+use crate::facts::kube::Workload;
+
+/// Reads the three kinds, one namespace an entry.
+pub(super) static PARSER: Parser = Parser {
+    id: "workloads",
+    reads: &[
+        "cluster-resources/daemonsets/*.json",
+        "cluster-resources/deployments/*.json",
+        "cluster-resources/statefulsets/*.json",
+    ],
+    read: Read::Items(parse),
+};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PodSpec {
+    containers: Vec<ContainerSpec>,
+    init_containers: Vec<ContainerSpec>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Template {
+    spec: PodSpec,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Spec {
+    replicas: Option<u64>,
+    template: Template,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Status {
+    desired_number_scheduled: Option<u64>,
+    number_ready: Option<u64>,
+    ready_replicas: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Object {
+    metadata: Meta,
+    spec: Spec,
+    status: Status,
+}
+
+fn parse(item: &Item<'_>) -> Parsed {
+    let object: Object = match serde_json::from_slice(item.json) {
+        Ok(object) => object,
+        Err(error) => {
+            return Parsed::problem(item.place.clone(), format!("workload not read: {error}"));
+        }
+    };
+    let folder = item.place.path.split('/').nth(1).unwrap_or("workloads");
+    let pods = object.spec.template.spec;
+    let containers = || pods.containers.iter().chain(&pods.init_containers);
+    let workload = Workload {
+        kind: folder.trim_end_matches('s').to_owned(),
+        desired: object.status.desired_number_scheduled.or(object.spec.replicas).unwrap_or(0),
+        ready: object.status.number_ready.or(object.status.ready_replicas).unwrap_or(0),
+        component: component(&object.metadata.name, containers().map(|one| one.image.as_str())),
+        env: environment(containers()),
+        images: containers().map(|one| one.image.clone()).collect(),
+        namespace: object.metadata.namespace,
+        name: object.metadata.name,
+    };
+    let text = format!("\"name\":\"{}\"", workload.name);
+    Parsed {
+        facts: vec![fact(workload, item, text).into()],
+        ..Parsed::default()
+    }
+}

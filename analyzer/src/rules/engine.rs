@@ -1,0 +1,226 @@
+//! Judges every rule on the facts and hits: which signals were seen, and what follows.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::compile::{Look, Rule, RuleSet, Test, holds};
+use super::file::Group;
+use super::template;
+use crate::facts::{FactView, Facts};
+use crate::model::{Place, Verdict};
+use crate::scan::patterns::Hit;
+use crate::sources::Availability;
+
+/// A signal that was seen, once for each thing it was seen on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// What it is about.
+    pub subject: String,
+    /// Where it stands.
+    pub place: Place,
+    /// The text that stands there.
+    pub text: String,
+    /// What it means.
+    pub says: String,
+    /// Fields or captures, for the rule's sentences.
+    pub values: BTreeMap<String, String>,
+    /// First time.
+    pub at: Option<DateTime<Utc>>,
+    /// How often.
+    pub count: u64,
+}
+
+/// What became of one rule.
+#[derive(Debug)]
+pub struct Assessment<'r> {
+    /// The rule.
+    pub rule: &'r Rule,
+    /// The verdict; none if nothing of it was seen although its sources were there.
+    pub verdict: Option<Verdict>,
+    /// Sightings of each signal that was seen, by signal name.
+    pub seen: BTreeMap<&'r str, Vec<Sighting>>,
+    /// Sources that it needs and that were not there.
+    pub missing: Vec<&'r str>,
+    /// The group that decided.
+    pub decided_by: Option<&'r Group>,
+}
+
+impl Assessment<'_> {
+    /// Fills a sentence of the rule with what was seen; `{signal.field}` is its first sighting's.
+    pub fn fill(&self, text: &str) -> String {
+        template::fill(text, |name| {
+            let (signal, field) = name.split_once('.')?;
+            let first = self.seen.get(signal)?.first()?;
+            first.values.get(field).map(String::as_str)
+        })
+    }
+
+    /// How many different signals were seen; orders causes of the same verdict.
+    pub fn weight(&self) -> usize {
+        self.seen.len()
+    }
+}
+
+/// Judges all rules, in the order of their ids.
+pub fn assess<'r>(
+    set: &'r RuleSet,
+    facts: &Facts,
+    hits: &[Hit],
+    available: &Availability,
+) -> Vec<Assessment<'r>> {
+    let mut views: BTreeMap<&str, Vec<FactView>> = BTreeMap::new();
+    for rule in &set.rules {
+        for look in rule.looks.values() {
+            if let Look::Fact { kind, .. } = look {
+                views.entry(kind).or_insert_with(|| facts.views(kind));
+            }
+        }
+    }
+    let mut by_pattern: BTreeMap<usize, Vec<&Hit>> = BTreeMap::new();
+    for hit in hits {
+        by_pattern.entry(hit.pattern).or_default().push(hit);
+    }
+    set.rules.iter().map(|rule| assess_one(rule, &views, &by_pattern, available)).collect()
+}
+
+fn assess_one<'r>(
+    rule: &'r Rule,
+    views: &BTreeMap<&str, Vec<FactView>>,
+    hits: &BTreeMap<usize, Vec<&Hit>>,
+    available: &Availability,
+) -> Assessment<'r> {
+    let mut seen = BTreeMap::new();
+    for (name, look) in &rule.looks {
+        let says = rule.file.signals.get(name).map_or("", |signal| signal.says.as_str());
+        let sightings: Vec<Sighting> = match look {
+            Look::Fact { kind, tests } => views
+                .get(kind.as_str())
+                .into_iter()
+                .flatten()
+                .filter(|view| tests.iter().all(|(field, test)| passes(test, &view.fields[field])))
+                .map(|view| from_view(view, says))
+                .collect(),
+            Look::Line(pattern) => hits
+                .get(pattern)
+                .into_iter()
+                .flatten()
+                .map(|hit| from_hit(hit, says))
+                .collect(),
+        };
+        if !sightings.is_empty() {
+            seen.insert(name.as_str(), sightings);
+        }
+    }
+    let missing: Vec<&str> = rule
+        .file
+        .needs
+        .iter()
+        .map(String::as_str)
+        .filter(|source| !available.has(source))
+        .collect();
+    let (verdict, decided_by) = judge(rule, &seen, !missing.is_empty());
+    Assessment {
+        rule,
+        verdict,
+        seen,
+        missing,
+        decided_by,
+    }
+}
+
+fn judge<'r>(
+    rule: &'r Rule,
+    seen: &BTreeMap<&str, Vec<Sighting>>,
+    incomplete: bool,
+) -> (Option<Verdict>, Option<&'r Group>) {
+    let file = &rule.file;
+    let levels = [
+        (Verdict::Confirmed, &file.confirmed),
+        (Verdict::RuledOut, &file.ruled_out),
+        (Verdict::Likely, &file.likely),
+        (Verdict::Possible, &file.possible),
+    ];
+    for (verdict, groups) in levels {
+        let holding = groups.iter().find(|group| holds(group, |signal| seen.contains_key(signal)));
+        if let Some(group) = holding {
+            return (Some(verdict), Some(group));
+        }
+    }
+    (incomplete.then_some(Verdict::NotChecked), None)
+}
+
+fn from_view(view: &FactView, says: &str) -> Sighting {
+    let mut values: BTreeMap<String, String> = BTreeMap::new();
+    if let Value::Object(fields) = &view.fields {
+        for (name, value) in fields {
+            values.insert(name.clone(), plain(value));
+        }
+    }
+    values.insert("subject".into(), view.subject.clone());
+    Sighting {
+        says: template::fill_from(says, &values),
+        subject: view.subject.clone(),
+        place: view.place.clone(),
+        text: view.text.clone(),
+        at: view.at,
+        count: view.fields.get("count").and_then(Value::as_u64).unwrap_or(1).max(1),
+        values,
+    }
+}
+
+fn from_hit(hit: &Hit, says: &str) -> Sighting {
+    let mut values = hit.captures.clone();
+    values.insert("subject".into(), hit.subject.clone());
+    values.insert("line".into(), hit.text.clone());
+    Sighting {
+        says: template::fill_from(says, &values),
+        subject: hit.subject.clone(),
+        place: hit.place.clone(),
+        text: hit.text.clone(),
+        at: hit.at,
+        count: hit.count,
+        values,
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn passes(test: &Test, value: &Value) -> bool {
+    match test {
+        Test::Equals(wanted) => value == wanted,
+        Test::In(wanted) => wanted.contains(value),
+        Test::Matches(regex) => regex.is_match(&plain(value)),
+        Test::Greater(limit) => number(value).is_some_and(|number| number > *limit),
+        Test::Less(limit) => number(value).is_some_and(|number| number < *limit),
+        Test::Missing(wanted) => is_missing(value) == *wanted,
+        Test::Has(wanted) => match value {
+            Value::Array(items) => items.contains(wanted),
+            Value::Object(map) => wanted.as_str().is_some_and(|key| map.contains_key(key)),
+            _ => false,
+        },
+        Test::Not(inner) => !passes(inner, value),
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn is_missing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,240 @@
+//! A rule as its author writes it: the YAML of one cause.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::model::{Severity, Verdict};
+use crate::parsers::Channel;
+
+/// What a rule file describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A root cause of the catalogue.
+    #[default]
+    Cause,
+    /// Noise that looks like a fault and is none.
+    Benign,
+}
+
+/// One rule file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleFile {
+    /// Cause id of the catalogue; equal to the file's stem. It names the fault.
+    pub id: String,
+    /// Cause or benign.
+    #[serde(default)]
+    pub kind: Kind,
+    /// What is wrong, as a short sentence; may hold `{signal.field}`.
+    pub title: String,
+    /// Family of the catalogue; equal to the folder.
+    pub family: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Named only where nothing more specific holds.
+    #[serde(default)]
+    pub catch_all: bool,
+    /// Sources without which the cause cannot be checked.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What to see where, by name.
+    pub signals: BTreeMap<String, Signal>,
+    /// Alternatives of which one must hold for `confirmed`.
+    #[serde(default)]
+    pub confirmed: Vec<Group>,
+    /// Alternatives for `likely`.
+    #[serde(default)]
+    pub likely: Vec<Group>,
+    /// Alternatives for `possible`.
+    #[serde(default)]
+    pub possible: Vec<Group>,
+    /// Alternatives that exclude the cause.
+    #[serde(default)]
+    pub ruled_out: Vec<Group>,
+    /// Signals that are consequences which people notice, not evidence of the cause itself.
+    #[serde(default)]
+    pub symptoms: Vec<String>,
+    /// Causes that are consequences of this one when both are in play.
+    #[serde(default)]
+    pub explains: Vec<String>,
+    /// What happened, one paragraph; may hold `{signal.field}`.
+    #[serde(default)]
+    pub summary: String,
+    /// Why this cause produces these symptoms.
+    #[serde(default)]
+    pub explanation: String,
+    /// How to tell it from causes that look alike.
+    #[serde(default)]
+    pub look_alikes: String,
+    /// What would have spoken against it.
+    #[serde(default)]
+    pub refuted_by: Vec<String>,
+    /// From root to symptom, each step in a few words.
+    #[serde(default)]
+    pub chain: Vec<[String; 2]>,
+    /// The investigation, question by question.
+    #[serde(default)]
+    pub observations: Vec<ObservationFile>,
+    /// Names of tables that explain it.
+    #[serde(default)]
+    pub tables: Vec<String>,
+    /// What to do.
+    #[serde(default)]
+    pub remedy: RemedyFile,
+    /// Source code, documentation or issue that the rule was written from.
+    #[serde(default)]
+    pub references: Vec<String>,
+    /// Cases that the rule must judge as stated.
+    #[serde(default)]
+    pub examples: Vec<Example>,
+}
+
+/// What to see: a fact with certain fields, or a line that matches.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signal {
+    /// Kind of fact.
+    #[serde(default)]
+    pub fact: Option<String>,
+    /// Field tests of the fact.
+    #[serde(default, rename = "where")]
+    pub conditions: BTreeMap<String, Value>,
+    /// Expression for the text of a line.
+    #[serde(default)]
+    pub line: Option<String>,
+    /// Channels of the line; all if empty.
+    #[serde(default, rename = "in")]
+    pub channels: Vec<Channel>,
+    /// Expression for who says it (unit, identifier, pod).
+    #[serde(default)]
+    pub speaker: Option<String>,
+    /// What it means when seen; may hold `{field}` or `{capture}`.
+    pub says: String,
+}
+
+/// Signals that must all be seen, of which one must be seen, and of which none may be seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// All of these.
+    #[serde(default)]
+    pub all: Vec<String>,
+    /// At least one of these.
+    #[serde(default)]
+    pub any: Vec<String>,
+    /// None of these.
+    #[serde(default)]
+    pub none: Vec<String>,
+}
+
+/// A question of the investigation.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObservationFile {
+    /// The question.
+    pub ask: String,
+    /// The command a person would run.
+    pub run: String,
+    /// Signals whose lines answer it; left out if none was seen.
+    pub shows: Vec<String>,
+    /// What follows.
+    pub so: String,
+}
+
+/// What to do, as written.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemedyFile {
+    /// One line.
+    #[serde(default)]
+    pub title: String,
+    /// Steps.
+    #[serde(default)]
+    pub steps: Vec<StepFile>,
+    /// Files.
+    #[serde(default)]
+    pub files: Vec<FixFileFile>,
+    /// Checks.
+    #[serde(default)]
+    pub verify: Vec<StepFile>,
+    /// Until then.
+    #[serde(default)]
+    pub mitigate: Vec<String>,
+    /// Afterwards.
+    #[serde(default)]
+    pub prevent: Vec<String>,
+}
+
+/// A step, as written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepFile {
+    /// What to do.
+    #[serde(rename = "do")]
+    pub text: String,
+    /// Command.
+    #[serde(default)]
+    pub run: Option<String>,
+    /// What to see.
+    #[serde(default)]
+    pub expect: Option<String>,
+}
+
+/// A file of the fix, as written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixFileFile {
+    /// Name.
+    pub name: String,
+    /// Language.
+    pub language: String,
+    /// Content.
+    pub content: String,
+}
+
+/// A small bundle and what the rule must say of it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// What the case shows.
+    pub name: String,
+    /// Verdict, or `quiet` if the cause must not appear.
+    pub expect: Expect,
+    /// Entries by path.
+    pub files: BTreeMap<String, String>,
+}
+
+/// What an example expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expect {
+    /// Fires.
+    Confirmed,
+    /// Fires.
+    Likely,
+    /// Fires.
+    Possible,
+    /// Excluded by what is seen.
+    RuledOut,
+    /// Cannot know.
+    NotChecked,
+    /// Nothing of it is seen.
+    Quiet,
+}
+
+impl Expect {
+    /// The verdict that fulfils it; none for `quiet`.
+    pub fn verdict(self) -> Option<Verdict> {
+        match self {
+            Expect::Confirmed => Some(Verdict::Confirmed),
+            Expect::Likely => Some(Verdict::Likely),
+            Expect::Possible => Some(Verdict::Possible),
+            Expect::RuledOut => Some(Verdict::RuledOut),
+            Expect::NotChecked => Some(Verdict::NotChecked),
+            Expect::Quiet => None,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Kubernetes lists as JSON: one item a line as our collector writes them, or in any other layout.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::model::Place;
+use crate::parsers::{Document, Item, Parsed};
+
+#[derive(Deserialize)]
+struct Probe<'a> {
+    #[serde(borrow)]
+    metadata: Option<&'a RawValue>,
+}
+
+/// Reads a stretch of a list that has one item a line.
+///
+/// None if no line of it is an item, which says that the list is laid out in another way and must be
+/// read as a whole.
+pub(super) fn parse_lines(
+    path: &str,
+    bytes: &[u8],
+    parse: fn(&Item<'_>) -> Parsed,
+) -> Option<Parsed> {
+    let mut all = Parsed::default();
+    let mut items = 0u64;
+    let mut faults = Vec::new();
+    let mut frame = false;
+    for (line, number) in bytes.split(|byte| *byte == b'\n').zip(1u32..) {
+        let json = line.trim_ascii();
+        let json = json.strip_suffix(b",").unwrap_or(json);
+        if json.is_empty() {
+            continue;
+        }
+        if is_frame(json) {
+            frame = true;
+            continue;
+        }
+        let place = Place {
+            path: path.to_owned(),
+            line: Some(number),
+        };
+        match is_item(json) {
+            Ok(true) => {
+                items += 1;
+                extend(&mut all, parse(&Item { json, place }));
+            }
+            Ok(false) => faults.push((place, "not an object with metadata".to_owned())),
+            Err(error) => faults.push((place, error.to_string())),
+        }
+    }
+    if items == 0 && !(frame && faults.is_empty()) {
+        return None;
+    }
+    for (place, error) in faults {
+        extend(&mut all, Parsed::problem(place, format!("invalid JSON: {error}; this item is left out")));
+    }
+    Some(all)
+}
+
+/// The first or last line of a list: `{..."items":[` or `]}`.
+fn is_frame(json: &[u8]) -> bool {
+    (json.starts_with(b"{") && json.ends_with(b"[")) || json == b"]}" || json.ends_with(b"\"items\":[]}")
+}
+
+fn is_item(json: &[u8]) -> Result<bool, serde_json::Error> {
+    if !json.starts_with(b"{") {
+        return Ok(false);
+    }
+    serde_json::from_slice::<Probe<'_>>(json).map(|probe| probe.metadata.is_some())
+}
+
+#[derive(Deserialize)]
+struct List<'a> {
+    #[serde(borrow, default)]
+    items: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    metadata: Option<&'a RawValue>,
+}
+
+/// Reads a list in any layout, also a single object or a bare array.
+pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> Parsed {
+    let text = document.text.trim();
+    let items: Vec<&RawValue> = if text == "null" {
+        Vec::new()
+    } else {
+        match read(text) {
+            Ok(items) => items,
+            Err(error) => {
+                let line = u32::try_from(error.line()).unwrap_or(1);
+                let text = format!("invalid JSON: {error}; nothing of this entry was read");
+                return Parsed::problem(document.line(line), text);
+            }
+        }
+    };
+    let base = document.text.as_ptr() as usize;
+    let bytes = document.text.as_bytes();
+    let mut all = Parsed::default();
+    let (mut line, mut counted) = (1u32, 0usize);
+    for item in items {
+        // Items follow one another, so only the stretch since the last one is counted.
+        let offset = (item.get().as_ptr() as usize).saturating_sub(base).clamp(counted, bytes.len());
+        let newlines = memchr::memchr_iter(b'\n', &bytes[counted..offset]).count();
+        line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
+        counted = offset;
+        let json = item.get().as_bytes();
+        let place = document.line(line);
+        extend(&mut all, parse(&Item { json, place }));
+    }
+    all
+}
+
+fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
+    if text.starts_with('[') {
+        return serde_json::from_str(text);
+    }
+    let list: List<'_> = serde_json::from_str(text)?;
+    match (list.items, list.metadata) {
+        (Some(items), _) => Ok(items),
+        (None, Some(_)) => serde_json::from_str::<&RawValue>(text).map(|object| vec![object]),
+        (None, None) => Ok(Vec::new()),
+    }
+}
+
+fn extend(all: &mut Parsed, more: Parsed) {
+    all.facts.extend(more.facts);
+    all.said.extend(more.said);
+    all.problems.extend(more.problems);
+}

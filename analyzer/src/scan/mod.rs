@@ -1,0 +1,305 @@
+//! The one pass over a bundle: routes every entry to its parser and every line to the patterns.
+
+pub mod kube_list;
+pub mod lines;
+pub mod literals;
+pub mod patterns;
+mod sink;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use casefile_bundle::{BundlePath, Limits, OpenError, Summary};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::facts::{AnyFact, Fact, Facts};
+use crate::model::{Place, Problem};
+use crate::parsers::{Document, PARSERS, PacketLine, Parsed, Parser, Read};
+use patterns::{Hit, Patterns};
+use sink::{Out, Sink};
+
+/// Documents kept as text for derivers may hold this much together, in bytes.
+const KEPT_TOTAL: usize = 64 << 20;
+/// Different groups kept of one pattern over the whole bundle.
+const GROUPS_PER_PATTERN: usize = 400;
+
+/// Entries kept as text, by path.
+pub type Documents = BTreeMap<String, String>;
+
+/// Everything that one pass over the input gave.
+pub struct Scanned {
+    /// What the reader says of the input.
+    pub summary: Summary,
+    /// Facts that parsers stated.
+    pub facts: Facts,
+    /// Lines that matched patterns, in the order of their places.
+    pub hits: Vec<Hit>,
+    /// Texts for derivers.
+    pub documents: Documents,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// Paths of all entries.
+    pub paths: Vec<String>,
+}
+
+/// Which parser reads which entry.
+pub struct Router {
+    globs: GlobSet,
+    parsers: Vec<&'static Parser>,
+}
+
+impl Router {
+    /// Compiles the globs of all parsers.
+    pub fn new() -> Result<Self, globset::Error> {
+        let mut builder = GlobSetBuilder::new();
+        let mut parsers = Vec::new();
+        for parser in PARSERS {
+            for glob in parser.reads {
+                let mut glob = globset::GlobBuilder::new(glob);
+                builder.add(glob.literal_separator(true).build()?);
+                parsers.push(*parser);
+            }
+        }
+        Ok(Self {
+            globs: builder.build()?,
+            parsers,
+        })
+    }
+
+    /// The first registered parser that reads this entry.
+    pub fn parser(&self, path: &str) -> Option<&'static Parser> {
+        let first = self.globs.matches(path).into_iter().min()?;
+        Some(self.parsers[first])
+    }
+}
+
+/// Checks that a glob is well formed; for rule files.
+pub fn check_glob(glob: &str) -> Result<(), globset::Error> {
+    Glob::new(glob).map(|_| ())
+}
+
+/// The node that a path names; empty for cluster entries.
+pub fn node_of(path: &str) -> &str {
+    path.strip_prefix("nodes/").and_then(|rest| rest.split('/').next()).unwrap_or("")
+}
+
+/// Reads a bundle, tar or folder once.
+pub fn scan(input: &Path, patterns: &Patterns, router: &Router) -> Result<Scanned, OpenError> {
+    let sink = Sink { patterns, router };
+    let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
+    let mut gather = Gather::new(patterns, router);
+    let mut outputs = outputs.into_iter().peekable();
+    while let Some((path, _, first)) = outputs.next() {
+        let mut pieces = vec![first];
+        while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
+            pieces.push(out);
+        }
+        gather.entry(&path, pieces);
+    }
+    Ok(gather.finish(summary))
+}
+
+/// Puts the pieces of entries together again.
+struct Gather<'a> {
+    patterns: &'a Patterns,
+    router: &'a Router,
+    facts: Facts,
+    hits: Vec<Hit>,
+    packets: Vec<PacketLine>,
+    documents: Documents,
+    kept: usize,
+    problems: Vec<Problem>,
+    paths: Vec<String>,
+}
+
+impl<'a> Gather<'a> {
+    fn new(patterns: &'a Patterns, router: &'a Router) -> Self {
+        Self {
+            patterns,
+            router,
+            facts: Facts::default(),
+            hits: Vec::new(),
+            packets: Vec::new(),
+            documents: Documents::new(),
+            kept: 0,
+            problems: Vec::new(),
+            paths: Vec::new(),
+        }
+    }
+
+    fn entry(&mut self, path: &BundlePath, pieces: Vec<Out>) {
+        let path = path.as_str();
+        self.paths.push(path.to_owned());
+        let mut lines_before = 0u32;
+        let mut text: Vec<u8> = Vec::new();
+        let mut too_large = false;
+        for piece in pieces {
+            let mut parsed = piece.parsed;
+            shift(&mut parsed, lines_before);
+            self.parsed(parsed);
+            for mut hit in piece.found.hits {
+                shift_place(&mut hit.place, lines_before);
+                self.hits.push(hit);
+            }
+            for mut packet in piece.found.packets {
+                shift_place(&mut packet.place, lines_before);
+                self.packets.push(packet);
+            }
+            lines_before = lines_before.saturating_add(piece.lines);
+            too_large |= piece.too_large;
+            text.extend_from_slice(&piece.kept);
+        }
+        if too_large {
+            self.problem(path, "is too large to be read as a whole and was not read");
+        } else if !text.is_empty() {
+            self.whole(path, text);
+        }
+    }
+
+    fn whole(&mut self, path: &str, bytes: Vec<u8>) {
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..at]).count();
+                self.problems.push(Problem {
+                    place: Place {
+                        path: path.to_owned(),
+                        line: u32::try_from(line).ok(),
+                    },
+                    text: "holds bytes that are not UTF-8; they are shown as \u{fffd}".into(),
+                });
+                String::from_utf8_lossy(error.as_bytes()).into_owned()
+            }
+        };
+        let document = Document {
+            path,
+            node: node_of(path),
+            text: &text,
+        };
+        match self.router.parser(path).map(|parser| (parser.id, parser.read)) {
+            Some((id, Read::Whole(parse))) => {
+                let parsed = guarded(id, path, || parse(&document));
+                self.parsed(parsed);
+            }
+            Some((id, Read::Items(parse))) => {
+                let parsed = guarded(id, path, || kube_list::parse(&document, parse));
+                self.parsed(parsed);
+                return;
+            }
+            _ => {}
+        }
+        self.kept += text.len();
+        if self.kept <= KEPT_TOTAL {
+            self.documents.insert(path.to_owned(), text);
+        } else {
+            self.problem(path, "was left out: the files kept in memory reached their limit");
+        }
+    }
+
+    fn parsed(&mut self, parsed: Parsed) {
+        for fact in parsed.facts {
+            self.facts.add(fact);
+        }
+        self.problems.extend(parsed.problems);
+        for said in &parsed.said {
+            self.hits.extend(self.patterns.search_said(said));
+        }
+    }
+
+    fn problem(&mut self, path: &str, text: &str) {
+        self.problems.push(Problem {
+            place: Place {
+                path: path.to_owned(),
+                line: None,
+            },
+            text: text.to_owned(),
+        });
+    }
+
+    fn finish(mut self, summary: Summary) -> Scanned {
+        for packet in merge_packets(self.packets) {
+            self.facts.add(AnyFact::new(Fact {
+                place: packet.place.clone(),
+                text: packet.text.clone(),
+                at: packet.at,
+                data: packet,
+            }));
+        }
+        self.facts.sort();
+        self.problems.sort();
+        Scanned {
+            summary,
+            facts: self.facts,
+            hits: merge_hits(self.hits),
+            documents: self.documents,
+            problems: self.problems,
+            paths: self.paths,
+        }
+    }
+}
+
+/// Runs a parser so that a bug in it costs this entry only.
+fn guarded(id: &str, path: &str, parse: impl FnOnce() -> Parsed) -> Parsed {
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(parse));
+    caught.unwrap_or_else(|_| {
+        let place = Place {
+            path: path.to_owned(),
+            line: None,
+        };
+        Parsed::problem(place, format!("parser {id} failed on this entry; this is a bug in casefile"))
+    })
+}
+
+fn shift(parsed: &mut Parsed, lines: u32) {
+    if lines == 0 {
+        return;
+    }
+    for fact in &mut parsed.facts {
+        fact.shift(lines);
+    }
+    for said in &mut parsed.said {
+        shift_place(&mut said.place, lines);
+    }
+    for problem in &mut parsed.problems {
+        shift_place(&mut problem.place, lines);
+    }
+}
+
+fn shift_place(place: &mut Place, lines: u32) {
+    place.line = place.line.map(|line| line.saturating_add(lines));
+}
+
+fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by(|a, b| (a.key(), &a.place).cmp(&(b.key(), &b.place)));
+    let mut merged: Vec<Hit> = Vec::new();
+    for hit in hits {
+        match merged.last_mut() {
+            Some(last) if last.key() == hit.key() => last.absorb(&hit),
+            _ => merged.push(hit),
+        }
+    }
+    let mut kept: BTreeMap<usize, usize> = BTreeMap::new();
+    merged.retain(|hit| {
+        let count = kept.entry(hit.pattern).or_default();
+        *count += 1;
+        *count <= GROUPS_PER_PATTERN
+    });
+    merged
+}
+
+fn merge_packets(mut packets: Vec<PacketLine>) -> Vec<PacketLine> {
+    packets.sort_by(|a, b| (&a.node, a.key(), &a.place).cmp(&(&b.node, b.key(), &b.place)));
+    let mut merged: Vec<PacketLine> = Vec::new();
+    for packet in packets {
+        match merged.last_mut() {
+            Some(last) if last.node == packet.node && last.key() == packet.key() => {
+                last.count = last.count.saturating_add(packet.count);
+                last.at = patterns::earliest(last.at, packet.at);
+                last.last = last.last.max(packet.last);
+            }
+            _ => merged.push(packet),
+        }
+    }
+    merged
+}

@@ -1,0 +1,353 @@
+//! All patterns of all rules, searched in one pass.
+//!
+//! One automaton holds a literal of every pattern. Lines without any literal are never decoded; on
+//! the others only the patterns whose literal was seen are tried.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use chrono::{DateTime, Utc};
+use regex::Regex;
+
+use super::lines::{LogLine, Origin};
+use super::literals;
+use crate::facts::excerpt;
+use crate::model::Place;
+use crate::parsers::{Channel, EXTRACTORS, PacketLine, Said};
+
+/// Different groups of one pattern that are kept from one stretch of log; more are counted only.
+const GROUPS_PER_PIECE: usize = 40;
+/// Longest excerpt of a line, in bytes.
+const EXCERPT: usize = 700;
+
+/// A pattern to look for in lines.
+pub struct LinePattern {
+    /// Expression, matched against the decoded text.
+    pub regex: Regex,
+    /// Channels it is looked for in; empty means all.
+    pub channels: Vec<Channel>,
+    /// Expression that the speaker (unit, identifier or pod) must match.
+    pub speaker: Option<Regex>,
+}
+
+impl LinePattern {
+    fn applies(&self, channel: Channel, speaker: &str) -> bool {
+        // Text of unknown origin may be anything, so every pattern is tried on it.
+        let here = channel == Channel::Text
+            || self.channels.is_empty()
+            || self.channels.contains(&channel);
+        let unknown = channel == Channel::Text || speaker.is_empty();
+        here && (unknown || self.speaker.as_ref().is_none_or(|regex| regex.is_match(speaker)))
+    }
+}
+
+/// Lines that matched a pattern and are alike in subject and captures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// Index of the pattern.
+    pub pattern: usize,
+    /// What the line is about.
+    pub subject: String,
+    /// Named captures.
+    pub captures: BTreeMap<String, String>,
+    /// Where the first one stands.
+    pub place: Place,
+    /// Text of the first one.
+    pub text: String,
+    /// Time of the first one.
+    pub at: Option<DateTime<Utc>>,
+    /// Time of the last one.
+    pub last: Option<DateTime<Utc>>,
+    /// How many.
+    pub count: u64,
+}
+
+impl Hit {
+    /// What makes two hits alike.
+    pub fn key(&self) -> (usize, &str, &BTreeMap<String, String>) {
+        (self.pattern, &self.subject, &self.captures)
+    }
+
+    /// Adds a later hit that is alike.
+    pub fn absorb(&mut self, later: &Hit) {
+        self.count = self.count.saturating_add(later.count);
+        self.at = earliest(self.at, later.at);
+        self.last = self.last.max(later.last);
+    }
+}
+
+/// The earlier of two times, where a missing one does not count.
+pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+enum Target {
+    Pattern(usize),
+    Extractor(usize),
+}
+
+/// What a stretch of lines held.
+#[derive(Default)]
+pub struct Found {
+    /// Pattern hits, in order of appearance.
+    pub hits: Vec<Hit>,
+    /// Packets, alike ones added up.
+    pub packets: Vec<PacketLine>,
+}
+
+/// The compiled set.
+pub struct Patterns {
+    automaton: AhoCorasick,
+    targets: Vec<Vec<Target>>,
+    patterns: Vec<LinePattern>,
+}
+
+impl Patterns {
+    /// Compiles the set. Patterns without a required literal are left out; the rule checker has
+    /// refused those before.
+    pub fn new(patterns: Vec<LinePattern>) -> Result<Self, aho_corasick::BuildError> {
+        let mut by_literal: BTreeMap<String, Vec<Target>> = BTreeMap::new();
+        for (index, pattern) in patterns.iter().enumerate() {
+            for literal in literals::required(pattern.regex.as_str()).unwrap_or_default() {
+                by_literal.entry(literal).or_default().push(Target::Pattern(index));
+            }
+        }
+        for (index, extractor) in EXTRACTORS.iter().enumerate() {
+            let needle = extractor.needle.to_ascii_lowercase();
+            by_literal.entry(needle).or_default().push(Target::Extractor(index));
+        }
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(by_literal.keys())?;
+        Ok(Self {
+            automaton,
+            targets: by_literal.into_values().collect(),
+            patterns,
+        })
+    }
+
+    /// Searches a stretch of whole lines.
+    pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
+        let mut found = Found::default();
+        let mut counts = Counter::default();
+        let mut from = 0;
+        let mut counted_to = 0;
+        let mut line_number = 0u32;
+        while let Some(first) = self.automaton.find(aho_corasick::Input::new(bytes).range(from..)) {
+            let start = memchr::memrchr(b'\n', &bytes[..first.start()]).map_or(0, |at| at + 1);
+            let end = memchr::memchr(b'\n', &bytes[first.end()..])
+                .map_or(bytes.len(), |at| first.end() + at);
+            let newlines = memchr::memchr_iter(b'\n', &bytes[counted_to..start]).count();
+            line_number = line_number.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
+            counted_to = start;
+            self.line(origin, &bytes[start..end], line_number, &mut found, &mut counts);
+            from = end;
+        }
+        found
+    }
+
+    fn line(
+        &self,
+        origin: &Origin<'_>,
+        raw: &[u8],
+        number: u32,
+        found: &mut Found,
+        counts: &mut Counter,
+    ) {
+        let mut patterns = BTreeSet::new();
+        let mut extractors = BTreeSet::new();
+        for literal in self.automaton.find_overlapping_iter(raw) {
+            for target in &self.targets[literal.pattern().as_usize()] {
+                match target {
+                    Target::Pattern(index) => patterns.insert(*index),
+                    Target::Extractor(index) => extractors.insert(*index),
+                };
+            }
+        }
+        patterns.retain(|index| {
+            let pattern = &self.patterns[*index];
+            origin.channel == Channel::Text
+                || pattern.channels.is_empty()
+                || pattern.channels.contains(&origin.channel)
+        });
+        if patterns.is_empty() && extractors.is_empty() {
+            return;
+        }
+        let origin = Origin {
+            path: origin.path,
+            node: origin.node,
+            channel: origin.channel,
+            speaker: origin.speaker.clone(),
+        };
+        let line = origin.decode(raw, number);
+        for index in patterns {
+            self.try_pattern(index, &line, found, counts);
+        }
+        for index in extractors {
+            if let Some(packet) = (EXTRACTORS[index].extract)(&line) {
+                add_packet(packet, &mut found.packets);
+            }
+        }
+    }
+
+    fn try_pattern(
+        &self,
+        index: usize,
+        line: &LogLine<'_>,
+        found: &mut Found,
+        counts: &mut Counter,
+    ) {
+        let pattern = &self.patterns[index];
+        if !pattern.applies(line.channel, &line.speaker) {
+            return;
+        }
+        if let Some(captures) = captures(&pattern.regex, &line.text) {
+            let hit = Hit {
+                pattern: index,
+                subject: line.subject(),
+                captures,
+                place: line.place(),
+                text: around(&pattern.regex, &line.text),
+                at: line.at,
+                last: line.at,
+                count: 1,
+            };
+            counts.add(hit, &mut found.hits);
+        }
+    }
+
+    /// Searches a text that was found inside an object.
+    pub fn search_said(&self, said: &Said) -> Vec<Hit> {
+        let mut indices = BTreeSet::new();
+        for literal in self.automaton.find_overlapping_iter(&said.text) {
+            for target in &self.targets[literal.pattern().as_usize()] {
+                if let Target::Pattern(index) = target {
+                    indices.insert(*index);
+                }
+            }
+        }
+        let matching = indices.into_iter().filter_map(|index| {
+            let pattern = &self.patterns[index];
+            if !pattern.applies(said.channel, "") {
+                return None;
+            }
+            Some(Hit {
+                pattern: index,
+                captures: captures(&pattern.regex, &said.text)?,
+                subject: said.subject.clone(),
+                place: said.place.clone(),
+                text: around(&pattern.regex, &said.text),
+                at: said.at,
+                last: said.at,
+                count: said.count,
+            })
+        });
+        matching.collect()
+    }
+}
+
+fn captures(regex: &Regex, text: &str) -> Option<BTreeMap<String, String>> {
+    let matched = regex.captures(text)?;
+    let named = regex.capture_names().flatten().filter_map(|name| {
+        let value = matched.name(name)?;
+        Some((name.to_owned(), excerpt(value.as_str(), 200)))
+    });
+    Some(named.collect())
+}
+
+/// The line, or of a very long one the part around the match.
+fn around(regex: &Regex, text: &str) -> String {
+    let text = text.trim_end();
+    if text.len() <= EXCERPT {
+        return text.to_owned();
+    }
+    let at = regex.find(text).map_or(0, |found| found.start());
+    let mut start = at.saturating_sub(120);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    excerpt(&text[start..], EXCERPT)
+}
+
+fn add_packet(packet: PacketLine, packets: &mut Vec<PacketLine>) {
+    let key = packet.key();
+    match packets.iter_mut().find(|known| known.key() == key) {
+        Some(known) => {
+            known.count += 1;
+            known.last = known.last.max(packet.last);
+        }
+        None if packets.len() < GROUPS_PER_PIECE => packets.push(packet),
+        None => {}
+    }
+}
+
+/// Adds alike hits up and bounds how many different ones are kept.
+#[derive(Default)]
+struct Counter {
+    groups: BTreeMap<(usize, String, BTreeMap<String, String>), usize>,
+    kept: BTreeMap<usize, usize>,
+}
+
+impl Counter {
+    fn add(&mut self, hit: Hit, hits: &mut Vec<Hit>) {
+        let key = (hit.pattern, hit.subject.clone(), hit.captures.clone());
+        if let Some(&at) = self.groups.get(&key) {
+            hits[at].absorb(&hit);
+            return;
+        }
+        let kept = self.kept.entry(hit.pattern).or_default();
+        if *kept < GROUPS_PER_PIECE {
+            *kept += 1;
+            self.groups.insert(key, hits.len());
+            hits.push(hit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patterns(expressions: &[&str]) -> Patterns {
+        let patterns = expressions.iter().map(|expression| LinePattern {
+            regex: Regex::new(expression).unwrap(),
+            channels: Vec::new(),
+            speaker: None,
+        });
+        Patterns::new(patterns.collect()).unwrap()
+    }
+
+    #[test]
+    fn a_pattern_with_quotes_is_found_in_a_journal_line_where_they_are_escaped() {
+        let set = patterns(&[r#"no runtime for "(?P<handler>[^"]+)" is configured"#]);
+        let text = b"{\"MESSAGE\":\"fine\"}\n{\"MESSAGE\":\"no runtime for \\\"nvidia\\\" is configured\"}\n";
+        let origin = Origin::of("nodes/n/journal/c.json", Channel::Journal);
+        let found = set.search(&origin, text);
+        assert_eq!(found.hits.len(), 1);
+        assert_eq!(found.hits[0].captures["handler"], "nvidia");
+        assert_eq!(found.hits[0].place.line, Some(2));
+    }
+
+    #[test]
+    fn two_patterns_on_one_line_are_both_found_although_their_literals_overlap() {
+        let set = patterns(&["failed to get sandbox runtime", "sandbox runtime: no"]);
+        let origin = Origin::of("x.txt", Channel::Text);
+        let found = set.search(&origin, b"failed to get sandbox runtime: no runtime\n");
+        let indices: Vec<usize> = found.hits.iter().map(|hit| hit.pattern).collect();
+        assert_eq!(indices, [0, 1]);
+    }
+
+    #[test]
+    fn alike_lines_are_added_up_and_the_first_is_kept() {
+        let set = patterns(&["timeout"]);
+        let origin = Origin::of("x.txt", Channel::Text);
+        let found = set.search(&origin, b"a\ntimeout 1\nb\ntimeout 2\n");
+        assert_eq!(found.hits.len(), 1);
+        assert_eq!((found.hits[0].count, found.hits[0].place.line), (2, Some(2)));
+    }
+}

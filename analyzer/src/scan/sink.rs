@@ -1,0 +1,64 @@
+//! What happens to one piece of an entry, on a worker thread.
+
+use casefile_bundle::{Piece, PieceSink};
+
+use super::lines::Origin;
+use super::patterns::{Found, Patterns};
+use super::{Router, kube_list, node_of};
+use crate::parsers::{Parsed, Read};
+
+/// An entry that is read as a whole may hold this much, in bytes.
+const WHOLE_LIMIT: u64 = 16 << 20;
+
+/// What one piece gave.
+#[derive(Default)]
+pub(super) struct Out {
+    pub(super) parsed: Parsed,
+    pub(super) found: Found,
+    /// Newlines in the piece.
+    pub(super) lines: u32,
+    /// Bytes kept for a reader of the whole entry.
+    pub(super) kept: Vec<u8>,
+    /// The entry is over the limit for being kept.
+    pub(super) too_large: bool,
+}
+
+/// Routes pieces.
+pub(super) struct Sink<'a> {
+    pub(super) patterns: &'a Patterns,
+    pub(super) router: &'a Router,
+}
+
+impl PieceSink for Sink<'_> {
+    type Out = Out;
+
+    fn piece(&self, piece: &Piece<'_>) -> Option<Out> {
+        let path = piece.entry.path.as_str();
+        let mut out = Out {
+            lines: u32::try_from(memchr::memchr_iter(b'\n', piece.bytes).count()).unwrap_or(0),
+            ..Out::default()
+        };
+        match self.router.parser(path).map(|parser| parser.read) {
+            Some(Read::Lines(channel)) => {
+                out.found = self.patterns.search(&Origin::of(path, channel), piece.bytes);
+            }
+            Some(Read::Items(parse)) => match kube_list::parse_lines(path, piece.bytes, parse) {
+                Some(parsed) => out.parsed = parsed,
+                None => keep(piece, &mut out),
+            },
+            Some(Read::Whole(_) | Read::Keep) => keep(piece, &mut out),
+            None if !node_of(path).is_empty() => {}
+            None => {}
+        }
+        Some(out)
+    }
+}
+
+fn keep(piece: &Piece<'_>, out: &mut Out) {
+    // The size is what the archive says; the reader delivers no more than that.
+    if piece.entry.size.unwrap_or(0) > WHOLE_LIMIT {
+        out.too_large = true;
+    } else {
+        out.kept = piece.bytes.to_vec();
+    }
+}

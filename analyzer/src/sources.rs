@@ -1,0 +1,163 @@
+//! Sources of a bundle: which there are, and which of them this input has.
+//!
+//! Not collected is not empty. With a manifest its outcomes decide; without one (a folder, a cut
+//! bundle, pasted text) a source counts as there if any of its entries is.
+
+use casefile_bundle::{Outcome, Summary};
+
+use crate::model::Coverage;
+
+/// A source as the analyzer knows it.
+pub struct Source {
+    /// Id, equal to the collector's.
+    pub id: &'static str,
+    /// Title for people.
+    pub title: &'static str,
+    /// Entries that it writes, by prefix or, with `*`, by a glob over one segment.
+    pub entries: &'static [&'static str],
+}
+
+/// All sources that rules may need, in the order of the report.
+pub static SOURCES: &[Source] = &[
+    Source { id: "cluster_objects", title: "Kubernetes objects", entries: &["cluster-resources/pods/*.json", "cluster-resources/nodes.json"] },
+    Source { id: "cluster_events", title: "Kubernetes events", entries: &["cluster-resources/events/"] },
+    Source { id: "cluster_pod_logs", title: "Pod logs", entries: &["cluster-resources/pods/logs/"] },
+    Source { id: "helm_releases", title: "Helm values", entries: &["helm/"] },
+    Source { id: "containerd_config", title: "containerd configuration", entries: &["nodes/*/containerd.json", "nodes/*/rootfs/etc/containerd/"] },
+    Source { id: "kubelet_config", title: "Kubelet configuration", entries: &["nodes/*/rootfs/var/lib/kubelet/", "nodes/*/processes.json"] },
+    Source { id: "journal", title: "System journal", entries: &["nodes/*/journal/"] },
+    Source { id: "firewall", title: "Firewall rules", entries: &["nodes/*/commands/iptables-save.out", "nodes/*/commands/ufw-status-verbose.out", "nodes/*/rootfs/etc/ufw/"] },
+    Source { id: "nvidia_smi", title: "nvidia-smi", entries: &["nodes/*/commands/nvidia-smi"] },
+    Source { id: "host_info", title: "Host information", entries: &["nodes/*/rootfs/etc/os-release", "nodes/*/commands/uname.out"] },
+];
+
+/// The source with this id.
+pub fn find(id: &str) -> Option<&'static Source> {
+    SOURCES.iter().find(|source| source.id == id)
+}
+
+/// Which sources this input has.
+pub struct Availability {
+    coverage: Vec<Coverage>,
+    there: Vec<&'static str>,
+}
+
+impl Availability {
+    /// Reads it from the manifest, or from the entries where there is none.
+    pub fn of(summary: &Summary, paths: &[String]) -> Self {
+        let mut there = Vec::new();
+        let mut coverage = Vec::new();
+        for source in SOURCES {
+            let record = summary
+                .manifest
+                .as_ref()
+                .and_then(|manifest| manifest.sources.iter().find(|one| one.id == source.id));
+            let entries = paths.iter().any(|path| source.entries.iter().any(|e| covers(e, path)));
+            let (outcome, why, missing, is_there) = match record {
+                Some(record) => {
+                    let there = matches!(record.outcome, Outcome::Collected | Outcome::Partial);
+                    let (why, notes) = (record.why.clone(), record.notes.clone());
+                    (outcome_word(record.outcome).to_owned(), why, notes, there)
+                }
+                None if entries => ("unknown".to_owned(), no_manifest(summary), Vec::new(), true),
+                None => ("absent".to_owned(), no_manifest(summary), Vec::new(), false),
+            };
+            if is_there {
+                there.push(source.id);
+            }
+            coverage.push(Coverage {
+                source: source.id.to_owned(),
+                title: source.title.to_owned(),
+                outcome,
+                why,
+                missing,
+                so_we_cannot_say: Vec::new(),
+            });
+        }
+        add_foreign(summary, &mut coverage);
+        Self { coverage, there }
+    }
+
+    /// Whether the source was collected, at least in part.
+    pub fn has(&self, source: &str) -> bool {
+        self.there.contains(&source)
+    }
+
+    /// The coverage rows, to be completed with what cannot be said.
+    pub fn into_coverage(self) -> Vec<Coverage> {
+        self.coverage
+    }
+}
+
+/// Sources that only the bundle knows (of a newer collector) are shown as it states them.
+fn add_foreign(summary: &Summary, coverage: &mut Vec<Coverage>) {
+    for record in summary.manifest.iter().flat_map(|manifest| &manifest.sources) {
+        if find(&record.id).is_none() {
+            coverage.push(Coverage {
+                source: record.id.clone(),
+                title: record.title.clone(),
+                outcome: outcome_word(record.outcome).to_owned(),
+                why: record.why.clone(),
+                missing: record.notes.clone(),
+                so_we_cannot_say: Vec::new(),
+            });
+        }
+    }
+}
+
+fn no_manifest(summary: &Summary) -> Option<String> {
+    summary.manifest.is_none().then(|| {
+        if summary.header.is_some() {
+            "the bundle is cut short: its manifest is missing".to_owned()
+        } else {
+            "the input has no manifest that says what was collected".to_owned()
+        }
+    })
+}
+
+fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Collected => "collected",
+        Outcome::Partial => "partial",
+        Outcome::Skipped => "skipped",
+        Outcome::Failed => "failed",
+    }
+}
+
+/// Whether a pattern of [`Source::entries`] covers a path: a prefix where `*` stands for one segment
+/// or, with a file ending behind it, for the rest of a name.
+fn covers(pattern: &str, path: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| path.strip_prefix(first)) else {
+        return false;
+    };
+    for part in parts {
+        let segment = rest.find('/').unwrap_or(rest.len());
+        let (inside, after) = rest.split_at(segment);
+        rest = if part.starts_with('/') {
+            match after.strip_prefix(part) {
+                Some(rest) => rest,
+                None => return false,
+            }
+        } else if after.is_empty() && inside.ends_with(part) {
+            ""
+        } else {
+            return false;
+        };
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pod_logs_do_not_count_as_pod_objects() {
+        let pattern = "cluster-resources/pods/*.json";
+        assert!(covers(pattern, "cluster-resources/pods/default.json"));
+        assert!(!covers(pattern, "cluster-resources/pods/logs/default/a/b.log"));
+        assert!(covers("nodes/*/journal/", "nodes/n/journal/kernel.json"));
+        assert!(!covers("nodes/*/journal/", "nodes/n/commands/x.out"));
+    }
+}

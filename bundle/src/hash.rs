@@ -1,0 +1,30 @@
+//! A hash: the SHA-256 of an entry, as the manifest spells it (64 lower-case hex digits).
+
+use sha2::{Digest, Sha256};
+
+/// A SHA-256 being computed.
+#[derive(Clone, Default)]
+pub(crate) struct Hasher(Sha256);
+
+impl Hasher {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn hex(self) -> String {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = String::with_capacity(64);
+        for byte in self.0.finalize() {
+            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            text.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+        text
+    }
+}
+
+/// The SHA-256 of `bytes` in hex.
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    let mut hasher = Hasher::default();
+    hasher.update(bytes);
+    hasher.hex()
+}

@@ -1,0 +1,273 @@
+//! The reader: goes through a bundle once, in pieces, on all cores, without ever unpacking it.
+//!
+//! The calling thread reads the file, finds members by the sizes they say of themselves, and follows
+//! the tar; a pool of threads inflates members and runs the caller's [`PieceSink`]. What was
+//! kept comes back sorted, so that the order of entries in the archive does not matter.
+
+mod folder;
+mod limits;
+mod piece;
+mod pool;
+mod problem;
+mod sniff;
+mod stream;
+mod tar_stage;
+mod walk;
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+pub use limits::Limits;
+pub use piece::{EntryInfo, Piece, PieceSink};
+pub use problem::{OpenError, ReadProblem};
+
+use crate::manifest::{Header, Manifest};
+use crate::path::BundlePath;
+use folder::read_folder;
+pub(crate) use piece::{Deliver, OwnedPiece};
+use pool::{CloseOnDrop, Harvest, Shared, work};
+use sniff::{Magic, SNIFF_BYTES};
+use stream::{read_gzip, read_tar};
+use walk::Walk;
+
+/// More threads than this do not make one file faster.
+const MAX_THREADS: usize = 16;
+
+/// What an input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// A gzip-compressed tar: ours or, when there is no header, a foreign one.
+    Bundle,
+    /// A plain tar.
+    Tar,
+    /// A folder.
+    Folder,
+}
+
+/// What one reading found besides the content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// `casefile.json`; absent in foreign archives and when it does not parse.
+    pub header: Option<Header>,
+    /// `manifest.json`; absent in foreign and cut archives and when it does not parse.
+    pub manifest: Option<Manifest>,
+    /// All that is wrong with the input, sorted.
+    pub problems: Vec<ReadProblem>,
+    /// The input was not read to its end: it is cut, damaged, without manifest, or over a limit.
+    pub cut_short: bool,
+    /// Regular files found.
+    pub entries: u64,
+    /// Content bytes delivered.
+    pub bytes: u64,
+    /// What the input is.
+    pub form: Form,
+}
+
+/// What a sink kept: path, number of the piece, value.
+pub type Results<T> = Vec<(BundlePath, u32, T)>;
+
+/// Reads `input` once, inflating and calling the sink on all cores; results sorted by path and piece.
+pub fn scan<S: PieceSink>(
+    input: &Path,
+    limits: &Limits,
+    sink: &S,
+) -> Result<(Summary, Results<S::Out>), OpenError> {
+    struct ToPool<'a>(&'a Shared);
+    impl Deliver for ToPool<'_> {
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            self.0.push(piece);
+            ControlFlow::Continue(())
+        }
+    }
+    let shared = Shared::new(threads());
+    run(input, limits, sink, &shared, &mut ToPool(&shared))
+}
+
+/// Reads `input` once and gives the pieces to `deliver` in archive order on the calling thread.
+pub(crate) fn read_in_order(
+    input: &Path,
+    limits: &Limits,
+    deliver: &mut dyn Deliver,
+) -> Result<Summary, OpenError> {
+    let shared = Shared::new(threads());
+    run(input, limits, &NoSink, &shared, deliver).map(|(summary, _)| summary)
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(2, |n| n.get().min(MAX_THREADS))
+}
+
+/// The content of one entry, at most `cap` bytes; `None` when there is no such entry.
+///
+/// `path` is as [`list`] gives it. Reading ends with the entry.
+pub fn read_entry(
+    input: &Path,
+    limits: &Limits,
+    path: &str,
+    cap: usize,
+) -> Result<Option<Vec<u8>>, OpenError> {
+    struct One<'a> {
+        path: &'a str,
+        cap: usize,
+        content: Option<Vec<u8>>,
+    }
+    impl Deliver for One<'_> {
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            if piece.entry.path.as_str() != self.path {
+                return ControlFlow::Continue(());
+            }
+            let content = self.content.get_or_insert_default();
+            let room = self.cap.saturating_sub(content.len());
+            let bytes = piece.bytes();
+            content.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            if piece.last || content.len() >= self.cap {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut one = One {
+        path,
+        cap,
+        content: None,
+    };
+    read_in_order(input, limits, &mut one)?;
+    Ok(one.content)
+}
+
+/// All entries in path order.
+pub fn list(input: &Path, limits: &Limits) -> Result<(Summary, Vec<EntryInfo>), OpenError> {
+    struct Names(Vec<EntryInfo>);
+    impl Deliver for Names {
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            if piece.seq == 0 {
+                self.0.push((*piece.entry).clone());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut names = Names(Vec::new());
+    let summary = read_in_order(input, limits, &mut names)?;
+    let mut names = names.0;
+    names.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok((summary, names))
+}
+
+struct NoSink;
+
+impl PieceSink for NoSink {
+    type Out = ();
+
+    fn piece(&self, _piece: &Piece<'_>) -> Option<()> {
+        None
+    }
+}
+
+/// An input that was opened and recognised.
+enum Opened {
+    Folder,
+    Gzip(File),
+    Tar(File),
+}
+
+fn run<S: PieceSink>(
+    input: &Path,
+    limits: &Limits,
+    sink: &S,
+    shared: &Shared,
+    deliver: &mut dyn Deliver,
+) -> Result<(Summary, Results<S::Out>), OpenError> {
+    let opened = open(input)?;
+    let harvest = |summary: Result<Summary, OpenError>, harvests: Vec<Harvest<S::Out>>| {
+        let mut summary = summary?;
+        let mut kept = Vec::new();
+        for harvest in harvests {
+            kept.extend(harvest.kept);
+            summary.problems.extend(harvest.problems);
+        }
+        summary.problems.sort();
+        let mut results: Results<S::Out> = kept
+            .into_iter()
+            .map(|(entry, seq, out)| (entry.path.clone(), seq, out))
+            .collect();
+        results.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+        Ok((summary, results))
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..shared.threads())
+            .map(|_| scope.spawn(|| work(shared, sink)))
+            .collect();
+        let summary = {
+            let _close = CloseOnDrop(shared);
+            read(input, opened, limits, shared, deliver)
+        };
+        // A worker catches the panics of the sink; one that still died had nothing to bring home.
+        let harvests = workers.into_iter().filter_map(|w| w.join().ok()).collect();
+        harvest(summary, harvests)
+    })
+}
+
+fn read(
+    input: &Path,
+    opened: Opened,
+    limits: &Limits,
+    shared: &Shared,
+    deliver: &mut dyn Deliver,
+) -> Result<Summary, OpenError> {
+    let strip_top = !matches!(opened, Opened::Folder);
+    let mut walk = Walk::new(input, limits, strip_top, deliver);
+    let form = match opened {
+        Opened::Folder => {
+            read_folder(input, &mut walk);
+            Form::Folder
+        }
+        Opened::Gzip(file) => {
+            read_gzip(file, shared, &mut walk);
+            Form::Bundle
+        }
+        Opened::Tar(file) => {
+            read_tar(file, &mut walk);
+            Form::Tar
+        }
+    };
+    walk.finish(form)
+}
+
+fn open(input: &Path) -> Result<Opened, OpenError> {
+    let path = || input.to_owned();
+    let fail = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => OpenError::NotFound { path: path() },
+        _ => OpenError::Unreadable {
+            path: path(),
+            source,
+        },
+    };
+    let metadata = std::fs::metadata(input).map_err(fail)?;
+    if metadata.is_dir() {
+        std::fs::read_dir(input).map_err(fail)?;
+        return Ok(Opened::Folder);
+    }
+    let mut file = File::open(input).map_err(fail)?;
+    let mut head = Vec::with_capacity(SNIFF_BYTES);
+    (&mut file)
+        .take(SNIFF_BYTES as u64)
+        .read_to_end(&mut head)
+        .map_err(fail)?;
+    if head.is_empty() {
+        return Err(OpenError::Empty { path: path() });
+    }
+    file.seek(SeekFrom::Start(0)).map_err(fail)?;
+    match sniff::magic(&head) {
+        Magic::Gzip => Ok(Opened::Gzip(file)),
+        Magic::Tar => Ok(Opened::Tar(file)),
+        Magic::Other => {
+            let looks_like = sniff::looks_like(&head);
+            Err(OpenError::NotABundle {
+                path: path(),
+                looks_like,
+            })
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! A piece: a stretch of one entry's content, cut at line ends, without copying where possible.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::path::BundlePath;
+
+/// Longest piece put together from several buffers, and so the longest line that stays whole there.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// An entry as a sink sees it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EntryInfo {
+    /// Place in the archive, counted from 0.
+    pub index: u32,
+    /// Path below the top folder.
+    pub path: BundlePath,
+    /// Declared size in bytes; never trust it for an allocation.
+    pub size: Option<u64>,
+}
+
+/// A stretch of one entry.
+///
+/// For text it holds whole lines, except that a line longer than a piece (1 MiB) is split and
+/// flagged. An empty entry has one empty piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// The entry it belongs to.
+    pub entry: &'a EntryInfo,
+    /// Place in the entry, counted from 0.
+    pub seq: u32,
+    /// Whether it is the entry's last.
+    pub last: bool,
+    /// The content.
+    pub bytes: &'a [u8],
+    /// Whether it begins at the beginning of a line.
+    pub starts_line: bool,
+    /// Whether it ends at the end of a line, or of the entry.
+    pub ends_line: bool,
+}
+
+/// Takes pieces as they come.
+pub trait PieceSink: Sync {
+    /// What is kept of a piece.
+    type Out: Send;
+    /// Called from several threads, for the pieces of one entry in any order and at the same time.
+    fn piece(&self, piece: &Piece<'_>) -> Option<Self::Out>;
+}
+
+type FreeList = Arc<Mutex<Vec<Vec<u8>>>>;
+
+/// Buffers of one size that are used again instead of being freed.
+#[derive(Clone)]
+pub(crate) struct BufPool {
+    free: FreeList,
+    size: usize,
+}
+
+impl BufPool {
+    pub(crate) fn new(size: usize) -> Self {
+        let free = FreeList::default();
+        Self { free, size }
+    }
+
+    pub(crate) fn take(&self) -> Buf {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let data = free.pop();
+        drop(free);
+        Buf {
+            data: data.unwrap_or_else(|| vec![0; self.size]),
+            len: 0,
+            home: Some(Arc::clone(&self.free)),
+        }
+    }
+}
+
+/// A buffer of which the first `len` bytes are content.
+pub(crate) struct Buf {
+    data: Vec<u8>,
+    len: usize,
+    home: Option<FreeList>,
+}
+
+impl Buf {
+    fn own(data: Vec<u8>) -> Self {
+        let len = data.len();
+        Self {
+            data,
+            len,
+            home: None,
+        }
+    }
+
+    /// The whole buffer, to be filled.
+    pub(crate) fn space(&mut self) -> &mut [u8] {
+        &mut self.data
+    }
+
+    pub(crate) fn set_len(&mut self, len: usize) {
+        self.len = len.min(self.data.len());
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.data.get(..self.len).unwrap_or_default()
+    }
+}
+
+impl Drop for Buf {
+    fn drop(&mut self) {
+        if let Some(home) = &self.home {
+            let data = std::mem::take(&mut self.data);
+            home.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(data);
+        }
+    }
+}
+
+/// A piece that owns its share of a buffer, so that it can go to another thread.
+pub(crate) struct OwnedPiece {
+    pub(crate) entry: Arc<EntryInfo>,
+    pub(crate) seq: u32,
+    pub(crate) last: bool,
+    buf: Arc<Buf>,
+    range: Range<usize>,
+    starts_line: bool,
+    ends_line: bool,
+}
+
+impl OwnedPiece {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.buf.bytes().get(self.range.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn view(&self) -> Piece<'_> {
+        Piece {
+            entry: &self.entry,
+            seq: self.seq,
+            last: self.last,
+            bytes: self.bytes(),
+            starts_line: self.starts_line,
+            ends_line: self.ends_line,
+        }
+    }
+}
+
+/// Takes the pieces of all entries in order, on the reading thread.
+pub(crate) trait Deliver {
+    /// `Break` ends the reading: nothing more is wanted.
+    fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()>;
+}
+
+/// Cuts one entry's content into pieces.
+///
+/// One piece is always held back, so that the last one can be marked.
+pub(crate) struct Cutter {
+    entry: Arc<EntryInfo>,
+    seq: u32,
+    carry: Vec<u8>,
+    at_line_start: bool,
+    held: Option<OwnedPiece>,
+}
+
+impl Cutter {
+    pub(crate) fn new(entry: Arc<EntryInfo>) -> Self {
+        Self {
+            entry,
+            seq: 0,
+            carry: Vec::new(),
+            at_line_start: true,
+            held: None,
+        }
+    }
+
+    pub(crate) fn entry(&self) -> &Arc<EntryInfo> {
+        &self.entry
+    }
+
+    /// Takes more content; `out` gets the pieces that are complete.
+    pub(crate) fn content(
+        &mut self,
+        buf: &Arc<Buf>,
+        range: Range<usize>,
+        out: &mut Vec<OwnedPiece>,
+    ) {
+        let Range { mut start, end } = range;
+        let bytes = buf.bytes();
+        if !self.carry.is_empty() {
+            let fresh = bytes.get(start..end).unwrap_or_default();
+            let line_end = memchr::memchr(b'\n', fresh).map_or(fresh.len(), |at| at + 1);
+            let taken = line_end.min(PIECE_BYTES.saturating_sub(self.carry.len()));
+            self.carry.extend_from_slice(&fresh[..taken]);
+            start += taken;
+            if self.carry.ends_with(b"\n") || self.carry.len() >= PIECE_BYTES {
+                self.emit_carry(out);
+            }
+        }
+        let fresh = bytes.get(start..end).unwrap_or_default();
+        if let Some(at) = memchr::memrchr(b'\n', fresh) {
+            self.emit(Arc::clone(buf), start..start + at + 1, out);
+            start += at + 1;
+        }
+        let rest = bytes.get(start..end).unwrap_or_default();
+        self.carry.extend_from_slice(rest);
+        if self.carry.len() >= PIECE_BYTES {
+            self.emit_carry(out);
+        }
+    }
+
+    /// Ends a line that will never be completed: bytes behind it are lost.
+    pub(crate) fn gap(&mut self, out: &mut Vec<OwnedPiece>) {
+        self.emit_carry(out);
+        self.at_line_start = false;
+    }
+
+    /// Ends the entry and gives its last piece.
+    pub(crate) fn end(mut self, out: &mut Vec<OwnedPiece>) {
+        if !self.carry.is_empty() || self.held.is_none() {
+            let rest = std::mem::take(&mut self.carry);
+            let range = 0..rest.len();
+            self.emit(Arc::new(Buf::own(rest)), range, out);
+        }
+        if let Some(mut piece) = self.held.take() {
+            piece.last = true;
+            piece.ends_line = true;
+            out.push(piece);
+        }
+    }
+
+    fn emit_carry(&mut self, out: &mut Vec<OwnedPiece>) {
+        if !self.carry.is_empty() {
+            let carry = std::mem::take(&mut self.carry);
+            let range = 0..carry.len();
+            self.emit(Arc::new(Buf::own(carry)), range, out);
+        }
+    }
+
+    fn emit(&mut self, buf: Arc<Buf>, range: Range<usize>, out: &mut Vec<OwnedPiece>) {
+        let ends_line = buf
+            .bytes()
+            .get(range.clone())
+            .is_some_and(|b| b.ends_with(b"\n"));
+        let piece = OwnedPiece {
+            entry: Arc::clone(&self.entry),
+            seq: self.seq,
+            last: false,
+            buf,
+            range,
+            starts_line: self.at_line_start,
+            ends_line,
+        };
+        self.seq = self.seq.saturating_add(1);
+        self.at_line_start = ends_line;
+        out.extend(self.held.replace(piece));
+    }
+}

@@ -1,0 +1,205 @@
+//! The pool: threads that inflate members and hand pieces to the sink.
+//!
+//! Pieces go before members, so that what waits in memory stays bounded: the reading thread puts in
+//! only so many members, and waits while too many pieces are queued.
+
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::piece::{Buf, BufPool, EntryInfo, OwnedPiece, PieceSink};
+use super::problem::ReadProblem;
+use crate::member::{MEMBER_BYTES_READ, MemberFault, MemberSizes, Unpacker};
+
+/// A member read from the file, to be inflated.
+pub(crate) struct MemberJob {
+    pub(crate) index: u64,
+    pub(crate) sizes: MemberSizes,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// What inflating gave.
+pub(crate) type Inflated = Result<Buf, MemberFault>;
+
+/// What one sink call kept, and of which piece.
+pub(crate) type Kept<T> = (Arc<EntryInfo>, u32, T);
+
+#[derive(Default)]
+struct Queues {
+    pieces: VecDeque<OwnedPiece>,
+    members: VecDeque<MemberJob>,
+    inflated: BTreeMap<u64, Inflated>,
+    closed: bool,
+}
+
+/// What the reading thread and the workers share.
+pub(crate) struct Shared {
+    queues: Mutex<Queues>,
+    work: Condvar,
+    room: Condvar,
+    ready: Condvar,
+    bufs: BufPool,
+    threads: usize,
+}
+
+enum Job {
+    Piece(OwnedPiece),
+    Member(MemberJob),
+}
+
+impl Shared {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self {
+            queues: Mutex::default(),
+            work: Condvar::new(),
+            room: Condvar::new(),
+            ready: Condvar::new(),
+            bufs: BufPool::new(MEMBER_BYTES_READ),
+            threads,
+        }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Members that may be on their way at the same time.
+    pub(crate) fn members_in_flight(&self) -> usize {
+        (self.threads * 4).clamp(8, 32)
+    }
+
+    /// Puts a member in line. Its result is asked for with its index.
+    pub(crate) fn submit(&self, job: MemberJob) {
+        self.lock().members.push_back(job);
+        self.work.notify_one();
+    }
+
+    /// Waits for the result of the member `index`, which was submitted.
+    pub(crate) fn wait_for(&self, index: u64) -> Inflated {
+        let mut queues = self.lock();
+        loop {
+            if let Some(result) = queues.inflated.remove(&index) {
+                return result;
+            }
+            queues = self
+                .ready
+                .wait(queues)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Puts a piece in line, waiting while too many are.
+    pub(crate) fn push(&self, piece: OwnedPiece) {
+        let most = self.threads * 4;
+        let mut queues = self.lock();
+        while queues.pieces.len() >= most {
+            queues = self
+                .room
+                .wait(queues)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        queues.pieces.push_back(piece);
+        drop(queues);
+        self.work.notify_one();
+    }
+
+    /// Says that nothing more will be put in line; queued pieces are still worked off.
+    pub(crate) fn close(&self) {
+        let mut queues = self.lock();
+        queues.closed = true;
+        queues.members.clear();
+        drop(queues);
+        self.work.notify_all();
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut queues = self.lock();
+        loop {
+            if let Some(piece) = queues.pieces.pop_front() {
+                drop(queues);
+                self.room.notify_one();
+                return Some(Job::Piece(piece));
+            }
+            if let Some(member) = queues.members.pop_front() {
+                return Some(Job::Member(member));
+            }
+            if queues.closed {
+                return None;
+            }
+            queues = self
+                .work
+                .wait(queues)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn inflate(&self, unpacker: &mut Unpacker, job: &MemberJob) -> Inflated {
+        let mut buf = self.bufs.take();
+        unpacker.unpack(&job.bytes, job.sizes, buf.space())?;
+        buf.set_len(job.sizes.inflated);
+        Ok(buf)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes the pool when the reading thread leaves, however it leaves.
+pub(crate) struct CloseOnDrop<'a>(pub(crate) &'a Shared);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// What one worker brings home.
+pub(crate) struct Harvest<T> {
+    pub(crate) kept: Vec<Kept<T>>,
+    pub(crate) problems: Vec<ReadProblem>,
+}
+
+/// Works until the pool is closed and empty.
+pub(crate) fn work<S: PieceSink>(shared: &Shared, sink: &S) -> Harvest<S::Out> {
+    let mut unpacker = Unpacker::new();
+    let mut harvest = Harvest {
+        kept: Vec::new(),
+        problems: Vec::new(),
+    };
+    while let Some(job) = shared.next() {
+        match job {
+            Job::Member(job) => {
+                let result = catch_unwind(AssertUnwindSafe(|| shared.inflate(&mut unpacker, &job)))
+                    .unwrap_or(Err(MemberFault::Damaged("the decoder failed")));
+                shared.lock().inflated.insert(job.index, result);
+                shared.ready.notify_one();
+            }
+            Job::Piece(piece) => run_sink(sink, &piece, &mut harvest),
+        }
+    }
+    harvest
+}
+
+fn run_sink<S: PieceSink>(sink: &S, piece: &OwnedPiece, harvest: &mut Harvest<S::Out>) {
+    match catch_unwind(AssertUnwindSafe(|| sink.piece(&piece.view()))) {
+        Ok(Some(out)) => harvest
+            .kept
+            .push((Arc::clone(&piece.entry), piece.seq, out)),
+        Ok(None) => {}
+        Err(payload) => harvest.problems.push(ReadProblem::SinkPanicked {
+            path: piece.entry.path.to_string(),
+            seq: piece.seq,
+            message: panic_message(payload.as_ref()),
+        }),
+    }
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message").chars().take(200).collect()
+}

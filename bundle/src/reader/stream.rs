@@ -1,0 +1,244 @@
+//! The stream: brings the bytes of a file to the tar stage, hopping over members where it can.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::piece::BufPool;
+use super::pool::{MemberJob, Shared};
+use super::tar_stage::TarStage;
+use super::walk::Walk;
+use crate::member::{HEAD_BYTES, MemberFault, MemberSizes};
+
+/// Bytes inflated at a time where there are no members to hop: small enough for a core's cache.
+const STREAM_BLOCK: usize = 256 << 10;
+const FILE_BUFFER: usize = 256 << 10;
+/// Bytes looked at behind the end of a plain archive: writers pad with zeros up to this.
+const MAX_TAIL: u64 = 1 << 20;
+
+/// Reads a gzip file into the tar stage.
+pub(crate) fn read_gzip(file: File, shared: &Shared, walk: &mut Walk<'_>) {
+    let mut tar = TarStage::new();
+    let mut hopper = Hopper::new(file);
+    match hop(&mut hopper, shared, &mut tar, walk) {
+        Hopped::End => tar.finish(None, walk),
+        Hopped::Failed(error) => tar.finish(Some(&format!("cannot read on: {error}")), walk),
+        Hopped::StreamFrom(offset) => {
+            let mut file = hopper.file;
+            match file.seek(SeekFrom::Start(offset)) {
+                Ok(_) => stream_gzip(file, offset, &mut tar, walk),
+                Err(error) => tar.finish(Some(&format!("cannot read on: {error}")), walk),
+            }
+        }
+    }
+}
+
+/// Reads a plain tar into the tar stage.
+pub(crate) fn read_tar(mut file: File, walk: &mut Walk<'_>) {
+    let mut tar = TarStage::new();
+    let failure = feed_all(&mut file, &mut tar, walk, |file| {
+        file.stream_position().unwrap_or(u64::MAX)
+    });
+    tar.finish(
+        failure.map(|e| format!("cannot read on: {e}")).as_deref(),
+        walk,
+    );
+}
+
+enum Hopped {
+    End,
+    Failed(io::Error),
+    /// At this offset the file is not (or is wrongly) made of members that can be hopped.
+    StreamFrom(u64),
+}
+
+/// A member on its way through the pool.
+struct Flight {
+    offset: u64,
+    sizes: MemberSizes,
+    good_neighbour: bool,
+}
+
+fn hop(hopper: &mut Hopper, shared: &Shared, tar: &mut TarStage, walk: &mut Walk<'_>) -> Hopped {
+    let mut flights: std::collections::VecDeque<Flight> = std::collections::VecDeque::new();
+    let mut end = None;
+    let (mut submitted, mut taken) = (0_u64, 0_u64);
+    loop {
+        while end.is_none() && flights.len() < shared.members_in_flight() {
+            match hopper.next() {
+                Ok(Hop::Member { flight, bytes }) => {
+                    let sizes = flight.sizes;
+                    shared.submit(MemberJob {
+                        index: submitted,
+                        sizes,
+                        bytes,
+                    });
+                    submitted += 1;
+                    flights.push_back(flight);
+                }
+                Ok(Hop::End) => end = Some(Hopped::End),
+                Ok(Hop::Other(offset)) => end = Some(Hopped::StreamFrom(offset)),
+                Err(error) => end = Some(Hopped::Failed(error)),
+            }
+        }
+        let Some(flight) = flights.pop_front() else {
+            return end.unwrap_or(Hopped::End);
+        };
+        let result = shared.wait_for(taken);
+        taken += 1;
+        match result {
+            Ok(buf) => {
+                let read = flight.offset + flight.sizes.file as u64;
+                walk.count(buf.bytes().len(), read);
+                tar.feed(&Arc::new(buf), walk);
+            }
+            Err(MemberFault::Damaged(why)) if flight.good_neighbour => {
+                tar.gap(flight.sizes.inflated as u64, flight.offset, why, walk);
+            }
+            Err(_) => return Hopped::StreamFrom(flight.offset),
+        }
+        if walk.stopped() {
+            return Hopped::End;
+        }
+        if tar.ended() && end.is_none() && flights.is_empty() {
+            return Hopped::End;
+        }
+    }
+}
+
+/// Takes a file apart into members by the sizes they say of themselves.
+struct Hopper {
+    file: BufReader<File>,
+    offset: u64,
+}
+
+enum Hop {
+    Member { flight: Flight, bytes: Vec<u8> },
+    Other(u64),
+    End,
+}
+
+impl Hopper {
+    fn new(file: File) -> Self {
+        let file = BufReader::with_capacity(FILE_BUFFER, file);
+        Self { file, offset: 0 }
+    }
+
+    fn next(&mut self) -> io::Result<Hop> {
+        let mut bytes = Vec::new();
+        (&mut self.file)
+            .take(HEAD_BYTES as u64)
+            .read_to_end(&mut bytes)?;
+        if bytes.is_empty() {
+            return Ok(Hop::End);
+        }
+        let Some(sizes) = MemberSizes::parse(&bytes) else {
+            return Ok(Hop::Other(self.offset));
+        };
+        let rest = sizes.file - bytes.len();
+        bytes.reserve_exact(rest);
+        (&mut self.file).take(rest as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < sizes.file {
+            return Ok(Hop::Other(self.offset));
+        }
+        let next = self.file.fill_buf()?;
+        let good_neighbour = next.is_empty() || next[0] == 0x1f;
+        let offset = self.offset;
+        self.offset += sizes.file as u64;
+        let flight = Flight {
+            offset,
+            sizes,
+            good_neighbour,
+        };
+        Ok(Hop::Member { flight, bytes })
+    }
+}
+
+fn stream_gzip(file: BufReader<File>, offset: u64, tar: &mut TarStage, walk: &mut Walk<'_>) {
+    let mut file = Counted {
+        inner: file,
+        count: offset,
+    };
+    if tar.ended() {
+        let more = file.fill_buf().is_ok_and(|b| !b.iter().all(|b| *b == 0));
+        tar.finish(more.then_some("trailing data"), walk);
+        return;
+    }
+    let mut decoder = MultiGzDecoder::new(file);
+    let failure = feed_all(&mut decoder, tar, walk, |d| d.get_ref().count);
+    let why = failure.map(|error| {
+        let at = decoder.get_ref().count;
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                format!("the file ends at byte {at}, inside a gzip member")
+            }
+            _ => format!("broken gzip data near byte {at} of the file"),
+        }
+    });
+    tar.finish(why.as_deref(), walk);
+}
+
+/// Feeds a stream block by block; gives the error that ended it.
+fn feed_all<R: Read>(
+    from: &mut R,
+    tar: &mut TarStage,
+    walk: &mut Walk<'_>,
+    mut consumed: impl FnMut(&mut R) -> u64,
+) -> Option<io::Error> {
+    let bufs = BufPool::new(STREAM_BLOCK);
+    let mut tail = 0;
+    loop {
+        let mut buf = bufs.take();
+        let (len, failure) = fill(from, buf.space());
+        buf.set_len(len);
+        walk.count(len, consumed(from));
+        tar.feed(&Arc::new(buf), walk);
+        if tar.ended() {
+            tail += len as u64;
+        }
+        if failure.is_some() || len == 0 || walk.stopped() || tail > MAX_TAIL {
+            return failure;
+        }
+    }
+}
+
+/// Fills `space` as far as the stream goes.
+fn fill(from: &mut impl Read, space: &mut [u8]) -> (usize, Option<io::Error>) {
+    let mut len = 0;
+    while len < space.len() {
+        match from.read(&mut space[len..]) {
+            Ok(0) => break,
+            Ok(n) => len += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (len, Some(error)),
+        }
+    }
+    (len, None)
+}
+
+/// Counts the bytes that a decoder took.
+struct Counted<R> {
+    inner: R,
+    count: u64,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.count += n as u64;
+        Ok(n)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.count += amount as u64;
+        self.inner.consume(amount);
+    }
+}

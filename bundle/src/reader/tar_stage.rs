@@ -1,0 +1,390 @@
+//! The tar stage: finds the entries in a stream of buffers, whatever their boundaries.
+
+use std::sync::Arc;
+
+use tar::{EntryType, Header, PaxExtensions};
+
+use super::piece::Buf;
+use super::problem::{OpenError, ReadProblem};
+use super::sniff::looks_like;
+use super::walk::Walk;
+
+const BLOCK: usize = 512;
+/// Long names and PAX records beyond this are refused.
+const MAX_META: u64 = 1 << 20;
+
+/// A tar parser that is pushed.
+pub(crate) struct TarStage {
+    state: State,
+    block: Vec<u8>,
+    /// Bytes fed, lost ones included.
+    pos: u64,
+    any_header: bool,
+    next: Overrides,
+    end_seen: bool,
+    trailing: bool,
+}
+
+/// What earlier GNU or PAX entries say of the next entry.
+#[derive(Default)]
+struct Overrides {
+    name: Option<Vec<u8>>,
+    size: Option<u64>,
+    sparse: bool,
+}
+
+enum State {
+    Header,
+    Meta {
+        kind: EntryType,
+        left: u64,
+        size: u64,
+        bytes: Vec<u8>,
+    },
+    Content {
+        left: u64,
+        size: u64,
+    },
+    Skip {
+        left: u64,
+    },
+    SparseMap {
+        size: u64,
+    },
+    Resync,
+    End,
+}
+
+impl TarStage {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: State::Header,
+            block: Vec::with_capacity(BLOCK),
+            pos: 0,
+            any_header: false,
+            next: Overrides::default(),
+            end_seen: false,
+            trailing: false,
+        }
+    }
+
+    /// Whether the archive's end mark was seen.
+    pub(crate) fn ended(&self) -> bool {
+        self.end_seen
+    }
+
+    /// Takes the next bytes of the archive.
+    pub(crate) fn feed(&mut self, buf: &Arc<Buf>, walk: &mut Walk<'_>) {
+        let bytes = buf.bytes();
+        let mut at = 0;
+        while at < bytes.len() && !walk.stopped() {
+            let rest = &bytes[at..];
+            let taken = match &mut self.state {
+                State::Header | State::Resync | State::SparseMap { .. } => {
+                    self.feed_block(rest, walk)
+                }
+                State::Meta { left, bytes, .. } => {
+                    let n = within(*left, rest.len());
+                    bytes.extend_from_slice(&rest[..n]);
+                    *left -= n as u64;
+                    n
+                }
+                State::Content { left, .. } => {
+                    let n = within(*left, rest.len());
+                    *left -= n as u64;
+                    walk.content(buf, at..at + n);
+                    n
+                }
+                State::Skip { left } => {
+                    let n = within(*left, rest.len());
+                    *left -= n as u64;
+                    n
+                }
+                State::End => {
+                    self.trailing |= rest.iter().any(|b| *b != 0);
+                    rest.len()
+                }
+            };
+            at += taken;
+            self.pos += taken as u64;
+            self.settle(walk);
+        }
+    }
+
+    /// Passes over bytes that are lost.
+    pub(crate) fn gap(&mut self, lost: u64, at: u64, why: &str, walk: &mut Walk<'_>) {
+        self.pos += lost;
+        if self.end_seen {
+            return;
+        }
+        walk.gap(lost, at, why);
+        match &mut self.state {
+            State::Content { left, .. } | State::Skip { left } if *left >= lost => *left -= lost,
+            _ => {
+                walk.end(false);
+                self.next = Overrides::default();
+                self.block.clear();
+                self.state = State::Resync;
+            }
+        }
+        self.settle(walk);
+    }
+
+    /// Ends the stream; `why` says what ended it if it was not simply the end of the input.
+    pub(crate) fn finish(&mut self, why: Option<&str>, walk: &mut Walk<'_>) {
+        if walk.stopped() {
+            walk.end(false);
+            return;
+        }
+        if self.end_seen {
+            if self.trailing || why.is_some() {
+                walk.problem(ReadProblem::TrailingData);
+            }
+            return;
+        }
+        walk.end(false);
+        if !self.any_header && !self.block.is_empty() && why.is_none() {
+            self.not_a_tar(walk);
+            return;
+        }
+        walk.cut(self.pos, why.unwrap_or("no end mark"));
+    }
+
+    /// Leaves a state of which nothing is left.
+    fn settle(&mut self, walk: &mut Walk<'_>) {
+        match &mut self.state {
+            State::Content { left: 0, size } => {
+                let size = *size;
+                walk.end(true);
+                self.state = padding(size);
+            }
+            State::Meta {
+                left: 0,
+                kind,
+                size,
+                bytes,
+            } => {
+                let (kind, size, bytes) = (*kind, *size, std::mem::take(bytes));
+                self.meta(kind, &bytes);
+                self.state = padding(size);
+            }
+            State::Skip { left: 0 } => self.state = State::Header,
+            _ => {}
+        }
+    }
+
+    fn feed_block(&mut self, rest: &[u8], walk: &mut Walk<'_>) -> usize {
+        if matches!(self.state, State::Resync)
+            && self.block.is_empty()
+            && !self.pos.is_multiple_of(BLOCK as u64)
+        {
+            return within(BLOCK as u64 - self.pos % BLOCK as u64, rest.len());
+        }
+        let n = (BLOCK - self.block.len()).min(rest.len());
+        self.block.extend_from_slice(&rest[..n]);
+        if self.block.len() == BLOCK {
+            let block = std::mem::take(&mut self.block);
+            self.on_block(&block, walk);
+            // Not taken as "no header yet" by `finish`.
+            if !walk.stopped() {
+                self.block = block;
+                self.block.clear();
+            }
+        }
+        n
+    }
+
+    fn on_block(&mut self, block: &[u8], walk: &mut Walk<'_>) {
+        if let State::SparseMap { size } = self.state {
+            // GNU sparse maps go on in further blocks; the flag is at byte 504.
+            if block.get(504) != Some(&1) {
+                self.state = skip_entry(size);
+            }
+            return;
+        }
+        if block.iter().all(|b| *b == 0) {
+            if !matches!(self.state, State::Resync) {
+                self.end_seen = true;
+                self.state = State::End;
+            }
+            return;
+        }
+        let header = Header::from_byte_slice(block);
+        if !checksum_fits(header) {
+            if !self.any_header {
+                self.block.extend_from_slice(block);
+                self.not_a_tar(walk);
+            } else if !matches!(self.state, State::Resync) {
+                self.bad_header("checksum does not match", walk);
+            }
+            return;
+        }
+        self.any_header = true;
+        match header.entry_size() {
+            Ok(size) => self.on_header(header, size, walk),
+            Err(error) => self.bad_header(&error.to_string(), walk),
+        }
+    }
+
+    fn bad_header(&mut self, why: &str, walk: &mut Walk<'_>) {
+        let at = (self.pos / BLOCK as u64) * BLOCK as u64;
+        let why = why
+            .chars()
+            .take(200)
+            .flat_map(char::escape_default)
+            .collect();
+        walk.problem(ReadProblem::BadHeader { at, why });
+        self.next = Overrides::default();
+        self.state = State::Resync;
+    }
+
+    fn not_a_tar(&mut self, walk: &mut Walk<'_>) {
+        let path = walk.input.clone();
+        let looks_like = looks_like(&self.block);
+        walk.refuse(OpenError::NotABundle { path, looks_like });
+    }
+
+    fn on_header(&mut self, header: &Header, size: u64, walk: &mut Walk<'_>) {
+        let kind = header.entry_type();
+        if kind.is_gnu_longname() || kind.is_gnu_longlink() || kind.is_pax_local_extensions() {
+            self.state = if size > MAX_META {
+                self.bad_header("name or attributes too long", walk);
+                State::Skip { left: padded(size) }
+            } else {
+                State::Meta {
+                    kind,
+                    left: size,
+                    size,
+                    bytes: Vec::new(),
+                }
+            };
+            self.settle(walk);
+            return;
+        }
+        if kind.is_pax_global_extensions() {
+            self.state = skip_entry(size);
+            return;
+        }
+        let next = std::mem::take(&mut self.next);
+        let size = next.size.unwrap_or(size);
+        if !walk.count_entry() {
+            return;
+        }
+        let raw = next
+            .name
+            .unwrap_or_else(|| header.path_bytes().into_owned());
+        self.state = self.open_entry(kind, &raw, size, next.sparse, walk);
+        if kind.is_gnu_sparse() && header.as_gnu().is_some_and(tar::GnuHeader::is_extended) {
+            self.state = State::SparseMap { size };
+        }
+        self.settle(walk);
+    }
+
+    fn open_entry(
+        &self,
+        kind: EntryType,
+        raw: &[u8],
+        size: u64,
+        sparse: bool,
+        walk: &mut Walk<'_>,
+    ) -> State {
+        let is_file = matches!(kind, EntryType::Regular | EntryType::Continuous);
+        // Old tars mark a folder by its name only.
+        let is_folder = kind.is_dir() || (is_file && raw.ends_with(b"/"));
+        let Some(path) = walk.name(raw, is_folder) else {
+            return skip_entry(size);
+        };
+        if is_folder {
+            return skip_entry(size);
+        }
+        if !is_file || sparse {
+            let path = path.to_string();
+            let kind_name = if sparse {
+                "sparse file"
+            } else {
+                kind_name(kind)
+            };
+            walk.problem(ReadProblem::NotRegular {
+                path,
+                kind: kind_name.to_owned(),
+            });
+            // A hard link may repeat the size of its target but has no content.
+            return skip_entry(if kind.is_hard_link() { 0 } else { size });
+        }
+        if walk.begin(path, Some(size)) {
+            State::Content { left: size, size }
+        } else {
+            skip_entry(size)
+        }
+    }
+
+    fn meta(&mut self, kind: EntryType, bytes: &[u8]) {
+        if kind.is_gnu_longname() {
+            let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+            self.next.name = Some(bytes[..end].to_vec());
+        } else if kind.is_pax_local_extensions() {
+            for record in PaxExtensions::new(bytes).flatten() {
+                match record.key_bytes() {
+                    b"path" => self.next.name = Some(record.value_bytes().to_vec()),
+                    b"size" => self.next.size = record.value().ok().and_then(|v| v.parse().ok()),
+                    key if key.starts_with(b"GNU.sparse.") => self.next.sparse = true,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// At most `have`, at most `left`.
+fn within(left: u64, have: usize) -> usize {
+    usize::try_from(left).map_or(have, |left| left.min(have))
+}
+
+fn padded(size: u64) -> u64 {
+    size.checked_next_multiple_of(BLOCK as u64)
+        .unwrap_or(u64::MAX)
+}
+
+fn padding(size: u64) -> State {
+    match padded(size) - size {
+        0 => State::Header,
+        left => State::Skip { left },
+    }
+}
+
+fn skip_entry(size: u64) -> State {
+    match padded(size) {
+        0 => State::Header,
+        left => State::Skip { left },
+    }
+}
+
+fn kind_name(kind: EntryType) -> &'static str {
+    match kind {
+        EntryType::Link => "hard link",
+        EntryType::Symlink => "symbolic link",
+        EntryType::Char => "character device",
+        EntryType::Block => "block device",
+        EntryType::Fifo => "named pipe",
+        EntryType::GNUSparse => "sparse file",
+        _ => "entry of unknown kind",
+    }
+}
+
+/// Whether the header's checksum is right, with signed bytes (old tars) or unsigned ones.
+pub(crate) fn checksum_fits(header: &Header) -> bool {
+    let Ok(stated) = header.cksum() else {
+        return false;
+    };
+    let (mut unsigned, mut signed) = (0_u32, 0_i64);
+    for (at, byte) in header.as_bytes().iter().enumerate() {
+        let byte = if (148..156).contains(&at) {
+            b' '
+        } else {
+            *byte
+        };
+        unsigned += u32::from(byte);
+        signed += i64::from(byte.cast_signed());
+    }
+    stated == unsigned || i64::from(stated) == signed
+}

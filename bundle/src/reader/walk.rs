@@ -1,0 +1,399 @@
+//! A walk: one reading of an input, entry after entry, whatever form the input has.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::limits::{Limits, RATIO_FLOOR};
+use super::piece::{Buf, Cutter, Deliver, EntryInfo, OwnedPiece};
+use super::problem::{OpenError, ReadProblem};
+use super::{Form, Summary};
+use crate::manifest::{FormatVersion, Header, Manifest};
+use crate::path::BundlePath;
+use crate::{HEADER_PATH, MANIFEST_PATH};
+
+/// Problems listed of one input.
+const MAX_PROBLEMS: usize = 10_000;
+/// Bytes of `casefile.json` or `manifest.json` that are parsed.
+const MAX_METADATA: usize = 64 << 20;
+
+/// First path segments that are content, never the name of a top folder: our layout and a root file system.
+const NOT_TOP: &[&str] = &[
+    "bin",
+    "boot",
+    "cluster-info",
+    "cluster-resources",
+    "dev",
+    "etc",
+    "helm",
+    "home",
+    "host-collectors",
+    "lib",
+    "lib64",
+    "mnt",
+    "nodes",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "snap",
+    "srv",
+    "sys",
+    "tmp",
+    "usr",
+    "var",
+];
+
+/// State of one reading; the tar and folder stages feed it.
+pub(crate) struct Walk<'a> {
+    pub(crate) input: PathBuf,
+    limits: Limits,
+    deliver: &'a mut dyn Deliver,
+    strip_top: bool,
+    top: Option<Option<String>>,
+    seen: BTreeSet<BundlePath>,
+    headers: u64,
+    current: Option<Current>,
+    ready: Vec<OwnedPiece>,
+    problems: Vec<ReadProblem>,
+    more_problems: u64,
+    header: Option<Header>,
+    manifest: Option<Manifest>,
+    stream_cut: bool,
+    entries: u64,
+    bytes: u64,
+    inflated: u64,
+    stop: Option<Stop>,
+}
+
+struct Current {
+    cutter: Cutter,
+    got: u64,
+    over_limit: bool,
+    metadata: Option<Vec<u8>>,
+}
+
+enum Stop {
+    /// Nothing more is wanted.
+    Satisfied,
+    /// A limit.
+    Limit,
+    /// The whole input is refused.
+    Refused(OpenError),
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(
+        input: &Path,
+        limits: &Limits,
+        strip_top: bool,
+        deliver: &'a mut dyn Deliver,
+    ) -> Self {
+        Self {
+            input: input.to_owned(),
+            limits: *limits,
+            deliver,
+            strip_top,
+            top: None,
+            seen: BTreeSet::new(),
+            headers: 0,
+            current: None,
+            ready: Vec::new(),
+            problems: Vec::new(),
+            more_problems: 0,
+            header: None,
+            manifest: None,
+            stream_cut: false,
+            entries: 0,
+            bytes: 0,
+            inflated: 0,
+            stop: None,
+        }
+    }
+
+    /// Whether reading should end here.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    pub(crate) fn refuse(&mut self, error: OpenError) {
+        self.stop = Some(Stop::Refused(error));
+    }
+
+    pub(crate) fn problem(&mut self, problem: ReadProblem) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        } else {
+            self.more_problems += 1;
+        }
+    }
+
+    /// Notes that the input ended before its content did.
+    pub(crate) fn cut(&mut self, at: u64, why: &str) {
+        self.stream_cut = true;
+        let why = why.to_owned();
+        self.problem(ReadProblem::Cut { at, why });
+    }
+
+    /// Counts inflated bytes, wanted or not, against the limits. `compressed` is what was read of
+    /// the file for all of them so far.
+    pub(crate) fn count(&mut self, inflated: usize, compressed: u64) {
+        self.inflated = self.inflated.saturating_add(inflated as u64);
+        let limit = self.limits.max_ratio;
+        if self.inflated > self.limits.max_total_bytes {
+            let limit = self.limits.max_total_bytes;
+            self.stop_at_limit(ReadProblem::TotalOverLimit { limit });
+        } else if self.inflated > RATIO_FLOOR && self.inflated / limit.max(1) > compressed {
+            self.stop_at_limit(ReadProblem::RatioOverLimit { limit });
+        }
+    }
+
+    fn stop_at_limit(&mut self, problem: ReadProblem) {
+        if self.stop.is_none() {
+            self.problem(problem);
+            self.stream_cut = true;
+            self.stop = Some(Stop::Limit);
+        }
+    }
+
+    /// Counts an entry of any kind; false when there are too many.
+    pub(crate) fn count_entry(&mut self) -> bool {
+        self.headers += 1;
+        let limit = self.limits.max_entries;
+        if self.headers > limit {
+            self.stop_at_limit(ReadProblem::TooManyEntries { limit });
+        }
+        self.headers <= limit
+    }
+
+    /// The path under which an entry is delivered, or `None` with a problem noted.
+    pub(crate) fn name(&mut self, raw: &[u8], is_folder: bool) -> Option<BundlePath> {
+        let (path, renamed) = match BundlePath::from_raw(raw) {
+            Ok(named) => named,
+            Err(_)
+                if is_folder
+                    && raw.iter().all(|b| matches!(b, b'.' | b'/'))
+                    && !raw.starts_with(b"..") =>
+            {
+                return None;
+            }
+            Err(error) => {
+                let path = printable(raw);
+                let why = error.to_string();
+                self.problem(ReadProblem::UnsafePath { path, why });
+                return None;
+            }
+        };
+        let path = self.strip(path, is_folder)?;
+        if renamed {
+            let path = path.to_string();
+            self.problem(ReadProblem::Renamed { path });
+        }
+        Some(path)
+    }
+
+    fn strip(&mut self, path: BundlePath, is_folder: bool) -> Option<BundlePath> {
+        if !self.strip_top {
+            return Some(path);
+        }
+        let (first, rest) = match path.as_str().split_once('/') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (path.as_str(), None),
+        };
+        let top = self.top.get_or_insert_with(|| {
+            let is_top = (rest.is_some() || is_folder) && !NOT_TOP.contains(&first);
+            is_top.then(|| first.to_owned())
+        });
+        if top.as_deref() != Some(first) {
+            return Some(path);
+        }
+        match rest {
+            Some(rest) => BundlePath::new(rest).ok(),
+            None if is_folder => None,
+            None => Some(path),
+        }
+    }
+
+    /// Begins a regular file; false when its content is to be skipped.
+    pub(crate) fn begin(&mut self, path: BundlePath, size: Option<u64>) -> bool {
+        if !self.seen.insert(path.clone()) {
+            let path = path.to_string();
+            self.problem(ReadProblem::Duplicate { path });
+            return false;
+        }
+        let is_metadata = matches!(path.as_str(), HEADER_PATH | MANIFEST_PATH);
+        let index = u32::try_from(self.entries).unwrap_or(u32::MAX);
+        self.entries += 1;
+        self.current = Some(Current {
+            cutter: Cutter::new(Arc::new(EntryInfo { index, path, size })),
+            got: 0,
+            over_limit: false,
+            metadata: is_metadata.then(Vec::new),
+        });
+        true
+    }
+
+    /// Whether more of the current entry would be thrown away.
+    pub(crate) fn unwanted(&self) -> bool {
+        self.current.as_ref().is_none_or(|c| c.over_limit)
+    }
+
+    /// Takes content of the current entry.
+    pub(crate) fn content(&mut self, buf: &Arc<Buf>, range: Range<usize>) {
+        let Some(current) = &mut self.current else {
+            return;
+        };
+        let room = self.limits.max_entry_bytes.saturating_sub(current.got);
+        let given = range.len() as u64;
+        let taken = given.min(room);
+        let end = range.start + usize::try_from(taken).unwrap_or(range.len());
+        let wanted = range.start..end;
+        if let Some(metadata) = &mut current.metadata
+            && metadata.len() + wanted.len() <= MAX_METADATA
+        {
+            metadata.extend_from_slice(buf.bytes().get(wanted.clone()).unwrap_or_default());
+        }
+        current.got += taken;
+        self.bytes += taken;
+        if !wanted.is_empty() {
+            current.cutter.content(buf, wanted, &mut self.ready);
+        }
+        if given > room && !current.over_limit {
+            current.over_limit = true;
+            let path = current.cutter.entry().path.to_string();
+            let limit = self.limits.max_entry_bytes;
+            self.problem(ReadProblem::EntryOverLimit { path, limit });
+        }
+        self.pass_on();
+    }
+
+    /// Notes that bytes are lost here, within the current entry or between entries.
+    pub(crate) fn gap(&mut self, lost: u64, at: u64, why: &str) {
+        let path = match &mut self.current {
+            Some(current) => {
+                current.cutter.gap(&mut self.ready);
+                current.cutter.entry().path.to_string()
+            }
+            None => "archive".to_owned(),
+        };
+        let why = why.to_owned();
+        self.problem(ReadProblem::Damaged {
+            path,
+            lost,
+            at,
+            why,
+        });
+        self.pass_on();
+    }
+
+    /// Ends the current entry, complete or with its end missing.
+    pub(crate) fn end(&mut self, complete: bool) {
+        let Some(current) = self.current.take() else {
+            return;
+        };
+        let entry = Arc::clone(current.cutter.entry());
+        current.cutter.end(&mut self.ready);
+        if !complete && let Some(expected) = entry.size {
+            let path = entry.path.to_string();
+            let got = current.got;
+            self.problem(ReadProblem::CutEntry {
+                path,
+                got,
+                expected,
+            });
+        }
+        if let Some(metadata) = current.metadata
+            && complete
+        {
+            self.metadata(entry.path.as_str(), &metadata);
+        }
+        self.pass_on();
+    }
+
+    fn pass_on(&mut self) {
+        for piece in self.ready.drain(..) {
+            if self.stop.is_none() && self.deliver.deliver(piece).is_break() {
+                self.stop = Some(Stop::Satisfied);
+            }
+        }
+    }
+
+    fn metadata(&mut self, path: &str, json: &[u8]) {
+        if let Some(major) = major_version(json)
+            && major > FormatVersion::CURRENT.major
+        {
+            let path = self.input.clone();
+            let known = FormatVersion::CURRENT.major;
+            self.refuse(OpenError::NewerMajor { path, major, known });
+        } else if path == HEADER_PATH {
+            self.header = self.parse(path, json);
+        } else {
+            self.manifest = self.parse(path, json);
+        }
+    }
+
+    fn parse<T: DeserializeOwned>(&mut self, path: &str, json: &[u8]) -> Option<T> {
+        match serde_json::from_slice(json) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let (path, message) = (path.to_owned(), error.to_string());
+                self.problem(ReadProblem::BadMetadata { path, message });
+                None
+            }
+        }
+    }
+
+    /// Ends the reading.
+    pub(crate) fn finish(mut self, form: Form) -> Result<Summary, OpenError> {
+        let satisfied = match self.stop.take() {
+            Some(Stop::Refused(error)) => return Err(error),
+            Some(Stop::Satisfied) => true,
+            Some(Stop::Limit) | None => false,
+        };
+        let has_manifest = self.seen.iter().any(|p| p.as_str() == MANIFEST_PATH);
+        let has_header = self.seen.iter().any(|p| p.as_str() == HEADER_PATH);
+        if has_header && !has_manifest && !satisfied {
+            self.stream_cut = true;
+            self.problem(ReadProblem::NoManifest);
+        }
+        self.problems.sort();
+        self.problems.dedup();
+        if self.more_problems > 0 {
+            let count = self.more_problems;
+            self.problems.push(ReadProblem::More { count });
+        }
+        Ok(Summary {
+            header: self.header,
+            manifest: self.manifest,
+            problems: self.problems,
+            cut_short: self.stream_cut,
+            entries: self.entries,
+            bytes: self.bytes,
+            form,
+        })
+    }
+}
+
+/// The major version, read leniently: a newer format may have changed everything else.
+fn major_version(json: &[u8]) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        format: FormatVersion,
+    }
+    let versioned: Versioned = serde_json::from_slice(json).ok()?;
+    Some(versioned.format.major)
+}
+
+/// A hostile name as far as it can be shown.
+pub(crate) fn printable(raw: &[u8]) -> String {
+    let text = String::from_utf8_lossy(raw);
+    text.chars()
+        .take(200)
+        .flat_map(char::escape_default)
+        .collect()
+}

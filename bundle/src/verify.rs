@@ -1,0 +1,81 @@
+//! Verification: does every entry have the content that the manifest says?
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::MANIFEST_PATH;
+use crate::hash::Hasher;
+use crate::path::BundlePath;
+use crate::reader::{Deliver, Limits, OpenError, OwnedPiece, Summary, read_in_order};
+
+/// What a comparison of a bundle with its manifest found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Entries whose content is as the manifest says.
+    pub intact: u64,
+    /// Entries whose content differs, sorted.
+    pub changed: Vec<BundlePath>,
+    /// Entries of the manifest that are not there, sorted.
+    pub missing: Vec<BundlePath>,
+    /// Entries that the manifest does not name, sorted; all of them when there is no manifest.
+    pub extra: Vec<BundlePath>,
+    /// What else the reading found.
+    pub summary: Summary,
+}
+
+impl VerifyReport {
+    /// Whether the bundle is complete and unchanged, with nothing to complain about.
+    pub fn is_clean(&self) -> bool {
+        self.changed.is_empty()
+            && self.missing.is_empty()
+            && self.extra.is_empty()
+            && self.summary.manifest.is_some()
+            && self.summary.problems.is_empty()
+            && !self.summary.cut_short
+    }
+}
+
+#[derive(Default)]
+struct Hashes {
+    current: Hasher,
+    done: BTreeMap<BundlePath, String>,
+}
+
+impl Deliver for Hashes {
+    fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+        self.current.update(piece.bytes());
+        if piece.last {
+            let hash = std::mem::take(&mut self.current).hex();
+            self.done.insert(piece.entry.path.clone(), hash);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Compares the SHA-256 of each entry with the manifest's.
+pub fn verify(input: &Path, limits: &Limits) -> Result<VerifyReport, OpenError> {
+    let mut hashes = Hashes::default();
+    let summary = read_in_order(input, limits, &mut hashes)?;
+    let mut found = hashes.done;
+    let mut report = VerifyReport {
+        intact: 0,
+        changed: Vec::new(),
+        missing: Vec::new(),
+        extra: Vec::new(),
+        summary,
+    };
+    let records = report.summary.manifest.iter().flat_map(|m| &m.entries);
+    for record in records {
+        match found.remove(&record.path) {
+            Some(hash) if hash == record.sha256 => report.intact += 1,
+            Some(_) => report.changed.push(record.path.clone()),
+            None => report.missing.push(record.path.clone()),
+        }
+    }
+    report.changed.sort();
+    report.missing.sort();
+    let extra = found.into_keys();
+    report.extra = extra.filter(|p| p.as_str() != MANIFEST_PATH).collect();
+    Ok(report)
+}
