@@ -4,7 +4,6 @@
 //! skipped with a line that says so; `.ci/install` installs it.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
-#![expect(clippy::print_stderr, reason = "what is skipped has to be said")]
 
 mod bad_input;
 mod bare_machine;

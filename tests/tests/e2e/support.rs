@@ -1,5 +1,6 @@
 //! Support: running the binaries, and looking into the bundles that they write.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -9,7 +10,8 @@ use serde_json::Value;
 
 /// Says on standard error why a test does nothing here.
 pub(crate) fn skip(test: &str, why: &str) {
-    eprintln!("skipped: {test}: {why}");
+    // Written past the test harness, which hides what a passing test prints.
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
 }
 
 /// The recording of this name, or `None` with a line that says so.
