@@ -53,5 +53,5 @@ send_packets() {
   dmesg | sed -e "1,/$mark/d" | sed -n 's/^\[ *[0-9.]*\] \(\[UFW BLOCK\] IN=lxc.*\)$/\1/p' >"$root/run/kernel.log"
   local count
   count=$(wc -l <"$root/run/kernel.log")
-  [ "$state" = fixed ] || [ "$count" = 2 ] || die "the kernel logged $count blocked packets, not 2"
+  [ "$state" = fixed ] || [ "$count" = 2 ] || cannot "the kernel logged $count blocked packets, not 2"
 }

@@ -49,9 +49,10 @@ pub struct ExpectedIncident {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cited {
-    /// The entry.
+    /// The entry, or with a `*` at its end the beginning of its path.
     pub path: String,
-    /// Words of the cited line, as they stand in the file.
+    /// Words of the cited line, as they stand in the file. Where empty, any line of the entry will do.
+    #[serde(default)]
     pub contains: String,
 }
 
@@ -163,8 +164,10 @@ impl ExpectedIncident {
         }
         for cited in &self.evidence {
             let shown = list(found, "evidence").iter().any(|each| {
-                each["path"] == cited.path.as_str()
-                    && line_of(bundle, each).is_some_and(|line| line.contains(&cited.contains))
+                cited.names(word(&each["path"]))
+                    && line_of(bundle, each)
+                        .unwrap_or_default()
+                        .contains(&cited.contains)
             });
             if !shown {
                 differences.push(format!(
@@ -174,6 +177,15 @@ impl ExpectedIncident {
             }
         }
         differences
+    }
+}
+
+impl Cited {
+    fn names(&self, path: &str) -> bool {
+        match self.path.strip_suffix('*') {
+            Some(beginning) => path.starts_with(beginning),
+            None => path == self.path,
+        }
     }
 }
 
