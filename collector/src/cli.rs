@@ -1,0 +1,321 @@
+//! The command line: what may be asked, and its check into [`Options`]. What the user typed is checked here once;
+//! nothing behind it meets a contradiction.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::host::Host;
+use crate::options::Options;
+use crate::sources::SOURCES;
+
+/// Snapshots a Kubernetes GPU node into one bundle, read-only.
+///
+/// Exit codes: 0 everything collected; 2 wrong usage; 3 the output cannot be written (or a bundle cannot be read);
+/// 4 collected, but something is missing; 70 a bug in this program.
+#[derive(Debug, Parser)]
+#[command(
+    name = "casefile-collector",
+    version,
+    args_conflicts_with_subcommands = true
+)]
+pub struct Cli {
+    /// What to do; collecting where nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The options of `collect`.
+    #[command(flatten)]
+    pub collect: CollectArgs,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Collect into a bundle (the default)
+    Collect(CollectArgs),
+    /// Print every file, command and API request that `collect` would use, and do none of it
+    Plan {
+        /// The options `collect` would get.
+        #[command(flatten)]
+        collect: CollectArgs,
+        /// For people or for programs
+        #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
+        format: PlanFormat,
+    },
+    /// Check that a bundle is whole and unchanged
+    Verify {
+        /// The bundle, or its unpacked folder
+        bundle: PathBuf,
+    },
+}
+
+/// How `plan` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// Text.
+    Text,
+    /// JSON.
+    Json,
+}
+
+/// How progress is shown on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProgressMode {
+    /// Live on a terminal, plain lines elsewhere.
+    Auto,
+    /// One line per event.
+    Plain,
+    /// One JSON object per event.
+    Json,
+    /// Nothing.
+    None,
+}
+
+/// The options of `collect`, as typed.
+#[derive(Debug, Args)]
+pub struct CollectArgs {
+    /// Where the bundle goes: a file, a folder, or - for standard output
+    #[arg(short, long, value_name = "PATH|DIR|-")]
+    pub output: Option<PathBuf>,
+    /// How far back journals and logs go
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
+    pub since: Duration,
+    /// Only these sources
+    #[arg(long, value_name = "SOURCE", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Not these sources
+    #[arg(long, value_name = "SOURCE", value_delimiter = ',')]
+    pub skip: Vec<String>,
+    /// Only this namespace; may be given several times
+    #[arg(long, value_name = "NAMESPACE", value_delimiter = ',')]
+    pub namespace: Vec<String>,
+    /// Use this kubeconfig and no other
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Collect from the mounted disk of another node
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub root: PathBuf,
+    /// Time limit of the whole run
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
+    pub timeout: Duration,
+    /// Time limit of each source
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub source_timeout: Option<Duration>,
+    /// The most content (before compression) that the bundle takes
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size)]
+    pub max_size: u64,
+    /// How to show progress
+    #[arg(long, value_enum, default_value_t = ProgressMode::Auto)]
+    pub progress: ProgressMode,
+    /// For tests: searched for commands first
+    #[arg(long, hide = true, value_name = "DIR")]
+    pub command_dir: Option<PathBuf>,
+}
+
+/// What is wrong with the options, as a sentence.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(String);
+
+impl CollectArgs {
+    /// Checks the options and fills in the rest.
+    pub fn resolve(&self) -> Result<Options, UsageError> {
+        let only = names("--only", &self.only)?;
+        let skip = names("--skip", &self.skip)?;
+        if let Some(both) = only.intersection(&skip).next() {
+            return fail(format!("{both} is both in --only and in --skip"));
+        }
+        if skip.len() == SOURCES.len() {
+            return fail("--skip leaves no source to collect");
+        }
+        if self.timeout.is_zero() || self.source_timeout.is_some_and(|limit| limit.is_zero()) {
+            return fail("a time limit of 0 leaves no time to collect anything");
+        }
+        if let Some(limit) = self.source_timeout.filter(|limit| *limit > self.timeout) {
+            let (inner, outer) = (limit.as_secs(), self.timeout.as_secs());
+            return fail(format!(
+                "--source-timeout ({inner} s) is longer than --timeout ({outer} s)"
+            ));
+        }
+        if self.max_size < 64 << 10 {
+            return fail(format!(
+                "--max-size {} is too small for any bundle (at least 64KiB)",
+                self.max_size
+            ));
+        }
+        check_root(&self.root)?;
+        if let Some(file) = &self.kubeconfig
+            && let Err(error) = std::fs::File::open(file)
+        {
+            return fail(format!("--kubeconfig {}: {error}", file.display()));
+        }
+        Ok(Options {
+            node: node_name(&self.root),
+            root: self.root.clone(),
+            since: self.since,
+            only,
+            skip,
+            namespaces: self.namespace.iter().cloned().collect(),
+            kubeconfig: self.kubeconfig.clone(),
+            timeout: self.timeout,
+            source_timeout: self.source_timeout,
+            max_size: self.max_size,
+            command_dir: self.command_dir.clone(),
+        })
+    }
+}
+
+fn fail<T>(what: impl Into<String>) -> Result<T, UsageError> {
+    Err(UsageError(what.into()))
+}
+
+fn names(flag: &str, given: &[String]) -> Result<BTreeSet<String>, UsageError> {
+    for name in given {
+        if crate::sources::find(name).is_none() {
+            let known: Vec<_> = SOURCES.iter().map(|source| source.id).collect();
+            return fail(format!(
+                "{flag} {name}: there is no such source; the sources are {}",
+                known.join(", ")
+            ));
+        }
+    }
+    Ok(given.iter().cloned().collect())
+}
+
+fn check_root(root: &Path) -> Result<(), UsageError> {
+    if !root.is_absolute() && root.components().next().is_none() {
+        return fail("--root needs a folder");
+    }
+    match std::fs::metadata(root) {
+        Err(error) => fail(format!("--root {}: {error}", root.display())),
+        Ok(meta) if !meta.is_dir() => fail(format!("--root {} is not a folder", root.display())),
+        Ok(_)
+            if !["etc", "var", "usr", "run"]
+                .iter()
+                .any(|name| root.join(name).is_dir()) =>
+        {
+            fail(format!(
+                "--root {} holds no system: none of etc, var, usr and run is there (is the disk mounted?)",
+                root.display()
+            ))
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+/// The node's own host name.
+fn node_name(root: &Path) -> String {
+    let live = root == Path::new("/");
+    let name = if live {
+        rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned()
+    } else {
+        Host::new(root)
+            .read_text("/etc/hostname")
+            .unwrap_or_default()
+    };
+    let safe: String = name
+        .trim()
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
+        .take(100)
+        .collect();
+    let safe = safe.trim_matches('.').to_owned();
+    if safe.is_empty() {
+        "unknown-node".to_owned()
+    } else {
+        safe
+    }
+}
+
+/// `90s`, `15m`, `24h`, `7d`; a bare number is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("{text:?} is no duration (write it as 30s, 5m, 24h or 7d)"))?;
+    let factor = match &text[digits.len()..] {
+        "" | "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        unit => return Err(format!("unknown unit {unit:?} (use s, m, h or d)")),
+    };
+    let seconds = number
+        .checked_mul(factor)
+        .filter(|seconds| *seconds <= 366 * 86_400 * 10);
+    seconds
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("{text:?} is too long"))
+}
+
+/// `512MiB`, `1G`, `100000`; units are powers of 1,024.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("{text:?} is no size (write it as 512MiB)"))?;
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        unit => return Err(format!("unknown unit {unit:?} (use KiB, MiB or GiB)")),
+    };
+    number
+        .checked_mul(1 << shift)
+        .ok_or_else(|| format!("{text:?} is too large"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(args: &[&str]) -> Result<Options, String> {
+        let all = std::iter::once("casefile-collector").chain(args.iter().copied());
+        let cli = Cli::try_parse_from(all).map_err(|error| error.to_string())?;
+        cli.collect.resolve().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_unknown_source_is_refused_with_the_list_of_known_ones() {
+        let error = resolve(&["--only", "ufw"]).unwrap_err();
+        assert!(
+            error.contains("--only ufw") && error.contains("firewall, "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn limits_that_contradict_each_other_are_refused() {
+        for args in [
+            &["--timeout", "10s", "--source-timeout", "20s"][..],
+            &["--timeout", "0s"],
+            &["--max-size", "10"],
+            &["--only", "journal", "--skip", "journal"],
+            &["--root", "/nonexistent"],
+            &["--since", "yesterday"],
+        ] {
+            assert!(resolve(args).is_err(), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn durations_and_sizes_are_read_with_units() {
+        assert_eq!(duration("24h"), Ok(Duration::from_secs(86_400)));
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert!(duration("99999999999d").is_err());
+        assert_eq!(size("512MiB"), Ok(512 << 20));
+        assert!(size("99999999999999GiB").is_err());
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,181 @@
+//! Every command that the collector can run, in one table. Each only inspects, by its own documentation; nothing is
+//! run that is not listed here.
+
+use std::time::Duration;
+
+/// One command line. A `<name>` in an argument is filled in when it runs.
+#[derive(Debug)]
+pub struct Spec {
+    /// Its name: the stem of its output's file in `commands/`.
+    pub id: &'static str,
+    /// The file name of its output where it is not `<id>.out`.
+    pub file: Option<&'static str>,
+    /// The program's name, looked for in the fixed list of directories.
+    pub program: &'static str,
+    /// Its arguments.
+    pub args: &'static [&'static str],
+    /// It is stopped after this.
+    pub timeout: Duration,
+    /// The most bytes taken from its standard output.
+    pub max_bytes: u64,
+}
+
+const fn spec(id: &'static str, program: &'static str, args: &'static [&'static str]) -> Spec {
+    Spec {
+        id,
+        file: None,
+        program,
+        args,
+        timeout: Duration::from_secs(15),
+        max_bytes: 16 << 20,
+    }
+}
+
+const fn slow(spec: Spec, seconds: u64, max_bytes: u64) -> Spec {
+    Spec {
+        timeout: Duration::from_secs(seconds),
+        max_bytes,
+        ..spec
+    }
+}
+
+/// The fields of a journal record that a diagnosis uses; all others stay on the node.
+const FIELDS: &str = "--output-fields=__CURSOR,__REALTIME_TIMESTAMP,__MONOTONIC_TIMESTAMP,_BOOT_ID,PRIORITY,_PID,\
+_COMM,_SYSTEMD_UNIT,UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,_HOSTNAME,MESSAGE";
+
+/// All of them, sorted by id.
+pub static COMMANDS: [Spec; 30] = [
+    spec("containerd-version", "<program>", &["--version"]),
+    spec("df", "df", &["-B1", "-T", "-a", "-l"]),
+    spec("df-inodes", "df", &["-i", "-l"]),
+    spec("dmesg", "dmesg", &["--time-format=iso", "--decode"]),
+    spec("firewall-cmd", "firewall-cmd", &["--list-all-zones"]),
+    spec("ip-addr", "ip", &["-j", "addr"]),
+    spec("ip-route", "ip", &["-j", "route", "show", "table", "all"]),
+    spec("ip-rule", "ip", &["-j", "rule"]),
+    spec("ip6tables-legacy-save", "ip6tables-legacy-save", &["-c"]),
+    spec("ip6tables-nft-save", "ip6tables-nft-save", &["-c"]),
+    spec("ip6tables-save", "ip6tables-save", &["-c"]),
+    spec("iptables-legacy-save", "iptables-legacy-save", &["-c"]),
+    spec("iptables-nft-save", "iptables-nft-save", &["-c"]),
+    spec("iptables-save", "iptables-save", &["-c"]),
+    slow(
+        spec(
+            "journal",
+            "journalctl",
+            &[
+                "--no-pager",
+                "-q",
+                "-o",
+                "json",
+                FIELDS,
+                "--since=<since>",
+                "<match>",
+                "<place>",
+            ],
+        ),
+        60,
+        u64::MAX,
+    ),
+    slow(
+        spec(
+            "journal-newest",
+            "journalctl",
+            &[
+                "--no-pager",
+                "-q",
+                "-o",
+                "json",
+                FIELDS,
+                "-r",
+                "--since=<since>",
+                "<match>",
+                "<place>",
+            ],
+        ),
+        60,
+        u64::MAX,
+    ),
+    slow(
+        spec(
+            "journal-tail",
+            "journalctl",
+            &[
+                "--no-pager",
+                "-q",
+                "-o",
+                "json",
+                FIELDS,
+                "--lines=<lines>",
+                "--since=<since>",
+                "<match>",
+                "<place>",
+            ],
+        ),
+        60,
+        u64::MAX,
+    ),
+    slow(
+        spec(
+            "journal-units",
+            "journalctl",
+            &["--no-pager", "-q", "-F", "_SYSTEMD_UNIT", "<place>"],
+        ),
+        30,
+        4 << 20,
+    ),
+    spec("lsmod", "lsmod", &[]),
+    spec("lspci", "lspci", &["-nnk"]),
+    spec("nft-list-ruleset", "nft", &["list", "ruleset"]),
+    slow(spec("nvidia-smi", "nvidia-smi", &[]), 20, 4 << 20),
+    slow(spec("nvidia-smi-L", "nvidia-smi", &["-L"]), 20, 1 << 20),
+    slow(
+        spec("nvidia-smi-nvlink", "nvidia-smi", &["nvlink", "--status"]),
+        20,
+        4 << 20,
+    ),
+    Spec {
+        file: Some("nvidia-smi-q.xml"),
+        ..slow(
+            spec("nvidia-smi-q", "nvidia-smi", &["-q", "-x"]),
+            25,
+            32 << 20,
+        )
+    },
+    slow(
+        spec("nvidia-smi-topo", "nvidia-smi", &["topo", "-m"]),
+        20,
+        4 << 20,
+    ),
+    spec(
+        "systemctl-failed",
+        "systemctl",
+        &["list-units", "--failed", "--no-pager", "--plain", "--full"],
+    ),
+    spec(
+        "systemctl-units",
+        "systemctl",
+        &["list-units", "--all", "--no-pager", "--plain", "--full"],
+    ),
+    spec("timedatectl", "timedatectl", &["show"]),
+    spec("ufw-status-verbose", "ufw", &["status", "verbose"]),
+];
+
+/// The command of this id.
+pub fn find(id: &str) -> Option<&'static Spec> {
+    COMMANDS.iter().find(|spec| spec.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_sorted() {
+        let ids: Vec<_> = COMMANDS.iter().map(|spec| spec.id).collect();
+        let mut sorted: Vec<_> = ids.clone();
+        sorted.sort_by_key(|id| id.to_lowercase());
+        sorted.dedup();
+        assert_eq!(ids.len(), sorted.len());
+    }
+}

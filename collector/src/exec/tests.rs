@@ -1,0 +1,125 @@
+//! Commands that behave badly, as stubs in a folder that is searched first.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+
+fn stub(dir: &Path, name: &str, script: &str) {
+    let path = dir.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+static QUICK: Spec = Spec {
+    id: "quick",
+    file: None,
+    program: "casefile-stub",
+    args: &["<word>", "fixed"],
+    timeout: Duration::from_millis(700),
+    max_bytes: 100_000,
+};
+
+fn call() -> Call {
+    Call::new(&QUICK).with("word", "")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn output_and_errors_are_kept_apart_in_a_clean_environment() {
+    let dir = tempfile::tempdir().unwrap();
+    stub(
+        dir.path(),
+        "casefile-stub",
+        "echo out $# $HOME $LC_ALL; echo err >&2; exit 3",
+    );
+    let exec = Exec::new(true, Some(dir.path()));
+    let (ended, out) = exec
+        .output(&call(), &CancellationToken::new(), 1000)
+        .await
+        .unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "out 1 C\n");
+    assert_eq!(ended.stderr, b"err\n");
+    assert_eq!(ended.complaint(), "exit code 3: err");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_ignores_sigterm_is_killed_with_its_children() {
+    let dir = tempfile::tempdir().unwrap();
+    stub(
+        dir.path(),
+        "casefile-stub",
+        "trap '' TERM\nsleep 600 & echo $!\nwhile :; do sleep 1; done",
+    );
+    let exec = Exec::new(true, Some(dir.path()));
+    let seen = Arc::new(AtomicUsize::new(0));
+    let in_sink = Arc::clone(&seen);
+    let result = exec
+        .run(&call(), &CancellationToken::new(), move |piece| {
+            let pid: usize = String::from_utf8_lossy(piece).trim().parse().unwrap_or(0);
+            in_sink.store(pid, Ordering::Relaxed);
+            Room::More
+        })
+        .await;
+    let Err(ExecError::TimedOut { how, .. }) = result else {
+        panic!("{result:?}")
+    };
+    assert_eq!(how, "killed");
+    let status = fs::read_to_string(format!("/proc/{}/stat", seen.load(Ordering::Relaxed)));
+    assert!(
+        status.is_err() || status.unwrap().contains(") Z"),
+        "the grandchild lives"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_prints_endlessly_is_cut_and_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    stub(dir.path(), "casefile-stub", "exec yes");
+    let exec = Exec::new(true, Some(dir.path()));
+    let (ended, out) = exec
+        .output(&call(), &CancellationToken::new(), 1 << 20)
+        .await
+        .unwrap();
+    assert!(ended.cut);
+    assert_eq!(out.len(), 100_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_ends_the_command_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    stub(dir.path(), "casefile-stub", "sleep 600");
+    let exec = Exec::new(true, Some(dir.path()));
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let result = exec.output(&call(), &cancel, 10).await;
+    assert!(
+        matches!(result, Err(ExecError::Cancelled { .. })),
+        "{result:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_program_is_named_with_the_places_looked_at() {
+    let error = Exec::new(true, None)
+        .output(&call(), &CancellationToken::new(), 10)
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.starts_with("casefile-stub is not installed (looked in /usr/local/sbin"),
+        "{text}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_about_this_machine_is_run_for_another_ones_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    stub(dir.path(), "casefile-stub", "echo wrong");
+    let exec = Exec::new(false, Some(dir.path()));
+    let result = exec.output(&call(), &CancellationToken::new(), 10).await;
+    assert!(
+        matches!(result, Err(ExecError::NotLive { .. })),
+        "{result:?}"
+    );
+}

@@ -1,0 +1,66 @@
+//! The resolved options of one run: what the command line asked for, checked, with every default filled in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything a source may ask about this run. Made once by `cli`, read by all.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The node's name as it appears in paths of the bundle: its host name, made safe for a path segment.
+    pub node: String,
+    /// Where host files are read: `/`, or the mount point of another node's disk.
+    pub root: PathBuf,
+    /// How far back journals and logs go.
+    pub since: Duration,
+    /// Only these sources, where not empty.
+    pub only: BTreeSet<String>,
+    /// Not these sources.
+    pub skip: BTreeSet<String>,
+    /// Only these namespaces, where not empty.
+    pub namespaces: BTreeSet<String>,
+    /// The kubeconfig the user named; it alone is tried then.
+    pub kubeconfig: Option<PathBuf>,
+    /// The whole run ends after this.
+    pub timeout: Duration,
+    /// Where set, every source's time limit.
+    pub source_timeout: Option<Duration>,
+    /// The most bytes of content (before compression) that the bundle takes.
+    pub max_size: u64,
+    /// Test hook: searched for commands before the fixed list.
+    pub command_dir: Option<PathBuf>,
+}
+
+impl Options {
+    /// Whether this run describes the machine it runs on, so that commands may be asked about it.
+    pub fn live(&self) -> bool {
+        self.root == std::path::Path::new("/")
+    }
+
+    /// The options as `casefile.json` records them.
+    pub fn recorded(&self) -> BTreeMap<String, String> {
+        let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(",");
+        let mut map = BTreeMap::from([
+            ("root".to_owned(), self.root.display().to_string()),
+            ("since".to_owned(), format!("{}s", self.since.as_secs())),
+            ("timeout".to_owned(), format!("{}s", self.timeout.as_secs())),
+            ("max-size".to_owned(), self.max_size.to_string()),
+        ]);
+        for (key, set) in [
+            ("only", &self.only),
+            ("skip", &self.skip),
+            ("namespace", &self.namespaces),
+        ] {
+            if !set.is_empty() {
+                map.insert(key.to_owned(), list(set));
+            }
+        }
+        if let Some(limit) = self.source_timeout {
+            map.insert("source-timeout".to_owned(), format!("{}s", limit.as_secs()));
+        }
+        if let Some(file) = &self.kubeconfig {
+            map.insert("kubeconfig".to_owned(), file.display().to_string());
+        }
+        map
+    }
+}

@@ -1,0 +1,301 @@
+//! The output: where the bundle goes, found writable before anything is collected, and the one thread that writes it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use casefile_bundle::{EntryMeta, Header, ManifestEnd, WriteError, Writer};
+use sha2::{Digest, Sha256};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::out::Done;
+use crate::progress::human;
+
+/// Less free space than this holds no bundle worth having.
+const MIN_FREE: u64 = 4 << 20;
+/// A killed run loses at most what came in this time.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
+
+/// Why the bundle cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// Found before collecting.
+    #[error(
+        "cannot write {path}: {source}; choose another place with -o PATH, or -o - for standard output"
+    )]
+    Open {
+        /// The file.
+        path: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// Found before collecting.
+    #[error(
+        "only {free} are free at {path}; choose another place with -o PATH, or -o - for standard output"
+    )]
+    NoSpace {
+        /// The folder.
+        path: String,
+        /// For people.
+        free: String,
+    },
+    /// Found while collecting.
+    #[error("{path}: {why}; {kept}")]
+    Write {
+        /// The file.
+        path: String,
+        /// What the system said, and what to do.
+        why: String,
+        /// What became of the unfinished file.
+        kept: String,
+    },
+}
+
+/// Where the bundle goes.
+enum Sink {
+    File(File),
+    Stdout(io::Stdout),
+}
+
+/// A sink that knows its size and checksum.
+pub struct Hashing {
+    sink: Sink,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = match &mut self.sink {
+            Sink::File(file) => file.write(bytes)?,
+            Sink::Stdout(stdout) => stdout.write(bytes)?,
+        };
+        self.hash.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::File(file) => file.flush(),
+            Sink::Stdout(stdout) => stdout.flush(),
+        }
+    }
+}
+
+/// The opened output.
+pub struct Output {
+    hashing: Hashing,
+    /// Final name and the name until then; none for standard output.
+    names: Option<(PathBuf, PathBuf)>,
+    /// Where big entries are buffered.
+    pub spill_dir: PathBuf,
+}
+
+/// A finished bundle.
+pub struct Finished {
+    /// Where it lies, `-` for standard output.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its checksum in hexadecimal.
+    pub sha256: String,
+}
+
+impl Output {
+    /// Opens the output; `wanted` is a file, a folder, `-` or nothing (then the current folder), `top` the bundle's
+    /// name without its ending.
+    pub fn open(wanted: Option<&Path>, top: &str) -> Result<Self, OutputError> {
+        let file_name = format!("{top}.tar.gz");
+        let path = match wanted {
+            Some(path) if path == Path::new("-") => {
+                let sink = Sink::Stdout(io::stdout());
+                return Ok(Self {
+                    hashing: hashing(sink),
+                    names: None,
+                    spill_dir: std::env::temp_dir(),
+                });
+            }
+            None => PathBuf::from(&file_name),
+            Some(path) if path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') => {
+                path.join(&file_name)
+            }
+            Some(path) => path.to_path_buf(),
+        };
+        let dir = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let mut partial = path.clone().into_os_string();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
+        let open = |source| OutputError::Open {
+            path: path.display().to_string(),
+            source,
+        };
+        if path.is_dir() {
+            return Err(open(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&partial)
+            .map_err(open)?;
+        if let Some(free) = free_space(&dir).filter(|free| *free < MIN_FREE) {
+            let _ = fs::remove_file(&partial);
+            return Err(OutputError::NoSpace {
+                path: dir.display().to_string(),
+                free: human(free),
+            });
+        }
+        Ok(Self {
+            hashing: hashing(Sink::File(file)),
+            names: Some((path, partial)),
+            spill_dir: dir,
+        })
+    }
+
+    /// Writes the bundle until `over` is cancelled and the channel is empty, then the manifest; `end` makes it.
+    /// (The channel's senders may outlive the run, in a thread that hangs in a dead file system.)
+    pub fn write(
+        self,
+        top: &str,
+        header: &Header,
+        mut entries: mpsc::Receiver<Done>,
+        stop: &CancellationToken,
+        over: &CancellationToken,
+        end: impl FnOnce() -> ManifestEnd,
+    ) -> Result<Finished, OutputError> {
+        let names = self.names;
+        let result = stream(self.hashing, top, header, &mut entries, over, end)
+            .and_then(|hashing| settle(hashing, &names));
+        // Sources that still wait for room in the channel learn that the bundle is closed.
+        entries.close();
+        result.map_err(|error| {
+            stop.cancel();
+            failure(&error, names.as_ref())
+        })
+    }
+}
+
+fn hashing(sink: Sink) -> Hashing {
+    Hashing {
+        sink,
+        hash: Sha256::new(),
+        bytes: 0,
+    }
+}
+
+/// Free bytes for this user where a folder lies.
+fn free_space(dir: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(dir).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+fn stream(
+    sink: Hashing,
+    top: &str,
+    header: &Header,
+    entries: &mut mpsc::Receiver<Done>,
+    over: &CancellationToken,
+    end: impl FnOnce() -> ManifestEnd,
+) -> Result<Hashing, WriteError> {
+    let mut writer = Writer::new(sink, top, header)?;
+    let mut flushed = Instant::now();
+    let runtime = Handle::current();
+    while let Some(done) = runtime.block_on(next(entries, over)) {
+        append(&mut writer, done)?;
+        if flushed.elapsed() > FLUSH_EVERY {
+            writer.flush()?;
+            flushed = Instant::now();
+        }
+    }
+    writer.finish(end())
+}
+
+/// The next entry; none when the run is over and nothing waits.
+async fn next(entries: &mut mpsc::Receiver<Done>, over: &CancellationToken) -> Option<Done> {
+    tokio::select! {
+        biased;
+        done = entries.recv() => done,
+        () = over.cancelled() => entries.try_recv().ok(),
+    }
+}
+
+/// Two sources may want the same file: the first one's copy is kept.
+fn append(writer: &mut Writer<Hashing>, done: Done) -> Result<(), WriteError> {
+    let meta: EntryMeta = done.meta;
+    match writer.append(meta, done.entry) {
+        Err(WriteError::Duplicate(_)) => Ok(()),
+        other => other,
+    }
+}
+
+fn settle(
+    mut hashing: Hashing,
+    names: &Option<(PathBuf, PathBuf)>,
+) -> Result<Finished, WriteError> {
+    let offset = hashing.bytes;
+    let io = |source| WriteError::Io { offset, source };
+    hashing.flush().map_err(io)?;
+    if let (Sink::File(file), Some((path, partial))) = (&hashing.sink, names) {
+        file.sync_all().map_err(io)?;
+        fs::rename(partial, path).map_err(io)?;
+    }
+    let sha256 = hashing
+        .hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let path = names
+        .as_ref()
+        .map_or_else(|| "-".to_owned(), |(path, _)| path.display().to_string());
+    Ok(Finished {
+        path,
+        bytes: hashing.bytes,
+        sha256,
+    })
+}
+
+fn failure(error: &WriteError, names: Option<&(PathBuf, PathBuf)>) -> OutputError {
+    let why = match error {
+        WriteError::Io { source, .. } => match source.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => {
+                format!("{source}: free some space, or choose another place with -o PATH or -o -")
+            }
+            _ => source.to_string(),
+        },
+        other => other.to_string(),
+    };
+    let Some((_, partial)) = names else {
+        return OutputError::Write {
+            path: "-".to_owned(),
+            why,
+            kept: "what was written is a cut bundle".to_owned(),
+        };
+    };
+    let size = fs::metadata(partial).map_or(0, |meta| meta.len());
+    let kept = if size == 0 {
+        let _ = fs::remove_file(partial);
+        "nothing was kept".to_owned()
+    } else {
+        format!(
+            "{} holds what was collected until then ({}) and can be analysed; it is kept",
+            partial.display(),
+            human(size)
+        )
+    };
+    OutputError::Write {
+        path: partial.display().to_string(),
+        why,
+        kept,
+    }
+}

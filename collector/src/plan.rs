@@ -1,0 +1,125 @@
+//! The plan: everything that a run would read, run and request, for someone who must approve it first.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::cli::PlanFormat;
+use crate::exec::Exec;
+use crate::host::Host;
+use crate::options::Options;
+use crate::progress::human;
+use crate::source::{PlanCtx, PlanItem, Scope, Source};
+use crate::sources::SOURCES;
+
+/// One source's part of the plan.
+#[derive(Debug, Serialize)]
+struct Part {
+    id: &'static str,
+    title: &'static str,
+    scope: Scope,
+    timeout_seconds: u64,
+    max_bytes: u64,
+    /// Why it would not run at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_run: Option<String>,
+    items: Vec<PlanItem>,
+}
+
+/// Prints the plan and does none of it.
+pub fn print(options: &Options, format: PlanFormat, out: &mut dyn Write) -> io::Result<()> {
+    let host = Host::new(&options.root);
+    let exec = Exec::new(options.live(), options.command_dir.as_deref());
+    let ctx = PlanCtx {
+        options,
+        host: &host,
+        exec: &exec,
+    };
+    let parts: Vec<Part> = SOURCES.iter().map(|source| part(source, &ctx)).collect();
+    match format {
+        PlanFormat::Json => {
+            let plan = serde_json::json!({
+                "schema": "casefile.plan/1", "node": options.node, "options": options.recorded(), "sources": parts,
+            });
+            serde_json::to_writer_pretty(&mut *out, &plan)?;
+            writeln!(out)
+        }
+        PlanFormat::Text => text(options, &parts, out),
+    }
+}
+
+fn part(source: &'static Source, ctx: &PlanCtx<'_>) -> Part {
+    let not_run = not_wanted(source, ctx.options);
+    let mut items = if not_run.is_some() {
+        Vec::new()
+    } else {
+        (source.plan)(ctx)
+    };
+    items.sort();
+    items.dedup();
+    Part {
+        id: source.id,
+        title: source.title,
+        scope: source.scope,
+        timeout_seconds: ctx
+            .options
+            .source_timeout
+            .unwrap_or(source.timeout)
+            .as_secs(),
+        max_bytes: source.max_bytes.min(ctx.options.max_size),
+        not_run,
+        items,
+    }
+}
+
+/// Why the user does not want this source.
+pub fn not_wanted(source: &Source, options: &Options) -> Option<String> {
+    if options.skip.contains(source.id) {
+        return Some("named by --skip".to_owned());
+    }
+    (!options.only.is_empty() && !options.only.contains(source.id))
+        .then(|| "not named by --only".to_owned())
+}
+
+fn text(options: &Options, parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "Plan for node {} (nothing below has been done)",
+        options.node
+    )?;
+    writeln!(
+        out,
+        "Limits: {} s in all, {} of content. Everything is read; nothing on the node or in the cluster is changed.",
+        options.timeout.as_secs(),
+        human(options.max_size)
+    )?;
+    for part in parts {
+        writeln!(out)?;
+        writeln!(
+            out,
+            "{}: {} (up to {} s, {})",
+            part.id,
+            part.title,
+            part.timeout_seconds,
+            human(part.max_bytes)
+        )?;
+        if let Some(why) = &part.not_run {
+            writeln!(out, "  would not run: {why}")?;
+        }
+        for item in &part.items {
+            match item {
+                PlanItem::File { path } => writeln!(out, "  read  {path}")?,
+                PlanItem::Command {
+                    program: Some(_),
+                    line,
+                } => writeln!(out, "  run   {line}")?,
+                PlanItem::Command {
+                    program: None,
+                    line,
+                } => writeln!(out, "  run   {line}   (not installed)")?,
+                PlanItem::Api { method, path } => writeln!(out, "  api   {method} {path}")?,
+            }
+        }
+    }
+    Ok(())
+}

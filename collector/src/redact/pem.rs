@@ -1,0 +1,112 @@
+//! Private keys in PEM form: the whole block becomes one placeholder, also where a log prefixes each of its lines.
+
+use super::marker::Marker;
+
+/// A block that has no end after so many lines was none; a key of 16,384 bits has about 220.
+const MAX_LINES: usize = 400;
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const NAME: &str = "PRIVATE KEY";
+
+/// A block that has begun and not ended.
+pub struct Pem {
+    /// What stood before it on its first line.
+    prefix: String,
+    /// The lines that carried more than key material, each already cleaned.
+    others: String,
+    /// What the placeholder's pseudonym is made of.
+    body: String,
+    lines: usize,
+}
+
+/// Where a private key's first line begins within a line, and where that marker ends.
+fn begins(line: &str) -> Option<(usize, usize)> {
+    let mut from = 0;
+    while let Some(at) = line[from..].find(BEGIN).map(|at| at + from) {
+        let name = &line[at + BEGIN.len()..];
+        if let Some(length) = name.find("-----") {
+            let inner = at + BEGIN.len() + length + 5;
+            if name[..length].contains(NAME) {
+                return Some((at, inner));
+            }
+        }
+        from = at + BEGIN.len();
+    }
+    None
+}
+
+/// Where a key's last line ends within a line.
+fn ends(line: &str) -> Option<(usize, usize)> {
+    let at = line.find(END)?;
+    let name = &line[at + END.len()..];
+    Some((at, at + END.len() + name.find("-----")? + 5))
+}
+
+/// Replaces the keys that begin and end on this line. What is left may open one: then the rest of the line is in the
+/// block and none comes back as text.
+pub fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) {
+    let mut line = line;
+    for _ in 0..1000 {
+        let Some((start, inner)) = begins(&line) else {
+            return (line, None);
+        };
+        let Some((last, end)) = ends(&line[inner..]).map(|(a, b)| (a + inner, b + inner)) else {
+            let pem = Pem {
+                prefix: line[..start].to_owned(),
+                others: String::new(),
+                body: line[inner..].to_owned(),
+                lines: 0,
+            };
+            return (String::new(), Some(pem));
+        };
+        let mark = marker.mark("private-key", line[inner..last].as_bytes());
+        line = format!("{}{mark}{}", &line[..start], &line[end..]);
+    }
+    (line, None)
+}
+
+impl Pem {
+    /// Takes the next line. When the block is over, gives back what stands for it (with line ends) and the rest.
+    pub fn push(&mut self, line: &str, marker: &mut Marker) -> Option<String> {
+        self.lines += 1;
+        if let Some((start, end)) = ends(line) {
+            let before = &line[..start];
+            // A log's own prefix in front of the last line: that line was more than the key.
+            if !self.others.is_empty() && !before.trim().is_empty() {
+                self.others.push_str(line);
+                self.others.push('\n');
+                return Some(self.close(marker, ""));
+            }
+            return Some(self.close(marker, &line[end..]));
+        }
+        let token = line
+            .trim_end()
+            .rsplit([' ', '\t', '"', '\\'])
+            .find(|part| part.len() > 1)
+            .unwrap_or("");
+        let material = !token.is_empty()
+            && token
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+        if line.trim() == token && material {
+            self.body.push_str(token);
+        } else if material && token.len() >= 4 {
+            let mark = marker.mark("private-key", token.as_bytes());
+            self.others.push_str(&line.replace(token, &mark));
+            self.others.push('\n');
+        } else if !(line.trim().is_empty()
+            || line.starts_with("Proc-Type")
+            || line.starts_with("DEK-Info"))
+        {
+            self.others.push_str(line);
+            self.others.push('\n');
+        }
+        (self.lines >= MAX_LINES).then(|| self.close(marker, ""))
+    }
+
+    /// What stands for the block, its line end included.
+    pub fn close(&mut self, marker: &mut Marker, suffix: &str) -> String {
+        let mark = marker.mark("private-key", self.body.as_bytes());
+        format!("{}{mark}{suffix}\n{}", self.prefix, self.others)
+    }
+}

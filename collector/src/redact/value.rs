@@ -1,0 +1,115 @@
+//! Values that stand where a secret could, and are none: switches, references, paths.
+
+/// Whether a value under a secret-sounding key tells nothing secret.
+pub fn harmless(value: &str) -> bool {
+    let value = value.trim();
+    value.is_empty()
+        || value.starts_with("<redacted:")
+        || [
+            "true",
+            "false",
+            "null",
+            "none",
+            "nil",
+            "yes",
+            "no",
+            "~",
+            "on",
+            "off",
+            "***",
+            "<nil>",
+            "[REDACTED]",
+        ]
+        .iter()
+        .any(|word| value.eq_ignore_ascii_case(word))
+        || (value.len() > 2 && value.bytes().all(|b| b == b'*'))
+        || is_reference(value)
+        || is_path(value)
+}
+
+/// Whether a value looks made by a machine rather than written as a word: the test for doubtful places.
+pub fn looks_random(value: &str) -> bool {
+    let len = value.len();
+    let digit = value.bytes().any(|b| b.is_ascii_digit());
+    let upper = value.bytes().skip(1).any(|b| b.is_ascii_uppercase());
+    let lower = value.bytes().any(|b| b.is_ascii_lowercase());
+    let word = value.bytes().all(|b| b.is_ascii_lowercase());
+    (len >= 6 && digit && (lower || upper)) || (len >= 8 && upper && lower) || (len >= 16 && !word)
+}
+
+/// `$(NAME)`, `${NAME}`, `$NAME`, `{{ ... }}`: the secret itself is elsewhere.
+fn is_reference(value: &str) -> bool {
+    let name = |text: &str| {
+        !text.is_empty()
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+    };
+    let inner = value
+        .strip_prefix("$(")
+        .and_then(|rest| rest.strip_suffix(')'))
+        .or_else(|| {
+            value
+                .strip_prefix("${")
+                .and_then(|rest| rest.strip_suffix('}'))
+        });
+    inner.is_some_and(name)
+        || value.strip_prefix('$').is_some_and(|rest| {
+            name(rest)
+                && rest
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit())
+        })
+        || (value.starts_with("{{") && value.ends_with("}}"))
+}
+
+/// An absolute path on a Linux host. A random string can begin with a slash, so the first segment must be a known one.
+fn is_path(value: &str) -> bool {
+    const TOPS: [&str; 18] = [
+        "bin", "boot", "certs", "config", "dev", "etc", "home", "mnt", "opt", "proc", "root",
+        "run", "snap", "srv", "sys", "tmp", "usr", "var",
+    ];
+    let path = value.strip_prefix("file://").unwrap_or(value);
+    let Some(rest) = path.strip_prefix('/') else {
+        return false;
+    };
+    rest.split_once('/').is_some_and(|(top, below)| {
+        TOPS.contains(&top)
+            && below
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"._-/@:+".contains(&b))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_switches_and_references_are_kept() {
+        for value in [
+            "true",
+            "/etc/ssl/private/a.key",
+            "$(DB_PASSWORD)",
+            "${TOKEN}",
+            "{{ .Values.x }}",
+            "",
+            "***",
+        ] {
+            assert!(harmless(value), "{value}");
+        }
+        for value in ["hunter2", "/9j4AAQSk+ZJRg", "$ecret1", "correct horse"] {
+            assert!(!harmless(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn words_of_an_error_message_do_not_look_random() {
+        for value in ["context", "expired", "invalid", "not-found"] {
+            assert!(!looks_random(value), "{value}");
+        }
+        for value in ["s3cr3t", "abcDEFghi", "aaaa-bbbb-cccc-dddd"] {
+            assert!(looks_random(value), "{value}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Which key names say that their value is a secret. The last word of a name decides: `secretName` is a name,
+//! `tokenExpirationSeconds` are seconds, `clientSecret` is a secret.
+
+/// What a secret is called in its placeholder, and how sure the name alone makes us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyClass {
+    /// The class, as in `<redacted:CLASS:xxxxxxxx>`.
+    pub name: &'static str,
+    /// Names such as `token` also stand in prose ("failed to get token: timed out"): their value is replaced there
+    /// only when it looks random.
+    pub sure: bool,
+}
+
+const fn class(name: &'static str, sure: bool) -> Option<KeyClass> {
+    Some(KeyClass { name, sure })
+}
+
+/// Words that make a `...Key` a secret one; `key` alone names all sorts of harmless things.
+const KEY_QUALIFIERS: [&str; 22] = [
+    "access",
+    "account",
+    "aes",
+    "api",
+    "app",
+    "auth",
+    "client",
+    "encryption",
+    "enterprise",
+    "hmac",
+    "license",
+    "master",
+    "ngc",
+    "nvidia",
+    "private",
+    "secret",
+    "service",
+    "session",
+    "shared",
+    "signing",
+    "ssh",
+    "storage",
+];
+/// Words that may follow the deciding word without changing what it says.
+const TRAILERS: [&str; 9] = [
+    "b64", "base64", "data", "enc", "env", "hash", "plain", "string", "value",
+];
+/// Words before `secret` that make it the name of a Secret object.
+const SECRET_OBJECTS: [&str; 6] = ["ca", "certificate", "existing", "pull", "tls", "webhook"];
+/// Deciding words written without a separator, and the class of what ends with them.
+const ENDINGS: [(&str, &str); 14] = [
+    ("password", "password"),
+    ("passwords", "password"),
+    ("passwd", "password"),
+    ("passphrase", "password"),
+    ("apikey", "api-key"),
+    ("apikeys", "api-key"),
+    ("accesskey", "access-key"),
+    ("secretkey", "secret"),
+    ("privatekey", "private-key"),
+    ("accountkey", "access-key"),
+    ("authtoken", "token"),
+    ("accesstoken", "token"),
+    ("clientsecret", "secret"),
+    ("credential", "credential"),
+];
+
+/// The class of the secret that a key of this name holds, if it does.
+pub fn classify(key: &str) -> Option<KeyClass> {
+    let mut words = split(key);
+    while words.len() > 1
+        && words.last().is_some_and(|word| {
+            TRAILERS.contains(&word.as_str()) || word.bytes().all(|b| b.is_ascii_digit())
+        })
+    {
+        words.pop();
+    }
+    // `PASSWORD2` is a second password.
+    let last = words
+        .pop()?
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .to_owned();
+    let before = words.last().map(String::as_str);
+    match last.as_str() {
+        "pass" | "pwd" | "pw" | "psk" => return class("password", true),
+        "secret" if before.is_some_and(|word| SECRET_OBJECTS.contains(&word)) => return None,
+        "secret" => return class("secret", false),
+        "secrets" if before.is_some_and(|word| word != "pull") => return class("secret", false),
+        "token" | "tokens" => return class("token", false),
+        "credentials" | "creds" | "cred" => return class("credential", false),
+        "auth" | "authorization" => return class("auth", false),
+        "cookie" => return class("cookie", false),
+        "key" | "keys" => {
+            let secret = before.is_some_and(|word| KEY_QUALIFIERS.contains(&word));
+            return if secret {
+                class("api-key", false)
+            } else {
+                None
+            };
+        }
+        "id" if before == Some("key") && words.iter().any(|word| word == "access") => {
+            return class("access-key", false);
+        }
+        _ => {}
+    }
+    if let Some((_, name)) = ENDINGS.iter().find(|(ending, _)| last.ends_with(ending)) {
+        return Some(KeyClass {
+            name,
+            sure: *name == "password",
+        });
+    }
+    let long = |stem: &str| last.ends_with(stem) && last.len() > stem.len();
+    (long("token") || long("secret")).then_some(KeyClass {
+        name: "token",
+        sure: false,
+    })
+}
+
+/// A name's words in lower case: at separators and at `camelCase` humps.
+fn split(key: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let chars: Vec<char> = key.chars().take(200).collect();
+    for (i, c) in chars.iter().enumerate() {
+        if !c.is_ascii_alphanumeric() {
+            words.push(std::mem::take(&mut word));
+            continue;
+        }
+        let after_small = i > 0 && chars[i - 1].is_ascii_lowercase();
+        let before_small = i > 0
+            && chars[i - 1].is_ascii_uppercase()
+            && chars.get(i + 1).is_some_and(char::is_ascii_lowercase);
+        if c.is_ascii_uppercase() && (after_small || before_small) {
+            words.push(std::mem::take(&mut word));
+        }
+        word.push(c.to_ascii_lowercase());
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_known_in_every_spelling() {
+        for key in [
+            "password",
+            "DB_PASSWORD",
+            "dbPassword",
+            "postgresqlpassword",
+            "MYSQL_PWD",
+            "passphrase",
+            "api_key",
+            "apiKey",
+            "API-KEY",
+            "NGC_API_KEY",
+            "aws_secret_access_key",
+            "clientSecret",
+            "client-key-data",
+            "auth",
+            "_auth",
+            "bearerToken",
+            "registry.token",
+            "token",
+            "access_token",
+            "accessToken",
+            "credentials",
+            "private_key",
+            "authtoken",
+            "secretKey",
+            "AWS_ACCESS_KEY_ID",
+            "githubtoken",
+            "secret_value",
+            "PASSWORD2",
+        ] {
+            assert!(classify(key).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn names_that_only_sound_secret_stay_readable() {
+        for key in [
+            "secretName",
+            "imagePullSecrets",
+            "tokenExpirationSeconds",
+            "keyring",
+            "tls-private-key-file",
+            "key",
+            "tokenPath",
+            "secretRef",
+            "passwordSecretName",
+            "existingSecret",
+            "imagePullSecret",
+            "author",
+            "bypass",
+            "public_key",
+            "certificate-authority-data",
+            "authentication",
+            "authorization-mode",
+            "monkey",
+            "token-auth-file",
+            "secrets",
+            "compass",
+            "keys",
+            "hostkey",
+        ] {
+            assert!(classify(key).is_none(), "{key}");
+        }
+    }
+}

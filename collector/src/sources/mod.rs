@@ -1,0 +1,54 @@
+//! The list of all sources. Adding one is a file beside this one and a line in [`SOURCES`].
+
+pub mod cluster_events;
+pub mod cluster_objects;
+pub mod cluster_pod_logs;
+pub mod containerd_config;
+pub mod firewall;
+pub mod helm_releases;
+pub mod host_info;
+pub mod journal;
+pub mod kubelet_config;
+pub mod nvidia_smi;
+mod processes;
+
+use crate::source::Source;
+
+/// Every source, in the order of their ids.
+pub static SOURCES: [&Source; 10] = [
+    &cluster_events::SOURCE,
+    &cluster_objects::SOURCE,
+    &cluster_pod_logs::SOURCE,
+    &containerd_config::SOURCE,
+    &firewall::SOURCE,
+    &helm_releases::SOURCE,
+    &host_info::SOURCE,
+    &journal::SOURCE,
+    &kubelet_config::SOURCE,
+    &nvidia_smi::SOURCE,
+];
+
+/// The source of this id.
+pub fn find(id: &str) -> Option<&'static Source> {
+    SOURCES.iter().copied().find(|source| source.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_sorted_and_fit_for_the_command_line() {
+        let ids: Vec<_> = SOURCES.iter().map(|source| source.id).collect();
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(ids, sorted);
+        for id in ids {
+            assert!(
+                id.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'),
+                "{id}"
+            );
+        }
+    }
+}
