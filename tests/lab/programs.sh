@@ -5,8 +5,12 @@ shift
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin HOME=/root LANG=C.UTF-8
 base=/var/lib/k8s-containerd/k8s-containerd
 mount -t proc proc /proc
-printf 'b0070000-1111-4222-8333-444455556666\n' >/run/boot-id
-mount --bind /run/boot-id /proc/sys/kernel/random/boot_id
+# What the recorded node object says of its machine, where this machine would say another thing.
+pose() { printf '%s\n' "$2" >"/run/pose-$(basename "$1")"; mount --bind "/run/pose-$(basename "$1")" "$1"; }
+pose /proc/sys/kernel/random/boot_id b0070000-1111-4222-8333-444455556666
+pose /proc/sys/kernel/osrelease 6.8.0-79-generic
+pose /proc/version 'Linux version 6.8.0-79-generic (buildd@lcy02) #79-Ubuntu SMP PREEMPT_DYNAMIC'
+pose /proc/cmdline 'BOOT_IMAGE=/boot/vmlinuz-6.8.0-79-generic root=LABEL=cloudimg-rootfs ro'
 
 # unit, log, command: started in the unit's cgroup, as systemd would
 service() {

@@ -49,6 +49,7 @@ plant_etc() {
   cp /etc/default/ufw "$root/etc/default/ufw"
   sed -i 's/^DEFAULT_INPUT_POLICY=.*/DEFAULT_INPUT_POLICY="DROP"/; s/^DEFAULT_OUTPUT_POLICY=.*/DEFAULT_OUTPUT_POLICY="ACCEPT"/; s/^DEFAULT_FORWARD_POLICY=.*/DEFAULT_FORWARD_POLICY="DROP"/' "$root/etc/default/ufw"
   cp -R "$lab/files/common/." "$root/"
+  mount --bind "$lab/files/common/etc/os-release" "$root/usr/lib/os-release"
 }
 
 plant_programs() {

@@ -10,11 +10,9 @@ use casefile_tests::bins;
 use casefile_tests::expected::Expected;
 use serde_json::Value;
 
+use crate::support::{CANNOT, ended, entry, manifest, paths, recording, skip, source, told};
 use crate::support::{diagnose, run_in};
-use crate::support::{ended, entry, manifest, paths, recording, skip, source, told};
 
-/// How the lab ends where the machine cannot build a node: no root, or a program is absent.
-const CANNOT: i32 = 77;
 const NODE: &str = "nodes/192-18-132-31";
 
 /// Collects on the lab's node in a state; `None` with a line that says why where it cannot be built.

@@ -8,6 +8,9 @@ use casefile_bundle::{Limits, Manifest, Outcome, SourceReport};
 use casefile_tests::bins;
 use serde_json::Value;
 
+/// How the lab ends where the machine is not able to build what is asked: no root, or a program is absent.
+pub(crate) const CANNOT: i32 = 77;
+
 /// Says on standard error why a test does nothing here.
 pub(crate) fn skip(test: &str, why: &str) {
     // Written past the test harness, which hides what a passing test prints.
