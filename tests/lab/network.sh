@@ -5,7 +5,7 @@ raise_network() {
   sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
   ip link set lo up
   ip netns add upstream
-  ip link add eno1 type veth peer name eth0 netns upstream
+  ip link add eno1 address 0c:42:a1:5d:10:31 type veth peer name eth0 address 0c:42:a1:5d:10:01 netns upstream
   ip -n upstream link set eth0 up
   ip -n upstream addr add 192.18.132.1/24 dev eth0
   ip addr add 192.18.132.31/24 dev eno1
@@ -37,21 +37,26 @@ raise_firewall() {
     inside_root ufw route allow in on eno1 out on lxc+
   fi
   inside_root ufw --force enable
-  : >"$root/run/kernel.log"
-  [ "$state" = toolkit-wrong-containerd ] || send_packets
+  send_packets
 }
 
 inside_root() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin "$@" >/dev/null; }
 
-# The two queries of the incident, byte by byte; the kernel logs those that it drops.
+# What the firewall sees, byte by byte: a stranger's probe in every state, and the two queries of the
+# incident in the states in which they were noticed. The kernel logs them as the rules say.
 send_packets() {
-  local mark="casefile-lab $$ $(date +%N)"
+  local mark="casefile-lab $$ $(date +%N)" blocked=1
   echo "$mark" >/dev/kmsg
-  ip netns exec coredns "$binaries/casefile-packet" 10.1.0.185:59834 1.1.1.1:53 --ttl 63 --id 4481
-  ip netns exec coredns "$binaries/casefile-packet" 10.1.0.185:39480 8.8.8.8:53 --ttl 63 --id 33338
+  ip netns exec upstream "$binaries/casefile-packet" 203.0.113.77:51413 192.18.132.31:5060 --ttl 51 --id 54321
+  if [ "$state" != toolkit-wrong-containerd ]; then
+    ip netns exec coredns "$binaries/casefile-packet" 10.1.0.185:59834 1.1.1.1:53 --ttl 63 --id 4481
+    ip netns exec coredns "$binaries/casefile-packet" 10.1.0.185:39480 8.8.8.8:53 --ttl 63 --id 33338
+  fi
+  [ "$state" != ufw-blocks-dns ] || blocked=3
   sleep 0.3
-  dmesg | sed -e "1,/$mark/d" | sed -n 's/^\[ *[0-9.]*\] \(\[UFW BLOCK\] IN=lxc.*\)$/\1/p' >"$root/run/kernel.log"
+  dmesg | sed -e "1,/$mark/d" | sed -n -E 's/^\[ *[0-9.]*\] (\[UFW [A-Z]+\] .*ID=(54321|4481|33338) .*)$/\1/p' \
+    >"$root/run/kernel.log"
   local count
-  count=$(wc -l <"$root/run/kernel.log")
-  [ "$state" = fixed ] || [ "$count" = 2 ] || cannot "the kernel logged $count blocked packets, not 2"
+  count=$(grep -c 'UFW BLOCK' "$root/run/kernel.log" || true)
+  [ "$count" = "$blocked" ] || cannot "the kernel logged $count blocked packets, not $blocked"
 }

@@ -174,17 +174,34 @@ pub fn journal(state: State, captured: &Captured) -> Journal {
     if state == State::WrongContainerd {
         backing_off(&mut journal, &kubelet, kubelet_pid);
     }
-    let blocked = ["2026-11-20T10:54:58.244083Z", "2026-11-20T10:55:38.276906Z"];
-    for (line, at) in captured.kernel.iter().zip(blocked) {
+    for (number, line) in (0..).zip(&captured.kernel) {
+        // Lines about one packet follow each other within microseconds.
+        let time = packet_time(state, line) + TimeDelta::microseconds(number);
         let message = line.clone();
         journal.push(Entry {
-            time: time(at),
+            time,
             origin: Origin::Kernel,
             priority: 4,
             message,
         });
     }
     journal
+}
+
+/// When a packet passed the firewall, known by its identification: the incident's two queries between
+/// the start and the end of the recorded container, in the distance that the incident's log shows.
+fn packet_time(state: State, line: &str) -> DateTime<Utc> {
+    let first = match state {
+        State::Fixed => time("2026-11-20T11:03:24.244083Z"),
+        State::WrongContainerd | State::BlockedDns => time("2026-11-20T10:54:32.244083Z"),
+    };
+    if line.contains(" ID=4481 ") {
+        first
+    } else if line.contains(" ID=33338 ") {
+        first + TimeDelta::microseconds(40_032_823)
+    } else {
+        time("2026-11-20T09:12:44.518220Z")
+    }
 }
 
 fn started(journal: &mut Journal, unit: &str, description: &str, when: DateTime<Utc>) {
