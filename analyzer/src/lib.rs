@@ -3,6 +3,8 @@
 //! The flow is one direction: [`scan`] reads the input once through [`parsers`] into [`facts`],
 //! [`derive`] joins facts, [`rules`] judge them, [`diagnose`] makes one picture of it ([`model`]).
 
+pub mod cli;
+pub mod commands;
 pub mod containerd;
 pub mod derive;
 pub mod diagnose;
@@ -10,6 +12,7 @@ pub mod facts;
 pub mod firewall;
 pub mod model;
 pub mod parsers;
+pub mod report;
 pub mod rules;
 pub mod scan;
 pub mod sources;

@@ -1,1 +1,37 @@
-fn main() {}
+//! `casefile-analyzer`: arguments in, exit code out.
+
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use casefile_analyzer::cli::Cli;
+use casefile_analyzer::commands::{self, Exit};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut errors = std::io::stderr().lock();
+    let result = commands::run(cli, &mut out, &mut errors).and_then(|exit| {
+        out.flush()?;
+        Ok(exit)
+    });
+    let exit = match result {
+        Ok(exit) => exit,
+        // A reader that closed the pipe has what it wanted.
+        Err(error) if is_broken_pipe(&error) => Exit::Done,
+        Err(error) => {
+            let _ = writeln!(errors, "error: {error}");
+            for cause in error.chain().skip(1) {
+                let _ = writeln!(errors, "  because: {cause}");
+            }
+            commands::exit_of(&error)
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -17,7 +17,8 @@ pub(crate) const MEMBER_FILE_BYTES_READ: usize = MEMBER_BYTES_READ + (16 << 10);
 pub(crate) const HEAD_BYTES: usize = 24;
 /// Size of a gzip trailer: CRC-32 and size.
 const TAIL_BYTES: usize = 8;
-/// Deflate level; measured, see `LEVEL` in FORMAT.md.
+/// Deflate level. On 300 MB of journal lines: level 1 gives 72 MB in 1.2 s, 2 gives 54 MB in 1.5 s,
+/// 4 gives 49 MB in 2.3 s, 6 gives 46 MB in 3.6 s; a sick node should not be kept busy for the last 10 %.
 const LEVEL: u32 = 2;
 
 /// What a member's header says of itself. Not to be trusted.
@@ -109,7 +110,6 @@ impl Unpacker {
         sizes: MemberSizes,
         out: &mut [u8],
     ) -> Result<(), MemberFault> {
-        let damaged = MemberFault::Damaged;
         let body_end = member.len().saturating_sub(TAIL_BYTES);
         let (Some(body), Some(tail)) = (member.get(HEAD_BYTES..body_end), member.get(body_end..))
         else {
@@ -117,17 +117,21 @@ impl Unpacker {
         };
         let out = out.get_mut(..sizes.inflated).ok_or(MemberFault::SizesLie)?;
         self.0.reset(false);
-        let status = self
-            .0
-            .decompress(body, out, FlushDecompress::Finish)
-            .map_err(|_| damaged("broken deflate data"))?;
+        let result = self.0.decompress(body, out, FlushDecompress::Finish);
         let used_all = usize::try_from(self.0.total_in()) == Ok(body.len());
         let filled = usize::try_from(self.0.total_out()) == Ok(out.len());
-        if status != Status::StreamEnd || !used_all || !filled {
-            return Err(MemberFault::SizesLie);
+        if !matches!(result, Ok(Status::StreamEnd)) || !used_all || !filled {
+            // The trailer says the inflated size once more: where both agree, the data is at fault.
+            let said = u32::try_from(sizes.inflated).map(u32::to_le_bytes);
+            let agrees = said.is_ok_and(|s| tail.get(4..) == Some(&s[..]));
+            return Err(if agrees {
+                MemberFault::Damaged("broken deflate data")
+            } else {
+                MemberFault::SizesLie
+            });
         }
         if tail.get(..4) != Some(&crc32fast::hash(out).to_le_bytes()[..]) {
-            return Err(damaged("CRC-32 does not match"));
+            return Err(MemberFault::Damaged("CRC-32 does not match"));
         }
         Ok(())
     }

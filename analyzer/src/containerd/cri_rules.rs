@@ -8,7 +8,11 @@ use super::release::Release;
 use super::value::{Place, Section};
 
 /// All refusals, in the order containerd looks for them, then handlers that cannot be used.
-pub(super) fn check(config: &EffectiveConfig, tables: &Tables<'_>, cri: &Cri) -> Vec<ConfigProblem> {
+pub(super) fn check(
+    config: &EffectiveConfig,
+    tables: &Tables<'_>,
+    cri: &Cri,
+) -> Vec<ConfigProblem> {
     let mut out = disabled(config);
     let v1 = config.containerd.release.is_v1();
     if v1 && let Some(problem) = untrusted_twice(tables.runtime) {
@@ -26,9 +30,16 @@ pub(super) fn check(config: &EffectiveConfig, tables: &Tables<'_>, cri: &Cri) ->
     if !v1 {
         out.extend(cni_twice(tables.runtime));
     }
-    for handler in cri.handlers.values().filter(|handler| handler.runtime_type.value.is_empty()) {
+    for handler in cri
+        .handlers
+        .values()
+        .filter(|handler| handler.runtime_type.value.is_empty())
+    {
         if let Some(place) = handler.place.clone() {
-            out.push(ConfigProblem::NoRuntimeType { handler: handler.name.clone(), place });
+            out.push(ConfigProblem::NoRuntimeType {
+                handler: handler.name.clone(),
+                place,
+            });
         }
     }
     out
@@ -40,25 +51,45 @@ fn disabled(config: &EffectiveConfig) -> Vec<ConfigProblem> {
         release if release.is_v1() => &[GRPC_CRI],
         _ => &[GRPC_CRI, CRI_RUNTIME, CRI_IMAGES],
     };
-    let hits = config.disabled_plugins.iter().filter(|item| ids.contains(&item.value.as_str()));
-    hits.map(|item| ConfigProblem::CriDisabled { id: item.value.clone(), place: item.place.clone() }).collect()
+    let hits = config
+        .disabled_plugins
+        .iter()
+        .filter(|item| ids.contains(&item.value.as_str()));
+    hits.map(|item| ConfigProblem::CriDisabled {
+        id: item.value.clone(),
+        place: item.place.clone(),
+    })
+    .collect()
 }
 
 fn rejects(message: impl Into<String>, place: Option<&Place>) -> ConfigProblem {
-    ConfigProblem::CriRejects { message: message.into(), place: place.cloned() }
+    ConfigProblem::CriRejects {
+        message: message.into(),
+        place: place.cloned(),
+    }
 }
 
 fn untrusted_twice(runtime: &Section) -> Option<ConfigProblem> {
     let old = runtime.setting(&["containerd", "untrusted_workload_runtime", "runtime_type"])?;
-    let listed = runtime.section(&["containerd", "runtimes"])?.entries.get("untrusted")?;
+    let listed = runtime
+        .section(&["containerd", "runtimes"])?
+        .entries
+        .get("untrusted")?;
     let set = !old.value.is_zero();
-    set.then(|| rejects("both untrusted_workload_runtime and runtimes.untrusted are set", Some(listed.place())))
+    set.then(|| {
+        rejects(
+            "both untrusted_workload_runtime and runtimes.untrusted are set",
+            Some(listed.place()),
+        )
+    })
 }
 
 fn default_runtime(cri: &Cri) -> Option<ConfigProblem> {
     let name = &cri.default_runtime_name;
     if name.value.is_empty() {
-        return Some(ConfigProblem::DefaultRuntimeEmpty { place: name.place().cloned() });
+        return Some(ConfigProblem::DefaultRuntimeEmpty {
+            place: name.place().cloned(),
+        });
     }
     (!cri.handlers.contains_key(&name.value)).then(|| ConfigProblem::DefaultRuntimeMissing {
         name: name.value.clone(),
@@ -74,17 +105,29 @@ fn only_for_v1_shim(runtime: &Section, cri: &Cri) -> Vec<ConfigProblem> {
     let default = cri.handlers.get(&cri.default_runtime_name.value);
     let default_is_v1 = default.is_some_and(|handler| handler.runtime_type.value == LINUX_V1);
     for path in [&["systemd_cgroup"][..], &["containerd", "no_pivot"]] {
-        let set = runtime.setting(path).filter(|setting| setting.value.as_bool() == Some(true));
+        let set = runtime
+            .setting(path)
+            .filter(|setting| setting.value.as_bool() == Some(true));
         if let Some(setting) = set.filter(|_| !default_is_v1) {
             let name = path.last().copied().unwrap_or_default();
-            out.push(rejects(format!("{name} only works for runtime {LINUX_V1}"), Some(&setting.place)));
+            out.push(rejects(
+                format!("{name} only works for runtime {LINUX_V1}"),
+                Some(&setting.place),
+            ));
         }
     }
-    for handler in cri.handlers.values().filter(|handler| handler.runtime_type.value != LINUX_V1) {
+    for handler in cri
+        .handlers
+        .values()
+        .filter(|handler| handler.runtime_type.value != LINUX_V1)
+    {
         for key in ["runtime_engine", "runtime_root"] {
             let set = runtime.setting(&["containerd", "runtimes", &handler.name, key]);
             if let Some(setting) = set.filter(|setting| !setting.value.is_zero()) {
-                out.push(rejects(format!("{key} only works for runtime {LINUX_V1}"), Some(&setting.place)));
+                out.push(rejects(
+                    format!("{key} only works for runtime {LINUX_V1}"),
+                    Some(&setting.place),
+                ));
             }
         }
     }
@@ -93,14 +136,25 @@ fn only_for_v1_shim(runtime: &Section, cri: &Cri) -> Vec<ConfigProblem> {
 
 fn devices(runtime: &Section) -> Vec<ConfigProblem> {
     let all = "privileged_without_host_devices_all_devices_allowed";
-    let on = |section: &Section, key: &str| section.setting(&[key]).is_some_and(|setting| setting.value.as_bool() == Some(true));
+    let on = |section: &Section, key: &str| {
+        section
+            .setting(&[key])
+            .is_some_and(|setting| setting.value.as_bool() == Some(true))
+    };
     let runtimes = runtime.section(&["containerd", "runtimes"]);
-    let sections = runtimes.into_iter().flat_map(|section| section.entries.values()).filter_map(|node| node.section());
-    let wrong = sections.filter(|section| on(section, all) && !on(section, "privileged_without_host_devices"));
+    let sections = runtimes
+        .into_iter()
+        .flat_map(|section| section.entries.values())
+        .filter_map(|node| node.section());
+    let wrong = sections
+        .filter(|section| on(section, all) && !on(section, "privileged_without_host_devices"));
     wrong
         .map(|section| {
             let place = section.setting(&[all]).map(|setting| &setting.place);
-            rejects(format!("{all} requires privileged_without_host_devices"), place)
+            rejects(
+                format!("{all} requires privileged_without_host_devices"),
+                place,
+            )
         })
         .collect()
 }
@@ -111,12 +165,21 @@ fn registry(release: Release, images: &Section, cri: &Cri) -> Vec<ConfigProblem>
         return out;
     }
     if let Some(place) = cri.registry_mirrors.values().next() {
-        out.push(rejects("registry.mirrors cannot be set when registry.config_path is set", Some(place)));
+        out.push(rejects(
+            "registry.mirrors cannot be set when registry.config_path is set",
+            Some(place),
+        ));
     }
-    let configs = images.section(&["registry", "configs"]).into_iter().flat_map(|section| section.entries.values());
+    let configs = images
+        .section(&["registry", "configs"])
+        .into_iter()
+        .flat_map(|section| section.entries.values());
     let mut tls = configs.filter_map(|node| node.section()?.get(&["tls"]));
     if let Some(node) = tls.next().filter(|_| release.is_v1()) {
-        out.push(rejects("registry.configs.*.tls cannot be set when registry.config_path is set", Some(node.place())));
+        out.push(rejects(
+            "registry.configs.*.tls cannot be set when registry.config_path is set",
+            Some(node.place()),
+        ));
     }
     out
 }
@@ -130,9 +193,18 @@ fn durations(release: Release, tables: &Tables<'_>) -> Vec<ConfigProblem> {
         keys.push((tables.images, "image_pull_progress_timeout"));
         keys.push((tables.runtime, "drain_exec_sync_io_timeout"));
     }
-    let set = keys.into_iter().filter_map(|(section, key)| Some((key, section.setting(&[key])?)));
-    let wrong = set.filter(|(_, setting)| setting.value.as_str().is_some_and(|text| !text.is_empty() && !duration(text)));
-    wrong.map(|(key, setting)| rejects(format!("{key} is no duration"), Some(&setting.place))).collect()
+    let set = keys
+        .into_iter()
+        .filter_map(|(section, key)| Some((key, section.setting(&[key])?)));
+    let wrong = set.filter(|(_, setting)| {
+        setting
+            .value
+            .as_str()
+            .is_some_and(|text| !text.is_empty() && !duration(text))
+    });
+    wrong
+        .map(|(key, setting)| rejects(format!("{key} is no duration"), Some(&setting.place)))
+        .collect()
 }
 
 /// Whether Go's `time.ParseDuration` accepts the text.
@@ -143,11 +215,18 @@ fn duration(text: &str) -> bool {
     }
     let mut parts = 0;
     while !rest.is_empty() {
-        let number = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let number = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len());
         let (head, tail) = rest.split_at(number);
-        let unit = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"].iter().filter_map(|unit| tail.strip_prefix(unit)).min_by_key(|left| left.len());
+        let unit = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"]
+            .iter()
+            .filter_map(|unit| tail.strip_prefix(unit))
+            .min_by_key(|left| left.len());
         let digits = head.bytes().any(|b| b.is_ascii_digit()) && head.matches('.').count() <= 1;
-        let Some(left) = unit.filter(|_| digits) else { return false };
+        let Some(left) = unit.filter(|_| digits) else {
+            return false;
+        };
         rest = left;
         parts += 1;
     }
@@ -155,9 +234,18 @@ fn duration(text: &str) -> bool {
 }
 
 fn cni_twice(runtime: &Section) -> Option<ConfigProblem> {
-    let one = runtime.setting(&["cni", "bin_dir"]).filter(|setting| !setting.value.is_zero())?;
-    let many = runtime.setting(&["cni", "bin_dirs"]).filter(|setting| !setting.value.is_zero())?;
+    let one = runtime
+        .setting(&["cni", "bin_dir"])
+        .filter(|setting| !setting.value.is_zero())?;
+    let many = runtime
+        .setting(&["cni", "bin_dirs"])
+        .filter(|setting| !setting.value.is_zero())?;
     // The built-in list, written out, gives way.
     let built_in = many.value.strings() == ["/opt/cni/bin"];
-    (!built_in).then(|| rejects("cni.bin_dir and cni.bin_dirs cannot both be set", Some(&one.place)))
+    (!built_in).then(|| {
+        rejects(
+            "cni.bin_dir and cni.bin_dirs cannot both be set",
+            Some(&one.place),
+        )
+    })
 }

@@ -38,11 +38,20 @@ pub struct Known<T> {
 
 impl<T> Known<T> {
     fn built_in(value: T) -> Self {
-        Self { value, origin: Origin::BuiltIn }
+        Self {
+            value,
+            origin: Origin::BuiltIn,
+        }
     }
 
     fn set(value: T, setting: &Setting) -> Self {
-        Self { value, origin: Origin::File { place: setting.place.clone(), overrode: setting.overrode.clone() } }
+        Self {
+            value,
+            origin: Origin::File {
+                place: setting.place.clone(),
+                overrode: setting.overrode.clone(),
+            },
+        }
     }
 
     /// The line that set it; none for built-in values.
@@ -113,19 +122,6 @@ pub struct Cri {
     pub problems: Vec<ConfigProblem>,
 }
 
-/// Whether a handler name resolves on this instance.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct HandlerCheck {
-    /// The name asked for; empty asks for the default handler.
-    pub handler: String,
-    /// Whether a sandbox with this handler can be made, as far as the configuration decides it.
-    pub resolves: Answer,
-    /// One sentence with file and line.
-    pub because: String,
-    /// The line that decides; none where an absence decides.
-    pub provenance: Option<Place>,
-}
-
 /// The tables the CRI plugins read.
 pub(super) struct Tables<'a> {
     pub(super) runtime: &'a Section,
@@ -137,15 +133,24 @@ pub(super) fn tables<'a>(config: &'a EffectiveConfig, empty: &'a Section) -> Tab
     match config.containerd.release {
         release if release.is_v1() => {
             let cri = get(if config.schema < 2 { "cri" } else { GRPC_CRI });
-            Tables { runtime: cri, images: cri }
+            Tables {
+                runtime: cri,
+                images: cri,
+            }
         }
-        _ => Tables { runtime: get(CRI_RUNTIME), images: get(CRI_IMAGES) },
+        _ => Tables {
+            runtime: get(CRI_RUNTIME),
+            images: get(CRI_IMAGES),
+        },
     }
 }
 
 fn text(section: &Section, path: &[&str], default: &str) -> Known<String> {
     match section.setting(path) {
-        Some(setting) => Known::set(setting.value.as_str().unwrap_or_default().to_owned(), setting),
+        Some(setting) => Known::set(
+            setting.value.as_str().unwrap_or_default().to_owned(),
+            setting,
+        ),
         None => Known::built_in(default.to_owned()),
     }
 }
@@ -166,7 +171,12 @@ fn list(section: &Section, path: &[&str], default: &[&str]) -> Known<Vec<String>
 
 fn handler(name: &str, section: &Section, built_in_type: &str) -> Handler {
     let options = section.section(&["options"]);
-    let options = options.map(|options| options.entries.iter().filter_map(|(key, node)| Some((key.clone(), node.setting()?.clone()))));
+    let options = options.map(|options| {
+        options
+            .entries
+            .iter()
+            .filter_map(|(key, node)| Some((key.clone(), node.setting()?.clone())))
+    });
     Handler {
         name: name.to_owned(),
         place: Some(section.place.clone()),
@@ -191,15 +201,26 @@ fn handlers(config: &EffectiveConfig, runtime: &Section) -> BTreeMap<String, Han
     let listed = runtime.section(&["containerd", "runtimes"]);
     if listed.is_none() || !v1 {
         let built_in = handler("runc", &Section::new(runtime.place.clone()), RUNC_V2);
-        out.insert("runc".to_owned(), Handler { place: None, ..built_in });
+        out.insert(
+            "runc".to_owned(),
+            Handler {
+                place: None,
+                ..built_in
+            },
+        );
     }
     for (name, node) in listed.into_iter().flat_map(|section| &section.entries) {
-        let Some(section) = node.section() else { continue };
+        let Some(section) = node.section() else {
+            continue;
+        };
         let built_in_type = if name == "runc" && !v1 { RUNC_V2 } else { "" };
         out.insert(name.clone(), handler(name, section, built_in_type));
     }
     if v1 {
-        for (key, name) in [("untrusted_workload_runtime", "untrusted"), ("default_runtime", "default")] {
+        for (key, name) in [
+            ("untrusted_workload_runtime", "untrusted"),
+            ("default_runtime", "default"),
+        ] {
             if let Some(section) = runtime.section(&["containerd", key]) {
                 let implied = handler(name, section, "");
                 if !implied.runtime_type.value.is_empty() {
@@ -220,10 +241,20 @@ fn default_name(config: &EffectiveConfig, runtime: &Section) -> Known<String> {
 }
 
 fn bin_dirs(release: Release, runtime: &Section) -> Known<Vec<String>> {
-    let one = runtime.setting(&["cni", "bin_dir"]).filter(|setting| !setting.value.is_zero());
+    let one = runtime
+        .setting(&["cni", "bin_dir"])
+        .filter(|setting| !setting.value.is_zero());
     match one {
         Some(setting) if release.is_v1() || runtime.setting(&["cni", "bin_dirs"]).is_none() => {
-            Known::set(setting.value.as_str().map(str::to_owned).into_iter().collect(), setting)
+            Known::set(
+                setting
+                    .value
+                    .as_str()
+                    .map(str::to_owned)
+                    .into_iter()
+                    .collect(),
+                setting,
+            )
         }
         _ => list(runtime, &["cni", "bin_dirs"], &["/opt/cni/bin"]),
     }
@@ -241,9 +272,20 @@ pub fn cri_view(config: &EffectiveConfig) -> Cri {
         Release::V1_7 => ("registry.k8s.io/pause:3.8", false),
         Release::V2_0 | Release::V2_3 => ("registry.k8s.io/pause:3.10", true),
     };
-    let image_key: &[&str] = if release.is_v1() { &["sandbox_image"] } else { &["pinned_images", "sandbox"] };
-    let snapshotter_key: &[&str] = if release.is_v1() { &["containerd", "snapshotter"] } else { &["snapshotter"] };
-    let mirrors = images.section(&["registry", "mirrors"]).into_iter().flat_map(|section| &section.entries);
+    let image_key: &[&str] = if release.is_v1() {
+        &["sandbox_image"]
+    } else {
+        &["pinned_images", "sandbox"]
+    };
+    let snapshotter_key: &[&str] = if release.is_v1() {
+        &["containerd", "snapshotter"]
+    } else {
+        &["snapshotter"]
+    };
+    let mirrors = images
+        .section(&["registry", "mirrors"])
+        .into_iter()
+        .flat_map(|section| &section.entries);
     let mut enable_cdi = flag(runtime, &["enable_cdi"], cdi);
     if release == Release::V1_6 {
         enable_cdi.value = false;
@@ -252,7 +294,9 @@ pub fn cri_view(config: &EffectiveConfig) -> Cri {
         available: Answer::Yes,
         default_runtime_name: default_name(config, runtime),
         handlers: handlers(config, runtime),
-        runtimes_place: runtime.section(&["containerd", "runtimes"]).map(|section| section.place.clone()),
+        runtimes_place: runtime
+            .section(&["containerd", "runtimes"])
+            .map(|section| section.place.clone()),
         enable_cdi,
         cdi_spec_dirs: list(runtime, &["cdi_spec_dirs"], &["/etc/cdi", "/var/run/cdi"]),
         cni_bin_dirs: bin_dirs(release, runtime),
@@ -260,7 +304,9 @@ pub fn cri_view(config: &EffectiveConfig) -> Cri {
         sandbox_image: text(images, image_key, pause),
         snapshotter: text(images, snapshotter_key, "overlayfs"),
         registry_config_path: text(images, &["registry", "config_path"], ""),
-        registry_mirrors: mirrors.map(|(host, node)| (host.clone(), node.place().clone())).collect(),
+        registry_mirrors: mirrors
+            .map(|(host, node)| (host.clone(), node.place().clone()))
+            .collect(),
         problems: Vec::new(),
     };
     cri.problems = cri_rules::check(config, &tables, &cri);
@@ -274,7 +320,12 @@ fn availability(config: &EffectiveConfig, cri: &Cri) -> Answer {
         Answer::No
     } else if config.uncertain() {
         Answer::Unknown
-    } else if cri.problems.iter().any(|problem| refused(problem.effect())) {
+    } else if config
+        .problems
+        .iter()
+        .chain(&cri.problems)
+        .any(|problem| refused(problem.effect()))
+    {
         Answer::No
     } else {
         Answer::Yes
@@ -282,64 +333,12 @@ fn availability(config: &EffectiveConfig, cri: &Cri) -> Answer {
 }
 
 impl Cri {
-    /// Whether a sandbox with this handler can be made; the empty name asks for the default handler.
-    #[must_use]
-    pub fn check(&self, config: &EffectiveConfig, name: &str) -> HandlerCheck {
-        let asked = if name.is_empty() { self.default_runtime_name.value.as_str() } else { name };
-        let answer = |resolves, because: String, provenance: Option<&Place>| HandlerCheck {
-            handler: name.to_owned(),
-            resolves,
-            because,
-            provenance: provenance.cloned(),
-        };
-        let stops = |problem: &&ConfigProblem| {
-            matches!(problem.effect(), Effect::RefusesToStart | Effect::CriRefuses | Effect::CriDisabled)
-        };
-        if let Some(problem) = config.problems.iter().chain(&self.problems).find(stops) {
-            let what = match problem.effect() {
-                Effect::RefusesToStart => "containerd refuses to start",
-                _ => "the CRI plugin does not run",
-            };
-            let at = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
-            return answer(Answer::No, format!("{what}: {at}{problem}"), problem.place());
-        }
-        match self.handlers.get(asked) {
-            Some(found) if found.runtime_type.value.is_empty() => {
-                let at = found.place.as_ref().map(Place::to_string).unwrap_or_default();
-                answer(Answer::No, format!("handler {asked:?} at {at} has no runtime_type"), found.place.as_ref())
-            }
-            Some(found) => {
-                let at = found.place.as_ref().map_or("built into this release".to_owned(), |place| format!("defined at {place}"));
-                let kind = &found.runtime_type.value;
-                answer(Answer::Yes, format!("handler {asked:?} is {at}, runtime_type {kind}"), found.place.as_ref())
-            }
-            None if config.uncertain() => {
-                let missing = config.problems.iter().find(|problem| problem.effect() == Effect::Uncertain);
-                let why = missing.map(ToString::to_string).unwrap_or_default();
-                answer(Answer::Unknown, format!("no captured file defines handler {asked:?}, but {why}"), None)
-            }
-            None => answer(Answer::No, self.absent(config, asked), self.runtimes_place.as_ref()),
-        }
-    }
-
-    /// Why a handler that is not there is not there.
-    fn absent(&self, config: &EffectiveConfig, name: &str) -> String {
-        let files: Vec<&str> = config.files.iter().map(|file| file.host_path.as_str()).collect();
-        let defined: Vec<&str> = self.handlers.keys().map(String::as_str).collect();
-        let wanted = format!("runtimes.{name}.");
-        let lost = config.dropped.iter().find(|dropped| dropped.key.contains(&wanted));
-        let read = if files.is_empty() { "no file".to_owned() } else { files.join(", ") };
-        let mut out = format!("no runtime handler {name:?} in {read}; defined: {}", defined.join(", "));
-        if let Some(lost) = lost {
-            out = format!("{out}; {} sets it, but {} ({})", lost.setting.place, lost.why, lost.by);
-        }
-        out
-    }
-
     /// Handlers whose name or binary says NVIDIA.
     #[must_use]
     pub fn nvidia_handlers(&self) -> Vec<&Handler> {
-        let nvidia = |handler: &&Handler| handler.name.contains("nvidia") || handler.binary_name.value.contains("nvidia");
+        let nvidia = |handler: &&Handler| {
+            handler.name.contains("nvidia") || handler.binary_name.value.contains("nvidia")
+        };
         self.handlers.values().filter(nvidia).collect()
     }
 }

@@ -30,7 +30,9 @@ impl FileConfig {
     #[must_use]
     pub fn from_section(mut file: Section) -> Self {
         let version = file.setting(&["version"]);
-        let schema = version.and_then(|setting| setting.value.as_int()).unwrap_or(0);
+        let schema = version
+            .and_then(|setting| setting.value.as_int())
+            .unwrap_or(0);
         let schema_place = version.map(|setting| setting.place.clone());
         let plugins = match file.entries.remove("plugins") {
             Some(Node::Table(section)) => section,
@@ -49,10 +51,24 @@ impl FileConfig {
 }
 
 fn items(node: Option<Node>) -> Vec<ListItem> {
-    let Some(Node::Leaf(setting)) = node else { return Vec::new() };
-    let lines = setting.item_lines.iter().copied().chain(std::iter::repeat(setting.place.line));
+    let Some(Node::Leaf(setting)) = node else {
+        return Vec::new();
+    };
+    let lines = setting
+        .item_lines
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(setting.place.line));
     let values = setting.value.strings().into_iter().zip(lines);
-    values.map(|(value, line)| ListItem { value, place: Place { line, ..setting.place.clone() } }).collect()
+    values
+        .map(|(value, line)| ListItem {
+            value,
+            place: Place {
+                line,
+                ..setting.place.clone()
+            },
+        })
+        .collect()
 }
 
 /// Tables of the top level whose entries replace each other as a whole.
@@ -74,7 +90,12 @@ pub fn merge_v1(to: &mut EffectiveConfig, from: FileConfig) {
                 let lost = replace_section(&name, older.clone(), &mut newer, &mut to.dropped);
                 if lost > 0 {
                     let (place, replaced) = (newer.place.clone(), older.place);
-                    to.problems.push(ConfigProblem::SectionReplaced { section: name.clone(), place, replaced, lost });
+                    to.problems.push(ConfigProblem::SectionReplaced {
+                        section: name.clone(),
+                        place,
+                        replaced,
+                        lost,
+                    });
                 }
                 Node::Table(newer)
             }
@@ -85,7 +106,12 @@ pub fn merge_v1(to: &mut EffectiveConfig, from: FileConfig) {
 }
 
 /// Keeps the history of settings that both sections have, and lists those that only the older one had.
-fn replace_section(name: &str, older: Section, newer: &mut Section, dropped: &mut Vec<Dropped>) -> usize {
+fn replace_section(
+    name: &str,
+    older: Section,
+    newer: &mut Section,
+    dropped: &mut Vec<Dropped>,
+) -> usize {
     let mut lost = 0;
     let by = newer.place.clone();
     let mut pending = vec![(vec![], older)];
@@ -99,9 +125,16 @@ fn replace_section(name: &str, older: Section, newer: &mut Section, dropped: &mu
                     Some(winner) => winner.supersede(setting),
                     None => {
                         lost += 1;
-                        let key = path.iter().fold(dotted("plugins", name), |name, key| dotted(&name, key));
+                        let key = path
+                            .iter()
+                            .fold(dotted("plugins", name), |name, key| dotted(&name, key));
                         let why = "containerd 1.x replaces the whole plugin section by that of the later file";
-                        dropped.push(Dropped { key, setting, by: by.clone(), why });
+                        dropped.push(Dropped {
+                            key,
+                            setting,
+                            by: by.clone(),
+                            why,
+                        });
                     }
                 },
             }
@@ -154,7 +187,10 @@ fn merge_top(to: &mut Section, from: Section) {
             Node::Table(section) => {
                 let by_key = BY_KEY.contains(&key.as_str());
                 let place = section.place.clone();
-                let slot = to.entries.entry(key).or_insert_with(|| Node::Table(Section::new(place)));
+                let slot = to
+                    .entries
+                    .entry(key)
+                    .or_insert_with(|| Node::Table(Section::new(place)));
                 let Node::Table(known) = slot else { continue };
                 for (key, node) in section.entries {
                     match node {

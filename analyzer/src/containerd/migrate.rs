@@ -29,7 +29,11 @@ const IMAGE_KEYS: [&str; 6] = [
     "image_pull_with_sync_fs",
     "stats_collect_period",
 ];
-const IMAGE_CONTAINERD_KEYS: [&str; 3] = ["snapshotter", "disable_snapshot_annotations", "discard_unpacked_layers"];
+const IMAGE_CONTAINERD_KEYS: [&str; 3] = [
+    "snapshotter",
+    "disable_snapshot_annotations",
+    "discard_unpacked_layers",
+];
 
 /// The schema 2 name of a schema 1 plugin id.
 #[must_use]
@@ -46,7 +50,8 @@ pub fn v1_name(id: &str) -> String {
         "task" => "runtime.v2",
         "opt" | "restart" | "tracing" => "internal.v1",
         "otlp" => "tracing.processor.v1",
-        "aufs" | "btrfs" | "devmapper" | "native" | "overlayfs" | "zfs" | "windows" | "windows-lcow" => "snapshotter.v1",
+        "aufs" | "btrfs" | "devmapper" | "native" | "overlayfs" | "zfs" | "windows"
+        | "windows-lcow" => "snapshotter.v1",
         _ if id.ends_with("-service") => "service.v1",
         _ => "grpc.v1",
     };
@@ -54,28 +59,55 @@ pub fn v1_name(id: &str) -> String {
 }
 
 /// Schema 1 to 2: plugin ids become URIs, in tables and lists.
-pub fn rename_v1(file: &mut FileConfig) {
-    let entries = std::mem::take(&mut file.plugins.entries);
-    // A full name after a short one keeps the full one; Go's map order makes this undefined in containerd.
-    file.plugins.entries = entries.into_iter().map(|(id, node)| (v1_name(&id), node)).collect();
+///
+/// Two tables that get the same name are a problem: Go's map order decides, anew at each start, which one stays.
+pub fn rename_v1(file: &mut FileConfig) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
+    for (id, node) in std::mem::take(&mut file.plugins.entries) {
+        let name = v1_name(&id);
+        let place = node.place().clone();
+        if let Some(other) = file.plugins.entries.insert(name.clone(), node) {
+            let other = other.place().clone();
+            problems.push(ConfigProblem::AmbiguousTable {
+                table: name,
+                place,
+                other,
+            });
+        }
+    }
     for item in file.disabled.iter_mut().chain(&mut file.required) {
         item.value = v1_name(&item.value);
     }
+    problems
 }
 
 /// Schema 2 to 3: the CRI table is split into runtime, images and server settings.
-pub fn split_cri(plugins: &mut Section, dropped: &mut Vec<Dropped>, problems: &mut Vec<ConfigProblem>) {
-    let Some(Node::Table(source)) = plugins.entries.get(GRPC_CRI).cloned() else { return };
+pub fn split_cri(
+    plugins: &mut Section,
+    dropped: &mut Vec<Dropped>,
+    problems: &mut Vec<ConfigProblem>,
+) {
+    let Some(Node::Table(source)) = plugins.entries.get(GRPC_CRI).cloned() else {
+        return;
+    };
     problems.extend(panics(&source));
     let runtime = take_section(plugins, CRI_RUNTIME, &source);
     let images = take_section(plugins, CRI_IMAGES, &source);
     let runtime = to_runtime(&source, runtime, dropped);
     let images = to_images(&source, images, dropped);
     let mut server = source;
-    server.entries.retain(|key, _| SERVER_KEYS.contains(&key.as_str()));
-    plugins.entries.insert(CRI_RUNTIME.to_owned(), Node::Table(runtime));
-    plugins.entries.insert(CRI_IMAGES.to_owned(), Node::Table(images));
-    plugins.entries.insert(GRPC_CRI.to_owned(), Node::Table(server));
+    server
+        .entries
+        .retain(|key, _| SERVER_KEYS.contains(&key.as_str()));
+    plugins
+        .entries
+        .insert(CRI_RUNTIME.to_owned(), Node::Table(runtime));
+    plugins
+        .entries
+        .insert(CRI_IMAGES.to_owned(), Node::Table(images));
+    plugins
+        .entries
+        .insert(GRPC_CRI.to_owned(), Node::Table(server));
 }
 
 fn take_section(plugins: &mut Section, id: &str, source: &Section) -> Section {
@@ -90,21 +122,38 @@ fn panics(source: &Section) -> Vec<ConfigProblem> {
     let mut out = Vec::new();
     let mut wrong = |key: String, expected: &'static str, node: &Node| {
         let (found, place) = (node.type_name(), node.place().clone());
-        out.push(ConfigProblem::WrongType { key, expected, found, place });
+        out.push(ConfigProblem::WrongType {
+            key,
+            expected,
+            found,
+            place,
+        });
     };
     let at = dotted("plugins", GRPC_CRI);
     if let Some(node) = source.get(&["cni", "bin_dir"])
-        && node.setting().is_none_or(|setting| setting.value.as_str().is_none())
+        && node
+            .setting()
+            .is_none_or(|setting| setting.value.as_str().is_none())
     {
         wrong(format!("{at}.cni.bin_dir"), "a string", node);
     }
     match source.get(&["containerd"]) {
         Some(node @ Node::Leaf(_)) => wrong(format!("{at}.containerd"), "a table", node),
         Some(Node::Table(containerd)) => match containerd.get(&["runtimes"]) {
-            Some(node @ Node::Leaf(_)) => wrong(format!("{at}.containerd.runtimes"), "a table", node),
+            Some(node @ Node::Leaf(_)) => {
+                wrong(format!("{at}.containerd.runtimes"), "a table", node)
+            }
             Some(Node::Table(runtimes)) => {
-                for (name, node) in runtimes.entries.iter().filter(|(_, node)| node.section().is_none()) {
-                    wrong(dotted(&format!("{at}.containerd.runtimes"), name), "a table", node);
+                for (name, node) in runtimes
+                    .entries
+                    .iter()
+                    .filter(|(_, node)| node.section().is_none())
+                {
+                    wrong(
+                        dotted(&format!("{at}.containerd.runtimes"), name),
+                        "a table",
+                        node,
+                    );
                 }
             }
             None => {}
@@ -118,8 +167,18 @@ const KEPT: &str = "the table of schema version 3 already sets this, and contain
 const REPLACED: &str = "the migrated value of the schema version 2 table takes its place";
 
 /// Copies what the target does not have yet.
-fn copy_missing(from: &Section, to: &mut Section, skip: &[&str], name: &str, dropped: &mut Vec<Dropped>) {
-    for (key, node) in from.entries.iter().filter(|(key, _)| !skip.contains(&key.as_str())) {
+fn copy_missing(
+    from: &Section,
+    to: &mut Section,
+    skip: &[&str],
+    name: &str,
+    dropped: &mut Vec<Dropped>,
+) {
+    for (key, node) in from
+        .entries
+        .iter()
+        .filter(|(key, _)| !skip.contains(&key.as_str()))
+    {
         match to.entries.get(key) {
             None => {
                 to.entries.insert(key.clone(), node.clone());
@@ -129,15 +188,31 @@ fn copy_missing(from: &Section, to: &mut Section, skip: &[&str], name: &str, dro
     }
 }
 
-fn drop_all(key: &str, node: &Node, by: &super::value::Place, why: &'static str, dropped: &mut Vec<Dropped>) {
+fn drop_all(
+    key: &str,
+    node: &Node,
+    by: &super::value::Place,
+    why: &'static str,
+    dropped: &mut Vec<Dropped>,
+) {
     match node {
         Node::Leaf(setting) => {
-            dropped.push(Dropped { key: key.to_owned(), setting: setting.clone(), by: by.clone(), why });
+            dropped.push(Dropped {
+                key: key.to_owned(),
+                setting: setting.clone(),
+                by: by.clone(),
+                why,
+            });
         }
         Node::Table(section) => {
             for (inner, setting) in section.settings() {
                 let key = format!("{key}.{inner}");
-                dropped.push(Dropped { key, setting: setting.clone(), by: by.clone(), why });
+                dropped.push(Dropped {
+                    key,
+                    setting: setting.clone(),
+                    by: by.clone(),
+                    why,
+                });
             }
         }
     }
@@ -153,19 +228,44 @@ fn to_runtime(source: &Section, mut to: Section, dropped: &mut Vec<Dropped>) -> 
         let mut target = inner(&mut to, "cni", cni);
         if let Some(bin_dir) = cni.setting(&["bin_dir"]) {
             // The Go code looks for a list of strings, which a decoded file never is: it always takes `bin_dir`.
-            let list = Setting { value: Value::List(vec![bin_dir.value.clone()]), ..bin_dir.clone() };
-            if let Some(Node::Leaf(old)) = target.entries.insert("bin_dirs".to_owned(), Node::Leaf(list)) {
-                drop_all(&format!("{name}.cni.bin_dirs"), &Node::Leaf(old), &bin_dir.place, REPLACED, dropped);
+            let list = Setting {
+                value: Value::List(vec![bin_dir.value.clone()]),
+                ..bin_dir.clone()
+            };
+            if let Some(Node::Leaf(old)) = target
+                .entries
+                .insert("bin_dirs".to_owned(), Node::Leaf(list))
+            {
+                drop_all(
+                    &format!("{name}.cni.bin_dirs"),
+                    &Node::Leaf(old),
+                    &bin_dir.place,
+                    REPLACED,
+                    dropped,
+                );
             }
         }
-        copy_missing(cni, &mut target, &["bin_dir"], &format!("{name}.cni"), dropped);
+        copy_missing(
+            cni,
+            &mut target,
+            &["bin_dir"],
+            &format!("{name}.cni"),
+            dropped,
+        );
         to.entries.insert("cni".to_owned(), Node::Table(target));
     }
     if let Some(Node::Table(containerd)) = source.get(&["containerd"]) {
         let mut target = inner(&mut to, "containerd", containerd);
-        copy_missing(containerd, &mut target, &IMAGE_CONTAINERD_KEYS, &format!("{name}.containerd"), dropped);
+        copy_missing(
+            containerd,
+            &mut target,
+            &IMAGE_CONTAINERD_KEYS,
+            &format!("{name}.containerd"),
+            dropped,
+        );
         rename_sandbox_mode(&mut target);
-        to.entries.insert("containerd".to_owned(), Node::Table(target));
+        to.entries
+            .insert("containerd".to_owned(), Node::Table(target));
     }
     to
 }
@@ -178,7 +278,9 @@ fn inner(to: &mut Section, key: &str, like: &Section) -> Section {
 }
 
 fn rename_sandbox_mode(containerd: &mut Section) {
-    let Some(Node::Table(runtimes)) = containerd.entries.get_mut("runtimes") else { return };
+    let Some(Node::Table(runtimes)) = containerd.entries.get_mut("runtimes") else {
+        return;
+    };
     for node in runtimes.entries.values_mut() {
         if let Node::Table(runtime) = node
             && !runtime.entries.contains_key("sandboxer")
@@ -193,7 +295,13 @@ fn to_images(source: &Section, mut to: Section, dropped: &mut Vec<Dropped>) -> S
     let name = dotted("plugins", CRI_IMAGES);
     let mut set = |to: &mut Section, key: &str, node: &Node| {
         if let Some(old) = to.entries.insert(key.to_owned(), node.clone()) {
-            drop_all(&format!("{name}.{key}"), &old, node.place(), REPLACED, dropped);
+            drop_all(
+                &format!("{name}.{key}"),
+                &old,
+                node.place(),
+                REPLACED,
+                dropped,
+            );
         }
     };
     if let Some(image) = source.get(&["sandbox_image"]) {
@@ -202,7 +310,8 @@ fn to_images(source: &Section, mut to: Section, dropped: &mut Vec<Dropped>) -> S
             _ => Section::new(image.place().clone()),
         };
         set(&mut pinned, "sandbox", image);
-        to.entries.insert("pinned_images".to_owned(), Node::Table(pinned));
+        to.entries
+            .insert("pinned_images".to_owned(), Node::Table(pinned));
     }
     for key in IMAGE_KEYS {
         if let Some(node) = source.get(&[key]) {

@@ -5,27 +5,46 @@
 //! configuration (which handlers exist, whether it starts, which file and line decided it), which of the
 //! daemons on a node the kubelet talks to, and which of them the NVIDIA toolkit was told to configure.
 
+mod args;
+pub mod checks;
 pub mod config;
 mod cri_rules;
 mod cri_shape;
+mod distributions;
 pub mod handlers;
 pub mod instances;
 pub mod kubelet;
+mod load;
 pub mod merge;
 pub mod migrate;
+#[cfg(test)]
+mod node_tests;
+pub mod parse;
 pub mod paths;
 pub mod problem;
 pub mod release;
+mod shapes;
+pub mod staleness;
+#[cfg(test)]
+mod tests;
 pub mod toolkit;
+mod toolkit_env;
 pub mod tree;
 pub mod value;
 
+pub use checks::HandlerCheck;
 pub use config::{EffectiveConfig, LoadedFile, RootFile, Starts, resolve};
-pub use handlers::{Cri, Handler, HandlerCheck, Known, Origin, cri_view};
-// pub use instances::{Evidence, Instance, InstanceKind, KubeletUse, NodeFacts, Process, find_instances};
+pub use handlers::{Cri, Handler, Known, Origin, cri_view};
+pub use instances::{
+    Evidence, Instance, InstanceKind, NodeFacts, Process, find_instances, shared_paths,
+};
+pub use kubelet::{KubeletUse, kubelet_uses};
 pub use problem::{ConfigProblem, Effect};
 pub use release::{Containerd, Release};
-// pub use toolkit::{ToolkitInput, ToolkitTarget, toolkit_target};
+pub use staleness::{NewerFile, newer_files};
+pub use toolkit::{
+    EnvVar, StrayHandler, ToolkitInput, ToolkitTarget, stray_handlers, toolkit_target,
+};
 pub use tree::{Captured, CapturedTree, GlobResult, MapTree};
 pub use value::{Node, Place, Section, Setting, Superseded, Value};
 

@@ -41,7 +41,10 @@ pub fn join(left: &str, right: &str) -> String {
 /// The last segment of a path.
 #[must_use]
 pub fn base(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+    path.trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(path)
 }
 
 /// Puts a socket address into one spelling: no `unix://`, `/var/run` as `/run`, cleaned.
@@ -49,9 +52,20 @@ pub fn base(path: &str) -> &str {
 /// `/var/run` is a link to `/run` on every distribution that ships containerd.
 #[must_use]
 pub fn socket(address: &str) -> String {
-    let bare = address.trim().strip_prefix("unix:").unwrap_or(address.trim());
-    let bare = if bare.starts_with("//") { bare.trim_start_matches('/') } else { bare };
-    let path = if bare.starts_with('/') { clean(bare) } else { clean(&format!("/{bare}")) };
+    let bare = address
+        .trim()
+        .strip_prefix("unix:")
+        .unwrap_or(address.trim());
+    let bare = if bare.starts_with("//") {
+        bare.trim_start_matches('/')
+    } else {
+        bare
+    };
+    let path = if bare.starts_with('/') {
+        clean(bare)
+    } else {
+        clean(&format!("/{bare}"))
+    };
     same_run(&path)
 }
 
@@ -76,7 +90,10 @@ enum Step {
     Star,
     Any,
     One(char),
-    Class { negated: bool, ranges: Vec<(char, char)> },
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
 }
 
 impl Step {
@@ -85,7 +102,9 @@ impl Step {
             Self::Star => false,
             Self::Any => true,
             Self::One(want) => *want == c,
-            Self::Class { negated, ranges } => ranges.iter().any(|(low, high)| *low <= c && c <= *high) != *negated,
+            Self::Class { negated, ranges } => {
+                ranges.iter().any(|(low, high)| *low <= c && c <= *high) != *negated
+            }
         }
     }
 }
@@ -130,7 +149,9 @@ impl SegmentPattern {
                     at_name += 1;
                 }
                 _ => {
-                    let Some((star, from)) = retry else { return false };
+                    let Some((star, from)) = retry else {
+                        return false;
+                    };
                     retry = Some((star, from + 1));
                     at_step = star + 1;
                     at_name = from + 1;
@@ -170,7 +191,9 @@ fn class(chars: &mut std::str::Chars<'_>) -> Option<Step> {
 /// Whether Go's `filepath.Glob` accepts the pattern.
 #[must_use]
 pub fn pattern_ok(pattern: &str) -> bool {
-    pattern.split('/').all(|segment| SegmentPattern::new(segment).is_some())
+    pattern
+        .split('/')
+        .all(|segment| SegmentPattern::new(segment).is_some())
 }
 
 #[cfg(test)]
@@ -179,7 +202,13 @@ mod tests {
 
     #[test]
     fn paths_are_cleaned_as_go_cleans_them() {
-        for (input, want) in [("/a//b/../c/.", "/a/c"), ("", "."), ("../x", "../x"), ("/../x", "/x"), ("a/..", ".")] {
+        for (input, want) in [
+            ("/a//b/../c/.", "/a/c"),
+            ("", "."),
+            ("../x", "../x"),
+            ("/../x", "/x"),
+            ("a/..", "."),
+        ] {
             assert_eq!(clean(input), want, "{input}");
         }
         assert_eq!(dir("/etc/containerd/config.toml"), "/etc/containerd");
@@ -194,7 +223,11 @@ mod tests {
             "unix:/run/containerd/containerd.sock",
             "/run//containerd/containerd.sock",
         ] {
-            assert_eq!(socket(spelling), "/run/containerd/containerd.sock", "{spelling}");
+            assert_eq!(
+                socket(spelling),
+                "/run/containerd/containerd.sock",
+                "{spelling}"
+            );
         }
     }
 

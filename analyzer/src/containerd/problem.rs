@@ -101,7 +101,9 @@ pub enum ConfigProblem {
         place: Place,
     },
     /// A relative pattern that this release resolves against the daemon's working directory.
-    #[error("relative pattern {pattern:?} is resolved from the working directory of the daemon, not from the file that names it")]
+    #[error(
+        "relative pattern {pattern:?} is resolved from the working directory of the daemon, not from the file that names it"
+    )]
     RelativePattern {
         /// As written.
         pattern: String,
@@ -121,7 +123,9 @@ pub enum ConfigProblem {
         refused: bool,
     },
     /// An imported file replaces a whole plugin section, as containerd 1.x merges.
-    #[error("the section {section} replaces the one of {replaced} as a whole, which loses {lost} of its settings")]
+    #[error(
+        "the section {section} replaces the one of {replaced} as a whole, which loses {lost} of its settings"
+    )]
     SectionReplaced {
         /// The plugin id.
         section: String,
@@ -141,6 +145,18 @@ pub enum ConfigProblem {
         why: String,
         /// Where.
         place: Place,
+    },
+    /// Two tables of one file get the same name in migration.
+    #[error(
+        "the file has {table} under two names, and containerd keeps one of the two (the other is at {other}) at random"
+    )]
+    AmbiguousTable {
+        /// The name both get.
+        table: String,
+        /// One table.
+        place: Place,
+        /// The other.
+        other: Place,
     },
     /// The CRI plugin is in `disabled_plugins`.
     #[error("the CRI plugin is disabled by {id:?} in disabled_plugins")]
@@ -197,9 +213,11 @@ impl ConfigProblem {
     #[must_use]
     pub fn effect(&self) -> Effect {
         match self {
-            Self::NotCaptured { .. } | Self::PatternNotCaptured { .. } | Self::RelativePattern { .. } | Self::OverLimit { .. } => {
-                Effect::Uncertain
-            }
+            Self::NotCaptured { .. }
+            | Self::PatternNotCaptured { .. }
+            | Self::RelativePattern { .. }
+            | Self::AmbiguousTable { .. }
+            | Self::OverLimit { .. } => Effect::Uncertain,
             Self::Missing { .. }
             | Self::NotToml { .. }
             | Self::WrongType { .. }
@@ -207,11 +225,13 @@ impl ConfigProblem {
             | Self::BadPluginId { .. }
             | Self::BadPattern { .. }
             | Self::DropInVersionHigher { refused: true, .. } => Effect::RefusesToStart,
-            Self::DropInVersionHigher { .. } | Self::SectionReplaced { .. } | Self::IgnoredTable { .. } => Effect::Ignored,
+            Self::DropInVersionHigher { .. }
+            | Self::SectionReplaced { .. }
+            | Self::IgnoredTable { .. } => Effect::Ignored,
             Self::CriDisabled { .. } => Effect::CriDisabled,
-            Self::DefaultRuntimeEmpty { .. } | Self::DefaultRuntimeMissing { .. } | Self::CriRejects { .. } => {
-                Effect::CriRefuses
-            }
+            Self::DefaultRuntimeEmpty { .. }
+            | Self::DefaultRuntimeMissing { .. }
+            | Self::CriRejects { .. } => Effect::CriRefuses,
             Self::NoRuntimeType { .. } => Effect::HandlerUnusable,
         }
     }
@@ -220,11 +240,17 @@ impl ConfigProblem {
     #[must_use]
     pub fn place(&self) -> Option<&Place> {
         match self {
-            Self::NotCaptured { imported_at: place, .. }
-            | Self::Missing { imported_at: place, .. }
+            Self::NotCaptured {
+                imported_at: place, ..
+            }
+            | Self::Missing {
+                imported_at: place, ..
+            }
             | Self::DefaultRuntimeEmpty { place }
             | Self::CriRejects { place, .. } => place.as_ref(),
-            Self::DefaultRuntimeMissing { place, runtimes, .. } => place.as_ref().or(runtimes.as_ref()),
+            Self::DefaultRuntimeMissing {
+                place, runtimes, ..
+            } => place.as_ref().or(runtimes.as_ref()),
             Self::NotToml { place, .. }
             | Self::WrongType { place, .. }
             | Self::UnsupportedVersion { place, .. }
@@ -235,6 +261,7 @@ impl ConfigProblem {
             | Self::DropInVersionHigher { place, .. }
             | Self::SectionReplaced { place, .. }
             | Self::IgnoredTable { place, .. }
+            | Self::AmbiguousTable { place, .. }
             | Self::CriDisabled { place, .. }
             | Self::NoRuntimeType { place, .. } => Some(place),
             Self::OverLimit { .. } => None,

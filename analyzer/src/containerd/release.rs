@@ -72,7 +72,10 @@ impl Containerd {
         let mut assumptions = Vec::new();
         let release = match version {
             (0, ..) | (1, 0..=5, _) => {
-                assumptions.push(format!("containerd {}.{} is treated as 1.6", version.0, version.1));
+                assumptions.push(format!(
+                    "containerd {}.{} is treated as 1.6",
+                    version.0, version.1
+                ));
                 Release::V1_6
             }
             (1, 6, _) => Release::V1_6,
@@ -80,39 +83,64 @@ impl Containerd {
             (2, 0..=2, _) => Release::V2_0,
             (2, 3, _) => Release::V2_3,
             _ => {
-                assumptions.push(format!("containerd {}.{} is treated as 2.3", version.0, version.1));
+                assumptions.push(format!(
+                    "containerd {}.{} is treated as 2.3",
+                    version.0, version.1
+                ));
                 Release::V2_3
             }
         };
-        Self { release, version: Some(version), assumptions }
+        Self {
+            release,
+            version: Some(version),
+            assumptions,
+        }
     }
 
     fn guessed(root_schema: Option<i64>) -> Self {
         let (release, why) = match root_schema {
             Some(4..) => (Release::V2_3, "its root file says version 4"),
             Some(3) => (Release::V2_0, "its root file says version 3"),
-            _ => (Release::V1_7, "its root file does not say version 3 or above"),
+            _ => (
+                Release::V1_7,
+                "its root file does not say version 3 or above",
+            ),
         };
-        let assumption = format!("the version of this containerd was not captured; the rules of {} are used because {why}", release.name());
-        Self { release, version: None, assumptions: vec![assumption] }
+        let assumption = format!(
+            "the version of this containerd was not captured; the rules of {} are used because {why}",
+            release.name()
+        );
+        Self {
+            release,
+            version: None,
+            assumptions: vec![assumption],
+        }
     }
 }
 
 /// The first `MAJOR.MINOR[.PATCH]` of a text that starts a word.
 fn number(text: &str) -> Option<(u32, u32, u32)> {
-    let words = text.split(|c: char| c.is_whitespace() || c == '/').filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| c.is_whitespace() || c == '/')
+        .filter(|word| !word.is_empty());
     for word in words {
         let word = word.strip_prefix('v').unwrap_or(word);
         let mut parts = word.splitn(3, '.');
-        let (Some(major), Some(minor)) = (parts.next(), parts.next()) else { continue };
-        let (Ok(major), Some(minor)) = (major.parse(), leading(minor)) else { continue };
+        let (Some(major), Some(minor)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let (Ok(major), Some(minor)) = (major.parse(), leading(minor)) else {
+            continue;
+        };
         return Some((major, minor, parts.next().and_then(leading).unwrap_or(0)));
     }
     None
 }
 
 fn leading(text: &str) -> Option<u32> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     text.get(..digits)?.parse().ok()
 }
 
@@ -125,19 +153,33 @@ mod tests {
         for (text, want) in [
             ("containerd://1.7.12", (1, 7, 12)),
             ("containerd://2.1.3-k3s1", (2, 1, 3)),
-            ("containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u3", (1, 6, 20)),
-            ("containerd github.com/containerd/containerd/v2 2.1.9+unknown ", (2, 1, 9)),
+            (
+                "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u3",
+                (1, 6, 20),
+            ),
+            (
+                "containerd github.com/containerd/containerd/v2 2.1.9+unknown ",
+                (2, 1, 9),
+            ),
             ("v2.0", (2, 0, 0)),
         ] {
             assert_eq!(number(text), Some(want), "{text}");
         }
-        assert_eq!(number("containerd github.com/containerd/containerd/v2 unknown"), None);
+        assert_eq!(
+            number("containerd github.com/containerd/containerd/v2 unknown"),
+            None
+        );
     }
 
     #[test]
     fn an_unknown_version_says_what_was_assumed() {
         let guess = Containerd::from_text(None, Some(3));
         assert_eq!(guess.release, Release::V2_0);
-        assert!(guess.assumptions.iter().any(|line| line.contains("not captured")));
+        assert!(
+            guess
+                .assumptions
+                .iter()
+                .any(|line| line.contains("not captured"))
+        );
     }
 }

@@ -35,6 +35,10 @@ pub trait CapturedTree {
     fn read(&self, host_path: &str) -> Captured;
     /// The host paths that match a Go glob pattern.
     fn glob(&self, pattern: &str) -> GlobResult;
+    /// The path with captured links followed; the cleaned path where none are known.
+    fn canonical(&self, host_path: &str) -> String {
+        paths::clean(host_path)
+    }
 }
 
 /// Links followed before a path counts as a loop, as in Linux.
@@ -60,12 +64,18 @@ impl MapTree {
     /// A tree that is the whole truth: whatever is not added does not exist.
     #[must_use]
     pub fn whole() -> Self {
-        Self { complete: true, ..Self::default() }
+        Self {
+            complete: true,
+            ..Self::default()
+        }
     }
 
     /// Adds a copied file.
     pub fn add(&mut self, host_path: &str, bundle_path: &str, text: &str) {
-        self.files.insert(paths::clean(host_path), (bundle_path.to_owned(), text.to_owned()));
+        self.files.insert(
+            paths::clean(host_path),
+            (bundle_path.to_owned(), text.to_owned()),
+        );
     }
 
     /// Notes that the collector found no such file.
@@ -81,8 +91,11 @@ impl MapTree {
     /// Adds a symbolic link; a relative target counts from the link's directory.
     pub fn add_link(&mut self, host_path: &str, target: &str) {
         let at = paths::clean(host_path);
-        let target =
-            if target.starts_with('/') { paths::clean(target) } else { paths::join(&paths::dir(&at), target) };
+        let target = if target.starts_with('/') {
+            paths::clean(target)
+        } else {
+            paths::join(&paths::dir(&at), target)
+        };
         self.links.insert(at, target);
     }
 
@@ -90,9 +103,15 @@ impl MapTree {
     fn real(&self, host_path: &str) -> Option<String> {
         let mut path = paths::clean(host_path);
         'again: for _ in 0..MAX_LINKS {
-            let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain(std::iter::once(path.len()));
+            let ends = path
+                .match_indices('/')
+                .map(|(at, _)| at)
+                .skip(1)
+                .chain(std::iter::once(path.len()));
             for end in ends {
-                let (Some(head), Some(tail)) = (path.get(..end), path.get(end..)) else { continue };
+                let (Some(head), Some(tail)) = (path.get(..end), path.get(end..)) else {
+                    continue;
+                };
                 if let Some(target) = self.links.get(head) {
                     path = paths::clean(&format!("{target}{tail}"));
                     continue 'again;
@@ -105,14 +124,25 @@ impl MapTree {
 
     /// Names directly below a directory, sorted.
     fn children(&self, dir: &str) -> BTreeSet<String> {
-        let Some(real) = self.real(dir) else { return BTreeSet::new() };
-        let prefix = if real == "/" { real } else { format!("{real}/") };
+        let Some(real) = self.real(dir) else {
+            return BTreeSet::new();
+        };
+        let prefix = if real == "/" {
+            real
+        } else {
+            format!("{real}/")
+        };
         let files = self.files.range(prefix.clone()..).map(|(path, _)| path);
         let links = self.links.range(prefix.clone()..).map(|(path, _)| path);
         let mut names = BTreeSet::new();
-        for paths in [&mut files.into_iter() as &mut dyn Iterator<Item = &String>, &mut links.into_iter()] {
+        for paths in [
+            &mut files.into_iter() as &mut dyn Iterator<Item = &String>,
+            &mut links.into_iter(),
+        ] {
             for path in paths {
-                let Some(rest) = path.strip_prefix(&prefix) else { break };
+                let Some(rest) = path.strip_prefix(&prefix) else {
+                    break;
+                };
                 names.extend(rest.split('/').next().map(str::to_owned));
             }
         }
@@ -120,12 +150,18 @@ impl MapTree {
     }
 
     fn exists(&self, path: &str) -> bool {
-        let Some(real) = self.real(path) else { return false };
-        self.files.contains_key(&real) || !self.children(&real).is_empty() || self.listed.contains(&real)
+        let Some(real) = self.real(path) else {
+            return false;
+        };
+        self.files.contains_key(&real)
+            || !self.children(&real).is_empty()
+            || self.listed.contains(&real)
     }
 
     fn knows_all_of(&self, dir: &str) -> bool {
-        let Some(real) = self.real(dir) else { return true };
+        let Some(real) = self.real(dir) else {
+            return true;
+        };
         self.complete || self.listed.contains(&real) || self.known_absent(&real)
     }
 
@@ -146,9 +182,14 @@ impl MapTree {
 
 impl CapturedTree for MapTree {
     fn read(&self, host_path: &str) -> Captured {
-        let Some(real) = self.real(host_path) else { return Captured::Absent };
+        let Some(real) = self.real(host_path) else {
+            return Captured::Absent;
+        };
         if let Some((bundle_path, text)) = self.files.get(&real) {
-            return Captured::Content { bundle_path: bundle_path.clone(), text: text.clone() };
+            return Captured::Content {
+                bundle_path: bundle_path.clone(),
+                text: text.clone(),
+            };
         }
         if self.complete || self.known_absent(&real) || self.listed.contains(&paths::dir(&real)) {
             return Captured::Absent;
@@ -156,9 +197,17 @@ impl CapturedTree for MapTree {
         Captured::NotCaptured
     }
 
+    fn canonical(&self, host_path: &str) -> String {
+        self.real(host_path)
+            .unwrap_or_else(|| paths::clean(host_path))
+    }
+
     fn glob(&self, pattern: &str) -> GlobResult {
         if !paths::pattern_ok(pattern) || !pattern.starts_with('/') {
-            return GlobResult { paths: Vec::new(), complete: false };
+            return GlobResult {
+                paths: Vec::new(),
+                complete: false,
+            };
         }
         let mut complete = true;
         let mut found = vec!["/".to_owned()];
@@ -170,14 +219,22 @@ impl CapturedTree for MapTree {
                     continue;
                 }
                 complete &= self.knows_all_of(dir);
-                let Some(compiled) = SegmentPattern::new(segment) else { continue };
-                let names = self.children(dir).into_iter().filter(|name| compiled.matches(name));
+                let Some(compiled) = SegmentPattern::new(segment) else {
+                    continue;
+                };
+                let names = self
+                    .children(dir)
+                    .into_iter()
+                    .filter(|name| compiled.matches(name));
                 next.extend(names.map(|name| paths::join(dir, &name)));
             }
             found = next;
         }
         found.retain(|path| self.exists(path));
-        GlobResult { paths: found, complete }
+        GlobResult {
+            paths: found,
+            complete,
+        }
     }
 }
 
@@ -192,11 +249,23 @@ mod tests {
         tree.add("/etc/containerd/conf.d/a.toml", "r/a.toml", "");
         tree.add("/etc/containerd/conf.d/a.bak", "r/a.bak", "");
         let found = tree.glob("/etc/containerd/conf.d/*.toml");
-        assert_eq!(found.paths, ["/etc/containerd/conf.d/a.toml", "/etc/containerd/conf.d/b.toml"]);
-        assert!(!found.complete, "nothing says that the whole directory was copied");
+        assert_eq!(
+            found.paths,
+            [
+                "/etc/containerd/conf.d/a.toml",
+                "/etc/containerd/conf.d/b.toml"
+            ]
+        );
+        assert!(
+            !found.complete,
+            "nothing says that the whole directory was copied"
+        );
         tree.add_listed("/etc/containerd/conf.d");
         assert!(tree.glob("/etc/containerd/conf.d/*.toml").complete);
-        assert_eq!(tree.glob("/etc/*/conf.d/a.toml").paths, ["/etc/containerd/conf.d/a.toml"]);
+        assert_eq!(
+            tree.glob("/etc/*/conf.d/a.toml").paths,
+            ["/etc/containerd/conf.d/a.toml"]
+        );
     }
 
     #[test]
@@ -207,7 +276,10 @@ mod tests {
         assert_eq!(tree.read("/a/config.toml"), Captured::Absent);
         tree.add_link("/var/run", "/run");
         tree.add("/run/x/c.toml", "r/c.toml", "t");
-        assert!(matches!(tree.read("/var/run/x/c.toml"), Captured::Content { .. }));
+        assert!(matches!(
+            tree.read("/var/run/x/c.toml"),
+            Captured::Content { .. }
+        ));
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) fn problems(scanned: &Scanned) -> Vec<Problem> {
 fn of_reader(problem: &ReadProblem) -> Problem {
     Problem {
         place: Place {
-            path: problem.path().to_owned(),
+            path: String::new(),
             line: None,
         },
         text: problem.to_string(),

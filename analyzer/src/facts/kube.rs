@@ -50,8 +50,10 @@ pub struct Pod {
     pub since: Option<DateTime<Utc>>,
     /// Environment of its containers, as far as a diagnosis reads it (runtime and NVIDIA variables).
     pub env: BTreeMap<String, String>,
-    /// Host paths it mounts.
-    pub host_paths: Vec<String>,
+    /// Host paths by the path they are mounted at.
+    pub mounts: BTreeMap<String, String>,
+    /// Container images.
+    pub images: Vec<String>,
 }
 
 impl FactType for Pod {
@@ -75,7 +77,8 @@ impl FactType for Pod {
         field("created", "creation time"),
         field("since", "since when in this state"),
         field("env", "runtime and NVIDIA environment variables"),
-        field("host_paths", "host paths it mounts"),
+        field("mounts", "host paths by mount path"),
+        field("images", "container images"),
     ];
     fn subject(&self) -> String {
         format!("pod/{}/{}", self.namespace, self.name)
@@ -269,6 +272,8 @@ pub struct Workload {
     pub component: String,
     /// Environment as far as a diagnosis reads it.
     pub env: BTreeMap<String, String>,
+    /// Host paths by the path they are mounted at.
+    pub mounts: BTreeMap<String, String>,
     /// Container images.
     pub images: Vec<String>,
 }
@@ -283,6 +288,7 @@ impl FactType for Workload {
         field("ready", "replicas ready"),
         field("component", "part of the GPU stack"),
         field("env", "runtime and NVIDIA environment variables"),
+        field("mounts", "host paths by mount path"),
         field("images", "container images"),
     ];
     fn subject(&self) -> String {

@@ -9,4 +9,7 @@ pub mod condition;
 pub mod eval;
 pub mod iptables;
 pub mod log_line;
+pub mod nft;
 pub mod packet;
+pub mod question;
+pub mod ufw;

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::Extractor;
 use crate::facts::{FactType, Field};
-use crate::firewall::packet::LoggedPacket;
+use crate::firewall::log_line::{LoggedPacket, parse_log_line};
+use crate::firewall::packet::Interface;
 use crate::model::Place;
 use crate::scan::lines::LogLine;
 
@@ -39,8 +40,8 @@ impl PacketLine {
         let packet = &self.packet.packet;
         (
             self.packet.prefix.clone(),
-            packet.in_iface.clone().unwrap_or_default(),
-            packet.out_iface.clone().unwrap_or_default(),
+            name(packet.in_iface.as_ref()),
+            name(packet.out_iface.as_ref()),
             packet.src.to_string(),
             packet.dst.to_string(),
             packet.dport,
@@ -62,8 +63,12 @@ impl FactType for PacketLine {
     }
 }
 
+fn name(interface: Option<&Interface>) -> String {
+    interface.map_or_else(String::new, ToString::to_string)
+}
+
 fn extract(line: &LogLine<'_>) -> Option<PacketLine> {
-    let packet = LoggedPacket::parse(&line.text)?;
+    let packet = parse_log_line(&line.text)?;
     Some(PacketLine {
         node: line.node.to_owned(),
         packet,

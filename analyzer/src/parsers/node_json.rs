@@ -148,6 +148,8 @@ pub struct CapturedFile {
     pub path: String,
     /// `copied`, `absent`, `directory`, ...
     pub outcome: String,
+    /// Target, if it is a symbolic link.
+    pub link: Option<String>,
     /// Last change of the content.
     pub mtime: Option<DateTime<Utc>>,
 }

@@ -48,6 +48,16 @@ pub(super) struct ContainerSpec {
     pub(super) image: String,
     pub(super) env: Vec<EnvVar>,
     pub(super) resources: Resources,
+    #[serde(rename = "volumeMounts")]
+    pub(super) volume_mounts: Vec<VolumeMount>,
+}
+
+/// Where a volume is mounted.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct VolumeMount {
+    name: String,
+    mount_path: String,
 }
 
 /// An environment variable with a literal value.
@@ -68,7 +78,8 @@ pub(super) struct Resources {
 /// A volume that may be a host path.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Volume {
+pub(super) struct Volume {
+    name: String,
     host_path: Option<HostPath>,
 }
 
@@ -199,7 +210,8 @@ fn pod(object: &Object) -> Pod {
         gpus: gpus.filter_map(|(_, count)| count.parse::<u64>().ok()).sum(),
         extended,
         env: environment(spec.containers.iter().chain(&spec.init_containers)),
-        host_paths: host_paths(&spec.volumes),
+        mounts: host_mounts(&spec.volumes, spec.containers.iter().chain(&spec.init_containers)),
+        images: spec.containers.iter().map(|container| container.image.clone()).collect(),
         namespace: meta.namespace.clone(),
         name: meta.name.clone(),
         node: spec.node_name.clone(),
@@ -243,11 +255,18 @@ pub(super) fn environment<'a>(
         .collect()
 }
 
-fn host_paths(volumes: &[Volume]) -> Vec<String> {
-    let mut paths: Vec<String> =
-        volumes.iter().filter_map(|volume| Some(volume.host_path.as_ref()?.path.clone())).collect();
-    paths.sort();
-    paths
+/// Host paths by the path they are mounted at.
+pub(super) fn host_mounts<'a>(
+    volumes: &[Volume],
+    containers: impl Iterator<Item = &'a ContainerSpec>,
+) -> BTreeMap<String, String> {
+    let mounts = containers.flat_map(|container| &container.volume_mounts);
+    mounts
+        .filter_map(|mount| {
+            let volume = volumes.iter().find(|volume| volume.name == mount.name)?;
+            Some((mount.mount_path.clone(), volume.host_path.as_ref()?.path.clone()))
+        })
+        .collect()
 }
 
 fn container(pod: &Pod, status: &ContainerStatus, image: &str, init: bool) -> Container {

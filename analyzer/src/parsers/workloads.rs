@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::components::component;
-use super::pods::{ContainerSpec, Meta, environment, fact};
+use super::pods::{ContainerSpec, Meta, Volume, environment, fact, host_mounts};
 use super::{Item, Parsed, Parser, Read};
 use crate::facts::kube::Workload;
 
@@ -23,6 +23,7 @@ pub(super) static PARSER: Parser = Parser {
 struct PodSpec {
     containers: Vec<ContainerSpec>,
     init_containers: Vec<ContainerSpec>,
+    volumes: Vec<Volume>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -70,6 +71,7 @@ fn parse(item: &Item<'_>) -> Parsed {
         ready: object.status.number_ready.or(object.status.ready_replicas).unwrap_or(0),
         component: component(&object.metadata.name, containers().map(|one| one.image.as_str())),
         env: environment(containers()),
+        mounts: host_mounts(&pods.volumes, containers()),
         images: containers().map(|one| one.image.clone()).collect(),
         namespace: object.metadata.namespace,
         name: object.metadata.name,

@@ -2,7 +2,9 @@
 
 pub mod compile;
 pub mod engine;
+pub mod examples;
 pub mod file;
+pub mod show;
 pub mod template;
 
 use std::path::Path;

@@ -121,7 +121,7 @@ mod tests {
         check(r"(?i)fallen off the bus", Some(&["fallen off the bus"]));
         check(r"i/o timeout|temporary failure", Some(&["i/o timeout", "temporary failure"]));
         check(r"(abc)?defg\d+", Some(&["defg"]));
-        check(r"Xid.*: 79", Some(&["xid"]));
+        check(r"NVRM: Xid.*79", Some(&["nvrm: xid"]));
     }
 
     #[test]

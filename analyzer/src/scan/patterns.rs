@@ -276,13 +276,11 @@ fn around(regex: &Regex, text: &str) -> String {
 
 fn add_packet(packet: PacketLine, packets: &mut Vec<PacketLine>) {
     let key = packet.key();
-    match packets.iter_mut().find(|known| known.key() == key) {
-        Some(known) => {
-            known.count += 1;
-            known.last = known.last.max(packet.last);
-        }
-        None if packets.len() < GROUPS_PER_PIECE => packets.push(packet),
-        None => {}
+    if let Some(known) = packets.iter_mut().find(|known| known.key() == key) {
+        known.count += 1;
+        known.last = known.last.max(packet.last);
+    } else if packets.len() < GROUPS_PER_PIECE {
+        packets.push(packet);
     }
 }
 

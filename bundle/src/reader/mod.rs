@@ -11,7 +11,9 @@ mod pool;
 mod problem;
 mod sniff;
 mod stream;
+mod tar_block;
 mod tar_stage;
+mod top;
 mod walk;
 
 use std::fs::File;
@@ -114,10 +116,11 @@ pub fn read_entry(
         content: Option<Vec<u8>>,
     }
     impl Deliver for One<'_> {
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            entry.path.as_str() == self.path
+        }
+
         fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
-            if piece.entry.path.as_str() != self.path {
-                return ControlFlow::Continue(());
-            }
             let content = self.content.get_or_insert_default();
             let room = self.cap.saturating_sub(content.len());
             let bytes = piece.bytes();
@@ -137,14 +140,16 @@ pub fn read_entry(
     Ok(one.content)
 }
 
-/// All entries in path order.
+/// All entries in path order. Content is passed over, so damage inside it goes unnoticed.
 pub fn list(input: &Path, limits: &Limits) -> Result<(Summary, Vec<EntryInfo>), OpenError> {
     struct Names(Vec<EntryInfo>);
     impl Deliver for Names {
-        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
-            if piece.seq == 0 {
-                self.0.push((*piece.entry).clone());
-            }
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            self.0.push(entry.clone());
+            false
+        }
+
+        fn deliver(&mut self, _piece: OwnedPiece) -> ControlFlow<()> {
             ControlFlow::Continue(())
         }
     }
@@ -248,6 +253,11 @@ fn open(input: &Path) -> Result<Opened, OpenError> {
     if metadata.is_dir() {
         std::fs::read_dir(input).map_err(fail)?;
         return Ok(Opened::Folder);
+    }
+    if !metadata.is_file() {
+        // Opening a pipe or a terminal could wait for ever, and members are read with seeks.
+        let why = "neither a regular file nor a folder: save it to a file first";
+        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, why)));
     }
     let mut file = File::open(input).map_err(fail)?;
     let mut head = Vec::with_capacity(SNIFF_BYTES);

@@ -146,6 +146,12 @@ impl OwnedPiece {
 
 /// Takes the pieces of all entries in order, on the reading thread.
 pub(crate) trait Deliver {
+    /// Told of each entry; false when its content is not wanted, which makes it cheap to pass over.
+    fn wants(&mut self, entry: &EntryInfo) -> bool {
+        let _ = entry;
+        true
+    }
+
     /// `Break` ends the reading: nothing more is wanted.
     fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()>;
 }

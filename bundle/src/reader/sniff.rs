@@ -2,7 +2,7 @@
 
 use tar::Header;
 
-use super::tar_stage::checksum_fits;
+use super::tar_block::checksum_fits;
 
 /// Bytes that are enough to tell.
 pub(crate) const SNIFF_BYTES: usize = 512;
@@ -21,9 +21,7 @@ pub(crate) fn magic(head: &[u8]) -> Magic {
         return Magic::Gzip;
     }
     let is_tar = match head.first_chunk::<512>() {
-        Some(block) => {
-            checksum_fits(Header::from_byte_slice(block)) || block.iter().all(|b| *b == 0)
-        }
+        Some(block) => checksum_fits(Header::from_byte_slice(block)),
         None => false,
     };
     if is_tar { Magic::Tar } else { Magic::Other }
@@ -51,6 +49,12 @@ pub(crate) fn looks_like(head: &[u8]) -> String {
         (b"\x7fELF", "a program"),
         (b"%PDF", "a PDF document"),
     ];
+    if head.is_empty() {
+        return "nothing inside".to_owned();
+    }
+    if head.iter().all(|b| *b == 0) {
+        return "it starts with zeros: an empty archive or a damaged file".to_owned();
+    }
     for (magic, name) in KNOWN {
         if head.starts_with(magic) {
             return format!("it looks like {name}");

@@ -58,7 +58,10 @@ enum Hopped {
 struct Flight {
     offset: u64,
     sizes: MemberSizes,
+    /// Another member, or the end of the file, follows: the sizes are believable.
     good_neighbour: bool,
+    /// It holds nothing that is wanted and was not read.
+    skipped: bool,
 }
 
 fn hop(hopper: &mut Hopper, shared: &Shared, tar: &mut TarStage, walk: &mut Walk<'_>) -> Hopped {
@@ -66,8 +69,10 @@ fn hop(hopper: &mut Hopper, shared: &Shared, tar: &mut TarStage, walk: &mut Walk
     let mut end = None;
     let (mut submitted, mut taken) = (0_u64, 0_u64);
     loop {
-        while end.is_none() && flights.len() < shared.members_in_flight() {
-            match hopper.next() {
+        while end.is_none() && !tar.ended() && flights.len() < shared.members_in_flight() {
+            let ahead: u64 = flights.iter().map(|f| f.sizes.inflated as u64).sum();
+            match hopper.next(tar.skippable(walk).saturating_sub(ahead)) {
+                Ok(Hop::Skipped(flight)) => flights.push_back(flight),
                 Ok(Hop::Member { flight, bytes }) => {
                     let sizes = flight.sizes;
                     shared.submit(MemberJob {
@@ -84,13 +89,21 @@ fn hop(hopper: &mut Hopper, shared: &Shared, tar: &mut TarStage, walk: &mut Walk
             }
         }
         let Some(flight) = flights.pop_front() else {
+            if end.is_none() && !hopper.at_end() {
+                tar.more_follows();
+            }
             return end.unwrap_or(Hopped::End);
         };
+        let read = flight.offset + flight.sizes.file as u64;
+        if flight.skipped {
+            walk.count(flight.sizes.inflated, read);
+            tar.skip(flight.sizes.inflated as u64, walk);
+            continue;
+        }
         let result = shared.wait_for(taken);
         taken += 1;
         match result {
             Ok(buf) => {
-                let read = flight.offset + flight.sizes.file as u64;
                 walk.count(buf.bytes().len(), read);
                 tar.feed(&Arc::new(buf), walk);
             }
@@ -100,9 +113,6 @@ fn hop(hopper: &mut Hopper, shared: &Shared, tar: &mut TarStage, walk: &mut Walk
             Err(_) => return Hopped::StreamFrom(flight.offset),
         }
         if walk.stopped() {
-            return Hopped::End;
-        }
-        if tar.ended() && end.is_none() && flights.is_empty() {
             return Hopped::End;
         }
     }
@@ -115,6 +125,7 @@ struct Hopper {
 }
 
 enum Hop {
+    Skipped(Flight),
     Member { flight: Flight, bytes: Vec<u8> },
     Other(u64),
     End,
@@ -126,7 +137,12 @@ impl Hopper {
         Self { file, offset: 0 }
     }
 
-    fn next(&mut self) -> io::Result<Hop> {
+    fn at_end(&mut self) -> bool {
+        self.file.fill_buf().is_ok_and(<[u8]>::is_empty)
+    }
+
+    /// The next member; its content is passed over when it inflates to no more than `unwanted`.
+    fn next(&mut self, unwanted: u64) -> io::Result<Hop> {
         let mut bytes = Vec::new();
         (&mut self.file)
             .take(HEAD_BYTES as u64)
@@ -138,21 +154,44 @@ impl Hopper {
             return Ok(Hop::Other(self.offset));
         };
         let rest = sizes.file - bytes.len();
+        if sizes.inflated as u64 <= unwanted && self.pass_over(rest)? {
+            let flight = self.flight(sizes, true);
+            return Ok(Hop::Skipped(flight));
+        }
         bytes.reserve_exact(rest);
         (&mut self.file).take(rest as u64).read_to_end(&mut bytes)?;
         if bytes.len() < sizes.file {
             return Ok(Hop::Other(self.offset));
         }
         let next = self.file.fill_buf()?;
-        let good_neighbour = next.is_empty() || next[0] == 0x1f;
-        let offset = self.offset;
-        self.offset += sizes.file as u64;
+        let good_neighbour = next.first().is_none_or(|b| *b == 0x1f);
         let flight = Flight {
-            offset,
-            sizes,
             good_neighbour,
+            ..self.flight(sizes, false)
         };
         Ok(Hop::Member { flight, bytes })
+    }
+
+    fn flight(&mut self, sizes: MemberSizes, skipped: bool) -> Flight {
+        let offset = self.offset;
+        self.offset += sizes.file as u64;
+        Flight {
+            offset,
+            sizes,
+            good_neighbour: false,
+            skipped,
+        }
+    }
+
+    /// Moves over the rest of a member; false, and not moved, when no other follows it.
+    fn pass_over(&mut self, rest: usize) -> io::Result<bool> {
+        let distance = i64::try_from(rest).map_err(io::Error::other)?;
+        self.file.seek_relative(distance)?;
+        let follows = self.file.fill_buf()?.first() == Some(&0x1f);
+        if !follows {
+            self.file.seek_relative(-distance)?;
+        }
+        Ok(follows)
     }
 }
 

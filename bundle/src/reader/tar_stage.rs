@@ -7,9 +7,9 @@ use tar::{EntryType, Header, PaxExtensions};
 use super::piece::Buf;
 use super::problem::{OpenError, ReadProblem};
 use super::sniff::looks_like;
+use super::tar_block::{BLOCK, checksum_fits, kind_name, padded, within};
 use super::walk::Walk;
 
-const BLOCK: usize = 512;
 /// Long names and PAX records beyond this are refused.
 const MAX_META: u64 = 1 << 20;
 
@@ -111,9 +111,34 @@ impl TarStage {
         }
     }
 
+    /// Bytes that come next and will be thrown away.
+    pub(crate) fn skippable(&self, walk: &Walk<'_>) -> u64 {
+        match self.state {
+            State::Skip { left } => left,
+            State::Content { left, .. } if walk.unwanted() => left,
+            _ => 0,
+        }
+    }
+
+    /// Passes over bytes that were not even inflated, at most [`Self::skippable`] of them.
+    pub(crate) fn skip(&mut self, bytes: u64, walk: &mut Walk<'_>) {
+        self.pos += bytes;
+        if let State::Content { left, .. } | State::Skip { left } = &mut self.state {
+            *left = left.saturating_sub(bytes);
+        }
+        self.settle(walk);
+    }
+
+    /// Notes that the file goes on behind the end of the archive.
+    pub(crate) fn more_follows(&mut self) {
+        self.trailing = true;
+    }
+
     /// Passes over bytes that are lost.
     pub(crate) fn gap(&mut self, lost: u64, at: u64, why: &str, walk: &mut Walk<'_>) {
         self.pos += lost;
+        // Something was there, so what follows is not refused for lack of a first header.
+        self.any_header = true;
         if self.end_seen {
             return;
         }
@@ -143,7 +168,7 @@ impl TarStage {
             return;
         }
         walk.end(false);
-        if !self.any_header && !self.block.is_empty() && why.is_none() {
+        if !self.any_header && why.is_none() {
             self.not_a_tar(walk);
             return;
         }
@@ -203,7 +228,10 @@ impl TarStage {
             return;
         }
         if block.iter().all(|b| *b == 0) {
-            if !matches!(self.state, State::Resync) {
+            if !self.any_header {
+                self.block.extend_from_slice(block);
+                self.not_a_tar(walk);
+            } else if !matches!(self.state, State::Resync) {
                 self.end_seen = true;
                 self.state = State::End;
             }
@@ -335,16 +363,6 @@ impl TarStage {
     }
 }
 
-/// At most `have`, at most `left`.
-fn within(left: u64, have: usize) -> usize {
-    usize::try_from(left).map_or(have, |left| left.min(have))
-}
-
-fn padded(size: u64) -> u64 {
-    size.checked_next_multiple_of(BLOCK as u64)
-        .unwrap_or(u64::MAX)
-}
-
 fn padding(size: u64) -> State {
     match padded(size) - size {
         0 => State::Header,
@@ -357,34 +375,4 @@ fn skip_entry(size: u64) -> State {
         0 => State::Header,
         left => State::Skip { left },
     }
-}
-
-fn kind_name(kind: EntryType) -> &'static str {
-    match kind {
-        EntryType::Link => "hard link",
-        EntryType::Symlink => "symbolic link",
-        EntryType::Char => "character device",
-        EntryType::Block => "block device",
-        EntryType::Fifo => "named pipe",
-        EntryType::GNUSparse => "sparse file",
-        _ => "entry of unknown kind",
-    }
-}
-
-/// Whether the header's checksum is right, with signed bytes (old tars) or unsigned ones.
-pub(crate) fn checksum_fits(header: &Header) -> bool {
-    let Ok(stated) = header.cksum() else {
-        return false;
-    };
-    let (mut unsigned, mut signed) = (0_u32, 0_i64);
-    for (at, byte) in header.as_bytes().iter().enumerate() {
-        let byte = if (148..156).contains(&at) {
-            b' '
-        } else {
-            *byte
-        };
-        unsigned += u32::from(byte);
-        signed += i64::from(byte.cast_signed());
-    }
-    stated == unsigned || i64::from(stated) == signed
 }

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use super::limits::{Limits, RATIO_FLOOR};
 use super::piece::{Buf, Cutter, Deliver, EntryInfo, OwnedPiece};
 use super::problem::{OpenError, ReadProblem};
+use super::top::TopFolder;
 use super::{Form, Summary};
 use crate::manifest::{FormatVersion, Header, Manifest};
 use crate::path::BundlePath;
@@ -21,41 +22,12 @@ const MAX_PROBLEMS: usize = 10_000;
 /// Bytes of `casefile.json` or `manifest.json` that are parsed.
 const MAX_METADATA: usize = 64 << 20;
 
-/// First path segments that are content, never the name of a top folder: our layout and a root file system.
-const NOT_TOP: &[&str] = &[
-    "bin",
-    "boot",
-    "cluster-info",
-    "cluster-resources",
-    "dev",
-    "etc",
-    "helm",
-    "home",
-    "host-collectors",
-    "lib",
-    "lib64",
-    "mnt",
-    "nodes",
-    "opt",
-    "proc",
-    "root",
-    "run",
-    "sbin",
-    "snap",
-    "srv",
-    "sys",
-    "tmp",
-    "usr",
-    "var",
-];
-
 /// State of one reading; the tar and folder stages feed it.
 pub(crate) struct Walk<'a> {
     pub(crate) input: PathBuf,
     limits: Limits,
     deliver: &'a mut dyn Deliver,
-    strip_top: bool,
-    top: Option<Option<String>>,
+    top: TopFolder,
     seen: BTreeSet<BundlePath>,
     headers: u64,
     current: Option<Current>,
@@ -74,6 +46,7 @@ pub(crate) struct Walk<'a> {
 struct Current {
     cutter: Cutter,
     got: u64,
+    wanted: bool,
     over_limit: bool,
     metadata: Option<Vec<u8>>,
 }
@@ -98,8 +71,7 @@ impl<'a> Walk<'a> {
             input: input.to_owned(),
             limits: *limits,
             deliver,
-            strip_top,
-            top: None,
+            top: TopFolder::new(strip_top),
             seen: BTreeSet::new(),
             headers: 0,
             current: None,
@@ -189,34 +161,12 @@ impl<'a> Walk<'a> {
                 return None;
             }
         };
-        let path = self.strip(path, is_folder)?;
+        let path = self.top.strip(path, is_folder)?;
         if renamed {
             let path = path.to_string();
             self.problem(ReadProblem::Renamed { path });
         }
         Some(path)
-    }
-
-    fn strip(&mut self, path: BundlePath, is_folder: bool) -> Option<BundlePath> {
-        if !self.strip_top {
-            return Some(path);
-        }
-        let (first, rest) = match path.as_str().split_once('/') {
-            Some((first, rest)) => (first, Some(rest)),
-            None => (path.as_str(), None),
-        };
-        let top = self.top.get_or_insert_with(|| {
-            let is_top = (rest.is_some() || is_folder) && !NOT_TOP.contains(&first);
-            is_top.then(|| first.to_owned())
-        });
-        if top.as_deref() != Some(first) {
-            return Some(path);
-        }
-        match rest {
-            Some(rest) => BundlePath::new(rest).ok(),
-            None if is_folder => None,
-            None => Some(path),
-        }
     }
 
     /// Begins a regular file; false when its content is to be skipped.
@@ -229,8 +179,11 @@ impl<'a> Walk<'a> {
         let is_metadata = matches!(path.as_str(), HEADER_PATH | MANIFEST_PATH);
         let index = u32::try_from(self.entries).unwrap_or(u32::MAX);
         self.entries += 1;
+        let entry = EntryInfo { index, path, size };
+        let wanted = self.deliver.wants(&entry);
         self.current = Some(Current {
-            cutter: Cutter::new(Arc::new(EntryInfo { index, path, size })),
+            cutter: Cutter::new(Arc::new(entry)),
+            wanted,
             got: 0,
             over_limit: false,
             metadata: is_metadata.then(Vec::new),
@@ -240,7 +193,8 @@ impl<'a> Walk<'a> {
 
     /// Whether more of the current entry would be thrown away.
     pub(crate) fn unwanted(&self) -> bool {
-        self.current.as_ref().is_none_or(|c| c.over_limit)
+        let unwanted = |c: &Current| c.over_limit || !(c.wanted || c.metadata.is_some());
+        self.current.as_ref().is_none_or(unwanted)
     }
 
     /// Takes content of the current entry.
@@ -260,7 +214,7 @@ impl<'a> Walk<'a> {
         }
         current.got += taken;
         self.bytes += taken;
-        if !wanted.is_empty() {
+        if current.wanted && !wanted.is_empty() {
             current.cutter.content(buf, wanted, &mut self.ready);
         }
         if given > room && !current.over_limit {
@@ -276,7 +230,9 @@ impl<'a> Walk<'a> {
     pub(crate) fn gap(&mut self, lost: u64, at: u64, why: &str) {
         let path = match &mut self.current {
             Some(current) => {
-                current.cutter.gap(&mut self.ready);
+                if current.wanted {
+                    current.cutter.gap(&mut self.ready);
+                }
                 current.cutter.entry().path.to_string()
             }
             None => "archive".to_owned(),
@@ -297,7 +253,9 @@ impl<'a> Walk<'a> {
             return;
         };
         let entry = Arc::clone(current.cutter.entry());
-        current.cutter.end(&mut self.ready);
+        if current.wanted {
+            current.cutter.end(&mut self.ready);
+        }
         if !complete && let Some(expected) = entry.size {
             let path = entry.path.to_string();
             let got = current.got;
@@ -317,7 +275,9 @@ impl<'a> Walk<'a> {
 
     fn pass_on(&mut self) {
         for piece in self.ready.drain(..) {
-            if self.stop.is_none() && self.deliver.deliver(piece).is_break() {
+            // A limit still lets the last piece of what was begun through.
+            let open = matches!(self.stop, None | Some(Stop::Limit));
+            if open && self.deliver.deliver(piece).is_break() {
                 self.stop = Some(Stop::Satisfied);
             }
         }

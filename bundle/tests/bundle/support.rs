@@ -1,7 +1,7 @@
 //! Support: bundles made in a test, and a sink that keeps everything.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use casefile_bundle::{
@@ -85,6 +85,64 @@ impl Scratch {
         std::fs::write(&path, bytes).unwrap();
         path
     }
+}
+
+/// One entry of a foreign tar, as raw as its maker wants it.
+pub(crate) struct Raw<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) kind: u8,
+    pub(crate) declared: Option<u64>,
+    pub(crate) content: &'a [u8],
+}
+
+pub(crate) fn file<'a>(name: &'a str, content: &'a [u8]) -> Raw<'a> {
+    Raw {
+        name: name.as_bytes(),
+        kind: b'0',
+        declared: None,
+        content,
+    }
+}
+
+/// One entry with a right checksum, padded.
+pub(crate) fn raw_entry(entry: &Raw<'_>) -> Vec<u8> {
+    let mut header = tar::Header::new_ustar();
+    header.set_size(entry.declared.unwrap_or(entry.content.len() as u64));
+    header.set_mode(0o644);
+    header.set_entry_type(tar::EntryType::new(entry.kind));
+    header.as_mut_bytes()[..entry.name.len()].copy_from_slice(entry.name);
+    header.set_cksum();
+    let mut out = header.as_bytes().to_vec();
+    out.extend_from_slice(entry.content);
+    out.resize(out.len().next_multiple_of(512), 0);
+    out
+}
+
+/// A plain tar with its end mark.
+pub(crate) fn tar_of(entries: &[Raw<'_>]) -> Vec<u8> {
+    let mut out: Vec<u8> = entries.iter().flat_map(raw_entry).collect();
+    out.resize(out.len() + 1024, 0);
+    out
+}
+
+/// A single gzip member, as any tool makes it.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub(crate) fn gunzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes)
+        .read_to_end(&mut out)
+        .unwrap();
+    out
+}
+
+/// The problems as a user reads them.
+pub(crate) fn sentences(summary: &Summary) -> Vec<String> {
+    summary.problems.iter().map(ToString::to_string).collect()
 }
 
 /// What a [`Keep`] sink keeps of a piece.

@@ -1,0 +1,159 @@
+//! The command line: what the user typed, and nothing else.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::model::Verdict;
+
+/// Replays a bundle of a GPU node offline, names the root cause and renders the post-mortem.
+#[derive(Debug, Parser)]
+#[command(name = "casefile-analyzer", version, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write the post-mortem of a bundle as Markdown, HTML and JSON.
+    Report(ReportArgs),
+    /// Print the diagnosis.
+    Diagnose(DiagnoseArgs),
+    /// List the entries of a bundle.
+    Ls(LsArgs),
+    /// Print one entry of a bundle.
+    Cat(CatArgs),
+    /// List, show and test the rules.
+    Rules(RulesArgs),
+}
+
+/// Rules to use.
+#[derive(Debug, Args)]
+pub struct RuleArgs {
+    /// Folder of further rules (YAML); a file with a known id replaces that rule.
+    #[arg(long, value_name = "DIR")]
+    pub rules: Option<PathBuf>,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Bundle, unpacked bundle, or folder of evidence.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Folder to write to; made if it does not exist.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Formats to write.
+    #[arg(long, value_delimiter = ',', default_value = "md,html,json")]
+    pub format: Vec<ReportFormat>,
+    /// Rules.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// A format of `report`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// Markdown.
+    Md,
+    /// One HTML file.
+    Html,
+    /// JSON.
+    Json,
+}
+
+/// Arguments of `diagnose`.
+#[derive(Debug, Args)]
+pub struct DiagnoseArgs {
+    /// Bundle, unpacked bundle, folder of evidence, or `-` for pasted text.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Output.
+    #[arg(long, default_value = "text")]
+    pub format: DiagnoseFormat,
+    /// Exit with 1 if a cause is at least this sure.
+    #[arg(long, value_name = "VERDICT")]
+    pub fail_on: Option<FailOn>,
+    /// Rules.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// A format of `diagnose`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiagnoseFormat {
+    /// For a person.
+    Text,
+    /// For a program.
+    Json,
+}
+
+/// A verdict for `--fail-on`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Only confirmed causes.
+    Confirmed,
+    /// Confirmed and likely causes.
+    Likely,
+}
+
+impl FailOn {
+    /// Whether a cause with this verdict counts.
+    pub fn reached_by(self, verdict: Verdict) -> bool {
+        match self {
+            FailOn::Confirmed => verdict == Verdict::Confirmed,
+            FailOn::Likely => verdict <= Verdict::Likely,
+        }
+    }
+}
+
+/// Arguments of `ls`.
+#[derive(Debug, Args)]
+pub struct LsArgs {
+    /// Bundle.
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+    /// Only entries whose path starts with this.
+    #[arg(value_name = "PREFIX", default_value = "")]
+    pub prefix: String,
+}
+
+/// Arguments of `cat`.
+#[derive(Debug, Args)]
+pub struct CatArgs {
+    /// Bundle.
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+    /// Entry, as `ls` prints it; `PATH:LINE` prints that line only.
+    #[arg(value_name = "PATH")]
+    pub path: String,
+}
+
+/// Arguments of `rules`.
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// What to do with them.
+    #[command(subcommand)]
+    pub command: RulesCommand,
+}
+
+/// What to do with the rules.
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// List all rules.
+    List(RuleArgs),
+    /// Show one rule as a page of a runbook.
+    Show {
+        /// Cause id.
+        id: String,
+        /// Rules.
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
+    /// Check the rules and run the examples inside them.
+    Test(RuleArgs),
+}

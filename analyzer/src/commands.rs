@@ -1,0 +1,233 @@
+//! What each command does; each writes to the given output and says how it ended.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use casefile_bundle::{Limits, OpenError};
+
+use crate::cli::{
+    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, LsArgs, ReportArgs, ReportFormat,
+    RuleArgs, RulesArgs, RulesCommand,
+};
+use crate::diagnose::{AnalyzeError, Analyzer};
+use crate::model::Analysis;
+use crate::report::{self, Format};
+use crate::rules::{self, examples, show};
+
+/// How a command ended; the numbers are the exit codes of the README.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// Findings at or above `--fail-on`.
+    Findings = 1,
+    /// Wrong use.
+    Usage = 2,
+    /// Input unreadable or too new.
+    Input = 3,
+    /// Our own bug.
+    Bug = 70,
+}
+
+/// Longest pasted text, in bytes.
+const PASTE_LIMIT: u64 = 256 << 20;
+/// Longest entry that `cat` prints, in bytes.
+const CAT_LIMIT: usize = 1 << 30;
+
+/// Runs a command; messages for people go to `errors`.
+pub fn run(cli: Cli, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    match cli.command {
+        Command::Report(args) => report(&args, out, errors),
+        Command::Diagnose(args) => diagnose(&args, out, errors),
+        Command::Ls(args) => ls(&args, out),
+        Command::Cat(args) => cat(&args, out, errors),
+        Command::Rules(args) => rules_command(&args, out, errors),
+    }
+}
+
+fn analyzer(args: &RuleArgs, errors: &mut dyn Write) -> anyhow::Result<Analyzer> {
+    let (set, faults) = rules::load(args.rules.as_deref())?;
+    for fault in faults {
+        writeln!(errors, "warning: {fault}; this rule is left out, the others run")?;
+    }
+    Ok(Analyzer::new(set)?)
+}
+
+fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    report::check_output_dir(&args.output)?;
+    let analyzer = analyzer(&args.rules, errors)?;
+    let formats: Vec<Format> = args
+        .format
+        .iter()
+        .map(|format| match format {
+            ReportFormat::Md => Format::Markdown,
+            ReportFormat::Html => Format::Html,
+            ReportFormat::Json => Format::Json,
+        })
+        .collect();
+    let several = args.inputs.len() > 1;
+    for input in &args.inputs {
+        let analysis = analyzer.analyze(input)?;
+        let folder = if several {
+            args.output.join(analysis.input.name.trim_end_matches(".tar.gz"))
+        } else {
+            args.output.clone()
+        };
+        let written = report::write_reports(&analysis, &folder, &formats)?;
+        writeln!(out, "{}", report::headline(&analysis))?;
+        for file in written {
+            writeln!(out, "wrote {}", file.display())?;
+        }
+        warn_problems(&analysis, errors)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn warn_problems(analysis: &Analysis, errors: &mut dyn Write) -> std::io::Result<()> {
+    const SHOWN: usize = 10;
+    for problem in analysis.problems.iter().take(SHOWN) {
+        if problem.place.path.is_empty() {
+            writeln!(errors, "warning: {}", problem.text)?;
+        } else {
+            writeln!(errors, "warning: {}: {}", problem.place, problem.text)?;
+        }
+    }
+    if analysis.problems.len() > SHOWN {
+        let more = analysis.problems.len() - SHOWN;
+        writeln!(errors, "warning: {more} more problems; the report lists them")?;
+    }
+    Ok(())
+}
+
+fn diagnose(
+    args: &DiagnoseArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let analyzer = analyzer(&args.rules, errors)?;
+    let mut exit = Exit::Done;
+    for input in &args.inputs {
+        let pasted = (input.as_os_str() == "-").then(pasted_text).transpose()?;
+        let input: PathBuf = pasted.as_ref().map_or_else(|| input.clone(), |dir| dir.path().into());
+        let analysis = analyzer.analyze(&input)?;
+        match args.format {
+            DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis)?)?,
+            DiagnoseFormat::Json => write!(out, "{}", report::render_json(&analysis)?)?,
+        }
+        warn_problems(&analysis, errors)?;
+        let reached = args.fail_on.is_some_and(|limit| {
+            analysis.incidents.iter().any(|incident| limit.reached_by(incident.verdict))
+        });
+        if reached {
+            exit = Exit::Findings;
+        }
+    }
+    Ok(exit)
+}
+
+/// Puts standard input into a folder of its own, where it is read like any loose file.
+fn pasted_text() -> anyhow::Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir().context("making a temporary folder for the pasted text")?;
+    let mut file = std::fs::File::create(folder.path().join("pasted.txt"))?;
+    std::io::copy(&mut std::io::stdin().lock().take(PASTE_LIMIT), &mut file)
+        .context("reading standard input")?;
+    Ok(folder)
+}
+
+fn ls(args: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let (_, entries) = casefile_bundle::list(&args.input, &Limits::default())?;
+    for entry in entries {
+        if entry.path.as_str().starts_with(&args.prefix) {
+            let size = entry.size.map_or_else(|| "?".to_owned(), |size| size.to_string());
+            writeln!(out, "{size:>12}  {}", entry.path)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn cat(args: &CatArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    let read = |path: &str| {
+        casefile_bundle::read_entry(&args.input, &Limits::default(), path, CAT_LIMIT)
+    };
+    if let Some(bytes) = read(&args.path)? {
+        out.write_all(&bytes)?;
+        return Ok(Exit::Done);
+    }
+    // A path may itself hold a colon, so the plain path was tried first.
+    if let Some((path, line)) = args.path.rsplit_once(':')
+        && let Ok(line) = line.parse::<usize>()
+        && let Some(bytes) = read(path)?
+    {
+        let Some(text) = bytes.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)) else {
+            bail!("{path} has fewer than {line} lines");
+        };
+        out.write_all(text)?;
+        writeln!(out)?;
+        return Ok(Exit::Done);
+    }
+    writeln!(
+        errors,
+        "error: {} has no entry {}; `casefile-analyzer ls {}` lists them",
+        args.input.display(),
+        args.path,
+        args.input.display()
+    )?;
+    Ok(Exit::Input)
+}
+
+fn rules_command(
+    args: &RulesArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    match &args.command {
+        RulesCommand::List(rules) => {
+            let (set, _) = rules::load(rules.rules.as_deref())?;
+            show::list(&set, out)?;
+            Ok(Exit::Done)
+        }
+        RulesCommand::Show { id, rules } => {
+            let (set, _) = rules::load(rules.rules.as_deref())?;
+            match set.rules.iter().find(|rule| rule.file.id == *id) {
+                Some(rule) => show::page(rule, out)?,
+                None => {
+                    writeln!(errors, "error: no rule {id:?}; `casefile-analyzer rules list` lists them")?;
+                    return Ok(Exit::Usage);
+                }
+            }
+            Ok(Exit::Done)
+        }
+        RulesCommand::Test(rules) => test_rules(rules.rules.as_deref(), out, errors),
+    }
+}
+
+fn test_rules(
+    folder: Option<&Path>,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let (set, faults) = rules::load(folder)?;
+    for fault in &faults {
+        writeln!(errors, "error: {fault}")?;
+    }
+    let outcome = examples::run(set)?;
+    for failure in &outcome.failures {
+        writeln!(out, "{failure}")?;
+    }
+    writeln!(out, "{} examples passed, {} failed", outcome.passed, outcome.failures.len())?;
+    let good = outcome.failures.is_empty() && faults.is_empty();
+    Ok(if good { Exit::Done } else { Exit::Findings })
+}
+
+/// The exit code that an error stands for.
+pub fn exit_of(error: &anyhow::Error) -> Exit {
+    if error.downcast_ref::<OpenError>().is_some() {
+        return Exit::Input;
+    }
+    match error.downcast_ref::<AnalyzeError>() {
+        Some(AnalyzeError::Open(_)) => Exit::Input,
+        Some(_) => Exit::Bug,
+        None => Exit::Usage,
+    }
+}

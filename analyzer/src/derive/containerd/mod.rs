@@ -1,0 +1,331 @@
+//! Container runtimes: which containerd the kubelet uses, which handlers each instance would resolve,
+//! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
+
+mod toolkit;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use super::{Deriver, Known};
+use crate::containerd::config::RootFile;
+use crate::containerd::handlers::{Cri, cri_view};
+use crate::containerd::instances::{
+    Evidence, Instance, NodeFacts, Process as Seen, find_instances,
+};
+use crate::containerd::kubelet::{KubeletUse, kubelet_uses};
+use crate::containerd::problem::ConfigProblem;
+use crate::containerd::{Answer, EffectiveConfig, MapTree, resolve};
+use crate::facts::kube::{Node, RuntimeClass};
+use crate::facts::node::Process;
+use crate::facts::runtime::{ConfigFault, ContainerdInstance, HandlerCheck};
+use crate::facts::{AnyFact, Fact};
+use crate::model::Place;
+use crate::parsers::{CapturedFile, InstanceRecord};
+
+/// Joins processes, host files, Node objects, RuntimeClasses and helm values.
+pub(super) static DERIVER: Deriver = Deriver {
+    id: "containerd",
+    derive,
+};
+
+/// A configuration may be written this much before the process that reads it counts as started later.
+const START_SLACK_SECONDS: i64 = 2;
+
+/// Everything resolved about one node.
+struct Resolved {
+    node: String,
+    instances: Vec<Instance>,
+    kubelet: KubeletUse,
+    configs: BTreeMap<String, EffectiveConfig>,
+    cris: BTreeMap<String, Cri>,
+}
+
+impl Resolved {
+    fn used(&self, id: &str) -> &'static str {
+        match &self.kubelet {
+            KubeletUse::Instance { id: used, .. } if used == id => "yes",
+            KubeletUse::Unknown { .. } => "unknown",
+            _ => "no",
+        }
+    }
+}
+
+fn derive(known: &Known<'_>) -> Vec<AnyFact> {
+    let mut facts = Vec::new();
+    for node in known.nodes() {
+        let tree = tree::captured(known, &node);
+        let resolved = resolve_node(known, &node, &tree);
+        for instance in &resolved.instances {
+            facts.extend(instance_facts(known, &resolved, instance));
+        }
+        facts.extend(toolkit::targets(known, &resolved));
+    }
+    facts
+}
+
+fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Resolved {
+    let processes = processes(known, node);
+    let runtime = node_text(known, node, |node| Some(node.runtime.clone()));
+    let socket = node_text(known, node, |node| node.cri_socket.clone());
+    let versions = versions(known, node);
+    let facts = NodeFacts {
+        tree,
+        processes: &processes,
+        processes_captured: known.paths.iter().any(|path| *path == format!("nodes/{node}/processes.json")),
+        versions: &versions,
+        node_runtime: runtime.as_ref(),
+        cri_socket: socket.as_ref(),
+    };
+    let instances = find_instances(&facts);
+    let kubelet = kubelet_uses(&facts, &instances);
+    let mut configs = BTreeMap::new();
+    let mut cris = BTreeMap::new();
+    for instance in &instances {
+        let root = RootFile {
+            path: &instance.config_path,
+            explicit: instance.config_explicit,
+        };
+        let config = resolve(tree, root, instance.version.as_deref());
+        cris.insert(instance.id.clone(), cri_view(&config));
+        configs.insert(instance.id.clone(), config);
+    }
+    Resolved {
+        node: node.to_owned(),
+        instances,
+        kubelet,
+        configs,
+        cris,
+    }
+}
+
+fn processes(known: &Known<'_>, node: &str) -> Vec<Seen> {
+    let of_node = known.facts.table::<Process>().iter().filter(|process| process.data.node == node);
+    of_node
+        .map(|process| Seen {
+            pid: u32::try_from(process.data.pid).unwrap_or(0),
+            comm: process.data.comm.clone(),
+            exe: Some(process.data.exe.clone()).filter(|exe| !exe.is_empty()),
+            cmdline: process.data.cmdline.clone(),
+            started: process.data.started.map(|at| at.to_rfc3339()),
+            cgroup: Some(process.data.cgroup.clone()).filter(|cgroup| !cgroup.is_empty()),
+            unit: None,
+            source: Some(evidence(&process.place, &process.text)),
+        })
+        .collect()
+}
+
+fn evidence(place: &Place, text: &str) -> Evidence {
+    Evidence {
+        path: place.path.clone(),
+        line: place.line.unwrap_or(0),
+        text: text.to_owned(),
+    }
+}
+
+/// A text of the Node object; of the only Node where names differ, since a bundle is of one node.
+fn node_text(
+    known: &Known<'_>,
+    name: &str,
+    pick: impl Fn(&Node) -> Option<String>,
+) -> Option<Evidence> {
+    let nodes = known.facts.table::<Node>();
+    let own = nodes.iter().find(|node| node.data.name == name);
+    let node = own.or(nodes.first().filter(|_| nodes.len() == 1))?;
+    let text = pick(&node.data).filter(|text| !text.is_empty())?;
+    Some(evidence(&node.place, &text))
+}
+
+fn versions(known: &Known<'_>, node: &str) -> BTreeMap<String, String> {
+    let records = known.facts.table::<InstanceRecord>().iter();
+    records
+        .filter(|record| record.data.node == node)
+        .filter_map(|record| Some((record.data.binary.clone()?, record.data.version.clone()?)))
+        .collect()
+}
+
+fn instance_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -> Vec<AnyFact> {
+    let (Some(config), Some(cri)) =
+        (resolved.configs.get(&instance.id), resolved.cris.get(&instance.id))
+    else {
+        return Vec::new();
+    };
+    let mut facts = vec![instance_fact(known, resolved, instance, config, cri)];
+    for problem in config.problems.iter().chain(&cri.problems) {
+        facts.push(fault_fact(known, resolved, instance, problem));
+    }
+    let wanted: BTreeSet<&str> =
+        known.facts.table::<RuntimeClass>().iter().map(|class| class.data.handler.as_str()).collect();
+    for handler in wanted.into_iter().filter(|handler| !handler.is_empty()) {
+        facts.push(handler_fact(known, resolved, instance, config, cri, handler));
+    }
+    facts
+}
+
+fn instance_fact(
+    known: &Known<'_>,
+    resolved: &Resolved,
+    instance: &Instance,
+    config: &EffectiveConfig,
+    cri: &Cri,
+) -> AnyFact {
+    let data = ContainerdInstance {
+        node: resolved.node.clone(),
+        id: instance.id.clone(),
+        config: instance.config_path.clone(),
+        socket: instance.address.clone(),
+        version: instance.version.clone().unwrap_or_default(),
+        pid: instance.pid.map(u64::from),
+        used_by_kubelet: resolved.used(&instance.id).to_owned(),
+        handlers: cri.handlers.keys().cloned().collect(),
+        default_runtime: cri.default_runtime_name.value.clone(),
+        has_nvidia: !cri.nvidia_handlers().is_empty(),
+        complete: !config.uncertain(),
+        stale: stale(known, resolved, instance, config).to_owned(),
+    };
+    // The strongest line about an instance: what shows the kubelet's choice, where it is the chosen
+    // one; the NVIDIA runtime's table where it has one; else what shows that it exists.
+    let chosen = match &resolved.kubelet {
+        KubeletUse::Instance { id, why, .. } if *id == instance.id => why.first(),
+        _ => None,
+    };
+    let nvidia = cri.nvidia_handlers().into_iter().find_map(|handler| handler.place.as_ref());
+    let (place, text) = match (chosen, nvidia) {
+        (Some(line), _) => of_evidence(known, line),
+        (None, Some(place)) => of_place(known, place),
+        (None, None) => instance.evidence.first().map_or_else(
+            || (Place { path: String::new(), line: None }, String::new()),
+            |line| of_evidence(known, line),
+        ),
+    };
+    Fact {
+        data,
+        place,
+        text,
+        at: None,
+    }
+    .into()
+}
+
+/// A line of the bundle with its own text where that is kept, else the text that was read from it.
+fn of_evidence(known: &Known<'_>, line: &Evidence) -> (Place, String) {
+    let place = Place {
+        path: line.path.clone(),
+        line: (line.line > 0).then_some(line.line),
+    };
+    let text = text_at(known, &place).unwrap_or_default();
+    (place, text)
+}
+
+fn of_place(known: &Known<'_>, place: &crate::containerd::Place) -> (Place, String) {
+    let place = Place {
+        path: place.bundle_path.clone(),
+        line: Some(place.line),
+    };
+    let text = text_at(known, &place).unwrap_or_default();
+    (place, text)
+}
+
+fn text_at(known: &Known<'_>, place: &Place) -> Option<String> {
+    let line = usize::try_from(place.line?).ok()?.checked_sub(1)?;
+    let text = known.documents.get(&place.path)?.lines().nth(line)?;
+    Some(crate::facts::excerpt(text.trim(), 600))
+}
+
+/// Whether a file that the instance reads was changed after its process had started.
+fn stale(
+    known: &Known<'_>,
+    resolved: &Resolved,
+    instance: &Instance,
+    config: &EffectiveConfig,
+) -> &'static str {
+    let started = instance.started.as_deref().and_then(|at| DateTime::parse_from_rfc3339(at).ok());
+    let Some(started) = started else {
+        return "unknown";
+    };
+    let changed: Vec<DateTime<Utc>> = known
+        .facts
+        .table::<CapturedFile>()
+        .iter()
+        .filter(|file| file.data.node == resolved.node)
+        .filter(|file| config.files.iter().any(|read| read.host_path == file.data.path))
+        .filter_map(|file| file.data.mtime)
+        .collect();
+    match changed.iter().max() {
+        Some(at) if (*at - started.to_utc()).num_seconds() > START_SLACK_SECONDS => "yes",
+        Some(_) => "no",
+        None => "unknown",
+    }
+}
+
+fn handler_fact(
+    known: &Known<'_>,
+    resolved: &Resolved,
+    instance: &Instance,
+    config: &EffectiveConfig,
+    cri: &Cri,
+    handler: &str,
+) -> AnyFact {
+    let check = cri.check(config, handler);
+    let data = HandlerCheck {
+        node: resolved.node.clone(),
+        instance: instance.id.clone(),
+        used_by_kubelet: resolved.used(&instance.id).to_owned(),
+        handler: handler.to_owned(),
+        resolves: word(check.resolves).to_owned(),
+        because: check.because,
+    };
+    let root = config.files.first();
+    let (place, text) = match (&check.provenance, root) {
+        (Some(place), _) => of_place(known, place),
+        (None, Some(root)) => {
+            let place = Place { path: root.bundle_path.clone(), line: Some(1) };
+            let text = text_at(known, &place).unwrap_or_default();
+            (place, text)
+        }
+        (None, None) => (Place { path: String::new(), line: None }, String::new()),
+    };
+    Fact {
+        data,
+        place,
+        text,
+        at: None,
+    }
+    .into()
+}
+
+fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Yes => "yes",
+        Answer::No => "no",
+        Answer::Unknown => "unknown",
+    }
+}
+
+fn fault_fact(
+    known: &Known<'_>,
+    resolved: &Resolved,
+    instance: &Instance,
+    problem: &ConfigProblem,
+) -> AnyFact {
+    let kind = serde_json::to_value(problem).ok();
+    let kind = kind.as_ref().and_then(|value| value.get("kind")?.as_str());
+    let (place, text) = problem.place().map_or_else(
+        || (Place { path: String::new(), line: None }, String::new()),
+        |place| of_place(known, place),
+    );
+    Fact {
+        data: ConfigFault {
+            node: resolved.node.clone(),
+            instance: instance.id.clone(),
+            used_by_kubelet: resolved.used(&instance.id).to_owned(),
+            fault: kind.unwrap_or("other").to_owned(),
+            detail: problem.to_string(),
+        },
+        place,
+        text,
+        at: None,
+    }
+    .into()
+}

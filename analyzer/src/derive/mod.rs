@@ -1,0 +1,71 @@
+//! Derivers: facts that follow from several others, such as what a containerd would do with its
+//! configuration or a firewall with a packet. Rules never join; derivers join.
+//!
+//! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
+
+mod containerd;
+mod egress;
+
+use crate::facts::{AnyFact, Facts};
+use crate::model::{Place, Problem};
+use crate::scan::{Documents, Scanned};
+
+/// What a deriver reads.
+pub struct Known<'a> {
+    /// Facts so far.
+    pub facts: &'a Facts,
+    /// Texts of entries that were kept.
+    pub documents: &'a Documents,
+    /// Paths of all entries.
+    pub paths: &'a [String],
+}
+
+impl Known<'_> {
+    /// The nodes that the bundle has files of, sorted.
+    pub fn nodes(&self) -> Vec<String> {
+        let mut nodes: Vec<String> =
+            self.paths.iter().map(|path| crate::scan::node_of(path).to_owned()).collect();
+        nodes.retain(|node| !node.is_empty());
+        nodes.sort();
+        nodes.dedup();
+        nodes
+    }
+}
+
+/// A registered deriver.
+pub struct Deriver {
+    /// Name, for problems and docs.
+    pub id: &'static str,
+    /// Joins facts into new ones.
+    pub derive: fn(&Known<'_>) -> Vec<AnyFact>,
+}
+
+/// All derivers; each sees the facts of the ones before it.
+pub static DERIVERS: &[&Deriver] = &[&containerd::DERIVER, &egress::DERIVER];
+
+/// Runs all derivers. A deriver that fails costs its own facts only.
+pub fn run(scanned: &mut Scanned) {
+    for deriver in DERIVERS {
+        let known = Known {
+            facts: &scanned.facts,
+            documents: &scanned.documents,
+            paths: &scanned.paths,
+        };
+        let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
+        match std::panic::catch_unwind(derive) {
+            Ok(facts) => {
+                for fact in facts {
+                    scanned.facts.add(fact);
+                }
+                scanned.facts.sort();
+            }
+            Err(_) => scanned.problems.push(Problem {
+                place: Place {
+                    path: String::new(),
+                    line: None,
+                },
+                text: format!("deriver {} failed; this is a bug in casefile", deriver.id),
+            }),
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! A question to the captured firewall of a node: what happens to this packet?
+
+mod ask;
+#[cfg(test)]
+mod tests;
+
+pub use ask::{pod_interface, pod_to_dns, pod_to_tcp};
+
+use std::collections::BTreeSet;
+
+use super::eval::{Evaluation, Verdict, evaluate};
+use super::iptables::{Backend, RuleSet, parse_save};
+use super::log_line::LoggedPacket;
+use super::nft::{NftTable, parse_tables};
+use super::packet::{CtState, Family, Packet};
+use super::ufw::{Ufw, UfwFiles, UfwWords, assemble};
+
+/// A captured text with its path inside the bundle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Captured<'a> {
+    /// Path inside the bundle, as reports cite it.
+    pub path: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// Everything a bundle may hold about the node's packet filter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Captures<'a> {
+    /// `iptables-save`, of whatever backend is the host's default.
+    pub iptables: Option<Captured<'a>>,
+    /// `iptables-legacy-save`, where taken separately.
+    pub iptables_legacy: Option<Captured<'a>>,
+    /// `ip6tables-save`.
+    pub ip6tables: Option<Captured<'a>>,
+    /// `ip6tables-legacy-save`, where taken separately.
+    pub ip6tables_legacy: Option<Captured<'a>>,
+    /// `nft list ruleset`.
+    pub nft: Option<Captured<'a>>,
+    /// `ufw status verbose`.
+    pub ufw_status: Option<Captured<'a>>,
+    /// ufw's files.
+    pub ufw_files: UfwFiles<'a>,
+}
+
+/// The captured firewall of a node.
+#[derive(Debug, Clone)]
+pub struct Firewall {
+    sets: Vec<RuleSet>,
+    nft: Option<(String, Vec<NftTable>)>,
+    ufw: Ufw,
+}
+
+/// An evaluation with what else is to be said about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Verdict, decider, walk, assumptions and notes over all rule sets.
+    pub evaluation: Evaluation,
+    /// The decision in ufw's own words, where ufw decided.
+    pub ufw: Option<UfwWords>,
+    /// Tables on the packet's path that were not evaluated: `table inet firewalld`.
+    pub not_evaluated: Vec<String>,
+}
+
+/// The answer for a packet that the kernel has logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedAnswer {
+    /// What the captured rules do with the packet.
+    pub answer: Answer,
+    /// True when the packet meets a captured LOG rule with the line's prefix.
+    /// False means that the rules were changed after the line was written, or
+    /// that the rule which logged it was not captured.
+    pub log_rule_found: bool,
+    /// Connection states in which the packet meets that LOG rule.
+    pub states: Vec<CtState>,
+}
+
+impl Firewall {
+    /// Reads everything that was captured.
+    pub fn from_captures(captures: &Captures<'_>) -> Firewall {
+        let ufw = Ufw::new(captures.ufw_status, &captures.ufw_files);
+        let saved = [
+            (captures.iptables, Family::V4, None),
+            (captures.iptables_legacy, Family::V4, Some(Backend::Legacy)),
+            (captures.ip6tables, Family::V6, None),
+            (captures.ip6tables_legacy, Family::V6, Some(Backend::Legacy)),
+        ];
+        let mut sets: Vec<RuleSet> = Vec::new();
+        for (file, family, backend) in saved {
+            let Some(file) = file else { continue };
+            let mut set = parse_save(file.path, file.text, family);
+            set.backend = backend.unwrap_or(set.backend);
+            // The default program may be the legacy one: the same rules twice.
+            let twice = sets.iter().any(|s| {
+                s.family == family && s.backend == Backend::Legacy && set.backend == Backend::Legacy
+            });
+            if !twice {
+                sets.push(set);
+            }
+        }
+        for family in [Family::V4, Family::V6] {
+            let captured = sets.iter().any(|set| set.family == family);
+            if !captured {
+                sets.extend(from_ufw_files(&ufw, &captures.ufw_files, family));
+            }
+        }
+        let nft = captures
+            .nft
+            .map(|file| (file.path.to_owned(), parse_tables(file.text)));
+        Firewall { sets, nft, ufw }
+    }
+
+    /// What was captured of ufw.
+    pub fn ufw(&self) -> &Ufw {
+        &self.ufw
+    }
+
+    /// The rule sets, as read.
+    pub fn rule_sets(&self) -> &[RuleSet] {
+        &self.sets
+    }
+
+    /// What the captured rules do with the packet.
+    pub fn evaluate(&self, packet: &Packet) -> Answer {
+        let family = packet.family();
+        let results: Vec<(&RuleSet, Evaluation)> = self
+            .sets
+            .iter()
+            .filter(|set| set.family == family)
+            .map(|set| (set, evaluate(set, packet)))
+            .collect();
+        // A packet has to pass every rule set, so one that blocks it decides;
+        // otherwise one that is undecided leaves the whole undecided.
+        let rank = |verdict: &Verdict| match verdict {
+            Verdict::Dropped | Verdict::Rejected => 0,
+            Verdict::Undecided { .. } => 1,
+            Verdict::Accepted => 2,
+        };
+        let Some(index) = (0..results.len()).min_by_key(|at| rank(&results[*at].1.verdict)) else {
+            let mut evaluation =
+                Evaluation::undecided(&format!("no {family} firewall rules were captured"));
+            let not_evaluated = self.degrade(packet, &mut evaluation);
+            return Answer {
+                evaluation,
+                ufw: None,
+                not_evaluated,
+            };
+        };
+        let (set, mut evaluation) = results[index].clone();
+        let ufw = evaluation
+            .decided_by
+            .as_ref()
+            .and_then(|decided| self.ufw.explain(decided, set, packet.direction));
+        for (_, other) in results
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != index)
+            .map(|(_, result)| result)
+        {
+            evaluation
+                .assumptions
+                .extend(other.assumptions.iter().cloned());
+            evaluation.notes.extend(other.notes.iter().cloned());
+        }
+        self.remark(set, packet, &mut evaluation);
+        let not_evaluated = self.degrade(packet, &mut evaluation);
+        Answer {
+            evaluation,
+            ufw,
+            not_evaluated,
+        }
+    }
+
+    /// Sentences about what the rule set cannot show.
+    fn remark(&self, set: &RuleSet, packet: &Packet, evaluation: &mut Evaluation) {
+        if set.backend == Backend::UfwFiles {
+            let sentence = "the rules come from ufw's files; rules of other programs were not captured and are taken as absent";
+            evaluation.assumptions.push(sentence.to_owned());
+        }
+        let routed = self
+            .ufw
+            .status
+            .as_ref()
+            .and_then(|status| status.routed.as_deref());
+        if packet.direction == super::packet::Direction::Forward && routed == Some("disabled") {
+            evaluation.notes.push("ufw reports routing as disabled: the host does not forward packets at all (net.ipv4.ip_forward=0)".to_owned());
+        }
+    }
+
+    /// Lists tables that were not evaluated; takes an acceptance back where one
+    /// of them could still stop the packet.
+    fn degrade(&self, packet: &Packet, evaluation: &mut Evaluation) -> Vec<String> {
+        let family = packet.family();
+        let of_family = |set: &&RuleSet| set.family == family;
+        let mut not_evaluated = Vec::new();
+        let mut doubts = Vec::new();
+        let nft_shown = self
+            .sets
+            .iter()
+            .filter(of_family)
+            .any(|set| matches!(set.backend, Backend::Nft | Backend::Unstated));
+        let (path, tables) = self.nft.as_ref().map_or(("", &[][..]), |(path, tables)| {
+            (path.as_str(), tables.as_slice())
+        });
+        for table in tables.iter().filter(|table| table.sees(family)) {
+            if table.looks_like_iptables() && nft_shown {
+                continue;
+            }
+            not_evaluated.push(table.title());
+            if table.may_drop(packet.direction) {
+                doubts.push(format!(
+                    "{} ({path}:{}) can drop packets on this path and was not evaluated",
+                    table.title(),
+                    table.line
+                ));
+            }
+        }
+        let legacy_shown = self
+            .sets
+            .iter()
+            .filter(of_family)
+            .any(|set| set.backend == Backend::Legacy);
+        if !legacy_shown
+            && let Some(set) = self
+                .sets
+                .iter()
+                .filter(of_family)
+                .find(|set| set.warns_of_legacy)
+        {
+            not_evaluated.push(format!("{family} tables of the legacy backend"));
+            doubts.push(format!(
+                "{} warns of tables of the legacy backend, which were not captured",
+                set.path
+            ));
+        }
+        if evaluation.verdict == Verdict::Accepted && !doubts.is_empty() {
+            evaluation.verdict = Verdict::Undecided {
+                why: doubts.join("; "),
+            };
+        } else {
+            evaluation.notes.extend(doubts);
+        }
+        not_evaluated
+    }
+
+    /// What the captured rules do with a packet that the kernel has logged.
+    ///
+    /// The line does not show the connection state. Every state is tried; those
+    /// in which the packet meets a LOG rule with the line's prefix are kept.
+    pub fn evaluate_logged(&self, logged: &LoggedPacket) -> LoggedAnswer {
+        let mut kept: Vec<(CtState, Answer)> = Vec::new();
+        for state in CtState::ALL {
+            let mut packet = logged.packet.clone();
+            packet.ct_states = BTreeSet::from([state]);
+            let logs = self
+                .sets
+                .iter()
+                .filter(|set| set.family == packet.family())
+                .any(|set| evaluate(set, &packet).passes_log(&logged.prefix));
+            if logs {
+                kept.push((state, self.evaluate(&packet)));
+            }
+        }
+        // An invalid or untracked packet must not hide what happens to a new one.
+        let states = kept.iter().map(|(state, _)| *state).collect();
+        let log_rule_found = !kept.is_empty();
+        let answer = kept
+            .into_iter()
+            .next()
+            .map(|(_, answer)| answer)
+            .unwrap_or_else(|| {
+                let mut packet = logged.packet.clone();
+                packet.ct_states = BTreeSet::from([CtState::New]);
+                self.evaluate(&packet)
+            });
+        LoggedAnswer {
+            answer,
+            log_rule_found,
+            states,
+        }
+    }
+}
+
+/// The rule set of ufw's files; an empty one where ufw is known to be inactive.
+fn from_ufw_files(ufw: &Ufw, files: &UfwFiles<'_>, family: Family) -> Option<RuleSet> {
+    match ufw.active() {
+        Some(false) => {
+            let by_status = ufw
+                .status
+                .as_ref()
+                .and_then(|status| status.active_origin.as_ref());
+            let origin = by_status.or(ufw.enabled.as_ref().map(|setting| &setting.origin))?;
+            Some(RuleSet::empty(family, Backend::UfwFiles, &origin.path))
+        }
+        _ => assemble(files, family),
+    }
+}

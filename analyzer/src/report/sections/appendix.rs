@@ -1,0 +1,145 @@
+//! Appendix: what was read and by what, what could not be read, which entries are cited.
+
+use std::collections::BTreeMap;
+
+use super::{Section, SectionCtx, limited};
+use crate::model::Analysis;
+use crate::report::blocks::{Block, Rich};
+use crate::report::words;
+
+pub(super) static SECTION: Section = Section {
+    id: "appendix",
+    title: "Appendix",
+    build,
+};
+
+fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    let mut blocks = vec![Block::heading(3, "input", "Input"), input(analysis)];
+    blocks.push(Block::heading(3, "problems", "What could not be read"));
+    blocks.extend(problems(analysis, ctx));
+    blocks.push(Block::heading(3, "cited", "Entries cited in this report"));
+    blocks.extend(cited(ctx));
+    blocks
+}
+
+fn input(analysis: &Analysis) -> Block {
+    let input = &analysis.input;
+    let when = |at: Option<chrono::DateTime<chrono::Utc>>| {
+        at.map_or_else(|| "not recorded".to_owned(), words::time)
+    };
+    let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "not recorded".to_owned());
+    let rows = vec![
+        vec![
+            Rich::from("Input"),
+            Rich::new()
+                .code(input.name.clone())
+                .text(format!(" ({})", input.form)),
+        ],
+        vec![Rich::from("Node"), Rich::from(or(&input.node))],
+        vec![Rich::from("Written by"), Rich::from(or(&input.tool))],
+        vec![
+            Rich::from("Collection"),
+            Rich::from(format!(
+                "{} to {}",
+                when(input.started),
+                when(input.finished)
+            )),
+        ],
+        vec![
+            Rich::from("\"Now\" in this report"),
+            Rich::from(when(analysis.reference_time)),
+        ],
+        vec![
+            Rich::from("Read"),
+            Rich::from(format!(
+                "{} entries, {}",
+                input.entries,
+                words::bytes(input.bytes)
+            )),
+        ],
+        vec![
+            Rich::from("Considered"),
+            Rich::from(format!(
+                "{}, {} in play",
+                words::count(analysis.differential.len() as u64, "cause"),
+                analysis
+                    .differential
+                    .iter()
+                    .filter(|cause| cause.verdict.is_live())
+                    .count()
+            )),
+        ],
+        vec![
+            Rich::from("Analysed by"),
+            Rich::from(concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION"))),
+        ],
+    ];
+    let columns = vec![Rich::from("What"), Rich::from("Value")];
+    Block::Table {
+        caption: "Input".to_owned(),
+        columns,
+        rows,
+        titled: false,
+        row_heads: true,
+    }
+}
+
+fn problems(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    if analysis.problems.is_empty() {
+        return vec![Block::paragraph(
+            "Every entry that was needed could be read.",
+        )];
+    }
+    let mut rows: Vec<Vec<Rich>> = analysis
+        .problems
+        .iter()
+        .map(|problem| {
+            vec![
+                ctx.place(Rich::new(), &problem.place),
+                Rich::prose(&words::sentence(&problem.text)),
+            ]
+        })
+        .collect();
+    let more = limited(&mut rows, ctx.limits.rows, "report.json");
+    let mut blocks = vec![Block::table(
+        "What could not be read",
+        &["Where", "What is wrong with it"],
+        rows,
+    )];
+    blocks.extend(more);
+    blocks
+}
+
+fn cited(ctx: &SectionCtx) -> Vec<Block> {
+    let mut entries: BTreeMap<&str, Vec<(String, &str)>> = BTreeMap::new();
+    for (place, anchor) in ctx.cited() {
+        let label = place
+            .line
+            .map_or_else(|| "whole".to_owned(), |line| line.to_string());
+        entries
+            .entry(&place.path)
+            .or_default()
+            .push((label, anchor));
+    }
+    if entries.is_empty() {
+        return vec![Block::paragraph("None.")];
+    }
+    let mut rows: Vec<Vec<Rich>> = entries
+        .into_iter()
+        .map(|(path, lines)| {
+            let mut text = Rich::new();
+            for (index, (label, anchor)) in lines.into_iter().enumerate() {
+                text = text
+                    .text(if index == 0 { "" } else { ", " })
+                    .jump(label, anchor);
+            }
+            vec![Rich::new().code(path), text]
+        })
+        .collect();
+    let more = limited(&mut rows, ctx.limits.rows * 5, "report.json");
+    let table = Block::table("Entries cited", &["Entry", "Lines"], rows);
+    vec![Block::Details {
+        summary: "Entries and lines".to_owned(),
+        blocks: std::iter::once(table).chain(more).collect(),
+    }]
+}

@@ -1,0 +1,254 @@
+//! Communication: messages that are ready to paste, with the facts filled in and the human blanks marked.
+
+use super::{Section, SectionCtx, first_screen};
+use crate::model::{Analysis, Incident, Verdict};
+use crate::report::blocks::{Block, Rich};
+use crate::report::words;
+
+pub(super) static SECTION: Section = Section {
+    id: "communication",
+    title: "Communication",
+    build,
+};
+
+fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
+    let mut blocks = vec![Block::paragraph(
+        Rich::from("Ready to paste. Places marked ")
+            .blank("what")
+            .text(" are for a person: nothing in the bundle answers them."),
+    )];
+    let messages = [
+        ("initial-response", "Initial Response", initial(analysis)),
+        ("regular-updates", "Regular Updates", update(analysis)),
+        (
+            "resolution-confirmation",
+            "Resolution Confirmation",
+            confirmation(analysis),
+        ),
+        (
+            "technical-summary",
+            "Technical Summary",
+            technical(analysis),
+        ),
+        ("follow-up", "Follow-up Communication", follow_up(analysis)),
+    ];
+    for (anchor, title, lines) in messages {
+        blocks.push(Block::heading(3, anchor, title));
+        if matches!(anchor, "resolution-confirmation" | "follow-up") {
+            blocks.push(Block::paragraph(
+                "Send only after the checks under Verification have passed.",
+            ));
+        }
+        blocks.push(Block::Message {
+            title: title.to_owned(),
+            lines,
+        });
+    }
+    blocks
+}
+
+fn line(text: impl Into<Rich>) -> Rich {
+    text.into()
+}
+
+/// What is wrong, as one line that does not claim more than is known.
+fn issue(analysis: &Analysis) -> String {
+    words::clause(&words::title(analysis)).replace('`', "")
+}
+
+fn scope(analysis: &Analysis) -> String {
+    let mut parts = first_screen::counted(&analysis.impact);
+    for workload in analysis.impact.workloads.iter().take(3) {
+        parts.push(format!("{} {}", workload.subject, workload.state));
+    }
+    if parts.is_empty()
+        && let Some(first) = analysis.incidents.first()
+    {
+        parts.extend(first.subjects.iter().take(3).cloned());
+    }
+    if parts.is_empty() {
+        "nothing could be counted".to_owned()
+    } else {
+        parts.join("; ")
+    }
+}
+
+fn known(analysis: &Analysis) -> String {
+    match analysis.incidents.first() {
+        None => "no cause confirmed yet; missing sources are being collected".to_owned(),
+        Some(first) if first.verdict == Verdict::Confirmed => {
+            format!("root cause confirmed ({})", first.cause)
+        }
+        Some(first) => format!("{} cause: {}", first.verdict.word(), first.cause),
+    }
+}
+
+fn initial(analysis: &Analysis) -> Vec<Rich> {
+    let mut lines = vec![
+        line(format!("We are looking into: {}", issue(analysis))),
+        line(format!("Affected: {}", scope(analysis))),
+    ];
+    if let Some(since) = first_screen::first_sign(analysis) {
+        lines.push(line(format!("Since: {}", words::time(since))));
+    }
+    lines.push(line(format!("Known so far: {}", known(analysis))));
+    lines.push(
+        Rich::from("Ticket: ")
+            .blank("ticket")
+            .text(" · Channel: ")
+            .blank("channel")
+            .text(" · Lead: ")
+            .blank("name"),
+    );
+    lines.push(Rich::from("Next update: ").blank("time"));
+    lines
+}
+
+fn update(analysis: &Analysis) -> Vec<Rich> {
+    let next = match analysis.incidents.first() {
+        Some(first) if !first.remedy.title.trim().is_empty() => {
+            words::clause(&first.remedy.title).replace('`', "")
+        }
+        _ => "collect what is missing and analyse again".to_owned(),
+    };
+    vec![
+        Rich::from("UPDATE ").blank("time"),
+        Rich::from("Status: ").blank("Investigating / Fixing / Testing / Resolved"),
+        line(format!("Progress: {}", known(analysis))),
+        line(format!("Next: {next}")),
+        Rich::from("Expected fix: ").blank("time"),
+    ]
+}
+
+fn confirmation(analysis: &Analysis) -> Vec<Rich> {
+    vec![
+        Rich::from("RESOLVED ").blank("time"),
+        line(format!("Issue: {}", issue(analysis))),
+        Rich::from("Solution: ").join(solution(analysis)),
+        Rich::from("Verified by: ")
+            .blank("name")
+            .text(" with: ")
+            .blank("checks that passed"),
+        Rich::from("Please retry what failed. Tell us in ")
+            .blank("channel")
+            .text(" if anything is still wrong."),
+    ]
+}
+
+fn solution(analysis: &Analysis) -> Rich {
+    let titles: Vec<String> = analysis
+        .incidents
+        .iter()
+        .map(|incident| words::clause(&incident.remedy.title).replace('`', ""))
+        .filter(|title| !title.is_empty())
+        .collect();
+    if titles.is_empty() {
+        Rich::new().blank("what was done")
+    } else {
+        Rich::from(titles.join("; "))
+    }
+}
+
+fn technical(analysis: &Analysis) -> Vec<Rich> {
+    if analysis.incidents.is_empty() {
+        return vec![
+            line("Root cause: not confirmed."),
+            line(format!(
+                "Read: {} ({} entries)",
+                analysis.input.name, analysis.input.entries
+            )),
+            Rich::from("Found since: ").blank("what was learned after this report"),
+        ];
+    }
+    let mut lines = Vec::new();
+    for (index, incident) in analysis.incidents.iter().enumerate() {
+        if index > 0 {
+            lines.push(Rich::new());
+        }
+        lines.extend(technical_of(incident));
+    }
+    lines
+}
+
+fn technical_of(incident: &Incident) -> Vec<Rich> {
+    let mut lines = vec![
+        line(format!(
+            "Root cause ({}): {}",
+            incident.verdict.word(),
+            incident.cause
+        )),
+        line(format!(
+            "- {}",
+            words::sentence(&incident.summary).replace('`', "")
+        )),
+        line("Evidence:"),
+    ];
+    for evidence in incident
+        .evidence
+        .iter()
+        .filter(|line| line.role == crate::model::Role::For)
+        .take(3)
+    {
+        lines.push(line(format!(
+            "- {}: {}",
+            evidence.place,
+            words::clause(&evidence.says).replace('`', "")
+        )));
+    }
+    if !incident.remedy.title.trim().is_empty() {
+        lines.push(line(format!(
+            "Fix: {}",
+            words::clause(&incident.remedy.title).replace('`', "")
+        )));
+    }
+    for step in incident.remedy.verify.iter().take(3) {
+        lines.push(line(format!(
+            "Verify: {}",
+            words::clause(&step.text).replace('`', "")
+        )));
+    }
+    lines
+}
+
+fn follow_up(analysis: &Analysis) -> Vec<Rich> {
+    let mut lines = vec![
+        line(format!("Subject: RESOLVED: {}", issue(analysis))),
+        Rich::new(),
+        Rich::from("Hi ").blank("team").text(","),
+        Rich::new(),
+    ];
+    match analysis.incidents.first() {
+        None => lines.push(Rich::from("What it was: ").blank("cause, once found")),
+        Some(_) => {
+            for incident in &analysis.incidents {
+                let sure = match incident.verdict {
+                    Verdict::Confirmed => String::new(),
+                    verdict => format!(" ({}, not confirmed)", verdict.word()),
+                };
+                let text = words::clause(&incident.title).replace('`', "");
+                lines.push(line(format!("What it was: {text}{sure}.")));
+            }
+        }
+    }
+    lines.push(Rich::from("What was done: ").join(solution(analysis)));
+    lines.push(line(format!("What was affected: {}", scope(analysis))));
+    let prevent = analysis
+        .incidents
+        .iter()
+        .flat_map(|incident| &incident.remedy.prevent)
+        .next();
+    match prevent {
+        Some(text) => lines.push(
+            Rich::from(format!(
+                "So that it does not come back: {}. Agreed: ",
+                words::clause(text).replace('`', "")
+            ))
+            .blank("yes / no, by whom"),
+        ),
+        None => lines.push(Rich::from("So that it does not come back: ").blank("what was agreed")),
+    }
+    lines.push(Rich::from("What you need to do: ").blank("nothing / retry failed jobs"));
+    lines.push(Rich::new());
+    lines.push(Rich::new().blank("name, team"));
+    lines
+}

@@ -1,0 +1,104 @@
+//! Executive Summary: what happened, and the impact as counted from the bundle.
+
+use super::{Section, SectionCtx, first_screen, limited};
+use crate::model::{Analysis, ImpactedWorkload};
+use crate::report::blocks::{Block, Rich};
+use crate::report::words;
+
+pub(super) static SECTION: Section = Section {
+    id: "executive-summary",
+    title: "Executive Summary",
+    build,
+};
+
+fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    let mut blocks = vec![Block::heading(3, "what-happened", "What Happened")];
+    if analysis.incidents.is_empty() {
+        blocks.push(Block::paragraph(first_screen::nothing_confirmed(analysis)));
+    }
+    for (index, incident) in analysis.incidents.iter().enumerate() {
+        let mut text = Rich::new();
+        if analysis.incidents.len() > 1 {
+            text = text.strong(format!("{}.", words::rank(index))).text(" ");
+        }
+        text = text.say(&words::sentence(&incident.summary));
+        if let Some(since) = incident.since {
+            text = text.text(format!(" First seen {}.", words::time(since)));
+        }
+        blocks.push(Block::paragraph(text));
+        if !incident.explanation.trim().is_empty() {
+            blocks.push(Block::paragraph(Rich::prose(&words::sentence(
+                &incident.explanation,
+            ))));
+        }
+    }
+    blocks.push(Block::heading(3, "impact", "Impact"));
+    blocks.extend(impact(analysis, ctx));
+    blocks
+}
+
+fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let counted = first_screen::counted(&analysis.impact);
+    let mut items: Vec<Rich> = counted.into_iter().map(Rich::from).collect();
+    for incident in &analysis.incidents {
+        for symptom in &incident.symptoms {
+            items.push(Rich::prose(&words::sentence(&symptom.text)));
+        }
+    }
+    items.truncate(ctx.limits.evidence);
+    if items.is_empty() && analysis.impact.workloads.is_empty() {
+        blocks.push(Block::paragraph(
+            "Nothing was counted: the input names no workload that fails.",
+        ));
+    }
+    if !items.is_empty() {
+        blocks.push(Block::list(items));
+    }
+    if !analysis.impact.workloads.is_empty() {
+        let mut rows: Vec<Vec<Rich>> = analysis
+            .impact
+            .workloads
+            .iter()
+            .map(|workload| row(workload, analysis, ctx))
+            .collect();
+        let more = limited(&mut rows, ctx.limits.rows, "the bundle's pod lists");
+        let columns = [
+            "Workload",
+            "State",
+            "Restarts",
+            "GPUs asked for",
+            "For how long",
+            "Where it stands",
+        ];
+        blocks.push(Block::table(
+            "Workloads that do not do their work",
+            &columns,
+            rows,
+        ));
+        blocks.extend(more);
+    }
+    blocks.push(Block::Blanks {
+        items: vec![
+            "detected by".to_owned(),
+            "who was affected, and what it cost them".to_owned(),
+            "time of detection and of recovery".to_owned(),
+        ],
+    });
+    blocks
+}
+
+fn row(workload: &ImpactedWorkload, analysis: &Analysis, ctx: &SectionCtx) -> Vec<Rich> {
+    let lasted = match (workload.since, analysis.reference_time) {
+        (Some(since), Some(now)) if now >= since => words::span(now - since),
+        _ => "not known".to_owned(),
+    };
+    vec![
+        Rich::new().code(workload.subject.clone()),
+        Rich::from(workload.state.clone()),
+        Rich::from(workload.restarts.to_string()),
+        Rich::from(workload.gpus.to_string()),
+        Rich::from(lasted),
+        ctx.place(Rich::new(), &workload.place),
+    ]
+}

@@ -1,0 +1,249 @@
+//! The first screen: what broke, since when, who is hit, what to do now, how bad. Stands above all sections.
+
+use super::SectionCtx;
+use crate::model::{Analysis, Impact, Verdict};
+use crate::report::blocks::{Block, Rich};
+use crate::report::words;
+
+/// One line of the status table.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct StatusRow {
+    /// `Status`, `Since`, `Affected`, `Do now`, `Severity`.
+    pub label: &'static str,
+    /// What it says.
+    pub text: Rich,
+}
+
+/// The five lines that must suffice.
+pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
+    vec![
+        StatusRow {
+            label: "Status",
+            text: standing(analysis),
+        },
+        StatusRow {
+            label: "Since",
+            text: since(analysis),
+        },
+        StatusRow {
+            label: "Affected",
+            text: affected(analysis, ctx),
+        },
+        StatusRow {
+            label: "Do now",
+            text: do_now(analysis),
+        },
+        StatusRow {
+            label: "Severity",
+            text: severity(analysis),
+        },
+    ]
+}
+
+/// The same in one paragraph, and what limits it.
+pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    match analysis.incidents.first() {
+        Some(first) => {
+            let text = Rich::new()
+                .strong("In one paragraph.")
+                .text(" ")
+                .say(&words::sentence(&first.summary));
+            blocks.push(Block::paragraph(text));
+        }
+        None => blocks.push(Block::paragraph(nothing_confirmed(analysis))),
+    }
+    if !analysis.incidents.is_empty()
+        && analysis
+            .incidents
+            .iter()
+            .all(|i| i.verdict != Verdict::Confirmed)
+    {
+        let text = Rich::new()
+            .strong("No cause is confirmed yet.")
+            .text(" What is named here is the best that the evidence supports; what would settle it stands under ")
+            .jump("Root Cause Analysis", "root-cause")
+            .text(".");
+        blocks.push(Block::paragraph(text));
+    }
+    if let Some(note) = super::coverage::warning(analysis) {
+        blocks.push(note);
+    }
+    blocks
+}
+
+/// What is said when no cause is in play: never that all is well.
+pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
+    let of = |verdict| {
+        analysis
+            .differential
+            .iter()
+            .filter(|c| c.verdict == verdict)
+            .count() as u64
+    };
+    let (out, open) = (of(Verdict::RuledOut), of(Verdict::NotChecked));
+    let mut text = Rich::new()
+        .strong("No cause was confirmed.")
+        .text(" This does not mean that the node is healthy. ");
+    text = match (out, open) {
+        (0, 0) => text.text("No cause of the catalogue had any evidence for or against it in this input."),
+        _ => text.text(format!(
+            "{} of the catalogue {} checked and ruled out, {} could not be checked because what decides them was not collected (see ",
+            words::count(out, "cause"),
+            if out == 1 { "was" } else { "were" },
+            open
+        ))
+        .jump("Differential", "differential")
+        .text(" and ")
+        .jump("Coverage", "coverage")
+        .text(")."),
+    };
+    text
+}
+
+fn standing(analysis: &Analysis) -> Rich {
+    let Some(first) = analysis.incidents.first() else {
+        return Rich::new()
+            .strong("no cause confirmed")
+            .text(" · see what was checked and what was not seen below");
+    };
+    let mut text = Rich::new()
+        .verdict(first.verdict)
+        .text(format!(" · {}", words::standing(first)));
+    if !first.remedy.steps.is_empty() {
+        text = text.text(" · fix described below, not applied");
+    }
+    let more = analysis.incidents.len() - 1;
+    if more > 0 {
+        text = text.text(format!(
+            " · {} next in line",
+            words::count(more as u64, "further cause")
+        ));
+    }
+    text
+}
+
+/// First sign of the primary cause, or of any cause if the primary one shows no time.
+pub(super) fn first_sign(analysis: &Analysis) -> Option<chrono::DateTime<chrono::Utc>> {
+    let mut times = analysis.incidents.iter().map(|incident| incident.since);
+    times.next().flatten().or_else(|| times.flatten().min())
+}
+
+fn since(analysis: &Analysis) -> Rich {
+    let Some(at) = first_sign(analysis) else {
+        return Rich::from("not known: no line with a time shows when it began");
+    };
+    match analysis.reference_time {
+        Some(now) if now >= at => Rich::from(format!(
+            "{}, {} before the end of collection",
+            words::time(at),
+            words::span(now - at)
+        )),
+        _ => Rich::from(words::time(at)),
+    }
+}
+
+/// What was counted, as short phrases.
+pub(crate) fn counted(impact: &Impact) -> Vec<String> {
+    let get = |key: &str| impact.counts.get(key).copied();
+    let mut parts = Vec::new();
+    if let (Some(hit), Some(all)) = (get("gpu_nodes_affected"), get("gpu_nodes")) {
+        parts.push(format!(
+            "{hit} of {} affected",
+            words::count(all, "GPU node")
+        ));
+    }
+    if let (Some(usable), Some(all)) = (get("gpus_allocatable"), get("gpus")) {
+        parts.push(format!(
+            "{usable} of {} allocatable",
+            words::count(all, "GPU")
+        ));
+    }
+    if let (Some(hit), Some(all)) = (get("pods_affected"), get("pods")) {
+        parts.push(format!("{hit} of {} affected", words::count(all, "pod")));
+    }
+    parts
+}
+
+fn affected(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
+    const SHOWN: usize = 3;
+    let mut text = Rich::from(counted(&analysis.impact).join(" · "));
+    let mut first = counted(&analysis.impact).is_empty();
+    for workload in analysis.impact.workloads.iter().take(SHOWN) {
+        text = text
+            .text(if first { "" } else { " · " })
+            .code(workload.subject.clone())
+            .text(" ");
+        text = text.text(workload.state.clone());
+        if workload.restarts > 0 {
+            text = text.text(format!(" ({})", words::count(workload.restarts, "restart")));
+        }
+        first = false;
+    }
+    let rest = analysis.impact.workloads.len().saturating_sub(SHOWN);
+    if rest > 0 {
+        text = text
+            .text(format!(" · {rest} more under "))
+            .jump("Impact", "impact");
+    }
+    if first && let Some(incident) = analysis.incidents.first() {
+        for (index, subject) in incident
+            .subjects
+            .iter()
+            .take(ctx.limits.rows.min(5))
+            .enumerate()
+        {
+            text = text
+                .text(if index == 0 { "" } else { " · " })
+                .code(subject.clone());
+        }
+        first = incident.subjects.is_empty();
+    }
+    if first {
+        Rich::from("nothing was counted from this input")
+    } else {
+        text
+    }
+}
+
+fn do_now(analysis: &Analysis) -> Rich {
+    let Some(first) = analysis.incidents.first() else {
+        return Rich::from("collect what is missing, see ").jump("Next Steps", "next-steps");
+    };
+    let mut text = Rich::new();
+    if first.verdict != Verdict::Confirmed && !first.would_settle.is_empty() {
+        text = text
+            .text("settle it first: ")
+            .say(&words::clause(&first.would_settle[0]))
+            .text("; then ");
+    }
+    if first.remedy.title.is_empty() {
+        text = text
+            .text("no fix is known for this cause here; see ")
+            .jump("Next Steps", "next-steps");
+    } else {
+        let steps = words::count(first.remedy.steps.len() as u64, "step");
+        text = text.say(&words::clause(&first.remedy.title));
+        text = text
+            .text(format!(" ({steps}, "))
+            .jump("Resolution Process", "resolution")
+            .text(")");
+    }
+    if let Some(next) = analysis.incidents.get(1) {
+        text = text
+            .text("; then the next in line: ")
+            .code(next.cause.clone())
+            .text(" ")
+            .verdict(next.verdict);
+    }
+    text
+}
+
+fn severity(analysis: &Analysis) -> Rich {
+    match words::worst(analysis) {
+        Some(severity) => Rich::new()
+            .severity(severity)
+            .text(format!(" · {}", words::severity_meaning(severity))),
+        None => Rich::from("not known: no cause was confirmed"),
+    }
+}

@@ -1,0 +1,217 @@
+//! The sections of the report, in order: one file each, each a function from the analysis to blocks.
+//!
+//! To add one: a file beside this one with a `SECTION`, its `mod` line, its line in [`SECTIONS`].
+
+use std::collections::BTreeMap;
+
+use super::blocks::{Block, ExcerptItem, Rich};
+use super::{escape, words};
+use crate::model::{Analysis, Evidence, Incident, Place};
+
+pub(crate) use coverage::is_gap;
+
+mod appendix;
+mod communication;
+mod coverage;
+mod differential;
+mod environment;
+mod executive_summary;
+pub(crate) mod first_screen;
+mod if_you_see_this_again;
+mod investigation;
+mod mitigation;
+mod next_steps;
+mod prevention;
+mod problem_statement;
+mod resolution;
+mod root_cause;
+mod timeline;
+mod verification;
+
+/// A part of the report with a heading of its own.
+pub struct Section {
+    /// Anchor of the section, stable.
+    pub id: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// What it says; an empty answer leaves the heading with a plain sentence in its place.
+    pub build: fn(&Analysis, &SectionCtx) -> Vec<Block>,
+}
+
+/// Every section, in the order of the post-mortem.
+pub static SECTIONS: &[&Section] = &[
+    &problem_statement::SECTION,
+    &executive_summary::SECTION,
+    &investigation::SECTION,
+    &root_cause::SECTION,
+    &resolution::SECTION,
+    &verification::SECTION,
+    &prevention::SECTION,
+    &if_you_see_this_again::SECTION,
+    &mitigation::SECTION,
+    &communication::SECTION,
+    &next_steps::SECTION,
+    &timeline::SECTION,
+    &differential::SECTION,
+    &coverage::SECTION,
+    &environment::SECTION,
+    &appendix::SECTION,
+];
+
+/// How much of a long list the report prints. The rest stays in the bundle, and the report says where.
+pub struct Limits {
+    /// Lines under one cause or question.
+    pub evidence: usize,
+    /// Rows of a table or items of a list.
+    pub rows: usize,
+    /// Rows of the timeline.
+    pub moments: usize,
+}
+
+/// What sections need beside the analysis.
+pub struct SectionCtx {
+    /// How much to print.
+    pub limits: Limits,
+    anchors: BTreeMap<Place, String>,
+}
+
+impl SectionCtx {
+    /// Numbers every line that the report will print, so that all mentions of its place can link to it.
+    pub fn new(analysis: &Analysis) -> Self {
+        let mut ctx = SectionCtx {
+            limits: Limits {
+                evidence: 12,
+                rows: 40,
+                moments: 60,
+            },
+            anchors: BTreeMap::new(),
+        };
+        for (index, incident) in analysis.incidents.iter().enumerate() {
+            ctx.number(&format!("e{}", index + 1), &incident.evidence);
+            for (nth, symptom) in incident.symptoms.iter().enumerate() {
+                ctx.number(&format!("s{}-{}", index + 1, nth + 1), &symptom.evidence);
+            }
+            for (nth, observation) in incident.observations.iter().enumerate() {
+                ctx.number(&format!("o{}-{}", index + 1, nth + 1), &observation.lines);
+            }
+        }
+        ctx
+    }
+
+    fn number(&mut self, prefix: &str, lines: &[Evidence]) {
+        for (index, line) in lines.iter().enumerate().take(self.limits.evidence) {
+            let anchor = format!("{prefix}-{}", index + 1);
+            self.anchors.entry(line.place.clone()).or_insert(anchor);
+        }
+    }
+
+    /// Where the line at `place` is printed, or an empty text.
+    pub fn anchor(&self, place: &Place) -> &str {
+        self.anchors.get(place).map_or("", String::as_str)
+    }
+
+    /// Appends `place` to `text`, linked to its excerpt.
+    pub(crate) fn place(&self, text: Rich, place: &Place) -> Rich {
+        text.place(place, self.anchor(place))
+    }
+
+    /// Every place that the report cites, with its anchor.
+    pub(crate) fn cited(&self) -> &BTreeMap<Place, String> {
+        &self.anchors
+    }
+
+    /// The chosen lines as one excerpt; `prefix` must be the one [`SectionCtx::new`] numbered them under.
+    pub(crate) fn excerpt(
+        &self,
+        prefix: &str,
+        ordered: bool,
+        lines: &[Evidence],
+        keep: impl Fn(&Evidence) -> bool,
+    ) -> Vec<Block> {
+        let chosen: Vec<(usize, &Evidence)> = lines
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| keep(line))
+            .collect();
+        let (shown, rest): (Vec<_>, Vec<_>) = chosen
+            .into_iter()
+            .partition(|(index, _)| *index < self.limits.evidence);
+        let items: Vec<ExcerptItem> = shown
+            .iter()
+            .map(|(index, line)| ExcerptItem {
+                anchor: format!("{prefix}-{}", index + 1),
+                place: line.place.to_string(),
+                says: Rich::prose(line.says.trim()),
+                note: words::seen(line),
+                text: escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned(),
+            })
+            .collect();
+        let mut blocks = Vec::new();
+        if !items.is_empty() {
+            blocks.push(Block::Excerpt { ordered, items });
+        }
+        if let Some((_, first)) = rest.first() {
+            let text = Rich::from(format!("{} more, the first in ", rest.len()))
+                .code(first.place.to_string());
+            blocks.push(Block::paragraph(text));
+        }
+        blocks
+    }
+}
+
+/// One sub-heading of `level` per incident if there are several, none if there is one.
+pub(crate) fn per_incident(
+    analysis: &Analysis,
+    id: &str,
+    level: u8,
+    build: impl Fn(usize, &Incident) -> Vec<Block>,
+) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for (index, incident) in analysis.incidents.iter().enumerate() {
+        let part = build(index, incident);
+        if part.is_empty() {
+            continue;
+        }
+        if analysis.incidents.len() > 1 {
+            let text = Rich::from(format!("{}: ", words::rank(index))).code(incident.cause.clone());
+            blocks.push(Block::heading(level, format!("{id}-{}", index + 1), text));
+        }
+        blocks.extend(part);
+    }
+    blocks
+}
+
+/// The level of headings below those of [`per_incident`] at `level`.
+pub(crate) fn below(analysis: &Analysis, level: u8) -> u8 {
+    if analysis.incidents.len() > 1 {
+        level + 1
+    } else {
+        level
+    }
+}
+
+/// Cuts rows to the limit and returns the sentence about the rest, if rows were left out.
+pub(crate) fn limited<T>(rows: &mut Vec<T>, limit: usize, whence: &str) -> Option<Block> {
+    let total = rows.len();
+    if total <= limit {
+        return None;
+    }
+    rows.truncate(limit);
+    Some(Block::paragraph(format!(
+        "{} more in {whence}.",
+        total - limit
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_file_is_in_the_list() {
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/sections");
+        let files = std::fs::read_dir(dir).unwrap().count();
+        // mod.rs is no section, and the first screen stands before the list.
+        assert_eq!(files - 2, SECTIONS.len());
+    }
+}

@@ -1,0 +1,33 @@
+//! Prevention: what keeps each cause from coming back.
+
+use super::{Section, SectionCtx, per_incident};
+use crate::model::Analysis;
+use crate::report::blocks::{Block, Rich};
+
+pub(super) static SECTION: Section = Section {
+    id: "prevention",
+    title: "Prevention Measures",
+    build,
+};
+
+fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
+    let blocks = per_incident(analysis, "prevention", 3, |_, incident| {
+        if incident.remedy.prevent.is_empty() {
+            return Vec::new();
+        }
+        vec![Block::list(
+            incident
+                .remedy
+                .prevent
+                .iter()
+                .map(|text| Rich::prose(text.trim()))
+                .collect(),
+        )]
+    });
+    if blocks.is_empty() {
+        return vec![Block::paragraph(
+            "Nothing that prevents a recurrence follows from what was found.",
+        )];
+    }
+    blocks
+}

@@ -1,0 +1,102 @@
+//! Timeline: what happened when, over all sources, drawn and as a table.
+
+use super::{Section, SectionCtx};
+use crate::model::{Analysis, Moment};
+use crate::report::blocks::{Block, Rich};
+use crate::report::{escape, svg};
+
+pub(super) static SECTION: Section = Section {
+    id: "timeline",
+    title: "Timeline",
+    build,
+};
+
+fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    if analysis.timeline.is_empty() {
+        return vec![Block::paragraph(
+            "No line with a time was found that belongs to what happened.",
+        )];
+    }
+    let shown = choose(&analysis.timeline, ctx.limits.moments);
+    let left_out = analysis.timeline.len() - shown.len();
+    let mut blocks = vec![Block::paragraph(
+        "Times are UTC, as the bundle records them. Marked moments belong to a cause named above.",
+    )];
+    blocks.push(Block::Figure {
+        title: "When it happened".to_owned(),
+        svg: svg::timeline::draw("timeline-figure", &analysis.timeline),
+        text: String::new(),
+    });
+    let rows = shown.into_iter().map(|moment| row(moment, ctx)).collect();
+    blocks.push(Block::table(
+        "What happened, in order",
+        &[
+            "Time (UTC)",
+            "Subject",
+            "What happened",
+            "Cause",
+            "Where it stands",
+        ],
+        rows,
+    ));
+    if left_out > 0 {
+        blocks.push(Block::paragraph(format!(
+            "{left_out} more in report.json; those of the causes come first."
+        )));
+    }
+    blocks
+}
+
+/// The first `limit` moments, those of incidents before the rest, in the order of time.
+fn choose(moments: &[Moment], limit: usize) -> Vec<&Moment> {
+    let mut order: Vec<usize> = (0..moments.len()).collect();
+    order.sort_by_key(|&index| (moments[index].incident.is_none(), index));
+    order.truncate(limit);
+    order.sort_unstable();
+    order.into_iter().map(|index| &moments[index]).collect()
+}
+
+fn row(moment: &Moment, ctx: &SectionCtx) -> Vec<Rich> {
+    let mut text = Rich::prose(&escape::cut_end(moment.text.trim(), 240));
+    if moment.count > 1 {
+        text = text.text(format!(" (×{})", moment.count));
+    }
+    vec![
+        Rich::from(moment.at.format("%Y-%m-%d %H:%M:%S").to_string()),
+        Rich::new().code(moment.subject.clone()),
+        text,
+        moment
+            .incident
+            .as_ref()
+            .map_or_else(Rich::new, |cause| Rich::new().code(cause.clone())),
+        ctx.place(Rich::new(), &moment.place),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Place;
+    use chrono::DateTime;
+
+    #[test]
+    fn moments_of_a_cause_are_kept_when_the_timeline_is_too_long() {
+        let moment = |second: i64, incident: Option<&str>| Moment {
+            at: DateTime::from_timestamp(second, 0).unwrap(),
+            subject: String::new(),
+            text: second.to_string(),
+            place: Place {
+                path: "a".into(),
+                line: None,
+            },
+            count: 1,
+            incident: incident.map(str::to_owned),
+        };
+        let all = [moment(1, None), moment(2, None), moment(3, Some("c"))];
+        let kept: Vec<&str> = choose(&all, 2)
+            .into_iter()
+            .map(|m| m.text.as_str())
+            .collect();
+        assert_eq!(kept, ["1", "3"]);
+    }
+}

@@ -1,0 +1,32 @@
+//! Verification: the checks that show each fix worked, with what should be seen.
+
+use super::{Section, SectionCtx, per_incident, resolution};
+use crate::model::Analysis;
+use crate::report::blocks::{Block, Rich};
+
+pub(super) static SECTION: Section = Section {
+    id: "verification",
+    title: "Verification",
+    build,
+};
+
+fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
+    let mut blocks = per_incident(analysis, "verification", 3, |_, incident| {
+        if incident.remedy.verify.is_empty() {
+            return Vec::new();
+        }
+        vec![Block::Steps {
+            items: resolution::steps(&incident.remedy.verify),
+        }]
+    });
+    if blocks.is_empty() {
+        blocks.push(Block::paragraph(
+            "No fix was proposed, so there is nothing to verify yet.",
+        ));
+    }
+    blocks.push(Block::paragraph(
+        Rich::from("To close the incident, collect a second bundle after the fix: a report on it that no longer names ")
+            .text("the cause, with the same sources collected, is the proof. Until then this is open."),
+    ));
+    blocks
+}

@@ -1,0 +1,67 @@
+//! The top folder: the one folder that most archives hold everything in, and that paths are shown without.
+
+use crate::path::BundlePath;
+
+/// First path segments that are content, never the name of a top folder: our layout and a root file system.
+const NOT_TOP: &[&str] = &[
+    "bin",
+    "boot",
+    "cluster-info",
+    "cluster-resources",
+    "dev",
+    "etc",
+    "helm",
+    "home",
+    "host-collectors",
+    "lib",
+    "lib64",
+    "mnt",
+    "nodes",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "snap",
+    "srv",
+    "sys",
+    "tmp",
+    "usr",
+    "var",
+];
+
+/// Finds the top folder by the first name and takes it off all names.
+pub(crate) struct TopFolder {
+    strip: bool,
+    /// Unknown before the first name, then the top folder if there is one.
+    top: Option<Option<String>>,
+}
+
+impl TopFolder {
+    pub(crate) fn new(strip: bool) -> Self {
+        Self { strip, top: None }
+    }
+
+    /// The path below the top folder; `None` for the top folder itself.
+    pub(crate) fn strip(&mut self, path: BundlePath, is_folder: bool) -> Option<BundlePath> {
+        if !self.strip {
+            return Some(path);
+        }
+        let (first, rest) = match path.as_str().split_once('/') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (path.as_str(), None),
+        };
+        let top = self.top.get_or_insert_with(|| {
+            let is_top = (rest.is_some() || is_folder) && !NOT_TOP.contains(&first);
+            is_top.then(|| first.to_owned())
+        });
+        if top.as_deref() != Some(first) {
+            return Some(path);
+        }
+        match rest {
+            Some(rest) => BundlePath::new(rest).ok(),
+            None if is_folder => None,
+            None => Some(path),
+        }
+    }
+}

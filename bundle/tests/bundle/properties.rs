@@ -1,0 +1,191 @@
+//! Properties that hold for every content, every cut and every mutation.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use casefile_bundle::{BundlePath, Limits, list, verify};
+use proptest::prelude::*;
+
+use crate::support::{Entries, Scratch, bundle, content, gunzip, gzip, read};
+
+/// Content of the sizes that matter, some of it made of lines.
+fn some_content() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..2000),
+        (0_usize..2_200_000, 1_usize..5000, any::<u8>()).prop_map(|(len, line, fill)| {
+            (0..len)
+                .map(|n| {
+                    if n % line == line - 1 {
+                        b'\n'
+                    } else {
+                        fill ^ (n / 7) as u8
+                    }
+                })
+                .collect()
+        }),
+    ]
+}
+
+fn some_entries() -> impl Strategy<Value = Vec<(String, Vec<u8>)>> {
+    let path = "[a-z]{1,8}(/[a-zA-Z0-9 _.é-]{1,60}x){0,3}";
+    prop::collection::btree_map(path, some_content(), 0..6).prop_map(|m| m.into_iter().collect())
+}
+
+fn as_slices(entries: &[(String, Vec<u8>)]) -> Vec<(&str, &[u8])> {
+    entries
+        .iter()
+        .map(|(p, c)| (p.as_str(), c.as_slice()))
+        .collect()
+}
+
+/// A bundle with a text of several members, made once.
+fn sample() -> (Vec<u8>, Entries) {
+    static MADE: OnceLock<(Vec<u8>, Entries)> = OnceLock::new();
+    MADE.get_or_init(make_sample).clone()
+}
+
+fn make_sample() -> (Vec<u8>, Entries) {
+    let text: Vec<u8> = (0..300_000)
+        .flat_map(|n| format!("line {n}\n").into_bytes())
+        .collect();
+    let noise: Vec<u8> = (0..1500_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    let entries: [(&str, &[u8]); 4] = [
+        ("a/one", b"1\n"),
+        ("noise", &noise),
+        ("text", &text),
+        ("z/two", b"2\n"),
+    ];
+    let map = entries
+        .iter()
+        .map(|(p, c)| ((*p).to_owned(), c.to_vec()))
+        .collect();
+    (bundle(&entries), map)
+}
+
+/// Every delivered entry is a prefix of the true one, and only the last may be shorter than it.
+fn assert_prefix(read: &Entries, truth: &Entries, at: usize) {
+    let short: Vec<&String> = read
+        .iter()
+        .filter(|(p, c)| c.len() < truth[*p].len())
+        .map(|(p, _)| p)
+        .collect();
+    assert!(
+        read.iter().all(|(p, c)| truth[p].starts_with(c)),
+        "cut at {at}: something invented"
+    );
+    assert!(short.len() <= 1, "cut at {at}: {short:?} are short");
+}
+
+#[test]
+fn a_cut_at_any_byte_leaves_the_entries_before_it_intact_and_is_said() {
+    let small = bundle(&[
+        ("a/one", b"1\n"),
+        ("b/two", &b"two\n".repeat(200)),
+        ("z/three", b"3\n"),
+    ]);
+    let scratch = Scratch::new();
+    let (_, truth) = content(&scratch.file(&small));
+    let single = gzip(&gunzip(&small));
+    let plain = gunzip(&small);
+    for bytes in [small, single, plain] {
+        let mut best = 0;
+        for at in 1..bytes.len() {
+            let Ok((summary, mut entries)) = read(&scratch.file(&bytes[..at]), &Limits::default())
+            else {
+                assert!(at < 512, "a cut at {at} is still recognised");
+                continue;
+            };
+            entries.remove("casefile.json");
+            entries.remove("manifest.json");
+            assert_prefix(&entries, &truth, at);
+            assert!(
+                entries.len() >= best,
+                "a later cut at {at} gives no fewer entries"
+            );
+            best = entries.len();
+            // A plain tar's second end block may be missing without loss.
+            assert!(
+                summary.cut_short || summary.manifest.is_some(),
+                "cut at {at} unsaid"
+            );
+            assert!(summary.cut_short || at + 512 >= bytes.len() || !summary.problems.is_empty());
+        }
+        assert_eq!(best, truth.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn any_entries_come_back_as_they_were_written(entries in some_entries()) {
+        let scratch = Scratch::new();
+        let path = scratch.file(&bundle(&as_slices(&entries)));
+        let (summary, read) = content(&path);
+        prop_assert_eq!(summary.problems, vec![]);
+        let expected: BTreeMap<_, _> = entries.into_iter().collect();
+        prop_assert!(read == expected);
+        prop_assert!(verify(&path, &Limits::default()).unwrap().is_clean());
+    }
+
+    #[test]
+    fn the_same_entries_make_the_same_bytes(entries in some_entries()) {
+        prop_assert!(bundle(&as_slices(&entries)) == bundle(&as_slices(&entries)));
+    }
+
+    #[test]
+    fn the_order_of_entries_does_not_change_what_is_read(entries in some_entries(), turn in 0_usize..6) {
+        let scratch = Scratch::new();
+        let (_, straight) = content(&scratch.file(&bundle(&as_slices(&entries))));
+        let mut turned = entries;
+        let middle = turn.min(turned.len());
+        turned.rotate_left(middle);
+        turned.reverse();
+        let (_, other) = content(&scratch.file(&bundle(&as_slices(&turned))));
+        prop_assert!(straight == other);
+    }
+
+    #[test]
+    fn a_cut_of_a_large_bundle_leaves_a_prefix(cut in 0.0_f64..1.0) {
+        let (bytes, truth) = sample();
+        let at = ((bytes.len() as f64) * cut) as usize;
+        let scratch = Scratch::new();
+        if let Ok((_, mut entries)) = read(&scratch.file(&bytes[..at]), &Limits::default()) {
+            entries.remove("casefile.json");
+            entries.remove("manifest.json");
+            assert_prefix(&entries, &truth, at);
+        }
+    }
+
+    #[test]
+    fn mutated_bundles_never_panic_or_hang(
+        flips in prop::collection::vec((0.0_f64..1.0, any::<u8>()), 1..12), form in 0..3,
+    ) {
+        let (ours, _) = sample();
+        let mut bytes = match form { 0 => ours, 1 => gzip(&gunzip(&ours)), _ => gunzip(&ours) };
+        for (place, value) in flips {
+            let at = ((bytes.len() as f64) * place) as usize;
+            bytes[at] ^= value;
+        }
+        let scratch = Scratch::new();
+        let path = scratch.file(&bytes);
+        let _ = read(&path, &Limits::default());
+        let _ = list(&path, &Limits::default());
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..4000), form in 0..4) {
+        let magic: &[u8] = match form { 0 => b"", 1 => &[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 12, 0, b'C', b'F', 8, 0], 2 => &[0x1f, 0x8b, 8, 0], _ => b"PK" };
+        let scratch = Scratch::new();
+        let path = scratch.file(&[magic, &bytes].concat());
+        let _ = read(&path, &Limits::default());
+    }
+
+    #[test]
+    fn any_names_make_a_valid_path(parts in prop::collection::vec(any::<String>(), 0..5)) {
+        let path = BundlePath::from_parts(&parts);
+        prop_assert_eq!(BundlePath::new(path.as_str()), Ok(path.clone()));
+    }
+}
