@@ -26,7 +26,7 @@ fn collect_in(
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let script = format!(
-        "{prepare}\nexec casefile-collector collect -o /shared/bundle.tar.gz --since 100000h --progress plain"
+        "{prepare}\nexec casefile-collector collect -o /shared/bundle.tar.gz --since 3650d --progress plain"
     );
     let lab = bins::checkout().join("tests/lab/node");
     let mut command = Command::new(lab);
