@@ -11,8 +11,10 @@ use crate::redact::Content;
 
 /// Items held back for sorting. API servers send lists sorted, so a list that is longer is sorted piece by piece.
 const HOLD: usize = 1 << 20;
-/// Room that a file's last line needs.
+/// Ends a file.
 const FOOT: &[u8] = b"\n]}\n";
+/// Room left free below the byte limit, so that lists written at the same time can all end well.
+const SPARE: usize = 64 << 10;
 
 /// How an object becomes a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,7 @@ struct File {
     held: Vec<(String, Vec<u8>)>,
     held_bytes: usize,
     any: bool,
+    open_line: usize,
 }
 
 /// Writes the files of one list.
@@ -129,6 +132,7 @@ impl ListFiles {
             held: Vec::new(),
             held_bytes: 0,
             any: false,
+            open_line: 0,
         });
     }
 
@@ -163,16 +167,16 @@ impl File {
         self.held.sort();
         self.held_bytes = 0;
         for (_, line) in self.held.drain(..) {
-            if out.room() < (line.len() + FOOT.len() + 2) as u64 {
+            // The line before waits for its end, and is not counted yet.
+            let needed = self.open_line + line.len() + SPARE;
+            if out.room() < needed as u64 {
                 return Ok(Room::Full);
             }
-            self.writer
-                .write(if std::mem::replace(&mut self.any, true) {
-                    b",\n"
-                } else {
-                    b"\n"
-                })?;
+            let end: &[u8] = if self.any { b",\n" } else { b"\n" };
+            self.writer.write(end)?;
             self.writer.write(&line)?;
+            self.any = true;
+            self.open_line = line.len();
         }
         Ok(Room::More)
     }

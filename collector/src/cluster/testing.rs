@@ -251,9 +251,19 @@ pub const SHORT: Patience = Patience {
 
 /// Runs a source against a server.
 pub async fn run(source: &'static Source, options: Options, patience: Patience) -> Collected {
+    run_within(source, options, patience, source.max_bytes).await
+}
+
+/// Runs a source that may take no more than `max_bytes`.
+pub async fn run_within(
+    source: &'static Source,
+    options: Options,
+    patience: Patience,
+    max_bytes: u64,
+) -> Collected {
     let options = Arc::new(options);
     let host = Host::new(options.root.clone());
-    let (out, mut done) = sink(source.id, source.max_bytes);
+    let (out, mut done) = sink(source.id, max_bytes);
     let ctx = SourceCtx {
         source,
         options: Arc::clone(&options),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use base64::Engine;
 
 use super::api::Patience;
-use super::testing::{Collected, Recording, Reply, SHORT, Server, options, run};
+use super::testing::{Collected, Recording, Reply, SHORT, Server, options, run, run_within};
 use crate::options::Options;
 use crate::outcome::Outcome;
 use crate::source::Source;
@@ -518,5 +518,96 @@ async fn a_server_that_stops_answering_is_not_asked_for_every_kind() {
         ),
         "{:?}",
         collected.notes
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_over_the_byte_limit_is_still_json_and_says_that_it_is_cut() {
+    let many: Vec<String> = (0..20_000).map(|one| format!("a/{one:05}")).collect();
+    let body = list(&many.iter().map(String::as_str).collect::<Vec<_>>());
+    let server = faulty(move |path| {
+        path.starts_with("/api/v1/pods")
+            .then(|| Reply::json(200, body.clone()))
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let options = options(dir.path(), &server.url);
+    let collected = run_within(&cluster_objects::SOURCE, options, SHORT, 200_000).await;
+    let path = "cluster-resources/pods/a.json";
+    let taken = names(&collected, path);
+    assert!(
+        taken.len() > 1_000 && taken.len() < 20_000,
+        "{}",
+        taken.len()
+    );
+    assert!(
+        collected.truncated[path].contains("byte limit"),
+        "{:?}",
+        collected.truncated
+    );
+    assert!(matches!(collected.outcome, Outcome::Partial { .. }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_sort_loses_nothing() {
+    let server = faulty(|path| {
+        let names = ["a/2", "b/1", "a/1", "b/2", "a/3"];
+        path.starts_with("/api/v1/pods")
+            .then(|| Reply::json(200, list(&names)))
+    })
+    .await;
+    let collected = objects(&server).await;
+    let files = collected
+        .entries
+        .keys()
+        .filter(|path| path.starts_with("cluster-resources/pods/"));
+    let mut all: Vec<String> = files.flat_map(|path| names(&collected, path)).collect();
+    all.sort();
+    assert_eq!(all, ["1", "1", "2", "2", "3"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_that_are_not_there_yet_or_fail_do_not_cost_the_others() {
+    let pods = r#"{"kind":"PodList","items":[
+        {"metadata":{"name":"p","namespace":"kube-system"},"spec":{"containers":[{"name":"ok"},{"name":"new"},{"name":"bad"},{"name":"long"}]},
+         "status":{"phase":"Running","containerStatuses":[{"name":"ok","restartCount":3,"state":{"running":{}}}]}}]}"#;
+    let server = faulty(move |path| {
+        let text = |text: String| Some(Reply::Full(200, "text/plain".to_owned(), text.into_bytes(), None));
+        match path {
+            _ if path.starts_with("/api/v1/pods") => Some(Reply::json(200, pods)),
+            _ if path.contains("previous=true") => Some(Reply::json(400, r#"{"message":"previous terminated container \"ok\" in pod \"p\" not found"}"#)),
+            _ if path.contains("container=ok&") => text("2026-01-01T00:00:00Z fine\n".to_owned()),
+            _ if path.contains("container=new&") => Some(Reply::json(400, r#"{"message":"container \"new\" in pod \"p\" is waiting to start: ContainerCreating"}"#)),
+            _ if path.contains("container=bad&") => Some(Reply::json(500, r#"{"message":"kubelet gone"}"#)),
+            _ if path.contains("container=long&") => text((0..200_000).map(|line| format!("2026-01-01T00:00:00Z line {line:06}\n")).collect()),
+            _ => None,
+        }
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let collected = run(
+        &cluster_pod_logs::SOURCE,
+        options(dir.path(), &server.url),
+        SHORT,
+    )
+    .await;
+    let path = |container| format!("cluster-resources/pods/logs/kube-system/p/{container}.log");
+    assert_eq!(
+        collected.entries[&path("ok")],
+        "2026-01-01T00:00:00Z fine\n"
+    );
+    let long = &collected.entries[&path("long")];
+    assert!(long.ends_with("line 199999\n") && long.len() <= 4 << 20);
+    assert!(collected.truncated.contains_key(&path("long")));
+    assert_eq!(
+        collected.notes,
+        [
+            "no log yet or any more: kube-system/p/new (ContainerCreating)",
+            "failed: log of kube-system/p/bad: HTTP 500: kubelet gone"
+        ]
+    );
+    assert_eq!(
+        collected.outcome,
+        Outcome::partial("2 logs taken, 1 parts missing")
     );
 }

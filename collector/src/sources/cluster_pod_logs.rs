@@ -231,7 +231,11 @@ impl Tally {
             Fetched::Written => self.written += 1,
             // "previous terminated container not found": the runtime has cleaned up.
             Fetched::None(_) if previous => {}
-            Fetched::None(_) => self.none.push(name),
+            Fetched::None(why) => {
+                // `container "c" in pod "p" is waiting to start: ContainerCreating`
+                let reason = why.rsplit(": ").next().unwrap_or_default();
+                self.none.push(format!("{name} ({reason})"));
+            }
             Fetched::Failed(error) => {
                 let run = if previous { " (previous run)" } else { "" };
                 self.failed.push(error.note(&format!("log of {name}{run}")));
