@@ -68,6 +68,12 @@ fn collect(args: &CollectArgs) -> u8 {
             return BUG;
         }
     };
+    if let Some(file) = options.kubeconfig.as_deref().filter(|_| options.live())
+        && let Err(error) = runtime.block_on(cluster::credentials::check(file))
+    {
+        complain(&format!("--kubeconfig {error}"));
+        return USAGE;
+    }
     let progress = Arc::new(progress::Progress::new(
         args.progress,
         sources::SOURCES.len(),

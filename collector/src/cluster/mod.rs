@@ -1,22 +1,221 @@
 //! The cluster's API: where its credentials lie on this node, and one connection that all sources share.
 
+pub mod api;
+pub mod credentials;
+pub mod cri_log;
+pub mod discovery;
+pub mod helm_release;
+pub mod helm_values;
+pub mod items;
+pub mod list_files;
+pub mod listing;
+pub mod log_fetch;
+pub mod log_files;
+pub mod pods;
+pub mod secrets;
+pub mod slim;
+pub mod value_changes;
+pub mod yaml;
+
+#[cfg(test)]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
 
 use crate::host::Host;
 use crate::options::Options;
+use crate::outcome::Outcome;
+use api::{Api, ApiError, Patience};
+use credentials::{CredentialError, Place};
+
+/// All credentials together are tried for no longer than this.
+const SEARCH: Duration = Duration::from_secs(25);
+/// One API server's answer to the first question.
+const GREETING: Duration = Duration::from_secs(8);
+
+/// Why there is no cluster part; the same sentence for every source.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoCluster {
+    /// The files are another machine's.
+    #[error("a mounted root has no API server")]
+    Root,
+    /// Nothing on this node can log in anywhere.
+    #[error(
+        "no credentials for an API server on this node (looked in KUBECONFIG, /etc/kubernetes, k3s, RKE2, microk8s, k8s-snap, k0s and ~/.kube)"
+    )]
+    NoCredentials,
+    /// There are credentials, and none got an answer.
+    #[error("the API server cannot be used: {0}")]
+    Unreachable(String),
+}
+
+impl NoCluster {
+    /// How a source ends that needs the API.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Root | Self::NoCredentials => Outcome::skipped(self.to_string()),
+            Self::Unreachable(_) => Outcome::failed(self.to_string()),
+        }
+    }
+}
+
+/// The connection that was made.
+pub struct Cluster {
+    /// The server.
+    pub api: Api,
+    /// Where the credentials came from.
+    pub credentials: String,
+    /// The server's address as the kubeconfig has it.
+    pub server: String,
+    /// Credentials tried before these, each with its reason.
+    pub passed_over: Vec<String>,
+}
 
 /// A lazy, shared connection to the API server.
 pub struct ClusterHandle {
-    _options: Arc<Options>,
-    _host: Host,
+    options: Arc<Options>,
+    host: Host,
+    patience: Patience,
+    cell: OnceCell<Result<Arc<Cluster>, NoCluster>>,
 }
 
 impl ClusterHandle {
     /// Does nothing but remember where to look; the first use connects.
     pub fn new(options: Arc<Options>, host: Host) -> Self {
         Self {
-            _options: options,
-            _host: host,
+            options,
+            host,
+            patience: Patience::default(),
+            cell: OnceCell::new(),
         }
+    }
+
+    /// A handle with other limits than the usual ones.
+    #[cfg(test)]
+    pub fn with_patience(options: Arc<Options>, host: Host, patience: Patience) -> Self {
+        Self {
+            options,
+            host,
+            patience,
+            cell: OnceCell::new(),
+        }
+    }
+
+    /// The connection; looked for once, whoever asks first.
+    pub async fn connect(&self) -> Result<Arc<Cluster>, NoCluster> {
+        self.cell.get_or_init(|| self.search()).await.clone()
+    }
+
+    async fn search(&self) -> Result<Arc<Cluster>, NoCluster> {
+        if !self.options.live() {
+            return Err(NoCluster::Root);
+        }
+        let mut tried = Vec::new();
+        let found = timeout(SEARCH, self.try_all(&mut tried)).await;
+        match found {
+            Ok(Some(cluster)) => Ok(Arc::new(cluster)),
+            Ok(None) if tried.is_empty() => Err(NoCluster::NoCredentials),
+            Ok(None) => Err(NoCluster::Unreachable(tried.join("; "))),
+            Err(_) => {
+                tried.push(format!("gave up after {} s", SEARCH.as_secs()));
+                Err(NoCluster::Unreachable(tried.join("; ")))
+            }
+        }
+    }
+
+    async fn try_all(&self, tried: &mut Vec<String>) -> Option<Cluster> {
+        let mut dead = BTreeSet::new();
+        for place in credentials::places(self.options.kubeconfig.as_deref()) {
+            let file = match self.file_of(&place).await {
+                Ok(file) => file,
+                Err(Some(why)) => {
+                    tried.push(why);
+                    continue;
+                }
+                Err(None) => continue,
+            };
+            match self.try_one(&place, file, &mut dead).await {
+                Ok((api, server)) => {
+                    let passed_over = std::mem::take(tried);
+                    return Some(Cluster {
+                        api,
+                        credentials: place.to_string(),
+                        server,
+                        passed_over,
+                    });
+                }
+                Err(why) => tried.push(why),
+            }
+        }
+        None
+    }
+
+    /// Where a place's file lies; no reason where a file is just not there.
+    async fn file_of(&self, place: &Place) -> Result<Option<PathBuf>, Option<String>> {
+        match place {
+            Place::Named(path) => Ok(Some(path.clone())),
+            Place::Environment | Place::InCluster => Ok(None),
+            Place::Found(path) => {
+                let path = path.clone();
+                let opened = self
+                    .host
+                    .on_thread(move |host| host.open(&path).and_then(|_| host.resolve(&path)))
+                    .await;
+                match opened {
+                    Some(Ok(real)) => Ok(Some(real)),
+                    Some(Err(error)) if error.is_absent() => Err(None),
+                    Some(Err(error)) => Err(Some(error.sentence())),
+                    None => Err(None),
+                }
+            }
+        }
+    }
+
+    async fn try_one(
+        &self,
+        place: &Place,
+        file: Option<PathBuf>,
+        dead: &mut BTreeSet<String>,
+    ) -> Result<(Api, String), String> {
+        let words = |error: CredentialError| error.to_string();
+        let config = credentials::load(place, file).await.map_err(words)?;
+        let server = config.cluster_url.to_string();
+        let server = server.trim_end_matches('/').to_owned();
+        if dead.contains(&server) {
+            return Err(format!("{place}: the same server {server}"));
+        }
+        let client = credentials::connect(place, config).await.map_err(words)?;
+        let api = Api::new(client, self.patience);
+        let greeting = GREETING.min(self.patience.answer);
+        let answer = timeout(greeting, api.get_all("/api", "application/json", 4 << 20)).await;
+        let refused = match answer {
+            Err(_) => {
+                dead.insert(server.clone());
+                format!("no answer within {} s", greeting.as_secs())
+            }
+            Ok(Err(error @ ApiError::Connection(_))) => {
+                dead.insert(server.clone());
+                error.to_string()
+            }
+            Ok(Err(ApiError::Status { code: 401, .. })) => {
+                "the server does not accept these credentials (HTTP 401)".to_owned()
+            }
+            Ok(Err(ApiError::Status {
+                code: 403, message, ..
+            })) if api::user_of(&message) == Some("system:anonymous") => {
+                "the server takes them for nobody's (system:anonymous)".to_owned()
+            }
+            // Any other answer comes from a server that is there; what it refuses is noted where it is asked.
+            Ok(_) => return Ok((api, server)),
+        };
+        Err(format!("{place}: {server}: {refused}"))
     }
 }

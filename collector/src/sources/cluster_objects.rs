@@ -1,17 +1,387 @@
-//! Kubernetes objects.
+//! Kubernetes objects: every kind that the API server can list, one object a line, Secrets as names only.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use casefile_bundle::BundlePath;
+use serde::Serialize;
+use tokio::task::JoinSet;
+
+use crate::cluster::api::{Api, ApiError};
+use crate::cluster::discovery::{self, Resource};
+use crate::cluster::list_files::{ListFiles, Shape, Target};
+use crate::cluster::{Cluster, listing, slim};
+use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
-use crate::source::{Scope, Source};
+use crate::redact::Content;
+use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
+
+/// Lists under way at once.
+const LISTS: usize = 4;
 
 /// Kubernetes objects.
 pub static SOURCE: Source = Source {
     id: "cluster_objects",
     title: "Kubernetes objects",
     scope: Scope::Cluster,
-    timeout: Duration::from_secs(60),
-    max_bytes: 128 << 20,
-    plan: |_| Vec::new(),
-    collect: |_| Box::pin(async { Outcome::skipped("not built yet") }),
+    timeout: Duration::from_secs(90),
+    max_bytes: 256 << 20,
+    plan,
+    collect: |ctx| Box::pin(collect(ctx)),
 };
+
+fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
+    if !ctx.options.live() {
+        return Vec::new();
+    }
+    let mut items: Vec<PlanItem> = [
+        "/version",
+        "/readyz?verbose",
+        "/livez?verbose",
+        "/api",
+        "/apis",
+    ]
+    .map(PlanItem::get)
+    .into();
+    for resource in discovery::well_known() {
+        items.extend(
+            paths(&resource, &ctx.options.namespaces)
+                .into_iter()
+                .map(|(path, _)| PlanItem::get(format!("{path}?limit=500"))),
+        );
+    }
+    items.push(PlanItem::get(
+        "<the list of every other kind that /api and /apis name>?limit=500",
+    ));
+    items
+}
+
+/// The requests that one kind takes: one, or one for each namespace asked for.
+fn paths(
+    resource: &Resource,
+    namespaces: &std::collections::BTreeSet<String>,
+) -> Vec<(String, Option<String>)> {
+    if resource.namespaced && !namespaces.is_empty() {
+        namespaces
+            .iter()
+            .map(|one| (resource.path(Some(one)), Some(one.clone())))
+            .collect()
+    } else {
+        vec![(resource.path(None), None)]
+    }
+}
+
+/// One line of `cluster-info/resources.json`: so that an empty list is told from one that was not had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct ResourceLine {
+    name: String,
+    api_version: String,
+    kind: String,
+    namespaced: bool,
+    path: String,
+    objects: u64,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+async fn collect(ctx: SourceCtx) -> Outcome {
+    let cluster = match ctx.cluster.connect().await {
+        Ok(cluster) => cluster,
+        Err(no_cluster) => return no_cluster.outcome(),
+    };
+    match take(&ctx, cluster).await {
+        Ok(outcome) => outcome,
+        Err(error) => Outcome::failed(crate::cluster::api::chain(&error)),
+    }
+}
+
+async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutError> {
+    let mut missing = server_facts(&ctx.out, &cluster).await?;
+    let (resources, notes) = discovery::resources(&cluster.api).await;
+    missing += notes.len();
+    notes.into_iter().for_each(|note| ctx.out.note(note));
+    let kinds = resources.len();
+    let lines = take_lists(ctx, &cluster, resources).await?;
+    let bad: Vec<_> = lines
+        .iter()
+        .filter(|line| !matches!(line.outcome, "collected" | "absent"))
+        .collect();
+    bad.iter()
+        .filter_map(|line| line.why.as_deref())
+        .for_each(|why| ctx.out.note(why));
+    write_lines(&ctx.out, &lines).await?;
+    let failed = bad.len();
+    let took = lines.iter().any(|line| line.objects > 0);
+    Ok(if failed == 0 && missing == 0 {
+        Outcome::Collected
+    } else if !took {
+        Outcome::failed(format!("none of {kinds} kinds of objects could be listed"))
+    } else if failed == 0 {
+        Outcome::partial("discovery or the server's own facts are incomplete")
+    } else {
+        Outcome::partial(format!(
+            "{failed} of {kinds} kinds of objects are missing or incomplete"
+        ))
+    })
+}
+
+/// All lists, a few at a time, the important ones begun first; lines in the order of the kinds.
+async fn take_lists(
+    ctx: &SourceCtx,
+    cluster: &Arc<Cluster>,
+    resources: Vec<Resource>,
+) -> Result<Vec<ResourceLine>, OutError> {
+    let mut tasks = JoinSet::new();
+    let mut lines = Vec::new();
+    let mut queue = resources.into_iter().enumerate();
+    loop {
+        while tasks.len() < LISTS {
+            let Some((index, resource)) = queue.next() else {
+                break;
+            };
+            let (ctx, cluster) = (ctx.clone(), Arc::clone(cluster));
+            tasks.spawn(async move { (index, take_kind(&ctx, &cluster.api, &resource).await) });
+        }
+        match tasks.join_next().await {
+            None => break,
+            Some(Ok((index, line))) => lines.push((index, line?)),
+            // A task that panicked or was dropped has nothing to say; its entry is marked as cut.
+            Some(Err(error)) => ctx.out.note(format!(
+                "failed: a list ended in an error of our own: {error}"
+            )),
+        }
+    }
+    lines.sort_by_key(|(index, _)| *index);
+    Ok(lines.into_iter().map(|(_, line)| line).collect())
+}
+
+async fn take_kind(
+    ctx: &SourceCtx,
+    api: &Api,
+    resource: &Resource,
+) -> Result<ResourceLine, OutError> {
+    let mut line = ResourceLine {
+        name: resource.name(),
+        api_version: resource.api_version(),
+        kind: resource.kind.clone(),
+        namespaced: resource.namespaced,
+        path: resource.path(None),
+        objects: 0,
+        outcome: "collected",
+        why: None,
+    };
+    for (path, namespace) in paths(resource, &ctx.options.namespaces) {
+        if ctx.cancel.is_cancelled() {
+            spoil(
+                &mut line,
+                "skipped",
+                ApiError::Stopped.note(&what(resource, None)),
+            );
+            break;
+        }
+        let what = what(resource, namespace.as_deref());
+        let (mut listed, mut notes) = take_list(ctx, api, resource, &path, "").await?;
+        if let Some(node) = only_own_pods(resource, listed.error.as_ref()) {
+            notes.push(format!(
+                "only the pods of the node {node}: its own credentials see no others"
+            ));
+            let query = format!("fieldSelector=spec.nodeName%3D{node}");
+            let (again, more) = take_list(ctx, api, resource, &path, &query).await?;
+            listed = again;
+            notes.extend(more);
+        }
+        line.objects += listed.items;
+        notes.extend(listed.notes);
+        for note in notes {
+            spoil(&mut line, "partial", format!("{what}: {note}"));
+        }
+        match listed.error {
+            // Discovery named it and it is gone, or never was (well-known kinds).
+            Some(error) if error.code() == Some(404) || error.code() == Some(405) => {
+                line.outcome = "absent";
+            }
+            Some(error) => {
+                let outcome = match error.code() {
+                    Some(403) => "forbidden",
+                    _ if listed.items > 0 => "partial",
+                    _ => "failed",
+                };
+                spoil(&mut line, outcome, error.note(&what));
+            }
+            None => {}
+        }
+    }
+    if line.outcome == "absent" {
+        line.why = None;
+    }
+    Ok(line)
+}
+
+fn what(resource: &Resource, namespace: Option<&str>) -> String {
+    let place = namespace
+        .map(|one| format!(" in {one}"))
+        .unwrap_or_default();
+    format!("LIST {}{place}", resource.name())
+}
+
+fn spoil(line: &mut ResourceLine, outcome: &'static str, why: String) {
+    line.outcome = outcome;
+    line.why = Some(match line.why.take() {
+        Some(before) => format!("{before}; {why}"),
+        None => why,
+    });
+}
+
+/// A kubelet's credentials may list pods of its own node only.
+fn only_own_pods(resource: &Resource, error: Option<&ApiError>) -> Option<String> {
+    let Some(ApiError::Status {
+        code: 403, message, ..
+    }) = error
+    else {
+        return None;
+    };
+    if resource.name() != "pods" {
+        return None;
+    }
+    let node = crate::cluster::api::user_of(message)?.strip_prefix("system:node:")?;
+    Some(crate::cluster::api::query_value(node))
+}
+
+async fn take_list(
+    ctx: &SourceCtx,
+    api: &Api,
+    resource: &Resource,
+    path: &str,
+    query: &str,
+) -> Result<(listing::Listed, Vec<String>), OutError> {
+    let secrets = resource.group.is_empty() && resource.plural == "secrets";
+    let shape = match resource.plural.as_str() {
+        _ if secrets => Shape::SecretIndex,
+        "customresourcedefinitions" => Shape::Object(slim::DEFINITION),
+        _ => Shape::Object(slim::ALWAYS),
+    };
+    let kind = if secrets {
+        "SecretIndex".to_owned()
+    } else {
+        format!("{}List", resource.kind)
+    };
+    let mut files = ListFiles::new(
+        ctx.out.clone(),
+        Target {
+            path: resource.bundle_path(),
+            by_namespace: resource.namespaced,
+            kind,
+            api_version: resource.api_version(),
+            origin: format!("GET {path}"),
+            shape,
+        },
+    );
+    let listed = listing::list(api, &ctx.cancel, path, query, &mut files).await?;
+    let cut = listed.error.as_ref().map(ToString::to_string);
+    let notes = files.finish(cut.as_deref()).await?;
+    Ok((listed, notes))
+}
+
+async fn write_lines(out: &Out, lines: &[ResourceLine]) -> Result<(), OutError> {
+    let mut text = String::from("{\"resources\":[");
+    for (index, line) in lines
+        .iter()
+        .filter(|line| line.outcome != "absent")
+        .enumerate()
+    {
+        text.push_str(if index > 0 { ",\n" } else { "\n" });
+        text.push_str(&serde_json::to_string(line).unwrap_or_default());
+    }
+    text.push_str("\n]}\n");
+    let path = BundlePath::from_parts(["cluster-info", "resources.json"]);
+    out.put(
+        path,
+        Content::JsonLines,
+        Some("GET /api, /apis".to_owned()),
+        text.as_bytes(),
+    )
+    .await
+}
+
+#[derive(Serialize)]
+struct Connection<'a> {
+    credentials: &'a str,
+    server: &'a str,
+    passed_over: &'a [String],
+}
+
+/// Version, health and how the server was reached. Returns how much of it is missing.
+async fn server_facts(out: &Out, cluster: &Cluster) -> Result<usize, OutError> {
+    let connection = Connection {
+        credentials: &cluster.credentials,
+        server: &cluster.server,
+        passed_over: &cluster.passed_over,
+    };
+    if !cluster.passed_over.is_empty() {
+        out.note(format!(
+            "used the credentials of {}; passed over: {}",
+            cluster.credentials,
+            cluster.passed_over.join("; ")
+        ));
+    }
+    let mut text = serde_json::to_vec(&connection).unwrap_or_default();
+    text.push(b'\n');
+    let path = BundlePath::from_parts(["cluster-info", "connection.json"]);
+    out.put(path, Content::JsonLines, None, &text).await?;
+    let mut missing = 0;
+    match cluster
+        .api
+        .get_all("/version", "application/json", 64 << 10)
+        .await
+    {
+        Ok(version) => {
+            let path = BundlePath::from_parts(["cluster-info", "cluster_version.json"]);
+            out.put(
+                path,
+                Content::JsonLines,
+                Some("GET /version".to_owned()),
+                &version_file(&version),
+            )
+            .await?;
+        }
+        Err(error) => {
+            missing += 1;
+            out.note(error.note("GET /version"));
+        }
+    }
+    for (url, name) in [
+        ("/readyz?verbose", "readyz.txt"),
+        ("/livez?verbose", "livez.txt"),
+    ] {
+        let text = match cluster.api.get_all(url, "text/plain, */*", 1 << 20).await {
+            Ok(text) => text,
+            // A server that is not ready says in the error's body what is wrong with it.
+            Err(ApiError::Status {
+                code: 500..,
+                message,
+                ..
+            }) => message.into_bytes(),
+            Err(error) if error.code() == Some(404) => continue,
+            Err(error) => {
+                missing += 1;
+                out.note(error.note(&format!("GET {url}")));
+                continue;
+            }
+        };
+        let path = BundlePath::from_parts(["cluster-info", name]);
+        out.put(path, Content::Text, Some(format!("GET {url}")), &text)
+            .await?;
+    }
+    Ok(missing)
+}
+
+/// As support-bundle tools write it: the server's answer as `info`, its version as `string`.
+fn version_file(answer: &[u8]) -> Vec<u8> {
+    let info: serde_json::Value = serde_json::from_slice(answer).unwrap_or_default();
+    let string = info.get("gitVersion").cloned().unwrap_or_default();
+    let mut text = serde_json::to_vec(&serde_json::json!({"info": info, "string": string}))
+        .unwrap_or_default();
+    text.push(b'\n');
+    text
+}

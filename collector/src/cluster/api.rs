@@ -1,0 +1,362 @@
+//! The API server as the collector asks it: raw GET requests with short limits, few retries and streamed bodies.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, RETRY_AFTER};
+use http::{HeaderMap, Method, Request, Response};
+use http_body_util::BodyExt;
+use kube::client::Body;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// Requests under way at once, all sources together: a sick API server is not made worse.
+const MAX_REQUESTS: usize = 8;
+/// Times one request is sent before its error counts.
+const ATTEMPTS: u32 = 4;
+/// Requests in a row without any answer, after which the server counts as gone.
+const MAX_SILENT: u32 = 8;
+/// Of an error's body.
+const MAX_ERROR_BODY: usize = 64 << 10;
+
+/// How long each step of a request may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// From sending a request to the answer's head.
+    pub answer: Duration,
+    /// Between two pieces of a body.
+    pub piece: Duration,
+    /// The longest wait that a server may ask for before the next attempt.
+    pub retry: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            answer: Duration::from_secs(15),
+            piece: Duration::from_secs(10),
+            retry: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Why a request brought nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ApiError {
+    /// The server said no.
+    #[error("HTTP {code}: {message}")]
+    Status {
+        /// HTTP status.
+        code: u16,
+        /// The server's own words.
+        message: String,
+        /// For an expired list (410): the token with which it can go on all the same.
+        next: Option<String>,
+    },
+    /// Nothing came for too long.
+    #[error("no answer within {seconds} s")]
+    Silent {
+        /// What was waited.
+        seconds: u64,
+    },
+    /// The answer began and then nothing more came.
+    #[error("the answer stopped half-way for {seconds} s")]
+    Stalled {
+        /// What was waited.
+        seconds: u64,
+    },
+    /// The connection could not be made, or broke.
+    #[error("{0}")]
+    Connection(String),
+    /// Several requests in a row had no answer; no more are sent.
+    #[error("not asked: the API server stopped answering")]
+    Gone,
+    /// The answer is not what it should be.
+    #[error("{0}")]
+    Content(String),
+    /// The source's time is up.
+    #[error("not finished: time limit reached")]
+    Stopped,
+}
+
+impl ApiError {
+    /// The HTTP status, where the server gave one.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Self::Status { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// One sentence for the manifest: what was asked (`LIST nodes`) and what came of it.
+    pub fn note(&self, what: &str) -> String {
+        match self {
+            Self::Status { code: 401, .. } => format!("failed: not logged in ({what})"),
+            Self::Status {
+                code: 403, message, ..
+            } => match user_of(message) {
+                Some(user) => format!("skipped: forbidden ({what} as user {user})"),
+                None => format!("skipped: forbidden ({what})"),
+            },
+            Self::Gone | Self::Stopped => format!("skipped: {what}: {self}"),
+            _ => format!("failed: {what}: {self}"),
+        }
+    }
+}
+
+/// The user whom the API server refused, from its message (`User "viewer" cannot list ...`).
+pub fn user_of(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("User \"")?;
+    rest.split_once('"').map(|(user, _)| user)
+}
+
+/// One API server with the credentials that it accepted.
+pub struct Api {
+    client: kube::Client,
+    patience: Patience,
+    slots: Arc<Semaphore>,
+    silent: AtomicU32,
+    answered: AtomicBool,
+}
+
+impl Api {
+    /// Asks through this client.
+    pub fn new(client: kube::Client, patience: Patience) -> Self {
+        let slots = Arc::new(Semaphore::new(MAX_REQUESTS));
+        Self {
+            client,
+            patience,
+            slots,
+            silent: AtomicU32::new(0),
+            answered: AtomicBool::new(false),
+        }
+    }
+
+    /// Sends a GET and returns the answer's body, not yet read.
+    pub async fn get(&self, path: &str, accept: &str) -> Result<ApiBody, ApiError> {
+        let slot = Arc::clone(&self.slots).acquire_owned().await;
+        let slot = slot.map_err(|_| ApiError::Gone)?;
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            if self.silent.load(Ordering::Relaxed) >= MAX_SILENT {
+                return Err(ApiError::Gone);
+            }
+            let (error, wait) = match self.send(path, accept).await {
+                Ok(answer) if answer.status().is_success() => {
+                    let piece = self.patience.piece;
+                    return Ok(ApiBody {
+                        body: answer.into_body(),
+                        piece,
+                        _slot: slot,
+                    });
+                }
+                Ok(answer) => {
+                    let code = answer.status().as_u16();
+                    let again = matches!(code, 429 | 503 | 504);
+                    let wait = again.then(|| self.wait(answer.headers(), attempt));
+                    (self.refusal(code, answer.into_body()).await, wait)
+                }
+                // Where nobody has ever answered, asking again only costs time.
+                Err(error @ ApiError::Connection(_)) if self.answered.load(Ordering::Relaxed) => {
+                    (error, Some(backoff(attempt)))
+                }
+                Err(error) => (error, None),
+            };
+            match wait {
+                Some(wait) if attempt < ATTEMPTS => tokio::time::sleep(wait).await,
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// A whole JSON or text answer of at most `limit` bytes.
+    pub async fn get_all(
+        &self,
+        path: &str,
+        accept: &str,
+        limit: usize,
+    ) -> Result<Vec<u8>, ApiError> {
+        let mut body = self.get(path, accept).await?;
+        let mut bytes = Vec::new();
+        while let Some(piece) = body.piece().await? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > limit {
+                return Err(ApiError::Content(format!(
+                    "the answer is over {limit} bytes"
+                )));
+            }
+        }
+        Ok(bytes)
+    }
+
+    async fn send(&self, path: &str, accept: &str) -> Result<Response<Body>, ApiError> {
+        let request = Request::builder()
+            .method(Method::GET)
+            .uri(path)
+            .header(ACCEPT, accept)
+            .body(Body::empty())
+            .map_err(|error| ApiError::Content(error.to_string()))?;
+        match timeout(self.patience.answer, self.client.send(request)).await {
+            Err(_) => {
+                self.silent.fetch_add(1, Ordering::Relaxed);
+                Err(ApiError::Silent {
+                    seconds: self.patience.answer.as_secs(),
+                })
+            }
+            Ok(Ok(answer)) => {
+                self.silent.store(0, Ordering::Relaxed);
+                self.answered.store(true, Ordering::Relaxed);
+                Ok(answer)
+            }
+            Ok(Err(error)) => {
+                self.silent.fetch_add(1, Ordering::Relaxed);
+                Err(ApiError::Connection(chain(&error)))
+            }
+        }
+    }
+
+    fn wait(&self, headers: &HeaderMap, attempt: u32) -> Duration {
+        let asked = headers
+            .get(RETRY_AFTER)
+            .and_then(|value| value.to_str().ok());
+        match asked.and_then(|value| value.trim().parse().ok()) {
+            Some(seconds) => Duration::from_secs(seconds).min(self.patience.retry),
+            None => backoff(attempt),
+        }
+    }
+
+    async fn refusal(&self, code: u16, mut body: Body) -> ApiError {
+        let mut bytes = Vec::new();
+        while bytes.len() < MAX_ERROR_BODY
+            && let Ok(Some(Ok(frame))) = timeout(self.patience.piece, body.frame()).await
+        {
+            bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
+        }
+        bytes.truncate(MAX_ERROR_BODY);
+        let status: ServerStatus = serde_json::from_slice(&bytes).unwrap_or_default();
+        let text = || String::from_utf8_lossy(&bytes).trim().to_owned();
+        ApiError::Status {
+            code,
+            message: status
+                .message
+                .filter(|message| !message.is_empty())
+                .unwrap_or_else(text),
+            next: status.metadata.and_then(|meta| meta.next),
+        }
+    }
+}
+
+/// The answer's body as it arrives.
+pub struct ApiBody {
+    body: Body,
+    piece: Duration,
+    _slot: OwnedSemaphorePermit,
+}
+
+impl ApiBody {
+    /// The next bytes; none at the end.
+    pub async fn piece(&mut self) -> Result<Option<Bytes>, ApiError> {
+        loop {
+            match timeout(self.piece, self.body.frame()).await {
+                Err(_) => {
+                    return Err(ApiError::Stalled {
+                        seconds: self.piece.as_secs(),
+                    });
+                }
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(error))) => return Err(ApiError::Connection(chain(&error))),
+                Ok(Some(Ok(frame))) => {
+                    if let Ok(data) = frame.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+struct ServerStatus {
+    message: Option<String>,
+    metadata: Option<super::items::ListMeta>,
+}
+
+fn backoff(attempt: u32) -> Duration {
+    Duration::from_millis(200) * 2_u32.saturating_pow(attempt.saturating_sub(1))
+}
+
+/// An error with its causes, each once, in one line.
+pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        if !text.contains(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+/// A value as it stands in a request's query.
+pub fn query_value(value: &str) -> String {
+    let mut text = String::new();
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            text.push(char::from(byte));
+        } else {
+            text.push('%');
+            for half in [byte >> 4, byte & 15] {
+                text.push(
+                    char::from_digit(u32::from(half), 16)
+                        .unwrap_or('0')
+                        .to_ascii_uppercase(),
+                );
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(code: u16, message: &str) -> ApiError {
+        ApiError::Status {
+            code,
+            message: message.to_owned(),
+            next: None,
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_what_was_asked_and_as_whom() {
+        let message = "nodes is forbidden: User \"viewer\" cannot list resource \"nodes\"";
+        assert_eq!(
+            status(403, message).note("LIST nodes"),
+            "skipped: forbidden (LIST nodes as user viewer)"
+        );
+        assert_eq!(
+            status(403, "no").note("LIST nodes"),
+            "skipped: forbidden (LIST nodes)"
+        );
+        assert_eq!(
+            status(500, "boom").note("LIST pods"),
+            "failed: LIST pods: HTTP 500: boom"
+        );
+    }
+
+    #[test]
+    fn selectors_are_escaped_for_the_query() {
+        assert_eq!(
+            query_value("owner=helm,a in (b)"),
+            "owner%3Dhelm%2Ca%20in%20%28b%29"
+        );
+    }
+}

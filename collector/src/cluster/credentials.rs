@@ -1,0 +1,317 @@
+//! Credentials: where distributions leave a kubeconfig on a node, in the order in which they are tried.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kube::config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig, KubeconfigError};
+
+use super::api::chain;
+
+/// To reach a server's port.
+const CONNECT: Duration = Duration::from_secs(5);
+/// For a login helper that a kubeconfig names.
+const HELPER: Duration = Duration::from_secs(10);
+
+/// Kubeconfigs on a node, those with the most rights first.
+pub const PLACES: &[&str] = &[
+    "/etc/kubernetes/admin.conf",
+    "/etc/kubernetes/super-admin.conf",
+    "/etc/rancher/k3s/k3s.yaml",
+    "/etc/rancher/rke2/rke2.yaml",
+    "/var/snap/microk8s/current/credentials/client.config",
+    "/var/lib/k0s/pki/admin.conf",
+    "/var/snap/k8s/common/etc/kubernetes/admin.conf",
+    "/root/.kube/config",
+    "/etc/kubernetes/kubelet.conf",
+    "/var/lib/kubelet/kubeconfig",
+    "/var/lib/rancher/k3s/agent/kubelet.kubeconfig",
+    "/var/lib/rancher/rke2/agent/kubelet.kubeconfig",
+    "/var/snap/microk8s/current/credentials/kubelet.config",
+    "/var/lib/k0s/kubelet.conf",
+];
+
+/// Where a pod finds its service account.
+const IN_CLUSTER_TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+
+/// Where credentials come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// `--kubeconfig`: it alone counts.
+    Named(PathBuf),
+    /// One of the files of `KUBECONFIG`, or all of them together.
+    Environment,
+    /// The service account of the pod that the collector runs in.
+    InCluster,
+    /// A file that a distribution wrote.
+    Found(String),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Named(path) => write!(f, "{}", path.display()),
+            Self::Environment => f.write_str("KUBECONFIG"),
+            Self::InCluster => f.write_str("the pod's service account"),
+            Self::Found(path) => f.write_str(path),
+        }
+    }
+}
+
+/// Why credentials cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialError {
+    /// A field is missing or wrong.
+    #[error("{place}: {field}: {why}")]
+    Field {
+        /// The file.
+        place: String,
+        /// The field as the file spells it.
+        field: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The file cannot be read or is no kubeconfig at all.
+    #[error("{place}: {why}")]
+    File {
+        /// The file.
+        place: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// The places to try, in order. Files that are not there are tried too: it costs nothing.
+pub fn places(named: Option<&Path>) -> Vec<Place> {
+    if let Some(path) = named {
+        return vec![Place::Named(path.to_owned())];
+    }
+    let mut places = Vec::new();
+    if std::env::var_os("KUBECONFIG").is_some_and(|value| !value.is_empty()) {
+        places.push(Place::Environment);
+    }
+    if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() && Path::new(IN_CLUSTER_TOKEN).exists()
+    {
+        places.push(Place::InCluster);
+    }
+    places.extend(PLACES.iter().map(|path| Place::Found((*path).to_owned())));
+    let home = std::env::var("HOME")
+        .ok()
+        .filter(|home| home.starts_with('/') && home != "/root");
+    places.extend(home.map(|home| Place::Found(format!("{home}/.kube/config"))));
+    places
+}
+
+/// The client configuration of one place. Blocks on files: for a blocking thread.
+fn read(place: &Place, file: Option<&Path>) -> Result<Kubeconfig, CredentialError> {
+    let read = match (place, file) {
+        (Place::Environment, _) => Kubeconfig::from_env().map(Option::unwrap_or_default),
+        (_, Some(file)) => Kubeconfig::read_from(file),
+        (_, None) => Ok(Kubeconfig::default()),
+    };
+    let mut config = read.map_err(|error| describe(place, &error))?;
+    for user in config
+        .auth_infos
+        .iter_mut()
+        .filter_map(|user| user.auth_info.as_mut())
+    {
+        let Some(exec) = &mut user.exec else { continue };
+        exec.interactive_mode = Some(ExecInteractiveMode::Never);
+        if matches!(place, Place::Found(_)) {
+            let helper = exec.command.as_deref().unwrap_or("a helper");
+            return Err(CredentialError::Field {
+                place: place.to_string(),
+                field: "users[].user.exec".to_owned(),
+                why: format!(
+                    "needs the program {helper:?} to log in, which runs only when --kubeconfig names the file"
+                ),
+            });
+        }
+    }
+    Ok(config)
+}
+
+/// The client configuration of one place; `file` is where the place's file really lies.
+pub async fn load(place: &Place, file: Option<PathBuf>) -> Result<kube::Config, CredentialError> {
+    let failed = |why: String| CredentialError::File {
+        place: place.to_string(),
+        why,
+    };
+    let mut config = if *place == Place::InCluster {
+        kube::Config::incluster().map_err(|error| failed(chain(&error)))?
+    } else {
+        let blocking = place.clone();
+        let task = tokio::task::spawn_blocking(move || read(&blocking, file.as_deref()));
+        let read = tokio::time::timeout(CONNECT, task).await;
+        let read = read.map_err(|_| failed("reading it takes too long".to_owned()))?;
+        let kubeconfig = read.map_err(|error| failed(error.to_string()))??;
+        kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+            .await
+            .map_err(|error| describe(place, &error))?
+    };
+    config.connect_timeout = Some(CONNECT);
+    config.read_timeout = None;
+    // Retries are counted and bounded in `api`; the client's own would wait for many minutes.
+    config.default_retry = false;
+    Ok(config)
+}
+
+/// A client of the configuration. A login helper runs here, when the user named the file.
+pub async fn connect(place: &Place, config: kube::Config) -> Result<kube::Client, CredentialError> {
+    let failed = |why: String| CredentialError::File {
+        place: place.to_string(),
+        why,
+    };
+    let runtime = tokio::runtime::Handle::current();
+    let task = tokio::task::spawn_blocking(move || {
+        let _inside = runtime.enter();
+        kube::Client::try_from(config)
+    });
+    let built = tokio::time::timeout(HELPER, task).await;
+    let built = built.map_err(|_| failed("its login helper does not end".to_owned()))?;
+    built
+        .map_err(|error| failed(error.to_string()))?
+        .map_err(|error| failed(chain(&error)))
+}
+
+/// Checks the file of `--kubeconfig` before anything is collected: it must be readable and complete. Connects to nothing.
+pub async fn check(path: &Path) -> Result<(), CredentialError> {
+    let place = Place::Named(path.to_owned());
+    load(&place, Some(path.to_owned())).await.map(drop)
+}
+
+/// Names the field, in the words of the file.
+fn describe(place: &Place, error: &KubeconfigError) -> CredentialError {
+    let place = place.to_string();
+    let field = |field: &str, why: &str| CredentialError::Field {
+        place: place.clone(),
+        field: field.to_owned(),
+        why: why.to_owned(),
+    };
+    let why = error.source_words();
+    match error {
+        KubeconfigError::CurrentContextNotSet => field("current-context", "not set"),
+        KubeconfigError::LoadContext(name) => field(
+            "current-context",
+            &format!("there is no context named {name:?}"),
+        ),
+        KubeconfigError::LoadClusterOfContext(name) => field(
+            "contexts[].context.cluster",
+            &format!("there is no cluster named {name:?}"),
+        ),
+        KubeconfigError::MissingClusterUrl => field("clusters[].cluster.server", "not set"),
+        KubeconfigError::ParseClusterUrl(_) => field("clusters[].cluster.server", &why),
+        KubeconfigError::ParseProxyUrl(_) => field("clusters[].cluster.proxy-url", &why),
+        KubeconfigError::LoadCertificateAuthority(_) | KubeconfigError::ParseCertificates(_) => {
+            field("clusters[].cluster.certificate-authority(-data)", &why)
+        }
+        KubeconfigError::LoadClientCertificate(_) => {
+            field("users[].user.client-certificate(-data)", &why)
+        }
+        KubeconfigError::LoadClientKey(_) => field("users[].user.client-key(-data)", &why),
+        KubeconfigError::ReadConfig(source, _) => CredentialError::File {
+            place,
+            why: source.to_string(),
+        },
+        KubeconfigError::Parse(source) => CredentialError::File {
+            place,
+            why: format!("not a kubeconfig: {}", first_line(&source.to_string())),
+        },
+        other => CredentialError::File {
+            place,
+            why: first_line(&chain(other)),
+        },
+    }
+}
+
+trait SourceWords {
+    fn source_words(&self) -> String;
+}
+
+impl SourceWords for KubeconfigError {
+    fn source_words(&self) -> String {
+        std::error::Error::source(self)
+            .map_or_else(|| self.to_string(), |cause| first_line(&chain(cause)))
+    }
+}
+
+/// Parsers may quote the file over several lines; a quoted line may hold a secret.
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn complaint(text: &str) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config");
+        std::fs::write(&file, text).unwrap();
+        let error = check(&file).await.unwrap_err().to_string();
+        error.replace(&file.display().to_string(), "FILE")
+    }
+
+    const HEAD: &str = "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n";
+
+    #[tokio::test]
+    async fn a_bad_kubeconfig_is_named_with_the_field() {
+        assert_eq!(
+            complaint("kind: Config\n").await,
+            "FILE: current-context: not set"
+        );
+        assert_eq!(
+            complaint("current-context: b\n").await,
+            "FILE: current-context: there is no context named \"b\""
+        );
+        assert_eq!(
+            complaint(HEAD).await,
+            "FILE: contexts[].context.cluster: there is no cluster named \"c\""
+        );
+        let no_server = format!("{HEAD}clusters: [{{name: c, cluster: {{}}}}]\n");
+        assert_eq!(
+            complaint(&no_server).await,
+            "FILE: clusters[].cluster.server: not set"
+        );
+        let bad_ca = format!(
+            "{HEAD}clusters: [{{name: c, cluster: {{server: 'https://x', certificate-authority-data: '%%'}}}}]\n"
+        );
+        assert!(
+            complaint(&bad_ca)
+                .await
+                .starts_with("FILE: clusters[].cluster.certificate-authority")
+        );
+        assert!(
+            complaint("a: [\n")
+                .await
+                .starts_with("FILE: not a kubeconfig: ")
+        );
+    }
+
+    #[tokio::test]
+    async fn an_absent_kubeconfig_is_named() {
+        let error = check(Path::new("/nonexistent/kubeconfig"))
+            .await
+            .unwrap_err();
+        assert!(
+            error.to_string().starts_with("/nonexistent/kubeconfig: "),
+            "{error}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_login_helper_of_a_file_that_was_merely_found_is_not_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config");
+        let text = format!(
+            "{HEAD}clusters: [{{name: c, cluster: {{server: 'https://x'}}}}]\nusers: [{{name: u, user: {{exec: {{apiVersion: v1, command: aws}}}}}}]\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let place = Place::Found("/var/lib/kubelet/kubeconfig".to_owned());
+        let error = load(&place, Some(file.clone()))
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("\"aws\""), "{error}");
+        assert!(load(&Place::Named(file.clone()), Some(file)).await.is_ok());
+    }
+}

@@ -1,0 +1,482 @@
+//! Discovery: which kinds of objects this API server can list.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::api::{Api, ApiError, query_value};
+
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+const PLAIN: &str = "application/json";
+/// Thousands of definitions take a few MiB.
+const MAX_BODY: usize = 32 << 20;
+/// Groups asked one by one where the server does not aggregate.
+const MAX_GROUPS: usize = 500;
+
+/// Groups that Kubernetes itself serves; all others are custom resources.
+const OWN_GROUPS: &[&str] = &[
+    "",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "apps",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "extensions",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+];
+
+/// Lists of no use to a diagnosis, or with a source of their own.
+const DENIED: &[&str] = &["events", "componentstatuses"];
+
+/// Taken first, so that a time limit costs the least; also what is tried where discovery itself is refused.
+const FIRST: &[(&str, &str, &str, &str, bool)] = &[
+    ("", "v1", "nodes", "Node", false),
+    ("", "v1", "pods", "Pod", true),
+    ("", "v1", "namespaces", "Namespace", false),
+    ("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false),
+    (
+        "nvidia.com",
+        "v1",
+        "clusterpolicies",
+        "ClusterPolicy",
+        false,
+    ),
+    ("apps", "v1", "daemonsets", "DaemonSet", true),
+    ("apps", "v1", "deployments", "Deployment", true),
+    ("apps", "v1", "replicasets", "ReplicaSet", true),
+    ("apps", "v1", "statefulsets", "StatefulSet", true),
+    ("batch", "v1", "jobs", "Job", true),
+    ("", "v1", "configmaps", "ConfigMap", true),
+    ("", "v1", "services", "Service", true),
+    (
+        "discovery.k8s.io",
+        "v1",
+        "endpointslices",
+        "EndpointSlice",
+        true,
+    ),
+    (
+        "networking.k8s.io",
+        "v1",
+        "networkpolicies",
+        "NetworkPolicy",
+        true,
+    ),
+    ("", "v1", "resourcequotas", "ResourceQuota", true),
+    ("", "v1", "limitranges", "LimitRange", true),
+    (
+        "",
+        "v1",
+        "persistentvolumeclaims",
+        "PersistentVolumeClaim",
+        true,
+    ),
+    ("", "v1", "persistentvolumes", "PersistentVolume", false),
+    (
+        "storage.k8s.io",
+        "v1",
+        "storageclasses",
+        "StorageClass",
+        false,
+    ),
+    (
+        "storage.k8s.io",
+        "v1",
+        "volumeattachments",
+        "VolumeAttachment",
+        false,
+    ),
+    (
+        "scheduling.k8s.io",
+        "v1",
+        "priorityclasses",
+        "PriorityClass",
+        false,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
+        "mutatingwebhookconfigurations",
+        "MutatingWebhookConfiguration",
+        false,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
+        "validatingwebhookconfigurations",
+        "ValidatingWebhookConfiguration",
+        false,
+    ),
+    (
+        "apiextensions.k8s.io",
+        "v1",
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        false,
+    ),
+    ("", "v1", "secrets", "Secret", true),
+];
+
+/// A kind of object that can be listed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Resource {
+    /// API group; empty for the core.
+    pub group: String,
+    /// The version that the server prefers.
+    pub version: String,
+    /// Plural name, as in paths.
+    pub plural: String,
+    /// Kind of one object.
+    pub kind: String,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+}
+
+impl Resource {
+    /// `apiVersion` of its objects.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
+    /// Whether Kubernetes itself defines it.
+    pub fn is_own(&self) -> bool {
+        OWN_GROUPS.contains(&self.group.as_str())
+    }
+
+    /// As `kubectl` names it: `pods`, `clusterpolicies.nvidia.com`.
+    pub fn name(&self) -> String {
+        if self.group.is_empty() {
+            self.plural.clone()
+        } else {
+            format!("{}.{}", self.plural, self.group)
+        }
+    }
+
+    /// The path of its list, in one namespace or everywhere.
+    pub fn path(&self, namespace: Option<&str>) -> String {
+        let base = if self.group.is_empty() {
+            "/api".to_owned()
+        } else {
+            format!("/apis/{}", self.group)
+        };
+        let namespace = namespace
+            .map(|name| format!("/namespaces/{}", query_value(name)))
+            .unwrap_or_default();
+        format!("{base}/{}{namespace}/{}", self.version, self.plural)
+    }
+
+    /// The folder or file of its list in the bundle.
+    pub fn bundle_path(&self) -> Vec<String> {
+        let mut path = vec!["cluster-resources".to_owned()];
+        if self.group.is_empty() && self.plural == "secrets" {
+            path.push("secrets-index".to_owned());
+        } else if self.is_own() {
+            path.push(self.plural.clone());
+        } else {
+            path.push("custom-resources".to_owned());
+            path.push(format!("{}.{}", self.plural, self.group));
+        }
+        path
+    }
+
+    fn wanted(&self) -> bool {
+        let metrics = self.group == "metrics.k8s.io" || self.group.ends_with(".metrics.k8s.io");
+        !(metrics
+            || DENIED.contains(&self.plural.as_str()) && self.is_own()
+            || self.plural.contains('/'))
+    }
+
+    fn rank(&self) -> usize {
+        let place = FIRST
+            .iter()
+            .position(|first| first.0 == self.group && first.2 == self.plural);
+        place.unwrap_or(FIRST.len())
+    }
+}
+
+/// The kinds every cluster is asked for, in the order in which they are asked.
+pub fn well_known() -> Vec<Resource> {
+    let known = FIRST
+        .iter()
+        .map(|(group, version, plural, kind, namespaced)| Resource {
+            group: (*group).to_owned(),
+            version: (*version).to_owned(),
+            plural: (*plural).to_owned(),
+            kind: (*kind).to_owned(),
+            namespaced: *namespaced,
+        });
+    known.collect()
+}
+
+/// Every listable kind, the important ones first, and what discovery could not see.
+pub async fn resources(api: &Api) -> (Vec<Resource>, Vec<String>) {
+    let mut found = Vec::new();
+    let mut notes = Vec::new();
+    let mut complete = true;
+    for root in ["/api", "/apis"] {
+        match root_of(api, root, &mut found, &mut notes).await {
+            Ok(()) => {}
+            Err(error) => {
+                complete = false;
+                notes.push(format!(
+                    "{}; well-known kinds are asked for all the same",
+                    error.note(&format!("GET {root}"))
+                ));
+            }
+        }
+    }
+    if !complete {
+        found.extend(well_known());
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|resource: &Resource| {
+        resource.wanted() && seen.insert((resource.group.clone(), resource.plural.clone()))
+    });
+    found.sort_by_key(|resource| (resource.rank(), resource.clone()));
+    (found, notes)
+}
+
+async fn root_of(
+    api: &Api,
+    root: &str,
+    found: &mut Vec<Resource>,
+    notes: &mut Vec<String>,
+) -> Result<(), ApiError> {
+    let body = match api.get_all(root, AGGREGATED, MAX_BODY).await {
+        // A server or proxy that takes offence at the header may still know the plain form.
+        Err(ApiError::Status { .. }) => api.get_all(root, PLAIN, MAX_BODY).await?,
+        other => other?,
+    };
+    let answer: Root =
+        serde_json::from_slice(&body).map_err(|error| ApiError::Content(error.to_string()))?;
+    if answer.kind == "APIGroupDiscoveryList" {
+        answer
+            .items
+            .into_iter()
+            .for_each(|group| group.take(found, notes));
+        return Ok(());
+    }
+    let mut versions: Vec<(String, String)> = answer
+        .versions
+        .into_iter()
+        .map(|version| (String::new(), version))
+        .collect();
+    for group in answer.groups {
+        // The preferred version first: the first that has a kind wins.
+        let preferred = group.preferred.map(|preferred| preferred.version);
+        let others = group.versions.into_iter().map(|other| other.version);
+        for version in preferred.into_iter().chain(others) {
+            let version = (group.name.clone(), version);
+            if !versions.contains(&version) {
+                versions.push(version);
+            }
+        }
+    }
+    for (group, version) in versions.into_iter().take(MAX_GROUPS) {
+        let path = if group.is_empty() {
+            format!("/api/{version}")
+        } else {
+            format!("/apis/{group}/{version}")
+        };
+        let listed = api.get_all(&path, PLAIN, MAX_BODY).await;
+        let listed = listed.and_then(|body| {
+            serde_json::from_slice::<Listed>(&body)
+                .map_err(|error| ApiError::Content(error.to_string()))
+        });
+        match listed {
+            Ok(listed) => listed.take(&group, &version, found),
+            Err(error) if error.code() == Some(404) => {}
+            Err(error) => notes.push(error.note(&format!("GET {path}"))),
+        }
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Root {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    items: Vec<Group>,
+    #[serde(default)]
+    versions: Vec<String>,
+    #[serde(default)]
+    groups: Vec<PlainGroup>,
+}
+
+#[derive(Deserialize)]
+struct PlainGroup {
+    name: String,
+    #[serde(default)]
+    versions: Vec<PlainVersion>,
+    #[serde(default, rename = "preferredVersion")]
+    preferred: Option<PlainVersion>,
+}
+
+#[derive(Deserialize)]
+struct PlainVersion {
+    version: String,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    #[serde(default)]
+    resources: Vec<PlainResource>,
+}
+
+#[derive(Deserialize)]
+struct PlainResource {
+    name: String,
+    kind: String,
+    #[serde(default)]
+    namespaced: bool,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+impl Listed {
+    fn take(self, group: &str, version: &str, found: &mut Vec<Resource>) {
+        let listable = self
+            .resources
+            .into_iter()
+            .filter(|one| one.verbs.iter().any(|verb| verb == "list"));
+        found.extend(listable.map(|one| Resource {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: one.name,
+            kind: one.kind,
+            namespaced: one.namespaced,
+        }));
+    }
+}
+
+#[derive(Deserialize)]
+struct Group {
+    #[serde(default)]
+    metadata: GroupMeta,
+    #[serde(default)]
+    versions: Vec<Version>,
+}
+
+#[derive(Default, Deserialize)]
+struct GroupMeta {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    version: String,
+    #[serde(default)]
+    resources: Vec<AggregatedResource>,
+    #[serde(default)]
+    freshness: String,
+}
+
+#[derive(Deserialize)]
+struct AggregatedResource {
+    resource: String,
+    #[serde(default, rename = "responseKind")]
+    kind: Option<ResponseKind>,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ResponseKind {
+    #[serde(default)]
+    kind: String,
+}
+
+impl Group {
+    fn take(self, found: &mut Vec<Resource>, notes: &mut Vec<String>) {
+        let group = self.metadata.name;
+        for version in self.versions {
+            if version.freshness == "Stale" {
+                notes.push(format!(
+                    "failed: the server behind the API group {group}/{} does not answer; its kinds may be missing",
+                    version.version
+                ));
+            }
+            let listable = version
+                .resources
+                .into_iter()
+                .filter(|one| one.verbs.iter().any(|verb| verb == "list"));
+            found.extend(listable.map(|one| Resource {
+                group: group.clone(),
+                version: version.version.clone(),
+                kind: one.kind.map(|kind| kind.kind).unwrap_or_default(),
+                plural: one.resource,
+                namespaced: one.scope == "Namespaced",
+            }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resource(group: &str, plural: &str) -> Resource {
+        let text = |text: &str| text.to_owned();
+        Resource {
+            group: text(group),
+            version: text("v1"),
+            plural: text(plural),
+            kind: text("K"),
+            namespaced: true,
+        }
+    }
+
+    #[test]
+    fn lists_lie_where_support_bundle_tools_look_for_them() {
+        let path = |group, plural| resource(group, plural).bundle_path().join("/");
+        assert_eq!(path("", "pods"), "cluster-resources/pods");
+        assert_eq!(path("apps", "daemonsets"), "cluster-resources/daemonsets");
+        assert_eq!(path("", "secrets"), "cluster-resources/secrets-index");
+        assert_eq!(
+            path("nvidia.com", "clusterpolicies"),
+            "cluster-resources/custom-resources/clusterpolicies.nvidia.com"
+        );
+        assert_eq!(
+            resource("apps", "jobs").path(Some("a")),
+            "/apis/apps/v1/namespaces/a/jobs"
+        );
+        assert_eq!(resource("", "pods").path(None), "/api/v1/pods");
+    }
+
+    #[test]
+    fn metrics_and_events_are_left_to_others() {
+        for (group, plural) in [
+            ("metrics.k8s.io", "pods"),
+            ("custom.metrics.k8s.io", "x"),
+            ("events.k8s.io", "events"),
+            ("", "events"),
+        ] {
+            assert!(!resource(group, plural).wanted(), "{group} {plural}");
+        }
+        assert!(resource("example.com", "events").wanted());
+    }
+}

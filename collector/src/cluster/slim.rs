@@ -1,0 +1,223 @@
+//! An object as the bundle keeps it: one line of JSON, without the parts that only servers need.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The way to a member that is left out; `[]` stands for every element of an array.
+pub type Way = &'static [&'static str];
+
+/// What no object keeps: who set which field, and kubectl's copy of the object inside the object.
+pub const ALWAYS: &[Way] = &[
+    &["metadata", "managedFields"],
+    &[
+        "metadata",
+        "annotations",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    ],
+];
+
+/// Schemas: most of a definition's bytes, and nothing that a diagnosis reads.
+pub const DEFINITION: &[Way] = &[
+    &["metadata", "managedFields"],
+    &[
+        "metadata",
+        "annotations",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    ],
+    &["spec", "versions", "[]", "schema"],
+];
+
+/// A helm release in a ConfigMap holds rendered Secrets.
+pub const HELM_CONFIGMAP: &[Way] = &[
+    &["metadata", "managedFields"],
+    &[
+        "metadata",
+        "annotations",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    ],
+    &["data", "release"],
+];
+
+/// Who an object is.
+#[derive(Debug, Default, Clone, PartialEq, Eq, serde::Deserialize)]
+pub struct Head {
+    /// Its metadata.
+    #[serde(default)]
+    pub metadata: HeadMeta,
+}
+
+/// The metadata that says who an object is.
+#[derive(Debug, Default, Clone, PartialEq, Eq, serde::Deserialize)]
+pub struct HeadMeta {
+    /// Its name.
+    #[serde(default)]
+    pub name: String,
+    /// Its namespace; empty for one of the whole cluster.
+    #[serde(default)]
+    pub namespace: String,
+    /// The label by which helm marks its own.
+    #[serde(default)]
+    pub labels: Option<HeadLabels>,
+}
+
+/// The one label that decides how an object is kept.
+#[derive(Debug, Default, Clone, PartialEq, Eq, serde::Deserialize)]
+pub struct HeadLabels {
+    /// `helm` on a release's ConfigMap or Secret.
+    #[serde(default)]
+    pub owner: Option<String>,
+}
+
+impl Head {
+    /// Whether helm keeps a release in it.
+    pub fn is_helm(&self) -> bool {
+        let labels = self.metadata.labels.as_ref();
+        labels.and_then(|labels| labels.owner.as_deref()) == Some("helm")
+    }
+}
+
+/// Members of an object in the order they came.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Take;
+        impl<'de> Visitor<'de> for Take {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Take)
+    }
+}
+
+/// The object as one line (without the line end), less what the `ways` name. Fails where it is not JSON.
+pub fn slim(raw: &[u8], ways: &[Way]) -> Result<Vec<u8>, serde_json::Error> {
+    let value: &RawValue = serde_json::from_slice(raw)?;
+    let mut line = Vec::with_capacity(raw.len());
+    prune(value.get(), ways, &mut line)?;
+    Ok(line)
+}
+
+/// Recurses along the ways only, so its depth is theirs and not the object's.
+fn prune(raw: &str, ways: &[Way], line: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    let begins = raw.trim_start().as_bytes().first().copied();
+    match begins {
+        Some(b'{') if !ways.is_empty() => {
+            let Members(members) = serde_json::from_str(raw)?;
+            line.push(b'{');
+            let mut first = true;
+            for (key, value) in members {
+                let ahead: Vec<Way> = step(ways, &key);
+                if ahead.iter().any(|way| way.is_empty()) {
+                    continue;
+                }
+                if !std::mem::take(&mut first) {
+                    line.push(b',');
+                }
+                serde_json::to_writer(&mut *line, &key)?;
+                line.push(b':');
+                prune(value.get(), &ahead, line)?;
+            }
+            line.push(b'}');
+        }
+        Some(b'[') if ways.iter().any(|way| way.first() == Some(&"[]")) => {
+            let ahead: Vec<Way> = step(ways, "[]");
+            let elements: Vec<&RawValue> = serde_json::from_str(raw)?;
+            line.push(b'[');
+            for (index, element) in elements.into_iter().enumerate() {
+                if index > 0 {
+                    line.push(b',');
+                }
+                prune(element.get(), &ahead, line)?;
+            }
+            line.push(b']');
+        }
+        _ => compact(raw, line),
+    }
+    Ok(())
+}
+
+fn step(ways: &[Way], key: &str) -> Vec<Way> {
+    let matching = ways
+        .iter()
+        .filter(|way| way.first().is_some_and(|head| *head == key));
+    matching.filter_map(|way| way.get(1..)).collect()
+}
+
+/// Copies JSON without the white space between its tokens.
+fn compact(raw: &str, line: &mut Vec<u8>) {
+    let mut in_string = false;
+    let mut escaped = false;
+    for &byte in raw.as_bytes() {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+        } else if byte == b'"' {
+            in_string = true;
+        } else if byte.is_ascii_whitespace() {
+            continue;
+        }
+        line.push(byte);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn server_side_parts_are_dropped_and_the_rest_keeps_its_order() {
+        let raw = br#"{ "metadata": {"name":"a","managedFields":[{"x":1}],"annotations":{
+            "kubectl.kubernetes.io/last-applied-configuration":"{}","keep \"me":"x y"}},
+            "spec":{"z":1,"a":[1, 2]}}"#;
+        let line = slim(raw, ALWAYS).unwrap();
+        let expected = r#"{"metadata":{"name":"a","annotations":{"keep \"me":"x y"}},"spec":{"z":1,"a":[1,2]}}"#;
+        assert_eq!(String::from_utf8(line).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_definition_loses_its_schemas_only() {
+        let raw = br#"{"spec":{"versions":[{"name":"v1","schema":{"a":{}},"served":true},{"name":"v2"}]}}"#;
+        let line = slim(raw, DEFINITION).unwrap();
+        let expected = r#"{"spec":{"versions":[{"name":"v1","served":true},{"name":"v2"}]}}"#;
+        assert_eq!(String::from_utf8(line).unwrap(), expected);
+    }
+
+    #[test]
+    fn metadata_of_an_unexpected_type_is_no_panic() {
+        for raw in ["{\"metadata\":[1]}", "{\"metadata\":null}", "[]", "3"] {
+            assert_eq!(slim(raw.as_bytes(), ALWAYS).unwrap(), raw.as_bytes());
+        }
+        assert!(slim(b"{\"a\":", ALWAYS).is_err());
+        assert!(slim(b"{\"a\":\"\xff\"}", ALWAYS).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn an_object_is_always_one_line(text in "\\PC{0,30}", pretty in any::<bool>()) {
+            let value = serde_json::json!({"metadata": {"name": text}, "data": {"t": text, "n": [1, "\n"]}});
+            let raw = if pretty { serde_json::to_vec_pretty(&value) } else { serde_json::to_vec(&value) }.unwrap();
+            let line = slim(&raw, ALWAYS).unwrap();
+            prop_assert!(!line.contains(&b'\n'));
+            let read: serde_json::Value = serde_json::from_slice(&line).unwrap();
+            prop_assert_eq!(read, value);
+        }
+    }
+}
