@@ -74,14 +74,22 @@ fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> any
         } else {
             args.output.clone()
         };
-        let written = report::write_reports(&analysis, &folder, &formats)?;
-        writeln!(out, "{}", report::headline(&analysis))?;
+        let written = report::write_reports(&analysis, &folder, &formats, "report", None)?;
+        writeln!(out, "{}", headline(&analysis))?;
         for file in written {
             writeln!(out, "wrote {}", file.display())?;
         }
         warn_problems(&analysis, errors)?;
     }
     Ok(Exit::Done)
+}
+
+/// The outcome in one line.
+fn headline(analysis: &Analysis) -> String {
+    match analysis.incidents.first() {
+        Some(incident) => format!("{}: {} ({})", incident.verdict.word(), incident.title, incident.cause),
+        None => "no cause confirmed; the report says what was checked and what could not be seen".into(),
+    }
 }
 
 fn warn_problems(analysis: &Analysis, errors: &mut dyn Write) -> std::io::Result<()> {
@@ -112,7 +120,7 @@ fn diagnose(
         let input: PathBuf = pasted.as_ref().map_or_else(|| input.clone(), |dir| dir.path().into());
         let analysis = analyzer.analyze(&input)?;
         match args.format {
-            DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis)?)?,
+            DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis))?,
             DiagnoseFormat::Json => write!(out, "{}", report::render_json(&analysis)?)?,
         }
         warn_problems(&analysis, errors)?;

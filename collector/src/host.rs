@@ -93,11 +93,6 @@ impl Host {
         Self { root: root.into() }
     }
 
-    /// The root.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// Whether these are the files of the running machine.
     pub fn is_live(&self) -> bool {
         self.root == Path::new("/")

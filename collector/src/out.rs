@@ -401,9 +401,10 @@ impl Drop for EntryWriter {
 impl Out {
     /// Takes up to `bytes` of what is left to this source and to the whole bundle; says how much it got.
     fn reserve(&self, bytes: u64) -> u64 {
-        let granted = self.room().min(bytes);
-        self.inner.used.fetch_add(granted, Ordering::Relaxed);
-        self.inner.shared.used.fetch_add(granted, Ordering::Relaxed);
+        let shared = &self.inner.shared;
+        let own = grant(&self.inner.used, self.inner.max_bytes, bytes);
+        let granted = grant(&shared.used, shared.max_size, own);
+        self.inner.used.fetch_sub(own - granted, Ordering::Relaxed);
         granted
     }
 
@@ -424,6 +425,17 @@ impl Out {
         };
         format!("{what} reached ({limit} bytes)")
     }
+}
+
+/// Adds up to `wanted` to a counter without passing its limit; says how much that was.
+fn grant(counter: &AtomicU64, limit: u64, wanted: u64) -> u64 {
+    let mut granted = 0;
+    // The closure always gives a value, so this cannot fail.
+    let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+        granted = limit.saturating_sub(used).min(wanted);
+        Some(used + granted)
+    });
+    granted
 }
 
 /// A sink that tests read back.

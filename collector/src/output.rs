@@ -206,11 +206,15 @@ fn stream(
     end: impl FnOnce() -> ManifestEnd,
 ) -> Result<Hashing, WriteError> {
     let mut writer = Writer::new(sink, top, header)?;
-    let mut flushed = Instant::now();
     let runtime = Handle::current();
-    while let Some(done) = runtime.block_on(next(entries, over)) {
-        append(&mut writer, done)?;
-        if flushed.elapsed() > FLUSH_EVERY {
+    let mut flushed = Instant::now();
+    loop {
+        match runtime.block_on(next(entries, over)) {
+            Next::Entry(done) => append(&mut writer, *done)?,
+            Next::Quiet => {}
+            Next::Over => break,
+        }
+        if flushed.elapsed() >= FLUSH_EVERY {
             writer.flush()?;
             flushed = Instant::now();
         }
@@ -218,12 +222,20 @@ fn stream(
     writer.finish(end())
 }
 
-/// The next entry; none when the run is over and nothing waits.
-async fn next(entries: &mut mpsc::Receiver<Done>, over: &CancellationToken) -> Option<Done> {
+enum Next {
+    Entry(Box<Done>),
+    /// Nothing came for a while: time to put what is there on the disk.
+    Quiet,
+    Over,
+}
+
+async fn next(entries: &mut mpsc::Receiver<Done>, over: &CancellationToken) -> Next {
+    let entry = |done: Option<Done>| done.map_or(Next::Over, |done| Next::Entry(Box::new(done)));
     tokio::select! {
         biased;
-        done = entries.recv() => done,
-        () = over.cancelled() => entries.try_recv().ok(),
+        done = entries.recv() => entry(done),
+        () = over.cancelled() => entry(entries.try_recv().ok()),
+        () = tokio::time::sleep(FLUSH_EVERY) => Next::Quiet,
     }
 }
 

@@ -279,6 +279,9 @@ impl SourceCtx {
             (Some(what), Err(ExecError::NotInstalled { .. } | ExecError::NotLive { .. })) => {
                 tally.absent(&self.out, need, what);
             }
+            (Some(what), _) if need == Need::Optional && no_such_thing(&stderr) => {
+                tally.absent(&self.out, need, what);
+            }
             (Some(what), _) => tally.broken(&self.out, what),
         }
         good
@@ -311,15 +314,37 @@ impl SourceCtx {
     }
 }
 
+/// Whether a command's complaint says that its subject does not exist on this host (no systemd, no such table in the
+/// kernel) rather than that it may not be seen.
+fn no_such_thing(stderr: &[u8]) -> bool {
+    const SAYS: [&str; 7] = [
+        "not been booted with systemd",
+        "Failed to connect to bus: No such file",
+        "Failed to connect to system scope bus",
+        "Table does not exist",
+        "do you need to insmod",
+        "FirewallD is not running",
+        "Protocol not supported",
+    ];
+    let text = String::from_utf8_lossy(stderr);
+    !text.contains("Permission denied")
+        && !text.contains("ermitted")
+        && SAYS.iter().any(|said| text.contains(said))
+}
+
 impl PlanCtx<'_> {
     /// A command of the table as the plan shows it, its blanks as blanks.
     pub fn command(&self, id: &str) -> Option<PlanItem> {
         let spec = exec::find(id)?;
-        let call = Call::new(spec);
-        Some(PlanItem::Command {
-            program: self.exec.resolve(spec.program),
-            line: self.exec.line(&call),
-        })
+        Some(self.call(&Call::new(spec)))
+    }
+
+    /// A command with its blanks filled in, as the plan shows it.
+    pub fn call(&self, call: &Call) -> PlanItem {
+        PlanItem::Command {
+            program: self.exec.program(call),
+            line: self.exec.line(call),
+        }
     }
 
     /// Several commands; none for another machine's disk, where none would run.

@@ -30,10 +30,25 @@ pub(super) static HELM_VALUES: Parser = Parser {
     read: Read::Keep,
 };
 
+/// What the collector says of itself, and objects that no parser reads.
+pub(super) static OWN: Parser = Parser {
+    id: "not-read",
+    reads: &[
+        "casefile.json",
+        "manifest.json",
+        "privacy.json",
+        "cluster-info/**",
+        "cluster-resources/**",
+        "helm/**",
+        "nodes/**",
+    ],
+    read: Read::Skip,
+};
+
 /// Text of unknown origin, as pasted into a ticket.
 pub(super) static LOOSE: Parser = Parser {
     id: "loose-text",
-    reads: &["*.txt", "*.log", "*.out", "*.json", "*.yaml", "*.toml"],
+    reads: &["**"],
     read: Read::Lines(Channel::Text),
 };
 

@@ -138,6 +138,9 @@ pub enum Read {
     Lines(Channel),
     /// Kept as text for derivers, which read it by path.
     Keep,
+    /// Not read: what the collector says of itself, and objects that no parser reads yet. Searching
+    /// them for error messages would find scripts and documentation that quote such messages.
+    Skip,
 }
 
 /// A registered parser.
@@ -173,6 +176,7 @@ pub static PARSERS: &[&Parser] = &[
     &host_files::COMMANDS,
     &host_files::ROOTFS,
     &host_files::HELM_VALUES,
+    &host_files::OWN,
     &host_files::LOOSE,
 ];
 

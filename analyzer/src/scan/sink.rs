@@ -4,7 +4,7 @@ use casefile_bundle::{Piece, PieceSink};
 
 use super::lines::Origin;
 use super::patterns::{Found, Patterns};
-use super::{Router, kube_list, node_of};
+use super::{Router, kube_list};
 use crate::parsers::{Parsed, Read};
 
 /// An entry that is read as a whole may hold this much, in bytes.
@@ -47,8 +47,7 @@ impl PieceSink for Sink<'_> {
                 None => keep(piece, &mut out),
             },
             Some(Read::Whole(_) | Read::Keep) => keep(piece, &mut out),
-            None if !node_of(path).is_empty() => {}
-            None => {}
+            Some(Read::Skip) | None => {}
         }
         Some(out)
     }

@@ -7,13 +7,13 @@ use tokio::process::Child;
 use tokio::time::timeout;
 
 /// The group of a child that has not been waited for; killed when dropped before that.
-pub struct Group {
+pub(crate) struct Group {
     leader: Option<Pid>,
 }
 
 impl Group {
     /// The group that a child leads.
-    pub fn of(child: &Child) -> Self {
+    pub(crate) fn of(child: &Child) -> Self {
         let leader = child
             .id()
             .and_then(|id| i32::try_from(id).ok())
@@ -22,13 +22,13 @@ impl Group {
     }
 
     /// The child has ended and was waited for: its number may belong to another process by now.
-    pub fn done(&mut self) {
+    pub(crate) fn done(&mut self) {
         self.leader = None;
     }
 
     /// Asks the group to end, forces it, and gives up on it when even that does not help (a process in
     /// uninterruptible sleep). Says how it went.
-    pub async fn end(&mut self, child: &mut Child, grace: Duration) -> &'static str {
+    pub(crate) async fn end(&mut self, child: &mut Child, grace: Duration) -> &'static str {
         for (signal, how) in [(Signal::TERM, "stopped"), (Signal::KILL, "killed")] {
             self.signal(signal);
             if timeout(grace, child.wait()).await.is_ok() {

@@ -134,8 +134,6 @@ impl Call {
 pub struct Ended {
     /// Its exit code; none when a signal ended it.
     pub code: Option<i32>,
-    /// Its command line, with the absolute path.
-    pub line: String,
     /// What it said on standard error, cut at 256 KiB.
     pub stderr: Vec<u8>,
     /// More output came than was wanted; the rest was not read.
@@ -197,6 +195,11 @@ impl Exec {
             .find(|path| executable(path))
     }
 
+    /// The absolute path of a command's program, if it is installed.
+    pub fn program(&self, call: &Call) -> Option<PathBuf> {
+        self.resolve(&call.program)
+    }
+
     /// The command line as `plan` prints it.
     pub fn line(&self, call: &Call) -> String {
         let program = self
@@ -230,6 +233,12 @@ impl Exec {
         };
         if !self.live && !call.file_only {
             return Err(ExecError::NotLive { line });
+        }
+        if cancel.is_cancelled() {
+            return Err(ExecError::Cancelled {
+                line,
+                how: "not started",
+            });
         }
         let mut child = command(&path, &call.args)
             .spawn()
@@ -271,12 +280,7 @@ impl Exec {
                     .ok()
                     .and_then(Result::ok)
                     .unwrap_or_default();
-                Ok(Ended {
-                    code,
-                    line,
-                    stderr,
-                    cut,
-                })
+                Ok(Ended { code, stderr, cut })
             }
             Waited::Cancelled => {
                 let how = group.end(&mut child, GRACE).await;

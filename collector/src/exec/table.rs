@@ -40,8 +40,7 @@ const fn slow(spec: Spec, seconds: u64, max_bytes: u64) -> Spec {
 }
 
 /// The fields of a journal record that a diagnosis uses; all others stay on the node.
-const FIELDS: &str = "--output-fields=__CURSOR,__REALTIME_TIMESTAMP,__MONOTONIC_TIMESTAMP,_BOOT_ID,PRIORITY,_PID,\
-_COMM,_SYSTEMD_UNIT,UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,_HOSTNAME,MESSAGE";
+const FIELDS: &str = "--output-fields=_BOOT_ID,PRIORITY,_PID,_COMM,_SYSTEMD_UNIT,UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,_HOSTNAME,MESSAGE";
 
 /// All of them, sorted by id.
 pub static COMMANDS: [Spec; 30] = [

@@ -23,7 +23,7 @@ struct Level {
 }
 
 /// A line with its secrets replaced; none when it is not JSON after all (a string does not end).
-pub fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<String> {
+pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<String> {
     let mut out = String::with_capacity(line.len());
     let mut levels: Vec<Level> = vec![Level::default()];
     let mut rest = line;

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::key::Key;
 
 /// Makes placeholders and counts them by class.
-pub struct Marker {
+pub(crate) struct Marker {
     key: Key,
     counts: BTreeMap<String, u64>,
 }
 
 impl Marker {
     /// No secrets seen yet.
-    pub fn new(key: Key) -> Self {
+    pub(crate) fn new(key: Key) -> Self {
         Self {
             key,
             counts: BTreeMap::new(),
@@ -20,25 +20,25 @@ impl Marker {
     }
 
     /// `<redacted:CLASS:xxxxxxxx>`, counted.
-    pub fn mark(&mut self, class: &str, secret: &[u8]) -> String {
+    pub(crate) fn mark(&mut self, class: &str, secret: &[u8]) -> String {
         *self.counts.entry(class.to_owned()).or_default() += 1;
         format!("<redacted:{class}:{}>", self.key.pseudonym(secret))
     }
 
     /// Adds what another marker counted.
-    pub fn absorb(&mut self, other: BTreeMap<String, u64>) {
+    pub(crate) fn absorb(&mut self, other: BTreeMap<String, u64>) {
         for (class, count) in other {
             *self.counts.entry(class).or_default() += count;
         }
     }
 
     /// The key, for a nested redactor.
-    pub fn key(&self) -> Key {
+    pub(crate) fn key(&self) -> Key {
         self.key.clone()
     }
 
     /// Placeholders by class.
-    pub fn counts(&self) -> &BTreeMap<String, u64> {
+    pub(crate) fn counts(&self) -> &BTreeMap<String, u64> {
         &self.counts
     }
 }

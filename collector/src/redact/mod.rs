@@ -151,7 +151,7 @@ impl Redactor {
         if let Open::Until(mark, _) = open
             && let Some(at) = text.find(mark)
         {
-            let secret = self.marker.mark(class, text[..at].as_bytes());
+            let secret = self.marker.mark(class, &text.as_bytes()[..at]);
             return Some(format!("{secret}{}", &text[at..]));
         }
         if goes_on && lines < MAX_OPEN_LINES {

@@ -11,7 +11,7 @@ use super::words::{KeyClass, classify};
 
 /// What the lines after this one still hold of the same value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Open {
+pub(crate) enum Open {
     /// Lines indented deeper than this belong to the value (a YAML block or a folded scalar).
     Deeper(usize, &'static str),
     /// Everything up to this closing mark belongs to it (TOML's triple quotes).
@@ -19,11 +19,11 @@ pub enum Open {
 }
 
 /// One line with its secrets replaced, and what of it goes on.
-pub struct Cleaned {
+pub(crate) struct Cleaned {
     /// The line, without its line end.
-    pub text: String,
+    pub(crate) text: String,
     /// Set when the value of a secret goes on in the next line.
-    pub open: Option<Open>,
+    pub(crate) open: Option<Open>,
 }
 
 static PAIR: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -44,7 +44,7 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Replaces the secrets of one line. `force` is set where the line before named a secret and this one holds its value.
-pub fn clean_line(line: &str, force: Option<KeyClass>, marker: &mut Marker) -> Cleaned {
+pub(crate) fn clean_line(line: &str, force: Option<KeyClass>, marker: &mut Marker) -> Cleaned {
     let mut out = Cleaned {
         text: line.to_owned(),
         open: None,

@@ -50,7 +50,7 @@ static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 });
 
 /// Whether a closer look at these bytes is worth its time.
-pub fn suspicious(bytes: &[u8]) -> bool {
+pub(crate) fn suspicious(bytes: &[u8]) -> bool {
     PREFILTER
         .as_ref()
         .is_none_or(|filter| filter.is_match(bytes))
@@ -84,7 +84,7 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
 });
 
 /// Replaces every secret that has a form of its own.
-pub fn replace(text: String, marker: &mut Marker) -> String {
+pub(crate) fn replace(text: String, marker: &mut Marker) -> String {
     let mut text = text;
     for form in FORMS.iter() {
         if form.regex.is_match(&text) {

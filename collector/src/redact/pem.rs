@@ -9,7 +9,7 @@ const END: &str = "-----END ";
 const NAME: &str = "PRIVATE KEY";
 
 /// A block that has begun and not ended.
-pub struct Pem {
+pub(crate) struct Pem {
     /// What stood before it on its first line.
     prefix: String,
     /// The lines that carried more than key material, each already cleaned.
@@ -44,7 +44,7 @@ fn ends(line: &str) -> Option<(usize, usize)> {
 
 /// Replaces the keys that begin and end on this line. What is left may open one: then the rest of the line is in the
 /// block and none comes back as text.
-pub fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) {
+pub(crate) fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) {
     let mut line = line;
     for _ in 0..1000 {
         let Some((start, inner)) = begins(&line) else {
@@ -59,7 +59,7 @@ pub fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) {
             };
             return (String::new(), Some(pem));
         };
-        let mark = marker.mark("private-key", line[inner..last].as_bytes());
+        let mark = marker.mark("private-key", &line.as_bytes()[inner..last]);
         line = format!("{}{mark}{}", &line[..start], &line[end..]);
     }
     (line, None)
@@ -67,7 +67,7 @@ pub fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) {
 
 impl Pem {
     /// Takes the next line. When the block is over, gives back what stands for it (with line ends) and the rest.
-    pub fn push(&mut self, line: &str, marker: &mut Marker) -> Option<String> {
+    pub(crate) fn push(&mut self, line: &str, marker: &mut Marker) -> Option<String> {
         self.lines += 1;
         if let Some((start, end)) = ends(line) {
             let before = &line[..start];
@@ -105,7 +105,7 @@ impl Pem {
     }
 
     /// What stands for the block, its line end included.
-    pub fn close(&mut self, marker: &mut Marker, suffix: &str) -> String {
+    pub(crate) fn close(&mut self, marker: &mut Marker, suffix: &str) -> String {
         let mark = marker.mark("private-key", self.body.as_bytes());
         format!("{}{mark}{suffix}\n{}", self.prefix, self.others)
     }

@@ -1,7 +1,7 @@
 //! Values that stand where a secret could, and are none: switches, references, paths.
 
 /// Whether a value under a secret-sounding key tells nothing secret.
-pub fn harmless(value: &str) -> bool {
+pub(crate) fn harmless(value: &str) -> bool {
     let value = value.trim();
     value.is_empty()
         || value.starts_with("<redacted:")
@@ -24,11 +24,12 @@ pub fn harmless(value: &str) -> bool {
         .any(|word| value.eq_ignore_ascii_case(word))
         || (value.len() > 2 && value.bytes().all(|b| b == b'*'))
         || is_reference(value)
+        || is_name_service(value)
         || is_path(value)
 }
 
 /// Whether a value looks made by a machine rather than written as a word: the test for doubtful places.
-pub fn looks_random(value: &str) -> bool {
+pub(crate) fn looks_random(value: &str) -> bool {
     let len = value.len();
     let digit = value.bytes().any(|b| b.is_ascii_digit());
     let upper = value.bytes().skip(1).any(|b| b.is_ascii_uppercase());
@@ -61,6 +62,16 @@ fn is_reference(value: &str) -> bool {
                     .all(|b| b.is_ascii_uppercase() || b == b'_' || b.is_ascii_digit())
         })
         || (value.starts_with("{{") && value.ends_with("}}"))
+}
+
+/// `passwd: files systemd` of nsswitch.conf.
+fn is_name_service(value: &str) -> bool {
+    const SERVICES: [&str; 8] = [
+        "compat", "db", "files", "ldap", "nis", "sss", "systemd", "winbind",
+    ];
+    value
+        .split_whitespace()
+        .all(|word| (word.starts_with('[') && word.contains('=')) || SERVICES.contains(&word))
 }
 
 /// An absolute path on a Linux host. A random string can begin with a slash, so the first segment must be a known one.

@@ -3,12 +3,12 @@
 
 /// What a secret is called in its placeholder, and how sure the name alone makes us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyClass {
+pub(crate) struct KeyClass {
     /// The class, as in `<redacted:CLASS:xxxxxxxx>`.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Names such as `token` also stand in prose ("failed to get token: timed out"): their value is replaced there
     /// only when it looks random.
-    pub sure: bool,
+    pub(crate) sure: bool,
 }
 
 const fn class(name: &'static str, sure: bool) -> Option<KeyClass> {
@@ -65,7 +65,7 @@ const ENDINGS: [(&str, &str); 14] = [
 ];
 
 /// The class of the secret that a key of this name holds, if it does.
-pub fn classify(key: &str) -> Option<KeyClass> {
+pub(crate) fn classify(key: &str) -> Option<KeyClass> {
     let mut words = split(key);
     while words.len() > 1
         && words.last().is_some_and(|word| {

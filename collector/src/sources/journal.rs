@@ -389,12 +389,13 @@ fn tail(host: &Host, out: &Out, path: &str) -> Result<Stat, HostError> {
     };
     let mut file = host.open(path)?;
     let stat = Stat::from(&file.metadata().map_err(failed)?);
-    let skipped = stat.size.saturating_sub(FILE_BYTES);
+    let share = FILE_BYTES.min(out.room());
+    let skipped = stat.size.saturating_sub(share);
     file.seek(SeekFrom::Start(skipped)).map_err(failed)?;
     let parts = std::iter::once("rootfs").chain(path.split('/').filter(|part| !part.is_empty()));
     let mut entry = out.entry(out.node_path(parts), Content::Text, Some(path.to_owned()));
     let mut buffer = vec![0; 64 << 10];
-    let mut file = file.take(FILE_BYTES);
+    let mut file = file.take(share);
     let mut in_first = skipped > 0;
     loop {
         let read = file.read(&mut buffer).map_err(failed)?;
@@ -416,7 +417,7 @@ fn tail(host: &Host, out: &Out, path: &str) -> Result<Stat, HostError> {
     }
     if skipped > 0 {
         entry.truncated(format!(
-            "newest {FILE_BYTES} bytes kept, {skipped} older left out"
+            "newest {share} bytes kept, {skipped} older left out"
         ));
     }
     entry

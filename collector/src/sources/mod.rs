@@ -10,7 +10,7 @@ pub mod host_info;
 pub mod journal;
 pub mod kubelet_config;
 pub mod nvidia_smi;
-mod processes;
+pub mod processes;
 
 use crate::source::Source;
 

@@ -82,7 +82,7 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
                 smi.broken(&ctx.out, "nvidia-smi hung: its other queries were left out");
                 break;
             }
-            if !smi.absent.is_empty() {
+            if !smi.absent.is_empty() || ctx.cancel.is_cancelled() {
                 break;
             }
         }

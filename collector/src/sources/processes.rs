@@ -173,7 +173,21 @@ impl Process {
 
     /// Whether it is a containerd daemon (not a shim, not a client).
     pub fn is_containerd(&self) -> bool {
-        self.program() == "containerd" || self.comm == "containerd"
+        const CLIENT: [&str; 7] = [
+            "config",
+            "publish",
+            "oci-hook",
+            "--version",
+            "-v",
+            "--help",
+            "-h",
+        ];
+        let client = self
+            .cmdline
+            .iter()
+            .skip(1)
+            .any(|arg| CLIENT.contains(&arg.as_str()));
+        (self.program() == "containerd" || self.comm == "containerd") && !client
     }
 
     /// Whether it is a kubelet or a program that runs one inside itself.

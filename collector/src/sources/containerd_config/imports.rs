@@ -12,17 +12,17 @@ const MAX_DEPTH: usize = 16;
 
 /// What a configuration draws in.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Drawn {
+pub(crate) struct Drawn {
     /// The files, without the first one.
-    pub files: BTreeSet<String>,
+    pub(crate) files: BTreeSet<String>,
     /// Folders with registries' `hosts.toml`.
-    pub registries: BTreeSet<String>,
+    pub(crate) registries: BTreeSet<String>,
     /// What could not be followed.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Follows a configuration's imports.
-pub fn follow(host: &Host, config: &str) -> Drawn {
+pub(crate) fn follow(host: &Host, config: &str) -> Drawn {
     let mut drawn = Drawn::default();
     let mut seen = BTreeSet::from([config.to_owned()]);
     let mut todo = vec![(config.to_owned(), 0)];

@@ -12,31 +12,31 @@ const DEFAULT_CONFIG: &str = "/etc/containerd/config.toml";
 
 /// One instance, running or only set up, as a line of `containerd.json`.
 #[derive(Debug, Clone, Default, Serialize, PartialEq, Eq)]
-pub struct Instance {
+pub(crate) struct Instance {
     /// Short and stable: what set it up.
-    pub id: String,
+    pub(crate) id: String,
     /// Its process, when it runs.
-    pub pid: Option<u32>,
+    pub(crate) pid: Option<u32>,
     /// When that started.
-    pub started: Option<String>,
+    pub(crate) started: Option<String>,
     /// Its program.
-    pub binary: Option<String>,
+    pub(crate) binary: Option<String>,
     /// What its program says.
-    pub version: Option<String>,
+    pub(crate) version: Option<String>,
     /// Its configuration file.
-    pub config_path: String,
+    pub(crate) config_path: String,
     /// Whether that is there.
-    pub config_exists: bool,
+    pub(crate) config_exists: bool,
     /// Its socket.
-    pub socket: Option<String>,
+    pub(crate) socket: Option<String>,
     /// Its root folder.
-    pub root: Option<String>,
+    pub(crate) root: Option<String>,
     /// Its state folder.
-    pub state: Option<String>,
+    pub(crate) state: Option<String>,
     /// Its unit.
-    pub unit: Option<String>,
+    pub(crate) unit: Option<String>,
     /// How each of these was found.
-    pub evidence: Vec<String>,
+    pub(crate) evidence: Vec<String>,
 }
 
 /// What distributions set up: name, configuration, socket.
@@ -106,7 +106,7 @@ const UNITS: [&str; 4] = [
 ];
 
 /// All instances, running ones first, one per configuration and socket.
-pub fn find(host: &Host, processes: &[Process]) -> Vec<Instance> {
+pub(crate) fn find(host: &Host, processes: &[Process]) -> Vec<Instance> {
     let mut found: Vec<Instance> = processes
         .iter()
         .filter(|process| process.is_containerd())

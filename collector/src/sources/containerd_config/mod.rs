@@ -115,7 +115,12 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         PlanItem::file("/proc/*/cmdline"),
         PlanItem::file("/proc/*/cgroup"),
     ]);
-    items.extend(ctx.commands(&["containerd-version"]));
+    items.extend(
+        found
+            .iter()
+            .filter_map(version_call)
+            .map(|call| ctx.call(&call)),
+    );
     items
 }
 
@@ -149,13 +154,17 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
     })
 }
 
+/// Asked only of an instance that runs: its binary is one that this host trusts already.
+fn version_call(instance: &Instance) -> Option<Call> {
+    let runs = |path: &&str| instance.pid.is_some() && path.starts_with('/');
+    let binary = instance.binary.as_deref().filter(runs)?;
+    Some(Call::new(exec::find("containerd-version")?).with("program", binary))
+}
+
 /// What a running instance's own binary says its version is.
 async fn version(ctx: &SourceCtx, instance: &Instance) -> Option<String> {
-    let binary = instance
-        .binary
-        .as_deref()
-        .filter(|path| instance.pid.is_some() && path.starts_with('/'))?;
-    let call = Call::new(exec::find("containerd-version")?).with("program", binary);
+    let call = version_call(instance)?;
+    let binary = instance.binary.as_deref()?;
     match ctx.exec.output(&call, &ctx.cancel, 4096).await {
         // `containerd github.com/containerd/containerd 1.7.24 <commit>`
         Ok((ended, bytes)) if ended.code == Some(0) => String::from_utf8_lossy(&bytes)
