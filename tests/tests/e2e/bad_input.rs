@@ -227,7 +227,12 @@ fn broken_folder() -> (tempfile::TempDir, PathBuf) {
 fn broken_content_is_told_with_its_file_and_the_rest_is_analysed() {
     let (_folder, bundle) = broken_folder();
     let told = problems(&diagnose(&bundle));
-    for name in ["pods/default.json", "kernel.json"] {
+    for name in [
+        "pods/default.json",
+        "kernel.json",
+        "config.toml",
+        "nvidia-smi",
+    ] {
         assert!(told.contains(name), "{name}: {told}");
     }
 }
