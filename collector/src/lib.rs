@@ -69,6 +69,12 @@ fn collect(args: &CollectArgs) -> u8 {
             return BUG;
         }
     };
+    if let Some(file) = options.kubeconfig.as_deref().filter(|_| options.live())
+        && let Err(error) = runtime.block_on(cluster::credentials::check(file))
+    {
+        complain(&format!("--kubeconfig {error}"));
+        return USAGE;
+    }
     let wanted = sources::SOURCES
         .iter()
         .filter(|source| plan::not_wanted(source, &options).is_none())

@@ -106,7 +106,8 @@ pub struct Cri {
     pub enable_cdi: Known<bool>,
     /// `cdi_spec_dirs`.
     pub cdi_spec_dirs: Known<Vec<String>>,
-    /// `cni.bin_dirs`, or `cni.bin_dir` of older releases.
+    /// `cni.bin_dirs`, or `cni.bin_dir` of older releases. The built-in list differs where a distribution
+    /// patches it; Debian's has `/usr/lib/cni` first.
     pub cni_bin_dirs: Known<Vec<String>>,
     /// `cni.conf_dir`.
     pub cni_conf_dir: Known<String>,
@@ -244,19 +245,16 @@ fn bin_dirs(release: Release, runtime: &Section) -> Known<Vec<String>> {
     let one = runtime
         .setting(&["cni", "bin_dir"])
         .filter(|setting| !setting.value.is_zero());
-    match one {
-        Some(setting) if release.is_v1() || runtime.setting(&["cni", "bin_dirs"]).is_none() => {
-            Known::set(
-                setting
-                    .value
-                    .as_str()
-                    .map(str::to_owned)
-                    .into_iter()
-                    .collect(),
-                setting,
-            )
-        }
-        _ => list(runtime, &["cni", "bin_dirs"], &["/opt/cni/bin"]),
+    let many = runtime
+        .setting(&["cni", "bin_dirs"])
+        .filter(|_| !release.is_v1());
+    match (one, many) {
+        (Some(one), None) => Known::set(
+            one.value.as_str().map(str::to_owned).into_iter().collect(),
+            one,
+        ),
+        (_, Some(many)) => Known::set(many.value.strings(), many),
+        (None, None) => Known::built_in(vec!["/opt/cni/bin".to_owned()]),
     }
 }
 

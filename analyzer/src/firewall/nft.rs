@@ -25,6 +25,7 @@ struct NftChain {
     hook: Option<String>,
     policy_drop: bool,
     drops: bool,
+    mark_matches: usize,
     calls: Vec<String>,
 }
 
@@ -91,6 +92,13 @@ impl NftChain {
             self.policy_drop = after("policy") == Some("drop");
             return;
         }
+        // `meta mark set meta mark and 0x1` reads the mark without asking for it.
+        let asks_mark = |at: usize| {
+            words[at..].starts_with(&["meta", "mark"])
+                && words.get(at + 2) != Some(&"set")
+                && (at == 0 || words[at - 1] != "set")
+        };
+        self.mark_matches += (0..words.len()).filter(|at| asks_mark(*at)).count();
         let mut words = words
             .iter()
             .map(|word| word.trim_matches(|c| matches!(c, ',' | ';' | '{' | '}')));
@@ -110,6 +118,16 @@ impl NftTable {
     /// How the table is named in sentences: `table inet firewalld`.
     pub fn title(&self) -> String {
         format!("table {} {}", self.family, self.name)
+    }
+
+    /// Names of the table's chains, in file order.
+    pub fn chain_names(&self) -> impl Iterator<Item = &str> {
+        self.chains.iter().map(|chain| chain.name.as_str())
+    }
+
+    /// Number of rules that ask for the packet mark.
+    pub fn mark_matches(&self) -> usize {
+        self.chains.iter().map(|chain| chain.mark_matches).sum()
     }
 
     /// True for a table that iptables-nft keeps its rules in.
@@ -184,6 +202,12 @@ mod tests {
         assert!(!tables[0].looks_like_iptables() && tables[1].looks_like_iptables());
         assert!(tables[0].may_drop(Direction::Forward));
         assert!(!tables[0].may_drop(Direction::Output));
+    }
+
+    #[test]
+    fn a_rule_that_asks_for_a_mark_is_told_from_one_that_sets_it() {
+        let text = "table ip mangle {\n chain c {\n meta mark & 0x1 == 0x1 accept\n meta mark set mark and 0x2\n meta mark set meta mark and 0x2\n }\n}\n";
+        assert_eq!(parse_tables(text)[0].mark_matches(), 1);
     }
 
     #[test]

@@ -212,7 +212,7 @@ fn broken_folder() -> (tempfile::TempDir, PathBuf) {
     );
     plant(
         &bundle,
-        "nodes/gpu-1/commands/nvidia-smi-q-x.out",
+        "nodes/gpu-1/commands/nvidia-smi-q.xml",
         "<?xml version=\"1.0\"?><nvidia_smi_log><gpu>",
     );
     plant(

@@ -1,6 +1,7 @@
 //! The evaluation of a packet against one rule set: verdict, deciding rule or
 //! policy, and the walk that leads there.
 
+mod conclude;
 mod explore;
 mod hooks;
 #[cfg(test)]
@@ -181,7 +182,7 @@ pub fn evaluate(set: &RuleSet, packet: &Packet) -> Evaluation {
     explorer.run();
     let mut evaluation = explorer.conclude();
     note_problems(set, &mut evaluation);
-    if !packet.past_prerouting {
+    if !packet.past_prerouting && states.contains(&super::packet::CtState::New) {
         consider_nat(set, packet, &states, &mut evaluation);
     }
     evaluation

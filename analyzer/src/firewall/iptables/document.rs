@@ -91,6 +91,8 @@ impl Reader<'_> {
 
     fn inside(&mut self, line: &str) {
         let Some(table) = self.table.clone() else {
+            // An error message or a dump without its beginning: not "no rules".
+            self.set.cut = true;
             self.problem("a line outside any table".to_owned());
             return;
         };

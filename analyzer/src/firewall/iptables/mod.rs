@@ -4,6 +4,7 @@
 
 mod document;
 mod options;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -48,6 +49,8 @@ pub enum Backend {
     Unstated,
     /// Assembled from ufw's files, not read from the kernel.
     UfwFiles,
+    /// Inferred from the rows of `ufw status`.
+    UfwStatus,
 }
 
 /// All tables of one family.

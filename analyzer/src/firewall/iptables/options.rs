@@ -4,6 +4,7 @@
 //! become undecidable but never wrongly wider or narrower.
 
 use super::Target;
+use super::targets;
 use super::values;
 use crate::firewall::condition::{Condition, Test};
 use crate::firewall::packet::{Family, Interface, Protocol, tcp_flag};
@@ -34,29 +35,6 @@ const READ_MODULES: [&str; 20] = [
 
 /// Modules that look at IPv6 extension headers.
 const HEADER_MODULES: [&str; 6] = ["rt", "hbh", "dst", "frag", "ipv6header", "ah"];
-
-/// Targets that change nothing which later rules can see.
-const PASSING_TARGETS: [&str; 19] = [
-    "NFLOG",
-    "ULOG",
-    "TRACE",
-    "AUDIT",
-    "CHECKSUM",
-    "TCPMSS",
-    "TOS",
-    "DSCP",
-    "TTL",
-    "HL",
-    "CLASSIFY",
-    "SET",
-    "SECMARK",
-    "CONNSECMARK",
-    "TEE",
-    "LED",
-    "RATEEST",
-    "IDLETIMER",
-    "TCPOPTSTRIP",
-];
 
 /// Reads the options of a rule, without command and chain.
 pub(super) fn parse_rule(words: &[String], family: Family) -> (Vec<Condition>, Target) {
@@ -325,65 +303,16 @@ impl<'a> Parser<'a> {
 
     fn read_target(&mut self, name: &str) -> Target {
         let mut arguments = Vec::new();
-        while let Some(word) = self.peek() {
-            let takes_none = matches!(name, "ACCEPT" | "DROP" | "RETURN");
-            if takes_none || is_base_option(word) || word == "!" {
-                break;
-            }
+        while targets::takes_arguments(name)
+            && let Some(word) = self.peek()
+            && !is_base_option(word)
+            && word != "!"
+        {
             arguments.push(word);
             self.at += 1;
         }
-        let argument = |option: &str| {
-            let at = arguments.iter().position(|word| *word == option)?;
-            Some(arguments.get(at + 1).copied().unwrap_or(""))
-        };
-        match name {
-            "" => Target::None,
-            "ACCEPT" => Target::Accept,
-            "DROP" => Target::Drop,
-            "RETURN" => Target::Return,
-            "REJECT" => Target::Reject(
-                argument("--reject-with")
-                    .unwrap_or("icmp-port-unreachable")
-                    .to_owned(),
-            ),
-            "LOG" => Target::Log(argument("--log-prefix").unwrap_or("").trim().to_owned()),
-            "MARK" => mark_target(&argument).unwrap_or_else(|| Target::Named("MARK".to_owned())),
-            "CONNMARK" if arguments.contains(&"--restore-mark") => {
-                let bits = |option: &str| argument(option).map_or(Some(u32::MAX), values::number);
-                match (
-                    argument("--mask").and_then(values::number),
-                    bits("--nfmask"),
-                    bits("--ctmask"),
-                ) {
-                    (Some(mask), ..) => Target::RestoreMark {
-                        nfmask: mask,
-                        ctmask: mask,
-                    },
-                    (None, Some(nfmask), Some(ctmask)) => Target::RestoreMark { nfmask, ctmask },
-                    _ => Target::Named("CONNMARK".to_owned()),
-                }
-            }
-            "CONNMARK" => Target::ChangeConnMark,
-            "NOTRACK" => Target::Untrack,
-            "CT" if arguments.contains(&"--notrack") => Target::Untrack,
-            "CT" => Target::Pass(name.to_owned()),
-            "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => {
-                Target::Nat(join(name, &arguments))
-            }
-            _ if PASSING_TARGETS.contains(&name) => Target::Pass(name.to_owned()),
-            _ => Target::Named(name.to_owned()),
-        }
+        targets::target(name, &arguments)
     }
-}
-
-fn join(name: &str, arguments: &[&str]) -> String {
-    let mut text = name.to_owned();
-    for argument in arguments {
-        text.push(' ');
-        text.push_str(argument);
-    }
-    text
 }
 
 fn opaque(module: &str, text: String) -> Test {
@@ -397,35 +326,6 @@ fn opaque(module: &str, text: String) -> Test {
 fn any_address(family: Family) -> Test {
     let any = crate::firewall::condition::AddressMask::new(values::unspecified(family), 0);
     Test::Source(vec![any])
-}
-
-fn mark_target<'a>(argument: &impl Fn(&str) -> Option<&'a str>) -> Option<Target> {
-    if let Some(text) = argument("--set-xmark") {
-        return values::masked(text).map(|(value, mask)| Target::SetMark { value, mask });
-    }
-    if let Some(text) = argument("--set-mark") {
-        return values::masked(text).map(|(value, mask)| Target::SetMark {
-            value,
-            mask: mask | value,
-        });
-    }
-    if let Some(bits) = argument("--and-mark").and_then(values::number) {
-        return Some(Target::SetMark {
-            value: 0,
-            mask: !bits,
-        });
-    }
-    if let Some(bits) = argument("--or-mark").and_then(values::number) {
-        return Some(Target::SetMark {
-            value: bits,
-            mask: bits,
-        });
-    }
-    let bits = argument("--xor-mark").and_then(values::number)?;
-    Some(Target::SetMark {
-        value: bits,
-        mask: 0,
-    })
 }
 
 /// `ttl --ttl-eq 1`, `hl --hl-lt 5` and their kin.

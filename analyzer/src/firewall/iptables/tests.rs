@@ -57,6 +57,16 @@ fn options_may_follow_the_target_as_ufw_writes_them() {
 }
 
 #[test]
+fn conditions_written_behind_the_name_of_a_chain_still_count() {
+    let rule = one_rule("-p tcp -j MYCHAIN --dport 22");
+    assert_eq!(rule.target, Target::Named("MYCHAIN".into()));
+    assert_eq!(
+        rule.conditions[1].test,
+        Test::DestinationPort(vec![(22, 22)])
+    );
+}
+
+#[test]
 fn a_connection_mark_is_not_taken_for_the_packet_mark() {
     let rule = one_rule("-m connmark ! --mark 0x80/0x80 -m mark --mark 0x1/0xf -j RETURN");
     assert!(matches!(

@@ -21,6 +21,9 @@ const POD_INTERFACES: [(&str, bool); 11] = [
     ("kube-bridge", true),
 ];
 
+/// Stands for the source port that the pod's kernel would choose.
+const EPHEMERAL_PORT: u16 = 40_000;
+
 /// The pattern of a host-side pod interface: `lxc4f39491e6165` gives `lxc+`.
 /// `None` for a name that no known CNI gives its pod side.
 pub fn pod_interface(name: &str) -> Option<Interface> {
@@ -81,6 +84,7 @@ fn pod_packet(
     packet.in_iface = inside;
     packet.out_iface = outside;
     packet.proto = Some(proto);
+    packet.sport = Some(EPHEMERAL_PORT);
     packet.dport = Some(port);
     packet.ct_states = [CtState::New].into();
     packet.fragment = Some(false);

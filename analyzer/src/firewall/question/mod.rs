@@ -8,12 +8,13 @@ pub use ask::{pod_interface, pod_to_dns, pod_to_tcp};
 
 use std::collections::BTreeSet;
 
+use super::condition::Test;
 use super::eval::{Evaluation, Verdict, evaluate};
-use super::iptables::{Backend, RuleSet, parse_save};
+use super::iptables::{Backend, Rule, RuleSet, parse_save};
 use super::log_line::LoggedPacket;
 use super::nft::{NftTable, parse_tables};
 use super::packet::{CtState, Family, Packet};
-use super::ufw::{Ufw, UfwFiles, UfwWords, assemble};
+use super::ufw::{Ufw, UfwFiles, UfwWords, assemble, from_rows};
 
 /// A captured text with its path inside the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,12 +91,14 @@ impl Firewall {
             let Some(file) = file else { continue };
             let mut set = parse_save(file.path, file.text, family);
             set.backend = backend.unwrap_or(set.backend);
-            // The default program may be the legacy one: the same rules twice.
-            let twice = sets.iter().any(|s| {
-                s.family == family && s.backend == Backend::Legacy && set.backend == Backend::Legacy
+            // The default program may be the legacy one: then both outputs show
+            // the same rules, and only the second says whose they are.
+            let same = sets.iter_mut().find(|known| {
+                known.family == family && known.backend != Backend::Nft && same_rules(known, &set)
             });
-            if !twice {
-                sets.push(set);
+            match same {
+                Some(known) => known.backend = set.backend,
+                None => sets.push(set),
             }
         }
         for family in [Family::V4, Family::V6] {
@@ -177,6 +180,10 @@ impl Firewall {
             let sentence = "the rules come from ufw's files; rules of other programs were not captured and are taken as absent";
             evaluation.assumptions.push(sentence.to_owned());
         }
+        if set.backend == Backend::UfwStatus {
+            let sentence = "the rules come from ufw's status; its before and after rules are taken as shipped, rules of other programs as absent";
+            evaluation.assumptions.push(sentence.to_owned());
+        }
         let routed = self
             .ufw
             .status
@@ -194,16 +201,31 @@ impl Firewall {
         let of_family = |set: &&RuleSet| set.family == family;
         let mut not_evaluated = Vec::new();
         let mut doubts = Vec::new();
-        let nft_shown = self
-            .sets
-            .iter()
-            .filter(of_family)
-            .any(|set| matches!(set.backend, Backend::Nft | Backend::Unstated));
         let (path, tables) = self.nft.as_ref().map_or(("", &[][..]), |(path, tables)| {
             (path.as_str(), tables.as_slice())
         });
         for table in tables.iter().filter(|table| table.sees(family)) {
-            if table.looks_like_iptables() && nft_shown {
+            if let Some(set) = self
+                .sets
+                .iter()
+                .filter(of_family)
+                .find(|set| shows(set, table) && lost_marks(set, table))
+            {
+                let count = table.mark_matches();
+                evaluation.verdict = Verdict::Undecided {
+                    why: format!(
+                        "{} leaves out conditions: {path} shows {count} rules of {} that ask for the packet mark, it shows none (an iptables older than the one that wrote the rules)",
+                        set.path,
+                        table.title()
+                    ),
+                };
+            }
+            if self
+                .sets
+                .iter()
+                .filter(of_family)
+                .any(|set| shows(set, table))
+            {
                 continue;
             }
             not_evaluated.push(table.title());
@@ -233,6 +255,7 @@ impl Firewall {
                 set.path
             ));
         }
+        doubts.extend(self.missing_ufw_chains(family));
         if evaluation.verdict == Verdict::Accepted && !doubts.is_empty() {
             evaluation.verdict = Verdict::Undecided {
                 why: doubts.join("; "),
@@ -241,6 +264,32 @@ impl Firewall {
             evaluation.notes.extend(doubts);
         }
         not_evaluated
+    }
+
+    /// The contradiction of an active ufw and captured rules without its chains.
+    fn missing_ufw_chains(&self, family: Family) -> Option<String> {
+        let status = self
+            .ufw
+            .status
+            .as_ref()
+            .filter(|status| status.active == Some(true))?;
+        let origin = status.active_origin.as_ref()?;
+        let has_ufw = |set: &RuleSet| {
+            let filter = set.tables.get("filter");
+            filter.is_some_and(|table| table.chains.keys().any(|name| name.starts_with("ufw")))
+        };
+        let mut sets = self
+            .sets
+            .iter()
+            .filter(|set| set.family == family)
+            .peekable();
+        sets.peek()?;
+        let missing = !sets.any(has_ufw);
+        missing.then(|| {
+            format!(
+                "ufw is active ({origin}), but the captured {family} rules hold none of its chains"
+            )
+        })
     }
 
     /// What the captured rules do with a packet that the kernel has logged.
@@ -281,6 +330,62 @@ impl Firewall {
     }
 }
 
+/// True when two rule sets hold the same rules in the same chains.
+fn same_rules(a: &RuleSet, b: &RuleSet) -> bool {
+    let rules = |set: &RuleSet| -> Vec<(String, String, String)> {
+        let chains = set.tables.iter().flat_map(|(table, t)| {
+            t.chains
+                .iter()
+                .map(move |(name, chain)| (table, name, chain))
+        });
+        chains
+            .flat_map(|(table, name, chain)| {
+                chain
+                    .rules
+                    .iter()
+                    .map(move |rule| (table.clone(), name.clone(), rule.text.clone()))
+            })
+            .collect()
+    };
+    a.rule_count() == b.rule_count() && a.tables.keys().eq(b.tables.keys()) && rules(a) == rules(b)
+}
+
+/// True when the rule set is what iptables-nft shows of this nft table. The
+/// outputs are not taken at the same instant, so some chains may be missing.
+fn shows(set: &RuleSet, table: &NftTable) -> bool {
+    if !table.looks_like_iptables() || !table.sees(set.family) {
+        return false;
+    }
+    let chains = set.tables.get(&table.name).map(|t| &t.chains);
+    let (mut known, mut all) = (0usize, 0usize);
+    for name in table.chain_names() {
+        all += 1;
+        known += usize::from(chains.is_some_and(|chains| chains.contains_key(name)));
+    }
+    match set.backend {
+        Backend::Nft => true,
+        Backend::Unstated => known * 2 >= all,
+        _ => false,
+    }
+}
+
+/// True when the nft table asks for packet marks and the rule set never does:
+/// an iptables-save older than the program that wrote the rules prints rules
+/// without the conditions it cannot read.
+fn lost_marks(set: &RuleSet, table: &NftTable) -> bool {
+    let asks = |rule: &Rule| {
+        rule.conditions
+            .iter()
+            .any(|c| matches!(c.test, Test::Mark { .. }))
+    };
+    let chains = set
+        .tables
+        .get(&table.name)
+        .into_iter()
+        .flat_map(|t| t.chains.values());
+    table.mark_matches() > 0 && !chains.flat_map(|chain| &chain.rules).any(asks)
+}
+
 /// The rule set of ufw's files; an empty one where ufw is known to be inactive.
 fn from_ufw_files(ufw: &Ufw, files: &UfwFiles<'_>, family: Family) -> Option<RuleSet> {
     match ufw.active() {
@@ -292,6 +397,6 @@ fn from_ufw_files(ufw: &Ufw, files: &UfwFiles<'_>, family: Family) -> Option<Rul
             let origin = by_status.or(ufw.enabled.as_ref().map(|setting| &setting.origin))?;
             Some(RuleSet::empty(family, Backend::UfwFiles, &origin.path))
         }
-        _ => assemble(files, family),
+        _ => assemble(files, family).or_else(|| from_rows(ufw.status.as_ref()?, family)),
     }
 }

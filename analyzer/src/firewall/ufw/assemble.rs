@@ -40,11 +40,9 @@ pub fn assemble(files: &UfwFiles<'_>, family: Family) -> Option<RuleSet> {
     fragment(&mut set, before, "before rules");
     fragment(&mut set, after, "after rules");
     fragment(&mut set, user, "user rules");
-    let mut hooks = String::from("*filter\n");
-    for (direction, ..) in DIRECTIONS {
-        hooks += &format!("-A {name}-before-{direction} -j {name}-user-{direction}\n");
-    }
-    hooks += "COMMIT\n";
+    let hooks = DIRECTIONS
+        .map(|(direction, ..)| format!("-A {name}-before-{direction} -j {name}-user-{direction}"));
+    let hooks = format!("*filter\n{}\nCOMMIT\n", hooks.join("\n"));
     set.apply(INIT, &hooks);
     clear_lines(&mut set);
     for (_, chain, key) in DIRECTIONS {
@@ -55,9 +53,9 @@ pub fn assemble(files: &UfwFiles<'_>, family: Family) -> Option<RuleSet> {
 
 /// Primary and secondary chains with their jumps.
 fn primary(name: &str) -> String {
-    let mut text = String::from("*filter\n");
+    let mut lines = vec!["*filter".to_owned()];
     for (direction, chain, _) in DIRECTIONS {
-        text += &format!(":{chain} ACCEPT\n");
+        lines.push(format!(":{chain} ACCEPT"));
         for part in [
             "before-logging",
             "before",
@@ -66,11 +64,11 @@ fn primary(name: &str) -> String {
             "reject",
             "track",
         ] {
-            text +=
-                &format!(":{name}-{part}-{direction} -\n-A {chain} -j {name}-{part}-{direction}\n");
+            lines.push(format!(":{name}-{part}-{direction} -"));
+            lines.push(format!("-A {chain} -j {name}-{part}-{direction}"));
         }
         for part in ["user", "user-logging", "skip-to-policy"] {
-            text += &format!(":{name}-{part}-{direction} -\n");
+            lines.push(format!(":{name}-{part}-{direction} -"));
         }
     }
     for part in [
@@ -79,9 +77,10 @@ fn primary(name: &str) -> String {
         "user-limit",
         "user-limit-accept",
     ] {
-        text += &format!(":{name}-{part} -\n");
+        lines.push(format!(":{name}-{part} -"));
     }
-    text + "COMMIT\n"
+    lines.push("COMMIT\n".to_owned());
+    lines.join("\n")
 }
 
 /// Rules that ufw derives from a default policy.

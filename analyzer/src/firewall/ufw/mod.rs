@@ -2,6 +2,7 @@
 //! own words for what decided about a packet.
 
 mod assemble;
+mod rows;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use assemble::assemble;
+pub(super) use rows::from_rows;
 pub use status::{UfwRow, UfwStatus, parse_status};
 
 use super::eval::DecidedBy;
@@ -207,6 +209,18 @@ impl Ufw {
             return Some(UfwWords {
                 sentence: sentence.to_owned(),
                 origin: self.written(chain, rule, family).map(|(o, _)| o),
+            });
+        }
+        if self.fragments.is_empty()
+            && self
+                .status
+                .as_ref()
+                .is_some_and(|s| s.rows.iter().any(|row| row.origin == rule.origin))
+        {
+            let sentence = format!("ufw rule `{}`", rule.text);
+            return Some(UfwWords {
+                sentence,
+                origin: Some(rule.origin.clone()),
             });
         }
         let (origin, tuple) = self.written(chain, rule, family).unzip();

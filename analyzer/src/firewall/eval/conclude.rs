@@ -1,0 +1,189 @@
+//! The conclusion from the ends of all ways: one verdict, what decided it, the
+//! walk to it, and where ways differ, what they differ about.
+
+use std::collections::BTreeSet;
+
+use super::explore::{End, Entry, Explorer, Fate, Met};
+use super::{DecidedBy, Evaluation, MAX_WALK, Step, Verdict};
+use crate::firewall::iptables::Target;
+
+impl Explorer<'_> {
+    /// The answer from all ends.
+    pub(super) fn conclude(&self) -> Evaluation {
+        let Some(base) = self.ends.iter().min_by_key(|end| end.doubts) else {
+            return Evaluation::undecided("no way through the rules was found");
+        };
+        let mut evaluation = Evaluation::undecided("");
+        evaluation.decided_by = self.describe(base);
+        evaluation.walk = self.walk(base);
+        evaluation.assumptions = self.assumptions.iter().cloned().collect();
+        evaluation.verdict = self.verdict(base, &mut evaluation.or_decided_by);
+        evaluation
+    }
+
+    fn verdict(&self, base: &End, others: &mut Vec<DecidedBy>) -> Verdict {
+        let unknown = self
+            .ends
+            .iter()
+            .filter(|end| matches!(end.fate, Fate::Unknown(_)))
+            .min_by_key(|end| end.doubts);
+        let differs = self.ends.iter().find(|end| passes(end) != passes(base));
+        if let Some(end) = unknown.or(differs) {
+            return Verdict::Undecided {
+                why: self.difference(base, end),
+            };
+        }
+        let mut all: BTreeSet<DecidedBy> = self
+            .ends
+            .iter()
+            .filter_map(|end| self.describe(end))
+            .collect();
+        if let Some(decider) = self.describe(base) {
+            all.remove(&decider);
+        }
+        others.extend(all);
+        match base.fate {
+            Fate::Dropped => Verdict::Dropped,
+            Fate::Rejected => Verdict::Rejected,
+            _ => Verdict::Accepted,
+        }
+    }
+
+    /// Why the ends differ: what the doubt is about and what it would change.
+    fn difference(&self, base: &End, other: &End) -> String {
+        if let (Fate::Unknown(why), None) = (&other.fate, other.doubt) {
+            return why.clone();
+        }
+        let doubt = other.doubt.map(|at| &self.entries[at]);
+        let (rule, reason) = match doubt {
+            Some(Entry {
+                what: Met::Rule(rule),
+                doubt,
+                ..
+            }) => (
+                format!("`{}` ({})", rule.text, rule.origin),
+                doubt.clone().unwrap_or_default(),
+            ),
+            _ => (String::new(), String::new()),
+        };
+        let outcome = match &other.fate {
+            Fate::Unknown(why) => why.clone(),
+            fate => word(fate).to_owned(),
+        };
+        format!(
+            "{} unless {rule} matches, then {outcome}: {reason}",
+            word(&base.fate)
+        )
+    }
+
+    pub(super) fn describe(&self, end: &End) -> Option<DecidedBy> {
+        let entry = &self.entries[end.decider?];
+        let hook = &self.hooks[entry.hook];
+        let table = hook.table.to_owned();
+        Some(match entry.what {
+            Met::Rule(rule) => DecidedBy::Rule {
+                table,
+                chain: entry.chain.to_owned(),
+                text: rule.text.clone(),
+                origin: rule.origin.clone(),
+            },
+            Met::Policy => {
+                let policy = hook.found.and_then(|(_, chain)| chain.policy.as_ref())?;
+                DecidedBy::Policy {
+                    table,
+                    chain: hook.chain_name.to_owned(),
+                    policy: policy.text.clone(),
+                    origin: policy.origin.clone(),
+                }
+            }
+            Met::Nothing => DecidedBy::NoRules {
+                table,
+                path: self.set.path.to_string(),
+            },
+        })
+    }
+
+    fn walk(&self, end: &End) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut at = end.last;
+        while let Some(index) = at {
+            let entry = &self.entries[index];
+            if steps.len() < MAX_WALK {
+                steps.extend(self.describe_step(entry));
+            }
+            at = entry.before;
+        }
+        steps.reverse();
+        steps
+    }
+
+    fn describe_step(&self, entry: &Entry<'_>) -> Option<Step> {
+        let hook = &self.hooks[entry.hook];
+        let (origin, text, why, log_prefix) = match entry.what {
+            Met::Rule(rule) => {
+                let prefix = match &rule.target {
+                    Target::Log(prefix) => Some(prefix.clone()),
+                    _ => None,
+                };
+                let why = match &entry.doubt {
+                    Some(doubt) => format!("may match: {doubt}"),
+                    None => action(&rule.target),
+                };
+                (rule.origin.clone(), rule.text.clone(), why, prefix)
+            }
+            Met::Policy => {
+                let policy = hook.found.and_then(|(_, chain)| chain.policy.as_ref())?;
+                let why = format!("no rule decided: policy {}", policy.text);
+                (
+                    policy.origin.clone(),
+                    format!("policy {}", policy.text),
+                    why,
+                    None,
+                )
+            }
+            Met::Nothing => return None,
+        };
+        let (table, chain) = (hook.table.to_owned(), entry.chain.to_owned());
+        Some(Step {
+            table,
+            chain,
+            origin,
+            text,
+            why,
+            log_prefix,
+        })
+    }
+}
+
+fn passes(end: &End) -> bool {
+    !matches!(end.fate, Fate::Dropped | Fate::Rejected)
+}
+
+fn word(fate: &Fate) -> &'static str {
+    match fate {
+        Fate::Accepted => "accepted",
+        Fate::Dropped => "dropped",
+        Fate::Rejected => "rejected",
+        Fate::Nat => "rewritten",
+        Fate::Unknown(_) => "unknown",
+    }
+}
+
+fn action(target: &Target) -> String {
+    match target {
+        Target::None => "matches, has no target".to_owned(),
+        Target::Accept => "matches: accepted".to_owned(),
+        Target::Drop => "matches: dropped".to_owned(),
+        Target::Reject(with) => format!("matches: rejected with {with}"),
+        Target::Return => "matches: returns to the calling chain".to_owned(),
+        Target::Log(_) => "matches: logged, goes on".to_owned(),
+        Target::Jump(name) | Target::Named(name) => format!("matches: jumps to {name}"),
+        Target::Goto(name) => format!("matches: continues in {name}"),
+        Target::SetMark { value, mask } => format!("matches: mark is set to {value:#x}/{mask:#x}"),
+        Target::RestoreMark { .. } => "matches: mark is restored from the connection".to_owned(),
+        Target::ChangeConnMark => "matches: connection mark changes".to_owned(),
+        Target::Untrack => "matches: not tracked".to_owned(),
+        Target::Nat(text) => format!("matches: {text}"),
+        Target::Pass(name) => format!("matches: {name}, goes on"),
+    }
+}

@@ -1,0 +1,135 @@
+//! The target of a rule with its own options.
+
+use super::Target;
+use super::values;
+
+/// Targets that change nothing which later rules can see.
+const PASSING_TARGETS: [&str; 19] = [
+    "NFLOG",
+    "ULOG",
+    "TRACE",
+    "AUDIT",
+    "CHECKSUM",
+    "TCPMSS",
+    "TOS",
+    "DSCP",
+    "TTL",
+    "HL",
+    "CLASSIFY",
+    "SET",
+    "SECMARK",
+    "CONNSECMARK",
+    "TEE",
+    "LED",
+    "RATEEST",
+    "IDLETIMER",
+    "TCPOPTSTRIP",
+];
+
+/// Other targets with options; what follows the name of a chain are conditions.
+const TARGETS_WITH_OPTIONS: [&str; 16] = [
+    "REJECT",
+    "LOG",
+    "MARK",
+    "CONNMARK",
+    "CT",
+    "DNAT",
+    "SNAT",
+    "MASQUERADE",
+    "REDIRECT",
+    "NETMAP",
+    "NFQUEUE",
+    "QUEUE",
+    "TPROXY",
+    "SYNPROXY",
+    "NFACCT",
+    "HMARK",
+];
+
+/// True when options behind the name belong to the target.
+pub(super) fn takes_arguments(name: &str) -> bool {
+    TARGETS_WITH_OPTIONS.contains(&name) || PASSING_TARGETS.contains(&name)
+}
+
+/// The target of this name with these arguments.
+pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
+    let argument = |option: &str| {
+        let at = arguments.iter().position(|word| *word == option)?;
+        Some(arguments.get(at + 1).copied().unwrap_or(""))
+    };
+    match name {
+        "" => Target::None,
+        "ACCEPT" => Target::Accept,
+        "DROP" => Target::Drop,
+        "RETURN" => Target::Return,
+        "REJECT" => Target::Reject(
+            argument("--reject-with")
+                .unwrap_or("icmp-port-unreachable")
+                .to_owned(),
+        ),
+        "LOG" => Target::Log(argument("--log-prefix").unwrap_or("").trim().to_owned()),
+        "MARK" => mark_target(&argument).unwrap_or_else(|| Target::Named("MARK".to_owned())),
+        "CONNMARK" if arguments.contains(&"--restore-mark") => {
+            let bits = |option: &str| argument(option).map_or(Some(u32::MAX), values::number);
+            match (
+                argument("--mask").and_then(values::number),
+                bits("--nfmask"),
+                bits("--ctmask"),
+            ) {
+                (Some(mask), ..) => Target::RestoreMark {
+                    nfmask: mask,
+                    ctmask: mask,
+                },
+                (None, Some(nfmask), Some(ctmask)) => Target::RestoreMark { nfmask, ctmask },
+                _ => Target::Named("CONNMARK".to_owned()),
+            }
+        }
+        "CONNMARK" => Target::ChangeConnMark,
+        "NOTRACK" => Target::Untrack,
+        "CT" if arguments.contains(&"--notrack") => Target::Untrack,
+        "CT" => Target::Pass(name.to_owned()),
+        "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => {
+            Target::Nat(join(name, arguments))
+        }
+        _ if PASSING_TARGETS.contains(&name) => Target::Pass(name.to_owned()),
+        _ => Target::Named(name.to_owned()),
+    }
+}
+
+fn join(name: &str, arguments: &[&str]) -> String {
+    let mut text = name.to_owned();
+    for argument in arguments {
+        text.push(' ');
+        text.push_str(argument);
+    }
+    text
+}
+
+fn mark_target<'a>(argument: &impl Fn(&str) -> Option<&'a str>) -> Option<Target> {
+    if let Some(text) = argument("--set-xmark") {
+        return values::masked(text).map(|(value, mask)| Target::SetMark { value, mask });
+    }
+    if let Some(text) = argument("--set-mark") {
+        return values::masked(text).map(|(value, mask)| Target::SetMark {
+            value,
+            mask: mask | value,
+        });
+    }
+    if let Some(bits) = argument("--and-mark").and_then(values::number) {
+        return Some(Target::SetMark {
+            value: 0,
+            mask: !bits,
+        });
+    }
+    if let Some(bits) = argument("--or-mark").and_then(values::number) {
+        return Some(Target::SetMark {
+            value: bits,
+            mask: bits,
+        });
+    }
+    let bits = argument("--xor-mark").and_then(values::number)?;
+    Some(Target::SetMark {
+        value: bits,
+        mask: 0,
+    })
+}

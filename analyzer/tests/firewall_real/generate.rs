@@ -1,0 +1,327 @@
+//! Rule sets: fixed ones that real programs write, and generated ones.
+
+use std::fmt::Write;
+
+/// Fixed iptables rule sets.
+pub(crate) const FIXED: &[(&str, &str)] = &[
+    (
+        "empty",
+        "*filter\n:INPUT ACCEPT\n:FORWARD ACCEPT\n:OUTPUT ACCEPT\nCOMMIT\n",
+    ),
+    (
+        "policy drop",
+        "*filter\n:INPUT ACCEPT\n:FORWARD DROP\n:OUTPUT ACCEPT\nCOMMIT\n",
+    ),
+    ("docker", DOCKER),
+    ("kube-proxy and a portal", KUBE),
+    ("jumps, returns, gotos, negations", CHAINS),
+    ("marks in mangle and a drop behind the filter", MARKS),
+    (
+        "not tracked",
+        "*raw\n:PREROUTING ACCEPT\n-A PREROUTING -p udp -m udp --dport 53 -j CT --notrack\nCOMMIT\n*filter\n:INPUT ACCEPT\n:FORWARD DROP\n:OUTPUT ACCEPT\n-A FORWARD -m conntrack --ctstate UNTRACKED -j ACCEPT\n-A FORWARD -m conntrack --ctstate INVALID -j REJECT\nCOMMIT\n",
+    ),
+];
+
+const DOCKER: &str = "*filter
+:INPUT ACCEPT
+:FORWARD DROP
+:OUTPUT ACCEPT
+:DOCKER -
+:DOCKER-ISOLATION-STAGE-1 -
+:DOCKER-ISOLATION-STAGE-2 -
+:DOCKER-USER -
+-A FORWARD -j DOCKER-USER
+-A FORWARD -j DOCKER-ISOLATION-STAGE-1
+-A FORWARD -o docker0 -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+-A FORWARD -o docker0 -j DOCKER
+-A FORWARD -i docker0 ! -o docker0 -j ACCEPT
+-A FORWARD -i docker0 -o docker0 -j ACCEPT
+-A DOCKER-ISOLATION-STAGE-1 -i docker0 ! -o docker0 -j DOCKER-ISOLATION-STAGE-2
+-A DOCKER-ISOLATION-STAGE-1 -j RETURN
+-A DOCKER-ISOLATION-STAGE-2 -o docker0 -j DROP
+-A DOCKER-ISOLATION-STAGE-2 -j RETURN
+-A DOCKER-USER -j RETURN
+COMMIT
+";
+
+const KUBE: &str = "*filter
+:INPUT ACCEPT
+:FORWARD DROP
+:OUTPUT ACCEPT
+:KUBE-FORWARD -
+:KUBE-SERVICES -
+:PORTAL -
+-A FORWARD -m comment --comment \"kubernetes forwarding rules\" -j KUBE-FORWARD
+-A FORWARD -m conntrack --ctstate NEW -m comment --comment \"kubernetes service portals\" -j KUBE-SERVICES
+-A FORWARD -m addrtype --dst-type LOCAL -j DROP
+-A FORWARD -s 10.1.0.0/16 -p udp -m multiport --dports 53,443:445 -j PORTAL
+-A FORWARD -s 10.1.0.0/16 -p tcp -m multiport --dports 53,443:445 -j PORTAL
+-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP
+-A KUBE-FORWARD -m mark --mark 0x4000/0x4000 -j ACCEPT
+-A KUBE-FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+-A KUBE-SERVICES -d 10.96.0.1/32 -p tcp -m tcp --dport 443 -j REJECT --reject-with icmp-port-unreachable
+-A PORTAL -p tcp -m tcp --tcp-flags FIN,SYN,RST,ACK SYN -j REJECT --reject-with tcp-reset
+-A PORTAL -p udp -m limit --limit 3/min -j LOG --log-prefix \"portal \"
+-A PORTAL -j ACCEPT
+COMMIT
+";
+
+const CHAINS: &str = "*filter
+:INPUT ACCEPT
+:FORWARD ACCEPT
+:OUTPUT ACCEPT
+:A -
+:B -
+:C -
+-A FORWARD ! -i lxc+ -g C
+-A FORWARD -p udp -j A
+-A FORWARD -p tcp -m multiport ! --dports 443,22 -j DROP
+-A FORWARD -j B
+-A FORWARD -j REJECT --reject-with icmp-host-prohibited
+-A A -d 192.0.2.0/24 -p udp -m udp ! --dport 53 -j RETURN
+-A A -g B
+-A A -j DROP
+-A B -p tcp -j RETURN
+-A B ! -s 10.1.0.185/32 -j DROP
+-A B -m iprange --src-range 10.1.0.180-10.1.0.190 -j ACCEPT
+-A C -o lxc+ -p tcp -j ACCEPT
+COMMIT
+";
+
+const MARKS: &str = "*mangle
+:PREROUTING ACCEPT
+:INPUT ACCEPT
+:FORWARD ACCEPT
+:OUTPUT ACCEPT
+:POSTROUTING ACCEPT
+-A PREROUTING -p udp -j MARK --set-xmark 0x10/0xff
+-A FORWARD -m mark --mark 0x10/0xf0 -j MARK --set-xmark 0x3/0x3
+-A POSTROUTING -m mark --mark 0x13 -p udp -m udp --dport 123 -j DROP
+COMMIT
+*filter
+:INPUT ACCEPT
+:FORWARD DROP
+:OUTPUT ACCEPT
+-A FORWARD -m mark --mark 0x13/0xff -j ACCEPT
+-A FORWARD -m mark ! --mark 0x0 -j DROP
+-A FORWARD -p icmp -m icmp --icmp-type 8 -j ACCEPT
+COMMIT
+";
+
+/// ufw set up by its own command.
+pub(crate) const UFW: &[(&str, &str)] = &[
+    ("ufw, default deny for routed traffic", "ufw --force enable"),
+    (
+        "ufw with the route rules of the incident",
+        "ufw --force enable; ufw route allow in on lxc+ out on eno1; ufw route allow in on eno1 out on lxc+; \
+         ufw allow from 10.0.0.0/8; ufw allow out to 10.0.0.0/8",
+    ),
+    ("ufw disabled", "ufw --force enable; ufw disable"),
+    (
+        "ufw allowing routed traffic",
+        "ufw default allow routed; ufw --force enable; ufw route deny proto udp to any port 53",
+    ),
+    (
+        "ufw rejecting routed traffic",
+        "ufw default reject routed; ufw --force enable; ufw route allow proto tcp to 192.0.2.0/24 port 443,8080",
+    ),
+    (
+        "ufw logging much",
+        "ufw --force enable; ufw logging high; ufw route allow log in on lxc+ to any port 53; ufw route reject in on lxc+ to any port 443 proto tcp",
+    ),
+];
+
+/// A generator of reproducible numbers (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from((self.0 >> 11) % n as u64).expect("small")
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+}
+
+const CHAIN_COUNT: usize = 6;
+
+/// A rule set that the kernel accepts, different for each seed.
+pub(crate) fn rule_set(seed: u64) -> String {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    for _ in 0..8 {
+        dice.below(2);
+    }
+    let mut text = String::new();
+    if dice.below(4) == 0 {
+        text += "*raw\n:PREROUTING ACCEPT\n:OUTPUT ACCEPT\n";
+        let matched = conditions(&mut dice, "PREROUTING", false);
+        let _ = write!(
+            text,
+            "-A PREROUTING{matched} -j {}\nCOMMIT\n",
+            dice.one(&["CT --notrack", "RETURN", "DROP"])
+        );
+    }
+    if dice.below(2) == 0 {
+        text += "*mangle\n:PREROUTING ACCEPT\n:INPUT ACCEPT\n:FORWARD ACCEPT\n:OUTPUT ACCEPT\n:POSTROUTING ACCEPT\n";
+        for chain in ["PREROUTING", "FORWARD", "FORWARD", "POSTROUTING"] {
+            let matched = conditions(&mut dice, chain, true);
+            let _ = writeln!(text, "-A {chain}{matched} -j {}", dice.one(MANGLE_TARGETS));
+        }
+        text += "COMMIT\n";
+    }
+    let _ = write!(
+        text,
+        "*filter\n:INPUT ACCEPT\n:FORWARD {}\n:OUTPUT ACCEPT\n",
+        dice.one(&["ACCEPT", "DROP"])
+    );
+    for chain in 0..CHAIN_COUNT {
+        let _ = writeln!(text, ":U{chain} -");
+    }
+    for _ in 0..4 + dice.below(8) {
+        text += &rule(&mut dice, "FORWARD", 0);
+    }
+    for _ in 0..3 {
+        text += &rule(&mut dice, "INPUT", 0);
+    }
+    for chain in 0..CHAIN_COUNT {
+        for _ in 0..1 + dice.below(5) {
+            text += &rule(&mut dice, &format!("U{chain}"), chain + 1);
+        }
+    }
+    text + "COMMIT\n"
+}
+
+const MANGLE_TARGETS: &[&str] = &[
+    "MARK --set-xmark 0x1/0xffffffff",
+    "MARK --set-xmark 0x10/0xf0",
+    "MARK --or-mark 0x8",
+    "MARK --and-mark 0xfffffff0",
+    "MARK --xor-mark 0x18",
+    "RETURN",
+    "ACCEPT",
+];
+
+fn rule(dice: &mut Dice, chain: &str, first_callable: usize) -> String {
+    let hook = if chain == "INPUT" { "INPUT" } else { "FORWARD" };
+    let matched = conditions(dice, hook, true);
+    let reject = matched.starts_with(" -p tcp");
+    let callable = CHAIN_COUNT - first_callable;
+    let target = match dice.below(12) {
+        0..=4 if callable > 0 => {
+            let to = first_callable + dice.below(callable);
+            format!("{} U{to}", dice.one(&["-j", "-j", "-j", "-g"]))
+        }
+        5 => "-j RETURN".to_owned(),
+        6 | 7 => "-j ACCEPT".to_owned(),
+        8 => "-j DROP".to_owned(),
+        9 if reject => "-j REJECT --reject-with tcp-reset".to_owned(),
+        9 => format!(
+            "-j REJECT --reject-with {}",
+            dice.one(&["icmp-port-unreachable", "icmp-admin-prohibited"])
+        ),
+        10 => format!(
+            "-j {}",
+            dice.one(&["MARK --set-xmark 0x2/0xff", "MARK --or-mark 0x10"])
+        ),
+        11 => "-m limit --limit 5/min -j LOG --log-prefix \"a \\\"b\\\" \"".to_owned(),
+        _ => String::new(),
+    };
+    format!("-A {chain}{matched} {target}\n")
+}
+
+fn conditions(dice: &mut Dice, hook: &str, tracked: bool) -> String {
+    let mut text = protocol(dice);
+    for _ in 0..dice.below(3) {
+        text += match dice.below(if tracked { 9 } else { 5 }) {
+            0 => dice.one(&[
+                " -m comment --comment \"say \\\"yes\\\" ! -j DROP\"",
+                " -m comment --comment plain",
+            ]),
+            1 if !text.contains(" -s ") => {
+                dice.one(&[" -s 10.0.0.0/8", " ! -s 10.1.0.185/32", " -s 192.0.2.0/24"])
+            }
+            2 if !text.contains(" -d ") => dice.one(&[
+                " -d 192.0.2.53/32",
+                " ! -d 192.0.2.0/24",
+                " -d 10.1.0.0/255.255.0.0",
+            ]),
+            3 if hook != "POSTROUTING" && !text.contains(" -i ") => {
+                dice.one(&[" -i lxc+", " -i eno1", " ! -i lxc4f39491e6165"])
+            }
+            4 if hook != "PREROUTING" && hook != "INPUT" && !text.contains(" -o ") => {
+                dice.one(&[" -o eno1", " -o lxc+", " ! -o eno1"])
+            }
+            5 => dice.one(&[
+                " -m conntrack --ctstate NEW",
+                " -m conntrack --ctstate RELATED,ESTABLISHED",
+                " -m conntrack ! --ctstate NEW,INVALID",
+                " -m state --state INVALID",
+                " -m conntrack --ctstate UNTRACKED",
+            ]),
+            6 => dice.one(&[
+                " -m mark --mark 0x10/0xf0",
+                " -m mark ! --mark 0x0",
+                " -m mark --mark 0x2",
+            ]),
+            7 => dice.one(&[
+                " -m addrtype --dst-type UNICAST",
+                " -m addrtype ! --src-type LOCAL",
+                " -m iprange --dst-range 192.0.2.50-192.0.2.60",
+                " -m length --length 30:40",
+                " -m pkttype --pkt-type unicast",
+            ]),
+            _ => "",
+        };
+    }
+    text
+}
+
+/// A match on the protocol and its fields.
+fn protocol(dice: &mut Dice) -> String {
+    match dice.below(8) {
+        0 | 1 => {
+            format!(
+                " -p udp -m udp{}",
+                dice.one(&[
+                    "",
+                    " --dport 53",
+                    " ! --dport 53",
+                    " --dport 100:9000",
+                    " --sport :1023"
+                ])
+            )
+        }
+        2 | 3 => {
+            format!(
+                " -p tcp -m tcp{}",
+                dice.one(&[
+                    "",
+                    " --dport 443",
+                    " --syn",
+                    " ! --syn",
+                    " --tcp-flags SYN,FIN SYN,FIN",
+                    " ! --dport 8000:9000"
+                ])
+            )
+        }
+        4 => {
+            format!(
+                " -p icmp -m icmp --icmp-type {}",
+                dice.one(&["8", "3", "any", "echo-request"])
+            )
+        }
+        5 => dice
+            .one(&[
+                " -p tcp -m multiport --dports 22,443,8000:8100",
+                " -p udp -m multiport ! --dports 53,123",
+                " -p udp -m multiport --ports 7001",
+            ])
+            .to_owned(),
+        6 => dice.one(&[" ! -p icmp", " ! -p tcp"]).to_owned(),
+        _ => String::new(),
+    }
+}

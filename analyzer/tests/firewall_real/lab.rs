@@ -1,0 +1,310 @@
+//! A router between two network namespaces, with real rules and real packets.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use casefile_analyzer::firewall::packet::{CtState, Direction, Interface, Packet, Protocol};
+
+pub(crate) const POD_SIDE: &str = "lxc4f39491e6165";
+pub(crate) const OUT_SIDE: &str = "eno1";
+pub(crate) const POD_IP: &str = "10.1.0.185";
+pub(crate) const OUT_IP: &str = "192.0.2.53";
+
+/// The router's address on the pod's side.
+const ROUTER_IP: &str = "10.1.0.1";
+
+/// A packet to send.
+#[derive(Debug, Clone)]
+pub(crate) struct Shot {
+    /// To the router itself, from the pod.
+    pub(crate) to_router: bool,
+    /// True from the pod to the outside, false the other way.
+    pub(crate) from_pod: bool,
+    pub(crate) proto: u8,
+    pub(crate) sport: u16,
+    /// Destination port, or the ICMP type.
+    pub(crate) dport: u16,
+    pub(crate) flags: u8,
+    pub(crate) state: CtState,
+}
+
+impl Shot {
+    pub(crate) fn packet(&self) -> Packet {
+        let (src, dst, input, output) = if self.from_pod {
+            (POD_IP, OUT_IP, POD_SIDE, OUT_SIDE)
+        } else {
+            (OUT_IP, POD_IP, OUT_SIDE, POD_SIDE)
+        };
+        let mut packet = Packet::new(
+            Direction::Forward,
+            src.parse().expect("address"),
+            dst.parse().expect("address"),
+        );
+        packet.in_iface = Some(Interface::Name(input.into()));
+        if self.to_router {
+            packet.direction = Direction::Input;
+            packet.dst = ROUTER_IP.parse().expect("address");
+        } else {
+            packet.out_iface = Some(Interface::Name(output.into()));
+        }
+        packet.proto = Some(Protocol(self.proto));
+        if self.proto == 1 {
+            packet.icmp_type = u8::try_from(self.dport).ok();
+            packet.icmp_code = Some(0);
+        } else {
+            packet.sport = Some(self.sport);
+            packet.dport = Some(self.dport);
+        }
+        packet.tcp_flags = (self.proto == 6).then_some(self.flags);
+        packet.mark = Some(0);
+        packet.fragment = Some(false);
+        packet.length = Some(match self.proto {
+            17 => 30,
+            6 => 40,
+            _ => 28,
+        });
+        packet.ct_states = [self.state].into();
+        packet
+    }
+}
+
+/// What really happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Arrived,
+    Refused,
+    Nothing,
+}
+
+pub(crate) struct Lab {
+    tag: String,
+    pub(crate) scratch: tempfile::TempDir,
+    wire: Child,
+    to_wire: ChildStdin,
+    from_wire: BufReader<ChildStdout>,
+    next_id: u16,
+}
+
+/// Why the test cannot run here, if so.
+pub(crate) fn missing() -> Option<String> {
+    let uid = Command::new("id").arg("-u").output().ok()?;
+    if uid.stdout.trim_ascii() != b"0" {
+        return Some("not root".into());
+    }
+    for tool in [
+        "ip",
+        "iptables-restore",
+        "iptables-save",
+        "nft",
+        "ufw",
+        "python3",
+        "sysctl",
+    ] {
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {tool}")])
+            .output();
+        if !found.is_ok_and(|o| o.status.success()) {
+            return Some(format!("{tool} is not installed"));
+        }
+    }
+    let probe = format!("fw-probe-{}", std::process::id());
+    if !sh(&format!(
+        "ip netns add {probe} && ip netns exec {probe} iptables-save && ip netns del {probe}"
+    ))
+    .0
+    {
+        return Some("network namespaces or iptables do not work".into());
+    }
+    None
+}
+
+/// Runs a shell line; success and standard output.
+pub(crate) fn sh(line: &str) -> (bool, String) {
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .output()
+        .expect("sh runs");
+    if !output.status.success() && std::env::var_os("FW_VERBOSE").is_some() {
+        let mut err = std::io::stderr();
+        let _ = writeln!(err, "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+    )
+}
+
+impl Lab {
+    pub(crate) fn new() -> Lab {
+        let tag = format!("fw-{}", std::process::id());
+        let script = format!(
+            "set -e
+            for n in p r o; do ip netns add {tag}$n; ip -n {tag}$n link set lo up; done
+            ip -n {tag}p link add eth0 type veth peer name {POD_SIDE} netns {tag}r
+            ip -n {tag}o link add eth0 type veth peer name {OUT_SIDE} netns {tag}r
+            ip -n {tag}p addr add {POD_IP}/24 dev eth0
+            ip -n {tag}r addr add {ROUTER_IP}/24 dev {POD_SIDE}
+            ip -n {tag}r addr add 192.0.2.1/24 dev {OUT_SIDE}
+            ip -n {tag}o addr add {OUT_IP}/24 dev eth0
+            for n in p o; do ip -n {tag}$n link set eth0 up; done
+            for i in {POD_SIDE} {OUT_SIDE}; do ip -n {tag}r link set $i up; done
+            ip -n {tag}p route add default via 10.1.0.1
+            ip -n {tag}o route add default via 192.0.2.1
+            for n in p o; do ip netns exec {tag}$n iptables -A INPUT -j DROP; done
+            ip netns exec {tag}r sysctl -qw net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0
+            ip netns exec {tag}r sysctl -qw net.netfilter.nf_conntrack_udp_timeout=900 net.netfilter.nf_conntrack_udp_timeout_stream=900
+            ip netns exec {tag}r nft 'add table inet keep; add chain inet keep c {{ type filter hook input priority 0; }}; add rule inet keep c ct state new counter'
+            ip netns exec {tag}p ping -c1 -W1 {OUT_IP} >/dev/null 2>&1 || true
+            ip netns exec {tag}o ping -c1 -W1 {POD_IP} >/dev/null 2>&1 || true"
+        );
+        assert!(sh(&script).0, "the namespaces could not be set up");
+        let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firewall_real/wire.py");
+        let mut wire = Command::new("python3")
+            .arg(wire)
+            .args([format!("{tag}p"), format!("{tag}o"), format!("{tag}r")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 starts");
+        let to_wire = wire.stdin.take().expect("stdin");
+        let from_wire = BufReader::new(wire.stdout.take().expect("stdout"));
+        let scratch = tempfile::tempdir().expect("scratch folder");
+        let mut lab = Lab {
+            tag,
+            scratch,
+            wire,
+            to_wire,
+            from_wire,
+            next_id: 1,
+        };
+        lab.seen();
+        lab
+    }
+
+    /// Runs a line inside the router's namespace, with ufw's files replaced by
+    /// copies in the scratch folder.
+    pub(crate) fn router(&self, line: &str) -> (bool, String) {
+        let etc = self.etc();
+        let binds = if etc.exists() {
+            let etc = etc.display();
+            format!(
+                "mount --bind {etc}/ufw /etc/ufw && mount --bind {etc}/default-ufw /etc/default/ufw && "
+            )
+        } else {
+            String::new()
+        };
+        let path = self.scratch.path().join("line.sh");
+        std::fs::write(&path, format!("{binds}{line}")).expect("script");
+        sh(&format!(
+            "ip netns exec {}r sh {}",
+            self.tag,
+            path.display()
+        ))
+    }
+
+    pub(crate) fn etc(&self) -> PathBuf {
+        self.scratch.path().join("etc")
+    }
+
+    /// Fresh copies of ufw's files.
+    pub(crate) fn fresh_ufw(&self) {
+        let etc = self.etc();
+        let etc = etc.display();
+        let line = format!(
+            "rm -rf {etc}; mkdir -p {etc}/ufw/applications.d && cp /usr/share/ufw/iptables/*.rules {etc}/ufw/ && \
+             cp /etc/ufw/sysctl.conf /etc/ufw/*.init {etc}/ufw/ && cp /usr/share/ufw/ufw.conf {etc}/ufw/ && \
+             cp /etc/default/ufw {etc}/default-ufw && sed -i 's/^IPV6=.*/IPV6=no/; s/^IPT_SYSCTL=.*/IPT_SYSCTL=/' {etc}/default-ufw"
+        );
+        assert!(sh(&line).0, "ufw's files could not be copied");
+    }
+
+    /// Loads a complete rule set; false when the kernel refuses it.
+    pub(crate) fn load(&self, text: &str) -> bool {
+        let path = self.scratch.path().join("rules");
+        std::fs::write(&path, text).expect("rules file");
+        // A restore leaves tables alone that its text does not name.
+        let clean = "for t in raw mangle nat filter; do iptables -t $t -F; iptables -t $t -X; done";
+        let restore = format!("iptables-restore < {}", path.display());
+        self.router(&format!("{clean}; {restore}")).0
+    }
+
+    /// `iptables-save -c` of the router.
+    pub(crate) fn save(&self) -> String {
+        sh(&format!("ip netns exec {}r iptables-save -c", self.tag)).1
+    }
+
+    /// Makes a connection that tracking knows in both directions.
+    pub(crate) fn establish(&mut self, sport: u16, dport: u16) {
+        let mut shot = Shot {
+            to_router: false,
+            from_pod: true,
+            proto: 17,
+            sport,
+            dport,
+            flags: 0,
+            state: CtState::New,
+        };
+        for _ in 0..2 {
+            self.fire(&shot);
+            let back = Shot {
+                from_pod: false,
+                sport: shot.dport,
+                dport: shot.sport,
+                ..shot.clone()
+            };
+            self.fire(&back);
+            shot.from_pod = true;
+        }
+        self.seen();
+    }
+
+    /// Sends a packet and returns its id.
+    pub(crate) fn fire(&mut self, shot: &Shot) -> u16 {
+        let id = self.next_id;
+        self.next_id = self.next_id.checked_add(1).unwrap_or(1);
+        let (side, src, dst) = if shot.from_pod {
+            ("pod", POD_IP, OUT_IP)
+        } else {
+            ("out", OUT_IP, POD_IP)
+        };
+        let dst = if shot.to_router { ROUTER_IP } else { dst };
+        writeln!(
+            self.to_wire,
+            "send {side} {src} {dst} {} {} {} {} {id}",
+            shot.proto, shot.sport, shot.dport, shot.flags
+        )
+        .expect("the wire takes a packet");
+        id
+    }
+
+    /// Everything that arrived since the last call.
+    pub(crate) fn seen(&mut self) -> Vec<(u16, Outcome)> {
+        writeln!(self.to_wire, "seen").expect("the wire takes a question");
+        let mut line = String::new();
+        self.from_wire
+            .read_line(&mut line)
+            .expect("the wire answers");
+        line.split_whitespace()
+            .filter_map(|word| {
+                let (id, what) = word.split_once(':')?;
+                let outcome = if what == "arrived" {
+                    Outcome::Arrived
+                } else {
+                    Outcome::Refused
+                };
+                Some((id.parse().ok()?, outcome))
+            })
+            .collect()
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.wire.kill();
+        let _ = self.wire.wait();
+        for name in ["p", "r", "o"] {
+            sh(&format!("ip netns del {}{name}", self.tag));
+        }
+    }
+}

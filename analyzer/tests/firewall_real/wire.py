@@ -1,0 +1,89 @@
+# Sends raw packets in two namespaces and tells which of them arrived.
+# argv: namespaces of the pod, of the outside and of the router between them.
+# Input lines: `send SIDE SRC DST PROTO SPORT DPORT FLAGS ID` (SIDE pod|out) and `seen`.
+# Answer to `seen`: one line of words `ID:arrived` and `ID:refused`.
+import ctypes, os, socket, struct, sys
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+def enter(name):
+    fd = os.open("/run/netns/" + name, os.O_RDONLY)
+    if libc.setns(fd, 0x40000000) != 0:
+        sys.exit("setns failed")
+    os.close(fd)
+
+def sockets(name):
+    enter(name)
+    sniff = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+    sniff.bind(("eth0", 0x0800))
+    sniff.setblocking(False)
+    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    return sniff, raw
+
+pod, out = sockets(sys.argv[1]), sockets(sys.argv[2])
+
+enter(sys.argv[3])
+services = []
+for port in (53, 10250):
+    service = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    service.bind(("0.0.0.0", port))
+    service.setblocking(False)
+    services.append(service)
+
+def checksum(data):
+    if len(data) % 2:
+        data += b"\0"
+    total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+def packet(src, dst, proto, sport, dport, flags, ident):
+    a, b = socket.inet_aton(src), socket.inet_aton(dst)
+    if proto == 17:
+        payload = struct.pack("!HHHHH", sport, dport, 10, 0, ident)
+    elif proto == 6:
+        head = struct.pack("!HHIIBBHHH", sport, dport, ident, 0, 0x50, flags, 65535, 0, 0)
+        pseudo = a + b + struct.pack("!BBH", 0, 6, len(head))
+        payload = head[:16] + struct.pack("!H", checksum(pseudo + head)) + head[18:]
+    else:
+        head = struct.pack("!BBHHH", dport, 0, 0, ident, 1)
+        payload = head[:2] + struct.pack("!H", checksum(head)) + head[4:]
+    return struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), ident, 0, 64, proto, 0, a, b) + payload
+
+sent = {}
+
+def drain(side, events):
+    while True:
+        try:
+            data, address = side[0].recvfrom(2048)
+        except BlockingIOError:
+            return
+        if address[2] == 4 or len(data) < 28:
+            continue
+        proto, ident = data[9], struct.unpack("!H", data[4:6])[0]
+        if proto == 1 and data[20] == 3 and len(data) >= 48:
+            events.append("%d:refused" % struct.unpack("!H", data[32:34])[0])
+        elif proto == 6 and data[33] & 4 and (struct.unpack("!HH", data[20:24])) in sent:
+            events.append("%d:refused" % sent[struct.unpack("!HH", data[20:24])])
+        else:
+            events.append("%d:arrived" % ident)
+
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "send":
+        side, src, dst = (pod if words[1] == "pod" else out), words[2], words[3]
+        proto, sport, dport, flags, ident = map(int, words[4:9])
+        sent[(dport, sport)] = ident
+        side[1].sendto(packet(src, dst, proto, sport, dport, flags, ident), (dst, 0))
+    else:
+        events = []
+        drain(pod, events)
+        drain(out, events)
+        for service in services:
+            try:
+                while True:
+                    events.append("%d:arrived" % struct.unpack("!H", service.recv(64)))
+            except BlockingIOError:
+                pass
+        print(" ".join(events), flush=True)
