@@ -4,7 +4,7 @@
 plant_tree() {
   mkdir -p "$root"/{etc/default,etc/kubernetes,usr,proc,sys,dev,root,opt/cni/bin,home,boot,shared}
   mkdir -p "$root"/{run/lock,tmp,var/log,var/lib/ufw,var/lib/kubelet,var/lib/containerd,var/snap/k8s/4401,snap/k8s/4401/bin}
-  mkdir -p "$root$base"/{etc/containerd/hosts.d,run/containerd,var/lib/containerd}
+  mkdir -p "$root$base"/{etc/containerd/hosts.d,etc/containerd/conf.d,run/containerd,var/lib/containerd}
   chmod 1777 "$root/tmp"
   mount --rbind -o ro /usr "$root/usr"
   mount -t tmpfs -o mode=755 lab "$root/usr/local"
