@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -159,14 +159,20 @@ impl Recording {
     /// Names the file, and the line that does not parse.
     pub fn load(path: &Path) -> anyhow::Result<Self> {
         let file = File::open(path).with_context(|| format!("open {}", path.display()))?;
+        let lines = BufReader::new(MultiGzDecoder::new(file));
+        Self::read(lines).with_context(|| path.display().to_string())
+    }
+
+    /// Reads a recording's lines.
+    ///
+    /// # Errors
+    /// Names the line that does not parse.
+    pub fn read(lines: impl BufRead) -> anyhow::Result<Self> {
         let mut answers = BTreeMap::new();
-        for (number, line) in BufReader::new(MultiGzDecoder::new(file))
-            .lines()
-            .enumerate()
-        {
-            let line = line.with_context(|| format!("read {}", path.display()))?;
-            let answer: Answer = serde_json::from_str(&line)
-                .with_context(|| format!("{}:{}", path.display(), number + 1))?;
+        for (number, line) in (1..).zip(lines.lines()) {
+            let line = line.with_context(|| format!("line {number}"))?;
+            let answer: Answer =
+                serde_json::from_str(&line).with_context(|| format!("line {number}"))?;
             let key = (
                 answer.user,
                 Target::parse(&answer.path),

@@ -180,3 +180,86 @@ fn log(recording: &Recording, target: &Target) -> Answer {
 fn unstamped(line: &str) -> &str {
     line.split_once(' ').map_or(line, |(_, rest)| rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recording() -> Recording {
+        let pods = r#"{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a","namespace":"x","labels":{"app":"one"}}},{"metadata":{"name":"b","namespace":"y"}}]}"#;
+        let core = r#"{"resources":[{"name":"pods","namespaced":true},{"name":"nodes","namespaced":false}]}"#;
+        let log = "2026-01-01T00:00:00Z one\n2026-01-01T00:00:01Z two\n";
+        let lines = [
+            ("/api/v1", core),
+            ("/api/v1/pods", pods),
+            (
+                "/api/v1/nodes",
+                r#"{"kind":"NodeList","apiVersion":"v1","items":[]}"#,
+            ),
+            (
+                "/api/v1/namespaces/x/pods/a/log?container=c&timestamps=true",
+                log,
+            ),
+        ];
+        let text: String = lines
+            .iter()
+            .map(|(path, body)| {
+                let kind = "application/json";
+                let line = json!({"as": "admin", "path": path, "accept": "*/*", "status": 200, "content_type": kind, "body": body});
+                format!("{line}\n")
+            })
+            .collect();
+        Recording::read(text.as_bytes()).unwrap()
+    }
+
+    fn ask(user: User, target: &str) -> (u16, String) {
+        let answer = find(&recording(), user, &Target::parse(target), Form::Plain);
+        (answer.status, answer.body)
+    }
+
+    #[test]
+    fn a_page_size_does_not_change_what_is_in_a_list() {
+        assert_eq!(ask(User::Admin, "/api/v1/pods?limit=500").0, 200);
+        assert!(
+            ask(User::Admin, "/api/v1/pods?limit=500")
+                .1
+                .contains("\"b\"")
+        );
+    }
+
+    #[test]
+    fn selectors_and_namespaces_are_computed_from_the_whole_list() {
+        let (_, labelled) = ask(User::Admin, "/api/v1/pods?labelSelector=app%3Done");
+        assert!(labelled.contains("\"a\"") && !labelled.contains("\"b\""));
+        let (_, named) = ask(User::Admin, "/api/v1/namespaces/y/pods");
+        assert!(named.contains("\"b\"") && !named.contains("\"a\""));
+        let (_, one) = ask(User::Admin, "/api/v1/namespaces/y/pods/b");
+        assert!(one.contains("\"kind\":\"Pod\""), "{one}");
+    }
+
+    #[test]
+    fn a_log_is_cut_and_unstamped_as_asked() {
+        let log = "/api/v1/namespaces/x/pods/a/log?container=c";
+        assert_eq!(ask(User::Admin, &format!("{log}&tailLines=1")).1, "two\n");
+        assert_eq!(
+            ask(User::Admin, &format!("{log}&timestamps=true&limitBytes=4")).1,
+            "2026"
+        );
+    }
+
+    #[test]
+    fn a_viewer_lists_pods_and_no_nodes() {
+        assert_eq!(ask(User::Viewer, "/api/v1/pods").0, 200);
+        let (status, body) = ask(User::Viewer, "/api/v1/nodes");
+        assert_eq!(status, 403);
+        assert!(
+            body.contains("cannot list resource \\\"nodes\\\""),
+            "{body}"
+        );
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_not_found() {
+        assert_eq!(ask(User::Admin, "/apis/absent.example/v1/things").0, 404);
+    }
+}
