@@ -10,7 +10,7 @@ mod model {
     pub(crate) use casefile_analyzer::model::*;
 }
 
-#[path = "../src/report/fixture.rs"]
+#[path = "../src/report/fixture/mod.rs"]
 mod fixture;
 
 fn main() -> anyhow::Result<()> {

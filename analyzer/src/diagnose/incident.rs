@@ -28,16 +28,16 @@ pub(super) fn build(
     let remedy = &file.remedy;
     let verdict = one.verdict.unwrap_or(Verdict::NotChecked);
     let steps = |steps: &[StepFile]| steps.iter().map(|step| fill_step(one, step)).collect();
-    let fill_all = |texts: &[String]| texts.iter().map(|text| one.fill(text)).collect();
+    let fill_all = |texts: &[String]| texts.iter().map(|text| one.tell(text)).filter(|text| !text.is_empty()).collect();
     Incident {
         id: format!("{}@{}", file.id, subjects.first().map_or("bundle", String::as_str)),
         cause: file.id.clone(),
-        title: one.fill(&file.title),
+        title: one.headline(),
         verdict,
         severity: file.severity,
         since: since(one),
-        summary: one.fill(&file.summary),
-        explanation: one.fill(&file.explanation),
+        summary: one.tell(&file.summary),
+        explanation: one.tell(&file.explanation),
         look_alikes: file.look_alikes.clone(),
         evidence: evidence(one, |name| !symptom(name)),
         would_refute: file.refuted_by.clone(),
@@ -47,7 +47,7 @@ pub(super) fn build(
         observations: observations(one),
         tables: tables::build(&file.tables, &scanned.facts),
         remedy: Remedy {
-            title: one.fill(&remedy.title),
+            title: one.tell(&remedy.title),
             steps: steps(&remedy.steps),
             files: remedy
                 .files
@@ -55,7 +55,7 @@ pub(super) fn build(
                 .map(|file| FixFile {
                     name: file.name.clone(),
                     language: file.language.clone(),
-                    content: one.fill(&file.content),
+                    content: one.command(&file.content),
                 })
                 .collect(),
             verify: steps(&remedy.verify),
@@ -157,7 +157,7 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
         let open = group.all.iter().filter(|name| !one.seen.contains_key(name.as_str()));
         wanted.extend(open.filter_map(|name| {
             let observation = file.observations.iter().find(|one| one.shows.contains(name))?;
-            Some(format!("{} ({})", one.fill(&observation.ask), one.fill(&observation.run)))
+            Some(format!("{} ({})", one.tell(&observation.ask), one.command(&observation.run)))
         }));
     }
     wanted.dedup();
@@ -191,7 +191,7 @@ fn symptoms(
         debug_assert_eq!(*by, file.id);
         symptoms.push(Symptom {
             id: effect.rule.file.id.clone(),
-            text: effect.fill(&effect.rule.file.title),
+            text: effect.headline(),
             evidence: evidence(effect, |_| true).into_iter().take(LINES_PER_SIGNAL).collect(),
         });
     }
@@ -200,11 +200,13 @@ fn symptoms(
 
 /// The rule's arrows whose sentences only use what was seen.
 fn chain(one: &Assessment<'_>) -> Vec<ChainLink> {
-    let links = one.rule.file.chain.iter().map(|[from, to]| ChainLink {
-        from: one.fill(from),
-        to: one.fill(to),
+    let links = one.rule.file.chain.iter().filter_map(|[from, to]| {
+        Some(ChainLink {
+            from: one.whole(from)?,
+            to: one.whole(to)?,
+        })
     });
-    links.filter(|link| !link.from.contains("(unknown)") && !link.to.contains("(unknown)")).collect()
+    links.collect()
 }
 
 fn observations(one: &Assessment<'_>) -> Vec<Observation> {
@@ -220,10 +222,10 @@ fn observations(one: &Assessment<'_>) -> Vec<Observation> {
             return None;
         }
         Some(Observation {
-            question: one.fill(&asked.ask),
-            command: one.fill(&asked.run),
+            question: one.tell(&asked.ask),
+            command: one.command(&asked.run),
             lines,
-            conclusion: one.fill(&asked.so),
+            conclusion: one.tell(&asked.so),
         })
     });
     asked.collect()
@@ -231,8 +233,8 @@ fn observations(one: &Assessment<'_>) -> Vec<Observation> {
 
 fn fill_step(one: &Assessment<'_>, step: &StepFile) -> Step {
     Step {
-        text: one.fill(&step.text),
-        command: step.run.as_deref().map(|run| one.fill(run)),
-        expect: step.expect.as_deref().map(|expect| one.fill(expect)),
+        text: one.tell(&step.text),
+        command: step.run.as_deref().map(|run| one.command(run)),
+        expect: step.expect.as_deref().map(|expect| one.tell(expect)),
     }
 }

@@ -139,7 +139,7 @@ fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<C
             let (why, place) = incident::why(one);
             Some(Considered {
                 cause: file.id.clone(),
-                title: one.fill(&file.title),
+                title: one.headline(),
                 verdict: one.verdict?,
                 why,
                 place,
@@ -156,7 +156,7 @@ fn benign_noise(one: &Assessment<'_>) -> Option<Benign> {
     one.verdict.filter(|verdict| verdict.is_live())?;
     Some(Benign {
         id: one.rule.file.id.clone(),
-        text: one.fill(&one.rule.file.summary),
+        text: one.tell(&one.rule.file.summary),
         evidence: incident::evidence(one, |_| true),
     })
 }

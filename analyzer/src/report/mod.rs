@@ -2,6 +2,8 @@
 //!
 //! Sections yield blocks, templates print blocks; Markdown and HTML print the same ones.
 
+use std::borrow::Cow;
+
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
@@ -21,10 +23,10 @@ mod text;
 mod words;
 mod write;
 
-use blocks::Block;
+use blocks::{Block, Rich, Tone};
 use engine::Kind;
 use sections::first_screen::{self, StatusRow};
-use sections::{SECTIONS, SectionCtx};
+use sections::{Limits, SECTIONS, SectionCtx};
 
 pub use write::{Format, UnknownFormat, WriteError, check_output_dir, write_reports};
 
@@ -138,20 +140,43 @@ pub fn render(
             .map_err(|error| template_error(&shell.name, error))?;
     }
     let shown = shell.map_or(shipped, |shell| shell.name.as_str());
-    let page = Value::from(Serde(page(analysis)));
+    let shown_part = shorten(analysis);
+    let left_out = analysis.incidents.len() - shown_part.incidents.len();
+    let page = Value::from(Serde(page(&shown_part, left_out)));
     env.get_template(name)
         .and_then(|template| template.render(page))
         .map_err(|error| template_error(shown, error))
 }
 
-fn page(analysis: &Analysis) -> Page<'_> {
+/// The analysis with no more causes in play than a reader can use; the rest stays in the differential and in JSON.
+fn shorten(analysis: &Analysis) -> Cow<'_, Analysis> {
+    let limit = Limits::default().incidents;
+    if analysis.incidents.len() <= limit {
+        return Cow::Borrowed(analysis);
+    }
+    let mut short = analysis.clone();
+    short.incidents.truncate(limit);
+    Cow::Owned(short)
+}
+
+fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
     let ctx = SectionCtx::new(analysis);
+    let mut lead = first_screen::blocks(analysis);
+    if left_out > 0 {
+        lead.push(Block::Callout {
+            tone: Tone::Warning,
+            title: "Not everything is shown".to_owned(),
+            text: Rich::from(format!(
+                "{left_out} further causes in play are only in report.json."
+            )),
+        });
+    }
     Page {
         title: words::title(analysis),
         input: &analysis.input.name,
         reference_time: analysis.reference_time.map(words::time).unwrap_or_default(),
         status: first_screen::status(analysis, &ctx),
-        lead: first_screen::blocks(analysis),
+        lead,
         sections: SECTIONS
             .iter()
             .map(|section| SectionView {

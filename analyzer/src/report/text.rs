@@ -9,6 +9,8 @@ use crate::model::{Analysis, Considered, Evidence, Incident, Role, Verdict};
 const WIDTH: usize = 110;
 /// Incidents that are shown in full.
 const IN_FULL: usize = 2;
+/// Further incidents that get a line each.
+const IN_SHORT: usize = 3;
 
 /// The answer as text, each line ending with a line feed.
 pub(crate) fn render(analysis: &Analysis) -> String {
@@ -27,21 +29,32 @@ pub(crate) fn render(analysis: &Analysis) -> String {
     if analysis.incidents.is_empty() {
         nothing(analysis, &mut out);
     }
-    for (index, found) in analysis.incidents.iter().enumerate() {
-        if index < IN_FULL {
-            incident(found, index, &mut out);
-        } else {
-            line(
-                &mut out,
-                0,
-                &format!(
-                    "also {}: {} ({})",
-                    found.verdict.word(),
-                    found.cause,
-                    found.title
-                ),
-            );
-        }
+    for (index, found) in analysis.incidents.iter().take(IN_FULL).enumerate() {
+        incident(found, index, &mut out);
+    }
+    let rest = analysis.incidents.iter().skip(IN_FULL);
+    for found in rest.take(IN_SHORT) {
+        line(
+            &mut out,
+            0,
+            &format!(
+                "also {}: {} ({})",
+                found.verdict.word(),
+                found.cause,
+                found.title
+            ),
+        );
+    }
+    let named = IN_FULL + IN_SHORT;
+    if analysis.incidents.len() > named {
+        line(
+            &mut out,
+            0,
+            &format!(
+                "also {} more, see the report",
+                analysis.incidents.len() - named
+            ),
+        );
     }
     unseen(analysis, &mut out);
     out
@@ -56,7 +69,9 @@ fn line(out: &mut String, indent: usize, text: &str) {
     let _ = writeln!(out, "{:indent$}{text}", "");
 }
 
+/// The first cause in full, another one in short.
 fn incident(incident: &Incident, index: usize, out: &mut String) {
+    let first = index == 0;
     let head = format!(
         "{} · {} · severity {}",
         incident.verdict.word(),
@@ -65,16 +80,15 @@ fn incident(incident: &Incident, index: usize, out: &mut String) {
     );
     line(out, 0, &format!("[{}] {head}", index + 1));
     line(out, 4, &incident.title);
-    if let Some(since) = incident.since {
+    if let Some(since) = incident.since.filter(|_| first) {
         line(out, 4, &format!("since {}", words::time(since)));
     }
-    let lines = if index == 0 { 3 } else { 1 };
-    evidence(incident, Role::For, "for", lines, out);
-    evidence(incident, Role::Against, "against", lines, out);
-    for symptom in incident.symptoms.iter().take(lines) {
+    evidence(incident, Role::For, if first { 3 } else { 1 }, out);
+    evidence(incident, Role::Against, if first { 2 } else { 1 }, out);
+    for symptom in incident.symptoms.iter().take(if first { 3 } else { 1 }) {
         line(out, 4, &format!("symptom: {}", symptom.text));
     }
-    for text in incident.would_settle.iter().take(2) {
+    for text in incident.would_settle.iter().take(if first { 2 } else { 1 }) {
         line(out, 4, &format!("would settle it: {text}"));
     }
     if !incident.remedy.title.is_empty() {
@@ -83,7 +97,11 @@ fn incident(incident: &Incident, index: usize, out: &mut String) {
     out.push('\n');
 }
 
-fn evidence(incident: &Incident, role: Role, label: &str, most: usize, out: &mut String) {
+fn evidence(incident: &Incident, role: Role, most: usize, out: &mut String) {
+    let label = match role {
+        Role::For => "for",
+        Role::Against => "against",
+    };
     let lines: Vec<&Evidence> = incident
         .evidence
         .iter()
@@ -160,7 +178,7 @@ fn nothing(analysis: &Analysis, out: &mut String) {
 }
 
 fn unseen(analysis: &Analysis, out: &mut String) {
-    const SHOWN: usize = 5;
+    const SHOWN: usize = 3;
     if analysis.input.cut_short {
         line(
             out,

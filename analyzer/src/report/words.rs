@@ -111,7 +111,7 @@ pub(crate) fn rank(index: usize) -> String {
 /// What can be said about how sure the cause is.
 pub(crate) fn standing(incident: &Incident) -> &'static str {
     match incident.verdict {
-        Verdict::Confirmed => "nothing else in the catalogue fits what was seen",
+        Verdict::Confirmed => "evidence was seen that no look-alike shows",
         Verdict::Likely => "the evidence points here, a look-alike is not excluded",
         _ => "other causes would look the same in what was seen",
     }

@@ -105,6 +105,9 @@ fn check_names(name: &str, file: &RuleFile) -> Result<(), String> {
     if file.id != stem {
         return Err(format!("id {:?} must be the file's name, {stem:?}", file.id));
     }
+    if !template::names(&file.title).is_empty() {
+        return Err("title must hold without facts; put the sentence with {signal.field} under headline".into());
+    }
     for need in &file.needs {
         if sources::find(need).is_none() {
             let known: Vec<&str> = sources::SOURCES.iter().map(|source| source.id).collect();
@@ -252,7 +255,8 @@ fn check_texts(file: &RuleFile, fields: &BTreeMap<&str, Vec<String>>) -> Result<
         })
     };
     let remedy = &file.remedy;
-    let mut texts: Vec<&str> = vec![&file.title, &file.summary, &file.explanation, &remedy.title];
+    let mut texts: Vec<&str> = vec![&file.summary, &file.explanation, &remedy.title];
+    texts.extend(file.headline.as_deref());
     texts.extend(file.chain.iter().flatten().map(String::as_str));
     texts.extend(file.observations.iter().flat_map(|one| [&*one.ask, &*one.run, &*one.so]));
     for step in remedy.steps.iter().chain(&remedy.verify) {

@@ -48,13 +48,33 @@ pub struct Assessment<'r> {
 }
 
 impl Assessment<'_> {
-    /// Fills a sentence of the rule with what was seen; `{signal.field}` is its first sighting's.
-    pub fn fill(&self, text: &str) -> String {
-        template::fill(text, |name| {
-            let (signal, field) = name.split_once('.')?;
-            let first = self.seen.get(signal)?.first()?;
-            first.values.get(field).map(String::as_str)
-        })
+    fn value(&self, name: &str) -> Option<&str> {
+        let (signal, field) = name.split_once('.')?;
+        let first = self.seen.get(signal)?.first()?;
+        first.values.get(field).map(String::as_str)
+    }
+
+    /// The rule's headline if all its facts were seen, else its title.
+    pub fn headline(&self) -> String {
+        let headline = self.rule.file.headline.as_deref();
+        headline
+            .and_then(|text| template::fill_whole(text, |name| self.value(name)))
+            .unwrap_or_else(|| self.rule.file.title.clone())
+    }
+
+    /// The sentences of a text whose facts were seen; `{signal.field}` is the first sighting's.
+    pub fn tell(&self, text: &str) -> String {
+        template::fill_sentences(text, |name| self.value(name))
+    }
+
+    /// A text, if all its facts were seen.
+    pub fn whole(&self, text: &str) -> Option<String> {
+        template::fill_whole(text, |name| self.value(name))
+    }
+
+    /// A command or file, with what was not seen marked as a blank to fill in.
+    pub fn command(&self, text: &str) -> String {
+        template::fill_command(text, |name| self.value(name))
     }
 
     /// How many different signals were seen; orders causes of the same verdict.

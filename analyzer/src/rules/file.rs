@@ -28,8 +28,11 @@ pub struct RuleFile {
     /// Cause or benign.
     #[serde(default)]
     pub kind: Kind,
-    /// What is wrong, as a short sentence; may hold `{signal.field}`.
+    /// What is wrong, as a short sentence that holds without any facts.
     pub title: String,
+    /// The same with facts, `{signal.field}`; used when all of them were seen.
+    #[serde(default)]
+    pub headline: Option<String>,
     /// Family of the catalogue; equal to the folder.
     pub family: String,
     /// How bad it is.
@@ -60,7 +63,8 @@ pub struct RuleFile {
     /// Causes that are consequences of this one when both are in play.
     #[serde(default)]
     pub explains: Vec<String>,
-    /// What happened, one paragraph; may hold `{signal.field}`.
+    /// What happened, one paragraph; may hold `{signal.field}`. A sentence whose facts were not seen
+    /// is left out.
     #[serde(default)]
     pub summary: String,
     /// Why this cause produces these symptoms.

@@ -26,6 +26,40 @@ pub fn fill<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
     filled
 }
 
+/// Fills a text, or says that it cannot: none if any name has no value.
+pub fn fill_whole<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
+    let known = |name: &str| value(name).is_some_and(|value| !value.is_empty());
+    names(text).into_iter().all(known).then(|| fill(text, &value))
+}
+
+/// Fills those sentences of a text whose names all have values and drops the others.
+pub fn fill_sentences<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
+    let filled = sentences(text).filter_map(|sentence| fill_whole(sentence, &value));
+    filled.collect::<Vec<_>>().join(" ")
+}
+
+/// Splits after a full stop that a blank follows; names in braces hold no blanks.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(". ").map(str::trim).filter(|sentence| !sentence.is_empty())
+}
+
+/// Fills a command. A name without a value stays visible as `<name>`, so that nobody runs a guess.
+pub fn fill_command<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
+    let mut filled = String::with_capacity(text.len());
+    pieces(text, |piece| match piece {
+        Piece::Text(text) => filled.push_str(text),
+        Piece::Name(name) => match value(name).filter(|value| !value.is_empty()) {
+            Some(value) => filled.push_str(value),
+            None => {
+                filled.push('<');
+                filled.push_str(name.rsplit('.').next().unwrap_or(name));
+                filled.push('>');
+            }
+        },
+    });
+    filled
+}
+
 /// Fills from a map.
 pub fn fill_from(text: &str, values: &BTreeMap<String, String>) -> String {
     fill(text, |name| values.get(name).map(String::as_str))
@@ -72,6 +106,15 @@ mod tests {
     fn names_are_filled_and_a_missing_one_is_said_to_be_unknown() {
         let values = BTreeMap::from([("a.b".to_owned(), "1".to_owned())]);
         assert_eq!(fill_from("x {a.b} y {c}", &values), "x 1 y (unknown)");
+    }
+
+    #[test]
+    fn a_sentence_that_would_hold_an_unknown_is_dropped_and_the_rest_stays() {
+        let value = |name: &str| (name == "s.a").then_some("x.y");
+        let text = "The file is {s.a}. The node is {s.b}. Done.";
+        assert_eq!(fill_sentences(text, value), "The file is x.y. Done.");
+        assert_eq!(fill_command("cat {s.a} {s.b}", value), "cat x.y <b>");
+        assert_eq!(fill_whole(text, value), None);
     }
 
     #[test]

@@ -291,6 +291,10 @@ fn backoff(attempt: u32) -> Duration {
 /// An error with its causes, each once, in one line.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
+    // The client's names for its layers tell nobody anything.
+    for layer in ["ServiceError: ", "HyperError: "] {
+        text = text.strip_prefix(layer).map(str::to_owned).unwrap_or(text);
+    }
     let mut cause = error.source();
     while let Some(inner) = cause {
         let words = inner.to_string();

@@ -6,6 +6,8 @@ use std::time::Duration;
 use kube::config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use super::api::chain;
+use crate::host::Host;
+use crate::source::PlanItem;
 
 /// To reach a server's port.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -99,6 +101,17 @@ pub fn places(named: Option<&Path>) -> Vec<Place> {
         .filter(|home| home.starts_with('/') && home != "/root");
     places.extend(home.map(|home| Place::Found(format!("{home}/.kube/config"))));
     places
+}
+
+/// The files that a run would read to log in: those that are there now.
+pub fn plan(host: &Host, named: Option<&Path>) -> Vec<PlanItem> {
+    let files = places(named).into_iter().filter_map(|place| match place {
+        Place::Named(path) => Some(path.display().to_string()),
+        Place::Environment => Some("<files of KUBECONFIG>".to_owned()),
+        Place::InCluster => Some(IN_CLUSTER_TOKEN.to_owned()),
+        Place::Found(path) => host.exists(&path).then_some(path),
+    });
+    files.map(PlanItem::file).collect()
 }
 
 /// The client configuration of one place. Blocks on files: for a blocking thread.

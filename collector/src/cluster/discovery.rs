@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-
 use super::api::{Api, ApiError, query_value};
+use super::discovery_answers::{Listed, Root};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 const PLAIN: &str = "application/json";
@@ -310,129 +309,6 @@ async fn root_of(
         }
     }
     Ok(())
-}
-
-#[derive(Deserialize)]
-struct Root {
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    items: Vec<Group>,
-    #[serde(default)]
-    versions: Vec<String>,
-    #[serde(default)]
-    groups: Vec<PlainGroup>,
-}
-
-#[derive(Deserialize)]
-struct PlainGroup {
-    name: String,
-    #[serde(default)]
-    versions: Vec<PlainVersion>,
-    #[serde(default, rename = "preferredVersion")]
-    preferred: Option<PlainVersion>,
-}
-
-#[derive(Deserialize)]
-struct PlainVersion {
-    version: String,
-}
-
-#[derive(Deserialize)]
-struct Listed {
-    #[serde(default)]
-    resources: Vec<PlainResource>,
-}
-
-#[derive(Deserialize)]
-struct PlainResource {
-    name: String,
-    kind: String,
-    #[serde(default)]
-    namespaced: bool,
-    #[serde(default)]
-    verbs: Vec<String>,
-}
-
-impl Listed {
-    fn take(self, group: &str, version: &str, found: &mut Vec<Resource>) {
-        let listable = self
-            .resources
-            .into_iter()
-            .filter(|one| one.verbs.iter().any(|verb| verb == "list"));
-        found.extend(listable.map(|one| Resource {
-            group: group.to_owned(),
-            version: version.to_owned(),
-            plural: one.name,
-            kind: one.kind,
-            namespaced: one.namespaced,
-        }));
-    }
-}
-
-#[derive(Deserialize)]
-struct Group {
-    #[serde(default)]
-    metadata: GroupMeta,
-    #[serde(default)]
-    versions: Vec<Version>,
-}
-
-#[derive(Default, Deserialize)]
-struct GroupMeta {
-    #[serde(default)]
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct Version {
-    version: String,
-    #[serde(default)]
-    resources: Vec<AggregatedResource>,
-    #[serde(default)]
-    freshness: String,
-}
-
-#[derive(Deserialize)]
-struct AggregatedResource {
-    resource: String,
-    #[serde(default, rename = "responseKind")]
-    kind: Option<ResponseKind>,
-    #[serde(default)]
-    scope: String,
-    #[serde(default)]
-    verbs: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct ResponseKind {
-    #[serde(default)]
-    kind: String,
-}
-
-impl Group {
-    fn take(self, found: &mut Vec<Resource>, notes: &mut Vec<String>) {
-        let group = self.metadata.name;
-        for version in self.versions {
-            if version.freshness == "Stale" {
-                notes.push(format!(
-                    "failed: the server behind the API group {group}/{} does not answer; its kinds may be missing",
-                    version.version
-                ));
-            }
-            let listable = version
-                .resources
-                .into_iter()
-                .filter(|one| one.verbs.iter().any(|verb| verb == "list"));
-            found.extend(listable.map(|one| Resource {
-                group: group.clone(),
-                version: version.version.clone(),
-                kind: one.kind.map(|kind| kind.kind).unwrap_or_default(),
-                plural: one.resource,
-                namespaced: one.scope == "Namespaced",
-            }));
-        }
-    }
 }
 
 #[cfg(test)]

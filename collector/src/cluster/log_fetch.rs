@@ -20,8 +20,10 @@ pub enum Fetched {
     Written,
     /// There is none, which is no failure: the container has not started, or has had no earlier run.
     None(String),
-    /// It should have been there.
+    /// It should have been there, and nothing of it is.
     Failed(ApiError),
+    /// Its beginning is in the bundle.
+    Cut(ApiError),
 }
 
 /// Where a log lies in the bundle.
@@ -105,5 +107,5 @@ pub async fn fetch(
         entry.truncated(format!("the newest {lines} lines were asked for"));
     }
     entry.finish().await?;
-    Ok(failed.map_or(Fetched::Written, Fetched::Failed))
+    Ok(failed.map_or(Fetched::Written, Fetched::Cut))
 }

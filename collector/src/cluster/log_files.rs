@@ -37,6 +37,14 @@ impl Folder {
         )
     }
 
+    fn name(&self) -> (String, String, String) {
+        (
+            self.namespace.clone(),
+            self.pod.clone(),
+            self.container.clone(),
+        )
+    }
+
     fn wanted(&self, again: bool) -> Wanted {
         let pod = if again {
             format!("{}_{}", self.pod, self.uid)
@@ -65,15 +73,33 @@ pub struct Taken {
     pub notes: Vec<String>,
 }
 
-/// Copies the current and the previous log of every container. Blocks.
+/// Which containers' logs are taken from the disk.
+#[derive(Debug, Clone)]
+pub enum Choice {
+    /// All of these namespaces; of every namespace where there are none.
+    Namespaces(BTreeSet<String>),
+    /// These: namespace, pod, container.
+    Containers(BTreeSet<(String, String, String)>),
+}
+
+impl Choice {
+    fn takes(&self, folder: &Folder) -> bool {
+        match self {
+            Self::Namespaces(all) => all.is_empty() || all.contains(&folder.namespace),
+            Self::Containers(some) => some.contains(&folder.name()),
+        }
+    }
+}
+
+/// Copies the current and the previous log of the chosen containers. Blocks.
 pub fn copy(
     host: &Host,
     out: &Out,
-    namespaces: &BTreeSet<String>,
+    choice: &Choice,
     cancel: &CancellationToken,
 ) -> Result<Taken, OutError> {
     let mut taken = Taken::default();
-    let folders = match folders(host, namespaces) {
+    let folders = match folders(host) {
         Ok(folders) => folders,
         Err(error) if error.is_absent() => return Ok(taken),
         Err(error) => {
@@ -82,7 +108,7 @@ pub fn copy(
         }
     };
     let mut seen = BTreeSet::new();
-    for folder in folders {
+    for folder in folders.into_iter().filter(|folder| choice.takes(folder)) {
         if cancel.is_cancelled() {
             taken
                 .notes
@@ -90,11 +116,7 @@ pub fn copy(
             break;
         }
         taken.containers += 1;
-        let again = !seen.insert((
-            folder.namespace.clone(),
-            folder.pod.clone(),
-            folder.container.clone(),
-        ));
+        let again = !seen.insert(folder.name());
         let wanted = folder.wanted(again);
         let runs = runs(&host.names(&folder.path()).unwrap_or_default());
         for (run, previous) in runs.iter().rev().zip([false, true]) {
@@ -110,7 +132,7 @@ pub fn copy(
     Ok(taken)
 }
 
-fn folders(host: &Host, namespaces: &BTreeSet<String>) -> Result<Vec<Folder>, HostError> {
+fn folders(host: &Host) -> Result<Vec<Folder>, HostError> {
     let mut folders = Vec::new();
     for name in host.names(FOLDER)? {
         let mut parts = name.splitn(3, '_');
@@ -118,9 +140,6 @@ fn folders(host: &Host, namespaces: &BTreeSet<String>) -> Result<Vec<Folder>, Ho
         else {
             continue;
         };
-        if !namespaces.is_empty() && !namespaces.contains(namespace) {
-            continue;
-        }
         for container in host.names(&format!("{FOLDER}/{name}")).unwrap_or_default() {
             folders.push(Folder {
                 later: !is_system(namespace),
@@ -245,7 +264,7 @@ mod tests {
         let taken = copy(
             &Host::new(root.path()),
             &out,
-            &BTreeSet::new(),
+            &Choice::Namespaces(BTreeSet::new()),
             &CancellationToken::new(),
         )
         .unwrap();

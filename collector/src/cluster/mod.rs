@@ -4,6 +4,7 @@ pub mod api;
 pub mod credentials;
 pub mod cri_log;
 pub mod discovery;
+pub mod discovery_answers;
 pub mod helm_release;
 pub mod helm_values;
 pub mod items;

@@ -261,8 +261,19 @@ pub async fn run_within(
     patience: Patience,
     max_bytes: u64,
 ) -> Collected {
-    let options = Arc::new(options);
     let host = Host::new(options.root.clone());
+    run_on(source, options, patience, max_bytes, host).await
+}
+
+/// Runs a source on the machine of `host`.
+pub async fn run_on(
+    source: &'static Source,
+    options: Options,
+    patience: Patience,
+    max_bytes: u64,
+    host: Host,
+) -> Collected {
+    let options = Arc::new(options);
     let (out, mut done) = sink(source.id, max_bytes);
     let ctx = SourceCtx {
         source,

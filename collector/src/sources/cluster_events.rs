@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::cluster::api::{Api, query_value};
 use crate::cluster::list_files::{ListFiles, Shape, Target};
-use crate::cluster::{listing, slim};
+use crate::cluster::{credentials, listing, slim};
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
@@ -36,7 +36,9 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
             .iter()
             .map(move |place| format!("{base}{place}/events?limit=500"))
     });
-    all.map(PlanItem::get).collect()
+    let mut items = credentials::plan(ctx.host, ctx.options.kubeconfig.as_deref());
+    items.extend(all.map(PlanItem::get));
+    items
 }
 
 /// The middle of the path: everything, or each namespace asked for.

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::cluster::api::{Api, ApiError};
 use crate::cluster::discovery::{self, Resource};
 use crate::cluster::list_files::{ListFiles, Shape, Target};
-use crate::cluster::{Cluster, listing, slim};
+use crate::cluster::{Cluster, credentials, listing, slim};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -43,6 +43,10 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     ]
     .map(PlanItem::get)
     .into();
+    items.extend(credentials::plan(
+        ctx.host,
+        ctx.options.kubeconfig.as_deref(),
+    ));
     for resource in discovery::well_known() {
         items.extend(
             paths(&resource, &ctx.options.namespaces)

@@ -1,6 +1,6 @@
 //! Container logs: of pods in trouble, on GPUs, and of what GPUs, networks and the cluster run on.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use tokio::task::JoinSet;
 
 use crate::cluster::api::{ApiError, query_value, user_of};
 use crate::cluster::log_fetch::{self, Fetched};
-use crate::cluster::log_files;
+use crate::cluster::log_files::{self, Choice};
 use crate::cluster::pods::{Picker, Wanted};
-use crate::cluster::{Cluster, NoCluster, listing};
+use crate::cluster::{Cluster, credentials, listing};
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
@@ -46,6 +46,10 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         "{log}&previous=true&tailLines=<5000 or 20000>"
     )));
     items.push(files);
+    items.extend(credentials::plan(
+        ctx.host,
+        ctx.options.kubeconfig.as_deref(),
+    ));
     items
 }
 
@@ -62,33 +66,35 @@ fn pod_paths(namespaces: &std::collections::BTreeSet<String>) -> Vec<String> {
 async fn collect(ctx: SourceCtx) -> Outcome {
     let taken = match ctx.cluster.connect().await {
         Ok(cluster) => take(&ctx, cluster).await,
-        Err(no_cluster) => from_disk(&ctx, &no_cluster).await,
+        Err(no_cluster) => from_disk(&ctx, &no_cluster.to_string(), no_cluster.outcome()).await,
     };
     taken.unwrap_or_else(|error| Outcome::failed(crate::cluster::api::chain(&error)))
 }
 
 /// The next best thing without an API server: the logs of this node's own pods.
-async fn from_disk(ctx: &SourceCtx, no_cluster: &NoCluster) -> Result<Outcome, OutError> {
-    let (out, options, cancel) = (
-        ctx.out.clone(),
-        Arc::clone(&ctx.options),
-        ctx.cancel.clone(),
-    );
-    let copied = ctx
-        .host
-        .on_thread(move |host| log_files::copy(host, &out, &options.namespaces, &cancel))
-        .await;
-    let taken = copied.unwrap_or_else(|| Ok(log_files::Taken::default()))?;
-    taken.notes.iter().for_each(|note| ctx.out.note(note));
+async fn from_disk(ctx: &SourceCtx, why: &str, otherwise: Outcome) -> Result<Outcome, OutError> {
+    let namespaces = ctx.options.namespaces.clone();
+    let taken = copy(ctx, Choice::Namespaces(namespaces)).await?;
     Ok(if taken.logs == 0 {
-        no_cluster.outcome()
+        otherwise
     } else {
         Outcome::partial(format!(
-            "{no_cluster}; {} logs of this node's pods taken from {}",
+            "{why}; {} logs of this node's pods taken from {}",
             taken.logs,
             log_files::FOLDER
         ))
     })
+}
+
+async fn copy(ctx: &SourceCtx, choice: Choice) -> Result<log_files::Taken, OutError> {
+    let (out, cancel) = (ctx.out.clone(), ctx.cancel.clone());
+    let copied = ctx
+        .host
+        .on_thread(move |host| log_files::copy(host, &out, &choice, &cancel))
+        .await;
+    let taken = copied.unwrap_or_else(|| Ok(log_files::Taken::default()))?;
+    taken.notes.iter().for_each(|note| ctx.out.note(note));
+    Ok(taken)
 }
 
 #[derive(Default)]
@@ -96,6 +102,9 @@ struct Tally {
     written: u64,
     none: Vec<String>,
     failed: Vec<String>,
+    /// Containers of this node of which nothing came: its kubelet may be dead while its disk is not.
+    lost: BTreeSet<(String, String, String)>,
+    had: BTreeSet<(String, String, String)>,
 }
 
 async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutError> {
@@ -110,11 +119,12 @@ async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutErro
     let (wanted, pods, over) = picker.finish();
     if pods == 0 && missing > 0 {
         let why = ctx.out.notes().into_iter().next().unwrap_or_default();
-        return Ok(if why.starts_with("skipped") {
-            Outcome::skipped(why)
+        let otherwise = if why.starts_with("skipped") {
+            Outcome::skipped(why.clone())
         } else {
-            Outcome::failed(why)
-        });
+            Outcome::failed(why.clone())
+        };
+        return from_disk(ctx, &why, otherwise).await;
     }
     if over > 0 {
         missing += 1;
@@ -122,7 +132,19 @@ async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutErro
             "skipped: the logs of {over} containers: too many at once"
         ));
     }
-    let tally = fetch_all(ctx, &cluster, wanted).await?;
+    let mut tally = fetch_all(ctx, &cluster, wanted).await?;
+    let lost: BTreeSet<_> = tally.lost.difference(&tally.had).cloned().collect();
+    if !lost.is_empty() {
+        let taken = copy(ctx, Choice::Containers(lost)).await?;
+        if taken.logs > 0 {
+            tally.written += taken.logs;
+            ctx.out.note(format!(
+                "{} logs that the API could not give were taken from {}",
+                taken.logs,
+                log_files::FOLDER
+            ));
+        }
+    }
     if !tally.none.is_empty() {
         ctx.out
             .note(format!("no log yet or any more: {}", listed(&tally.none)));
@@ -227,8 +249,17 @@ async fn fetch_all(
 impl Tally {
     fn count(&mut self, one: &Wanted, previous: bool, fetched: Fetched) {
         let name = format!("{}/{}/{}", one.namespace, one.pod, one.container);
+        let key = (
+            one.namespace.clone(),
+            one.pod.clone(),
+            one.container.clone(),
+        );
+        let run = if previous { " (previous run)" } else { "" };
         match fetched {
-            Fetched::Written => self.written += 1,
+            Fetched::Written => {
+                self.written += 1;
+                self.had.insert(key);
+            }
             // "previous terminated container not found": the runtime has cleaned up.
             Fetched::None(_) if previous => {}
             Fetched::None(why) => {
@@ -236,8 +267,12 @@ impl Tally {
                 let reason = why.rsplit(": ").next().unwrap_or_default();
                 self.none.push(format!("{name} ({reason})"));
             }
+            Fetched::Cut(error) => {
+                self.had.insert(key);
+                self.failed.push(error.note(&format!("log of {name}{run}")));
+            }
             Fetched::Failed(error) => {
-                let run = if previous { " (previous run)" } else { "" };
+                self.lost.insert(key);
                 self.failed.push(error.note(&format!("log of {name}{run}")));
             }
         }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cluster::api::{Api, query_value};
 use crate::cluster::helm_release::{Driver, Revision, Values, decode};
 use crate::cluster::listing::{self, Flow, Items};
-use crate::cluster::{helm_values, value_changes, yaml};
+use crate::cluster::{credentials, helm_values, value_changes, yaml};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -39,9 +39,10 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     let lists = DRIVERS
         .iter()
         .flat_map(|(_, plural)| paths(plural, &ctx.options.namespaces));
-    lists
-        .map(|path| PlanItem::get(format!("{path}?limit=500&{SELECTOR}")))
-        .collect()
+    let lists = lists.map(|path| PlanItem::get(format!("{path}?limit=500&{SELECTOR}")));
+    let mut items = credentials::plan(ctx.host, ctx.options.kubeconfig.as_deref());
+    items.extend(lists);
+    items
 }
 
 fn paths(plural: &str, namespaces: &BTreeSet<String>) -> Vec<String> {

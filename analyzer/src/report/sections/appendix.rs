@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Section, SectionCtx, limited};
 use crate::model::Analysis;
 use crate::report::blocks::{Block, Rich};
-use crate::report::words;
+use crate::report::{escape, words};
 
 pub(super) static SECTION: Section = Section {
     id: "appendix",
@@ -96,7 +96,10 @@ fn problems(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         .map(|problem| {
             vec![
                 ctx.place(Rich::new(), &problem.place),
-                Rich::prose(&words::sentence(&problem.text)),
+                Rich::prose(&words::sentence(&escape::cut_middle(
+                    &problem.text,
+                    escape::EXCERPT_CHARS,
+                ))),
             ]
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Communication: messages that are ready to paste, with the facts filled in and the human blanks marked.
 
-use super::{Section, SectionCtx, first_screen};
+use super::{Section, SectionCtx, coverage, first_screen};
 use crate::model::{Analysis, Incident, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::words;
@@ -52,8 +52,11 @@ fn line(text: impl Into<Rich>) -> Rich {
 }
 
 /// What is wrong, as one line that does not claim more than is known.
-fn issue(analysis: &Analysis) -> String {
-    words::clause(&words::title(analysis)).replace('`', "")
+fn issue(analysis: &Analysis) -> Rich {
+    if analysis.incidents.is_empty() {
+        return Rich::new().blank("what was reported");
+    }
+    Rich::from(words::clause(&words::title(analysis)).replace('`', ""))
 }
 
 fn scope(analysis: &Analysis) -> String {
@@ -75,7 +78,10 @@ fn scope(analysis: &Analysis) -> String {
 
 fn known(analysis: &Analysis) -> String {
     match analysis.incidents.first() {
-        None => "no cause confirmed yet; missing sources are being collected".to_owned(),
+        None if coverage::is_whole(analysis) => {
+            "no cause confirmed; every source was read".to_owned()
+        }
+        None => "no cause confirmed; what was collected is not complete".to_owned(),
         Some(first) if first.verdict == Verdict::Confirmed => {
             format!("root cause confirmed ({})", first.cause)
         }
@@ -85,7 +91,7 @@ fn known(analysis: &Analysis) -> String {
 
 fn initial(analysis: &Analysis) -> Vec<Rich> {
     let mut lines = vec![
-        line(format!("We are looking into: {}", issue(analysis))),
+        Rich::from("We are looking into: ").join(issue(analysis)),
         line(format!("Affected: {}", scope(analysis))),
     ];
     if let Some(since) = first_screen::first_sign(analysis) {
@@ -109,6 +115,7 @@ fn update(analysis: &Analysis) -> Vec<Rich> {
         Some(first) if !first.remedy.title.trim().is_empty() => {
             words::clause(&first.remedy.title).replace('`', "")
         }
+        _ if coverage::is_whole(analysis) => "compare with what was reported".to_owned(),
         _ => "collect what is missing and analyse again".to_owned(),
     };
     vec![
@@ -123,7 +130,7 @@ fn update(analysis: &Analysis) -> Vec<Rich> {
 fn confirmation(analysis: &Analysis) -> Vec<Rich> {
     vec![
         Rich::from("RESOLVED ").blank("time"),
-        line(format!("Issue: {}", issue(analysis))),
+        Rich::from("Issue: ").join(issue(analysis)),
         Rich::from("Solution: ").join(solution(analysis)),
         Rich::from("Verified by: ")
             .blank("name")
@@ -212,7 +219,7 @@ fn technical_of(incident: &Incident) -> Vec<Rich> {
 
 fn follow_up(analysis: &Analysis) -> Vec<Rich> {
     let mut lines = vec![
-        line(format!("Subject: RESOLVED: {}", issue(analysis))),
+        Rich::from("Subject: RESOLVED: ").join(issue(analysis)),
         Rich::new(),
         Rich::from("Hi ").blank("team").text(","),
         Rich::new(),

@@ -16,6 +16,23 @@ pub(crate) fn is_gap(source: &Coverage) -> bool {
     source.outcome != "collected" || !source.missing.is_empty()
 }
 
+/// What is said when no failing workload is known: only a complete input can say that there is none.
+pub(super) fn no_workload_seen(analysis: &Analysis) -> &'static str {
+    if is_whole(analysis) {
+        "The input names no workload that fails."
+    } else {
+        "No failing workload was seen, but the input is not complete, so this does not say that there is none."
+    }
+}
+
+/// Whether the input can be called complete: every source is known and whole, and the file has its end.
+pub(super) fn is_whole(analysis: &Analysis) -> bool {
+    !analysis.coverage.is_empty()
+        && !analysis.coverage.iter().any(is_gap)
+        && !analysis.input.cut_short
+        && analysis.input.interrupted.is_none()
+}
+
 /// The note on the first screen when the input itself is incomplete.
 pub(super) fn warning(analysis: &Analysis) -> Option<Block> {
     let mut text = Rich::new();

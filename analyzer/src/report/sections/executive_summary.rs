@@ -40,7 +40,8 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = Vec::new();
     let counted = first_screen::counted(&analysis.impact);
-    let mut items: Vec<Rich> = counted.into_iter().map(Rich::from).collect();
+    let besides = first_screen::counted_besides(&analysis.impact);
+    let mut items: Vec<Rich> = counted.into_iter().chain(besides).map(Rich::from).collect();
     for incident in &analysis.incidents {
         for symptom in &incident.symptoms {
             items.push(Rich::prose(&words::sentence(&symptom.text)));
@@ -48,9 +49,9 @@ fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     }
     items.truncate(ctx.limits.evidence);
     if items.is_empty() && analysis.impact.workloads.is_empty() {
-        blocks.push(Block::paragraph(
-            "Nothing was counted: the input names no workload that fails.",
-        ));
+        blocks.push(Block::paragraph(super::coverage::no_workload_seen(
+            analysis,
+        )));
     }
     if !items.is_empty() {
         blocks.push(Block::list(items));

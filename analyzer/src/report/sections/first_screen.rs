@@ -143,26 +143,42 @@ fn since(analysis: &Analysis) -> Rich {
     }
 }
 
+/// Counts that are printed together, and the words for them.
+const PAIRS: [(&str, &str); 3] = [
+    ("gpu_nodes_affected", "gpu_nodes"),
+    ("gpus_allocatable", "gpus"),
+    ("pods_affected", "pods"),
+];
+
 /// What was counted, as short phrases.
 pub(crate) fn counted(impact: &Impact) -> Vec<String> {
     let get = |key: &str| impact.counts.get(key).copied();
     let mut parts = Vec::new();
-    if let (Some(hit), Some(all)) = (get("gpu_nodes_affected"), get("gpu_nodes")) {
-        parts.push(format!(
-            "{hit} of {} affected",
-            words::count(all, "GPU node")
-        ));
-    }
-    if let (Some(usable), Some(all)) = (get("gpus_allocatable"), get("gpus")) {
-        parts.push(format!(
-            "{usable} of {} allocatable",
-            words::count(all, "GPU")
-        ));
-    }
-    if let (Some(hit), Some(all)) = (get("pods_affected"), get("pods")) {
-        parts.push(format!("{hit} of {} affected", words::count(all, "pod")));
+    for (part, whole) in PAIRS {
+        let (Some(part_count), Some(all)) = (get(part), get(whole)) else {
+            continue;
+        };
+        parts.push(match whole {
+            "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
+            "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
+            _ => format!("{part_count} of {} affected", words::count(all, "pod")),
+        });
     }
     parts
+}
+
+/// Counts that [`counted`] has no phrase for, by their own names.
+pub(super) fn counted_besides(impact: &Impact) -> Vec<String> {
+    let paired = |key: &str| {
+        PAIRS.iter().any(|(part, whole)| {
+            (key == *part || key == *whole)
+                && impact.counts.contains_key(*part)
+                && impact.counts.contains_key(*whole)
+        })
+    };
+    let rest = impact.counts.iter().filter(|(key, _)| !paired(key));
+    rest.map(|(key, number)| format!("{}: {number}", key.replace('_', " ")))
+        .collect()
 }
 
 fn affected(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
@@ -208,6 +224,11 @@ fn affected(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
 
 fn do_now(analysis: &Analysis) -> Rich {
     let Some(first) = analysis.incidents.first() else {
+        if super::coverage::is_whole(analysis) {
+            return Rich::from(
+                "nothing follows from this input; compare it with what was reported",
+            );
+        }
         return Rich::from("collect what is missing, see ").jump("Next Steps", "next-steps");
     };
     let mut text = Rich::new();

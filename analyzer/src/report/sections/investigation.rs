@@ -13,8 +13,8 @@ pub(super) static SECTION: Section = Section {
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = vec![Block::paragraph(
-        "Nothing was run on the node for this report. Each observation names the command that a person would have \
-         run there; the lines below it are what the bundle holds in its place.",
+        "Made from the bundle alone. Each observation names the command that a person would have run on the node; \
+         the lines below it are what the bundle holds in its place.",
     )];
     if analysis
         .incidents

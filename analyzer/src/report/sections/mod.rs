@@ -60,12 +60,25 @@ pub static SECTIONS: &[&Section] = &[
 
 /// How much of a long list the report prints. The rest stays in the bundle, and the report says where.
 pub struct Limits {
+    /// Causes in play that are explained in full.
+    pub incidents: usize,
     /// Lines under one cause or question.
     pub evidence: usize,
     /// Rows of a table or items of a list.
     pub rows: usize,
     /// Rows of the timeline.
     pub moments: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            incidents: 12,
+            evidence: 12,
+            rows: 40,
+            moments: 60,
+        }
+    }
 }
 
 /// What sections need beside the analysis.
@@ -79,11 +92,7 @@ impl SectionCtx {
     /// Numbers every line that the report will print, so that all mentions of its place can link to it.
     pub fn new(analysis: &Analysis) -> Self {
         let mut ctx = SectionCtx {
-            limits: Limits {
-                evidence: 12,
-                rows: 40,
-                moments: 60,
-            },
+            limits: Limits::default(),
             anchors: BTreeMap::new(),
         };
         for (index, incident) in analysis.incidents.iter().enumerate() {

@@ -52,7 +52,7 @@ fn problem(incident: &Incident) -> Rich {
 fn without_cause(analysis: &Analysis) -> Vec<Block> {
     let hit = &analysis.impact.workloads;
     let mut text = match hit.len() {
-        0 => Rich::from("The input shows no workload that fails. "),
+        0 => Rich::from(super::coverage::no_workload_seen(analysis)).text(" "),
         n => Rich::from(format!(
             "{} not do their work: ",
             if n == 1 {

@@ -14,7 +14,7 @@ pub(super) static SECTION: Section = Section {
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
     if analysis.incidents.is_empty() {
         return vec![Block::paragraph(
-            Rich::from("There is nothing to fix yet: no cause was confirmed. What would help to find it stands under ")
+            Rich::from("There is nothing to fix yet: no cause was confirmed. What to do instead stands under ")
                 .jump("Next Steps", "next-steps")
                 .text("."),
         )];

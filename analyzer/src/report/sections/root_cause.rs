@@ -3,7 +3,7 @@
 use super::{Section, SectionCtx};
 use crate::model::{Analysis, Incident, Role, Table, Verdict};
 use crate::report::blocks::{Block, Rich};
-use crate::report::{svg, words};
+use crate::report::{escape, svg, words};
 
 pub(super) static SECTION: Section = Section {
     id: "root-cause",
@@ -75,7 +75,7 @@ fn facts(incident: &Incident) -> Vec<Rich> {
         .flat_map(|symptom| &symptom.evidence)
         .find(|line| !line.text.is_empty());
     if let Some(line) = error {
-        let text = crate::report::escape::cut_middle(line.text.trim(), 240).into_owned();
+        let text = escape::cut_middle(line.text.trim(), 240).into_owned();
         facts.push(Rich::new().strong("Error:").text(" ").code(text));
     }
     if !incident.explanation.trim().is_empty() {
@@ -102,18 +102,20 @@ fn facts(incident: &Incident) -> Vec<Rich> {
 
 fn details(table: &Table, ctx: &SectionCtx) -> Block {
     let cell = |cell: &crate::model::Cell| {
-        let text = Rich::prose(cell.text.trim());
+        let text = Rich::prose(&escape::cut_middle(cell.text.trim(), escape::EXCERPT_CHARS));
         match &cell.place {
             Some(place) => ctx.place(text.text(" · "), place),
             None => text,
         }
     };
-    let rows = table
-        .rows
-        .iter()
-        .take(ctx.limits.rows)
-        .map(|row| row.iter().map(cell).collect())
-        .collect();
+    // A row of another length than the heading would break the table for its reader.
+    let width = table.columns.len();
+    let row = |row: &Vec<crate::model::Cell>| {
+        let mut cells: Vec<Rich> = row.iter().map(cell).collect();
+        cells.resize(width, Rich::new());
+        cells
+    };
+    let rows = table.rows.iter().take(ctx.limits.rows).map(row).collect();
     let columns = table
         .columns
         .iter()

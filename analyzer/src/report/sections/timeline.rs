@@ -20,7 +20,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let shown = choose(&analysis.timeline, ctx.limits.moments);
     let left_out = analysis.timeline.len() - shown.len();
     let mut blocks = vec![Block::paragraph(
-        "Times are UTC, as the bundle records them. Marked moments belong to a cause named above.",
+        "Times are UTC, as the bundle records them. Moments with a cause belong to what is explained above.",
     )];
     blocks.push(Block::Figure {
         title: "When it happened".to_owned(),
@@ -30,13 +30,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let rows = shown.into_iter().map(|moment| row(moment, ctx)).collect();
     blocks.push(Block::table(
         "What happened, in order",
-        &[
-            "Time (UTC)",
-            "Subject",
-            "What happened",
-            "Cause",
-            "Where it stands",
-        ],
+        &["Time (UTC)", "Subject", "What happened", "Cause"],
         rows,
     ));
     if left_out > 0 {
@@ -61,6 +55,7 @@ fn row(moment: &Moment, ctx: &SectionCtx) -> Vec<Rich> {
     if moment.count > 1 {
         text = text.text(format!(" (×{})", moment.count));
     }
+    let text = ctx.place(text.text(" · "), &moment.place);
     vec![
         Rich::from(moment.at.format("%Y-%m-%d %H:%M:%S").to_string()),
         Rich::new().code(moment.subject.clone()),
@@ -69,7 +64,6 @@ fn row(moment: &Moment, ctx: &SectionCtx) -> Vec<Rich> {
             .incident
             .as_ref()
             .map_or_else(Rich::new, |cause| Rich::new().code(cause.clone())),
-        ctx.place(Rich::new(), &moment.place),
     ]
 }
 

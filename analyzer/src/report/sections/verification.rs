@@ -24,6 +24,9 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
             "No fix was proposed, so there is nothing to verify yet.",
         ));
     }
+    if analysis.incidents.is_empty() {
+        return blocks;
+    }
     blocks.push(Block::paragraph(
         Rich::from("To close the incident, collect a second bundle after the fix: a report on it that no longer names ")
             .text("the cause, with the same sources collected, is the proof. Until then this is open."),

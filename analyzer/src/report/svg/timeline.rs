@@ -10,8 +10,8 @@ use crate::report::{escape, words};
 
 /// Lanes that are drawn; the subjects of incidents and the busiest come first.
 const MAX_LANES: usize = 8;
-const WIDTH: i64 = 860;
-const LEFT: i64 = 236;
+const WIDTH: i64 = 836;
+const LEFT: i64 = 232;
 const RIGHT: i64 = 24;
 const LANE: i64 = 30;
 const TOP: i64 = 10;
@@ -150,7 +150,7 @@ fn grid(canvas: &mut Canvas, axis: &Axis, bottom: i64) {
         } else {
             "middle"
         };
-        let shift = if anchor == "end" { RIGHT - 4 } else { 0 };
+        let shift = if anchor == "end" { RIGHT - 8 } else { 0 };
         canvas.text(x + shift, bottom + 18, "axis", anchor, &axis.label(at));
     }
 }
@@ -196,7 +196,7 @@ fn lane(canvas: &mut Canvas, axis: &Axis, moments: &[Moment], subject: &str, y: 
 
 /// A subject that fits beside its lane: the end says more than the beginning.
 fn shorten(subject: &str) -> String {
-    const ROOM: usize = 30;
+    const ROOM: usize = 28;
     let subject = escape::visible(&escape::one_line(subject), false).into_owned();
     let count = subject.chars().count();
     if count <= ROOM {

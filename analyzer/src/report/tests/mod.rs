@@ -1,0 +1,244 @@
+//! Reports as readers get them: whole, the same twice, and harmless whatever the bundle holds.
+
+use super::*;
+use crate::model::{Analysis, Evidence, Role, Verdict};
+use crate::report::fixture;
+
+mod hostile;
+mod rewrite;
+mod writing;
+
+fn all() -> [Analysis; 2] {
+    [fixture::model_incident(), fixture::nothing_found()]
+}
+
+#[test]
+fn model_incident_reads_as_reviewed() {
+    let analysis = fixture::model_incident();
+    insta::assert_snapshot!("model_markdown", render_markdown(&analysis).unwrap());
+    insta::assert_snapshot!("model_json", render_json(&analysis).unwrap());
+    insta::assert_snapshot!("model_text", render_text(&analysis));
+}
+
+#[test]
+fn a_report_without_a_cause_reads_as_reviewed() {
+    let analysis = fixture::nothing_found();
+    insta::assert_snapshot!("nothing_markdown", render_markdown(&analysis).unwrap());
+    insta::assert_snapshot!("nothing_json", render_json(&analysis).unwrap());
+    insta::assert_snapshot!("nothing_text", render_text(&analysis));
+}
+
+#[test]
+fn every_section_of_the_post_mortem_is_there_whatever_was_found() {
+    for analysis in all() {
+        let markdown = render_markdown(&analysis).unwrap();
+        let html = render_html(&analysis).unwrap();
+        for section in SECTIONS {
+            let heading = format!("\n## {}\n", section.title);
+            let (_, after) = markdown
+                .split_once(&heading)
+                .unwrap_or_else(|| panic!("no {heading}"));
+            assert!(
+                !after.trim_start().starts_with("## "),
+                "{} is empty",
+                section.title
+            );
+            assert!(html.contains(&format!("<h2 id=\"{}\">{}</h2>", section.id, section.title)));
+        }
+        for part in [
+            "What Happened",
+            "Impact",
+            "Observations",
+            "Initial Response",
+            "Immediate Actions",
+        ] {
+            assert!(markdown.contains(&format!("\n### {part}\n")), "no {part}");
+        }
+    }
+}
+
+#[test]
+fn the_same_analysis_gives_the_same_bytes() {
+    for analysis in all() {
+        for format in Format::ALL {
+            let first = render(&analysis, format, None).unwrap();
+            assert_eq!(first, render(&analysis, format, None).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_line_of_evidence_is_printed_with_its_place() {
+    let analysis = fixture::model_incident();
+    let markdown = render_markdown(&analysis).unwrap();
+    let html = render_html(&analysis).unwrap();
+    for line in analysis
+        .incidents
+        .iter()
+        .flat_map(|incident| &incident.evidence)
+    {
+        assert!(
+            markdown.contains(&format!("`{}`", line.place)),
+            "{}",
+            line.place
+        );
+        assert!(markdown.contains(&line.text), "{}", line.text);
+        assert!(
+            html.contains(&format!(">{}<", line.place)),
+            "{}",
+            line.place
+        );
+        assert!(
+            html.contains(&super::escape::html(&line.text)),
+            "{}",
+            line.text
+        );
+    }
+}
+
+#[test]
+fn without_a_cause_the_report_says_so_and_claims_no_health() {
+    let analysis = fixture::nothing_found();
+    let markdown = render_markdown(&analysis).unwrap();
+    let text = render_text(&analysis);
+    for report in [&markdown, &text] {
+        assert!(report.contains("No cause was confirmed"));
+        assert!(report.contains("does not mean that the node is healthy"));
+    }
+    assert!(
+        markdown.contains("ufw: not found"),
+        "what was not seen is named"
+    );
+    assert!(
+        markdown.contains("this does not say that there is none"),
+        "an incomplete input proves nothing"
+    );
+}
+
+#[test]
+fn a_cause_that_is_only_likely_is_never_called_confirmed_in_the_title() {
+    let mut analysis = fixture::model_incident();
+    analysis.incidents.remove(0);
+    let markdown = render_markdown(&analysis).unwrap();
+    assert!(markdown.starts_with("# Likely: "));
+    assert!(markdown.contains("**No cause is confirmed yet.**"));
+    analysis.incidents[0].verdict = Verdict::Possible;
+    assert!(
+        render_markdown(&analysis)
+            .unwrap()
+            .starts_with("# Not settled: ")
+    );
+}
+
+#[test]
+fn a_cut_input_is_named_on_the_first_screen() {
+    let mut analysis = fixture::model_incident();
+    analysis.input.cut_short = true;
+    let markdown = render_markdown(&analysis).unwrap();
+    let (first_screen, _) = markdown.split_once("## Problem Statement").unwrap();
+    assert!(first_screen.contains("was cut short"));
+}
+
+#[test]
+fn json_holds_the_contract() {
+    let json: serde_json::Value =
+        serde_json::from_str(&render_json(&fixture::model_incident()).unwrap()).unwrap();
+    assert_eq!(json["schema"], "casefile.report/1");
+    assert_eq!(json["reference_time"], "2025-09-28T04:41:02Z");
+    let first = &json["incidents"][0];
+    assert_eq!(first["cause"]["id"], "toolkit-configures-wrong-containerd");
+    assert_eq!(
+        (&first["verdict"], &first["severity"]),
+        (&"confirmed".into(), &"high".into())
+    );
+    assert_eq!(first["evidence"][0]["line"], 41);
+    assert_eq!(first["evidence"][0]["role"], "for");
+    assert!(
+        first["symptoms"][0].is_string()
+            && first["remedies"][0].is_string()
+            && first["subjects"][0].is_string()
+    );
+    assert_eq!(json["differential"][3]["verdict"], "ruled-out");
+    for list in ["benign", "timeline", "coverage", "problems"] {
+        assert!(json[list].is_array(), "{list}");
+    }
+}
+
+#[test]
+fn the_terminal_answer_fits_a_screen() {
+    for mut analysis in all() {
+        analysis.coverage = analysis.coverage.iter().cycle().take(30).cloned().collect();
+        assert!(render_text(&analysis).lines().count() <= 40);
+    }
+    let mut worst = fixture::model_incident();
+    for found in &mut worst.incidents {
+        let lines: Vec<_> = found.evidence.iter().cycle().take(50).cloned().collect();
+        found.evidence = lines.clone();
+        found
+            .evidence
+            .extend(lines.into_iter().map(|line| Evidence {
+                role: Role::Against,
+                ..line
+            }));
+        found.would_settle = vec!["x".to_owned(); 9];
+        found.symptoms = found.symptoms.iter().cycle().take(9).cloned().collect();
+    }
+    worst.incidents = worst.incidents.iter().cycle().take(30).cloned().collect();
+    worst.coverage = worst.coverage.iter().cycle().take(30).cloned().collect();
+    let text = render_text(&worst);
+    assert!(text.lines().count() <= 50, "{text}");
+}
+
+#[test]
+fn long_lists_are_cut_and_say_how_much_is_left() {
+    let mut analysis = fixture::model_incident();
+    let line = analysis.incidents[0].evidence[0].clone();
+    for number in 0..200 {
+        let mut more = line.clone();
+        more.place.line = Some(1000 + number);
+        more.role = Role::For;
+        analysis.incidents[0].evidence.push(more);
+    }
+    analysis.timeline = analysis
+        .timeline
+        .iter()
+        .cycle()
+        .take(5000)
+        .cloned()
+        .collect();
+    let html = render_html(&analysis).unwrap();
+    assert!(html.len() < 400_000, "{} bytes", html.len());
+    assert!(html.contains("193 more, the first in"));
+    assert!(html.contains("4940 more in report.json"));
+}
+
+#[test]
+fn hundreds_of_causes_give_a_report_that_can_be_opened_and_says_what_it_left_out() {
+    let mut analysis = fixture::model_incident();
+    analysis.incidents = analysis
+        .incidents
+        .iter()
+        .cycle()
+        .take(500)
+        .cloned()
+        .collect();
+    let html = render_html(&analysis).unwrap();
+    assert!(html.len() < 600_000, "{} bytes", html.len());
+    assert!(html.contains("488 further causes in play are only in report.json"));
+    let json: serde_json::Value = serde_json::from_str(&render_json(&analysis).unwrap()).unwrap();
+    assert_eq!(json["incidents"].as_array().unwrap().len(), 500);
+}
+
+#[test]
+fn a_count_without_a_phrase_of_its_own_is_still_printed() {
+    let mut analysis = fixture::model_incident();
+    analysis.impact.counts.remove("gpu_nodes_affected");
+    analysis
+        .impact
+        .counts
+        .insert("namespaces_affected".to_owned(), 2);
+    let markdown = render_markdown(&analysis).unwrap();
+    assert!(
+        markdown.contains("- gpu nodes: 1\n") && markdown.contains("- namespaces affected: 2\n")
+    );
+}

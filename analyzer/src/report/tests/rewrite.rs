@@ -1,0 +1,130 @@
+//! Rewriting: the same analysis with every text in it replaced, to try hostile text everywhere at once.
+
+use crate::model::*;
+
+/// Applies `f` to every string of the analysis.
+pub(super) fn rewrite(analysis: &mut Analysis, f: &mut dyn FnMut(&mut String)) {
+    input(&mut analysis.input, f);
+    for found in &mut analysis.incidents {
+        incident(found, f);
+    }
+    for cause in &mut analysis.differential {
+        f(&mut cause.cause);
+        f(&mut cause.title);
+        f(&mut cause.why);
+        cause.place.iter_mut().for_each(|at| f(&mut at.path));
+        cause.explained_by.iter_mut().for_each(&mut *f);
+    }
+    for noise in &mut analysis.benign {
+        f(&mut noise.id);
+        f(&mut noise.text);
+        evidence(&mut noise.evidence, f);
+    }
+    for moment in &mut analysis.timeline {
+        f(&mut moment.subject);
+        f(&mut moment.text);
+        f(&mut moment.place.path);
+        moment.incident.iter_mut().for_each(&mut *f);
+    }
+    for source in &mut analysis.coverage {
+        f(&mut source.source);
+        f(&mut source.title);
+        f(&mut source.outcome);
+        source.why.iter_mut().for_each(&mut *f);
+        source.missing.iter_mut().for_each(&mut *f);
+        source.so_we_cannot_say.iter_mut().for_each(&mut *f);
+    }
+    for problem in &mut analysis.problems {
+        f(&mut problem.place.path);
+        f(&mut problem.text);
+    }
+    for workload in &mut analysis.impact.workloads {
+        f(&mut workload.subject);
+        f(&mut workload.state);
+        f(&mut workload.place.path);
+    }
+    for item in &mut analysis.environment {
+        f(&mut item.label);
+        f(&mut item.value);
+        item.place.iter_mut().for_each(|at| f(&mut at.path));
+    }
+}
+
+fn input(input: &mut Input, f: &mut dyn FnMut(&mut String)) {
+    f(&mut input.name);
+    f(&mut input.form);
+    input.node.iter_mut().for_each(&mut *f);
+    input.tool.iter_mut().for_each(&mut *f);
+    input.interrupted.iter_mut().for_each(&mut *f);
+}
+
+fn evidence(lines: &mut [Evidence], f: &mut dyn FnMut(&mut String)) {
+    for line in lines {
+        f(&mut line.place.path);
+        f(&mut line.text);
+        f(&mut line.says);
+    }
+}
+
+fn steps(steps: &mut [Step], f: &mut dyn FnMut(&mut String)) {
+    for step in steps {
+        f(&mut step.text);
+        step.command.iter_mut().for_each(&mut *f);
+        step.expect.iter_mut().for_each(&mut *f);
+    }
+}
+
+fn incident(incident: &mut Incident, f: &mut dyn FnMut(&mut String)) {
+    for text in [
+        &mut incident.id,
+        &mut incident.cause,
+        &mut incident.title,
+        &mut incident.summary,
+        &mut incident.explanation,
+        &mut incident.look_alikes,
+        &mut incident.remedy.title,
+    ] {
+        f(text);
+    }
+    for list in [
+        &mut incident.subjects,
+        &mut incident.would_refute,
+        &mut incident.would_settle,
+        &mut incident.references,
+        &mut incident.remedy.mitigate,
+        &mut incident.remedy.prevent,
+    ] {
+        list.iter_mut().for_each(&mut *f);
+    }
+    evidence(&mut incident.evidence, f);
+    for symptom in &mut incident.symptoms {
+        f(&mut symptom.id);
+        f(&mut symptom.text);
+        evidence(&mut symptom.evidence, f);
+    }
+    for link in &mut incident.chain {
+        f(&mut link.from);
+        f(&mut link.to);
+    }
+    for observation in &mut incident.observations {
+        f(&mut observation.question);
+        f(&mut observation.command);
+        f(&mut observation.conclusion);
+        evidence(&mut observation.lines, f);
+    }
+    for table in &mut incident.tables {
+        f(&mut table.title);
+        table.columns.iter_mut().for_each(&mut *f);
+        for cell in table.rows.iter_mut().flatten() {
+            f(&mut cell.text);
+            cell.place.iter_mut().for_each(|at| f(&mut at.path));
+        }
+    }
+    steps(&mut incident.remedy.steps, f);
+    steps(&mut incident.remedy.verify, f);
+    for file in &mut incident.remedy.files {
+        f(&mut file.name);
+        f(&mut file.language);
+        f(&mut file.content);
+    }
+}
