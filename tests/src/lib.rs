@@ -1,1 +1,12 @@
-//! Helpers of the end-to-end tests.
+//! Helpers of the end-to-end tests: a server that replays recorded API answers, a node made of real
+//! programs, and what a sample is expected to say.
+
+pub mod bins;
+pub mod cri;
+pub mod expected;
+pub mod journal;
+pub mod node;
+pub mod packet;
+pub mod recording;
+pub mod replay;
+pub mod story;

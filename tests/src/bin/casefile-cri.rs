@@ -1,0 +1,41 @@
+//! `casefile-cri`: asks a container runtime for a pod sandbox and prints how it ended.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use casefile_tests::cri::{Pod, run_pod_sandbox};
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(about = "Asks a container runtime for a pod sandbox, as a kubelet does")]
+struct Options {
+    /// The runtime's socket
+    socket: PathBuf,
+    /// NAMESPACE/NAME
+    pod: String,
+    uid: String,
+    /// The runtime handler to ask for; empty for the default
+    #[arg(long, default_value = "")]
+    handler: String,
+    #[arg(long, default_value_t = 0)]
+    attempt: u32,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let (namespace, name) = options
+        .pod
+        .split_once('/')
+        .unwrap_or(("default", &options.pod));
+    let pod = Pod {
+        name: name.to_owned(),
+        namespace: namespace.to_owned(),
+        uid: options.uid.clone(),
+        attempt: options.attempt,
+    };
+    let outcome = run_pod_sandbox(&options.socket, &pod, &options.handler).await?;
+    let code = outcome.code;
+    writeln!(std::io::stdout(), "code {code} {}", outcome.message)?;
+    Ok(())
+}

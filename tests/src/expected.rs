@@ -1,0 +1,290 @@
+//! What a sample's report must say: `samples/<name>/expected.toml`, written by hand, and its check
+//! against what `casefile-analyzer diagnose --format json` prints.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The content of an `expected.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The incidents, best first: the report's first ones must be these, in this order.
+    #[serde(default)]
+    pub incident: Vec<ExpectedIncident>,
+    /// Causes that may be reported as well, with the strongest verdict that is still right.
+    #[serde(default)]
+    pub also: BTreeMap<String, String>,
+    /// Causes that must not be an incident, nor confirmed or likely anywhere.
+    #[serde(default)]
+    pub quiet: Vec<String>,
+    /// Sources whose outcome the report must state, and which.
+    #[serde(default)]
+    pub coverage: BTreeMap<String, String>,
+}
+
+/// One incident that must be found.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedIncident {
+    /// Its cause id.
+    pub cause: String,
+    /// Its verdict, exactly.
+    pub verdict: String,
+    /// Subjects that must be among the incident's.
+    #[serde(default)]
+    pub subjects: Vec<String>,
+    /// Words that must each occur in one of its symptoms.
+    #[serde(default)]
+    pub symptoms: Vec<String>,
+    /// Lines that its evidence must cite.
+    #[serde(default)]
+    pub evidence: Vec<Cited>,
+}
+
+/// A line of the bundle, by words that it contains.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cited {
+    /// The entry, or with a `*` at its end the beginning of its path.
+    pub path: String,
+    /// Words of the cited line, as they stand in the file. Where empty, any line of the entry will do.
+    #[serde(default)]
+    pub contains: String,
+}
+
+impl Expected {
+    /// Reads an `expected.toml`.
+    ///
+    /// # Errors
+    /// Names the file and what is wrong in it.
+    pub fn load(path: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        toml::from_str(&text).with_context(|| path.display().to_string())
+    }
+
+    /// Compares a report with what is expected of the bundle it was made from. Each difference is a
+    /// sentence; none means that the report is right.
+    pub fn differences(&self, bundle: &Path, report: &Value) -> Vec<String> {
+        let mut differences = Vec::new();
+        let incidents = list(report, "incidents");
+        for (place, expected) in self.incident.iter().enumerate() {
+            match incidents.get(place) {
+                Some(found) if found["cause"]["id"] == expected.cause.as_str() => {
+                    differences.extend(expected.differences(bundle, found));
+                }
+                other => differences.push(format!(
+                    "incident {} is {}, not {}",
+                    place + 1,
+                    other.map_or("missing".to_owned(), |found| found["cause"]["id"]
+                        .to_string()),
+                    expected.cause
+                )),
+            }
+        }
+        differences.extend(self.unexpected(report));
+        differences.extend(
+            incidents
+                .iter()
+                .flat_map(|incident| untrue(bundle, incident)),
+        );
+        for (source, outcome) in &self.coverage {
+            let mut states = list(report, "coverage").iter();
+            let found = states.find(|state| state["source"] == source.as_str());
+            let found = found
+                .and_then(|state| state["outcome"].as_str())
+                .unwrap_or("not listed");
+            if found != outcome {
+                differences.push(format!("source {source} is {found}, not {outcome}"));
+            }
+        }
+        differences
+    }
+
+    /// Causes that are claimed more strongly than they may be.
+    fn unexpected(&self, report: &Value) -> Vec<String> {
+        let strong = |cause: &str, verdict: &str, limit: &str| {
+            let wanted = self.incident.iter().any(|expected| expected.cause == cause);
+            !wanted && strength(verdict) > strength(limit)
+        };
+        let mut claims: Vec<(&str, &str)> = Vec::new();
+        for incident in list(report, "incidents") {
+            let (cause, verdict) = (word(&incident["cause"]["id"]), word(&incident["verdict"]));
+            let quiet = self.quiet.iter().any(|quiet| quiet == cause);
+            let limit = if quiet { "none" } else { self.limit(cause) };
+            claims.extend(strong(cause, verdict, limit).then_some((cause, verdict)));
+        }
+        for considered in list(report, "differential") {
+            let (cause, verdict) = (word(&considered["cause"]), word(&considered["verdict"]));
+            claims.extend(strong(cause, verdict, self.limit(cause)).then_some((cause, verdict)));
+        }
+        claims.sort_unstable();
+        claims.dedup();
+        let each = claims.iter();
+        each.map(|(cause, verdict)| format!("{cause} is {verdict}, which is too strong"))
+            .collect()
+    }
+}
+
+impl Expected {
+    /// The strongest verdict that a cause may have which is not expected.
+    fn limit(&self, cause: &str) -> &str {
+        self.also.get(cause).map_or("possible", String::as_str)
+    }
+}
+
+impl ExpectedIncident {
+    fn differences(&self, bundle: &Path, found: &Value) -> Vec<String> {
+        let cause = &self.cause;
+        let mut differences = Vec::new();
+        if found["verdict"] != self.verdict.as_str() {
+            differences.push(format!(
+                "{cause} is {}, not {}",
+                found["verdict"], self.verdict
+            ));
+        }
+        for subject in &self.subjects {
+            if !list(found, "subjects")
+                .iter()
+                .any(|each| each == subject.as_str())
+            {
+                differences.push(format!("{cause} does not name {subject}"));
+            }
+        }
+        for words in &self.symptoms {
+            let told = list(found, "symptoms")
+                .iter()
+                .any(|each| word(each).contains(words));
+            if !told {
+                differences.push(format!("{cause} has no symptom with {words:?}"));
+            }
+        }
+        for cited in &self.evidence {
+            let shown = list(found, "evidence").iter().any(|each| {
+                cited.names(word(&each["path"]))
+                    && line_of(bundle, each)
+                        .unwrap_or_default()
+                        .contains(&cited.contains)
+            });
+            if !shown {
+                differences.push(format!(
+                    "{cause} does not cite {} {:?}",
+                    cited.path, cited.contains
+                ));
+            }
+        }
+        differences
+    }
+}
+
+impl Cited {
+    fn names(&self, path: &str) -> bool {
+        match self.path.strip_suffix('*') {
+            Some(beginning) => path.starts_with(beginning),
+            None => path == self.path,
+        }
+    }
+}
+
+/// Evidence that does not stand where it is said to stand.
+fn untrue(bundle: &Path, incident: &Value) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for each in list(incident, "evidence") {
+        let (path, text) = (word(&each["path"]), word(&each["text"]));
+        if each["line"].is_null() {
+            if !bundle.join(path).is_file() {
+                wrong.push(format!("{path} is cited and not there"));
+            }
+        } else if !line_of(bundle, each).is_some_and(|line| line.contains(text)) {
+            wrong.push(format!("{path}:{} does not say {text:?}", each["line"]));
+        }
+    }
+    wrong
+}
+
+/// The line that a piece of evidence points at.
+fn line_of(bundle: &Path, evidence: &Value) -> Option<String> {
+    let bytes = std::fs::read(bundle.join(evidence["path"].as_str()?)).ok()?;
+    let number = usize::try_from(evidence["line"].as_u64()?).ok()?;
+    let line = bytes
+        .split(|byte| *byte == b'\n')
+        .nth(number.checked_sub(1)?)?;
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
+fn strength(verdict: &str) -> u8 {
+    match verdict {
+        "confirmed" => 3,
+        "likely" => 2,
+        "possible" => 1,
+        _ => 0,
+    }
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn expected() -> Expected {
+        toml::from_str(
+            "quiet = [\"loud\"]\n[[incident]]\ncause = \"root\"\nverdict = \"confirmed\"\n\
+             symptoms = [\"stuck\"]\nevidence = [{ path = \"a.log\", contains = \"second\" }]\n",
+        )
+        .unwrap()
+    }
+
+    fn report(line: u32, text: &str) -> Value {
+        json!({
+            "incidents": [{
+                "cause": {"id": "root"}, "verdict": "confirmed", "subjects": [],
+                "symptoms": ["a pod is stuck"],
+                "evidence": [{"path": "a.log", "line": line, "text": text, "role": "for"}],
+            }],
+            "differential": [{"cause": "root", "verdict": "confirmed"}],
+        })
+    }
+
+    fn bundle() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.log"), "first\nsecond line\n").unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_right_report_has_no_differences() {
+        let folder = bundle();
+        let found = expected().differences(folder.path(), &report(2, "second"));
+        assert_eq!(found, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_quotation_that_does_not_stand_there_is_told() {
+        let folder = bundle();
+        let found = expected().differences(folder.path(), &report(2, "third"));
+        assert_eq!(found, ["a.log:2 does not say \"third\""]);
+    }
+
+    #[test]
+    fn a_cause_that_should_be_quiet_and_is_not_is_told() {
+        let folder = bundle();
+        let mut report = report(2, "second");
+        report["differential"] = json!([{"cause": "loud", "verdict": "likely"}]);
+        let found = expected().differences(folder.path(), &report);
+        assert_eq!(found, ["loud is likely, which is too strong"]);
+    }
+}

@@ -1,0 +1,15 @@
+//! End-to-end tests: the real binaries, on replayed, real and hostile input.
+//!
+//! They need the workspace's binaries (`cargo test --workspace` builds them). What a machine lacks is
+//! skipped with a line that says so; `.ci/install` installs it.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
+
+mod bad_input;
+mod bare_machine;
+mod cluster;
+mod determinism;
+mod real_node;
+mod root_tree;
+mod samples;
+mod support;

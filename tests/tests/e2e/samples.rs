@@ -1,0 +1,67 @@
+//! Every sample: the analyzer on its bundle says what `expected.toml` says, and quotes what stands there.
+
+use std::path::PathBuf;
+
+use casefile_tests::bins;
+use casefile_tests::expected::Expected;
+
+use crate::support::{diagnose, run};
+
+fn samples() -> Vec<PathBuf> {
+    let folder = bins::checkout().join("samples");
+    let mut samples: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("expected.toml").exists())
+        .collect();
+    samples.sort();
+    assert!(!samples.is_empty());
+    samples
+}
+
+#[test]
+fn each_sample_is_diagnosed_as_its_author_expects() {
+    let mut failures = Vec::new();
+    for sample in samples() {
+        let expected = Expected::load(&sample.join("expected.toml")).unwrap();
+        let bundle = sample.join("bundle");
+        let differences = expected.differences(&bundle, &diagnose(&bundle));
+        failures.extend(
+            differences
+                .into_iter()
+                .map(|each| format!("{}: {each}", sample.display())),
+        );
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn each_sample_is_whole_and_unchanged_since_it_was_collected() {
+    for sample in samples() {
+        let bundle = sample.join("bundle");
+        let ended = run(bins::COLLECTOR, &["verify", bundle.to_str().unwrap()]);
+        assert_eq!(ended.code, 0, "{}: {ended:?}", sample.display());
+    }
+}
+
+#[test]
+fn each_sample_becomes_a_report_in_every_format() {
+    for sample in samples() {
+        let out = tempfile::tempdir().unwrap();
+        let (bundle, folder) = (sample.join("bundle"), out.path().join("out"));
+        let arguments = [
+            "report",
+            bundle.to_str().unwrap(),
+            "-o",
+            folder.to_str().unwrap(),
+        ];
+        let ended = run(bins::ANALYZER, &arguments);
+        assert_eq!(ended.code, 0, "{}: {ended:?}", sample.display());
+        for name in ["report.md", "report.html", "report.json"] {
+            assert!(
+                std::fs::metadata(folder.join(name)).is_ok_and(|file| file.len() > 1000),
+                "{name}"
+            );
+        }
+    }
+}
