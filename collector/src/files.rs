@@ -27,7 +27,7 @@ struct FileNote {
     mtime: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
-    /// `copied`, `truncated`, `noted`, `absent`, `denied`, `not-a-file`, `unreadable`, `link`.
+    /// `copied`, `truncated`, `noted`, `listed` (a folder whose files were all taken), `absent`, `denied`, `not-a-file`, `unreadable`, `link`.
     outcome: String,
 }
 

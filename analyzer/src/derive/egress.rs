@@ -37,16 +37,27 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
         let captures = captures(known.documents, &node);
         let firewall = Firewall::from_captures(&captures);
         facts.extend(state(&firewall, &node, known.documents));
-        let lines = known.facts.table::<PacketLine>().iter();
-        let blocked = lines.filter(|line| line.data.node == node && line.data.packet.says_blocked());
-        for line in blocked.take(MOST_PACKETS) {
-            facts.extend(logged(known, &firewall, &line.data));
+        for line in blocked_lines(known, &node) {
+            facts.extend(logged(known, &firewall, line));
         }
         if has_rules(&captures) {
             facts.extend(needed(known, &firewall, &node));
         }
     }
     facts
+}
+
+/// Groups of blocked packets of a node. The kernel log is often captured twice, by the journal and by
+/// dmesg; a group that the journal has is taken from there only.
+fn blocked_lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a PacketLine> {
+    let lines = known.facts.table::<PacketLine>().iter().map(|line| &line.data);
+    let blocked: Vec<&PacketLine> =
+        lines.filter(|line| line.node == node && line.packet.says_blocked()).collect();
+    let in_journal = |line: &PacketLine| line.place.path.contains("/journal/");
+    let known_to_journal: BTreeSet<_> =
+        blocked.iter().filter(|line| in_journal(line)).map(|line| line.key()).collect();
+    let kept = blocked.into_iter().filter(|line| in_journal(line) || !known_to_journal.contains(&line.key()));
+    kept.take(MOST_PACKETS).collect()
 }
 
 fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a> {

@@ -105,7 +105,9 @@ pub(super) fn evidence(one: &Assessment<'_>, wanted: impl Fn(&str) -> bool) -> V
         let sightings = one.seen.get(name).map_or(&[][..], Vec::as_slice);
         lines.extend(sightings.iter().take(LINES_PER_SIGNAL).map(|one| line(one, role)));
     }
-    lines.dedup();
+    // One line may be read by several signals; it is shown once, under the first that decided.
+    let mut seen = BTreeSet::new();
+    lines.retain(|line| seen.insert((line.place.clone(), line.text.clone())));
     lines
 }
 

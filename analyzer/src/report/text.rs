@@ -116,10 +116,8 @@ fn evidence(incident: &Incident, role: Role, most: usize, out: &mut String) {
         } else {
             String::new()
         };
-        line(out, 4, &format!("{label}: {}{times}", evidence.place));
-        if !evidence.text.trim().is_empty() {
-            excerpt(out, evidence.text.trim());
-        }
+        line(out, 4, &format!("{label}: {}{times}", evidence.says));
+        excerpt(out, &format!("{}: {}", evidence.place, evidence.text.trim()));
     }
     if lines.len() > most {
         line(
@@ -189,7 +187,7 @@ fn unseen(analysis: &Analysis, out: &mut String) {
     let gaps: Vec<_> = analysis
         .coverage
         .iter()
-        .filter(|source| sections::is_gap(source))
+        .filter(|source| source.outcome != "collected")
         .collect();
     for source in gaps.iter().take(SHOWN) {
         let why = source

@@ -15,6 +15,9 @@ const MAX_DEPTH: usize = 16;
 pub(crate) struct Drawn {
     /// The files, without the first one.
     pub(crate) files: BTreeSet<String>,
+    /// Folders that a pattern takes files from, and plain files that are named: where one is empty or
+    /// absent, that too decides what the daemon does.
+    pub(crate) looked_at: BTreeSet<String>,
     /// Folders with registries' `hosts.toml`.
     pub(crate) registries: BTreeSet<String>,
     /// What could not be followed.
@@ -38,7 +41,9 @@ pub(crate) fn follow(host: &Host, config: &str) -> Drawn {
                 ));
                 break;
             }
-            for file in host.glob(&absolute(&path, &pattern)) {
+            let pattern = absolute(&path, &pattern);
+            drawn.looked_at.extend(fixed_part(&pattern));
+            for file in host.glob(&pattern) {
                 if !host.metadata(&file).is_ok_and(|meta| meta.is_file())
                     || !seen.insert(file.clone())
                 {
@@ -64,6 +69,16 @@ fn absolute(importer: &str, pattern: &str) -> String {
     }
     let dir = importer.rsplit_once('/').map_or("", |(dir, _)| dir);
     format!("{dir}/{pattern}")
+}
+
+/// The folder that a pattern lists, or the file that it names; none where folders too are patterns.
+fn fixed_part(pattern: &str) -> Option<String> {
+    let wild = |text: &str| text.contains(['*', '?', '[']);
+    if !wild(pattern) {
+        return Some(pattern.to_owned());
+    }
+    let (folder, _) = pattern.rsplit_once('/')?;
+    (!wild(folder) && !folder.is_empty()).then(|| folder.to_owned())
 }
 
 /// The strings of the top-level `imports` list. Read by lines and not by a TOML parser, so that a file with a mistake

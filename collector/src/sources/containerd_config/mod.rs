@@ -183,6 +183,18 @@ async fn version(ctx: &SourceCtx, instance: &Instance) -> Option<String> {
     }
 }
 
+/// Records that all files of a folder were taken, or that nothing is there.
+fn note_looked_at(host: &Host, out: &Out, path: &str) {
+    match host.metadata(path) {
+        Ok(meta) if !meta.is_dir() => {}
+        Ok(_) => match host.names(path) {
+            Ok(_) => out.files().record(path, "listed", None, None),
+            Err(error) => out.files().record(path, error.word(), None, None),
+        },
+        Err(error) => out.files().record(path, error.word(), None, None),
+    }
+}
+
 fn gather(host: &Host, out: &Out, found: &[Instance], tally: &mut Tally) {
     put(
         out,
@@ -209,6 +221,9 @@ fn gather(host: &Host, out: &Out, found: &[Instance], tally: &mut Tally) {
         let drawn = imports::follow(host, path);
         for file in &drawn.files {
             copy(host, out, file, Need::Wanted, tally);
+        }
+        for path in &drawn.looked_at {
+            note_looked_at(host, out, path);
         }
         for note in drawn.notes {
             tally.broken(out, note);
