@@ -232,7 +232,7 @@ fn line_look(
     let regex = regex(line)?;
     let mut names: Vec<String> =
         regex.capture_names().flatten().map(str::to_owned).collect();
-    names.extend(["subject".to_owned(), "line".to_owned()]);
+    names.extend(["subject".to_owned(), "speaker".to_owned(), "line".to_owned()]);
     patterns.push(LinePattern {
         regex,
         channels: signal.channels.clone(),

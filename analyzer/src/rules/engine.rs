@@ -194,6 +194,8 @@ fn from_hit(hit: &Hit, says: &str) -> Sighting {
     let mut values = hit.captures.clone();
     values.insert("subject".into(), hit.subject.clone());
     values.insert("line".into(), hit.text.clone());
+    let speaker = if hit.speaker.is_empty() { &hit.subject } else { &hit.speaker };
+    values.insert("speaker".into(), speaker.clone());
     Sighting {
         says: template::fill_from(says, &values),
         subject: hit.subject.clone(),

@@ -48,6 +48,8 @@ pub struct Hit {
     pub pattern: usize,
     /// What the line is about.
     pub subject: String,
+    /// Who said it: a unit or a pod; empty for messages inside objects.
+    pub speaker: String,
     /// Named captures.
     pub captures: BTreeMap<String, String>,
     /// Where the first one stands.
@@ -64,8 +66,8 @@ pub struct Hit {
 
 impl Hit {
     /// What makes two hits alike.
-    pub fn key(&self) -> (usize, &str, &BTreeMap<String, String>) {
-        (self.pattern, &self.subject, &self.captures)
+    pub fn key(&self) -> (usize, &str, &str, &BTreeMap<String, String>) {
+        (self.pattern, &self.subject, &self.speaker, &self.captures)
     }
 
     /// Adds a later hit that is alike.
@@ -210,6 +212,7 @@ impl Patterns {
             let hit = Hit {
                 pattern: index,
                 subject: line.subject(),
+                speaker: line.speaker.clone(),
                 captures,
                 place: line.place(),
                 text: around(&pattern.regex, &line.text),
@@ -240,6 +243,7 @@ impl Patterns {
                 pattern: index,
                 captures: captures(&pattern.regex, &said.text)?,
                 subject: said.subject.clone(),
+                speaker: String::new(),
                 place: said.place.clone(),
                 text: around(&pattern.regex, &said.text),
                 at: said.at,
@@ -284,16 +288,20 @@ fn add_packet(packet: PacketLine, packets: &mut Vec<PacketLine>) {
     }
 }
 
+/// Pattern, subject, speaker and captures: what alike hits share.
+type GroupKey = (usize, String, String, BTreeMap<String, String>);
+
 /// Adds alike hits up and bounds how many different ones are kept.
 #[derive(Default)]
 struct Counter {
-    groups: BTreeMap<(usize, String, BTreeMap<String, String>), usize>,
+    groups: BTreeMap<GroupKey, usize>,
     kept: BTreeMap<usize, usize>,
 }
 
 impl Counter {
     fn add(&mut self, hit: Hit, hits: &mut Vec<Hit>) {
-        let key = (hit.pattern, hit.subject.clone(), hit.captures.clone());
+        let key =
+            (hit.pattern, hit.subject.clone(), hit.speaker.clone(), hit.captures.clone());
         if let Some(&at) = self.groups.get(&key) {
             hits[at].absorb(&hit);
             return;

@@ -214,7 +214,7 @@ fn of_evidence(known: &Known<'_>, line: &Evidence) -> (Place, String) {
         path: line.path.clone(),
         line: (line.line > 0).then_some(line.line),
     };
-    let text = text_at(known, &place).unwrap_or_default();
+    let text = text_at(known, &place).unwrap_or_else(|| focus(&line.text));
     (place, text)
 }
 
@@ -230,7 +230,18 @@ fn of_place(known: &Known<'_>, place: &crate::containerd::Place) -> (Place, Stri
 fn text_at(known: &Known<'_>, place: &Place) -> Option<String> {
     let line = usize::try_from(place.line?).ok()?.checked_sub(1)?;
     let text = known.documents.get(&place.path)?.lines().nth(line)?;
-    Some(crate::facts::excerpt(text.trim(), 600))
+    Some(focus(text.trim()))
+}
+
+/// Of a long line (a process with all its arguments) the part from the argument that matters on.
+fn focus(text: &str) -> String {
+    const LONGEST: usize = 300;
+    let telling = ["--container-runtime-endpoint", "\"--config", "\"--address"];
+    let at = telling.iter().find_map(|needle| text.find(needle));
+    match at.filter(|_| text.len() > LONGEST) {
+        Some(at) => crate::facts::excerpt(&text[at..], LONGEST),
+        None => crate::facts::excerpt(text, 600),
+    }
 }
 
 /// Whether a file that the instance reads was changed after its process had started.
