@@ -163,11 +163,9 @@ impl ExpectedIncident {
             }
         }
         for cited in &self.evidence {
-            let shown = list(found, "evidence").iter().any(|each| {
-                cited.names(word(&each["path"]))
-                    && line_of(bundle, each)
-                        .unwrap_or_default()
-                        .contains(&cited.contains)
+            let shown = quotations(found).into_iter().any(|each| {
+                let line = line_of(bundle, each).unwrap_or_default();
+                cited.names(word(&each["path"])) && stands(&line, &cited.contains)
             });
             if !shown {
                 differences.push(format!(
@@ -192,17 +190,55 @@ impl Cited {
 /// Evidence that does not stand where it is said to stand.
 fn untrue(bundle: &Path, incident: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
-    for each in list(incident, "evidence") {
+    for each in quotations(incident) {
         let (path, text) = (word(&each["path"]), word(&each["text"]));
         if each["line"].is_null() {
             if !bundle.join(path).is_file() {
                 wrong.push(format!("{path} is cited and not there"));
             }
-        } else if !line_of(bundle, each).is_some_and(|line| line.contains(text)) {
+        } else if !line_of(bundle, each).is_some_and(|line| stands(&line, text)) {
             wrong.push(format!("{path}:{} does not say {text:?}", each["line"]));
         }
     }
     wrong
+}
+
+/// Everything that an incident quotes from the bundle: its evidence, and the lines that show its
+/// symptoms and answer its questions.
+fn quotations(incident: &Value) -> Vec<&Value> {
+    let mut all: Vec<&Value> = list(incident, "evidence").iter().collect();
+    for symptom in list(incident, "symptom_details") {
+        all.extend(list(symptom, "evidence"));
+    }
+    for observation in list(incident, "observations") {
+        all.extend(list(observation, "lines"));
+    }
+    all
+}
+
+/// Whether a text stands in a line: as it is, or as the content of a JSON string.
+fn stands(line: &str, text: &str) -> bool {
+    line.contains(text) || unescaped(line).contains(text)
+}
+
+/// A line with the escapes of JSON strings undone, but for `\\u`.
+fn unescaped(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            out.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('u') => out.push_str("\\u"),
+            Some(other) => out.push(other),
+            None => out.push('\\'),
+        }
+    }
+    out
 }
 
 /// The line that a piece of evidence points at.
@@ -277,6 +313,14 @@ mod tests {
         let folder = bundle();
         let found = expected().differences(folder.path(), &report(2, "third"));
         assert_eq!(found, ["a.log:2 does not say \"third\""]);
+    }
+
+    #[test]
+    fn the_content_of_a_json_string_may_be_quoted_without_its_escapes() {
+        let line = r#"{"message":"no runtime for \"nvidia\" is configured"},"#;
+        assert!(stands(line, "no runtime for \"nvidia\" is"));
+        assert!(stands(line, r#"for \"nvidia\""#));
+        assert!(!stands(line, "for nvidia"));
     }
 
     #[test]

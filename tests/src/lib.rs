@@ -5,7 +5,6 @@ pub mod bins;
 pub mod cri;
 pub mod expected;
 pub mod journal;
-pub mod node;
 pub mod packet;
 pub mod recording;
 pub mod replay;
