@@ -143,9 +143,16 @@ fn subjects(one: &Assessment<'_>) -> Vec<String> {
     subjects
 }
 
+/// The first time that the cause itself shows; where it is a setting without a time, the first symptom.
 fn since(one: &Assessment<'_>) -> Option<chrono::DateTime<chrono::Utc>> {
-    // Settings and objects carry no time of their own; only what happened does.
-    one.seen.values().flatten().map(|sighting| sighting.at).fold(None, earliest)
+    let symptoms = &one.rule.file.symptoms;
+    let first = |of_symptoms: bool| {
+        let signals = one.seen.iter().filter(move |(name, _)| {
+            symptoms.iter().any(|symptom| symptom == *name) == of_symptoms
+        });
+        signals.flat_map(|(_, sightings)| sightings).map(|one| one.at).fold(None, earliest)
+    };
+    first(false).or_else(|| first(true))
 }
 
 fn would_settle(one: &Assessment<'_>) -> Vec<String> {

@@ -16,6 +16,13 @@ pub(super) static COMMANDS: Parser = Parser {
     read: Read::Whole(parse_command),
 };
 
+/// TOML files of the node: kept like other files, and said where they do not parse.
+pub(super) static TOML: Parser = Parser {
+    id: "toml",
+    reads: &["nodes/*/rootfs/**/*.toml"],
+    read: Read::Whole(parse_toml),
+};
+
 /// Copies of files of the node.
 pub(super) static ROOTFS: Parser = Parser {
     id: "rootfs",
@@ -51,6 +58,17 @@ pub(super) static LOOSE: Parser = Parser {
     reads: &["**"],
     read: Read::Lines(Channel::Text),
 };
+
+fn parse_toml(document: &Document<'_>) -> Parsed {
+    match document.text.parse::<toml::Table>() {
+        Ok(_) => Parsed::default(),
+        Err(error) => {
+            let at = error.span().map_or(0, |span| span.start);
+            let text = format!("invalid TOML: {}", error.message());
+            Parsed::problem(document.at_offset(at), text)
+        }
+    }
+}
 
 fn parse_command(document: &Document<'_>) -> Parsed {
     say_lines(document, Channel::Command)

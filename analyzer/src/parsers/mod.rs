@@ -174,6 +174,7 @@ pub static PARSERS: &[&Parser] = &[
     &logs::KERNEL_TEXT,
     &host_files::LOGS,
     &host_files::COMMANDS,
+    &host_files::TOML,
     &host_files::ROOTFS,
     &host_files::HELM_VALUES,
     &host_files::OWN,

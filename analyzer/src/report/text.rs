@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{escape, sections, words};
+use super::{escape, words};
 use crate::model::{Analysis, Considered, Evidence, Incident, Role, Verdict};
 
 /// Columns of an excerpt.

@@ -1,5 +1,6 @@
 //! The one pass over a bundle: routes every entry to its parser and every line to the patterns.
 
+mod faults;
 pub mod kube_list;
 pub mod lines;
 pub mod literals;
@@ -289,11 +290,12 @@ fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
 }
 
 fn merge_packets(mut packets: Vec<PacketLine>) -> Vec<PacketLine> {
-    packets.sort_by(|a, b| (&a.node, a.key(), &a.place).cmp(&(&b.node, b.key(), &b.place)));
+    let entry = |packet: &PacketLine| (packet.node.clone(), packet.place.path.clone(), packet.key());
+    packets.sort_by(|a, b| (entry(a), &a.place).cmp(&(entry(b), &b.place)));
     let mut merged: Vec<PacketLine> = Vec::new();
     for packet in packets {
         match merged.last_mut() {
-            Some(last) if last.node == packet.node && last.key() == packet.key() => {
+            Some(last) if entry(last) == entry(&packet) => {
                 last.count = last.count.saturating_add(packet.count);
                 last.at = patterns::earliest(last.at, packet.at);
                 last.last = last.last.max(packet.last);

@@ -4,7 +4,7 @@ use casefile_bundle::{Piece, PieceSink};
 
 use super::lines::Origin;
 use super::patterns::{Found, Patterns};
-use super::{Router, kube_list};
+use super::{Router, faults, kube_list};
 use crate::parsers::{Parsed, Read};
 
 /// An entry that is read as a whole may hold this much, in bytes.
@@ -40,7 +40,9 @@ impl PieceSink for Sink<'_> {
         };
         match self.router.parser(path).map(|parser| parser.read) {
             Some(Read::Lines(channel)) => {
-                out.found = self.patterns.search(&Origin::of(path, channel), piece.bytes);
+                let origin = Origin::of(path, channel);
+                out.found = self.patterns.search(&origin, piece.bytes);
+                out.parsed.problems = faults::of_lines(&origin, piece.bytes);
             }
             Some(Read::Items(parse)) => match kube_list::parse_lines(path, piece.bytes, parse) {
                 Some(parsed) => out.parsed = parsed,

@@ -8,7 +8,6 @@ use super::blocks::{Block, ExcerptItem, Rich};
 use super::{escape, words};
 use crate::model::{Analysis, Evidence, Incident, Place};
 
-pub(crate) use coverage::is_gap;
 
 mod appendix;
 mod communication;
