@@ -49,7 +49,10 @@ pub fn run(cli: Cli, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Res
 fn analyzer(args: &RuleArgs, errors: &mut dyn Write) -> anyhow::Result<Analyzer> {
     let (set, faults) = rules::load(args.rules.as_deref())?;
     for fault in faults {
-        writeln!(errors, "warning: {fault}; this rule is left out, the others run")?;
+        writeln!(
+            errors,
+            "warning: {fault}; this rule is left out, the others run"
+        )?;
     }
     Ok(Analyzer::new(set)?)
 }
@@ -70,7 +73,8 @@ fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> any
     for input in &args.inputs {
         let analysis = analyzer.analyze(input)?;
         let folder = if several {
-            args.output.join(analysis.input.name.trim_end_matches(".tar.gz"))
+            args.output
+                .join(analysis.input.name.trim_end_matches(".tar.gz"))
         } else {
             args.output.clone()
         };
@@ -87,8 +91,15 @@ fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> any
 /// The outcome in one line.
 fn headline(analysis: &Analysis) -> String {
     match analysis.incidents.first() {
-        Some(incident) => format!("{}: {} ({})", incident.verdict.word(), incident.title, incident.cause),
-        None => "no cause confirmed; the report says what was checked and what could not be seen".into(),
+        Some(incident) => format!(
+            "{}: {} ({})",
+            incident.verdict.word(),
+            incident.title,
+            incident.cause
+        ),
+        None => {
+            "no cause confirmed; the report says what was checked and what could not be seen".into()
+        }
     }
 }
 
@@ -103,7 +114,10 @@ fn warn_problems(analysis: &Analysis, errors: &mut dyn Write) -> std::io::Result
     }
     if analysis.problems.len() > SHOWN {
         let more = analysis.problems.len() - SHOWN;
-        writeln!(errors, "warning: {more} more problems; the report lists them")?;
+        writeln!(
+            errors,
+            "warning: {more} more problems; the report lists them"
+        )?;
     }
     Ok(())
 }
@@ -117,7 +131,9 @@ fn diagnose(
     let mut exit = Exit::Done;
     for input in &args.inputs {
         let pasted = (input.as_os_str() == "-").then(pasted_text).transpose()?;
-        let input: PathBuf = pasted.as_ref().map_or_else(|| input.clone(), |dir| dir.path().into());
+        let input: PathBuf = pasted
+            .as_ref()
+            .map_or_else(|| input.clone(), |dir| dir.path().into());
         let analysis = analyzer.analyze(&input)?;
         match args.format {
             DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis))?,
@@ -125,7 +141,10 @@ fn diagnose(
         }
         warn_problems(&analysis, errors)?;
         let reached = args.fail_on.is_some_and(|limit| {
-            analysis.incidents.iter().any(|incident| limit.reached_by(incident.verdict))
+            analysis
+                .incidents
+                .iter()
+                .any(|incident| limit.reached_by(incident.verdict))
         });
         if reached {
             exit = Exit::Findings;
@@ -147,7 +166,9 @@ fn ls(args: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let (_, entries) = casefile_bundle::list(&args.input, &Limits::default())?;
     for entry in entries {
         if entry.path.as_str().starts_with(&args.prefix) {
-            let size = entry.size.map_or_else(|| "?".to_owned(), |size| size.to_string());
+            let size = entry
+                .size
+                .map_or_else(|| "?".to_owned(), |size| size.to_string());
             writeln!(out, "{size:>12}  {}", entry.path)?;
         }
     }
@@ -155,9 +176,8 @@ fn ls(args: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
 }
 
 fn cat(args: &CatArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
-    let read = |path: &str| {
-        casefile_bundle::read_entry(&args.input, &Limits::default(), path, CAT_LIMIT)
-    };
+    let read =
+        |path: &str| casefile_bundle::read_entry(&args.input, &Limits::default(), path, CAT_LIMIT);
     if let Some(bytes) = read(&args.path)? {
         out.write_all(&bytes)?;
         return Ok(Exit::Done);
@@ -167,7 +187,10 @@ fn cat(args: &CatArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::R
         && let Ok(line) = line.parse::<usize>()
         && let Some(bytes) = read(path)?
     {
-        let Some(text) = bytes.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)) else {
+        let Some(text) = bytes
+            .split(|byte| *byte == b'\n')
+            .nth(line.saturating_sub(1))
+        else {
             bail!("{path} has fewer than {line} lines");
         };
         out.write_all(text)?;
@@ -200,7 +223,10 @@ fn rules_command(
             match set.rules.iter().find(|rule| rule.file.id == *id) {
                 Some(rule) => show::page(rule, out)?,
                 None => {
-                    writeln!(errors, "error: no rule {id:?}; `casefile-analyzer rules list` lists them")?;
+                    writeln!(
+                        errors,
+                        "error: no rule {id:?}; `casefile-analyzer rules list` lists them"
+                    )?;
                     return Ok(Exit::Usage);
                 }
             }
@@ -223,7 +249,12 @@ fn test_rules(
     for failure in &outcome.failures {
         writeln!(out, "{failure}")?;
     }
-    writeln!(out, "{} examples passed, {} failed", outcome.passed, outcome.failures.len())?;
+    writeln!(
+        out,
+        "{} examples passed, {} failed",
+        outcome.passed,
+        outcome.failures.len()
+    )?;
     let good = outcome.failures.is_empty() && faults.is_empty();
     Ok(if good { Exit::Done } else { Exit::Findings })
 }

@@ -19,16 +19,66 @@ pub struct Source {
 
 /// All sources that rules may need, in the order of the report.
 pub static SOURCES: &[Source] = &[
-    Source { id: "cluster_objects", title: "Kubernetes objects", entries: &["cluster-resources/pods/*.json", "cluster-resources/nodes.json"] },
-    Source { id: "cluster_events", title: "Kubernetes events", entries: &["cluster-resources/events/"] },
-    Source { id: "cluster_pod_logs", title: "Pod logs", entries: &["cluster-resources/pods/logs/"] },
-    Source { id: "helm_releases", title: "Helm values", entries: &["helm/"] },
-    Source { id: "containerd_config", title: "containerd configuration", entries: &["nodes/*/containerd.json", "nodes/*/rootfs/etc/containerd/"] },
-    Source { id: "kubelet_config", title: "Kubelet configuration", entries: &["nodes/*/rootfs/var/lib/kubelet/", "nodes/*/processes.json"] },
-    Source { id: "journal", title: "System journal", entries: &["nodes/*/journal/"] },
-    Source { id: "firewall", title: "Firewall rules", entries: &["nodes/*/commands/iptables-save.out", "nodes/*/commands/ufw-status-verbose.out", "nodes/*/rootfs/etc/ufw/"] },
-    Source { id: "nvidia_smi", title: "nvidia-smi", entries: &["nodes/*/commands/nvidia-smi"] },
-    Source { id: "host_info", title: "Host information", entries: &["nodes/*/rootfs/etc/os-release", "nodes/*/commands/uname.out"] },
+    Source {
+        id: "cluster_objects",
+        title: "Kubernetes objects",
+        entries: &[
+            "cluster-resources/pods/*.json",
+            "cluster-resources/nodes.json",
+        ],
+    },
+    Source {
+        id: "cluster_events",
+        title: "Kubernetes events",
+        entries: &["cluster-resources/events/"],
+    },
+    Source {
+        id: "cluster_pod_logs",
+        title: "Pod logs",
+        entries: &["cluster-resources/pods/logs/"],
+    },
+    Source {
+        id: "helm_releases",
+        title: "Helm values",
+        entries: &["helm/"],
+    },
+    Source {
+        id: "containerd_config",
+        title: "containerd configuration",
+        entries: &["nodes/*/containerd.json", "nodes/*/rootfs/etc/containerd/"],
+    },
+    Source {
+        id: "kubelet_config",
+        title: "Kubelet configuration",
+        entries: &["nodes/*/rootfs/var/lib/kubelet/", "nodes/*/processes.json"],
+    },
+    Source {
+        id: "journal",
+        title: "System journal",
+        entries: &["nodes/*/journal/"],
+    },
+    Source {
+        id: "firewall",
+        title: "Firewall rules",
+        entries: &[
+            "nodes/*/commands/iptables-save.out",
+            "nodes/*/commands/ufw-status-verbose.out",
+            "nodes/*/rootfs/etc/ufw/",
+        ],
+    },
+    Source {
+        id: "nvidia_smi",
+        title: "nvidia-smi",
+        entries: &["nodes/*/commands/nvidia-smi"],
+    },
+    Source {
+        id: "host_info",
+        title: "Host information",
+        entries: &[
+            "nodes/*/rootfs/etc/os-release",
+            "nodes/*/commands/uname.out",
+        ],
+    },
 ];
 
 /// The source with this id.
@@ -52,7 +102,9 @@ impl Availability {
                 .manifest
                 .as_ref()
                 .and_then(|manifest| manifest.sources.iter().find(|one| one.id == source.id));
-            let entries = paths.iter().any(|path| source.entries.iter().any(|e| covers(e, path)));
+            let entries = paths
+                .iter()
+                .any(|path| source.entries.iter().any(|e| covers(e, path)));
             let (outcome, why, missing, is_there) = match record {
                 Some(record) => {
                     let there = matches!(record.outcome, Outcome::Collected | Outcome::Partial);
@@ -91,7 +143,11 @@ impl Availability {
 
 /// Sources that only the bundle knows (of a newer collector) are shown as it states them.
 fn add_foreign(summary: &Summary, coverage: &mut Vec<Coverage>) {
-    for record in summary.manifest.iter().flat_map(|manifest| &manifest.sources) {
+    for record in summary
+        .manifest
+        .iter()
+        .flat_map(|manifest| &manifest.sources)
+    {
         if find(&record.id).is_none() {
             coverage.push(Coverage {
                 source: record.id.clone(),
@@ -156,7 +212,10 @@ mod tests {
     fn pod_logs_do_not_count_as_pod_objects() {
         let pattern = "cluster-resources/pods/*.json";
         assert!(covers(pattern, "cluster-resources/pods/default.json"));
-        assert!(!covers(pattern, "cluster-resources/pods/logs/default/a/b.log"));
+        assert!(!covers(
+            pattern,
+            "cluster-resources/pods/logs/default/a/b.log"
+        ));
         assert!(covers("nodes/*/journal/", "nodes/n/journal/kernel.json"));
         assert!(!covers("nodes/*/journal/", "nodes/n/commands/x.out"));
     }

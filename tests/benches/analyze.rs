@@ -27,21 +27,37 @@ const MEASURE: &str = "--peak-memory-of";
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let Some([_, program, rest @ ..]) = args.iter().position(|arg| arg == MEASURE).map(|at| &args[at..]) {
+    if let Some([_, program, rest @ ..]) = args
+        .iter()
+        .position(|arg| arg == MEASURE)
+        .map(|at| &args[at..])
+    {
         seconds(Command::new(program).args(rest))?;
         println!("{}", getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss());
         return Ok(());
     }
-    let mib: u64 = std::env::var("CASEFILE_BENCH_MIB").ok().and_then(|text| text.parse().ok()).unwrap_or(1024);
+    let mib: u64 = std::env::var("CASEFILE_BENCH_MIB")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(1024);
     let analyzer = analyzer()?;
     let bundle = bundle(mib)?;
     let packed = fs::metadata(&bundle)?.len();
-    println!("bundle: {} MiB inflated, {} MiB packed, {}", mib, packed >> 20, bundle.display());
+    println!(
+        "bundle: {} MiB inflated, {} MiB packed, {}",
+        mib,
+        packed >> 20,
+        bundle.display()
+    );
 
     let mut analyze = f64::MAX;
     let mut gzip = f64::MAX;
     for _ in 0..RUNS {
-        analyze = analyze.min(seconds(Command::new(&analyzer).args(["diagnose", "--format", "json"]).arg(&bundle))?);
+        analyze = analyze.min(seconds(
+            Command::new(&analyzer)
+                .args(["diagnose", "--format", "json"])
+                .arg(&bundle),
+        )?);
         gzip = gzip.min(seconds(Command::new("gzip").arg("-dc").arg(&bundle))?);
     }
     let measured = Command::new(std::env::current_exe()?)
@@ -50,10 +66,16 @@ fn main() -> anyhow::Result<()> {
         .args(["diagnose", "--format", "json"])
         .arg(&bundle)
         .output()?;
-    let peak: i64 = String::from_utf8(measured.stdout)?.trim().parse().context("peak memory")?;
+    let peak: i64 = String::from_utf8(measured.stdout)?
+        .trim()
+        .parse()
+        .context("peak memory")?;
     println!("gzip -dc:                  {gzip:.2} s");
     println!("casefile-analyzer diagnose: {analyze:.2} s");
-    println!("ratio:                     {:.2} (best of {RUNS} each)", analyze / gzip);
+    println!(
+        "ratio:                     {:.2} (best of {RUNS} each)",
+        analyze / gzip
+    );
     println!("peak memory:               {} MiB", peak / 1024);
     Ok(())
 }
@@ -76,7 +98,10 @@ fn target() -> PathBuf {
 
 fn seconds(command: &mut Command) -> anyhow::Result<f64> {
     let start = Instant::now();
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    let status = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
     ensure!(status.success(), "{command:?} ended with {status}");
     Ok(start.elapsed().as_secs_f64())
 }
@@ -118,21 +143,32 @@ fn write(path: &Path, total: u64) -> anyhow::Result<()> {
     for unit in units {
         let path = format!("nodes/{NODE}/journal/{unit}.json");
         let share = journal / units.len() as u64;
-        entry(&mut writer, &path, "journal", |spool| journal_lines(spool, unit, share, &mut random))?;
+        entry(&mut writer, &path, "journal", |spool| {
+            journal_lines(spool, unit, share, &mut random)
+        })?;
     }
     let namespaces = 50u64;
     for namespace in 0..namespaces {
         let path = format!("cluster-resources/pods/ns-{namespace:02}.json");
         let size = total * 15 / 100 / namespaces;
-        entry(&mut writer, &path, "cluster_objects", |spool| pods(spool, namespace, 5000 / namespaces, size))?;
+        entry(&mut writer, &path, "cluster_objects", |spool| {
+            pods(spool, namespace, 5000 / namespaces, size)
+        })?;
         let path = format!("cluster-resources/events/ns-{namespace:02}.json");
         let size = total * 5 / 100 / namespaces;
-        entry(&mut writer, &path, "cluster_events", |spool| events(spool, namespace, 20_000 / namespaces, size))?;
+        entry(&mut writer, &path, "cluster_events", |spool| {
+            events(spool, namespace, 20_000 / namespaces, size)
+        })?;
     }
     for pod in 0..500u64 {
-        let path = format!("cluster-resources/pods/logs/ns-{:02}/pod-{pod}/main.log", pod % namespaces);
+        let path = format!(
+            "cluster-resources/pods/logs/ns-{:02}/pod-{pod}/main.log",
+            pod % namespaces
+        );
         let size = total / 10 / 500;
-        entry(&mut writer, &path, "cluster_pod_logs", |spool| pod_log(spool, size, &mut random))?;
+        entry(&mut writer, &path, "cluster_pod_logs", |spool| {
+            pod_log(spool, size, &mut random)
+        })?;
     }
     let report = |id: &str| SourceReport {
         id: id.into(),
@@ -143,7 +179,12 @@ fn write(path: &Path, total: u64) -> anyhow::Result<()> {
         finished: at,
         notes: Vec::new(),
     };
-    let sources = ["cluster_events", "cluster_objects", "cluster_pod_logs", "journal"];
+    let sources = [
+        "cluster_events",
+        "cluster_objects",
+        "cluster_pod_logs",
+        "journal",
+    ];
     writer.finish(ManifestEnd {
         finished: at,
         interrupted: None,
@@ -212,7 +253,10 @@ fn journal_lines(
             text.replace("%N", &format!("{:06}", number % 1_000_000))
                 .replace("%A", &format!("{}", (number >> 20) % 50))
                 .replace("%B", &format!("{}", (number >> 26) % 5000))
-                .replace("%C", &format!("{:016x}{number:016x}", number.rotate_left(17)))
+                .replace(
+                    "%C",
+                    &format!("{:016x}{number:016x}", number.rotate_left(17)),
+                )
         };
         writeln!(
             spool,
@@ -231,11 +275,16 @@ fn padding(size: u64) -> String {
 }
 
 fn pods(spool: &mut EntrySpool, namespace: u64, count: u64, size: u64) -> std::io::Result<()> {
-    writeln!(spool, "{{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[")?;
+    writeln!(
+        spool,
+        "{{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":["
+    )?;
     let filler = padding((size / count).saturating_sub(900));
     for pod in 0..count {
         let comma = if pod + 1 == count { "" } else { "," };
-        let when: DateTime<Utc> = DateTime::from_timestamp(1_795_160_000 + i64::try_from(pod).unwrap_or(0), 0).unwrap_or_default();
+        let when: DateTime<Utc> =
+            DateTime::from_timestamp(1_795_160_000 + i64::try_from(pod).unwrap_or(0), 0)
+                .unwrap_or_default();
         writeln!(
             spool,
             "{{\"metadata\":{{\"name\":\"pod-{pod}\",\"namespace\":\"ns-{namespace:02}\",\"creationTimestamp\":\"{}\",\"ownerReferences\":[{{\"kind\":\"ReplicaSet\",\"name\":\"app\"}}]}},\"spec\":{{\"nodeName\":\"{NODE}\",\"containers\":[{{\"name\":\"main\",\"image\":\"registry.example/app:1\",\"resources\":{{\"limits\":{{\"nvidia.com/gpu\":\"1\"}}}},\"volumeMounts\":[{filler}]}}]}},\"status\":{{\"phase\":\"Running\",\"podIP\":\"10.1.{namespace}.{}\",\"conditions\":[{{\"type\":\"Ready\",\"status\":\"True\"}}],\"containerStatuses\":[{{\"name\":\"main\",\"ready\":true,\"restartCount\":0,\"state\":{{\"running\":{{}}}}}}]}}}}{comma}",
@@ -247,8 +296,16 @@ fn pods(spool: &mut EntrySpool, namespace: u64, count: u64, size: u64) -> std::i
 }
 
 fn events(spool: &mut EntrySpool, namespace: u64, count: u64, size: u64) -> std::io::Result<()> {
-    writeln!(spool, "{{\"kind\":\"EventList\",\"apiVersion\":\"v1\",\"items\":[")?;
-    let filler = "the kubelet is waiting for the next attempt. ".repeat(usize::try_from(size / count).unwrap_or(0).saturating_sub(500) / 45);
+    writeln!(
+        spool,
+        "{{\"kind\":\"EventList\",\"apiVersion\":\"v1\",\"items\":["
+    )?;
+    let filler = "the kubelet is waiting for the next attempt. ".repeat(
+        usize::try_from(size / count)
+            .unwrap_or(0)
+            .saturating_sub(500)
+            / 45,
+    );
     for event in 0..count {
         let comma = if event + 1 == count { "" } else { "," };
         writeln!(

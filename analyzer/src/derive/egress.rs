@@ -50,13 +50,23 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
 /// Groups of blocked packets of a node. The kernel log is often captured twice, by the journal and by
 /// dmesg; a group that the journal has is taken from there only.
 fn blocked_lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a PacketLine> {
-    let lines = known.facts.table::<PacketLine>().iter().map(|line| &line.data);
-    let blocked: Vec<&PacketLine> =
-        lines.filter(|line| line.node == node && line.packet.says_blocked()).collect();
+    let lines = known
+        .facts
+        .table::<PacketLine>()
+        .iter()
+        .map(|line| &line.data);
+    let blocked: Vec<&PacketLine> = lines
+        .filter(|line| line.node == node && line.packet.says_blocked())
+        .collect();
     let in_journal = |line: &PacketLine| line.place.path.contains("/journal/");
-    let known_to_journal: BTreeSet<_> =
-        blocked.iter().filter(|line| in_journal(line)).map(|line| line.key()).collect();
-    let kept = blocked.into_iter().filter(|line| in_journal(line) || !known_to_journal.contains(&line.key()));
+    let known_to_journal: BTreeSet<_> = blocked
+        .iter()
+        .filter(|line| in_journal(line))
+        .map(|line| line.key())
+        .collect();
+    let kept = blocked
+        .into_iter()
+        .filter(|line| in_journal(line) || !known_to_journal.contains(&line.key()));
     kept.take(MOST_PACKETS).collect()
 }
 
@@ -88,19 +98,30 @@ fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a> {
 }
 
 fn has_rules(captures: &Captures<'_>) -> bool {
-    captures.iptables.is_some() || captures.iptables_legacy.is_some() || captures.ufw_files.user.is_some()
+    captures.iptables.is_some()
+        || captures.iptables_legacy.is_some()
+        || captures.ufw_files.user.is_some()
 }
 
 fn state(firewall: &Firewall, node: &str, documents: &Documents) -> Option<AnyFact> {
     let ufw = firewall.ufw();
     let active = ufw.active()?;
     let status = ufw.status.as_ref();
-    let by_status = status.and_then(|status| status.defaults_origin.as_ref().or(status.active_origin.as_ref()));
+    let by_status = status.and_then(|status| {
+        status
+            .defaults_origin
+            .as_ref()
+            .or(status.active_origin.as_ref())
+    });
     let origin = by_status.or(ufw.enabled.as_ref().map(|setting| &setting.origin))?;
     let word = |word: Option<&String>| word.cloned().unwrap_or_else(|| "unknown".into());
     let state = FirewallState {
         node: node.to_owned(),
-        ufw: if active { "active".into() } else { "inactive".into() },
+        ufw: if active {
+            "active".into()
+        } else {
+            "inactive".into()
+        },
         incoming: word(status.and_then(|status| status.incoming.as_ref())),
         outgoing: word(status.and_then(|status| status.outgoing.as_ref())),
         routed: word(status.and_then(|status| status.routed.as_ref())),
@@ -131,7 +152,8 @@ fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyF
     let answer = firewall.evaluate_logged(&line.packet);
     let (from_pod, why, sender) = origin_of(known, packet, &line.node);
     let answer = answer.answer;
-    let name = |interface: Option<&Interface>| interface.map(ToString::to_string).unwrap_or_default();
+    let name =
+        |interface: Option<&Interface>| interface.map(ToString::to_string).unwrap_or_default();
     let owner = owner(&answer, line.packet.is_ufw());
     let words = words(&answer);
     let blocked = BlockedPacket {
@@ -142,7 +164,10 @@ fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyF
         out_iface: name(packet.out_iface.as_ref()),
         src: packet.src.to_string(),
         dst: packet.dst.to_string(),
-        proto: packet.proto.map(|proto| proto.to_string()).unwrap_or_default(),
+        proto: packet
+            .proto
+            .map(|proto| proto.to_string())
+            .unwrap_or_default(),
         dport: packet.dport,
         from_pod,
         from_pod_why: why,
@@ -151,12 +176,18 @@ fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyF
         verdict: verdict(&answer),
         decided_by: words.clone(),
         owner: owner.clone(),
-        decided_at: decided_at(&answer).map(ToString::to_string).unwrap_or_default(),
+        decided_at: decided_at(&answer)
+            .map(ToString::to_string)
+            .unwrap_or_default(),
     };
     let check = decided_at(&answer).map(|origin| {
         let check = EgressCheck {
             node: line.node.clone(),
-            question: if from_pod { "logged packet of a pod".into() } else { "logged packet".into() },
+            question: if from_pod {
+                "logged packet of a pod".into()
+            } else {
+                "logged packet".into()
+            },
             packet: in_words(packet),
             verdict: verdict(&answer),
             decided_by: words,
@@ -177,15 +208,27 @@ fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyF
 fn origin_of(known: &Known<'_>, packet: &Packet, node: &str) -> (bool, String, String) {
     let source = packet.src.to_string();
     let pods = known.facts.table::<Pod>().iter();
-    let mut senders = pods.filter(|pod| !pod.data.host_network && pod.data.ip.as_deref() == Some(source.as_str()));
+    let mut senders = pods
+        .filter(|pod| !pod.data.host_network && pod.data.ip.as_deref() == Some(source.as_str()));
     if let Some(pod) = senders.next() {
         let sender = format!("pod/{}/{}", pod.data.namespace, pod.data.name);
         return (true, format!("{source} is the address of {sender}"), sender);
     }
-    let ranges = known.facts.table::<Node>().iter().flat_map(|node| &node.data.pod_cidrs);
+    let ranges = known
+        .facts
+        .table::<Node>()
+        .iter()
+        .flat_map(|node| &node.data.pod_cidrs);
     for range in ranges {
-        if range.parse::<IpNet>().is_ok_and(|net| net.contains(&packet.src)) {
-            return (true, format!("{source} lies in the pod range {range}"), String::new());
+        if range
+            .parse::<IpNet>()
+            .is_ok_and(|net| net.contains(&packet.src))
+        {
+            return (
+                true,
+                format!("{source} lies in the pod range {range}"),
+                String::new(),
+            );
         }
     }
     if let Some(Interface::Name(name)) = &packet.in_iface
@@ -256,18 +299,24 @@ fn pod_side(known: &Known<'_>, node: &str) -> Option<Interface> {
         .get(&format!("nodes/{node}/commands/ip-addr.out"))
         .map(|text| interface_names(text))
         .unwrap_or_default();
-    let patterns: BTreeSet<Interface> =
-        logged.chain(listed).filter_map(|name| pod_interface(&name)).collect();
+    let patterns: BTreeSet<Interface> = logged
+        .chain(listed)
+        .filter_map(|name| pod_interface(&name))
+        .collect();
     patterns.into_iter().next()
 }
 
 /// Interface names of `ip addr`, in its JSON or its text form.
 fn interface_names(text: &str) -> Vec<String> {
     if let Ok(serde_json::Value::Array(interfaces)) = serde_json::from_str(text) {
-        let names = interfaces.iter().filter_map(|one| one.get("ifname")?.as_str());
+        let names = interfaces
+            .iter()
+            .filter_map(|one| one.get("ifname")?.as_str());
         return names.map(str::to_owned).collect();
     }
-    let heads = text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    let heads = text
+        .lines()
+        .filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
     heads
         .filter_map(|line| line.split(": ").nth(1))
         .map(|name| name.split('@').next().unwrap_or(name).to_owned())
@@ -278,7 +327,9 @@ fn interface_names(text: &str) -> Vec<String> {
 fn default_route_interface(documents: &Documents, node: &str) -> Option<String> {
     let text = documents.get(&format!("nodes/{node}/commands/ip-route.out"))?;
     if let Ok(serde_json::Value::Array(routes)) = serde_json::from_str(text) {
-        let default = routes.iter().find(|route| route.get("dst").and_then(|dst| dst.as_str()) == Some("default"))?;
+        let default = routes
+            .iter()
+            .find(|route| route.get("dst").and_then(|dst| dst.as_str()) == Some("default"))?;
         return default.get("dev")?.as_str().map(str::to_owned);
     }
     let line = text.lines().find(|line| line.starts_with("default "))?;
@@ -289,10 +340,15 @@ fn default_route_interface(documents: &Documents, node: &str) -> Option<String> 
 /// Name servers that cluster DNS forwards to: those of the node, and those that logged packets went to.
 fn upstream_servers(known: &Known<'_>, node: &str) -> BTreeSet<IpAddr> {
     let files = ["run/systemd/resolve/resolv.conf", "etc/resolv.conf"];
-    let texts = files.iter().filter_map(|file| known.documents.get(&format!("nodes/{node}/rootfs/{file}")));
-    let named = texts
-        .flat_map(|text| text.lines())
-        .filter_map(|line| line.strip_prefix("nameserver")?.trim().parse::<IpAddr>().ok());
+    let texts = files
+        .iter()
+        .filter_map(|file| known.documents.get(&format!("nodes/{node}/rootfs/{file}")));
+    let named = texts.flat_map(|text| text.lines()).filter_map(|line| {
+        line.strip_prefix("nameserver")?
+            .trim()
+            .parse::<IpAddr>()
+            .ok()
+    });
     let logged = known
         .facts
         .table::<PacketLine>()
@@ -300,7 +356,10 @@ fn upstream_servers(known: &Known<'_>, node: &str) -> BTreeSet<IpAddr> {
         .map(|line| &line.data.packet.packet)
         .filter(|packet| packet.dport == Some(53))
         .map(|packet| packet.dst);
-    named.chain(logged).filter(|address| !address.is_loopback()).collect()
+    named
+        .chain(logged)
+        .filter(|address| !address.is_loopback())
+        .collect()
 }
 
 fn direction(direction: Direction) -> &'static str {
@@ -312,9 +371,15 @@ fn direction(direction: Direction) -> &'static str {
 }
 
 fn in_words(packet: &Packet) -> String {
-    let interface = |one: Option<&Interface>| one.map_or_else(|| "?".to_owned(), ToString::to_string);
-    let proto = packet.proto.map(|proto| proto.to_string()).unwrap_or_default();
-    let port = packet.dport.map_or_else(String::new, |port| format!(" port {port}"));
+    let interface =
+        |one: Option<&Interface>| one.map_or_else(|| "?".to_owned(), ToString::to_string);
+    let proto = packet
+        .proto
+        .map(|proto| proto.to_string())
+        .unwrap_or_default();
+    let port = packet
+        .dport
+        .map_or_else(String::new, |port| format!(" port {port}"));
     format!(
         "{} -> {}, {proto}{port}, in on {}, out on {}",
         packet.src,
@@ -338,7 +403,11 @@ fn verdict(answer: &Answer) -> String {
 
 /// What decides, in ufw's words where it is ufw's decision.
 fn words(answer: &Answer) -> String {
-    let decided = answer.evaluation.decided_by.as_ref().map(ToString::to_string);
+    let decided = answer
+        .evaluation
+        .decided_by
+        .as_ref()
+        .map(ToString::to_string);
     match (&answer.ufw, decided) {
         (Some(ufw), Some(decided)) => format!("{} ({decided})", ufw.sentence.trim_end_matches('.')),
         (_, Some(decided)) => decided,
@@ -347,7 +416,11 @@ fn words(answer: &Answer) -> String {
 }
 
 fn decided_at(answer: &Answer) -> Option<&Origin> {
-    answer.evaluation.decided_by.as_ref().and_then(DecidedBy::origin)
+    answer
+        .evaluation
+        .decided_by
+        .as_ref()
+        .and_then(DecidedBy::origin)
 }
 
 /// Whose rule decided: ufw's by its own words or the log prefix, else by the chain's name.

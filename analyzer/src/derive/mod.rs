@@ -23,8 +23,11 @@ pub struct Known<'a> {
 impl Known<'_> {
     /// The nodes that the bundle has files of, sorted.
     pub fn nodes(&self) -> Vec<String> {
-        let mut nodes: Vec<String> =
-            self.paths.iter().map(|path| crate::scan::node_of(path).to_owned()).collect();
+        let mut nodes: Vec<String> = self
+            .paths
+            .iter()
+            .map(|path| crate::scan::node_of(path).to_owned())
+            .collect();
         nodes.retain(|node| !node.is_empty());
         nodes.sort();
         nodes.dedup();

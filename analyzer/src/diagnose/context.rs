@@ -14,33 +14,58 @@ pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
     let nodes = facts.table::<Node>();
     let mut impact = Impact::default();
     let mut count = |name: &str, number: usize| {
-        impact.counts.insert(name.to_owned(), u64::try_from(number).unwrap_or(u64::MAX));
+        impact
+            .counts
+            .insert(name.to_owned(), u64::try_from(number).unwrap_or(u64::MAX));
     };
     if !pods.is_empty() {
         count("pods", pods.len());
-        count("pods_unhealthy", pods.iter().filter(|pod| !pod.data.healthy).count());
+        count(
+            "pods_unhealthy",
+            pods.iter().filter(|pod| !pod.data.healthy).count(),
+        );
     }
     if !nodes.is_empty() {
         let gpu_nodes: Vec<&Fact<Node>> = nodes.iter().filter(|node| node.data.has_gpu).collect();
-        let hit: BTreeSet<&str> =
-            incidents.iter().flat_map(|one| &one.subjects).map(String::as_str).collect();
+        let hit: BTreeSet<&str> = incidents
+            .iter()
+            .flat_map(|one| &one.subjects)
+            .map(String::as_str)
+            .collect();
         count("nodes", nodes.len());
         count("gpu_nodes", gpu_nodes.len());
         count(
             "gpu_nodes_affected",
-            gpu_nodes.iter().filter(|node| hit.contains(format!("node/{}", node.data.name).as_str())).count(),
+            gpu_nodes
+                .iter()
+                .filter(|node| hit.contains(format!("node/{}", node.data.name).as_str()))
+                .count(),
         );
     }
-    let allocatable: Vec<u64> = nodes.iter().filter_map(|node| node.data.gpu_allocatable).collect();
+    let allocatable: Vec<u64> = nodes
+        .iter()
+        .filter_map(|node| node.data.gpu_allocatable)
+        .collect();
     if !allocatable.is_empty() {
-        impact.counts.insert("gpus_allocatable".into(), allocatable.iter().sum());
+        impact
+            .counts
+            .insert("gpus_allocatable".into(), allocatable.iter().sum());
     }
     let gpus = facts.table::<Gpu>();
     if !gpus.is_empty() {
-        impact.counts.insert("gpus_seen_by_driver".into(), u64::try_from(gpus.len()).unwrap_or(0));
+        impact.counts.insert(
+            "gpus_seen_by_driver".into(),
+            u64::try_from(gpus.len()).unwrap_or(0),
+        );
     }
-    impact.workloads = pods.iter().filter(|pod| !pod.data.healthy).map(workload).collect();
-    impact.workloads.sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));
+    impact.workloads = pods
+        .iter()
+        .filter(|pod| !pod.data.healthy)
+        .map(workload)
+        .collect();
+    impact
+        .workloads
+        .sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));
     impact
 }
 
@@ -61,9 +86,24 @@ pub(super) fn environment(facts: &Facts) -> Vec<EnvironmentItem> {
     for node in facts.table::<Node>() {
         let data = &node.data;
         add(&mut items, format!("Node {}", data.name), &data.os, node);
-        add(&mut items, format!("Kernel of {}", data.name), &data.kernel, node);
-        add(&mut items, format!("Kubelet of {}", data.name), &data.kubelet, node);
-        add(&mut items, format!("Container runtime of {}", data.name), &data.runtime, node);
+        add(
+            &mut items,
+            format!("Kernel of {}", data.name),
+            &data.kernel,
+            node,
+        );
+        add(
+            &mut items,
+            format!("Kubelet of {}", data.name),
+            &data.kubelet,
+            node,
+        );
+        add(
+            &mut items,
+            format!("Container runtime of {}", data.name),
+            &data.runtime,
+            node,
+        );
     }
     for one in facts.table::<ContainerdInstance>() {
         let used = match one.data.used_by_kubelet.as_str() {
@@ -71,28 +111,67 @@ pub(super) fn environment(facts: &Facts) -> Vec<EnvironmentItem> {
             "no" => ", not used by the kubelet",
             _ => "",
         };
-        let version = if one.data.version.is_empty() { "version unknown" } else { &one.data.version };
+        let version = if one.data.version.is_empty() {
+            "version unknown"
+        } else {
+            &one.data.version
+        };
         let value = format!("{version}, config {}{used}", one.data.config);
-        add(&mut items, format!("containerd {}", one.data.id), &value, one);
+        add(
+            &mut items,
+            format!("containerd {}", one.data.id),
+            &value,
+            one,
+        );
     }
     for driver in facts.table::<Driver>() {
-        add(&mut items, "NVIDIA driver".into(), &driver.data.version, driver);
-        add(&mut items, "CUDA of the driver".into(), &driver.data.cuda, driver);
-        add(&mut items, "NVIDIA kernel module".into(), &driver.data.module, driver);
+        add(
+            &mut items,
+            "NVIDIA driver".into(),
+            &driver.data.version,
+            driver,
+        );
+        add(
+            &mut items,
+            "CUDA of the driver".into(),
+            &driver.data.cuda,
+            driver,
+        );
+        add(
+            &mut items,
+            "NVIDIA kernel module".into(),
+            &driver.data.module,
+            driver,
+        );
     }
     for gpu in facts.table::<Gpu>() {
-        add(&mut items, format!("GPU {}", gpu.data.bus_id), &gpu.data.name, gpu);
+        add(
+            &mut items,
+            format!("GPU {}", gpu.data.bus_id),
+            &gpu.data.name,
+            gpu,
+        );
     }
     for release in facts.table::<HelmRelease>() {
         let data = &release.data;
-        let value = format!("{} {}, revision {}, {}", data.chart, data.version, data.revision, data.status);
-        add(&mut items, format!("Helm release {}/{}", data.namespace, data.name), &value, release);
+        let value = format!(
+            "{} {}, revision {}, {}",
+            data.chart, data.version, data.revision, data.status
+        );
+        add(
+            &mut items,
+            format!("Helm release {}/{}", data.namespace, data.name),
+            &value,
+            release,
+        );
     }
     items
 }
 
 fn add<T>(items: &mut Vec<EnvironmentItem>, label: String, value: &str, fact: &Fact<T>) {
-    let known = items.iter().any(|item| item.label == label && item.value == value);
+    let known = items
+        .iter()
+        .any(|item| item.label == label && item.value == value);
     if !value.is_empty() && !known {
         items.push(EnvironmentItem {
             label,

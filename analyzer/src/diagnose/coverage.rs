@@ -17,10 +17,19 @@ pub(super) fn complete(
             one.verdict == Some(Verdict::NotChecked) && one.missing.contains(&row.source.as_str())
         });
         let titles = unchecked.filter_map(|one| {
-            differential.iter().find(|considered| considered.cause == one.rule.file.id)
+            differential
+                .iter()
+                .find(|considered| considered.cause == one.rule.file.id)
         });
-        row.so_we_cannot_say =
-            titles.map(|considered| format!("whether {} ({})", lower_first(&considered.title), considered.cause)).collect();
+        row.so_we_cannot_say = titles
+            .map(|considered| {
+                format!(
+                    "whether {} ({})",
+                    lower_first(&considered.title),
+                    considered.cause
+                )
+            })
+            .collect();
     }
     coverage
 }

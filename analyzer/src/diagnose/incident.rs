@@ -28,9 +28,19 @@ pub(super) fn build(
     let remedy = &file.remedy;
     let verdict = one.verdict.unwrap_or(Verdict::NotChecked);
     let steps = |steps: &[StepFile]| steps.iter().map(|step| fill_step(one, step)).collect();
-    let fill_all = |texts: &[String]| texts.iter().map(|text| one.tell(text)).filter(|text| !text.is_empty()).collect();
+    let fill_all = |texts: &[String]| {
+        texts
+            .iter()
+            .map(|text| one.tell(text))
+            .filter(|text| !text.is_empty())
+            .collect()
+    };
     Incident {
-        id: format!("{}@{}", file.id, subjects.first().map_or("bundle", String::as_str)),
+        id: format!(
+            "{}@{}",
+            file.id,
+            subjects.first().map_or("bundle", String::as_str)
+        ),
         cause: file.id.clone(),
         title: one.headline(),
         verdict,
@@ -72,12 +82,22 @@ pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
     if one.verdict == Some(Verdict::NotChecked) {
         return (format!("not collected: {}", one.missing.join(", ")), None);
     }
-    let decided = one.decided_by.into_iter().flat_map(|group| group.all.iter().chain(&group.any));
+    let decided = one
+        .decided_by
+        .into_iter()
+        .flat_map(|group| group.all.iter().chain(&group.any));
     let sightings: Vec<&Sighting> = decided
         .filter_map(|signal| one.seen.get(signal.as_str())?.first())
         .collect();
-    let says: Vec<&str> = sightings.iter().take(3).map(|sighting| sighting.says.as_str()).collect();
-    (says.join("; "), sightings.first().map(|sighting| sighting.place.clone()))
+    let says: Vec<&str> = sightings
+        .iter()
+        .take(3)
+        .map(|sighting| sighting.says.as_str())
+        .collect();
+    (
+        says.join("; "),
+        sightings.first().map(|sighting| sighting.place.clone()),
+    )
 }
 
 /// The lines of the signals that `wanted` picks; those that decided come first.
@@ -96,14 +116,30 @@ pub(super) fn evidence(one: &Assessment<'_>, wanted: impl Fn(&str) -> bool) -> V
         .flat_map(|group| group.all.iter().chain(&group.any))
         .map(String::as_str)
         .collect();
-    let first = deciding.iter().copied().filter(|name| one.seen.contains_key(name));
-    let rest = one.seen.keys().copied().filter(|name| !deciding.contains(name));
+    let first = deciding
+        .iter()
+        .copied()
+        .filter(|name| one.seen.contains_key(name));
+    let rest = one
+        .seen
+        .keys()
+        .copied()
+        .filter(|name| !deciding.contains(name));
     let mut lines = Vec::new();
     for name in first.chain(rest).filter(|name| wanted(name)) {
         let ruled_out = one.verdict == Some(Verdict::RuledOut);
-        let role = if against.contains(name) && !ruled_out { Role::Against } else { Role::For };
+        let role = if against.contains(name) && !ruled_out {
+            Role::Against
+        } else {
+            Role::For
+        };
         let sightings = one.seen.get(name).map_or(&[][..], Vec::as_slice);
-        lines.extend(sightings.iter().take(LINES_PER_SIGNAL).map(|one| line(one, role)));
+        lines.extend(
+            sightings
+                .iter()
+                .take(LINES_PER_SIGNAL)
+                .map(|one| line(one, role)),
+        );
     }
     // One line may be read by several signals; it is shown once, under the first that decided.
     let mut seen = BTreeSet::new();
@@ -136,10 +172,16 @@ fn subjects(one: &Assessment<'_>) -> Vec<String> {
     let roots = of(false);
     let hit = of(true);
     // A node is the widest thing a fault can sit on, so it stands before what runs on it.
-    let (nodes, others): (Vec<&str>, Vec<&str>) =
-        roots.iter().copied().partition(|subject| subject.starts_with("node/"));
+    let (nodes, others): (Vec<&str>, Vec<&str>) = roots
+        .iter()
+        .copied()
+        .partition(|subject| subject.starts_with("node/"));
     let mut subjects: Vec<String> = nodes.into_iter().chain(others).map(str::to_owned).collect();
-    subjects.extend(hit.into_iter().filter(|one| !roots.contains(one)).map(str::to_owned));
+    subjects.extend(
+        hit.into_iter()
+            .filter(|one| !roots.contains(one))
+            .map(str::to_owned),
+    );
     subjects
 }
 
@@ -150,7 +192,10 @@ fn since(one: &Assessment<'_>) -> Option<chrono::DateTime<chrono::Utc>> {
         let signals = one.seen.iter().filter(move |(name, _)| {
             symptoms.iter().any(|symptom| symptom == *name) == of_symptoms
         });
-        signals.flat_map(|(_, sightings)| sightings).map(|one| one.at).fold(None, earliest)
+        signals
+            .flat_map(|(_, sightings)| sightings)
+            .map(|one| one.at)
+            .fold(None, earliest)
     };
     first(false).or_else(|| first(true))
 }
@@ -160,13 +205,26 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
         return Vec::new();
     }
     let file = &one.rule.file;
-    let mut wanted: Vec<String> =
-        one.missing.iter().map(|source| format!("the source {source}, which was not collected")).collect();
+    let mut wanted: Vec<String> = one
+        .missing
+        .iter()
+        .map(|source| format!("the source {source}, which was not collected"))
+        .collect();
     if let Some(group) = file.confirmed.first() {
-        let open = group.all.iter().filter(|name| !one.seen.contains_key(name.as_str()));
+        let open = group
+            .all
+            .iter()
+            .filter(|name| !one.seen.contains_key(name.as_str()));
         wanted.extend(open.filter_map(|name| {
-            let observation = file.observations.iter().find(|one| one.shows.contains(name))?;
-            Some(format!("{} ({})", one.tell(&observation.ask), one.command(&observation.run)))
+            let observation = file
+                .observations
+                .iter()
+                .find(|one| one.shows.contains(name))?;
+            Some(format!(
+                "{} ({})",
+                one.tell(&observation.ask),
+                one.command(&observation.run)
+            ))
         }));
     }
     wanted.dedup();
@@ -201,7 +259,10 @@ fn symptoms(
         symptoms.push(Symptom {
             id: effect.rule.file.id.clone(),
             text: effect.headline(),
-            evidence: evidence(effect, |_| true).into_iter().take(LINES_PER_SIGNAL).collect(),
+            evidence: evidence(effect, |_| true)
+                .into_iter()
+                .take(LINES_PER_SIGNAL)
+                .collect(),
         });
     }
     symptoms

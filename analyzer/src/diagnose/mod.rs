@@ -66,8 +66,9 @@ impl Analyzer {
     fn conclude(&self, input: &Path, scanned: &Scanned) -> Analysis {
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
-        let (causes, benign): (Vec<_>, Vec<_>) =
-            assessments.iter().partition(|one| one.rule.file.kind == Kind::Cause);
+        let (causes, benign): (Vec<_>, Vec<_>) = assessments
+            .iter()
+            .partition(|one| one.rule.file.kind == Kind::Cause);
         let ranked = rank(&causes);
         let explained = explain(&ranked);
         let incidents: Vec<_> = ranked
@@ -96,14 +97,25 @@ impl Analyzer {
 
 /// Best first: by verdict, specific before catch-all, most signals seen, worst severity, id.
 fn rank<'a, 'r>(causes: &[&'a Assessment<'r>]) -> Vec<&'a Assessment<'r>> {
-    let mut ranked: Vec<_> = causes.iter().copied().filter(|one| one.verdict.is_some()).collect();
+    let mut ranked: Vec<_> = causes
+        .iter()
+        .copied()
+        .filter(|one| one.verdict.is_some())
+        .collect();
     ranked.sort_by(|a, b| {
         let file = |one: &Assessment<'r>| (one.rule.file.catch_all, one.rule.file.severity);
         let key = |one: &Assessment<'r>| {
             let (catch_all, severity) = file(one);
-            (one.verdict, catch_all, std::cmp::Reverse(one.weight()), severity)
+            (
+                one.verdict,
+                catch_all,
+                std::cmp::Reverse(one.weight()),
+                severity,
+            )
         };
-        key(a).cmp(&key(b)).then_with(|| a.rule.file.id.cmp(&b.rule.file.id))
+        key(a)
+            .cmp(&key(b))
+            .then_with(|| a.rule.file.id.cmp(&b.rule.file.id))
     });
     ranked
 }
@@ -131,7 +143,12 @@ fn explain<'r>(ranked: &[&Assessment<'r>]) -> Vec<(&'r str, &'r str)> {
 }
 
 fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<Considered> {
-    let by = |id: &str| explained.iter().find(|(effect, _)| *effect == id).map(|(_, by)| *by);
+    let by = |id: &str| {
+        explained
+            .iter()
+            .find(|(effect, _)| *effect == id)
+            .map(|(_, by)| *by)
+    };
     let mut rows: Vec<Considered> = ranked
         .iter()
         .filter_map(|one| {
@@ -165,14 +182,22 @@ fn benign_noise(one: &Assessment<'_>) -> Option<Benign> {
 fn reference_time(summary: &Summary, assessments: &[Assessment<'_>]) -> Option<DateTime<Utc>> {
     let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
     let started = summary.header.as_ref().map(|header| header.started);
-    let seen = || assessments.iter().flat_map(|one| one.seen.values().flatten());
-    finished.or(started).or_else(|| seen().filter_map(|sighting| sighting.at).max())
+    let seen = || {
+        assessments
+            .iter()
+            .flat_map(|one| one.seen.values().flatten())
+    };
+    finished
+        .or(started)
+        .or_else(|| seen().filter_map(|sighting| sighting.at).max())
 }
 
 fn describe(input: &Path, summary: &Summary) -> Input {
     let header = summary.header.as_ref();
     let manifest = summary.manifest.as_ref();
-    let name = input.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = input
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
     Input {
         name: name.unwrap_or_else(|| ".".into()),
         form: match summary.form {

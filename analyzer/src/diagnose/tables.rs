@@ -19,7 +19,9 @@ pub static TABLES: &[(&str, Build)] = &[
 
 /// Builds the named tables that have something to show.
 pub(super) fn build(names: &[String], facts: &Facts) -> Vec<Table> {
-    let builders = names.iter().filter_map(|name| TABLES.iter().find(|(known, _)| known == name));
+    let builders = names
+        .iter()
+        .filter_map(|name| TABLES.iter().find(|(known, _)| known == name));
     builders.filter_map(|(_, build)| build(facts)).collect()
 }
 
@@ -52,11 +54,18 @@ fn containerd_instances(facts: &Facts) -> Option<Table> {
         _ => "use by the kubelet unknown",
     };
     let mut heads = vec![String::new()];
-    heads.extend(instances.iter().map(|one| role(&one.data.used_by_kubelet).to_owned()));
+    heads.extend(
+        instances
+            .iter()
+            .map(|one| role(&one.data.used_by_kubelet).to_owned()),
+    );
     type Pick = fn(&ContainerdInstance) -> String;
     let lines: [(&str, Pick); 6] = [
         ("instance", |one| one.id.clone()),
-        ("process", |one| one.pid.map_or("not running".into(), |pid| format!("pid {pid}"))),
+        ("process", |one| {
+            one.pid
+                .map_or("not running".into(), |pid| format!("pid {pid}"))
+        }),
         ("config", |one| one.config.clone()),
         ("socket", |one| one.socket.clone()),
         ("runtime handlers", |one| one.handlers.join(", ")),
@@ -66,12 +75,20 @@ fn containerd_instances(facts: &Facts) -> Option<Table> {
         let mut row = vec![cell(*name, None)];
         row.extend(instances.iter().map(|one| {
             let text = pick(&one.data);
-            let text = if text.is_empty() { "unknown".to_owned() } else { text };
+            let text = if text.is_empty() {
+                "unknown".to_owned()
+            } else {
+                text
+            };
             cell(text, Some(&one.place))
         }));
         row
     });
-    let rows = if instances.is_empty() { Vec::new() } else { rows.collect() };
+    let rows = if instances.is_empty() {
+        Vec::new()
+    } else {
+        rows.collect()
+    };
     table("containerd instances on this node", heads, rows)
 }
 
@@ -86,7 +103,11 @@ fn handler_checks(facts: &Facts) -> Option<Table> {
         ]
     });
     let heads = columns(&["handler", "instance", "resolves", "because"]);
-    table("Would a sandbox with this handler start?", heads, rows.collect())
+    table(
+        "Would a sandbox with this handler start?",
+        heads,
+        rows.collect(),
+    )
 }
 
 fn toolkit_target(facts: &Facts) -> Option<Table> {
@@ -102,7 +123,11 @@ fn toolkit_target(facts: &Facts) -> Option<Table> {
             line("where that comes from", &data.origin, ""),
         ]
     });
-    let heads = columns(&["", "what the toolkit writes and signals", "what the kubelet's containerd reads and serves"]);
+    let heads = columns(&[
+        "",
+        "what the toolkit writes and signals",
+        "what the kubelet's containerd reads and serves",
+    ]);
     table("Toolkit against kubelet", heads, rows.collect())
 }
 
@@ -110,10 +135,15 @@ fn blocked_packets(facts: &Facts) -> Option<Table> {
     let packets: Vec<_> = facts.table::<BlockedPacket>().iter().collect();
     let rows = packets.iter().take(12).map(|packet| {
         let data = &packet.data;
-        let port = data.dport.map_or(String::new(), |port| format!(" port {port}"));
+        let port = data
+            .dport
+            .map_or(String::new(), |port| format!(" port {port}"));
         vec![
             cell(format!("{} -> {}", data.in_iface, data.out_iface), None),
-            cell(format!("{} -> {}, {}{port}", data.src, data.dst, data.proto), Some(&packet.place)),
+            cell(
+                format!("{} -> {}, {}{port}", data.src, data.dst, data.proto),
+                Some(&packet.place),
+            ),
             cell(data.count.to_string(), None),
             cell(format!("{}: {}", data.verdict, data.decided_by), None),
         ]
@@ -133,5 +163,9 @@ fn egress_checks(facts: &Facts) -> Option<Table> {
         ]
     });
     let heads = columns(&["question", "packet", "verdict", "decided by"]);
-    table("What the captured rules do with traffic that pods need", heads, rows.collect())
+    table(
+        "What the captured rules do with traffic that pods need",
+        heads,
+        rows.collect(),
+    )
 }

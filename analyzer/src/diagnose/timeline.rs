@@ -1,8 +1,8 @@
 //! What happened, in order: incidents' lines, warning events and starts of runtimes.
 
+use crate::facts::excerpt;
 use crate::facts::kube::Event;
 use crate::facts::node::Process;
-use crate::facts::excerpt;
 use crate::model::{Evidence, Incident, Moment};
 use crate::scan::Scanned;
 
@@ -15,7 +15,10 @@ const TEXT: usize = 240;
 pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
     let mut moments: Vec<Moment> = Vec::new();
     for incident in incidents {
-        let symptoms = incident.symptoms.iter().flat_map(|symptom| &symptom.evidence);
+        let symptoms = incident
+            .symptoms
+            .iter()
+            .flat_map(|symptom| &symptom.evidence);
         for line in incident.evidence.iter().chain(symptoms) {
             moments.extend(of_line(line, incident));
         }
@@ -27,7 +30,10 @@ pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
             moments.push(Moment {
                 at,
                 subject: event.data.object.clone(),
-                text: excerpt(&format!("{}: {}", event.data.reason, event.data.message), TEXT),
+                text: excerpt(
+                    &format!("{}: {}", event.data.reason, event.data.message),
+                    TEXT,
+                ),
                 place: event.place.clone(),
                 count: event.data.count,
                 incident: None,
@@ -39,7 +45,10 @@ pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
             moments.push(Moment {
                 at,
                 subject: format!("node/{}", process.data.node),
-                text: format!("process {} started (pid {})", process.data.comm, process.data.pid),
+                text: format!(
+                    "process {} started (pid {})",
+                    process.data.comm, process.data.pid
+                ),
                 place: process.place.clone(),
                 count: 1,
                 incident: None,

@@ -27,13 +27,34 @@ pub struct Process {
 impl FactType for Process {
     const KIND: &'static str = "process";
     const FIELDS: &'static [Field] = &[
-        Field { name: "node", doc: "node" },
-        Field { name: "pid", doc: "process id" },
-        Field { name: "comm", doc: "command name" },
-        Field { name: "exe", doc: "executable" },
-        Field { name: "cmdline", doc: "command line" },
-        Field { name: "cgroup", doc: "control group" },
-        Field { name: "started", doc: "start time" },
+        Field {
+            name: "node",
+            doc: "node",
+        },
+        Field {
+            name: "pid",
+            doc: "process id",
+        },
+        Field {
+            name: "comm",
+            doc: "command name",
+        },
+        Field {
+            name: "exe",
+            doc: "executable",
+        },
+        Field {
+            name: "cmdline",
+            doc: "command line",
+        },
+        Field {
+            name: "cgroup",
+            doc: "control group",
+        },
+        Field {
+            name: "started",
+            doc: "start time",
+        },
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)
@@ -54,9 +75,18 @@ pub struct Setting {
 impl FactType for Setting {
     const KIND: &'static str = "setting";
     const FIELDS: &'static [Field] = &[
-        Field { name: "node", doc: "node" },
-        Field { name: "name", doc: "sysctl name" },
-        Field { name: "value", doc: "value" },
+        Field {
+            name: "node",
+            doc: "node",
+        },
+        Field {
+            name: "name",
+            doc: "sysctl name",
+        },
+        Field {
+            name: "value",
+            doc: "value",
+        },
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)

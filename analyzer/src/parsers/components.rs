@@ -45,9 +45,17 @@ fn find(text: &str) -> &'static str {
 
 /// Whether a diagnosis reads this environment variable: those of container runtimes and NVIDIA.
 pub(super) fn env_matters(name: &str) -> bool {
-    ["CONTAINERD_", "RUNTIME", "NVIDIA_", "CUDA_", "DOCKER_", "CRIO_", "NCCL_"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    [
+        "CONTAINERD_",
+        "RUNTIME",
+        "NVIDIA_",
+        "CUDA_",
+        "DOCKER_",
+        "CRIO_",
+        "NCCL_",
+    ]
+    .iter()
+    .any(|prefix| name.starts_with(prefix))
         || name == "ROOT"
 }
 
@@ -58,14 +66,26 @@ mod tests {
     #[test]
     fn parts_of_the_gpu_stack_are_told_apart_although_all_are_named_after_the_operator() {
         let none = std::iter::empty::<&str>;
-        assert_eq!(component("nvidia-container-toolkit-daemonset-bhqw6", none()), "toolkit");
         assert_eq!(
-            component("gpu-operator-1758912452-node-feature-discovery-gc-54f", none()),
+            component("nvidia-container-toolkit-daemonset-bhqw6", none()),
+            "toolkit"
+        );
+        assert_eq!(
+            component(
+                "gpu-operator-1758912452-node-feature-discovery-gc-54f",
+                none()
+            ),
             "node-feature-discovery"
         );
-        assert_eq!(component("gpu-operator-687f46747c-whzzw", none()), "gpu-operator");
         assert_eq!(
-            component("renamed", ["nvcr.io/nvidia/k8s-device-plugin:v0.17"].into_iter()),
+            component("gpu-operator-687f46747c-whzzw", none()),
+            "gpu-operator"
+        );
+        assert_eq!(
+            component(
+                "renamed",
+                ["nvcr.io/nvidia/k8s-device-plugin:v0.17"].into_iter()
+            ),
             "device-plugin"
         );
         assert_eq!(component("gpu-textgen", ["pytorch:25"].into_iter()), "");

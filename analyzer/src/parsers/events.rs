@@ -9,7 +9,10 @@ use crate::facts::kube::Event;
 /// Reads `kubectl get events -o json`, one namespace an entry.
 pub(super) static PARSER: Parser = Parser {
     id: "events",
-    reads: &["cluster-resources/events/*.json", "cluster-resources/events.json"],
+    reads: &[
+        "cluster-resources/events/*.json",
+        "cluster-resources/events.json",
+    ],
     read: Read::Items(parse),
 };
 
@@ -91,7 +94,9 @@ fn event(object: Object) -> Event {
     let series = object.series.unwrap_or_default();
     let single = time(object.event_time.as_deref());
     let created = time(object.metadata.creation_timestamp.as_deref());
-    let first = time(object.first_timestamp.as_deref()).or(single).or(created);
+    let first = time(object.first_timestamp.as_deref())
+        .or(single)
+        .or(created);
     let last = time(series.last_observed_time.as_deref())
         .or_else(|| time(object.last_timestamp.as_deref()))
         .or(first);
@@ -104,7 +109,11 @@ fn event(object: Object) -> Event {
         namespace: object.metadata.namespace,
         kind: object.kind,
         reason: object.reason,
-        message: if object.message.is_empty() { object.note } else { object.message },
+        message: if object.message.is_empty() {
+            object.note
+        } else {
+            object.message
+        },
         count: object.count.unwrap_or(series.count).max(1),
         first,
         last,

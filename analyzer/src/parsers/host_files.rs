@@ -76,7 +76,11 @@ fn parse_command(document: &Document<'_>) -> Parsed {
 
 /// Hands every line of a short text to the pattern scan.
 pub(super) fn say_lines(document: &Document<'_>, channel: Channel) -> Parsed {
-    let said = document.text.lines().zip(1u32..).filter(|(line, _)| !line.trim().is_empty());
+    let said = document
+        .text
+        .lines()
+        .zip(1u32..)
+        .filter(|(line, _)| !line.trim().is_empty());
     Parsed {
         said: said
             .map(|(line, number)| Said {

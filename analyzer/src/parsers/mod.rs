@@ -30,7 +30,9 @@ use crate::model::{Place, Problem};
 use crate::scan::lines::LogLine;
 
 /// Where a line of text was said; rules restrict their patterns to channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Channel {
     /// Kernel messages.

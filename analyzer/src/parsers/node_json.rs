@@ -31,11 +31,15 @@ pub(super) static FILES: Parser = Parser {
 
 /// Yields each object that stands alone on a line, with its line number; the collector writes lists so.
 fn objects<'a>(document: &'a Document<'_>) -> impl Iterator<Item = (Place, &'a str)> {
-    document.text.lines().zip(1u32..).filter_map(|(line, number)| {
-        let object = line.trim().trim_end_matches(',');
-        let whole = object.starts_with('{') && object.ends_with('}');
-        whole.then(|| (document.line(number), object))
-    })
+    document
+        .text
+        .lines()
+        .zip(1u32..)
+        .filter_map(|(line, number)| {
+            let object = line.trim().trim_end_matches(',');
+            let whole = object.starts_with('{') && object.ends_with('}');
+            whole.then(|| (document.line(number), object))
+        })
 }
 
 fn parse_each<T: serde::de::DeserializeOwned>(
@@ -48,9 +52,9 @@ fn parse_each<T: serde::de::DeserializeOwned>(
         match serde_json::from_str::<T>(object) {
             Ok(record) => add(record, place, object, &mut parsed),
             Err(error) => {
-                parsed.problems.extend(
-                    Parsed::problem(place, format!("{what} not read: {error}")).problems,
-                );
+                parsed
+                    .problems
+                    .extend(Parsed::problem(place, format!("{what} not read: {error}")).problems);
             }
         }
     }
@@ -70,24 +74,28 @@ struct ProcessRecord {
 
 fn parse_processes(document: &Document<'_>) -> Parsed {
     let node = document.node.to_owned();
-    parse_each(document, "process", |record: ProcessRecord, place, object, parsed| {
-        let process = Process {
-            node: node.clone(),
-            pid: record.pid,
-            comm: record.comm,
-            exe: record.exe.unwrap_or_default(),
-            cmdline: record.cmdline,
-            cgroup: record.cgroup.unwrap_or_default(),
-            started: record.start,
-        };
-        let fact = Fact {
-            at: process.started,
-            data: process,
-            place,
-            text: excerpt(object, 600),
-        };
-        parsed.facts.push(fact.into());
-    })
+    parse_each(
+        document,
+        "process",
+        |record: ProcessRecord, place, object, parsed| {
+            let process = Process {
+                node: node.clone(),
+                pid: record.pid,
+                comm: record.comm,
+                exe: record.exe.unwrap_or_default(),
+                cmdline: record.cmdline,
+                cgroup: record.cgroup.unwrap_or_default(),
+                started: record.start,
+            };
+            let fact = Fact {
+                at: process.started,
+                data: process,
+                place,
+                text: excerpt(object, 600),
+            };
+            parsed.facts.push(fact.into());
+        },
+    )
 }
 
 /// An instance as the collector found it, before its configuration is resolved.
@@ -126,16 +134,20 @@ impl FactType for InstanceRecord {
 
 fn parse_instances(document: &Document<'_>) -> Parsed {
     let node = document.node.to_owned();
-    parse_each(document, "containerd instance", |mut record: InstanceRecord, place, object, parsed| {
-        record.node.clone_from(&node);
-        let fact = Fact {
-            at: None,
-            data: record,
-            place,
-            text: excerpt(object, 600),
-        };
-        parsed.facts.push(fact.into());
-    })
+    parse_each(
+        document,
+        "containerd instance",
+        |mut record: InstanceRecord, place, object, parsed| {
+            record.node.clone_from(&node);
+            let fact = Fact {
+                at: None,
+                data: record,
+                place,
+                text: excerpt(object, 600),
+            };
+            parsed.facts.push(fact.into());
+        },
+    )
 }
 
 /// A host file that the collector copied, or looked for and did not find.
@@ -164,14 +176,18 @@ impl FactType for CapturedFile {
 
 fn parse_files(document: &Document<'_>) -> Parsed {
     let node = document.node.to_owned();
-    parse_each(document, "file record", |mut record: CapturedFile, place, object, parsed| {
-        record.node.clone_from(&node);
-        let fact = Fact {
-            at: None,
-            data: record,
-            place,
-            text: excerpt(object, 400),
-        };
-        parsed.facts.push(fact.into());
-    })
+    parse_each(
+        document,
+        "file record",
+        |mut record: CapturedFile, place, object, parsed| {
+            record.node.clone_from(&node);
+            let fact = Fact {
+                at: None,
+                data: record,
+                place,
+                text: excerpt(object, 400),
+            };
+            parsed.facts.push(fact.into());
+        },
+    )
 }

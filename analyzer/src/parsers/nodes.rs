@@ -94,11 +94,17 @@ struct Object {
 fn parse_node(item: &Item<'_>) -> Parsed {
     let object: Object = match serde_json::from_slice(item.json) {
         Ok(object) => object,
-        Err(error) => return Parsed::problem(item.place.clone(), format!("node not read: {error}")),
+        Err(error) => {
+            return Parsed::problem(item.place.clone(), format!("node not read: {error}"));
+        }
     };
     let mut parsed = Parsed::default();
     for condition in &object.status.conditions {
-        let wanted = if condition.kind == "Ready" { "True" } else { "False" };
+        let wanted = if condition.kind == "Ready" {
+            "True"
+        } else {
+            "False"
+        };
         if condition.status != wanted && !condition.message.is_empty() {
             parsed.said.push(Said {
                 channel: Channel::Status,
@@ -117,19 +123,38 @@ fn parse_node(item: &Item<'_>) -> Parsed {
 }
 
 fn node(object: Object) -> Node {
-    let Object { metadata, spec, status } = object;
+    let Object {
+        metadata,
+        spec,
+        status,
+    } = object;
     let gpus = |of: &BTreeMap<String, Value>| of.get("nvidia.com/gpu").and_then(whole_number);
-    let labelled = ["nvidia.com/gpu.present", "feature.node.kubernetes.io/pci-10de.present"]
-        .iter()
-        .any(|label| metadata.labels.get(*label).is_some_and(|value| value == "true"));
+    let labelled = [
+        "nvidia.com/gpu.present",
+        "feature.node.kubernetes.io/pci-10de.present",
+    ]
+    .iter()
+    .any(|label| {
+        metadata
+            .labels
+            .get(*label)
+            .is_some_and(|value| value == "true")
+    });
     let mut pod_cidrs = spec.pod_cidrs;
     if let Some(single) = spec.pod_cidr.filter(|single| !pod_cidrs.contains(single)) {
         pod_cidrs.push(single);
     }
     let gpu_capacity = gpus(&status.capacity);
     Node {
-        ready: status.conditions.iter().any(|one| one.kind == "Ready" && one.status == "True"),
-        conditions: status.conditions.into_iter().map(|one| (one.kind, one.status)).collect(),
+        ready: status
+            .conditions
+            .iter()
+            .any(|one| one.kind == "Ready" && one.status == "True"),
+        conditions: status
+            .conditions
+            .into_iter()
+            .map(|one| (one.kind, one.status))
+            .collect(),
         runtime: status.node_info.container_runtime_version,
         kubelet: status.node_info.kubelet_version,
         kernel: status.node_info.kernel_version,
@@ -150,7 +175,10 @@ fn node(object: Object) -> Node {
             .into_iter()
             .map(|taint| format!("{}={}:{}", taint.key, taint.value, taint.effect))
             .collect(),
-        cri_socket: metadata.annotations.get("kubeadm.alpha.kubernetes.io/cri-socket").cloned(),
+        cri_socket: metadata
+            .annotations
+            .get("kubeadm.alpha.kubernetes.io/cri-socket")
+            .cloned(),
         name: metadata.name,
     }
 }
@@ -175,8 +203,9 @@ fn parse_runtime_class(item: &Item<'_>) -> Parsed {
                 ..Parsed::default()
             }
         }
-        Err(error) => {
-            Parsed::problem(item.place.clone(), format!("runtime class not read: {error}"))
-        }
+        Err(error) => Parsed::problem(
+            item.place.clone(),
+            format!("runtime class not read: {error}"),
+        ),
     }
 }

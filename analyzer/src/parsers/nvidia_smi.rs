@@ -37,5 +37,7 @@ fn parse(document: &Document<'_>) -> Parsed {
 
 fn after<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     let rest = &line[line.find(label)? + label.len()..];
-    rest.split_whitespace().next().filter(|value| *value != "N/A")
+    rest.split_whitespace()
+        .next()
+        .filter(|value| *value != "N/A")
 }

@@ -32,8 +32,10 @@ fn parse(document: &Document<'_>) -> Parsed {
     };
     let root = xml.root_element();
     let mut parsed = Parsed::default();
-    let gpus: Vec<Node<'_, '_>> =
-        root.children().filter(|child| child.has_tag_name("gpu")).collect();
+    let gpus: Vec<Node<'_, '_>> = root
+        .children()
+        .filter(|child| child.has_tag_name("gpu"))
+        .collect();
     let attached = text(root, "attached_gpus").and_then(|count| count.parse().ok());
     let driver = Driver {
         node: document.node.to_owned(),
@@ -43,7 +45,9 @@ fn parse(document: &Document<'_>) -> Parsed {
         gpus: attached.or(u64::try_from(gpus.len()).ok()),
     };
     let version = driver.version.clone();
-    parsed.facts.push(fact(document, root, "driver_version", &version, driver));
+    parsed
+        .facts
+        .push(fact(document, root, "driver_version", &version, driver));
     for node in gpus {
         let gpu = gpu(document.node, node);
         let uuid = gpu.uuid.clone();
@@ -54,11 +58,10 @@ fn parse(document: &Document<'_>) -> Parsed {
 
 fn gpu(node_name: &str, node: Node<'_, '_>) -> Gpu {
     let remap = child(node, "remapped_rows");
-    let pending = remap.and_then(|rows| {
-        text(rows, "remapped_row_pending").or_else(|| text(rows, "pending"))
-    });
-    let action = text(node, "gpu_recovery_action")
-        .filter(|action| !matches!(*action, "None" | "N/A"));
+    let pending =
+        remap.and_then(|rows| text(rows, "remapped_row_pending").or_else(|| text(rows, "pending")));
+    let action =
+        text(node, "gpu_recovery_action").filter(|action| !matches!(*action, "None" | "N/A"));
     Gpu {
         node: node_name.to_owned(),
         bus_id: node.attribute("id").unwrap_or_default().to_owned(),
@@ -88,7 +91,11 @@ fn ecc_uncorrectable(gpu: Node<'_, '_>) -> Option<u64> {
         })
         .filter_map(|counter| counter.text()?.trim().parse().ok())
         .collect();
-    (!counters.is_empty()).then(|| counters.iter().fold(0, |sum: u64, one| sum.saturating_add(*one)))
+    (!counters.is_empty()).then(|| {
+        counters
+            .iter()
+            .fold(0, |sum: u64, one| sum.saturating_add(*one))
+    })
 }
 
 fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
@@ -110,7 +117,11 @@ fn fact<T: crate::facts::FactType>(
     Fact {
         data,
         place: document.at_offset(at.range().start),
-        text: if value.is_empty() { String::new() } else { value.to_owned() },
+        text: if value.is_empty() {
+            String::new()
+        } else {
+            value.to_owned()
+        },
         at: None,
     }
     .into()

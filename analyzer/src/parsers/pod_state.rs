@@ -69,7 +69,11 @@ pub(super) fn printed(pod: &Inputs<'_>) -> String {
         state = containers_state(pod, state);
     }
     if pod.deleting {
-        return if pod.reason == Some("NodeLost") { "Unknown".into() } else { "Terminating".into() };
+        return if pod.reason == Some("NodeLost") {
+            "Unknown".into()
+        } else {
+            "Terminating".into()
+        };
     }
     // A pod that is bound but has no container status yet is waiting for its sandbox.
     let silent = pod.containers.is_empty() && pod.init.is_empty();
@@ -86,9 +90,13 @@ fn init_state(init: &[ContainerStatus]) -> Option<String> {
             (Some(ended), _) if ended.exit_code == 0 => {}
             (Some(ended), _) => return Some(format!("Init:{}", ended_word(ended))),
             (None, _) if state.running.is_some() && status.ready => {}
-            (None, Some(Waiting { reason: Some(reason), .. }))
-                if !reason.is_empty() && reason != "PodInitializing" =>
-            {
+            (
+                None,
+                Some(Waiting {
+                    reason: Some(reason),
+                    ..
+                }),
+            ) if !reason.is_empty() && reason != "PodInitializing" => {
                 return Some(format!("Init:{reason}"));
             }
             _ => return Some(format!("Init:{index}/{}", init.len())),
@@ -102,7 +110,13 @@ fn containers_state(pod: &Inputs<'_>, start: String) -> String {
     let mut running = false;
     for status in pod.containers.iter().rev() {
         match (&status.state.waiting, &status.state.terminated) {
-            (Some(Waiting { reason: Some(reason), .. }), _) if !reason.is_empty() => {
+            (
+                Some(Waiting {
+                    reason: Some(reason),
+                    ..
+                }),
+                _,
+            ) if !reason.is_empty() => {
                 state.clone_from(reason);
             }
             (_, Some(ended)) => state = ended_word(ended),
@@ -111,7 +125,11 @@ fn containers_state(pod: &Inputs<'_>, start: String) -> String {
         }
     }
     if state == "Completed" && running {
-        state = if pod.ready { "Running".into() } else { "NotReady".into() };
+        state = if pod.ready {
+            "Running".into()
+        } else {
+            "NotReady".into()
+        };
     }
     state
 }

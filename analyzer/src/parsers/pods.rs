@@ -15,7 +15,10 @@ use crate::facts::kube::{Container, Pod};
 /// Reads `kubectl get pods -o json`, one namespace an entry.
 pub(super) static PARSER: Parser = Parser {
     id: "pods",
-    reads: &["cluster-resources/pods/*.json", "cluster-resources/pods.json"],
+    reads: &[
+        "cluster-resources/pods/*.json",
+        "cluster-resources/pods.json",
+    ],
     read: Read::Items(parse),
 };
 
@@ -135,7 +138,9 @@ struct Object {
 
 /// Reads an RFC 3339 time as the API server writes it.
 pub(super) fn time(text: Option<&str>) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text?).ok().map(|at| at.to_utc())
+    DateTime::parse_from_rfc3339(text?)
+        .ok()
+        .map(|at| at.to_utc())
 }
 
 /// Reads a quantity that counts things (`"1"` or `1`); a value that is neither is not read.
@@ -152,8 +157,16 @@ fn parse(item: &Item<'_>) -> Parsed {
     let pod = pod(&object);
     say_conditions(&object, &pod, item, &mut parsed);
     let groups = [
-        (&object.spec.init_containers, &object.status.init_container_statuses, true),
-        (&object.spec.containers, &object.status.container_statuses, false),
+        (
+            &object.spec.init_containers,
+            &object.status.init_container_statuses,
+            true,
+        ),
+        (
+            &object.spec.containers,
+            &object.status.container_statuses,
+            false,
+        ),
     ];
     for (specs, statuses, init) in groups {
         for status in statuses {
@@ -183,7 +196,10 @@ pub(super) fn fact<T>(data: T, item: &Item<'_>, text: String) -> Fact<T> {
 
 fn pod(object: &Object) -> Pod {
     let (meta, spec, status) = (&object.metadata, &object.spec, &object.status);
-    let ready = status.conditions.iter().find(|condition| condition.kind == "Ready");
+    let ready = status
+        .conditions
+        .iter()
+        .find(|condition| condition.kind == "Ready");
     let is_ready = ready.is_some_and(|condition| condition.status == "True");
     let state = pod_state::printed(&pod_state::Inputs {
         phase: &status.phase,
@@ -202,16 +218,32 @@ fn pod(object: &Object) -> Pod {
         healthy: status.phase == "Succeeded" || (status.phase == "Running" && is_ready),
         since: ready.and_then(|condition| time(condition.last_transition_time.as_deref())),
         created: time(meta.creation_timestamp.as_deref()),
-        restarts: status.container_statuses.iter().map(|status| status.restart_count).sum(),
-        owner: meta.owner_references.first().map_or_else(String::new, |owner| {
-            format!("{}/{}", owner.kind.to_lowercase(), owner.name)
-        }),
+        restarts: status
+            .container_statuses
+            .iter()
+            .map(|status| status.restart_count)
+            .sum(),
+        owner: meta
+            .owner_references
+            .first()
+            .map_or_else(String::new, |owner| {
+                format!("{}/{}", owner.kind.to_lowercase(), owner.name)
+            }),
         component: component(&meta.name, images.map(|container| container.image.as_str())),
-        gpus: gpus.filter_map(|(_, count)| count.parse::<u64>().ok()).sum(),
+        gpus: gpus
+            .filter_map(|(_, count)| count.parse::<u64>().ok())
+            .sum(),
         extended,
         env: environment(spec.containers.iter().chain(&spec.init_containers)),
-        mounts: host_mounts(&spec.volumes, spec.containers.iter().chain(&spec.init_containers)),
-        images: spec.containers.iter().map(|container| container.image.clone()).collect(),
+        mounts: host_mounts(
+            &spec.volumes,
+            spec.containers.iter().chain(&spec.init_containers),
+        ),
+        images: spec
+            .containers
+            .iter()
+            .map(|container| container.image.clone())
+            .collect(),
         namespace: meta.namespace.clone(),
         name: meta.name.clone(),
         node: spec.node_name.clone(),
@@ -232,13 +264,23 @@ fn is_gpu(resource: &str) -> bool {
 
 fn extended_resources(spec: &Spec) -> BTreeMap<String, String> {
     let mut sums: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in spec.containers.iter().flat_map(|container| &container.resources.limits) {
+    for (name, value) in spec
+        .containers
+        .iter()
+        .flat_map(|container| &container.resources.limits)
+    {
         if !name.contains('/') {
             continue;
         }
-        let before = sums.get(name).and_then(|sum| sum.parse::<u64>().ok()).unwrap_or(0);
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let sum = whole_number(value).map_or(text, |count| before.saturating_add(count).to_string());
+        let before = sums
+            .get(name)
+            .and_then(|sum| sum.parse::<u64>().ok())
+            .unwrap_or(0);
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        let sum =
+            whole_number(value).map_or(text, |count| before.saturating_add(count).to_string());
         sums.insert(name.clone(), sum);
     }
     sums
@@ -264,7 +306,10 @@ pub(super) fn host_mounts<'a>(
     mounts
         .filter_map(|mount| {
             let volume = volumes.iter().find(|volume| volume.name == mount.name)?;
-            Some((mount.mount_path.clone(), volume.host_path.as_ref()?.path.clone()))
+            Some((
+                mount.mount_path.clone(),
+                volume.host_path.as_ref()?.path.clone(),
+            ))
         })
         .collect()
 }
@@ -292,7 +337,13 @@ fn container(pod: &Pod, status: &ContainerStatus, image: &str, init: bool) -> Co
     } else if status.state.running.is_some() {
         container.state = "running".into();
     }
-    if let Some(Terminated { reason, message, exit_code, .. }) = &status.last_state.terminated {
+    if let Some(Terminated {
+        reason,
+        message,
+        exit_code,
+        ..
+    }) = &status.last_state.terminated
+    {
         container.last_reason = reason.clone().unwrap_or_default();
         container.last_message = message.clone().unwrap_or_default();
         container.exit_code = container.exit_code.or(Some(*exit_code));
@@ -310,10 +361,17 @@ fn state_text(container: &Container) -> String {
 }
 
 fn say_conditions(object: &Object, pod: &Pod, item: &Item<'_>, parsed: &mut Parsed) {
-    let conditions = object.status.conditions.iter().filter(|condition| condition.status != "True");
+    let conditions = object
+        .status
+        .conditions
+        .iter()
+        .filter(|condition| condition.status != "True");
     let mut texts: Vec<(String, Option<DateTime<Utc>>)> = conditions
         .filter_map(|condition| {
-            let message = condition.message.as_deref().filter(|message| !message.is_empty())?;
+            let message = condition
+                .message
+                .as_deref()
+                .filter(|message| !message.is_empty())?;
             let reason = condition.reason.as_deref().unwrap_or(&condition.kind);
             Some((
                 format!("{reason}: {message}"),
@@ -326,7 +384,9 @@ fn say_conditions(object: &Object, pod: &Pod, item: &Item<'_>, parsed: &mut Pars
         texts.push((format!("{reason}: {message}"), None));
     }
     for (text, at) in texts {
-        parsed.said.push(said(pod.namespace.as_str(), &pod.name, text, item, at));
+        parsed
+            .said
+            .push(said(pod.namespace.as_str(), &pod.name, text, item, at));
     }
 }
 
@@ -334,7 +394,9 @@ fn say_container(container: &Container, item: &Item<'_>, parsed: &mut Parsed) {
     for text in [&container.message, &container.last_message] {
         if !text.is_empty() {
             let (namespace, pod) = (&container.namespace, &container.pod);
-            parsed.said.push(said(namespace, pod, text.clone(), item, None));
+            parsed
+                .said
+                .push(said(namespace, pod, text.clone(), item, None));
         }
     }
 }

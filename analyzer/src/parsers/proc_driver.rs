@@ -35,5 +35,8 @@ fn parse(document: &Document<'_>) -> Parsed {
 }
 
 fn is_version(word: &str) -> bool {
-    word.split('.').count() >= 2 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    word.split('.').count() >= 2
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
 }

@@ -15,12 +15,16 @@ fn parse(document: &Document<'_>) -> Parsed {
     let mut parsed = Parsed::default();
     if let Some((_, name)) = document.path.split_once("/rootfs/proc/sys/") {
         let value = document.text.trim();
-        parsed.facts.push(setting(document, &name.replace('/', "."), value, value, 1));
+        parsed
+            .facts
+            .push(setting(document, &name.replace('/', "."), value, value, 1));
         return parsed;
     }
     for (line, number) in document.text.lines().zip(1u32..) {
         if let Some((name, value)) = line.split_once('=') {
-            parsed.facts.push(setting(document, name.trim(), value.trim(), line, number));
+            parsed
+                .facts
+                .push(setting(document, name.trim(), value.trim(), line, number));
         }
     }
     parsed

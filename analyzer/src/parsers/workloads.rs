@@ -67,9 +67,20 @@ fn parse(item: &Item<'_>) -> Parsed {
     let containers = || pods.containers.iter().chain(&pods.init_containers);
     let workload = Workload {
         kind: folder.trim_end_matches('s').to_owned(),
-        desired: object.status.desired_number_scheduled.or(object.spec.replicas).unwrap_or(0),
-        ready: object.status.number_ready.or(object.status.ready_replicas).unwrap_or(0),
-        component: component(&object.metadata.name, containers().map(|one| one.image.as_str())),
+        desired: object
+            .status
+            .desired_number_scheduled
+            .or(object.spec.replicas)
+            .unwrap_or(0),
+        ready: object
+            .status
+            .number_ready
+            .or(object.status.ready_replicas)
+            .unwrap_or(0),
+        component: component(
+            &object.metadata.name,
+            containers().map(|one| one.image.as_str()),
+        ),
         env: environment(containers()),
         mounts: host_mounts(&pods.volumes, containers()),
         images: containers().map(|one| one.image.clone()).collect(),

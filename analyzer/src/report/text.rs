@@ -117,7 +117,10 @@ fn evidence(incident: &Incident, role: Role, most: usize, out: &mut String) {
             String::new()
         };
         line(out, 4, &format!("{label}: {}{times}", evidence.says));
-        excerpt(out, &format!("{}: {}", evidence.place, evidence.text.trim()));
+        excerpt(
+            out,
+            &format!("{}: {}", evidence.place, evidence.text.trim()),
+        );
     }
     if lines.len() > most {
         line(

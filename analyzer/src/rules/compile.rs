@@ -75,11 +75,7 @@ pub struct RuleSet {
 }
 
 /// Reads and checks one rule file; `patterns` receives its line patterns.
-pub fn compile(
-    name: &str,
-    text: &str,
-    patterns: &mut Vec<LinePattern>,
-) -> Result<Rule, RuleError> {
+pub fn compile(name: &str, text: &str, patterns: &mut Vec<LinePattern>) -> Result<Rule, RuleError> {
     let fail = |what: String| RuleError {
         file: name.to_owned(),
         what,
@@ -101,20 +97,38 @@ pub fn compile(
 }
 
 fn check_names(name: &str, file: &RuleFile) -> Result<(), String> {
-    let stem = name.rsplit('/').next().unwrap_or(name).trim_end_matches(".yaml");
+    let stem = name
+        .rsplit('/')
+        .next()
+        .unwrap_or(name)
+        .trim_end_matches(".yaml");
     if file.id != stem {
-        return Err(format!("id {:?} must be the file's name, {stem:?}", file.id));
+        return Err(format!(
+            "id {:?} must be the file's name, {stem:?}",
+            file.id
+        ));
     }
     if !template::names(&file.title).is_empty() {
-        return Err("title must hold without facts; put the sentence with {signal.field} under headline".into());
+        return Err(
+            "title must hold without facts; put the sentence with {signal.field} under headline"
+                .into(),
+        );
     }
     for need in &file.needs {
         if sources::find(need).is_none() {
             let known: Vec<&str> = sources::SOURCES.iter().map(|source| source.id).collect();
-            return Err(format!("needs unknown source {need:?}; known: {}", known.join(", ")));
+            return Err(format!(
+                "needs unknown source {need:?}; known: {}",
+                known.join(", ")
+            ));
         }
     }
-    let groups = [&file.confirmed, &file.likely, &file.possible, &file.ruled_out];
+    let groups = [
+        &file.confirmed,
+        &file.likely,
+        &file.possible,
+        &file.ruled_out,
+    ];
     for group in groups.into_iter().flatten() {
         for signal in group.all.iter().chain(&group.any).chain(&group.none) {
             known_signal(file, signal)?;
@@ -125,10 +139,18 @@ fn check_names(name: &str, file: &RuleFile) -> Result<(), String> {
                 .into());
         }
     }
-    for signal in file.symptoms.iter().chain(file.observations.iter().flat_map(|o| &o.shows)) {
+    for signal in file
+        .symptoms
+        .iter()
+        .chain(file.observations.iter().flat_map(|o| &o.shows))
+    {
         known_signal(file, signal)?;
     }
-    if file.kind == Kind::Cause && file.confirmed.is_empty() && file.likely.is_empty() && file.possible.is_empty() {
+    if file.kind == Kind::Cause
+        && file.confirmed.is_empty()
+        && file.likely.is_empty()
+        && file.possible.is_empty()
+    {
         return Err("no group under confirmed, likely or possible: it could never fire".into());
     }
     Ok(())
@@ -139,14 +161,14 @@ fn known_signal(file: &RuleFile, signal: &str) -> Result<(), String> {
         return Ok(());
     }
     let known: Vec<&str> = file.signals.keys().map(String::as_str).collect();
-    Err(format!("unknown signal {signal:?}; the file defines: {}", known.join(", ")))
+    Err(format!(
+        "unknown signal {signal:?}; the file defines: {}",
+        known.join(", ")
+    ))
 }
 
 /// Compiles what a signal looks for; also gives the names that its sentence may use.
-fn look(
-    signal: &Signal,
-    patterns: &mut Vec<LinePattern>,
-) -> Result<(Look, Vec<String>), String> {
+fn look(signal: &Signal, patterns: &mut Vec<LinePattern>) -> Result<(Look, Vec<String>), String> {
     match (&signal.fact, &signal.line) {
         (Some(kind), None) => fact_look(kind, signal),
         (None, Some(line)) => line_look(line, signal, patterns),
@@ -157,19 +179,29 @@ fn look(
 fn fact_look(kind: &str, signal: &Signal) -> Result<(Look, Vec<String>), String> {
     let Some(info) = KINDS.iter().find(|info| info.kind == kind) else {
         let known: Vec<&str> = KINDS.iter().map(|info| info.kind).collect();
-        return Err(format!("unknown fact {kind:?}; known: {}", known.join(", ")));
+        return Err(format!(
+            "unknown fact {kind:?}; known: {}",
+            known.join(", ")
+        ));
     };
     let mut tests = Vec::new();
     for (field, condition) in &signal.conditions {
         if !info.fields.iter().any(|known| known.name == field) {
             let known: Vec<&str> = info.fields.iter().map(|field| field.name).collect();
-            return Err(format!("fact {kind} has no field {field:?}; it has: {}", known.join(", ")));
+            return Err(format!(
+                "fact {kind} has no field {field:?}; it has: {}",
+                known.join(", ")
+            ));
         }
         for test in field_tests(condition).map_err(|what| format!("field {field}: {what}"))? {
             tests.push((field.clone(), test));
         }
     }
-    let mut names: Vec<String> = info.fields.iter().map(|field| field.name.to_owned()).collect();
+    let mut names: Vec<String> = info
+        .fields
+        .iter()
+        .map(|field| field.name.to_owned())
+        .collect();
     names.push("subject".into());
     let look = Look::Fact {
         kind: kind.to_owned(),
@@ -182,11 +214,17 @@ fn field_tests(condition: &Value) -> Result<Vec<Test>, String> {
     let Value::Object(map) = condition else {
         return Ok(vec![Test::Equals(condition.clone())]);
     };
-    map.iter().map(|(name, value)| field_test(name, value)).collect()
+    map.iter()
+        .map(|(name, value)| field_test(name, value))
+        .collect()
 }
 
 fn field_test(name: &str, value: &Value) -> Result<Test, String> {
-    let number = || value.as_f64().ok_or_else(|| format!("{name} needs a number"));
+    let number = || {
+        value
+            .as_f64()
+            .ok_or_else(|| format!("{name} needs a number"))
+    };
     Ok(match name {
         "eq" => Test::Equals(value.clone()),
         "in" => Test::In(value.as_array().cloned().ok_or("in needs a list")?),
@@ -230,9 +268,12 @@ fn line_look(
         return Err("where belongs to fact; a line is tested by its expression".into());
     }
     let regex = regex(line)?;
-    let mut names: Vec<String> =
-        regex.capture_names().flatten().map(str::to_owned).collect();
-    names.extend(["subject".to_owned(), "speaker".to_owned(), "line".to_owned()]);
+    let mut names: Vec<String> = regex.capture_names().flatten().map(str::to_owned).collect();
+    names.extend([
+        "subject".to_owned(),
+        "speaker".to_owned(),
+        "line".to_owned(),
+    ]);
     patterns.push(LinePattern {
         regex,
         channels: signal.channels.clone(),
@@ -251,22 +292,36 @@ fn check_template(text: &str, known: impl Fn(&str) -> bool) -> Result<(), String
 fn check_texts(file: &RuleFile, fields: &BTreeMap<&str, Vec<String>>) -> Result<(), String> {
     let known = |name: &str| {
         name.split_once('.').is_some_and(|(signal, field)| {
-            fields.get(signal).is_some_and(|names| names.iter().any(|known| known == field))
+            fields
+                .get(signal)
+                .is_some_and(|names| names.iter().any(|known| known == field))
         })
     };
     let remedy = &file.remedy;
     let mut texts: Vec<&str> = vec![&file.summary, &file.explanation, &remedy.title];
     texts.extend(file.headline.as_deref());
     texts.extend(file.chain.iter().flatten().map(String::as_str));
-    texts.extend(file.observations.iter().flat_map(|one| [&*one.ask, &*one.run, &*one.so]));
+    texts.extend(
+        file.observations
+            .iter()
+            .flat_map(|one| [&*one.ask, &*one.run, &*one.so]),
+    );
     for step in remedy.steps.iter().chain(&remedy.verify) {
         texts.push(&step.text);
         texts.extend(step.run.as_deref());
         texts.extend(step.expect.as_deref());
     }
     texts.extend(remedy.files.iter().map(|one| one.content.as_str()));
-    texts.extend(remedy.mitigate.iter().chain(&remedy.prevent).map(String::as_str));
-    texts.into_iter().try_for_each(|text| check_template(text, known))
+    texts.extend(
+        remedy
+            .mitigate
+            .iter()
+            .chain(&remedy.prevent)
+            .map(String::as_str),
+    );
+    texts
+        .into_iter()
+        .try_for_each(|text| check_template(text, known))
 }
 
 /// Whether a group holds, given which signals were seen.

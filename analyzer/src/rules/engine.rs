@@ -102,7 +102,10 @@ pub fn assess<'r>(
     for hit in hits {
         by_pattern.entry(hit.pattern).or_default().push(hit);
     }
-    set.rules.iter().map(|rule| assess_one(rule, &views, &by_pattern, available)).collect()
+    set.rules
+        .iter()
+        .map(|rule| assess_one(rule, &views, &by_pattern, available))
+        .collect()
 }
 
 fn assess_one<'r>(
@@ -113,13 +116,21 @@ fn assess_one<'r>(
 ) -> Assessment<'r> {
     let mut seen = BTreeMap::new();
     for (name, look) in &rule.looks {
-        let says = rule.file.signals.get(name).map_or("", |signal| signal.says.as_str());
+        let says = rule
+            .file
+            .signals
+            .get(name)
+            .map_or("", |signal| signal.says.as_str());
         let sightings: Vec<Sighting> = match look {
             Look::Fact { kind, tests } => views
                 .get(kind.as_str())
                 .into_iter()
                 .flatten()
-                .filter(|view| tests.iter().all(|(field, test)| passes(test, &view.fields[field])))
+                .filter(|view| {
+                    tests
+                        .iter()
+                        .all(|(field, test)| passes(test, &view.fields[field]))
+                })
                 .map(|view| from_view(view, says))
                 .collect(),
             Look::Line(pattern) => hits
@@ -163,7 +174,9 @@ fn judge<'r>(
         (Verdict::Possible, &file.possible),
     ];
     for (verdict, groups) in levels {
-        let holding = groups.iter().find(|group| holds(group, |signal| seen.contains_key(signal)));
+        let holding = groups
+            .iter()
+            .find(|group| holds(group, |signal| seen.contains_key(signal)));
         if let Some(group) = holding {
             return (Some(verdict), Some(group));
         }
@@ -185,7 +198,12 @@ fn from_view(view: &FactView, says: &str) -> Sighting {
         place: view.place.clone(),
         text: view.text.clone(),
         at: view.at,
-        count: view.fields.get("count").and_then(Value::as_u64).unwrap_or(1).max(1),
+        count: view
+            .fields
+            .get("count")
+            .and_then(Value::as_u64)
+            .unwrap_or(1)
+            .max(1),
         values,
     }
 }
@@ -194,7 +212,11 @@ fn from_hit(hit: &Hit, says: &str) -> Sighting {
     let mut values = hit.captures.clone();
     values.insert("subject".into(), hit.subject.clone());
     values.insert("line".into(), hit.text.clone());
-    let speaker = if hit.speaker.is_empty() { &hit.subject } else { &hit.speaker };
+    let speaker = if hit.speaker.is_empty() {
+        &hit.subject
+    } else {
+        &hit.speaker
+    };
     values.insert("speaker".into(), speaker.clone());
     Sighting {
         says: template::fill_from(says, &values),

@@ -31,7 +31,11 @@ impl fmt::Display for Failure {
             _ => "WRONG",
         };
         let got = self.got.map_or("quiet", Verdict::word);
-        write!(f, "{word} {}: {:?}: expected {:?}, got {got}", self.rule, self.example, self.expected)
+        write!(
+            f,
+            "{word} {}: {:?}: expected {:?}, got {got}",
+            self.rule, self.example, self.expected
+        )
     }
 }
 
@@ -62,7 +66,9 @@ pub fn run(set: RuleSet) -> Result<Outcome, ExampleError> {
         .iter()
         .flat_map(|rule| {
             let file = &rule.file;
-            file.examples.iter().map(|example| (file.id.clone(), file.kind, example.clone()))
+            file.examples
+                .iter()
+                .map(|example| (file.id.clone(), file.kind, example.clone()))
         })
         .collect();
     let analyzer = Analyzer::new(set)?;
@@ -88,12 +94,16 @@ pub fn run(set: RuleSet) -> Result<Outcome, ExampleError> {
 
 fn verdict(analysis: &Analysis, rule: &str, kind: file::Kind) -> Option<Verdict> {
     match kind {
-        Kind::Cause => {
-            analysis.differential.iter().find(|row| row.cause == rule).map(|row| row.verdict)
-        }
-        Kind::Benign => {
-            analysis.benign.iter().any(|noise| noise.id == rule).then_some(Verdict::Confirmed)
-        }
+        Kind::Cause => analysis
+            .differential
+            .iter()
+            .find(|row| row.cause == rule)
+            .map(|row| row.verdict),
+        Kind::Benign => analysis
+            .benign
+            .iter()
+            .any(|noise| noise.id == rule)
+            .then_some(Verdict::Confirmed),
     }
 }
 
@@ -130,7 +140,11 @@ mod tests {
             let file = &rule.file;
             let has = |live: bool| {
                 file.examples.iter().any(|example| {
-                    example.expect.verdict().is_some_and(crate::model::Verdict::is_live) == live
+                    example
+                        .expect
+                        .verdict()
+                        .is_some_and(crate::model::Verdict::is_live)
+                        == live
                 })
             };
             assert!(has(true), "{} has no example that fires", file.id);

@@ -48,7 +48,10 @@ fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, RuleError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|error| fail(folder, error))? {
         let path = entry.map_err(|error| fail(folder, error))?.path();
-        if path.extension().is_some_and(|extension| extension == "yaml") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "yaml")
+        {
             let text = std::fs::read_to_string(&path).map_err(|error| fail(&path, error))?;
             files.push((path.display().to_string(), text));
         }

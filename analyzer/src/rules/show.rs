@@ -7,10 +7,21 @@ use super::{Rule, RuleSet};
 
 /// One line a rule.
 pub fn list(set: &RuleSet, out: &mut dyn Write) -> io::Result<()> {
-    let width = set.rules.iter().map(|rule| rule.file.id.len()).max().unwrap_or(0);
+    let width = set
+        .rules
+        .iter()
+        .map(|rule| rule.file.id.len())
+        .max()
+        .unwrap_or(0);
     for rule in &set.rules {
         let file = &rule.file;
-        writeln!(out, "{:width$}  {:12}  {}", file.id, file.family, first_line(&file.summary))?;
+        writeln!(
+            out,
+            "{:width$}  {:12}  {}",
+            file.id,
+            file.family,
+            first_line(&file.summary)
+        )?;
     }
     Ok(())
 }
@@ -23,10 +34,19 @@ fn first_line(text: &str) -> &str {
 pub fn page(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
     let file = &rule.file;
     writeln!(out, "# {}\n\n{}\n", file.id, file.title)?;
-    writeln!(out, "Family {}, severity {}.\n", file.family, file.severity.word())?;
+    writeln!(
+        out,
+        "Family {}, severity {}.\n",
+        file.family,
+        file.severity.word()
+    )?;
     paragraph(out, "What happened", &file.summary)?;
     paragraph(out, "Why", &file.explanation)?;
-    paragraph(out, "How to tell it from its look-alikes", &file.look_alikes)?;
+    paragraph(
+        out,
+        "How to tell it from its look-alikes",
+        &file.look_alikes,
+    )?;
     list_of(out, "What would speak against it", &file.refuted_by)?;
     writeln!(out, "## What is looked for\n")?;
     for (name, signal) in &file.signals {
@@ -66,7 +86,11 @@ fn steps(out: &mut dyn Write, heading: &str, steps: &[StepFile]) -> io::Result<(
     for (step, number) in steps.iter().zip(1u32..) {
         writeln!(out, "{number}. {}", step.text)?;
         if let Some(run) = &step.run {
-            writeln!(out, "\n       {}\n", run.trim_end().replace('\n', "\n       "))?;
+            writeln!(
+                out,
+                "\n       {}\n",
+                run.trim_end().replace('\n', "\n       ")
+            )?;
         }
     }
     writeln!(out)

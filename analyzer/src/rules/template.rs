@@ -29,7 +29,10 @@ pub fn fill<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
 /// Fills a text, or says that it cannot: none if any name has no value.
 pub fn fill_whole<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
     let known = |name: &str| value(name).is_some_and(|value| !value.is_empty());
-    names(text).into_iter().all(known).then(|| fill(text, &value))
+    names(text)
+        .into_iter()
+        .all(known)
+        .then(|| fill(text, &value))
 }
 
 /// Fills those sentences of a text whose names all have values and drops the others.
@@ -40,7 +43,9 @@ pub fn fill_sentences<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -
 
 /// Splits after a full stop that a blank follows; names in braces hold no blanks.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(". ").map(str::trim).filter(|sentence| !sentence.is_empty())
+    text.split_inclusive(". ")
+        .map(str::trim)
+        .filter(|sentence| !sentence.is_empty())
 }
 
 /// Fills a command. A name without a value stays visible as `<name>`, so that nobody runs a guess.
@@ -95,7 +100,9 @@ fn pieces<'a>(text: &'a str, mut each: impl FnMut(Piece<'a>)) {
 
 fn is_name(text: &str) -> bool {
     !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
 #[cfg(test)]
@@ -120,6 +127,9 @@ mod tests {
     #[test]
     fn braces_of_shell_and_json_survive() {
         let none = BTreeMap::new();
-        assert_eq!(fill_from("awk '{print $1}' {{}} {", &none), "awk '{print $1}' {} {");
+        assert_eq!(
+            fill_from("awk '{print $1}' {{}} {", &none),
+            "awk '{print $1}' {} {"
+        );
     }
 }

@@ -40,7 +40,9 @@ fn of_journal(origin: &Origin<'_>, bytes: &[u8]) -> Option<Problem> {
 }
 
 fn problem(origin: &Origin<'_>, lines_before: usize, text: String) -> Problem {
-    let line = u32::try_from(lines_before).unwrap_or(u32::MAX).saturating_add(1);
+    let line = u32::try_from(lines_before)
+        .unwrap_or(u32::MAX)
+        .saturating_add(1);
     Problem {
         place: Place {
             path: origin.path.to_owned(),

@@ -44,14 +44,22 @@ pub(super) fn parse_lines(
         return None;
     }
     for place in faults {
-        extend(&mut all, Parsed::problem(place, "invalid JSON: not an object with metadata; this item is left out"));
+        extend(
+            &mut all,
+            Parsed::problem(
+                place,
+                "invalid JSON: not an object with metadata; this item is left out",
+            ),
+        );
     }
     Some(all)
 }
 
 /// The first or last line of a list: `{..."items":[` or `]}`.
 fn is_frame(json: &[u8]) -> bool {
-    (json.starts_with(b"{") && json.ends_with(b"[")) || json == b"]}" || json.ends_with(b"\"items\":[]}")
+    (json.starts_with(b"{") && json.ends_with(b"["))
+        || json == b"]}"
+        || json.ends_with(b"\"items\":[]}")
 }
 
 /// Told without parsing; the parser of the item says what is wrong with it.
@@ -88,7 +96,9 @@ pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> 
     let (mut line, mut counted) = (1u32, 0usize);
     for item in items {
         // Items follow one another, so only the stretch since the last one is counted.
-        let offset = (item.get().as_ptr() as usize).saturating_sub(base).clamp(counted, bytes.len());
+        let offset = (item.get().as_ptr() as usize)
+            .saturating_sub(base)
+            .clamp(counted, bytes.len());
         let newlines = memchr::memchr_iter(b'\n', &bytes[counted..offset]).count();
         line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         counted = offset;

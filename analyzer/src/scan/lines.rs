@@ -68,9 +68,7 @@ impl<'a> Origin<'a> {
             ["cluster-resources", "pods", "logs", namespace, pod, ..] => {
                 ("", format!("pod/{namespace}/{pod}"))
             }
-            ["nodes", node, "journal", unit] => {
-                (*node, unit.trim_end_matches(".json").to_owned())
-            }
+            ["nodes", node, "journal", unit] => (*node, unit.trim_end_matches(".json").to_owned()),
             ["nodes", node, ..] => (*node, String::new()),
             _ => ("", String::new()),
         };
@@ -173,7 +171,10 @@ mod tests {
         assert_eq!(line.speaker, "snap.k8s.containerd.service");
         assert_eq!(line.subject(), "node/n1");
         assert_eq!(line.place().line, Some(7));
-        assert_eq!(line.at.unwrap().to_rfc3339(), "2025-09-28T03:40:06.218563+00:00");
+        assert_eq!(
+            line.at.unwrap().to_rfc3339(),
+            "2025-09-28T03:40:06.218563+00:00"
+        );
     }
 
     #[test]

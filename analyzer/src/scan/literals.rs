@@ -35,7 +35,10 @@ fn best(hir: &Hir) -> Option<Vec<String>> {
         HirKind::Concat(parts) => {
             let inner = parts.iter().filter_map(best);
             let run = longest_run(parts);
-            inner.chain(run).filter(|found| usable(found)).max_by_key(|found| shortest(found))
+            inner
+                .chain(run)
+                .filter(|found| usable(found))
+                .max_by_key(|found| shortest(found))
         }
         HirKind::Alternation(parts) => {
             let mut all = Vec::new();
@@ -66,7 +69,8 @@ fn longest_run(parts: &[Hir]) -> Option<Vec<String>> {
         match part.kind() {
             HirKind::Literal(literal) => {
                 for &byte in literal.0.iter() {
-                    let plain = (byte.is_ascii_graphic() || byte == b' ') && byte != b'"' && byte != b'\\';
+                    let plain =
+                        (byte.is_ascii_graphic() || byte == b' ') && byte != b'"' && byte != b'\\';
                     if plain {
                         run.push(char::from(byte.to_ascii_lowercase()));
                     } else {
@@ -110,16 +114,23 @@ mod tests {
 
     fn check(pattern: &str, expect: Option<&[&str]>) {
         let found = required(pattern);
-        let found: Option<Vec<&str>> =
-            found.as_ref().map(|texts| texts.iter().map(String::as_str).collect());
+        let found: Option<Vec<&str>> = found
+            .as_ref()
+            .map(|texts| texts.iter().map(String::as_str).collect());
         assert_eq!(found.as_deref(), expect, "{pattern}");
     }
 
     #[test]
     fn the_longest_text_that_every_match_contains_is_found() {
-        check(r#"no runtime for "(?P<h>[^"]+)" is configured"#, Some(&["no runtime for "]));
+        check(
+            r#"no runtime for "(?P<h>[^"]+)" is configured"#,
+            Some(&["no runtime for "]),
+        );
         check(r"(?i)fallen off the bus", Some(&["fallen off the bus"]));
-        check(r"i/o timeout|temporary failure", Some(&["i/o timeout", "temporary failure"]));
+        check(
+            r"i/o timeout|temporary failure",
+            Some(&["i/o timeout", "temporary failure"]),
+        );
         check(r"(abc)?defg\d+", Some(&["defg"]));
         check(r"NVRM: Xid.*79", Some(&["nvrm: xid"]));
     }

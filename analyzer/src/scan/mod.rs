@@ -81,7 +81,9 @@ pub fn check_glob(glob: &str) -> Result<(), globset::Error> {
 
 /// The node that a path names; empty for cluster entries.
 pub fn node_of(path: &str) -> &str {
-    path.strip_prefix("nodes/").and_then(|rest| rest.split('/').next()).unwrap_or("")
+    path.strip_prefix("nodes/")
+        .and_then(|rest| rest.split('/').next())
+        .unwrap_or("")
 }
 
 /// Reads a bundle, tar or folder once.
@@ -178,7 +180,11 @@ impl<'a> Gather<'a> {
             node: node_of(path),
             text: &text,
         };
-        match self.router.parser(path).map(|parser| (parser.id, parser.read)) {
+        match self
+            .router
+            .parser(path)
+            .map(|parser| (parser.id, parser.read))
+        {
             Some((id, Read::Whole(parse))) => {
                 let parsed = guarded(id, path, || parse(&document));
                 self.parsed(parsed);
@@ -194,7 +200,10 @@ impl<'a> Gather<'a> {
         if self.kept <= KEPT_TOTAL {
             self.documents.insert(path.to_owned(), text);
         } else {
-            self.problem(path, "was left out: the files kept in memory reached their limit");
+            self.problem(
+                path,
+                "was left out: the files kept in memory reached their limit",
+            );
         }
     }
 
@@ -248,7 +257,10 @@ fn guarded(id: &str, path: &str, parse: impl FnOnce() -> Parsed) -> Parsed {
             path: path.to_owned(),
             line: None,
         };
-        Parsed::problem(place, format!("parser {id} failed on this entry; this is a bug in casefile"))
+        Parsed::problem(
+            place,
+            format!("parser {id} failed on this entry; this is a bug in casefile"),
+        )
     })
 }
 
@@ -290,7 +302,8 @@ fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
 }
 
 fn merge_packets(mut packets: Vec<PacketLine>) -> Vec<PacketLine> {
-    let entry = |packet: &PacketLine| (packet.node.clone(), packet.place.path.clone(), packet.key());
+    let entry =
+        |packet: &PacketLine| (packet.node.clone(), packet.place.path.clone(), packet.key());
     packets.sort_by(|a, b| (entry(a), &a.place).cmp(&(entry(b), &b.place)));
     let mut merged: Vec<PacketLine> = Vec::new();
     for packet in packets {

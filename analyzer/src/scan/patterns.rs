@@ -37,7 +37,11 @@ impl LinePattern {
             || self.channels.is_empty()
             || self.channels.contains(&channel);
         let unknown = channel == Channel::Text || speaker.is_empty();
-        here && (unknown || self.speaker.as_ref().is_none_or(|regex| regex.is_match(speaker)))
+        here && (unknown
+            || self
+                .speaker
+                .as_ref()
+                .is_none_or(|regex| regex.is_match(speaker)))
     }
 }
 
@@ -114,12 +118,18 @@ impl Patterns {
         let mut by_literal: BTreeMap<String, Vec<Target>> = BTreeMap::new();
         for (index, pattern) in patterns.iter().enumerate() {
             for literal in literals::required(pattern.regex.as_str()).unwrap_or_default() {
-                by_literal.entry(literal).or_default().push(Target::Pattern(index));
+                by_literal
+                    .entry(literal)
+                    .or_default()
+                    .push(Target::Pattern(index));
             }
         }
         for (index, extractor) in EXTRACTORS.iter().enumerate() {
             let needle = extractor.needle.to_ascii_lowercase();
-            by_literal.entry(needle).or_default().push(Target::Extractor(index));
+            by_literal
+                .entry(needle)
+                .or_default()
+                .push(Target::Extractor(index));
         }
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
@@ -140,14 +150,23 @@ impl Patterns {
         let mut from = 0;
         let mut counted_to = 0;
         let mut line_number = 0u32;
-        while let Some(first) = self.automaton.find(aho_corasick::Input::new(bytes).range(from..)) {
+        while let Some(first) = self
+            .automaton
+            .find(aho_corasick::Input::new(bytes).range(from..))
+        {
             let start = memchr::memrchr(b'\n', &bytes[..first.start()]).map_or(0, |at| at + 1);
             let end = memchr::memchr(b'\n', &bytes[first.end()..])
                 .map_or(bytes.len(), |at| first.end() + at);
             let newlines = memchr::memchr_iter(b'\n', &bytes[counted_to..start]).count();
             line_number = line_number.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
             counted_to = start;
-            self.line(origin, &bytes[start..end], line_number, &mut found, &mut counts);
+            self.line(
+                origin,
+                &bytes[start..end],
+                line_number,
+                &mut found,
+                &mut counts,
+            );
             from = end;
         }
         found
@@ -300,8 +319,12 @@ struct Counter {
 
 impl Counter {
     fn add(&mut self, hit: Hit, hits: &mut Vec<Hit>) {
-        let key =
-            (hit.pattern, hit.subject.clone(), hit.speaker.clone(), hit.captures.clone());
+        let key = (
+            hit.pattern,
+            hit.subject.clone(),
+            hit.speaker.clone(),
+            hit.captures.clone(),
+        );
         if let Some(&at) = self.groups.get(&key) {
             hits[at].absorb(&hit);
             return;
@@ -354,6 +377,9 @@ mod tests {
         let origin = Origin::of("x.txt", Channel::Text);
         let found = set.search(&origin, b"a\ntimeout 1\nb\ntimeout 2\n");
         assert_eq!(found.hits.len(), 1);
-        assert_eq!((found.hits[0].count, found.hits[0].place.line), (2, Some(2)));
+        assert_eq!(
+            (found.hits[0].count, found.hits[0].place.line),
+            (2, Some(2))
+        );
     }
 }

@@ -73,7 +73,10 @@ fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Resolved {
     let facts = NodeFacts {
         tree,
         processes: &processes,
-        processes_captured: known.paths.iter().any(|path| *path == format!("nodes/{node}/processes.json")),
+        processes_captured: known
+            .paths
+            .iter()
+            .any(|path| *path == format!("nodes/{node}/processes.json")),
         versions: &versions,
         node_runtime: runtime.as_ref(),
         cri_socket: socket.as_ref(),
@@ -101,7 +104,11 @@ fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Resolved {
 }
 
 fn processes(known: &Known<'_>, node: &str) -> Vec<Seen> {
-    let of_node = known.facts.table::<Process>().iter().filter(|process| process.data.node == node);
+    let of_node = known
+        .facts
+        .table::<Process>()
+        .iter()
+        .filter(|process| process.data.node == node);
     of_node
         .map(|process| Seen {
             pid: u32::try_from(process.data.pid).unwrap_or(0),
@@ -146,19 +153,26 @@ fn versions(known: &Known<'_>, node: &str) -> BTreeMap<String, String> {
 }
 
 fn instance_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -> Vec<AnyFact> {
-    let (Some(config), Some(cri)) =
-        (resolved.configs.get(&instance.id), resolved.cris.get(&instance.id))
-    else {
+    let (Some(config), Some(cri)) = (
+        resolved.configs.get(&instance.id),
+        resolved.cris.get(&instance.id),
+    ) else {
         return Vec::new();
     };
     let mut facts = vec![instance_fact(known, resolved, instance, config, cri)];
     for problem in config.problems.iter().chain(&cri.problems) {
         facts.push(fault_fact(known, resolved, instance, problem));
     }
-    let wanted: BTreeSet<&str> =
-        known.facts.table::<RuntimeClass>().iter().map(|class| class.data.handler.as_str()).collect();
+    let wanted: BTreeSet<&str> = known
+        .facts
+        .table::<RuntimeClass>()
+        .iter()
+        .map(|class| class.data.handler.as_str())
+        .collect();
     for handler in wanted.into_iter().filter(|handler| !handler.is_empty()) {
-        facts.push(handler_fact(known, resolved, instance, config, cri, handler));
+        facts.push(handler_fact(
+            known, resolved, instance, config, cri, handler,
+        ));
     }
     facts
 }
@@ -190,12 +204,23 @@ fn instance_fact(
         KubeletUse::Instance { id, why, .. } if *id == instance.id => why.first(),
         _ => None,
     };
-    let nvidia = cri.nvidia_handlers().into_iter().find_map(|handler| handler.place.as_ref());
+    let nvidia = cri
+        .nvidia_handlers()
+        .into_iter()
+        .find_map(|handler| handler.place.as_ref());
     let (place, text) = match (chosen, nvidia) {
         (Some(line), _) => of_evidence(known, line),
         (None, Some(place)) => of_place(known, place),
         (None, None) => instance.evidence.first().map_or_else(
-            || (Place { path: String::new(), line: None }, String::new()),
+            || {
+                (
+                    Place {
+                        path: String::new(),
+                        line: None,
+                    },
+                    String::new(),
+                )
+            },
             |line| of_evidence(known, line),
         ),
     };
@@ -251,7 +276,10 @@ fn stale(
     instance: &Instance,
     config: &EffectiveConfig,
 ) -> &'static str {
-    let started = instance.started.as_deref().and_then(|at| DateTime::parse_from_rfc3339(at).ok());
+    let started = instance
+        .started
+        .as_deref()
+        .and_then(|at| DateTime::parse_from_rfc3339(at).ok());
     let Some(started) = started else {
         return "unknown";
     };
@@ -260,7 +288,12 @@ fn stale(
         .table::<CapturedFile>()
         .iter()
         .filter(|file| file.data.node == resolved.node)
-        .filter(|file| config.files.iter().any(|read| read.host_path == file.data.path))
+        .filter(|file| {
+            config
+                .files
+                .iter()
+                .any(|read| read.host_path == file.data.path)
+        })
         .filter_map(|file| file.data.mtime)
         .collect();
     match changed.iter().max() {
@@ -291,11 +324,20 @@ fn handler_fact(
     let (place, text) = match (&check.provenance, root) {
         (Some(place), _) => of_place(known, place),
         (None, Some(root)) => {
-            let place = Place { path: root.bundle_path.clone(), line: Some(1) };
+            let place = Place {
+                path: root.bundle_path.clone(),
+                line: Some(1),
+            };
             let text = text_at(known, &place).unwrap_or_default();
             (place, text)
         }
-        (None, None) => (Place { path: String::new(), line: None }, String::new()),
+        (None, None) => (
+            Place {
+                path: String::new(),
+                line: None,
+            },
+            String::new(),
+        ),
     };
     Fact {
         data,
@@ -323,7 +365,15 @@ fn fault_fact(
     let kind = serde_json::to_value(problem).ok();
     let kind = kind.as_ref().and_then(|value| value.get("kind")?.as_str());
     let (place, text) = problem.place().map_or_else(
-        || (Place { path: String::new(), line: None }, String::new()),
+        || {
+            (
+                Place {
+                    path: String::new(),
+                    line: None,
+                },
+                String::new(),
+            )
+        },
         |place| of_place(known, place),
     );
     Fact {

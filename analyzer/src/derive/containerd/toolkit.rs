@@ -37,23 +37,40 @@ pub(super) fn targets(known: &Known<'_>, resolved: &Resolved) -> Vec<AnyFact> {
             }
         }
     }
-    told.into_iter().map(|told| target(known, resolved, &told)).collect()
+    told.into_iter()
+        .map(|told| target(known, resolved, &told))
+        .collect()
 }
 
 fn target(known: &Known<'_>, resolved: &Resolved, told: &Told) -> AnyFact {
-    let found = toolkit_target(&told.input, &resolved.instances, &resolved.kubelet, &resolved.configs);
-    let used = resolved.instances.iter().find(|one| resolved.used(&one.id) == "yes");
+    let found = toolkit_target(
+        &told.input,
+        &resolved.instances,
+        &resolved.kubelet,
+        &resolved.configs,
+    );
+    let used = resolved
+        .instances
+        .iter()
+        .find(|one| resolved.used(&one.id) == "yes");
     let path = |target: &Option<crate::containerd::toolkit::Target>| {
-        target.as_ref().map(|target| target.path.clone()).unwrap_or_default()
+        target
+            .as_ref()
+            .map(|target| target.path.clone())
+            .unwrap_or_default()
     };
     let config = path(&found.config);
-    let source = found.config.as_ref().and_then(|target| target.source.clone());
+    let source = found
+        .config
+        .as_ref()
+        .and_then(|target| target.source.clone());
     let source = source.or_else(|| told.input.source.clone());
     let set = found.config.as_ref().is_some_and(|target| target.set);
     let wrote = resolved.cris.iter().any(|(id, cri)| {
-        let reads = resolved.configs.get(id).is_some_and(|one| {
-            one.files.iter().any(|file| file.host_path == config)
-        });
+        let reads = resolved
+            .configs
+            .get(id)
+            .is_some_and(|one| one.files.iter().any(|file| file.host_path == config));
         reads && !cri.nvidia_handlers().is_empty()
     });
     let data = ToolkitTarget {
@@ -71,7 +88,15 @@ fn target(known: &Known<'_>, resolved: &Resolved, told: &Told) -> AnyFact {
         config,
     };
     let (place, text) = source.map_or_else(
-        || (Place { path: String::new(), line: None }, String::new()),
+        || {
+            (
+                Place {
+                    path: String::new(),
+                    line: None,
+                },
+                String::new(),
+            )
+        },
         |line| of_evidence(known, &line),
     );
     Fact {
@@ -92,7 +117,11 @@ fn origin(set: bool, told: &Told) -> String {
 }
 
 fn workloads(known: &Known<'_>) -> Vec<Told> {
-    let toolkits = known.facts.table::<Workload>().iter().filter(|one| one.data.component == "toolkit");
+    let toolkits = known
+        .facts
+        .table::<Workload>()
+        .iter()
+        .filter(|one| one.data.component == "toolkit");
     toolkits
         .map(|one| {
             let data = &one.data;
@@ -111,7 +140,12 @@ fn pods(known: &Known<'_>, node: &str) -> Vec<Told> {
     toolkits
         .map(|pod| Told {
             by: format!("pod/{}/{}", pod.data.namespace, pod.data.name),
-            input: input(&pod.data.env, &pod.data.mounts, pod.data.images.iter(), &pod.place),
+            input: input(
+                &pod.data.env,
+                &pod.data.mounts,
+                pod.data.images.iter(),
+                &pod.place,
+            ),
         })
         .collect()
 }
@@ -138,7 +172,10 @@ fn input<'a>(
                 source: Some(source.clone()),
             })
             .collect(),
-        mounts: mounts.iter().map(|(inside, host)| (inside.clone(), host.clone())).collect(),
+        mounts: mounts
+            .iter()
+            .map(|(inside, host)| (inside.clone(), host.clone()))
+            .collect(),
         version: images.find_map(|image| image_version(image)),
         source: Some(source),
         ..ToolkitInput::default()
@@ -178,11 +215,16 @@ fn of_values(path: &str, text: &str) -> Option<ToolkitInput> {
     }
     let lines = toolkit_lines(text);
     let line = |wanted: &str| {
-        let found = lines.iter().find(|(_, line)| line.contains(wanted)).or(lines.first());
+        let found = lines
+            .iter()
+            .find(|(_, line)| line.contains(wanted))
+            .or(lines.first());
         Evidence {
             path: path.to_owned(),
             line: found.map_or(0, |(number, _)| *number),
-            text: found.map(|(_, line)| line.trim().to_owned()).unwrap_or_default(),
+            text: found
+                .map(|(_, line)| line.trim().to_owned())
+                .unwrap_or_default(),
         }
     };
     let variables = toolkit.get("env").and_then(Value::as_array);
@@ -190,11 +232,18 @@ fn of_values(path: &str, text: &str) -> Option<ToolkitInput> {
         let name = variable.get("name")?.as_str()?.to_owned();
         let value = variable.get("value")?.as_str()?.to_owned();
         let source = Some(line(&name));
-        Some(EnvVar { name, value, source })
+        Some(EnvVar {
+            name,
+            value,
+            source,
+        })
     });
     Some(ToolkitInput {
         chart_env: chart_env.collect(),
-        version: toolkit.get("version").and_then(Value::as_str).map(str::to_owned),
+        version: toolkit
+            .get("version")
+            .and_then(Value::as_str)
+            .map(str::to_owned),
         source: Some(line("env:")),
         ..ToolkitInput::default()
     })
@@ -202,9 +251,12 @@ fn of_values(path: &str, text: &str) -> Option<ToolkitInput> {
 
 /// The lines of the top-level `toolkit` section, numbered from 1.
 fn toolkit_lines(text: &str) -> Vec<(u32, &str)> {
-    let mut numbered = (1u32..).zip(text.lines()).skip_while(|(_, line)| !line.starts_with("toolkit:"));
+    let mut numbered = (1u32..)
+        .zip(text.lines())
+        .skip_while(|(_, line)| !line.starts_with("toolkit:"));
     let head = numbered.next();
-    let section = numbered.take_while(|(_, line)| line.is_empty() || line.starts_with([' ', '-', '#']));
+    let section =
+        numbered.take_while(|(_, line)| line.is_empty() || line.starts_with([' ', '-', '#']));
     head.into_iter().chain(section).collect()
 }
 

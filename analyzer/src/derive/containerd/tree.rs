@@ -14,7 +14,11 @@ pub(super) fn captured(known: &Known<'_>, node: &str) -> MapTree {
     for (path, text) in copies.take_while(|(path, _)| path.starts_with(&prefix)) {
         tree.add(&format!("/{}", &path[prefix.len()..]), path, text);
     }
-    let records = known.facts.table::<CapturedFile>().iter().filter(|one| one.data.node == node);
+    let records = known
+        .facts
+        .table::<CapturedFile>()
+        .iter()
+        .filter(|one| one.data.node == node);
     let mut listed = BTreeSet::new();
     for record in records {
         let file = &record.data;

@@ -8,7 +8,6 @@ use super::blocks::{Block, ExcerptItem, Rich};
 use super::{escape, words};
 use crate::model::{Analysis, Evidence, Incident, Place};
 
-
 mod appendix;
 mod communication;
 mod coverage;
