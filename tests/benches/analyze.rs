@@ -4,6 +4,12 @@
 //! `CASEFILE_BENCH_MIB` sets another size; the bundle is kept under `target/bench/` and made again
 //! only when the size changes.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark prints its figures"
+)]
+
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

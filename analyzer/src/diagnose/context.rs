@@ -84,43 +84,29 @@ fn workload(pod: &Fact<Pod>) -> ImpactedWorkload {
 pub(super) fn environment(facts: &Facts) -> Vec<EnvironmentItem> {
     let mut items = Vec::new();
     for node in facts.table::<Node>() {
-        let data = &node.data;
-        add(&mut items, format!("Node {}", data.name), &data.os, node);
+        let Node {
+            name,
+            os,
+            kernel,
+            kubelet,
+            runtime,
+            ..
+        } = &node.data;
+        add(&mut items, format!("Node {name}"), os, node);
+        add(&mut items, format!("Kernel of {name}"), kernel, node);
+        add(&mut items, format!("Kubelet of {name}"), kubelet, node);
         add(
             &mut items,
-            format!("Kernel of {}", data.name),
-            &data.kernel,
-            node,
-        );
-        add(
-            &mut items,
-            format!("Kubelet of {}", data.name),
-            &data.kubelet,
-            node,
-        );
-        add(
-            &mut items,
-            format!("Container runtime of {}", data.name),
-            &data.runtime,
+            format!("Container runtime of {name}"),
+            runtime,
             node,
         );
     }
     for one in facts.table::<ContainerdInstance>() {
-        let used = match one.data.used_by_kubelet.as_str() {
-            "yes" => ", used by the kubelet",
-            "no" => ", not used by the kubelet",
-            _ => "",
-        };
-        let version = if one.data.version.is_empty() {
-            "version unknown"
-        } else {
-            &one.data.version
-        };
-        let value = format!("{version}, config {}{used}", one.data.config);
         add(
             &mut items,
             format!("containerd {}", one.data.id),
-            &value,
+            &instance(&one.data),
             one,
         );
     }
@@ -153,19 +139,37 @@ pub(super) fn environment(facts: &Facts) -> Vec<EnvironmentItem> {
         );
     }
     for release in facts.table::<HelmRelease>() {
-        let data = &release.data;
-        let value = format!(
-            "{} {}, revision {}, {}",
-            data.chart, data.version, data.revision, data.status
-        );
+        let HelmRelease {
+            namespace,
+            name,
+            chart,
+            version,
+            revision,
+            status,
+        } = &release.data;
+        let value = format!("{chart} {version}, revision {revision}, {status}");
         add(
             &mut items,
-            format!("Helm release {}/{}", data.namespace, data.name),
+            format!("Helm release {namespace}/{name}"),
             &value,
             release,
         );
     }
     items
+}
+
+fn instance(one: &ContainerdInstance) -> String {
+    let used = match one.used_by_kubelet.as_str() {
+        "yes" => ", used by the kubelet",
+        "no" => ", not used by the kubelet",
+        _ => "",
+    };
+    let version = if one.version.is_empty() {
+        "version unknown"
+    } else {
+        &one.version
+    };
+    format!("{version}, config {}{used}", one.config)
 }
 
 fn add<T>(items: &mut Vec<EnvironmentItem>, label: String, value: &str, fact: &Fact<T>) {

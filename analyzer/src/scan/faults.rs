@@ -29,7 +29,8 @@ fn of_journal(origin: &Origin<'_>, bytes: &[u8]) -> Option<Problem> {
     for (number, end) in ends.enumerate() {
         let line = bytes[start..end].trim_ascii();
         start = (end + 1).min(bytes.len());
-        if !line.is_empty() && !(line.starts_with(b"{") && line.ends_with(b"}")) {
+        let object = line.starts_with(b"{") && line.ends_with(b"}");
+        if !line.is_empty() && !object {
             count += 1;
             first.get_or_insert(number);
         }
