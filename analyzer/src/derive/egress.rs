@@ -152,8 +152,6 @@ fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyF
     let answer = firewall.evaluate_logged(&line.packet);
     let (from_pod, why, sender) = origin_of(known, packet, &line.node);
     let answer = answer.answer;
-    let name =
-        |interface: Option<&Interface>| interface.map(ToString::to_string).unwrap_or_default();
     let owner = owner(&answer, line.packet.is_ufw());
     let words = words(&answer);
     let blocked = BlockedPacket {
@@ -189,6 +187,8 @@ fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyF
                 "logged packet".into()
             },
             packet: in_words(packet),
+            in_iface: name(packet.in_iface.as_ref()),
+            out_iface: name(packet.out_iface.as_ref()),
             verdict: verdict(&answer),
             decided_by: words,
             owner,
@@ -265,6 +265,8 @@ fn needed(known: &Known<'_>, firewall: &Firewall, node: &str) -> Vec<AnyFact> {
             node: node.to_owned(),
             question,
             packet: in_words(&packet),
+            in_iface: name(packet.in_iface.as_ref()),
+            out_iface: name(packet.out_iface.as_ref()),
             verdict: verdict(&answer),
             decided_by: words(&answer),
             owner: owner(&answer, false),
@@ -360,6 +362,10 @@ fn upstream_servers(known: &Known<'_>, node: &str) -> BTreeSet<IpAddr> {
         .chain(logged)
         .filter(|address| !address.is_loopback())
         .collect()
+}
+
+fn name(interface: Option<&Interface>) -> String {
+    interface.map(ToString::to_string).unwrap_or_default()
 }
 
 fn direction(direction: Direction) -> &'static str {

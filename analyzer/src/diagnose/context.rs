@@ -53,10 +53,9 @@ pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
     }
     let gpus = facts.table::<Gpu>();
     if !gpus.is_empty() {
-        impact.counts.insert(
-            "gpus_seen_by_driver".into(),
-            u64::try_from(gpus.len()).unwrap_or(0),
-        );
+        impact
+            .counts
+            .insert("gpus".into(), u64::try_from(gpus.len()).unwrap_or(0));
     }
     impact.workloads = pods
         .iter()

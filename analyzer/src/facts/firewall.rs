@@ -82,6 +82,10 @@ pub struct EgressCheck {
     pub question: String,
     /// Packet in words.
     pub packet: String,
+    /// Interface in, `lxc+` for all pods' interfaces.
+    pub in_iface: String,
+    /// Interface out.
+    pub out_iface: String,
     /// `accepted`, `dropped`, `rejected` or `undecided`.
     pub verdict: String,
     /// The rule or policy that decides, or why it is undecided.
@@ -96,6 +100,8 @@ impl FactType for EgressCheck {
         field("node", "node"),
         field("question", "question"),
         field("packet", "packet in words"),
+        field("in_iface", "interface in"),
+        field("out_iface", "interface out"),
         field("verdict", "accepted, dropped, rejected or undecided"),
         field("decided_by", "the deciding rule or policy"),
         field("owner", "ufw, iptables or firewalld"),

@@ -117,6 +117,10 @@ pub struct ToolkitTarget {
     pub socket_matches_kubelet: String,
     /// Whether an NVIDIA handler stands in the config it wrote.
     pub wrote_handler: bool,
+    /// Helm release of the GPU Operator; empty if there is none.
+    pub release: String,
+    /// Its namespace.
+    pub release_namespace: String,
 }
 
 impl FactType for ToolkitTarget {
@@ -134,6 +138,8 @@ impl FactType for ToolkitTarget {
         field("matches_kubelet", "yes, no or unknown"),
         field("socket_matches_kubelet", "yes, no or unknown"),
         field("wrote_handler", "an NVIDIA handler stands in that config"),
+        field("release", "helm release of the GPU Operator"),
+        field("release_namespace", "namespace of that release"),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)

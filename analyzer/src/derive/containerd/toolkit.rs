@@ -73,7 +73,10 @@ fn target(known: &Known<'_>, resolved: &Resolved, told: &Told) -> AnyFact {
             .is_some_and(|one| one.files.iter().any(|file| file.host_path == config));
         reads && !cri.nvidia_handlers().is_empty()
     });
+    let release = operator_releases(known).next();
     let data = ToolkitTarget {
+        release: release.map(|one| one.name.clone()).unwrap_or_default(),
+        release_namespace: release.map(|one| one.namespace.clone()).unwrap_or_default(),
         node: resolved.node.clone(),
         told: told.by.clone(),
         socket: path(&found.socket),
@@ -112,7 +115,10 @@ fn origin(set: bool, told: &Told) -> String {
     if set {
         format!("CONTAINERD_CONFIG of {}", told.by)
     } else {
-        format!("the default, because {} sets no CONTAINERD_CONFIG", told.by)
+        format!(
+            "the default, because CONTAINERD_CONFIG is not set by {}",
+            told.by
+        )
     }
 }
 
@@ -187,24 +193,30 @@ fn image_version(image: &str) -> Option<String> {
     (name.contains("toolkit") && !tag.contains('/')).then(|| tag.to_owned())
 }
 
+fn operator_releases<'a>(known: &'a Known<'_>) -> impl Iterator<Item = &'a HelmRelease> {
+    let releases = known
+        .facts
+        .table::<HelmRelease>()
+        .iter()
+        .map(|release| &release.data);
+    releases.filter(|release| release.chart.contains("gpu-operator"))
+}
+
 /// What the values of GPU Operator releases tell the toolkit.
 fn releases(known: &Known<'_>) -> Vec<Told> {
-    let releases = known.facts.table::<HelmRelease>().iter();
-    releases
-        .filter(|release| release.data.chart.contains("gpu-operator"))
-        .filter_map(|release| {
-            let (namespace, name) = (&release.data.namespace, &release.data.name);
-            let folder = format!("helm/{namespace}/{name}");
-            let path = ["values-all.yaml", "values-user.yaml"]
-                .iter()
-                .map(|file| format!("{folder}/{file}"))
-                .find(|path| known.documents.contains_key(path))?;
-            let text = known.documents.get(&path)?;
-            let input = of_values(&path, text)?;
-            let by = format!("the values of helm release {namespace}/{name}");
-            Some(Told { by, input })
-        })
-        .collect()
+    let told = operator_releases(known).filter_map(|release| {
+        let (namespace, name) = (&release.namespace, &release.name);
+        let folder = format!("helm/{namespace}/{name}");
+        let path = ["values-all.yaml", "values-user.yaml"]
+            .iter()
+            .map(|file| format!("{folder}/{file}"))
+            .find(|path| known.documents.contains_key(path))?;
+        let text = known.documents.get(&path)?;
+        let input = of_values(&path, text)?;
+        let by = format!("the values of helm release {namespace}/{name}");
+        Some(Told { by, input })
+    });
+    told.collect()
 }
 
 fn of_values(path: &str, text: &str) -> Option<ToolkitInput> {

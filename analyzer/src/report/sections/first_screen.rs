@@ -147,7 +147,7 @@ fn since(analysis: &Analysis) -> Rich {
 const PAIRS: [(&str, &str); 3] = [
     ("gpu_nodes_affected", "gpu_nodes"),
     ("gpus_allocatable", "gpus"),
-    ("pods_affected", "pods"),
+    ("pods_unhealthy", "pods"),
 ];
 
 /// What was counted, as short phrases.
@@ -161,8 +161,12 @@ pub(crate) fn counted(impact: &Impact) -> Vec<String> {
         parts.push(match whole {
             "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
-            _ => format!("{part_count} of {} affected", words::count(all, "pod")),
+            _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
         });
+    }
+    // Without a count of the cards themselves, what the cluster can hand out still says something.
+    if let (Some(free), None) = (get("gpus_allocatable"), get("gpus")) {
+        parts.push(format!("{} allocatable", words::count(free, "GPU")));
     }
     parts
 }
@@ -176,7 +180,8 @@ pub(super) fn counted_besides(impact: &Impact) -> Vec<String> {
                 && impact.counts.contains_key(*whole)
         })
     };
-    let rest = impact.counts.iter().filter(|(key, _)| !paired(key));
+    let phrased = |key: &str| paired(key) || key == "gpus_allocatable" || key == "nodes";
+    let rest = impact.counts.iter().filter(|(key, _)| !phrased(key));
     rest.map(|(key, number)| format!("{}: {number}", key.replace('_', " ")))
         .collect()
 }
