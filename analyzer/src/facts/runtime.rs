@@ -121,6 +121,8 @@ pub struct ToolkitTarget {
     pub release: String,
     /// Its namespace.
     pub release_namespace: String,
+    /// Its chart version.
+    pub release_version: String,
 }
 
 impl FactType for ToolkitTarget {
@@ -140,6 +142,7 @@ impl FactType for ToolkitTarget {
         field("wrote_handler", "an NVIDIA handler stands in that config"),
         field("release", "helm release of the GPU Operator"),
         field("release_namespace", "namespace of that release"),
+        field("release_version", "chart version of that release"),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)

@@ -76,6 +76,7 @@ fn target(known: &Known<'_>, resolved: &Resolved, told: &Told) -> AnyFact {
     let release = operator_releases(known).next();
     let data = ToolkitTarget {
         release: release.map(|one| one.name.clone()).unwrap_or_default(),
+        release_version: release.map(|one| one.version.clone()).unwrap_or_default(),
         release_namespace: release.map(|one| one.namespace.clone()).unwrap_or_default(),
         node: resolved.node.clone(),
         told: told.by.clone(),
