@@ -186,7 +186,9 @@ fn fact_look(kind: &str, signal: &Signal) -> Result<(Look, Vec<String>), String>
     };
     let mut tests = Vec::new();
     for (field, condition) in &signal.conditions {
-        if !info.fields.iter().any(|known| known.name == field) {
+        // `conditions.Ready` is the entry `Ready` of the map `conditions`.
+        let name = field.split('.').next().unwrap_or(field);
+        if !info.fields.iter().any(|known| known.name == name) {
             let known: Vec<&str> = info.fields.iter().map(|field| field.name).collect();
             return Err(format!(
                 "fact {kind} has no field {field:?}; it has: {}",

@@ -129,7 +129,7 @@ fn assess_one<'r>(
                 .filter(|view| {
                     tests
                         .iter()
-                        .all(|(field, test)| passes(test, &view.fields[field]))
+                        .all(|(field, test)| passes(test, entry(&view.fields, field)))
                 })
                 .map(|view| from_view(view, says))
                 .collect(),
@@ -252,6 +252,14 @@ fn passes(test: &Test, value: &Value) -> bool {
             _ => false,
         },
         Test::Not(inner) => !passes(inner, value),
+    }
+}
+
+/// A field, or with a dot in its name the entry of a field that is a map. Keys may hold dots themselves.
+fn entry<'v>(fields: &'v Value, name: &str) -> &'v Value {
+    match name.split_once('.') {
+        Some((field, key)) => &fields[field][key],
+        None => &fields[name],
     }
 }
 

@@ -109,7 +109,7 @@ pub struct Signal {
     /// Expression for the text of a line.
     #[serde(default)]
     pub line: Option<String>,
-    /// Channels of the line; all if empty.
+    /// Channels of the line; if empty, everything that is said: all but `command` and `file`.
     #[serde(default, rename = "in")]
     pub channels: Vec<Channel>,
     /// Expression for who says it (unit, identifier, pod).

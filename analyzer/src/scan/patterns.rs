@@ -24,18 +24,25 @@ const EXCERPT: usize = 700;
 pub struct LinePattern {
     /// Expression, matched against the decoded text.
     pub regex: Regex,
-    /// Channels it is looked for in; empty means all.
+    /// Channels it is looked for in; empty means everything that is said, which commands' output and
+    /// files are not: what stands there is data, and is searched only by patterns that ask for it.
     pub channels: Vec<Channel>,
     /// Expression that the speaker (unit, identifier or pod) must match.
     pub speaker: Option<Regex>,
 }
 
 impl LinePattern {
+    fn searches(&self, channel: Channel) -> bool {
+        match channel {
+            // Text of unknown origin may be anything, so every pattern is tried on it.
+            Channel::Text => true,
+            Channel::Command | Channel::File => self.channels.contains(&channel),
+            _ => self.channels.is_empty() || self.channels.contains(&channel),
+        }
+    }
+
     fn applies(&self, channel: Channel, speaker: &str) -> bool {
-        // Text of unknown origin may be anything, so every pattern is tried on it.
-        let here = channel == Channel::Text
-            || self.channels.is_empty()
-            || self.channels.contains(&channel);
+        let here = self.searches(channel);
         let unknown = channel == Channel::Text || speaker.is_empty();
         here && (unknown
             || self
@@ -190,12 +197,7 @@ impl Patterns {
                 };
             }
         }
-        patterns.retain(|index| {
-            let pattern = &self.patterns[*index];
-            origin.channel == Channel::Text
-                || pattern.channels.is_empty()
-                || pattern.channels.contains(&origin.channel)
-        });
+        patterns.retain(|index| self.patterns[*index].searches(origin.channel));
         if patterns.is_empty() && extractors.is_empty() {
             return;
         }
