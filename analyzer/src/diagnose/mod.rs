@@ -73,7 +73,10 @@ impl Analyzer {
         let explained = explain(&ranked);
         let incidents: Vec<_> = ranked
             .iter()
-            .filter(|one| one.verdict.is_some_and(Verdict::is_live))
+            .filter(|one| {
+                one.verdict
+                    .is_some_and(|verdict| verdict <= weakest_told(&ranked))
+            })
             .filter(|one| !explained.iter().any(|(id, _)| *id == one.rule.file.id))
             .map(|one| incident::build(one, &ranked, &explained, scanned))
             .collect();
@@ -118,6 +121,15 @@ fn rank<'a, 'r>(causes: &[&'a Assessment<'r>]) -> Vec<&'a Assessment<'r>> {
             .then_with(|| a.rule.file.id.cmp(&b.rule.file.id))
     });
     ranked
+}
+
+/// The weakest verdict that is told as an incident. What is merely possible is told only where
+/// nothing better is known; it always stands in the differential.
+fn weakest_told(ranked: &[&Assessment<'_>]) -> Verdict {
+    match ranked.first().and_then(|best| best.verdict) {
+        Some(Verdict::Confirmed | Verdict::Likely) => Verdict::Likely,
+        _ => Verdict::Possible,
+    }
 }
 
 /// Which live cause another live cause explains: (explained, by).
