@@ -1,0 +1,36 @@
+//! Prints which line patterns are tried most on a log, and how often they match: the ones to sharpen.
+//!
+//! `cargo run --release -p casefile-analyzer --example pattern_cost -- LOG`
+
+use std::io::Write;
+
+use casefile_analyzer::rules;
+use casefile_analyzer::rules::compile::Look;
+use casefile_analyzer::scan::literals;
+
+fn main() -> anyhow::Result<()> {
+    let path = std::env::args().nth(1).ok_or_else(|| anyhow::anyhow!("name a log"))?;
+    let text = String::from_utf8_lossy(&std::fs::read(path)?).to_ascii_lowercase();
+    let lines: Vec<&str> = text.lines().collect();
+    let (set, _) = rules::load(None)?;
+    let mut rows = Vec::new();
+    for rule in &set.rules {
+        for (name, look) in &rule.looks {
+            let Look::Line(index) = look else { continue };
+            let regex = &set.patterns[*index].regex;
+            let wanted = literals::required(regex.as_str()).unwrap_or_default();
+            for literal in wanted {
+                let tried = lines.iter().filter(|line| line.contains(&literal)).count();
+                rows.push((tried, format!("{}.{name}: {literal:?}", rule.file.id)));
+            }
+        }
+    }
+    rows.sort_by(|a, b| b.cmp(a));
+    let total: usize = rows.iter().map(|(tried, _)| tried).sum();
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{} lines, {} literals, {total} tries", lines.len(), rows.len())?;
+    for (tried, what) in rows.iter().take(70) {
+        writeln!(out, "{tried:>8}  {what}")?;
+    }
+    Ok(())
+}
