@@ -9,7 +9,9 @@ use casefile_analyzer::rules::compile::Look;
 use casefile_analyzer::scan::literals;
 
 fn main() -> anyhow::Result<()> {
-    let path = std::env::args().nth(1).ok_or_else(|| anyhow::anyhow!("name a log"))?;
+    let path = std::env::args()
+        .nth(1)
+        .ok_or_else(|| anyhow::anyhow!("name a log"))?;
     let text = String::from_utf8_lossy(&std::fs::read(path)?).to_ascii_lowercase();
     let lines: Vec<&str> = text.lines().collect();
     let (set, _) = rules::load(None)?;
@@ -18,17 +20,37 @@ fn main() -> anyhow::Result<()> {
         for (name, look) in &rule.looks {
             let Look::Line(index) = look else { continue };
             let regex = &set.patterns[*index].regex;
-            let wanted = literals::required(regex.as_str()).unwrap_or_default();
-            for literal in wanted {
-                let tried = lines.iter().filter(|line| line.contains(&literal)).count();
-                rows.push((tried, format!("{}.{name}: {literal:?}", rule.file.id)));
-            }
+            let clauses = literals::clauses(regex.as_str());
+            let Some(first) = clauses.first() else {
+                continue;
+            };
+            let rare: Vec<&String> = first
+                .iter()
+                .filter(|text| !literals::is_everyday_text(text))
+                .collect();
+            let holds = |line: &&&str| {
+                let any =
+                    |clause: &Vec<String>| clause.iter().any(|text| line.contains(text.as_str()));
+                rare.iter().any(|text| line.contains(text.as_str())) && clauses.iter().all(any)
+            };
+            let tried = lines.iter().filter(holds).count();
+            let note = if rare.is_empty() {
+                " never in logs"
+            } else {
+                ""
+            };
+            rows.push((tried, format!("{}.{name}: {rare:?}{note}", rule.file.id)));
         }
     }
     rows.sort_by(|a, b| b.cmp(a));
     let total: usize = rows.iter().map(|(tried, _)| tried).sum();
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{} lines, {} literals, {total} tries", lines.len(), rows.len())?;
+    writeln!(
+        out,
+        "{} lines, {} patterns, {total} tries",
+        lines.len(),
+        rows.len()
+    )?;
     for (tried, what) in rows.iter().take(70) {
         writeln!(out, "{tried:>8}  {what}")?;
     }

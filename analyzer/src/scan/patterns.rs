@@ -97,11 +97,6 @@ pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<Da
     }
 }
 
-enum Target {
-    Pattern(usize),
-    Extractor(usize),
-}
-
 /// What a stretch of lines held.
 #[derive(Default)]
 pub struct Found {
@@ -111,10 +106,25 @@ pub struct Found {
     pub packets: Vec<PacketLine>,
 }
 
+/// What makes a pattern worth trying on a line: a literal of every clause, by their ids.
+struct Clauses {
+    all: Vec<Vec<usize>>,
+    /// Those of the first clause that are rare in logs. In a log one of these has to be there; an
+    /// everyday word alone does not make a pattern worth trying.
+    rare: Vec<usize>,
+}
+
 /// The compiled set.
 pub struct Patterns {
-    automaton: AhoCorasick,
-    targets: Vec<Vec<Target>>,
+    /// Literals worth stopping at in a log.
+    rare: AhoCorasick,
+    /// All literals.
+    every: AhoCorasick,
+    /// Patterns whose best clause holds the literal.
+    triggers: Vec<Vec<usize>>,
+    /// Extractor that the literal is the needle of.
+    needles: Vec<Option<usize>>,
+    clauses: Vec<Clauses>,
     patterns: Vec<LinePattern>,
 }
 
@@ -122,48 +132,73 @@ impl Patterns {
     /// Compiles the set. Patterns without a required literal are left out; the rule checker has
     /// refused those before.
     pub fn new(patterns: Vec<LinePattern>) -> Result<Self, aho_corasick::BuildError> {
-        let mut by_literal: BTreeMap<String, Vec<Target>> = BTreeMap::new();
-        for (index, pattern) in patterns.iter().enumerate() {
-            for literal in literals::required(pattern.regex.as_str()).unwrap_or_default() {
-                by_literal
-                    .entry(literal)
-                    .or_default()
-                    .push(Target::Pattern(index));
+        let texts: Vec<Vec<Vec<String>>> = patterns
+            .iter()
+            .map(|pattern| literals::clauses(pattern.regex.as_str()))
+            .collect();
+        let needles = EXTRACTORS.iter().map(|one| one.needle.to_ascii_lowercase());
+        let known: BTreeSet<String> = texts
+            .iter()
+            .flatten()
+            .flatten()
+            .cloned()
+            .chain(needles)
+            .collect();
+        let known: Vec<String> = known.into_iter().collect();
+        let id = |text: &String| known.binary_search(text).unwrap_or(0);
+        let mut set = Self {
+            rare: automaton(&[])?,
+            every: automaton(&known)?,
+            triggers: vec![Vec::new(); known.len()],
+            needles: vec![None; known.len()],
+            clauses: Vec::new(),
+            patterns,
+        };
+        let mut rare: BTreeSet<usize> = BTreeSet::new();
+        for (index, clauses) in texts.iter().enumerate() {
+            let all: Vec<Vec<usize>> = clauses
+                .iter()
+                .map(|clause| clause.iter().map(id).collect())
+                .collect();
+            let first = || all.first().into_iter().flatten().copied();
+            for literal in first() {
+                set.triggers[literal].push(index);
             }
+            let of_logs: Vec<usize> = first()
+                .filter(|one| !literals::is_everyday_text(&known[*one]))
+                .collect();
+            rare.extend(&of_logs);
+            set.clauses.push(Clauses { rare: of_logs, all });
         }
         for (index, extractor) in EXTRACTORS.iter().enumerate() {
-            let needle = extractor.needle.to_ascii_lowercase();
-            by_literal
-                .entry(needle)
-                .or_default()
-                .push(Target::Extractor(index));
+            let literal = id(&extractor.needle.to_ascii_lowercase());
+            set.needles[literal] = Some(index);
+            rare.insert(literal);
         }
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(by_literal.keys())?;
-        Ok(Self {
-            automaton,
-            targets: by_literal.into_values().collect(),
-            patterns,
-        })
+        let rare: Vec<String> = rare
+            .into_iter()
+            .map(|literal| known[literal].clone())
+            .collect();
+        set.rare = automaton(&rare)?;
+        Ok(set)
     }
 
     /// Searches a stretch of whole lines.
     pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
         let mut found = Found::default();
         let mut counts = Counter::default();
+        let first = if is_log(origin.channel) {
+            &self.rare
+        } else {
+            &self.every
+        };
         let mut from = 0;
         let mut counted_to = 0;
         let mut line_number = 0u32;
-        while let Some(first) = self
-            .automaton
-            .find(aho_corasick::Input::new(bytes).range(from..))
-        {
-            let start = memchr::memrchr(b'\n', &bytes[..first.start()]).map_or(0, |at| at + 1);
-            let end = memchr::memchr(b'\n', &bytes[first.end()..])
-                .map_or(bytes.len(), |at| first.end() + at);
+        while let Some(hit) = first.find(aho_corasick::Input::new(bytes).range(from..)) {
+            let start = memchr::memrchr(b'\n', &bytes[..hit.start()]).map_or(0, |at| at + 1);
+            let end =
+                memchr::memchr(b'\n', &bytes[hit.end()..]).map_or(bytes.len(), |at| hit.end() + at);
             let newlines = memchr::memchr_iter(b'\n', &bytes[counted_to..start]).count();
             line_number = line_number.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
             counted_to = start;
@@ -187,26 +222,15 @@ impl Patterns {
         found: &mut Found,
         counts: &mut Counter,
     ) {
-        let mut patterns = BTreeSet::new();
-        let mut extractors = BTreeSet::new();
-        for literal in self.automaton.find_overlapping_iter(raw) {
-            for target in &self.targets[literal.pattern().as_usize()] {
-                match target {
-                    Target::Pattern(index) => patterns.insert(*index),
-                    Target::Extractor(index) => extractors.insert(*index),
-                };
-            }
-        }
-        patterns.retain(|index| self.patterns[*index].searches(origin.channel));
+        let seen = self.literals_in(raw);
+        let patterns = self.worth_trying(&seen, origin.channel);
+        let extractors: Vec<usize> = seen
+            .iter()
+            .filter_map(|literal| self.needles[*literal])
+            .collect();
         if patterns.is_empty() && extractors.is_empty() {
             return;
         }
-        let origin = Origin {
-            path: origin.path,
-            node: origin.node,
-            channel: origin.channel,
-            speaker: origin.speaker.clone(),
-        };
         let line = origin.decode(raw, number);
         for index in patterns {
             self.try_pattern(index, &line, found, counts);
@@ -216,6 +240,33 @@ impl Patterns {
                 add_packet(packet, &mut found.packets);
             }
         }
+    }
+
+    fn literals_in(&self, raw: &[u8]) -> BTreeSet<usize> {
+        self.every
+            .find_overlapping_iter(raw)
+            .map(|literal| literal.pattern().as_usize())
+            .collect()
+    }
+
+    /// Patterns of which every clause has a literal in the line, in the order of their indices.
+    fn worth_trying(&self, seen: &BTreeSet<usize>, channel: Channel) -> BTreeSet<usize> {
+        let triggered = seen
+            .iter()
+            .flat_map(|literal| &self.triggers[*literal])
+            .copied();
+        let log = is_log(channel);
+        triggered
+            .filter(|index| {
+                let clauses = &self.clauses[*index];
+                (!log || clauses.rare.iter().any(|one| seen.contains(one)))
+                    && self.patterns[*index].searches(channel)
+                    && clauses
+                        .all
+                        .iter()
+                        .all(|clause| clause.iter().any(|one| seen.contains(one)))
+            })
+            .collect()
     }
 
     fn try_pattern(
@@ -247,14 +298,8 @@ impl Patterns {
 
     /// Searches a text that was found inside an object.
     pub fn search_said(&self, said: &Said) -> Vec<Hit> {
-        let mut indices = BTreeSet::new();
-        for literal in self.automaton.find_overlapping_iter(&said.text) {
-            for target in &self.targets[literal.pattern().as_usize()] {
-                if let Target::Pattern(index) = target {
-                    indices.insert(*index);
-                }
-            }
-        }
+        let seen = self.literals_in(said.text.as_bytes());
+        let indices = self.worth_trying(&seen, said.channel);
         let matching = indices.into_iter().filter_map(|index| {
             let pattern = &self.patterns[index];
             if !pattern.applies(said.channel, "") {
@@ -274,6 +319,22 @@ impl Patterns {
         });
         matching.collect()
     }
+}
+
+/// Channels that hold so many lines that each pattern has to be rare in them.
+fn is_log(channel: Channel) -> bool {
+    matches!(
+        channel,
+        Channel::Kernel | Channel::Journal | Channel::PodLog
+    )
+}
+
+fn automaton(literals: &[String]) -> Result<AhoCorasick, aho_corasick::BuildError> {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(literals)
 }
 
 fn captures(regex: &Regex, text: &str) -> Option<BTreeMap<String, String>> {
