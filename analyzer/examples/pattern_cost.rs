@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p casefile-analyzer --example pattern_cost -- LOG`
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use casefile_analyzer::rules;
@@ -16,6 +17,7 @@ fn main() -> anyhow::Result<()> {
     let lines: Vec<&str> = text.lines().collect();
     let (set, _) = rules::load(None)?;
     let mut rows = Vec::new();
+    let mut stops: BTreeMap<String, usize> = BTreeMap::new();
     for rule in &set.rules {
         for (name, look) in &rule.looks {
             let Look::Line(index) = look else { continue };
@@ -33,6 +35,15 @@ fn main() -> anyhow::Result<()> {
                     |clause: &Vec<String>| clause.iter().any(|text| line.contains(text.as_str()));
                 rare.iter().any(|text| line.contains(text.as_str())) && clauses.iter().all(any)
             };
+            for text in &rare {
+                let count = || {
+                    lines
+                        .iter()
+                        .filter(|line| line.contains(text.as_str()))
+                        .count()
+                };
+                stops.entry((*text).clone()).or_insert_with(count);
+            }
             let tried = lines.iter().filter(holds).count();
             let note = if rare.is_empty() {
                 " never in logs"
@@ -53,6 +64,15 @@ fn main() -> anyhow::Result<()> {
     )?;
     for (tried, what) in rows.iter().take(70) {
         writeln!(out, "{tried:>8}  {what}")?;
+    }
+    let mut stops: Vec<(usize, String)> = stops
+        .into_iter()
+        .map(|(text, count)| (count, text))
+        .collect();
+    stops.sort_by(|a, b| b.cmp(a));
+    writeln!(out, "texts that a line is stopped at for:")?;
+    for (count, text) in stops.iter().take(40) {
+        writeln!(out, "{count:>8}  {text:?}")?;
     }
     Ok(())
 }

@@ -4,7 +4,11 @@ use serde::Deserialize;
 
 use super::pods::{Meta, fact, time};
 use super::{Channel, Item, Parsed, Parser, Read, Said};
+use crate::facts::excerpt;
 use crate::facts::kube::Event;
+
+/// The API server takes no longer messages (bytes); a foreign bundle may hold some.
+const LONGEST_MESSAGE: usize = 1024;
 
 /// Reads `kubectl get events -o json`, one namespace an entry.
 pub(super) static PARSER: Parser = Parser {
@@ -109,11 +113,14 @@ fn event(object: Object) -> Event {
         namespace: object.metadata.namespace,
         kind: object.kind,
         reason: object.reason,
-        message: if object.message.is_empty() {
-            object.note
-        } else {
-            object.message
-        },
+        message: excerpt(
+            if object.message.is_empty() {
+                &object.note
+            } else {
+                &object.message
+            },
+            LONGEST_MESSAGE,
+        ),
         count: object.count.unwrap_or(series.count).max(1),
         first,
         last,

@@ -9,7 +9,7 @@ use super::file::{Group, Kind, RuleFile, Signal};
 use super::template;
 use crate::facts::KINDS;
 use crate::scan::literals;
-use crate::scan::patterns::LinePattern;
+use crate::scan::patterns::{Expression, LinePattern};
 use crate::sources;
 
 /// A rule file that cannot be used, and why.
@@ -74,26 +74,59 @@ pub struct RuleSet {
     pub patterns: Vec<LinePattern>,
 }
 
+/// How far a rule file is checked before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// It ships with the analyzer: the tests have checked it, and starting must not wait for it.
+    Shipped,
+    /// It comes from outside.
+    Foreign,
+}
+
 /// Reads and checks one rule file; `patterns` receives its line patterns.
-pub fn compile(name: &str, text: &str, patterns: &mut Vec<LinePattern>) -> Result<Rule, RuleError> {
+pub fn compile(
+    name: &str,
+    text: &str,
+    trust: Trust,
+    patterns: &mut Vec<LinePattern>,
+) -> Result<Rule, RuleError> {
     let fail = |what: String| RuleError {
         file: name.to_owned(),
         what,
     };
     let file: RuleFile = serde_saphyr::from_str(text).map_err(|error| fail(error.to_string()))?;
-    check_names(name, &file).map_err(fail)?;
+    if trust == Trust::Foreign {
+        check(name, &file).map_err(fail)?;
+    }
     let mut looks = BTreeMap::new();
-    let mut fields: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (id, signal) in &file.signals {
         let in_signal = |what: String| fail(format!("signal {id}: {what}"));
-        let (look, names) = look(signal, patterns).map_err(in_signal)?;
+        looks.insert(id.clone(), look(signal, patterns).map_err(in_signal)?);
+    }
+    Ok(Rule { file, looks })
+}
+
+/// Checks all that could go wrong later.
+fn check(name: &str, file: &RuleFile) -> Result<(), String> {
+    check_names(name, file)?;
+    let mut fields: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (id, signal) in &file.signals {
+        let in_signal = |what: String| format!("signal {id}: {what}");
+        let names = names_of(signal).map_err(in_signal)?;
         check_template(&signal.says, |name| names.iter().any(|known| known == name))
             .map_err(in_signal)?;
-        looks.insert(id.clone(), look);
         fields.insert(id, names);
     }
-    check_texts(&file, &fields).map_err(fail)?;
-    Ok(Rule { file, looks })
+    check_texts(file, &fields)
+}
+
+/// Checks what a signal looks for; gives the names that its sentence may use.
+fn names_of(signal: &Signal) -> Result<Vec<String>, String> {
+    match (&signal.fact, &signal.line) {
+        (Some(kind), None) => fact_names(kind, signal),
+        (None, Some(line)) => line_names(line, signal),
+        _ => Err("give either fact or line".into()),
+    }
 }
 
 fn check_names(name: &str, file: &RuleFile) -> Result<(), String> {
@@ -167,16 +200,36 @@ fn known_signal(file: &RuleFile, signal: &str) -> Result<(), String> {
     ))
 }
 
-/// Compiles what a signal looks for; also gives the names that its sentence may use.
-fn look(signal: &Signal, patterns: &mut Vec<LinePattern>) -> Result<(Look, Vec<String>), String> {
+/// Compiles what a signal looks for.
+fn look(signal: &Signal, patterns: &mut Vec<LinePattern>) -> Result<Look, String> {
     match (&signal.fact, &signal.line) {
         (Some(kind), None) => fact_look(kind, signal),
-        (None, Some(line)) => line_look(line, signal, patterns),
+        (None, Some(line)) => {
+            patterns.push(LinePattern {
+                regex: Expression::new(line),
+                channels: signal.channels.clone(),
+                speaker: signal.speaker.as_deref().map(regex).transpose()?,
+            });
+            Ok(Look::Line(patterns.len() - 1))
+        }
         _ => Err("give either fact or line".into()),
     }
 }
 
-fn fact_look(kind: &str, signal: &Signal) -> Result<(Look, Vec<String>), String> {
+fn fact_look(kind: &str, signal: &Signal) -> Result<Look, String> {
+    let mut tests = Vec::new();
+    for (field, condition) in &signal.conditions {
+        for test in field_tests(condition).map_err(|what| format!("field {field}: {what}"))? {
+            tests.push((field.clone(), test));
+        }
+    }
+    Ok(Look::Fact {
+        kind: kind.to_owned(),
+        tests,
+    })
+}
+
+fn fact_names(kind: &str, signal: &Signal) -> Result<Vec<String>, String> {
     let Some(info) = KINDS.iter().find(|info| info.kind == kind) else {
         let known: Vec<&str> = KINDS.iter().map(|info| info.kind).collect();
         return Err(format!(
@@ -184,8 +237,7 @@ fn fact_look(kind: &str, signal: &Signal) -> Result<(Look, Vec<String>), String>
             known.join(", ")
         ));
     };
-    let mut tests = Vec::new();
-    for (field, condition) in &signal.conditions {
+    for field in signal.conditions.keys() {
         // `conditions.Ready` is the entry `Ready` of the map `conditions`.
         let name = field.split('.').next().unwrap_or(field);
         if !info.fields.iter().any(|known| known.name == name) {
@@ -195,9 +247,6 @@ fn fact_look(kind: &str, signal: &Signal) -> Result<(Look, Vec<String>), String>
                 known.join(", ")
             ));
         }
-        for test in field_tests(condition).map_err(|what| format!("field {field}: {what}"))? {
-            tests.push((field.clone(), test));
-        }
     }
     let mut names: Vec<String> = info
         .fields
@@ -205,11 +254,24 @@ fn fact_look(kind: &str, signal: &Signal) -> Result<(Look, Vec<String>), String>
         .map(|field| field.name.to_owned())
         .collect();
     names.push("subject".into());
-    let look = Look::Fact {
-        kind: kind.to_owned(),
-        tests,
-    };
-    Ok((look, names))
+    Ok(names)
+}
+
+fn line_names(line: &str, signal: &Signal) -> Result<Vec<String>, String> {
+    if literals::required(line).is_none() {
+        return Err(format!(
+            "expression {line:?} has no text of {} or more characters that every match contains; \
+             it would be tried on every line of every log",
+            literals::MIN_LITERAL
+        ));
+    }
+    if !signal.conditions.is_empty() {
+        return Err("where belongs to fact; a line is tested by its expression".into());
+    }
+    let regex = regex(line)?;
+    let mut names: Vec<String> = regex.capture_names().flatten().map(str::to_owned).collect();
+    names.extend(["subject", "speaker", "line"].map(str::to_owned));
+    Ok(names)
 }
 
 fn field_tests(condition: &Value) -> Result<Vec<Test>, String> {
@@ -252,36 +314,6 @@ fn field_test(name: &str, value: &Value) -> Result<Test, String> {
 
 fn regex(expression: &str) -> Result<Regex, String> {
     Regex::new(expression).map_err(|error| format!("expression does not compile: {error}"))
-}
-
-fn line_look(
-    line: &str,
-    signal: &Signal,
-    patterns: &mut Vec<LinePattern>,
-) -> Result<(Look, Vec<String>), String> {
-    if literals::required(line).is_none() {
-        return Err(format!(
-            "expression {line:?} has no text of {} or more characters that every match contains; \
-             it would be tried on every line of every log",
-            literals::MIN_LITERAL
-        ));
-    }
-    if !signal.conditions.is_empty() {
-        return Err("where belongs to fact; a line is tested by its expression".into());
-    }
-    let regex = regex(line)?;
-    let mut names: Vec<String> = regex.capture_names().flatten().map(str::to_owned).collect();
-    names.extend([
-        "subject".to_owned(),
-        "speaker".to_owned(),
-        "line".to_owned(),
-    ]);
-    patterns.push(LinePattern {
-        regex,
-        channels: signal.channels.clone(),
-        speaker: signal.speaker.as_deref().map(self::regex).transpose()?,
-    });
-    Ok((Look::Line(patterns.len() - 1), names))
 }
 
 fn check_template(text: &str, known: impl Fn(&str) -> bool) -> Result<(), String> {

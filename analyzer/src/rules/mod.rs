@@ -9,7 +9,7 @@ pub mod template;
 
 use std::path::Path;
 
-pub use compile::{Rule, RuleError, RuleSet};
+pub use compile::{Rule, RuleError, RuleSet, Trust};
 
 use crate::scan::patterns::LinePattern;
 
@@ -24,10 +24,10 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let mut rules: Vec<Rule> = Vec::new();
     let mut faults = Vec::new();
     for (name, text) in EMBEDDED {
-        rules.push(compile::compile(name, text, &mut patterns)?);
+        rules.push(compile::compile(name, text, Trust::Shipped, &mut patterns)?);
     }
     for (name, text) in folder.map_or_else(|| Ok(Vec::new()), read_folder)? {
-        match compile::compile(&name, &text, &mut patterns) {
+        match compile::compile(&name, &text, Trust::Foreign, &mut patterns) {
             Ok(rule) => {
                 rules.retain(|known| known.file.id != rule.file.id);
                 rules.push(rule);
@@ -83,4 +83,28 @@ fn check_links(rules: &[Rule]) -> Result<(), RuleError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_rule_passes_the_checks_that_foreign_rules_have_to_pass() {
+        for (name, text) in EMBEDDED {
+            if let Err(error) = compile::compile(name, text, Trust::Foreign, &mut Vec::new()) {
+                panic!("{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_with_one_bad_rule_names_it_and_the_others_still_run() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("bad.yaml"), "id: bad\nnonsense: 1\n").unwrap();
+        let (set, faults) = load(Some(folder.path())).unwrap();
+        assert_eq!(faults.len(), 1);
+        assert!(faults[0].to_string().contains("bad.yaml"));
+        assert!(set.rules.len() > 100);
+    }
 }

@@ -4,6 +4,8 @@
 //! the others only the patterns whose literal was seen are tried.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use chrono::{DateTime, Utc};
@@ -20,10 +22,39 @@ const GROUPS_PER_PIECE: usize = 40;
 /// Longest excerpt of a line, in bytes.
 const EXCERPT: usize = 700;
 
+/// An expression that is compiled when it is first tried: of more than a thousand, most never are.
+#[derive(Debug, Default)]
+pub struct Expression {
+    source: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Expression {
+    /// An expression as written. One that does not compile matches nothing; the rule checker and the
+    /// tests refuse it before.
+    pub fn new(source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    /// As written.
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+
+    fn get(&self) -> Option<&Regex> {
+        self.compiled
+            .get_or_init(|| Regex::new(&self.source).ok())
+            .as_ref()
+    }
+}
+
 /// A pattern to look for in lines.
 pub struct LinePattern {
     /// Expression, matched against the decoded text.
-    pub regex: Regex,
+    pub regex: Expression,
     /// Channels it is looked for in; empty means everything that is said, which commands' output and
     /// files are not: what stands there is data, and is searched only by patterns that ask for it.
     pub channels: Vec<Channel>,
@@ -147,8 +178,9 @@ impl Patterns {
         let known: Vec<String> = known.into_iter().collect();
         let id = |text: &String| known.binary_search(text).unwrap_or(0);
         let mut set = Self {
-            rare: automaton(&[])?,
-            every: automaton(&known)?,
+            rare: automaton(&[], AhoCorasickKind::DFA)?,
+            // Used on lines that the first automaton stopped at, so small matters more than fast.
+            every: automaton(&known, AhoCorasickKind::ContiguousNFA)?,
             triggers: vec![Vec::new(); known.len()],
             needles: vec![None; known.len()],
             clauses: Vec::new(),
@@ -179,7 +211,7 @@ impl Patterns {
             .into_iter()
             .map(|literal| known[literal].clone())
             .collect();
-        set.rare = automaton(&rare)?;
+        set.rare = automaton(&rare, AhoCorasickKind::DFA)?;
         Ok(set)
     }
 
@@ -187,18 +219,19 @@ impl Patterns {
     pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
         let mut found = Found::default();
         let mut counts = Counter::default();
-        let first = if is_log(origin.channel) {
-            &self.rare
-        } else {
-            &self.every
-        };
+        let journal = is_log(origin.channel) && origin.path.ends_with(".json");
+        let message = memchr::memmem::Finder::new("\"MESSAGE\":");
         let mut from = 0;
         let mut counted_to = 0;
         let mut line_number = 0u32;
-        while let Some(hit) = first.find(aho_corasick::Input::new(bytes).range(from..)) {
-            let start = memchr::memrchr(b'\n', &bytes[..hit.start()]).map_or(0, |at| at + 1);
+        while let Some(hit) = if journal {
+            self.stop_in_message(bytes, from, &message)
+        } else {
+            self.stop(origin.channel, bytes, from)
+        } {
+            let start = memchr::memrchr(b'\n', &bytes[..hit.start]).map_or(0, |at| at + 1);
             let end =
-                memchr::memchr(b'\n', &bytes[hit.end()..]).map_or(bytes.len(), |at| hit.end() + at);
+                memchr::memchr(b'\n', &bytes[hit.end..]).map_or(bytes.len(), |at| hit.end + at);
             let newlines = memchr::memchr_iter(b'\n', &bytes[counted_to..start]).count();
             line_number = line_number.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
             counted_to = start;
@@ -212,6 +245,38 @@ impl Patterns {
             from = end;
         }
         found
+    }
+
+    /// The next literal that is worth stopping at.
+    fn stop(&self, channel: Channel, bytes: &[u8], from: usize) -> Option<Range<usize>> {
+        let first = if is_log(channel) {
+            &self.rare
+        } else {
+            &self.every
+        };
+        let hit = first.find(aho_corasick::Input::new(bytes).range(from..))?;
+        Some(hit.range())
+    }
+
+    /// The same in a journal, where half of each line is fields that no pattern is matched against:
+    /// it is searched from the message on. A line that is no journal record is searched whole.
+    fn stop_in_message(
+        &self,
+        bytes: &[u8],
+        from: usize,
+        message: &memchr::memmem::Finder<'_>,
+    ) -> Option<Range<usize>> {
+        let mut start = from;
+        while start < bytes.len() {
+            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+            let skip = message.find(&bytes[start..end]).unwrap_or(0);
+            let input = aho_corasick::Input::new(bytes).range(start + skip..end);
+            if let Some(hit) = self.rare.find(input) {
+                return Some(hit.range());
+            }
+            start = end + 1;
+        }
+        None
     }
 
     fn line(
@@ -280,14 +345,17 @@ impl Patterns {
         if !pattern.applies(line.channel, &line.speaker) {
             return;
         }
-        if let Some(captures) = captures(&pattern.regex, &line.text) {
+        let Some(regex) = pattern.regex.get() else {
+            return;
+        };
+        if let Some(captures) = captures(regex, &line.text) {
             let hit = Hit {
                 pattern: index,
                 subject: line.subject(),
                 speaker: line.speaker.clone(),
                 captures,
                 place: line.place(),
-                text: around(&pattern.regex, &line.text),
+                text: around(regex, &line.text),
                 at: line.at,
                 last: line.at,
                 count: 1,
@@ -305,13 +373,14 @@ impl Patterns {
             if !pattern.applies(said.channel, "") {
                 return None;
             }
+            let regex = pattern.regex.get()?;
             Some(Hit {
                 pattern: index,
-                captures: captures(&pattern.regex, &said.text)?,
+                captures: captures(regex, &said.text)?,
                 subject: said.subject.clone(),
                 speaker: String::new(),
                 place: said.place.clone(),
-                text: around(&pattern.regex, &said.text),
+                text: around(regex, &said.text),
                 at: said.at,
                 last: said.at,
                 count: said.count,
@@ -329,11 +398,14 @@ fn is_log(channel: Channel) -> bool {
     )
 }
 
-fn automaton(literals: &[String]) -> Result<AhoCorasick, aho_corasick::BuildError> {
+fn automaton(
+    literals: &[String],
+    kind: AhoCorasickKind,
+) -> Result<AhoCorasick, aho_corasick::BuildError> {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
+        .kind(Some(kind))
         .build(literals)
 }
 
@@ -407,7 +479,7 @@ mod tests {
 
     fn patterns(expressions: &[&str]) -> Patterns {
         let patterns = expressions.iter().map(|expression| LinePattern {
-            regex: Regex::new(expression).unwrap(),
+            regex: Expression::new(expression),
             channels: Vec::new(),
             speaker: None,
         });

@@ -45,7 +45,13 @@ impl PieceSink for Sink<'_> {
                 out.parsed.problems = faults::of_lines(&origin, piece.bytes);
             }
             Some(Read::Items(parse)) => match kube_list::parse_lines(path, piece.bytes, parse) {
-                Some(parsed) => out.parsed = parsed,
+                Some(mut parsed) => {
+                    // Searched here and let go: the messages of all events would fill the memory.
+                    let said = std::mem::take(&mut parsed.said);
+                    let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
+                    out.found.hits = hits.collect();
+                    out.parsed = parsed;
+                }
                 None => keep(piece, &mut out),
             },
             Some(Read::Whole(_) | Read::Keep) => keep(piece, &mut out),
