@@ -41,7 +41,7 @@ pub struct RuleArgs {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Bundle, unpacked bundle, or folder of evidence.
+    /// Bundle, unpacked bundle, folder of evidence, text file, or `-` for pasted text.
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Folder to write to; made if it does not exist.
@@ -50,6 +50,9 @@ pub struct ReportArgs {
     /// Formats to write.
     #[arg(long, value_delimiter = ',', default_value = "md,html,json")]
     pub format: Vec<ReportFormat>,
+    /// Own page template (minijinja) for the Markdown report, or for the HTML report if its name holds `.html`.
+    #[arg(long, value_name = "FILE")]
+    pub template: Option<PathBuf>,
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
@@ -69,7 +72,7 @@ pub enum ReportFormat {
 /// Arguments of `diagnose`.
 #[derive(Debug, Args)]
 pub struct DiagnoseArgs {
-    /// Bundle, unpacked bundle, folder of evidence, or `-` for pasted text.
+    /// Bundle, unpacked bundle, folder of evidence, text file, or `-` for pasted text.
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Output.

@@ -1,7 +1,7 @@
 //! What each command does; each writes to the given output and says how it ended.
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use casefile_bundle::{Limits, OpenError};
@@ -69,16 +69,18 @@ fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> any
             ReportFormat::Json => Format::Json,
         })
         .collect();
+    let shell = args.template.as_deref().map(own_template).transpose()?;
     let several = args.inputs.len() > 1;
     for input in &args.inputs {
-        let analysis = analyzer.analyze(input)?;
+        let analysis = analyze(&analyzer, input)?;
         let folder = if several {
             args.output
                 .join(analysis.input.name.trim_end_matches(".tar.gz"))
         } else {
             args.output.clone()
         };
-        let written = report::write_reports(&analysis, &folder, &formats, "report", None)?;
+        let written =
+            report::write_reports(&analysis, &folder, &formats, "report", shell.as_ref())?;
         writeln!(out, "{}", headline(&analysis))?;
         for file in written {
             writeln!(out, "wrote {}", file.display())?;
@@ -130,11 +132,7 @@ fn diagnose(
     let analyzer = analyzer(&args.rules, errors)?;
     let mut exit = Exit::Done;
     for input in &args.inputs {
-        let pasted = (input.as_os_str() == "-").then(pasted_text).transpose()?;
-        let input: PathBuf = pasted
-            .as_ref()
-            .map_or_else(|| input.clone(), |dir| dir.path().into());
-        let analysis = analyzer.analyze(&input)?;
+        let analysis = analyze(&analyzer, input)?;
         match args.format {
             DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis))?,
             DiagnoseFormat::Json => write!(out, "{}", report::render_json(&analysis)?)?,
@@ -153,13 +151,72 @@ fn diagnose(
     Ok(exit)
 }
 
-/// Puts standard input into a folder of its own, where it is read like any loose file.
-fn pasted_text() -> anyhow::Result<tempfile::TempDir> {
-    let folder = tempfile::tempdir().context("making a temporary folder for the pasted text")?;
-    let mut file = std::fs::File::create(folder.path().join("pasted.txt"))?;
-    std::io::copy(&mut std::io::stdin().lock().take(PASTE_LIMIT), &mut file)
-        .context("reading standard input")?;
+/// Analyses a bundle or folder, and loose text: a text file, or standard input as `-`.
+fn analyze(analyzer: &Analyzer, input: &Path) -> anyhow::Result<Analysis> {
+    if input.as_os_str() == "-" {
+        let folder =
+            staged("pasted.txt", &mut std::io::stdin().lock()).context("reading standard input")?;
+        return Ok(analyzer.analyze(folder.path())?);
+    }
+    match analyzer.analyze(input) {
+        Err(AnalyzeError::Open(OpenError::NotABundle { .. })) if is_text(input) => {
+            let mut file = std::fs::File::open(input)
+                .with_context(|| format!("opening {}", input.display()))?;
+            let name = input
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
+            let name = name.unwrap_or_else(|| "input.txt".into());
+            let folder =
+                staged(&name, &mut file).with_context(|| format!("reading {}", input.display()))?;
+            let mut analysis = analyzer.analyze(folder.path())?;
+            analysis.input.name = name;
+            Ok(analysis)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Whether a file starts like text: no zero byte and no broken UTF-8 in its first block. A file that is
+/// named like an archive was meant to be one, and is refused instead of being read as a log.
+fn is_text(path: &Path) -> bool {
+    let archive = ["tar", "gz", "tgz", "zip", "xz", "zst"];
+    if path
+        .extension()
+        .is_some_and(|ending| archive.iter().any(|known| ending == *known))
+    {
+        return false;
+    }
+    let mut head = Vec::new();
+    let opened = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
+    let whole = |error: std::str::Utf8Error| error.error_len().is_none();
+    opened.is_ok()
+        && !head.is_empty()
+        && !head.contains(&0)
+        && std::str::from_utf8(&head).map_or_else(whole, |_| true)
+}
+
+/// Puts loose text into a folder of its own, where it is read like any file of a folder.
+fn staged(name: &str, text: &mut dyn Read) -> std::io::Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
+    let mut file = std::fs::File::create(folder.path().join(name))?;
+    std::io::copy(&mut text.take(PASTE_LIMIT), &mut file)?;
     Ok(folder)
+}
+
+fn own_template(path: &Path) -> anyhow::Result<report::Shell> {
+    let source = std::fs::read_to_string(path)
+        .with_context(|| format!("template {} cannot be read", path.display()))?;
+    let name = path.display().to_string();
+    let format = if name.contains(".html") {
+        Format::Html
+    } else {
+        Format::Markdown
+    };
+    Ok(report::Shell {
+        name,
+        format,
+        source,
+    })
 }
 
 fn ls(args: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {

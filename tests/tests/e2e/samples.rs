@@ -65,3 +65,40 @@ fn each_sample_becomes_a_report_in_every_format() {
         }
     }
 }
+
+/// The report beside each sample was read by a person; `CASEFILE_UPDATE=1` writes it anew.
+#[test]
+fn each_sample_renders_the_report_that_was_reviewed() {
+    for sample in samples() {
+        let out = tempfile::tempdir().unwrap();
+        let (bundle, folder) = (sample.join("bundle"), out.path().to_str().unwrap());
+        let ended = run(
+            bins::ANALYZER,
+            &[
+                "report",
+                bundle.to_str().unwrap(),
+                "-o",
+                folder,
+                "--format",
+                "md",
+            ],
+        );
+        assert_eq!(ended.code, 0, "{}: {ended:?}", sample.display());
+        let rendered = std::fs::read_to_string(out.path().join("report.md")).unwrap();
+        let reviewed = sample.join("report.md");
+        if std::env::var_os("CASEFILE_UPDATE").is_some() {
+            std::fs::write(&reviewed, &rendered).unwrap();
+        }
+        let expected = std::fs::read_to_string(&reviewed).unwrap_or_default();
+        let differs = rendered
+            .lines()
+            .zip(expected.lines())
+            .find(|(now, then)| now != then);
+        assert!(
+            rendered == expected,
+            "{} is not what the analyzer renders now; first difference: {differs:?}; \
+             read the new one, then run with CASEFILE_UPDATE=1",
+            reviewed.display()
+        );
+    }
+}
