@@ -1,7 +1,7 @@
 //! What each command does; each writes to the given output and says how it ended.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use casefile_bundle::{Limits, OpenError};
@@ -158,7 +158,8 @@ fn analyze(analyzer: &Analyzer, input: &Path) -> anyhow::Result<Analysis> {
             staged("pasted.txt", &mut std::io::stdin().lock()).context("reading standard input")?;
         return Ok(analyzer.analyze(folder.path())?);
     }
-    match analyzer.analyze(input) {
+    let inside = unpacked_inside(input);
+    match analyzer.analyze(inside.as_deref().unwrap_or(input)) {
         Err(AnalyzeError::Open(OpenError::NotABundle { .. })) if is_text(input) => {
             let mut file = std::fs::File::open(input)
                 .with_context(|| format!("opening {}", input.display()))?;
@@ -174,6 +175,21 @@ fn analyze(analyzer: &Analyzer, input: &Path) -> anyhow::Result<Analysis> {
         }
         other => Ok(other?),
     }
+}
+
+/// The unpacked bundle in a folder that holds one and is none itself, as `tar xzf` leaves it.
+fn unpacked_inside(folder: &Path) -> Option<PathBuf> {
+    let is_bundle = |path: &Path| path.join(casefile_bundle::HEADER_PATH).is_file();
+    if !folder.is_dir() || is_bundle(folder) {
+        return None;
+    }
+    let children = std::fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path());
+    let mut bundles = children.filter(|path| is_bundle(path));
+    let only = bundles.next()?;
+    bundles.next().is_none().then_some(only)
 }
 
 /// Whether a file starts like text: no zero byte and no broken UTF-8 in its first block. A file that is

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::file::StepFile;
-use super::{Rule, RuleSet};
+use super::{Rule, RuleSet, template};
 
 /// One line a rule.
 pub fn list(set: &RuleSet, out: &mut dyn Write) -> io::Result<()> {
@@ -40,8 +40,10 @@ pub fn page(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
         file.family,
         file.severity.word()
     )?;
-    paragraph(out, "What happened", &file.summary)?;
-    paragraph(out, "Why", &file.explanation)?;
+    // A page is about no bundle, so sentences that need facts of one are left out.
+    let plain = |text: &str| template::fill_sentences(text, |_| None);
+    paragraph(out, "What happened", &plain(&file.summary))?;
+    paragraph(out, "Why", &plain(&file.explanation))?;
     paragraph(
         out,
         "How to tell it from its look-alikes",
