@@ -185,19 +185,20 @@ fn subjects(one: &Assessment<'_>) -> Vec<String> {
     subjects
 }
 
-/// The first time that the cause itself shows; where it is a setting without a time, the first symptom.
+/// The first time that what decided was seen; where that is a setting without a time, the first symptom.
 fn since(one: &Assessment<'_>) -> Option<chrono::DateTime<chrono::Utc>> {
-    let symptoms = &one.rule.file.symptoms;
-    let first = |of_symptoms: bool| {
-        let signals = one.seen.iter().filter(move |(name, _)| {
-            symptoms.iter().any(|symptom| symptom == *name) == of_symptoms
-        });
-        signals
-            .flat_map(|(_, sightings)| sightings)
-            .map(|one| one.at)
+    let deciding = one
+        .decided_by
+        .into_iter()
+        .flat_map(|group| group.all.iter().chain(&group.any));
+    let first = |names: &mut dyn Iterator<Item = &String>| {
+        names
+            .filter_map(|name| one.seen.get(name.as_str()))
+            .flatten()
+            .map(|sighting| sighting.at)
             .fold(None, earliest)
     };
-    first(false).or_else(|| first(true))
+    first(&mut deciding.into_iter()).or_else(|| first(&mut one.rule.file.symptoms.iter()))
 }
 
 fn would_settle(one: &Assessment<'_>) -> Vec<String> {
