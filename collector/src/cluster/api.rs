@@ -1,5 +1,6 @@
 //! The API server as the collector asks it: raw GET requests with short limits, few retries and streamed bodies.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -305,6 +306,27 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
         cause = inner.source();
     }
     text
+}
+
+/// The middle of a list's path: nothing for the whole cluster, or one part for each namespace asked for.
+pub fn places(namespaces: &BTreeSet<String>) -> Vec<String> {
+    if namespaces.is_empty() {
+        return vec![String::new()];
+    }
+    namespaces.iter().map(|one| place(one)).collect()
+}
+
+/// The middle of a list's path in one namespace.
+pub fn place(namespace: &str) -> String {
+    format!("/namespaces/{}", query_value(namespace))
+}
+
+/// The paths of a core kind's lists: one, or one for each namespace asked for.
+pub fn core_lists(plural: &str, namespaces: &BTreeSet<String>) -> Vec<String> {
+    let places = places(namespaces).into_iter();
+    places
+        .map(|place| format!("/api/v1{place}/{plural}"))
+        .collect()
 }
 
 /// A value as it stands in a request's query.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::api::{Api, ApiError, query_value};
+use super::api::{Api, ApiError, place};
 use super::discovery_answers::{Listed, Root};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
@@ -178,9 +178,7 @@ impl Resource {
         } else {
             format!("/apis/{}", self.group)
         };
-        let namespace = namespace
-            .map(|name| format!("/namespaces/{}", query_value(name)))
-            .unwrap_or_default();
+        let namespace = namespace.map(place).unwrap_or_default();
         format!("{base}/{}{namespace}/{}", self.version, self.plural)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cluster::api::{Api, query_value};
+use crate::cluster::api::{Api, places};
 use crate::cluster::list_files::{ListFiles, Shape, Target};
 use crate::cluster::{credentials, listing, slim};
 use crate::out::OutError;
@@ -39,17 +39,6 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     let mut items = credentials::plan(ctx.host, ctx.options.kubeconfig.as_deref());
     items.extend(all.map(PlanItem::get));
     items
-}
-
-/// The middle of the path: everything, or each namespace asked for.
-fn places(namespaces: &std::collections::BTreeSet<String>) -> Vec<String> {
-    if namespaces.is_empty() {
-        return vec![String::new()];
-    }
-    namespaces
-        .iter()
-        .map(|one| format!("/namespaces/{}", query_value(one)))
-        .collect()
 }
 
 async fn collect(ctx: SourceCtx) -> Outcome {

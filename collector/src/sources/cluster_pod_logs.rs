@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::cluster::api::{ApiError, query_value, user_of};
+use crate::cluster::api::{ApiError, core_lists, query_value, user_of};
 use crate::cluster::log_fetch::{self, Fetched};
 use crate::cluster::log_files::{self, Choice};
 use crate::cluster::pods::{Picker, Wanted};
@@ -37,7 +37,7 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         return vec![files];
     }
     let log = "/api/v1/namespaces/<namespace>/pods/<pod>/log?container=<container>&timestamps=true";
-    let mut items: Vec<PlanItem> = pod_paths(&ctx.options.namespaces)
+    let mut items: Vec<PlanItem> = core_lists("pods", &ctx.options.namespaces)
         .into_iter()
         .map(|path| PlanItem::get(format!("{path}?limit=500")))
         .collect();
@@ -51,16 +51,6 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         ctx.options.kubeconfig.as_deref(),
     ));
     items
-}
-
-fn pod_paths(namespaces: &std::collections::BTreeSet<String>) -> Vec<String> {
-    if namespaces.is_empty() {
-        return vec!["/api/v1/pods".to_owned()];
-    }
-    namespaces
-        .iter()
-        .map(|one| format!("/api/v1/namespaces/{}/pods", query_value(one)))
-        .collect()
 }
 
 async fn collect(ctx: SourceCtx) -> Outcome {
@@ -110,7 +100,7 @@ struct Tally {
 async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutError> {
     let mut picker = Picker::new(&ctx.options.node);
     let mut missing = 0;
-    for path in pod_paths(&ctx.options.namespaces) {
+    for path in core_lists("pods", &ctx.options.namespaces) {
         if let Some(note) = list_pods(ctx, &cluster, &path, &mut picker).await? {
             missing += 1;
             ctx.out.note(note);

@@ -1,12 +1,12 @@
 //! Helm releases: values as the user set them and as the charts saw them, revisions, and what changed last.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use casefile_bundle::BundlePath;
 use serde::Serialize;
 
-use crate::cluster::api::{Api, query_value};
+use crate::cluster::api::{Api, core_lists};
 use crate::cluster::helm_release::{Driver, Revision, Values, decode};
 use crate::cluster::listing::{self, Flow, Items};
 use crate::cluster::{credentials, helm_values, value_changes, yaml};
@@ -38,21 +38,11 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     }
     let lists = DRIVERS
         .iter()
-        .flat_map(|(_, plural)| paths(plural, &ctx.options.namespaces));
+        .flat_map(|(_, plural)| core_lists(plural, &ctx.options.namespaces));
     let lists = lists.map(|path| PlanItem::get(format!("{path}?limit=500&{SELECTOR}")));
     let mut items = credentials::plan(ctx.host, ctx.options.kubeconfig.as_deref());
     items.extend(lists);
     items
-}
-
-fn paths(plural: &str, namespaces: &BTreeSet<String>) -> Vec<String> {
-    if namespaces.is_empty() {
-        return vec![format!("/api/v1/{plural}")];
-    }
-    namespaces
-        .iter()
-        .map(|one| format!("/api/v1/namespaces/{}/{plural}", query_value(one)))
-        .collect()
 }
 
 async fn collect(ctx: SourceCtx) -> Outcome {
@@ -81,7 +71,7 @@ async fn take(ctx: &SourceCtx, api: &Api) -> Result<Outcome, OutError> {
     let mut whys = Vec::new();
     for (driver, plural) in DRIVERS {
         releases.driver = Some(driver);
-        for path in paths(plural, &ctx.options.namespaces) {
+        for path in core_lists(plural, &ctx.options.namespaces) {
             let mut listed =
                 listing::list(api, &ctx.cancel, &path, SELECTOR, &mut releases).await?;
             if listed.error.as_ref().and_then(|error| error.code()) == Some(404) {
