@@ -252,11 +252,10 @@ fn symptoms(
             })
         })
         .collect();
-    for (effect, by) in explained.iter().filter(|(_, by)| *by == file.id) {
+    for (effect, _) in explained.iter().filter(|(_, by)| *by == file.id) {
         let Some(effect) = ranked.iter().find(|other| other.rule.file.id == *effect) else {
             continue;
         };
-        debug_assert_eq!(*by, file.id);
         symptoms.push(Symptom {
             id: effect.rule.file.id.clone(),
             text: effect.headline(),

@@ -20,8 +20,6 @@ use crate::scan::patterns::Patterns;
 use crate::scan::{self, Router, Scanned};
 use crate::sources::Availability;
 
-pub use tables::TABLES;
-
 /// Why there is no analysis.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalyzeError {

@@ -9,7 +9,7 @@ use crate::model::{Cell, Place, Table};
 type Build = fn(&Facts) -> Option<Table>;
 
 /// Every table that a rule may name.
-pub static TABLES: &[(&str, Build)] = &[
+static TABLES: &[(&str, Build)] = &[
     ("containerd-instances", containerd_instances),
     ("handler-checks", handler_checks),
     ("toolkit-target", toolkit_target),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use casefile_bundle::{BundlePath, Limits, OpenError, Summary};
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{GlobSet, GlobSetBuilder};
 
 use crate::facts::{AnyFact, Fact, Facts};
 use crate::model::{Place, Problem};
@@ -72,11 +72,6 @@ impl Router {
         let first = self.globs.matches(path).into_iter().min()?;
         Some(self.parsers[first])
     }
-}
-
-/// Checks that a glob is well formed; for rule files.
-pub fn check_glob(glob: &str) -> Result<(), globset::Error> {
-    Glob::new(glob).map(|_| ())
 }
 
 /// The node that a path names; empty for cluster entries.

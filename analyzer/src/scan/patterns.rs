@@ -1,7 +1,8 @@
 //! All patterns of all rules, searched in one pass.
 //!
-//! One automaton holds a literal of every pattern. Lines without any literal are never decoded; on
-//! the others only the patterns whose literal was seen are tried.
+//! Two automata hold the literals that patterns need. In logs a first one, of the literals that are rare
+//! there, says at which lines to stop; the second finds all literals of such a line, and only patterns
+//! that have one of each of their clauses there are tried. Other lines are never decoded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
