@@ -2,9 +2,11 @@
 
 pub mod cli;
 pub mod cluster;
+mod cri;
 pub mod exec;
 pub mod files;
 pub mod host;
+pub mod inventory;
 pub mod options;
 pub mod out;
 pub mod outcome;

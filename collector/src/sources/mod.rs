@@ -4,6 +4,7 @@ pub mod cluster_events;
 pub mod cluster_objects;
 pub mod cluster_pod_logs;
 pub mod containerd_config;
+pub mod cri;
 pub mod firewall;
 pub mod helm_releases;
 pub mod host_info;
@@ -15,11 +16,12 @@ pub mod processes;
 use crate::source::Source;
 
 /// Every source, in the order of their ids.
-pub static SOURCES: [&Source; 10] = [
+pub static SOURCES: &[&Source] = &[
     &cluster_events::SOURCE,
     &cluster_objects::SOURCE,
     &cluster_pod_logs::SOURCE,
     &containerd_config::SOURCE,
+    &cri::SOURCE,
     &firewall::SOURCE,
     &helm_releases::SOURCE,
     &host_info::SOURCE,

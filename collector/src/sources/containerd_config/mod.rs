@@ -2,7 +2,7 @@
 //! draws in, and what stands beside it (registries, the NVIDIA runtime, device specifications, Docker, CRI-O).
 
 mod imports;
-mod instances;
+pub(crate) mod instances;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
