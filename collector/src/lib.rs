@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod cluster;
 mod cri;
+mod elf;
 pub mod exec;
 pub mod files;
 pub mod host;

@@ -48,6 +48,7 @@ pub static COMMANDS: &[Spec] = &[
     spec("df", "df", &["-B1", "-T", "-a", "-l"]),
     spec("df-inodes", "df", &["-i", "-l"]),
     spec("dmesg", "dmesg", &["--time-format=iso", "--decode"]),
+    spec("docker-info", "docker", &["info", "--format", "{{json .}}"]),
     spec("firewall-cmd", "firewall-cmd", &["--list-all-zones"]),
     spec("ip-addr", "ip", &["-j", "addr"]),
     spec("ip-route", "ip", &["-j", "route", "show", "table", "all"]),
@@ -126,6 +127,12 @@ pub static COMMANDS: &[Spec] = &[
     spec("lsmod", "lsmod", &[]),
     spec("lspci", "lspci", &["-nnk"]),
     spec("nft-list-ruleset", "nft", &["list", "ruleset"]),
+    spec(
+        "nvidia-container-cli",
+        "nvidia-container-cli",
+        &["--version"],
+    ),
+    spec("nvidia-ctk", "nvidia-ctk", &["--version"]),
     slow(spec("nvidia-smi", "nvidia-smi", &[]), 20, 4 << 20),
     slow(spec("nvidia-smi-L", "nvidia-smi", &["-L"]), 20, 1 << 20),
     slow(

@@ -93,10 +93,14 @@ fn gather(host: &Host, out: &Out, tally: &mut Tally) {
     if kubelets == 0 && host.is_live() {
         tally.absent(out, Need::Wanted, "no kubelet process runs");
     }
-    for path in named_files(&found) {
-        copy(host, out, &path, Need::Wanted, tally);
-        if host.metadata(&path).is_ok_and(|meta| meta.is_dir()) {
-            copy_all(host, out, &[&format!("{path}/*")], tally);
+    for kubelet in found.iter().filter(|process| process.runs_kubelet()) {
+        let files = host.seen_by(kubelet.pid);
+        for path in named_files(std::slice::from_ref(kubelet)) {
+            if files.metadata(&path).is_ok_and(|meta| meta.is_dir()) {
+                copy_all(&files, out, &[&format!("{path}/*")], tally);
+            } else {
+                copy(&files, out, &path, Need::Wanted, tally);
+            }
         }
     }
     copy_all(host, out, &FILES, tally);

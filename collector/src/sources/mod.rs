@@ -3,6 +3,7 @@
 pub mod cluster_events;
 pub mod cluster_objects;
 pub mod cluster_pod_logs;
+pub mod container_runtimes;
 pub mod containerd_config;
 pub mod cri;
 pub mod firewall;
@@ -20,6 +21,7 @@ pub static SOURCES: &[&Source] = &[
     &cluster_events::SOURCE,
     &cluster_objects::SOURCE,
     &cluster_pod_logs::SOURCE,
+    &container_runtimes::SOURCE,
     &containerd_config::SOURCE,
     &cri::SOURCE,
     &firewall::SOURCE,
