@@ -1,5 +1,6 @@
 //! The list of all sources. Adding one is a file beside this one and a line in [`SOURCES`].
 
+pub mod certificates;
 pub mod cluster_events;
 pub mod cluster_objects;
 pub mod cluster_pod_logs;
@@ -18,6 +19,7 @@ use crate::source::Source;
 
 /// Every source, in the order of their ids.
 pub static SOURCES: &[&Source] = &[
+    &certificates::SOURCE,
     &cluster_events::SOURCE,
     &cluster_objects::SOURCE,
     &cluster_pod_logs::SOURCE,
