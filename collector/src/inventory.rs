@@ -2,9 +2,13 @@
 //! on the same list, so that they cannot differ.
 
 use crate::host::{Host, Stat};
+use crate::newest::take_newest;
 use crate::out::Out;
 use crate::source::{PlanCtx, PlanItem, SourceCtx};
 use crate::take::{Need, Tally, copy_all};
+
+/// The most of one log file.
+pub const LOG_BYTES: u64 = 4 << 20;
 
 /// A source's list.
 #[derive(Debug)]
@@ -17,6 +21,19 @@ pub struct Inventory {
     pub files: &'static [&'static str],
     /// Paths and globs of which owner, mode, size and link target are recorded, and never the content.
     pub noted: &'static [&'static str],
+    /// Paths and globs of log files, of which the newest [`LOG_BYTES`] are taken.
+    pub logs: &'static [&'static str],
+}
+
+impl Inventory {
+    /// An empty list, to be filled with `..Inventory::EMPTY`.
+    pub const EMPTY: Self = Self {
+        wanted: &[],
+        optional: &[],
+        files: &[],
+        noted: &[],
+        logs: &[],
+    };
 }
 
 impl Inventory {
@@ -27,6 +44,7 @@ impl Inventory {
             .files
             .iter()
             .chain(self.noted)
+            .chain(self.logs)
             .map(|path| PlanItem::file(*path));
         commands.chain(files).collect()
     }
@@ -37,6 +55,7 @@ impl Inventory {
             .files(|host, out, tally| {
                 copy_all(host, out, self.files, tally);
                 note_all(host, out, self.noted);
+                take_newest(host, out, self.logs, LOG_BYTES, tally);
             })
             .await;
         for (ids, need) in [(self.wanted, Need::Wanted), (self.optional, Need::Optional)] {

@@ -47,6 +47,7 @@ pub static COMMANDS: &[Spec] = &[
     spec("containerd-version", "<program>", &["--version"]),
     spec("df", "df", &["-B1", "-T", "-a", "-l"]),
     spec("df-inodes", "df", &["-i", "-l"]),
+    slow(spec("dkms-status", "dkms", &["status"]), 10, 1 << 20),
     spec("dmesg", "dmesg", &["--time-format=iso", "--decode"]),
     spec("docker-info", "docker", &["info", "--format", "{{json .}}"]),
     spec("firewall-cmd", "firewall-cmd", &["--list-all-zones"]),
@@ -126,6 +127,8 @@ pub static COMMANDS: &[Spec] = &[
     ),
     spec("lsmod", "lsmod", &[]),
     spec("lspci", "lspci", &["-nnk"]),
+    spec("modinfo-nvidia", "modinfo", &["nvidia"]),
+    spec("mokutil-sb-state", "mokutil", &["--sb-state"]),
     spec("nft-list-ruleset", "nft", &["list", "ruleset"]),
     spec(
         "nvidia-container-cli",

@@ -10,8 +10,10 @@ pub mod cri;
 pub mod firewall;
 pub mod helm_releases;
 pub mod host_info;
+pub mod infiniband;
 pub mod journal;
 pub mod kubelet_config;
+pub mod nvidia_driver;
 pub mod nvidia_smi;
 pub mod processes;
 
@@ -29,8 +31,10 @@ pub static SOURCES: &[&Source] = &[
     &firewall::SOURCE,
     &helm_releases::SOURCE,
     &host_info::SOURCE,
+    &infiniband::SOURCE,
     &journal::SOURCE,
     &kubelet_config::SOURCE,
+    &nvidia_driver::SOURCE,
     &nvidia_smi::SOURCE,
 ];
 

@@ -10,7 +10,6 @@ use crate::outcome::Outcome;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
 
 static LIST: Inventory = Inventory {
-    wanted: &[],
     optional: &["docker-info", "nvidia-container-cli", "nvidia-ctk"],
     files: &[
         "/etc/crio/crio.conf",
@@ -64,6 +63,7 @@ static LIST: Inventory = Inventory {
         "/run/crio/crio.sock",
         "/run/cri-dockerd.sock",
     ],
+    ..Inventory::EMPTY
 };
 
 /// CRI-O, Docker, the NVIDIA container toolkit and the programs of handlers.
