@@ -2,9 +2,14 @@
 
 pub mod cli;
 pub mod cluster;
+mod cri;
+mod elf;
 pub mod exec;
 pub mod files;
 pub mod host;
+pub mod inventory;
+mod ld_cache;
+mod newest;
 pub mod options;
 pub mod out;
 pub mod outcome;
@@ -16,6 +21,7 @@ pub mod run;
 pub mod source;
 pub mod sources;
 pub mod summary;
+mod sysfs;
 pub mod take;
 
 use std::io::Write;

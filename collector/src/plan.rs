@@ -117,6 +117,7 @@ fn text(options: &Options, parts: &[Part], out: &mut dyn Write) -> io::Result<()
                     program: None,
                     line,
                 } => writeln!(out, "  run   {line}   (not installed)")?,
+                PlanItem::Cri { socket, call } => writeln!(out, "  cri   {socket} {call}")?,
                 PlanItem::Api { method, path } => writeln!(out, "  api   {method} {path}")?,
             }
         }
