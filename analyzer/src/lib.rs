@@ -15,4 +15,5 @@ pub mod parsers;
 pub mod report;
 pub mod rules;
 pub mod scan;
+pub mod scheduling;
 pub mod sources;

@@ -8,6 +8,7 @@ pub mod gpu;
 pub mod kube;
 pub mod node;
 pub mod runtime;
+pub mod scheduling;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -214,6 +215,12 @@ pub const KINDS: &[KindInfo] = &[
     kind::<firewall::FirewallState>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
+    kind::<scheduling::ClusterVersion>(),
+    kind::<scheduling::PodFit>(),
+    kind::<scheduling::NodeFit>(),
+    kind::<scheduling::NodeResource>(),
+    kind::<scheduling::HamiCard>(),
+    kind::<scheduling::QuotaRefusal>(),
 ];
 
 /// Cuts a text to at most `max` bytes at a character boundary, so that excerpts stay short.

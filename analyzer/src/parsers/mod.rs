@@ -17,11 +17,13 @@ mod nvidia_smi_xml;
 mod pod_state;
 mod pods;
 mod proc_driver;
+mod scheduling;
 mod sysctl;
 mod workloads;
 
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
+pub(crate) use scheduling::missing as missing_pods;
 
 use chrono::{DateTime, Utc};
 
@@ -163,6 +165,8 @@ pub static PARSERS: &[&Parser] = &[
     &nodes::RUNTIME_CLASSES,
     &workloads::PARSER,
     &helm::PARSER,
+    &scheduling::PARSER,
+    &scheduling::CLUSTER,
     &node_json::PROCESSES,
     &node_json::CONTAINERD,
     &node_json::FILES,
