@@ -1,6 +1,7 @@
 //! Container runtimes: which containerd the kubelet uses, which handlers each instance would resolve,
 //! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
 
+mod pasted;
 mod toolkit;
 mod tree;
 
@@ -61,6 +62,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
             facts.extend(instance_facts(known, &resolved, instance));
         }
         facts.extend(toolkit::targets(known, &resolved));
+        facts.extend(pasted::facts(known, &node));
     }
     facts
 }
