@@ -5,6 +5,7 @@
 
 mod containerd;
 mod egress;
+mod hami;
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
@@ -44,7 +45,7 @@ pub struct Deriver {
 }
 
 /// All derivers; each sees the facts of the ones before it.
-pub static DERIVERS: &[&Deriver] = &[&containerd::DERIVER, &egress::DERIVER];
+pub static DERIVERS: &[&Deriver] = &[&containerd::DERIVER, &egress::DERIVER, &hami::DERIVER];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {
