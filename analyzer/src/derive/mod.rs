@@ -6,6 +6,7 @@
 mod containerd;
 mod egress;
 mod scheduling;
+mod hami;
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
@@ -48,7 +49,12 @@ pub struct Deriver {
 }
 
 /// All derivers; each sees the facts of the ones before it.
-pub static DERIVERS: &[&Deriver] = &[&containerd::DERIVER, &egress::DERIVER, &scheduling::DERIVER];
+pub static DERIVERS: &[&Deriver] = &[
+    &containerd::DERIVER,
+    &egress::DERIVER,
+    &scheduling::DERIVER,
+    &hami::DERIVER,
+];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {

@@ -1,18 +1,21 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
+mod cited;
 mod context;
 mod coverage;
 mod incident;
+mod state;
 mod tables;
 mod timeline;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use casefile_bundle::{Form, OpenError, Summary};
 use chrono::{DateTime, Utc};
 
 use crate::derive;
-use crate::model::{Analysis, Benign, Considered, Input, Verdict};
+use crate::model::{Analysis, Benign, Considered, Input, RulesUsed, Verdict};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
@@ -81,7 +84,7 @@ impl Analyzer {
         let differential = differential(&ranked, &explained);
         let reference_time = reference_time(&scanned.summary, &assessments);
         let timeline = timeline::build(scanned, &incidents);
-        Analysis {
+        let mut analysis = Analysis {
             input: describe(input, &scanned.summary),
             reference_time,
             coverage: coverage::complete(available.into_coverage(), &differential, &assessments),
@@ -92,7 +95,15 @@ impl Analyzer {
             incidents,
             differential,
             timeline,
-        }
+            state: state::build(&scanned.facts),
+            digests: BTreeMap::new(),
+            rules: RulesUsed {
+                count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),
+                digest: self.set.digest.clone(),
+            },
+        };
+        analysis.digests = cited::digests(&analysis, &scanned.summary);
+        analysis
     }
 }
 

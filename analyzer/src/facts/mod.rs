@@ -7,6 +7,7 @@ pub mod firewall;
 pub mod gpu;
 pub mod kube;
 pub mod node;
+mod picture;
 pub mod runtime;
 pub mod scheduling;
 

@@ -72,6 +72,8 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     /// Line patterns, in the order of their indices.
     pub patterns: Vec<LinePattern>,
+    /// SHA-256 over names and texts of all files, in hexadecimal: says which rules judged.
+    pub digest: String,
 }
 
 /// How far a rule file is checked before it runs.

@@ -2,6 +2,7 @@
 //! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
 
 mod pasted;
+mod layers;
 mod toolkit;
 mod tree;
 
@@ -161,7 +162,10 @@ fn instance_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -
     ) else {
         return Vec::new();
     };
-    let mut facts = vec![instance_fact(known, resolved, instance, config, cri)];
+    let mut facts = vec![
+        instance_fact(known, resolved, instance, config, cri),
+        layers::fact(resolved, instance, config, cri),
+    ];
     for problem in config.problems.iter().chain(&cri.problems) {
         facts.push(fault_fact(known, resolved, instance, problem));
     }
