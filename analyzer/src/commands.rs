@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use casefile_bundle::{Limits, OpenError};
 
 use crate::cli::{
-    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, LsArgs, ReportArgs, ReportFormat,
+    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, FixArgs, LsArgs, ReportArgs, ReportFormat,
     RuleArgs, RulesArgs, RulesCommand,
 };
 use crate::diagnose::{AnalyzeError, Analyzer};
@@ -40,6 +40,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Res
     match cli.command {
         Command::Report(args) => report(&args, out, errors),
         Command::Diagnose(args) => diagnose(&args, out, errors),
+        Command::Fix(args) => fix(&args, out, errors),
         Command::Ls(args) => ls(&args, out),
         Command::Cat(args) => cat(&args, out, errors),
         Command::Rules(args) => rules_command(&args, out, errors),
@@ -149,6 +150,15 @@ fn diagnose(
         }
     }
     Ok(exit)
+}
+
+fn fix(args: &FixArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    report::check_output_dir(&args.output)?;
+    let analyzer = analyzer(&args.rules, errors)?;
+    let inside = unpacked_inside(&args.input);
+    let input = inside.as_deref().unwrap_or(&args.input);
+    crate::fix::command::run(args, &analyzer, input, out)?;
+    Ok(Exit::Done)
 }
 
 /// Analyses a bundle or folder, and loose text: a text file, or standard input as `-`.

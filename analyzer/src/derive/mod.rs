@@ -4,7 +4,7 @@
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
 mod containerd;
-mod egress;
+pub(crate) mod egress;
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
