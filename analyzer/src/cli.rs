@@ -24,6 +24,8 @@ pub enum Command {
     Diagnose(DiagnoseArgs),
     /// Write the change that removes a cause as files, tried on the captured state.
     Fix(FixArgs),
+    /// Say what changed between bundles of one site, and whether the incident is over.
+    Diff(DiffArgs),
     /// List the entries of a bundle.
     Ls(LsArgs),
     /// Print one entry of a bundle.
@@ -143,6 +145,31 @@ pub struct FixArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Bundles in the order of time; each is compared with the one before it.
+    #[arg(required = true, num_args = 2.., value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Output.
+    #[arg(long, default_value = "text")]
+    pub format: DiffFormat,
+    /// Rules.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// A format of `diff`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For a person.
+    Text,
+    /// For the ticket.
+    Md,
+    /// For a program: one document a pair.
+    Json,
 }
 
 /// Arguments of `ls`.

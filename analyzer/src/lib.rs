@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod commands;
+pub mod compare;
 pub mod containerd;
 pub mod derive;
 pub mod diagnose;
