@@ -29,8 +29,8 @@ pub fn text(one: &Comparison) -> String {
     let mut out = format!(
         "{}\n{} -> {}\n",
         one.outcome.sentence(),
-        one_line(&one.before.name),
-        one_line(&one.after.name)
+        name(&one.before),
+        name(&one.after)
     );
     let mut say = |line: String| {
         out.push_str(&line);
