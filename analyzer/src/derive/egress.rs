@@ -73,7 +73,7 @@ fn blocked_lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a PacketLine> {
     kept.take(MOST_PACKETS).collect()
 }
 
-fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a> {
+pub(crate) fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a> {
     let entry = |path: &str| {
         let (path, text) = documents.get_key_value(&format!("nodes/{node}/{path}"))?;
         Some(Captured { path, text })

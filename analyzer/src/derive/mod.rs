@@ -4,9 +4,9 @@
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
 mod containerd;
-mod egress;
-mod scheduling;
+pub(crate) mod egress;
 mod hami;
+mod scheduling;
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};

@@ -178,6 +178,11 @@ impl Facts {
         }
     }
 
+    /// Forgets all facts of a kind.
+    pub fn forget(&mut self, kind: &str) {
+        self.tables.remove(kind);
+    }
+
     /// Orders every table by place; called once after reading and after each deriver.
     pub fn sort(&mut self) {
         for table in self.tables.values_mut() {

@@ -88,10 +88,23 @@ pub fn node_of(path: &str) -> &str {
 
 /// Reads a bundle, tar or folder once.
 pub fn scan(input: &Path, patterns: &Patterns, router: &Router) -> Result<Scanned, OpenError> {
+    scan_with(input, patterns, router, &Documents::new())
+}
+
+/// The same, as if the entries named in `instead` held those texts.
+pub fn scan_with(
+    input: &Path,
+    patterns: &Patterns,
+    router: &Router,
+    instead: &Documents,
+) -> Result<Scanned, OpenError> {
     let sink = Sink { patterns, router };
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
     let mut gather = Gather::new(patterns, router);
-    let mut outputs = outputs.into_iter().peekable();
+    let mut outputs = outputs
+        .into_iter()
+        .filter(|(path, _, _)| !instead.contains_key(path.as_str()))
+        .peekable();
     while let Some((path, _, first)) = outputs.next() {
         let mut pieces = vec![first];
         while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
@@ -99,6 +112,12 @@ pub fn scan(input: &Path, patterns: &Patterns, router: &Router) -> Result<Scanne
         }
         gather.entry(&path, pieces);
     }
+    for (path, text) in instead {
+        if let Some((path, out)) = sink.text(path, text) {
+            gather.entry(&path, vec![out]);
+        }
+    }
+    gather.paths.sort();
     Ok(gather.finish(summary))
 }
 

@@ -1,8 +1,8 @@
 //! Container runtimes: which containerd the kubelet uses, which handlers each instance would resolve,
 //! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
 
-mod pasted;
 mod layers;
+mod pasted;
 mod toolkit;
 mod tree;
 
