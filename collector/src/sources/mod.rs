@@ -1,6 +1,7 @@
 //! The list of all sources. Adding one is a file beside this one and a line in [`SOURCES`].
 
 pub mod cluster_events;
+pub mod cluster_node_logs;
 pub mod cluster_objects;
 pub mod cluster_pod_logs;
 pub mod containerd_config;
@@ -15,8 +16,9 @@ pub mod processes;
 use crate::source::Source;
 
 /// Every source, in the order of their ids.
-pub static SOURCES: [&Source; 10] = [
+pub static SOURCES: [&Source; 11] = [
     &cluster_events::SOURCE,
+    &cluster_node_logs::SOURCE,
     &cluster_objects::SOURCE,
     &cluster_pod_logs::SOURCE,
     &containerd_config::SOURCE,
