@@ -13,3 +13,4 @@ mod real_node;
 mod root_tree;
 mod samples;
 mod support;
+mod unchanged;
