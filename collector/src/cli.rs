@@ -149,6 +149,9 @@ pub struct CollectArgs {
     /// Enter this folder first: a node's root, mounted into a privileged pod. Unlike --root, its commands run too
     #[arg(long, value_name = "DIR", conflicts_with = "root")]
     pub chroot: Option<PathBuf>,
+    /// End with 0 even where something is missing: for jobs that would be run again
+    #[arg(long)]
+    pub accept_partial: bool,
     /// Take options from this TOML file: since = "2h", skip = ["journal"]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -100,7 +100,7 @@ fn totals(parts: &[Part]) -> String {
         match item {
             PlanItem::File { .. } => files += 1,
             PlanItem::Command { .. } => commands += 1,
-            PlanItem::Api { .. } => requests += 1,
+            PlanItem::Api { .. } | PlanItem::Cri { .. } => requests += 1,
         }
     }
     format!(
@@ -118,9 +118,10 @@ fn text(options: &Options, parts: &[Part], out: &mut dyn Write) -> io::Result<()
     writeln!(
         out,
         "\
-What it does: reads the files below, runs the commands below (each only inspects), asks the API server the requests below.
-What it does not: change anything on the node or in the cluster, open a connection to anything but the API server, read
-the values of Secrets, or send anything anywhere. The one POST asks the API server what the credentials may do, and
+What it does: reads the files below, runs the commands below (each only inspects), asks the container
+runtime's socket and the API server the requests below.
+What it does not: change anything on the node or in the cluster, open a connection to anything that is not named below,
+keep the values of Secrets, or send anything anywhere. The one POST asks the API server what the credentials may do, and
 creates nothing. Its output is one file, which stays here until somebody carries it away; credentials in files, logs and
 outputs are replaced by markers before they are written.
 Limits: {} s in all, {} of content before compression; priority below that of the node's own work.
@@ -153,6 +154,7 @@ In all: {}",
                     program: None,
                     line,
                 } => writeln!(out, "  run   {line}   (not installed)")?,
+                PlanItem::Cri { socket, call } => writeln!(out, "  cri   {socket} {call}")?,
                 PlanItem::Api { method, path } => writeln!(out, "  api   {method} {path}")?,
             }
         }

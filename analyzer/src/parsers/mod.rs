@@ -17,11 +17,13 @@ mod nvidia_smi_xml;
 mod pod_state;
 mod pods;
 mod proc_driver;
+mod scheduling;
 mod sysctl;
 mod workloads;
 
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
+pub(crate) use scheduling::missing as missing_pods;
 
 use chrono::{DateTime, Utc};
 
@@ -138,6 +140,8 @@ pub enum Read {
     Whole(fn(&Document<'_>) -> Parsed),
     /// Line by line, through the pattern scan and the extractors.
     Lines(Channel),
+    /// Text of unknown origin: line by line, and the pieces that are recognised in it by content.
+    Loose,
     /// Kept as text for derivers, which read it by path.
     Keep,
     /// Not read: what the collector says of itself, and objects that no parser reads yet. Searching
@@ -163,6 +167,8 @@ pub static PARSERS: &[&Parser] = &[
     &nodes::RUNTIME_CLASSES,
     &workloads::PARSER,
     &helm::PARSER,
+    &scheduling::PARSER,
+    &scheduling::CLUSTER,
     &node_json::PROCESSES,
     &node_json::CONTAINERD,
     &node_json::FILES,

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use crate::outcome::Outcome;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
-use crate::take::{Need, copy_all};
+use crate::take::{Need, Tally, copy_all};
 
 /// What every node has a chance to have.
 const WANTED: [&str; 4] = ["iptables-save", "ip-addr", "ip-route", "ip-rule"];
 /// What only some have.
-const OPTIONAL: [&str; 8] = [
-    "ufw-status-verbose",
+const OPTIONAL: [&str; 7] = [
     "ip6tables-save",
     "iptables-legacy-save",
     "ip6tables-legacy-save",
@@ -20,6 +19,9 @@ const OPTIONAL: [&str; 8] = [
     "nft-list-ruleset",
     "firewall-cmd",
 ];
+/// ufw writes this file whatever it is asked, also when it only shows its status.
+const UFW_LOCK: &str = "/run/ufw.lock";
+const UFW: &str = "ufw-status-verbose";
 const FILES: [&str; 34] = [
     "/etc/default/ufw",
     "/etc/ufw/ufw.conf",
@@ -72,6 +74,7 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     let files = FILES.iter().map(|path| PlanItem::file(*path));
     ctx.commands(&WANTED)
         .chain(ctx.commands(&OPTIONAL))
+        .chain(ctx.commands(&[UFW]))
         .chain(files)
         .collect()
 }
@@ -90,6 +93,20 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
                 ctx.command(id, need, &mut tally).await;
             }
         }
+        ufw(&ctx, &mut tally).await;
         tally.outcome("no firewall, no route and no network setting was found")
     })
+}
+
+/// ufw's own view, where asking for it changes nothing: where its lock file is there from an earlier call.
+async fn ufw(ctx: &SourceCtx, tally: &mut Tally) {
+    let locked = ctx.host.on_thread(|host| host.exists(UFW_LOCK)).await;
+    if locked == Some(true) || !ctx.options.live() {
+        ctx.command(UFW, Need::Optional, tally).await;
+    } else {
+        let why = format!(
+            "ufw status: not run, it would create {UFW_LOCK}; its settings are in /etc/ufw and /etc/default/ufw, its rules among those of iptables-save"
+        );
+        tally.absent(&ctx.out, Need::Optional, why);
+    }
 }
