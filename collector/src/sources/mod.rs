@@ -2,6 +2,7 @@
 
 pub mod certificates;
 pub mod cluster_events;
+pub mod cluster_node_logs;
 pub mod cluster_objects;
 pub mod cluster_pod_logs;
 pub mod container_runtimes;
@@ -25,6 +26,7 @@ use crate::source::Source;
 pub static SOURCES: &[&Source] = &[
     &certificates::SOURCE,
     &cluster_events::SOURCE,
+    &cluster_node_logs::SOURCE,
     &cluster_objects::SOURCE,
     &cluster_pod_logs::SOURCE,
     &container_runtimes::SOURCE,
