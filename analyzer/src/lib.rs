@@ -10,6 +10,7 @@ pub mod derive;
 pub mod diagnose;
 pub mod facts;
 pub mod firewall;
+pub mod gpu;
 pub mod model;
 pub mod parsers;
 pub mod report;

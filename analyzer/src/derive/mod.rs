@@ -5,6 +5,7 @@
 
 mod containerd;
 mod egress;
+mod gpu;
 mod scheduling;
 
 use crate::facts::{AnyFact, Facts};
@@ -45,7 +46,12 @@ pub struct Deriver {
 }
 
 /// All derivers; each sees the facts of the ones before it.
-pub static DERIVERS: &[&Deriver] = &[&containerd::DERIVER, &egress::DERIVER, &scheduling::DERIVER];
+pub static DERIVERS: &[&Deriver] = &[
+    &containerd::DERIVER,
+    &egress::DERIVER,
+    &scheduling::DERIVER,
+    &gpu::DERIVER,
+];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {
