@@ -103,6 +103,9 @@ pub struct CollectArgs {
     /// Time limit of each source
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub source_timeout: Option<Duration>,
+    /// The most content (before compression) that each source may add
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub source_max_size: Option<u64>,
     /// The most content (before compression) that the bundle takes
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size)]
     pub max_size: u64,
@@ -145,6 +148,15 @@ impl CollectArgs {
                 self.max_size
             ));
         }
+        if let Some(limit) = self
+            .source_max_size
+            .filter(|limit| *limit > self.max_size || *limit == 0)
+        {
+            return fail(format!(
+                "--source-max-size ({limit}) must be above 0 and not above --max-size ({})",
+                self.max_size
+            ));
+        }
         check_root(&self.root)?;
         if let Some(file) = &self.kubeconfig
             && let Err(error) = std::fs::File::open(file)
@@ -161,6 +173,7 @@ impl CollectArgs {
             kubeconfig: self.kubeconfig.clone(),
             timeout: self.timeout,
             source_timeout: self.source_timeout,
+            source_max_size: self.source_max_size,
             max_size: self.max_size,
             command_dir: self.command_dir.clone(),
         })

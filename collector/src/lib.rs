@@ -2,9 +2,14 @@
 
 pub mod cli;
 pub mod cluster;
+mod cri;
+mod elf;
 pub mod exec;
 pub mod files;
 pub mod host;
+pub mod inventory;
+mod ld_cache;
+mod newest;
 pub mod options;
 pub mod out;
 pub mod outcome;
@@ -13,9 +18,11 @@ pub mod plan;
 pub mod progress;
 pub mod redact;
 pub mod run;
+pub mod sink;
 pub mod source;
 pub mod sources;
 pub mod summary;
+mod sysfs;
 pub mod take;
 
 use std::io::Write;
@@ -32,6 +39,10 @@ const USAGE: u8 = 2;
 const NO_OUTPUT: u8 = 3;
 const PARTIAL: u8 = 4;
 const BUG: u8 = 70;
+
+/// How much less than its neighbours the collector wants of the processor. The kernel derives the priority of disk
+/// access from it: best effort, second lowest.
+const NICE: i32 = 10;
 
 /// Does what the command line says. The exit code says how it went, as `--help` explains.
 pub fn start() -> ExitCode {
@@ -58,6 +69,8 @@ fn collect(args: &CollectArgs) -> u8 {
             return USAGE;
         }
     };
+    // Before there are threads: each inherits it, and so does every command. Refused, it is no reason not to collect.
+    let _ = rustix::process::nice(NICE);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
         .enable_all()
@@ -75,12 +88,13 @@ fn collect(args: &CollectArgs) -> u8 {
         complain(&format!("--kubeconfig {error}"));
         return USAGE;
     }
-    let wanted = sources::SOURCES
-        .iter()
-        .filter(|source| plan::not_wanted(source, &options).is_none())
-        .count();
-    let progress = Arc::new(progress::Progress::new(args.progress, wanted));
-    let result = runtime.block_on(run::run(options, args.output.as_deref(), progress));
+    let progress = Arc::new(progress::Progress::new(args.progress, options.timeout));
+    let result = runtime.block_on(run::run(
+        options,
+        &sources::SOURCES,
+        args.output.as_deref(),
+        progress,
+    ));
     // Threads that hang in a dead file system must not hold the program.
     runtime.shutdown_background();
     match result {

@@ -35,7 +35,14 @@ pub fn print(options: &Options, format: PlanFormat, out: &mut dyn Write) -> io::
         host: &host,
         exec: &exec,
     };
-    let parts: Vec<Part> = SOURCES.iter().map(|source| part(source, &ctx)).collect();
+    let wanted = SOURCES
+        .iter()
+        .filter(|source| not_wanted(source, options).is_none())
+        .count();
+    let parts: Vec<Part> = SOURCES
+        .iter()
+        .map(|source| part(source, &ctx, wanted))
+        .collect();
     match format {
         PlanFormat::Json => {
             let plan = serde_json::json!({
@@ -48,7 +55,7 @@ pub fn print(options: &Options, format: PlanFormat, out: &mut dyn Write) -> io::
     }
 }
 
-fn part(source: &'static Source, ctx: &PlanCtx<'_>) -> Part {
+fn part(source: &'static Source, ctx: &PlanCtx<'_>, wanted: usize) -> Part {
     let not_run = not_wanted(source, ctx.options);
     let mut items = if not_run.is_some() {
         Vec::new()
@@ -66,7 +73,7 @@ fn part(source: &'static Source, ctx: &PlanCtx<'_>) -> Part {
             .source_timeout
             .unwrap_or(source.timeout)
             .as_secs(),
-        max_bytes: source.max_bytes.min(ctx.options.max_size),
+        max_bytes: ctx.options.most_of(source, wanted),
         not_run,
         items,
     }
@@ -117,6 +124,7 @@ fn text(options: &Options, parts: &[Part], out: &mut dyn Write) -> io::Result<()
                     program: None,
                     line,
                 } => writeln!(out, "  run   {line}   (not installed)")?,
+                PlanItem::Cri { socket, call } => writeln!(out, "  cri   {socket} {call}")?,
                 PlanItem::Api { method, path } => writeln!(out, "  api   {method} {path}")?,
             }
         }

@@ -1,23 +1,29 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
+mod cited;
 mod context;
 mod coverage;
 mod incident;
+mod standing;
+mod state;
 mod tables;
 mod timeline;
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+pub use standing::{Examined, Proposal, Standing};
 
 use casefile_bundle::{Form, OpenError, Summary};
 use chrono::{DateTime, Utc};
 
 use crate::derive;
-use crate::model::{Analysis, Benign, Considered, Input, Verdict};
+use crate::model::{Analysis, Benign, Considered, Input, RulesUsed, Verdict};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
-use crate::scan::{self, Router, Scanned};
+use crate::scan::{self, Documents, Router, Scanned};
 use crate::sources::Availability;
 
 /// Why there is no analysis.
@@ -55,15 +61,46 @@ impl Analyzer {
 
     /// Reads one input and diagnoses it.
     pub fn analyze(&self, input: &Path) -> Result<Analysis, AnalyzeError> {
+        Ok(self.examine(input)?.analysis)
+    }
+
+    /// Reads one input, diagnoses it and fills in the changes that the rules propose.
+    pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
         let mut scanned =
             scan::scan(input, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
         derive::run(&mut scanned);
-        Ok(self.conclude(input, &scanned))
-    }
-
-    fn conclude(&self, input: &Path, scanned: &Scanned) -> Analysis {
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        let analysis = self.conclude(input, &scanned, &assessments, available);
+        Ok(Examined {
+            proposals: standing::proposals(&analysis, &assessments),
+            analysis,
+        })
+    }
+
+    /// Judges the captured state alone, as if the entries named in `instead` held those texts. What was
+    /// said before (logs, events, states of containers) is history that no change takes back, and does not count.
+    pub fn judge_state(
+        &self,
+        input: &Path,
+        instead: &Documents,
+    ) -> Result<Vec<Standing>, AnalyzeError> {
+        let mut scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
+            .map_err(AnalyzeError::Open)?;
+        standing::forget_history(&mut scanned);
+        derive::run(&mut scanned);
+        let available = Availability::of(&scanned.summary, &scanned.paths);
+        let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        Ok(assessments.iter().filter_map(Standing::of).collect())
+    }
+
+    fn conclude(
+        &self,
+        input: &Path,
+        scanned: &Scanned,
+        assessments: &[Assessment<'_>],
+        available: Availability,
+    ) -> Analysis {
         let (causes, benign): (Vec<_>, Vec<_>) = assessments
             .iter()
             .partition(|one| one.rule.file.kind == Kind::Cause);
@@ -79,12 +116,12 @@ impl Analyzer {
             .map(|one| incident::build(one, &ranked, &explained, scanned))
             .collect();
         let differential = differential(&ranked, &explained);
-        let reference_time = reference_time(&scanned.summary, &assessments);
+        let reference_time = reference_time(&scanned.summary, assessments);
         let timeline = timeline::build(scanned, &incidents);
-        Analysis {
+        let mut analysis = Analysis {
             input: describe(input, &scanned.summary),
             reference_time,
-            coverage: coverage::complete(available.into_coverage(), &differential, &assessments),
+            coverage: coverage::complete(available.into_coverage(), &differential, assessments),
             problems: coverage::problems(scanned),
             impact: context::impact(&scanned.facts, &incidents),
             environment: context::environment(&scanned.facts),
@@ -92,7 +129,15 @@ impl Analyzer {
             incidents,
             differential,
             timeline,
-        }
+            state: state::build(&scanned.facts),
+            digests: BTreeMap::new(),
+            rules: RulesUsed {
+                count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),
+                digest: self.set.digest.clone(),
+            },
+        };
+        analysis.digests = cited::digests(&analysis, &scanned.summary);
+        analysis
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) static OWN: Parser = Parser {
 pub(super) static LOOSE: Parser = Parser {
     id: "loose-text",
     reads: &["**"],
-    read: Read::Lines(Channel::Text),
+    read: Read::Loose,
 };
 
 fn parse_toml(document: &Document<'_>) -> Parsed {

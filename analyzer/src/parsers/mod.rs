@@ -141,6 +141,8 @@ pub enum Read {
     Whole(fn(&Document<'_>) -> Parsed),
     /// Line by line, through the pattern scan and the extractors.
     Lines(Channel),
+    /// Text of unknown origin: line by line, and the pieces that are recognised in it by content.
+    Loose,
     /// Kept as text for derivers, which read it by path.
     Keep,
     /// Not read: what the collector says of itself, and objects that no parser reads yet. Searching

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::file::{Group, Kind, RuleFile, Signal};
 use super::template;
 use crate::facts::KINDS;
+use crate::fix::change::Change;
 use crate::scan::literals;
 use crate::scan::patterns::{Expression, LinePattern};
 use crate::sources;
@@ -72,6 +73,8 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     /// Line patterns, in the order of their indices.
     pub patterns: Vec<LinePattern>,
+    /// SHA-256 over names and texts of all files, in hexadecimal: says which rules judged.
+    pub digest: String,
 }
 
 /// How far a rule file is checked before it runs.
@@ -355,7 +358,11 @@ fn check_texts(file: &RuleFile, fields: &BTreeMap<&str, Vec<String>>) -> Result<
     );
     texts
         .into_iter()
-        .try_for_each(|text| check_template(text, known))
+        .try_for_each(|text| check_template(text, known))?;
+    let changes = remedy.changes.iter().flat_map(Change::texts);
+    changes
+        .into_iter()
+        .try_for_each(|text| check_template(&text, known))
 }
 
 /// Whether a group holds, given which signals were seen.

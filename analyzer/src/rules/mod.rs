@@ -7,7 +7,10 @@ pub mod file;
 pub mod show;
 pub mod template;
 
+use std::fmt::Write as _;
 use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
 
 pub use compile::{Rule, RuleError, RuleSet, Trust};
 
@@ -23,10 +26,19 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let mut patterns: Vec<LinePattern> = Vec::new();
     let mut rules: Vec<Rule> = Vec::new();
     let mut faults = Vec::new();
+    let mut digest = Sha256::new();
+    let mut note = |name: &str, text: &str| {
+        for part in [name, text] {
+            digest.update(part.as_bytes());
+            digest.update([0]);
+        }
+    };
     for (name, text) in EMBEDDED {
+        note(name, text);
         rules.push(compile::compile(name, text, Trust::Shipped, &mut patterns)?);
     }
     for (name, text) in folder.map_or_else(|| Ok(Vec::new()), read_folder)? {
+        note(&name, &text);
         match compile::compile(&name, &text, Trust::Foreign, &mut patterns) {
             Ok(rule) => {
                 rules.retain(|known| known.file.id != rule.file.id);
@@ -37,7 +49,20 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     }
     rules.sort_by(|a, b| a.file.id.cmp(&b.file.id));
     check_links(&rules)?;
-    Ok((RuleSet { rules, patterns }, faults))
+    let digest = digest
+        .finalize()
+        .iter()
+        .fold(String::new(), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        });
+    let set = RuleSet {
+        rules,
+        patterns,
+        digest,
+    };
+    Ok((set, faults))
 }
 
 fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, RuleError> {

@@ -1,13 +1,15 @@
 //! The one pass over a bundle: routes every entry to its parser and every line to the patterns.
 
+mod clean;
 mod faults;
 pub mod kube_list;
 pub mod lines;
 pub mod literals;
+pub mod pasted;
 pub mod patterns;
 mod sink;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use casefile_bundle::{BundlePath, Limits, OpenError, Summary};
@@ -16,6 +18,7 @@ use globset::{GlobSet, GlobSetBuilder};
 use crate::facts::{AnyFact, Fact, Facts};
 use crate::model::{Place, Problem};
 use crate::parsers::{Document, DriverLine, PARSERS, PacketLine, Parsed, Parser, Read, Repeats};
+use pasted::{Origins, Pieces};
 use patterns::{Hit, Patterns};
 use sink::{Out, Sink};
 
@@ -41,6 +44,8 @@ pub struct Scanned {
     pub problems: Vec<Problem>,
     /// Paths of all entries.
     pub paths: Vec<String>,
+    /// Where the pieces of loose texts stand that were given the path of a bundle's entry.
+    pub origins: Origins,
 }
 
 /// Which parser reads which entry.
@@ -83,10 +88,23 @@ pub fn node_of(path: &str) -> &str {
 
 /// Reads a bundle, tar or folder once.
 pub fn scan(input: &Path, patterns: &Patterns, router: &Router) -> Result<Scanned, OpenError> {
+    scan_with(input, patterns, router, &Documents::new())
+}
+
+/// The same, as if the entries named in `instead` held those texts.
+pub fn scan_with(
+    input: &Path,
+    patterns: &Patterns,
+    router: &Router,
+    instead: &Documents,
+) -> Result<Scanned, OpenError> {
     let sink = Sink { patterns, router };
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
     let mut gather = Gather::new(patterns, router);
-    let mut outputs = outputs.into_iter().peekable();
+    let mut outputs = outputs
+        .into_iter()
+        .filter(|(path, _, _)| !instead.contains_key(path.as_str()))
+        .peekable();
     while let Some((path, _, first)) = outputs.next() {
         let mut pieces = vec![first];
         while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
@@ -94,6 +112,12 @@ pub fn scan(input: &Path, patterns: &Patterns, router: &Router) -> Result<Scanne
         }
         gather.entry(&path, pieces);
     }
+    for (path, text) in instead {
+        if let Some((path, out)) = sink.text(path, text) {
+            gather.entry(&path, vec![out]);
+        }
+    }
+    gather.paths.sort();
     Ok(gather.finish(summary))
 }
 
@@ -109,6 +133,8 @@ struct Gather<'a> {
     kept: usize,
     problems: Vec<Problem>,
     paths: Vec<String>,
+    pasted: Vec<pasted::Entry>,
+    origins: Origins,
 }
 
 impl<'a> Gather<'a> {
@@ -124,6 +150,8 @@ impl<'a> Gather<'a> {
             kept: 0,
             problems: Vec::new(),
             paths: Vec::new(),
+            pasted: Vec::new(),
+            origins: Origins::new(),
         }
     }
 
@@ -149,6 +177,7 @@ impl<'a> Gather<'a> {
                 shift_place(&mut said.place, lines_before);
                 self.driver.push(said);
             }
+            self.pieces(piece.pieces);
             lines_before = lines_before.saturating_add(piece.lines);
             too_large |= piece.too_large;
             text.extend_from_slice(&piece.kept);
@@ -195,6 +224,10 @@ impl<'a> Gather<'a> {
                 self.parsed(parsed);
                 return;
             }
+            Some((_, Read::Loose)) => {
+                self.pieces(pasted::read(self.router, path, &text));
+                return;
+            }
             _ => {}
         }
         self.kept += text.len();
@@ -205,6 +238,50 @@ impl<'a> Gather<'a> {
                 path,
                 "was left out: the files kept in memory reached their limit",
             );
+        }
+    }
+
+    fn pieces(&mut self, pieces: Pieces) {
+        for parsed in pieces.parsed {
+            self.parsed(parsed);
+        }
+        self.pasted.extend(pieces.entries);
+    }
+
+    /// Gives pasted pieces of nodes their places, once it is known what the node is called.
+    fn place_pasted(&mut self) {
+        let node = pasted::node_name(&self.facts);
+        for (entry, number) in std::mem::take(&mut self.pasted).into_iter().zip(1usize..) {
+            let placed = pasted::place(self.router, entry, &node, number);
+            let known = self.documents.get(&placed.path);
+            if self.paths.contains(&placed.path) || known.is_some() {
+                if known.is_none_or(|known| known.trim() != placed.text.trim()) {
+                    self.problems.push(Problem {
+                        text: format!(
+                            "holds {} once more and with another content; only the first is evaluated",
+                            placed.path.rsplit('/').next().unwrap_or(&placed.path)
+                        ),
+                        place: placed.origin,
+                    });
+                }
+                continue;
+            }
+            self.parsed(placed.parsed);
+            self.kept += placed.text.len();
+            if self.kept <= KEPT_TOTAL {
+                self.documents.insert(placed.path.clone(), placed.text);
+            }
+            self.origins.insert(placed.path, placed.origin);
+        }
+        // Kernel lines of a text belong to the node that the text is about.
+        for packet in &mut self.packets {
+            if packet.node.is_empty() {
+                packet.node.clone_from(&node);
+                let path = format!("nodes/{node}/pasted/kernel");
+                self.origins
+                    .entry(path)
+                    .or_insert_with(|| packet.place.clone());
+            }
         }
     }
 
@@ -229,6 +306,7 @@ impl<'a> Gather<'a> {
     }
 
     fn finish(mut self, summary: Summary) -> Scanned {
+        self.place_pasted();
         for said in merge_alike(self.driver) {
             self.facts.add(AnyFact::new(Fact {
                 place: said.place.clone(),
@@ -250,10 +328,11 @@ impl<'a> Gather<'a> {
         Scanned {
             summary,
             facts: self.facts,
-            hits: merge_hits(self.hits),
+            hits: merge_hits(without_doubles(self.hits)),
             documents: self.documents,
             problems: self.problems,
             paths: self.paths,
+            origins: self.origins,
         }
     }
 }
@@ -290,6 +369,20 @@ fn shift(parsed: &mut Parsed, lines: u32) {
 
 fn shift_place(place: &mut Place, lines: u32) {
     place.line = place.line.map(|line| line.saturating_add(lines));
+}
+
+/// Leaves out what a plain line of a text said where the object around that line says it too, and knows
+/// what it is about.
+fn without_doubles(mut hits: Vec<Hit>) -> Vec<Hit> {
+    let about: BTreeSet<(usize, Place)> = hits
+        .iter()
+        .filter(|hit| !hit.subject.is_empty())
+        .map(|hit| (hit.pattern, hit.place.clone()))
+        .collect();
+    hits.retain(|hit| {
+        !hit.subject.is_empty() || !about.contains(&(hit.pattern, hit.place.clone()))
+    });
+    hits
 }
 
 fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {

@@ -184,10 +184,11 @@ fn copy_one(
     if let Err(error) = reader.seek(SeekFrom::Start(skipped)) {
         return Ok(Err(io(error)));
     }
-    let mut entry = out.entry(
+    let mut entry = out.tail_entry(
         log_fetch::path(wanted, previous),
         Content::Text,
         Some(file.to_owned()),
+        KEEP as usize,
     );
     if skipped > 0 {
         entry.truncated(format!("newest {KEEP} bytes of {size} taken"));

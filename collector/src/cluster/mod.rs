@@ -1,5 +1,6 @@
 //! The cluster's API: where its credentials lie on this node, and one connection that all sources share.
 
+pub mod access;
 pub mod api;
 pub mod credentials;
 pub mod cri_log;
@@ -76,6 +77,8 @@ pub struct Cluster {
     pub credentials: String,
     /// The server's address as the kubeconfig has it.
     pub server: String,
+    /// What the server said that these credentials may do.
+    pub access: Vec<Vec<u8>>,
     /// Credentials tried before these, each with its reason.
     pub passed_over: Vec<String>,
 }
@@ -144,10 +147,12 @@ impl ClusterHandle {
                 Err(None) => continue,
             };
             match self.try_one(&place, file, &mut dead).await {
-                Ok((api, server)) => {
+                Ok((mut api, server)) => {
                     let passed_over = std::mem::take(tried);
+                    let access = api.learn_access(&self.options.namespaces).await;
                     return Some(Cluster {
                         api,
+                        access,
                         credentials: place.to_string(),
                         server,
                         passed_over,

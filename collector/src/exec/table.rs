@@ -43,11 +43,13 @@ const fn slow(spec: Spec, seconds: u64, max_bytes: u64) -> Spec {
 const FIELDS: &str = "--output-fields=_BOOT_ID,PRIORITY,_PID,_COMM,_SYSTEMD_UNIT,UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,_HOSTNAME,MESSAGE";
 
 /// All of them, sorted by id.
-pub static COMMANDS: [Spec; 30] = [
+pub static COMMANDS: &[Spec] = &[
     spec("containerd-version", "<program>", &["--version"]),
     spec("df", "df", &["-B1", "-T", "-a", "-l"]),
     spec("df-inodes", "df", &["-i", "-l"]),
+    slow(spec("dkms-status", "dkms", &["status"]), 10, 1 << 20),
     spec("dmesg", "dmesg", &["--time-format=iso", "--decode"]),
+    spec("docker-info", "docker", &["info", "--format", "{{json .}}"]),
     spec("firewall-cmd", "firewall-cmd", &["--list-all-zones"]),
     spec("ip-addr", "ip", &["-j", "addr"]),
     spec("ip-route", "ip", &["-j", "route", "show", "table", "all"]),
@@ -125,7 +127,15 @@ pub static COMMANDS: [Spec; 30] = [
     ),
     spec("lsmod", "lsmod", &[]),
     spec("lspci", "lspci", &["-nnk"]),
+    spec("modinfo-nvidia", "modinfo", &["nvidia"]),
+    spec("mokutil-sb-state", "mokutil", &["--sb-state"]),
     spec("nft-list-ruleset", "nft", &["list", "ruleset"]),
+    spec(
+        "nvidia-container-cli",
+        "nvidia-container-cli",
+        &["--version"],
+    ),
+    spec("nvidia-ctk", "nvidia-ctk", &["--version"]),
     slow(spec("nvidia-smi", "nvidia-smi", &[]), 20, 4 << 20),
     slow(spec("nvidia-smi-L", "nvidia-smi", &["-L"]), 20, 1 << 20),
     slow(

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::cluster::api::{Api, ApiError};
 use crate::cluster::discovery::{self, Resource};
 use crate::cluster::list_files::{ListFiles, Shape, Target};
-use crate::cluster::{Cluster, credentials, listing, slim};
+use crate::cluster::{Cluster, access, credentials, listing, slim};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -43,6 +43,10 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     ]
     .map(PlanItem::get)
     .into();
+    items.push(PlanItem::Api {
+        method: "POST",
+        path: access::PATH.to_owned(),
+    });
     items.extend(credentials::plan(
         ctx.host,
         ctx.options.kubeconfig.as_deref(),
@@ -333,6 +337,7 @@ async fn server_facts(out: &Out, cluster: &Cluster) -> Result<usize, OutError> {
     text.push(b'\n');
     let path = BundlePath::from_parts(["cluster-info", "connection.json"]);
     out.put(path, Content::JsonLines, None, &text).await?;
+    write_access(out, &cluster.access).await?;
     let mut missing = 0;
     match cluster
         .api
@@ -378,6 +383,22 @@ async fn server_facts(out: &Out, cluster: &Cluster) -> Result<usize, OutError> {
             .await?;
     }
     Ok(missing)
+}
+
+/// What these credentials may do: the whole cluster first, then each namespace asked for.
+async fn write_access(out: &Out, answers: &[Vec<u8>]) -> Result<(), OutError> {
+    let Some((first, rest)) = answers.split_first() else {
+        return Ok(());
+    };
+    let mut text = first.clone();
+    for answer in rest {
+        text.push(b'\n');
+        text.extend_from_slice(answer);
+    }
+    text.push(b'\n');
+    let path = BundlePath::from_parts(["cluster-info", "access.jsonl"]);
+    let origin = Some(format!("POST {}", access::PATH));
+    out.put(path, Content::JsonLines, origin, &text).await
 }
 
 /// As support-bundle tools write it: the server's answer as `info`, its version as `string`.

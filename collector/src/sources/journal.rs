@@ -6,13 +6,13 @@
 //! in memory or on disk for it, and the usual case needs one pass.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Seek, SeekFrom};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
 use crate::exec::{self, Call, ExecError};
-use crate::host::{Host, HostError, Stat};
+use crate::host::Host;
+use crate::newest::take_newest;
 use crate::out::{Out, Room};
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -366,64 +366,7 @@ fn trouble(ran: &Result<exec::Ended, ExecError>) -> Option<String> {
 }
 
 fn old_logs(host: &Host, out: &Out, tally: &mut Tally) {
-    for path in OLD_LOGS {
-        match tail(host, out, path) {
-            Ok(stat) => {
-                out.files().record(path, "copied", Some(stat), None);
-                tally.taken += 1;
-            }
-            Err(error) if error.is_absent() => out.files().record(path, "absent", None, None),
-            Err(error) => {
-                out.files().record(path, error.word(), None, None);
-                tally.broken(out, error.sentence());
-            }
-        }
-    }
-}
-
-/// The newest part of a log file, beginning with a whole line.
-fn tail(host: &Host, out: &Out, path: &str) -> Result<Stat, HostError> {
-    let failed = |source| HostError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let mut file = host.open(path)?;
-    let stat = Stat::from(&file.metadata().map_err(failed)?);
-    let share = FILE_BYTES.min(out.room());
-    let skipped = stat.size.saturating_sub(share);
-    file.seek(SeekFrom::Start(skipped)).map_err(failed)?;
-    let parts = std::iter::once("rootfs").chain(path.split('/').filter(|part| !part.is_empty()));
-    let mut entry = out.entry(out.node_path(parts), Content::Text, Some(path.to_owned()));
-    let mut buffer = vec![0; 64 << 10];
-    let mut file = file.take(share);
-    let mut in_first = skipped > 0;
-    loop {
-        let read = file.read(&mut buffer).map_err(failed)?;
-        if read == 0 {
-            break;
-        }
-        let mut piece = &buffer[..read];
-        if in_first {
-            let line = piece
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .map_or(read, |at| at + 1);
-            in_first = line == read;
-            piece = &piece[line..];
-        }
-        if !matches!(entry.write(piece), Ok(Room::More)) {
-            break;
-        }
-    }
-    if skipped > 0 {
-        entry.truncated(format!(
-            "newest {share} bytes kept, {skipped} older left out"
-        ));
-    }
-    entry
-        .finish_blocking()
-        .map_err(|error| failed(std::io::Error::other(error)))?;
-    Ok(stat)
+    take_newest(host, out, &OLD_LOGS, FILE_BYTES, tally);
 }
 
 #[cfg(test)]

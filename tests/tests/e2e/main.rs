@@ -9,6 +9,8 @@ mod bad_input;
 mod bare_machine;
 mod cluster;
 mod determinism;
+mod diff;
+mod fix;
 mod real_node;
 mod root_tree;
 mod samples;

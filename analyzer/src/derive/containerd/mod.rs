@@ -1,6 +1,8 @@
 //! Container runtimes: which containerd the kubelet uses, which handlers each instance would resolve,
 //! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
 
+mod layers;
+mod pasted;
 mod toolkit;
 mod tree;
 
@@ -61,6 +63,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
             facts.extend(instance_facts(known, &resolved, instance));
         }
         facts.extend(toolkit::targets(known, &resolved));
+        facts.extend(pasted::facts(known, &node));
     }
     facts
 }
@@ -159,7 +162,10 @@ fn instance_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -
     ) else {
         return Vec::new();
     };
-    let mut facts = vec![instance_fact(known, resolved, instance, config, cri)];
+    let mut facts = vec![
+        instance_fact(known, resolved, instance, config, cri),
+        layers::fact(resolved, instance, config, cri),
+    ];
     for problem in config.problems.iter().chain(&cri.problems) {
         facts.push(fault_fact(known, resolved, instance, problem));
     }

@@ -9,6 +9,7 @@ use crate::gpu::stack::{self, Flavour, Image, Read, Side, Stack};
 use crate::gpu::version;
 use crate::model::Place;
 use crate::parsers::{CapturedFile, DriverLine, Says};
+use crate::scan::pasted;
 
 /// Libraries whose versions are the driver's.
 const LIBRARIES: [&str; 2] = ["libcuda.so.", "libnvidia-ml.so."];
@@ -25,8 +26,8 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
         let data = DriverMismatch {
             node: node.to_owned(),
             pair: word.to_owned(),
-            left_at: one.left.place.to_string(),
-            right_at: one.right.place.to_string(),
+            left_at: shown(known, &one.left.place),
+            right_at: shown(known, &one.right.place),
             left: one.left.what,
             left_value: one.left.value,
             sentence: one.says,
@@ -43,6 +44,12 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
         fact.into()
     });
     facts.collect()
+}
+
+/// A place as people see it: of a pasted piece, the text that it was pasted in.
+fn shown(known: &Known<'_>, place: &Place) -> String {
+    let original = pasted::original(known.origins, place);
+    original.as_ref().unwrap_or(place).to_string()
 }
 
 /// The line behind a side, where its file was kept as text, else its value.
