@@ -17,6 +17,11 @@ static TABLES: &[(&str, Build)] = &[
     ("egress-checks", egress_checks),
 ];
 
+/// The names of all tables.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|(name, _)| *name)
+}
+
 /// Builds the named tables that have something to show.
 pub(super) fn build(names: &[String], facts: &Facts) -> Vec<Table> {
     let builders = names
