@@ -322,7 +322,8 @@ pub struct Coverage {
     pub source: String,
     /// Title, e.g. "System journal".
     pub title: String,
-    /// `collected`, `partial`, `skipped`, `failed`, or `unknown` when there is no manifest.
+    /// `collected`, `partial`, `skipped`, `failed`; without a manifest `unknown`, `absent`, or `excerpt`
+    /// where a text holds pieces of it.
     pub outcome: String,
     /// Why it is not complete.
     pub why: Option<String>,

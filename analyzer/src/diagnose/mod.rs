@@ -1,5 +1,6 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
+mod by_hand;
 mod context;
 mod coverage;
 mod incident;
@@ -97,7 +98,11 @@ impl Analyzer {
         Analysis {
             input: describe(input, &scanned.summary),
             reference_time,
-            coverage: coverage::complete(available.into_coverage(), &differential, &assessments),
+            coverage: coverage::complete(
+                available.with_pieces(&scanned.origins).into_coverage(),
+                &differential,
+                &assessments,
+            ),
             problems: self
                 .left_out
                 .iter()

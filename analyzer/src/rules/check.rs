@@ -365,7 +365,7 @@ likely:
 summary: It was {seen.name}.
 ";
 
-    fn errors(text: &str) -> Option<Vec<String>> {
+    fn errors(text: &str) -> Vec<String> {
         match compile("dir/a.yaml", text, Trust::Foreign, &mut Vec::new()) {
             Ok(_) => Vec::new(),
             Err(errors) => errors.iter().map(ToString::to_string).collect(),

@@ -2,7 +2,7 @@
 //!
 //! They are resolved like any other; that the kubelet uses them stays unknown.
 
-use super::{KubeletUse, Resolved, fault_fact, instance_facts};
+use super::{KubeletUse, Resolved, fault_fact, handler_facts, instance_fact};
 use crate::containerd::config::RootFile;
 use crate::containerd::handlers::cri_view;
 use crate::containerd::instances::{Instance, InstanceKind};
@@ -38,7 +38,7 @@ fn of_one(known: &Known<'_>, node: &str, path: &str, text: &str, whole: bool) ->
     };
     let config = resolve(&tree, root, None);
     let cri = cri_view(&config);
-    let id = format!("the configuration at {}", &name[1..]);
+    let id = format!("the text at {}", &name[1..]);
     let instance = instance(&id, &name[1..], &config);
     let resolved = Resolved {
         node: node.to_owned(),
@@ -49,16 +49,22 @@ fn of_one(known: &Known<'_>, node: &str, path: &str, text: &str, whole: bool) ->
         configs: std::iter::once((id.clone(), config)).collect(),
         cris: std::iter::once((id, cri)).collect(),
     };
-    if whole {
-        return instance_facts(known, &resolved, &instance);
-    }
-    // What a part of a file does not say may stand in the rest of it: only what stands there counts.
     let problems = resolved.configs.values().flat_map(|one| &one.problems);
     let problems = problems.chain(resolved.cris.values().flat_map(|one| &one.problems));
-    problems
+    let faults: Vec<AnyFact> = problems
         .filter(|problem| is_seen(problem))
         .map(|problem| fault_fact(known, &resolved, &instance, problem))
-        .collect()
+        .collect();
+    if !whole {
+        return faults;
+    }
+    // A whole file also says what it does not define. It does not say that a node runs with it.
+    let mut facts = faults;
+    if let Some((config, cri)) = resolved.of(&instance) {
+        facts.push(instance_fact(known, &resolved, &instance, config, cri));
+    }
+    facts.extend(handler_facts(known, &resolved, &instance));
+    facts
 }
 
 /// Whether a problem is something that stands there whatever the rest of the file and the release are.
