@@ -1,5 +1,6 @@
 //! Changes that a rule's remedy or a person proposes, typed so that they can be tried on the captured state.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ pub trait Kind {
 /// One change. In a rule every text may hold `{signal.field}`.
 ///
 /// To add a kind, write a file under `kinds/` and add it here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// Merge values into a helm release.

@@ -246,6 +246,9 @@ impl<'a> Gather<'a> {
             self.parsed(parsed);
         }
         self.pasted.extend(pieces.entries);
+        for (list, place) in pieces.lists {
+            self.origins.entry(list).or_insert(place);
+        }
     }
 
     /// Gives pasted pieces of nodes their places, once it is known what the node is called.

@@ -1,5 +1,6 @@
 //! A folder of drop-ins that a containerd's root file shall import.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::entry;
@@ -8,7 +9,7 @@ use crate::fix::captured::Captured;
 use crate::fix::change::{Applied, Kind, Refused};
 
 /// A root file, and a drop-in that it does not import.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContainerdImport {
     /// Node.

@@ -1,5 +1,6 @@
 //! A runtime handler in a containerd's configuration, in the schema of that file.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::entry;
@@ -8,7 +9,7 @@ use crate::fix::captured::Captured;
 use crate::fix::change::{Applied, Kind, Refused};
 
 /// A handler that a file shall define.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContainerdRuntime {
     /// Node.

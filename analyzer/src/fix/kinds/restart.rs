@@ -1,5 +1,6 @@
 //! A unit that is restarted, so that it reads its files again.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,7 +8,7 @@ use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, Kind, Place, Refused, quoted};
 
 /// A unit of a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restart {
     /// Node.

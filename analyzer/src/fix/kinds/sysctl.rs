@@ -1,5 +1,6 @@
 //! A kernel parameter, now and after the next boot.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::entry;
@@ -10,7 +11,7 @@ use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted
 const FILE: &str = "/etc/sysctl.d/90-casefile.conf";
 
 /// A parameter as sysctl names it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sysctl {
     /// Node.
