@@ -109,6 +109,9 @@ pub struct CollectArgs {
     /// The most content (before compression) that the bundle takes
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size)]
     pub max_size: u64,
+    /// Also resolve names and connect to servers that this node's configuration names, to see what the node reaches
+    #[arg(long)]
+    pub probe: bool,
     /// How to show progress
     #[arg(long, value_enum, default_value_t = ProgressMode::Auto)]
     pub progress: ProgressMode,
@@ -175,6 +178,7 @@ impl CollectArgs {
             source_timeout: self.source_timeout,
             source_max_size: self.source_max_size,
             max_size: self.max_size,
+            probe: self.probe,
             command_dir: self.command_dir.clone(),
         })
     }

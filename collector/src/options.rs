@@ -31,6 +31,8 @@ pub struct Options {
     pub max_size: u64,
     /// Where set, the most bytes of content that each source may add.
     pub source_max_size: Option<u64>,
+    /// Whether the node's own reach is probed, which sends packets.
+    pub probe: bool,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
 }
@@ -75,6 +77,9 @@ impl Options {
         }
         if let Some(limit) = self.source_max_size {
             map.insert("source-max-size".to_owned(), limit.to_string());
+        }
+        if self.probe {
+            map.insert("probe".to_owned(), "true".to_owned());
         }
         if let Some(file) = &self.kubeconfig {
             map.insert("kubeconfig".to_owned(), file.display().to_string());

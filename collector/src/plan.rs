@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::options::Options;
 use crate::progress::human;
 use crate::source::{PlanCtx, PlanItem, Scope, Source};
-use crate::sources::SOURCES;
+use crate::sources::{OPT_IN, SOURCES};
 
 /// One source's part of the plan.
 #[derive(Debug, Serialize)]
@@ -84,6 +84,9 @@ pub fn not_wanted(source: &Source, options: &Options) -> Option<String> {
     if options.skip.contains(source.id) {
         return Some("named by --skip".to_owned());
     }
+    if OPT_IN.contains(&source.id) && !options.probe && !options.only.contains(source.id) {
+        return Some(format!("not asked for (--{})", source.id));
+    }
     (!options.only.is_empty() && !options.only.contains(source.id))
         .then(|| "not named by --only".to_owned())
 }
@@ -125,6 +128,9 @@ fn text(options: &Options, parts: &[Part], out: &mut dyn Write) -> io::Result<()
                     line,
                 } => writeln!(out, "  run   {line}   (not installed)")?,
                 PlanItem::Cri { socket, call } => writeln!(out, "  cri   {socket} {call}")?,
+                PlanItem::Probe { protocol, target } => {
+                    writeln!(out, "  probe {protocol} {target}")?;
+                }
                 PlanItem::Api { method, path } => writeln!(out, "  api   {method} {path}")?,
             }
         }

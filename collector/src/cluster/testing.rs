@@ -249,6 +249,7 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         source_timeout: None,
         source_max_size: None,
         max_size: u64::MAX,
+        probe: false,
         command_dir: None,
     }
 }
