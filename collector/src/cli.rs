@@ -155,6 +155,9 @@ pub struct CollectArgs {
     /// Take options from this TOML file: since = "2h", skip = ["journal"]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Also resolve names and connect to servers that this node's configuration names, to see what the node reaches
+    #[arg(long)]
+    pub probe: bool,
     /// How to show progress
     #[arg(long, value_enum, default_value_t = ProgressMode::Auto)]
     pub progress: ProgressMode,
@@ -229,6 +232,7 @@ impl CollectArgs {
             max_size: self.max_size,
             cluster_only: self.cluster_only,
             node_logs: self.node_logs.iter().cloned().collect(),
+            probe: self.probe,
             command_dir: self.command_dir.clone(),
         })
     }

@@ -35,6 +35,8 @@ pub struct Options {
     pub cluster_only: bool,
     /// Other nodes whose journals are read through the API; `all` for every node.
     pub node_logs: BTreeSet<String>,
+    /// Whether the node's own reach is probed, which sends packets.
+    pub probe: bool,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
 }
@@ -80,6 +82,9 @@ impl Options {
         }
         if let Some(limit) = self.source_max_size {
             map.insert("source-max-size".to_owned(), limit.to_string());
+        }
+        if self.probe {
+            map.insert("probe".to_owned(), "true".to_owned());
         }
         if let Some(file) = &self.kubeconfig {
             map.insert("kubeconfig".to_owned(), file.display().to_string());

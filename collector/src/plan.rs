@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::options::Options;
 use crate::progress::human;
 use crate::source::{PlanCtx, PlanItem, Scope, Source};
-use crate::sources::{self, SOURCES};
+use crate::sources::{self, OPT_IN, SOURCES};
 
 /// One source's part of the plan.
 #[derive(Debug, Serialize)]
@@ -90,6 +90,9 @@ pub fn not_wanted(source: &Source, options: &Options) -> Option<String> {
     if options.cluster_only && source.scope != Scope::Cluster {
         return Some("--cluster-only leaves out this machine".to_owned());
     }
+    if OPT_IN.contains(&source.id) && !options.probe && !options.only.contains(source.id) {
+        return Some(format!("not asked for (--{})", source.id));
+    }
     (!options.only.is_empty() && !options.only.contains(source.id))
         .then(|| "not named by --only".to_owned())
 }
@@ -155,6 +158,9 @@ In all: {}",
                     line,
                 } => writeln!(out, "  run   {line}   (not installed)")?,
                 PlanItem::Cri { socket, call } => writeln!(out, "  cri   {socket} {call}")?,
+                PlanItem::Probe { protocol, target } => {
+                    writeln!(out, "  probe {protocol} {target}")?;
+                }
                 PlanItem::Api { method, path } => writeln!(out, "  api   {method} {path}")?,
             }
         }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use casefile_bundle::{Limits, Manifest, list, read_entry, verify};
 
-const NODE_SOURCES: &str = "containerd_config,firewall,host_info,journal,kubelet_config,nvidia_smi";
+const NODE_SOURCES: &str = "certificates,container_runtimes,containerd_config,cri,firewall,host_info,infiniband,journal,kubelet_config,network,nvidia_driver,nvidia_smi,packages,probe";
 
 struct Desk {
     dir: tempfile::TempDir,
@@ -567,7 +567,7 @@ fn an_output_that_cannot_be_written_is_found_before_anything_runs() {
 fn wrong_usage_ends_with_2_and_says_what_would_be_right() {
     let desk = Desk::new();
     for (args, said) in [
-        (&["--only", "ufw"][..], "the sources are cluster_events, "),
+        (&["--only", "ufw"][..], "the sources are certificates, "),
         (&["--skip", "nothing"], "there is no such source"),
         (
             &["--timeout", "5s", "--source-timeout", "9s"],
@@ -624,6 +624,60 @@ fn the_plan_names_files_and_commands_and_runs_none() {
     );
     assert_eq!(source("journal")["not_run"], "named by --skip");
     assert!(!desk.path("ran").exists());
+}
+
+#[test]
+fn a_probe_is_off_unless_asked_for_and_the_plan_names_every_target() {
+    let desk = Desk::new();
+    let plan = |args: &[&str]| {
+        let mut all = vec!["plan", "--format", "json"];
+        all.extend(args);
+        let run = desk.run(&all);
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        let plan: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let sources = plan["sources"].as_array().unwrap();
+        sources
+            .iter()
+            .find(|source| source["id"] == "probe")
+            .unwrap()
+            .clone()
+    };
+    let off = plan(&[]);
+    assert_eq!(off["not_run"], "not asked for (--probe)");
+    assert_eq!(off["items"].as_array().unwrap().len(), 0);
+    let on = plan(&["--probe"]);
+    assert!(on["not_run"].is_null());
+    assert!(on["items"].to_string().contains("/etc/resolv.conf"), "{on}");
+
+    desk.on_machine(&["--only", "host_info"]);
+    let bundle = desk.bundle();
+    assert_eq!(outcome(&manifest(&bundle), "probe").0, "skipped");
+    let node = manifest(&bundle).node;
+    assert!(entry(&bundle, &format!("nodes/{node}/host/probe.json")).is_none());
+}
+
+#[test]
+fn everything_that_can_be_run_or_asked_is_in_the_plan() {
+    let desk = Desk::new();
+    let run = desk.run(&["plan"]);
+    let text = String::from_utf8_lossy(&run.stdout);
+    for part in [
+        "dkms status",
+        "nvidia-smi -q -x",
+        "-j -s -d link",
+        "read  /sys/fs/pstore/*",
+        "ethtool -k <interface>",
+        "read  /var/lib/kubelet/pki/*.pem",
+        "--list-boots",
+        "read  /proc/sys/net/*/*",
+        "docker info",
+        "read  /sys/bus/pci/devices/*/aer_dev_fatal",
+        "read  /sys/class/infiniband/*/ports/*/state",
+        "read  /etc/crio/crio.conf",
+        "read  /opt/cni/bin/*",
+    ] {
+        assert!(text.contains(part), "{part} is not in the plan");
+    }
 }
 
 #[test]

@@ -251,6 +251,7 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         max_size: u64::MAX,
         cluster_only: false,
         node_logs: Default::default(),
+        probe: false,
         command_dir: None,
     }
 }

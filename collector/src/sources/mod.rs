@@ -18,6 +18,7 @@ pub mod network;
 pub mod nvidia_driver;
 pub mod nvidia_smi;
 pub mod packages;
+pub mod probe;
 pub mod processes;
 
 use crate::source::Source;
@@ -42,7 +43,11 @@ pub static SOURCES: &[&Source] = &[
     &nvidia_driver::SOURCE,
     &nvidia_smi::SOURCE,
     &packages::SOURCE,
+    &probe::SOURCE,
 ];
+
+/// Sources that run only when they are asked for, by their own option or by `--only`.
+pub const OPT_IN: [&str; 1] = ["probe"];
 
 /// The source of this id.
 pub fn find(id: &str) -> Option<&'static Source> {
