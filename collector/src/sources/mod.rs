@@ -14,8 +14,10 @@ pub mod host_info;
 pub mod infiniband;
 pub mod journal;
 pub mod kubelet_config;
+pub mod network;
 pub mod nvidia_driver;
 pub mod nvidia_smi;
+pub mod packages;
 pub mod processes;
 
 use crate::source::Source;
@@ -36,8 +38,10 @@ pub static SOURCES: &[&Source] = &[
     &infiniband::SOURCE,
     &journal::SOURCE,
     &kubelet_config::SOURCE,
+    &network::SOURCE,
     &nvidia_driver::SOURCE,
     &nvidia_smi::SOURCE,
+    &packages::SOURCE,
 ];
 
 /// The source of this id.
