@@ -64,7 +64,7 @@ pub enum RunError {
     Output(#[from] OutputError),
     /// No random bytes: without them pseudonyms could be guessed, so nothing is collected.
     #[error("the system gives no random bytes for the pseudonyms of secrets")]
-    Random(#[source] getrandom::Error),
+    Random(#[source] std::io::Error),
     /// Our bug.
     #[error("the writer stopped by itself (a bug)")]
     Writer,
