@@ -155,7 +155,7 @@ fn collect(args: &CollectArgs) -> u8 {
     let progress = Arc::new(progress::Progress::new(args.progress, options.timeout));
     let result = runtime.block_on(run::run(
         options,
-        &sources::SOURCES,
+        sources::SOURCES,
         args.output.as_deref(),
         progress,
     ));

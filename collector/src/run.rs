@@ -43,7 +43,7 @@ pub struct Report {
     /// Why the run ended early, if it did.
     pub interrupted: Option<String>,
     /// Sources that the user did not want.
-    pub unwanted: usize,
+    pub unwanted: Vec<&'static str>,
     /// It described this machine without root's rights.
     pub without_root: bool,
 }
@@ -64,7 +64,7 @@ pub enum RunError {
     Output(#[from] OutputError),
     /// No random bytes: without them pseudonyms could be guessed, so nothing is collected.
     #[error("the system gives no random bytes for the pseudonyms of secrets")]
-    Random(#[source] getrandom::Error),
+    Random(#[source] std::io::Error),
     /// Our bug.
     #[error("the writer stopped by itself (a bug)")]
     Writer,
@@ -275,14 +275,14 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Runs all sources; says how many the user did not want.
-    async fn collect(&self, sources: &[&'static Source]) -> usize {
+    /// Runs all sources; says which the user did not want.
+    async fn collect(&self, sources: &[&'static Source]) -> Vec<&'static str> {
         let options = self.options;
         let exec = Exec::new(options.live(), options.command_dir.as_deref());
         let cluster = Arc::new(ClusterHandle::new(Arc::clone(options), self.host.clone()));
         let permits = Arc::new(Semaphore::new(MAX_RUNNING));
         let mut tasks = JoinSet::new();
-        let (wanted, unwanted): (Vec<&Source>, Vec<&Source>) = sources
+        let (wanted, unwanted): (Vec<&'static Source>, Vec<&'static Source>) = sources
             .iter()
             .partition(|source| not_wanted(source, options).is_none());
         for source in &unwanted {
@@ -319,7 +319,7 @@ impl Desk<'_> {
             });
         }
         while tasks.join_next().await.is_some() {}
-        unwanted.len()
+        unwanted.iter().map(|source| source.id).collect()
     }
 }
 

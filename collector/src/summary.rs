@@ -22,14 +22,22 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if !taken.is_empty() {
         writeln!(out, "Collected: {}", taken.join(", "))?;
     }
-    if taken.len() < report.sources.len() {
+    if !report.unwanted.is_empty() {
+        writeln!(out, "Not asked for: {}", report.unwanted.join(", "))?;
+    }
+    let missing: Vec<_> = report
+        .sources
+        .iter()
+        .filter(|source| {
+            source.outcome != Outcome::Collected && !report.unwanted.contains(&source.id.as_str())
+        })
+        .collect();
+    if !missing.is_empty() {
         writeln!(out, "Not (fully) collected:")?;
     }
-    for source in &report.sources {
-        if source.outcome != Outcome::Collected {
-            let why = source.why.as_deref().unwrap_or("no reason given");
-            writeln!(out, "  {} {}: {why}", source.id, word(source.outcome))?;
-        }
+    for source in missing {
+        let why = source.why.as_deref().unwrap_or("no reason given");
+        writeln!(out, "  {} {}: {why}", source.id, word(source.outcome))?;
     }
     let count = |outcome| {
         report
@@ -75,7 +83,7 @@ pub fn complete(report: &Report) -> bool {
         .iter()
         .filter(|source| source.outcome == Outcome::Collected)
         .count();
-    report.interrupted.is_none() && collected + report.unwanted == report.sources.len()
+    report.interrupted.is_none() && collected + report.unwanted.len() == report.sources.len()
 }
 
 fn word(outcome: Outcome) -> &'static str {

@@ -95,8 +95,12 @@ fn collect(collector: &Path, kubeconfig: &Path, only: &str, folder: &Path) -> Co
     command
 }
 
-/// The release build of the collector; `cargo bench` does not build other crates' binaries.
+/// The release build of the collector, or the binary of `CASEFILE_COLLECTOR`; `cargo bench` does not build other
+/// crates' binaries.
 fn collector() -> anyhow::Result<PathBuf> {
+    if let Some(given) = std::env::var_os("CASEFILE_COLLECTOR") {
+        return Ok(PathBuf::from(given));
+    }
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "-p", "casefile-collector"])
         .current_dir(bins::checkout())

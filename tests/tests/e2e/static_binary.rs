@@ -29,8 +29,11 @@ fn packed(test: &str) -> Option<PathBuf> {
 fn inside(root: &Path, binary: &Path) -> Ended {
     std::fs::copy(binary, root.join("casefile-collector")).unwrap();
     std::fs::create_dir_all(root.join("out")).unwrap();
-    let mut command = Command::new("chroot");
+    // An unpacked userland gets its processes and devices, in a mount namespace of its own.
+    let script = "[ ! -d \"$0/proc\" ] || { mkdir -p \"$0/dev\"; mount -t proc proc \"$0/proc\"; mount --bind /dev \"$0/dev\"; }; exec chroot \"$0\" \"$@\"";
+    let mut command = Command::new("unshare");
     command
+        .args(["--mount", "sh", "-c", script])
         .arg(root)
         .args(["/casefile-collector", "-o", "/out/", "--timeout", "60s"])
         .args(["--progress", "none"])
@@ -95,5 +98,5 @@ fn it_runs_in_the_oldest_userland_that_can_be_had() {
         .entries
         .into_iter()
         .find(|entry| entry.path.as_str().ends_with("/commands/df-inodes.out"));
-    assert!(df.is_some_and(|df| df.bytes > 0 || df.truncated.is_none()));
+    assert!(df.is_some_and(|df| df.bytes > 0));
 }

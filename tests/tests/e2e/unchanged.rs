@@ -36,7 +36,11 @@ fn a_run_on_the_machine_itself_changes_no_file_and_leaves_no_process() {
     let arguments = ["--progress", "none", "--timeout", "120s"];
     let seen = lab(&output, &bins::find(bins::COLLECTOR), &arguments);
     assert!(matches!(seen.code, 0 | 4), "{seen:?}");
-    assert_eq!(seen.out, "", "{}", seen.err);
+    // Where ufw was used before, asking it for its status touches the empty lock file that is there already.
+    let locked = std::path::Path::new("/run/ufw.lock").exists();
+    let touched = |line: &&str| locked && *line == "changed: f 644 0 run/ufw.lock";
+    let changes: Vec<_> = seen.out.lines().filter(|line| !touched(line)).collect();
+    assert!(changes.is_empty(), "{changes:?} {}", seen.err);
     let files: Vec<_> = std::fs::read_dir(&output).unwrap().collect();
     let [Ok(bundle)] = files.as_slice() else {
         panic!("one file is wanted: {files:?}")
