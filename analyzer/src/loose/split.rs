@@ -107,10 +107,12 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
             Some(next) => {
                 let host = next.host.or(open.host);
                 // A fence around a command's output belongs to the command or caption above it.
-                let carried = (next.is_fence
-                    && open.lines.iter().all(|line| line.trim().is_empty()))
-                .then_some((open.command, open.file))
-                .unwrap_or((next.command, next.file));
+                let blank = open.lines.iter().all(|line| line.trim().is_empty());
+                let carried = if next.is_fence && blank {
+                    (open.command, open.file)
+                } else {
+                    (next.command, next.file)
+                };
                 close(&mut all, std::mem::take(&mut open));
                 open = Section {
                     command: carried.0,
@@ -189,7 +191,10 @@ fn of_command(command: Option<&str>) -> Boundary<'_> {
 mod tests {
     use super::*;
 
-    fn commands(text: &str) -> Vec<(Option<&str>, Option<&str>, Option<&str>, u32)> {
+    /// Host, command, file and first line of a section.
+    type Told<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>, u32);
+
+    fn commands(text: &str) -> Vec<Told<'_>> {
         let all = sections(text);
         all.iter()
             .map(|one| (one.host, one.command, one.file, one.first))
