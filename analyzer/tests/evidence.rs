@@ -297,10 +297,19 @@ fn two_clusters_in_one_folder_confirm_nothing_that_neither_did_alone() {
 fn a_line_of_many_megabytes_is_read_in_pieces() {
     const MIB: usize = 1 << 20;
     let mut text = b"net.ipv4.ip_forward = 0\n".to_vec();
-    text.resize(24 * MIB, b'x');
+    text.resize(24 * MIB + 9000, b'x');
     text.extend_from_slice(b" nf_conntrack: table full, dropping packet\n");
-    let found = verdicts(&analyze(&analyzer(), &Files::from([("huge".into(), text)])));
+    let analysis = analyze(&analyzer(), &Files::from([("huge".into(), text)]));
+    let found = verdicts(&analysis);
     assert!(found.contains_key("conntrack-table-full"), "{found:?}");
+    // What lies across two parts is not seen, so it is said that there are parts; once.
+    let told: Vec<_> = analysis
+        .problems
+        .iter()
+        .filter(|one| one.text.contains("read in parts"))
+        .collect();
+    assert_eq!(told.len(), 1, "{:?}", analysis.problems);
+    assert_eq!(told[0].place.line, Some(2));
 }
 
 /// Captures in which nothing is broken as far as anyone knows, and what may be confirmed of them: nothing.

@@ -10,7 +10,7 @@ const WIDTH: usize = 118;
 /// Incidents that are shown in full.
 const IN_FULL: usize = 2;
 /// Further incidents that get a line each.
-const IN_SHORT: usize = 3;
+const IN_SHORT: usize = 2;
 
 /// The answer as text, each line ending with a line feed.
 pub(crate) fn render(analysis: &Analysis) -> String {
