@@ -98,16 +98,22 @@ pub fn not_wanted(source: &Source, options: &Options) -> Option<String> {
 }
 
 fn totals(parts: &[Part]) -> String {
-    let (mut files, mut commands, mut requests) = (0, 0, 0);
+    let (mut files, mut commands, mut requests, mut probes) = (0, 0, 0, 0);
     for item in parts.iter().flat_map(|part| &part.items) {
         match item {
             PlanItem::File { .. } => files += 1,
             PlanItem::Command { .. } => commands += 1,
             PlanItem::Api { .. } | PlanItem::Cri { .. } => requests += 1,
+            PlanItem::Probe { .. } => probes += 1,
         }
     }
+    let probes = if probes == 0 {
+        String::new()
+    } else {
+        format!(" {probes} probes over the network (--probe),")
+    };
     format!(
-        "{files} files or globs, {commands} commands, {requests} kinds of requests, from {} sources",
+        "{files} files or globs, {commands} commands, {requests} kinds of requests,{probes} from {} sources",
         parts.len()
     )
 }

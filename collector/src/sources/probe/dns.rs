@@ -23,7 +23,7 @@ pub(super) async fn ask(resolver: SocketAddr, name: &str) -> io::Result<Answer> 
         (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
     };
     let mut id = [0; 2];
-    getrandom::fill(&mut id).map_err(io::Error::other)?;
+    rustix::rand::getrandom(&mut id, rustix::rand::GetRandomFlags::empty())?;
     let socket = UdpSocket::bind(local).await?;
     socket.connect(resolver).await?;
     socket.send(&question(id, name)?).await?;
