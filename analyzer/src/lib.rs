@@ -15,6 +15,7 @@ pub mod fix;
 pub mod loose;
 pub mod model;
 pub mod parsers;
+mod progress;
 pub mod report;
 pub mod rules;
 pub mod scan;
