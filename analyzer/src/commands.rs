@@ -195,6 +195,13 @@ fn diagnose(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
+    let document = matches!(args.format, DiagnoseFormat::Sarif | DiagnoseFormat::Junit);
+    if document && args.inputs.len() > 1 {
+        bail!(
+            "SARIF and JUnit are one document an input; run it once for each of the {} inputs",
+            args.inputs.len()
+        );
+    }
     let analyzer = analyzer(&args.rules, errors)?;
     let mut exit = Exit::Done;
     for input in &args.inputs {

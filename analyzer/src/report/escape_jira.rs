@@ -13,9 +13,7 @@ pub(crate) fn text(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len() + 16);
     for (index, &c) in chars.iter().enumerate() {
-        let before = index.checked_sub(1).and_then(|at| chars.get(at)).copied();
-        let after = chars.get(index + 1).copied();
-        if is_mark(c, before, after) {
+        if is_mark(&chars, index, c) {
             // Writing to a String cannot fail.
             let _ = write!(out, "&#{};", u32::from(c));
         } else {
@@ -26,25 +24,34 @@ pub(crate) fn text(text: &str) -> String {
 }
 
 /// Whether a character could be read as markup, an icon, a link or a mention where it stands.
-fn is_mark(c: char, before: Option<char>, after: Option<char>) -> bool {
+fn is_mark(chars: &[char], index: usize, c: char) -> bool {
+    let before = index.checked_sub(1).and_then(|at| chars.get(at)).copied();
+    let after = chars.get(index + 1).copied();
     let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     match c {
         '{' | '}' | '[' | ']' | '\\' | '|' | '*' | '!' | '^' | '~' | '&' | '<' | '>' | '#'
-        | '@' | '"' => true,
-        // An icon such as (x) or :D, an issue key, an address, the start of `bq.`.
-        '(' | ')' => after != Some(' ') && c == '(' && !word(before),
+        | '@' => true,
+        '(' => is_icon(&chars[index + 1..]),
         ':' | ';' => after.is_some_and(|c| "/()DPp-|".contains(c)),
         '/' => before == Some(':') || before == Some('/'),
+        // An issue key is a link, a word between hyphens is struck out.
         '-' => {
-            !(word(before) && word(after))
-                || (before.is_some_and(char::is_uppercase)
-                    && after.is_some_and(|c| c.is_ascii_digit()))
+            let key =
+                before.is_some_and(char::is_uppercase) && after.is_some_and(|c| c.is_ascii_digit());
+            key || !(word(before) && word(after))
         }
         '+' | '_' => !(word(before) && word(after)),
         '?' => before == Some('?') || after == Some('?'),
+        // `bq.` and `h1.` begin a paragraph of their own kind.
         '.' => after == Some(' ') && before.is_some_and(|c| c.is_ascii_digit() || c == 'q'),
         _ => false,
     }
+}
+
+/// Whether an icon such as `(x)` or `(flagoff)` could follow an opening parenthesis.
+fn is_icon(rest: &[char]) -> bool {
+    let end = rest.iter().take(9).position(|c| *c == ')');
+    end.is_some_and(|end| end > 0 && !rest[..end].contains(&' '))
 }
 
 /// Text in a fixed-width font.
