@@ -32,6 +32,10 @@ pub enum Command {
     Cat(CatArgs),
     /// List, show, test, write and document the rules.
     Rules(RulesArgs),
+    /// Show and check page templates of reports.
+    Template(TemplateArgs),
+    /// Print the JSON schema of report.json and of `diagnose --format json`.
+    Schema,
 }
 
 /// Rules to use.
@@ -54,9 +58,16 @@ pub struct ReportArgs {
     /// Formats to write.
     #[arg(long, value_delimiter = ',', default_value = "md,html,json")]
     pub format: Vec<ReportFormat>,
-    /// Own page template (minijinja) for the Markdown report, or for the HTML report if its name holds `.html`.
-    #[arg(long, value_name = "FILE")]
+    /// Own page template (minijinja), or the name of a shipped one (`template list`). It makes the Markdown
+    /// report, or the HTML or Jira report if its name holds `.html` or `.jira`.
+    #[arg(long, value_name = "FILE|NAME")]
     pub template: Option<PathBuf>,
+    /// Style sheet that sets the colours of the HTML report anew.
+    #[arg(long, value_name = "FILE")]
+    pub theme: Option<PathBuf>,
+    /// Most bytes of the Markdown and Jira reports, e.g. 32KiB; the least important is left out first.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_size: Option<usize>,
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
@@ -69,6 +80,8 @@ pub enum ReportFormat {
     Md,
     /// One HTML file.
     Html,
+    /// Wiki markup for Jira and Confluence.
+    Jira,
     /// JSON.
     Json,
 }
@@ -97,6 +110,10 @@ pub enum DiagnoseFormat {
     Text,
     /// For a program.
     Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// JUnit XML.
+    Junit,
 }
 
 /// A verdict for `--fail-on`.
@@ -170,6 +187,53 @@ pub enum DiffFormat {
     Md,
     /// For a program: one document a pair.
     Json,
+}
+
+/// Arguments of `template`.
+#[derive(Debug, Args)]
+pub struct TemplateArgs {
+    /// What to do with them.
+    #[command(subcommand)]
+    pub command: TemplateCommand,
+}
+
+/// What to do with templates.
+#[derive(Debug, Subcommand)]
+pub enum TemplateCommand {
+    /// List the templates that ship with the analyzer, and what a template sees.
+    List,
+    /// Print a shipped template, to start an own one from.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// Say what is wrong with a template, with its lines.
+    Check {
+        /// The template.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+/// Reads `32000`, `32KiB` or `1MiB`.
+fn parse_size(text: &str) -> Result<usize, String> {
+    let split = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let factor = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        _ => return Err(format!("`{unit}` is no unit; write bytes, KiB or MiB")),
+    };
+    let number: usize = digits
+        .parse()
+        .map_err(|_| "write a size such as 32KiB".to_owned())?;
+    number
+        .checked_mul(factor)
+        .filter(|size| *size > 0)
+        .ok_or_else(|| "the size must be more than 0 and fit into memory".to_owned())
 }
 
 /// Arguments of `ls`.

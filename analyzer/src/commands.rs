@@ -8,12 +8,13 @@ use casefile_bundle::{Limits, OpenError};
 
 use crate::cli::{
     CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, DiffArgs, DiffFormat, FixArgs, LsArgs,
-    ReportArgs, ReportFormat, RuleArgs, RulesArgs, RulesCommand,
+    ReportArgs, ReportFormat, RuleArgs, RulesArgs, RulesCommand, TemplateArgs, TemplateCommand,
 };
 use crate::compare;
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::model::Analysis;
-use crate::report::{self, Format};
+use crate::progress::Progress;
+use crate::report::{self, Format, own};
 use crate::rules::{self, RuleError, RuleSet, docs, examples, scaffold, schema, show};
 
 /// How a command ended; the numbers are the exit codes of the README.
@@ -36,16 +37,35 @@ const PASTE_LIMIT: u64 = 256 << 20;
 /// Longest entry that `cat` prints, in bytes.
 const CAT_LIMIT: usize = 1 << 30;
 
+/// What stands at the other end of the outputs; only the program itself may look.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terminal {
+    /// Standard output shows colours.
+    pub colour: bool,
+    /// A person watches standard error.
+    pub progress: bool,
+}
+
 /// Runs a command; messages for people go to `errors`.
-pub fn run(cli: Cli, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+pub fn run(
+    cli: Cli,
+    terminal: Terminal,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
     match cli.command {
-        Command::Report(args) => report(&args, out, errors),
-        Command::Diagnose(args) => diagnose(&args, out, errors),
+        Command::Report(args) => report(&args, terminal, out, errors),
+        Command::Diagnose(args) => diagnose(&args, terminal, out, errors),
         Command::Fix(args) => fix(&args, out, errors),
         Command::Diff(args) => diff(&args, out, errors),
         Command::Ls(args) => ls(&args, out),
         Command::Cat(args) => cat(&args, out, errors),
         Command::Rules(args) => rules_command(&args, out, errors),
+        Command::Template(args) => template(&args, out, errors),
+        Command::Schema => {
+            out.write_all(report::schema().as_bytes())?;
+            Ok(Exit::Done)
+        }
     }
 }
 
@@ -75,8 +95,17 @@ fn analyzer(args: &RuleArgs, errors: &mut dyn Write) -> anyhow::Result<(Analyzer
     Ok((Analyzer::new(set)?.without(&faults), exit))
 }
 
-fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
-    report::check_output_dir(&args.output)?;
+fn report(
+    args: &ReportArgs,
+    terminal: Terminal,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let options = options(args)?;
+    let folders = folders(args)?;
+    for folder in &folders {
+        report::check_output_dir(folder)?;
+    }
     let (analyzer, exit) = analyzer(&args.rules, errors)?;
     let formats: Vec<Format> = args
         .format
@@ -84,21 +113,13 @@ fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> any
         .map(|format| match format {
             ReportFormat::Md => Format::Markdown,
             ReportFormat::Html => Format::Html,
+            ReportFormat::Jira => Format::Jira,
             ReportFormat::Json => Format::Json,
         })
         .collect();
-    let shell = args.template.as_deref().map(own_template).transpose()?;
-    let several = args.inputs.len() > 1;
-    for input in &args.inputs {
-        let analysis = analyze(&analyzer, input)?;
-        let folder = if several {
-            args.output
-                .join(analysis.input.name.trim_end_matches(".tar.gz"))
-        } else {
-            args.output.clone()
-        };
-        let written =
-            report::write_reports(&analysis, &folder, &formats, "report", shell.as_ref())?;
+    for (input, folder) in args.inputs.iter().zip(&folders) {
+        let analysis = analyze(&analyzer, input, terminal)?;
+        let written = report::write_reports(&analysis, folder, &formats, "report", &options)?;
         writeln!(out, "{}", headline(&analysis))?;
         for file in written {
             writeln!(out, "wrote {}", file.display())?;
@@ -106,6 +127,47 @@ fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> any
         warn_problems(&analysis, errors)?;
     }
     Ok(exit)
+}
+
+/// How to print, from the files that the user names; they are read before the analysis.
+fn options(args: &ReportArgs) -> anyhow::Result<report::Options> {
+    let theme = args.theme.as_deref().map(|path| {
+        let css = std::fs::read_to_string(path)
+            .with_context(|| format!("theme {} cannot be read", path.display()))?;
+        anyhow::Ok(report::Theme::new(&path.display().to_string(), &css)?)
+    });
+    Ok(report::Options {
+        shell: args.template.as_deref().map(own_template).transpose()?,
+        theme: theme.transpose()?,
+        max_size: args.max_size,
+    })
+}
+
+/// The folder of each input: the output folder itself, or one below it for each of several inputs.
+fn folders(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
+    if args.inputs.len() == 1 {
+        return Ok(vec![args.output.clone()]);
+    }
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for (index, input) in args.inputs.iter().enumerate() {
+        let name = input
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        let name = name
+            .filter(|_| input.as_os_str() != "-")
+            .unwrap_or_else(|| "pasted".to_owned());
+        let folder = args.output.join(name.trim_end_matches(".tar.gz"));
+        if let Some(other) = folders.iter().position(|known| *known == folder) {
+            bail!(
+                "the reports of {} and {} would both be written to {}; rename one, or run twice with different -o",
+                args.inputs[other].display(),
+                args.inputs[index].display(),
+                folder.display()
+            );
+        }
+        folders.push(folder);
+    }
+    Ok(folders)
 }
 
 /// The outcome in one line.
@@ -144,15 +206,28 @@ fn warn_problems(analysis: &Analysis, errors: &mut dyn Write) -> std::io::Result
 
 fn diagnose(
     args: &DiagnoseArgs,
+    terminal: Terminal,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
+    let document = matches!(args.format, DiagnoseFormat::Sarif | DiagnoseFormat::Junit);
+    if document && args.inputs.len() > 1 {
+        bail!(
+            "SARIF and JUnit are one document an input; run it once for each of the {} inputs",
+            args.inputs.len()
+        );
+    }
     let (analyzer, mut exit) = analyzer(&args.rules, errors)?;
     for input in &args.inputs {
-        let analysis = analyze(&analyzer, input)?;
+        let analysis = analyze(&analyzer, input, terminal)?;
         match args.format {
+            DiagnoseFormat::Text if terminal.colour => {
+                write!(out, "{}", report::render_colour(&analysis))?;
+            }
             DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis))?,
             DiagnoseFormat::Json => write!(out, "{}", report::render_json(&analysis)?)?,
+            DiagnoseFormat::Sarif => write!(out, "{}", report::render_sarif(&analysis)?)?,
+            DiagnoseFormat::Junit => write!(out, "{}", report::render_junit(&analysis))?,
         }
         warn_problems(&analysis, errors)?;
         let reached = args.fail_on.is_some_and(|limit| {
@@ -196,7 +271,8 @@ fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow:
 }
 
 /// Analyses a bundle or folder, and loose text: a text file, or standard input as `-`.
-fn analyze(analyzer: &Analyzer, input: &Path) -> anyhow::Result<Analysis> {
+fn analyze(analyzer: &Analyzer, input: &Path, terminal: Terminal) -> anyhow::Result<Analysis> {
+    let _progress = terminal.progress.then(|| Progress::start(input));
     if input.as_os_str() == "-" {
         let folder =
             staged("pasted.txt", &mut std::io::stdin().lock()).context("reading standard input")?;
@@ -264,11 +340,22 @@ fn staged(name: &str, text: &mut dyn Read) -> std::io::Result<tempfile::TempDir>
 }
 
 fn own_template(path: &Path) -> anyhow::Result<report::Shell> {
-    let source = std::fs::read_to_string(path)
-        .with_context(|| format!("template {} cannot be read", path.display()))?;
+    if !path.exists()
+        && let Some(shell) = path.to_str().and_then(own::shipped)
+    {
+        return Ok(shell);
+    }
+    let source = std::fs::read_to_string(path).with_context(|| {
+        format!(
+            "template {} cannot be read; `casefile-analyzer template list` names the shipped ones",
+            path.display()
+        )
+    })?;
     let name = path.display().to_string();
     let format = if name.contains(".html") {
         Format::Html
+    } else if name.contains(".jira") {
+        Format::Jira
     } else {
         Format::Markdown
     };
@@ -277,6 +364,52 @@ fn own_template(path: &Path) -> anyhow::Result<report::Shell> {
         format,
         source,
     })
+}
+
+fn template(
+    args: &TemplateArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    match &args.command {
+        TemplateCommand::List => {
+            for name in own::names() {
+                writeln!(out, "{name}")?;
+            }
+            writeln!(out, "\nA template sees:")?;
+            for (name, meaning) in own::VARIABLES {
+                writeln!(out, "  {name}: {meaning}")?;
+            }
+            Ok(Exit::Done)
+        }
+        TemplateCommand::Show { name } => match own::source(name) {
+            Some(source) => {
+                out.write_all(source.as_bytes())?;
+                Ok(Exit::Done)
+            }
+            None => {
+                writeln!(
+                    errors,
+                    "error: no template {name:?}; `casefile-analyzer template list` lists them"
+                )?;
+                Ok(Exit::Usage)
+            }
+        },
+        TemplateCommand::Check { file } => {
+            let faults = own::check(&own_template(file)?);
+            for fault in &faults {
+                writeln!(out, "{fault}")?;
+            }
+            if faults.is_empty() {
+                writeln!(out, "{}: nothing is wrong with it", file.display())?;
+            }
+            Ok(if faults.is_empty() {
+                Exit::Done
+            } else {
+                Exit::Findings
+            })
+        }
+    }
 }
 
 fn ls(args: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {

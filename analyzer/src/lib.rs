@@ -16,6 +16,7 @@ pub mod gpu;
 pub mod loose;
 pub mod model;
 pub mod parsers;
+mod progress;
 pub mod report;
 pub mod rules;
 pub mod scan;

@@ -1,17 +1,22 @@
 //! `casefile-analyzer`: arguments in, exit code out.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
+use anstream::{AutoStream, ColorChoice};
 use casefile_analyzer::cli::Cli;
-use casefile_analyzer::commands::{self, Exit};
+use casefile_analyzer::commands::{self, Exit, Terminal};
 use clap::Parser;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let terminal = Terminal {
+        colour: AutoStream::choice(&std::io::stdout()) != ColorChoice::Never,
+        progress: std::io::stderr().is_terminal(),
+    };
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut errors = std::io::stderr().lock();
-    let result = commands::run(cli, &mut out, &mut errors).and_then(|exit| {
+    let mut errors = std::io::stderr();
+    let result = commands::run(cli, terminal, &mut out, &mut errors).and_then(|exit| {
         out.flush()?;
         Ok(exit)
     });

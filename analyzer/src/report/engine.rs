@@ -5,7 +5,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior};
 
 use super::blocks::{Inline, Rich};
-use super::escape;
+use super::{escape, escape_jira};
 
 /// Instructions one rendering may take; a report with thousands of items needs about a million.
 const FUEL: u64 = 50_000_000;
@@ -17,10 +17,12 @@ pub(crate) enum Kind {
     Markdown,
     /// HTML.
     Html,
+    /// Wiki markup of Jira and Confluence.
+    Jira,
 }
 
 /// An environment whose every `{{ }}` is escaped for `kind`, with the shipped templates loaded.
-pub(crate) fn environment<'a>(kind: Kind) -> Result<Environment<'a>, Error> {
+pub(crate) fn environment<'a>(kind: Kind, theme: Option<&str>) -> Result<Environment<'a>, Error> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_fuel(Some(FUEL));
@@ -33,44 +35,84 @@ pub(crate) fn environment<'a>(kind: Kind) -> Result<Environment<'a>, Error> {
     env.set_auto_escape_callback(move |_| match kind {
         Kind::Markdown => AutoEscape::Custom("markdown".into()),
         Kind::Html => AutoEscape::Html,
+        Kind::Jira => AutoEscape::Custom("jira".into()),
     });
     env.set_formatter(move |out: &mut Output, _: &mut State, value: &Value| {
         print_escaped(kind, out, value)
     });
-    env.add_filter("inline", |text: Serde<Rich>| {
-        safe(md_inline(&text.0, false))
+    add_filters(&mut env, kind);
+    for (name, source) in SHIPPED {
+        env.add_template(name, source)?;
+    }
+    let style = include_str!("../../../templates/style.css");
+    env.add_global(
+        "style",
+        safe(format!("{style}{}", theme.unwrap_or_default())),
+    );
+    Ok(env)
+}
+
+/// The shipped templates.
+const SHIPPED: [(&str, &str); 6] = [
+    (
+        "blocks.md.j2",
+        include_str!("../../../templates/blocks.md.j2"),
+    ),
+    (
+        "report.md.j2",
+        include_str!("../../../templates/report.md.j2"),
+    ),
+    (
+        "blocks.html.j2",
+        include_str!("../../../templates/blocks.html.j2"),
+    ),
+    (
+        "report.html.j2",
+        include_str!("../../../templates/report.html.j2"),
+    ),
+    (
+        "blocks.jira.j2",
+        include_str!("../../../templates/blocks.jira.j2"),
+    ),
+    (
+        "report.jira.j2",
+        include_str!("../../../templates/report.jira.j2"),
+    ),
+];
+
+fn add_filters(env: &mut Environment<'_>, kind: Kind) {
+    env.add_filter("inline", move |text: Serde<Rich>| {
+        safe(match kind {
+            Kind::Jira => jira_inline(&text.0),
+            _ => md_inline(&text.0, false),
+        })
     });
-    env.add_filter("cell", |text: Serde<Rich>| safe(md_inline(&text.0, true)));
+    env.add_filter("cell", move |text: Serde<Rich>| {
+        safe(match kind {
+            Kind::Jira => jira_inline(&text.0),
+            _ => md_inline(&text.0, true),
+        })
+    });
     env.add_filter("message", |lines: Serde<Vec<Rich>>| {
         lines.iter().map(plain).collect::<Vec<_>>().join("\n")
     });
-    env.add_filter("code", |text: String| safe(escape::md_code(&text, false)));
-    env.add_filter("fence", |text: String, language: String, indent: usize| {
-        safe(escape::md_fence(&text, &language, indent))
+    env.add_filter("code", move |text: String| {
+        safe(match kind {
+            Kind::Jira => escape_jira::code(&text),
+            _ => escape::md_code(&text, false),
+        })
     });
+    env.add_filter(
+        "fence",
+        move |text: String, language: String, indent: usize| {
+            safe(match kind {
+                Kind::Jira => escape_jira::block(&text),
+                _ => escape::md_fence(&text, &language, indent),
+            })
+        },
+    );
     env.add_filter("css_string", |text: String| safe(escape::css_string(&text)));
     env.add_filter("marks", |level: usize| safe("#".repeat(level.min(6))));
-    env.add_template(
-        "blocks.md.j2",
-        include_str!("../../../templates/blocks.md.j2"),
-    )?;
-    env.add_template(
-        "report.md.j2",
-        include_str!("../../../templates/report.md.j2"),
-    )?;
-    env.add_template(
-        "blocks.html.j2",
-        include_str!("../../../templates/blocks.html.j2"),
-    )?;
-    env.add_template(
-        "report.html.j2",
-        include_str!("../../../templates/report.html.j2"),
-    )?;
-    env.add_global(
-        "style",
-        safe(include_str!("../../../templates/style.css").to_owned()),
-    );
-    Ok(env)
 }
 
 fn safe(text: String) -> Value {
@@ -92,6 +134,7 @@ fn print_escaped(kind: Kind, out: &mut Output, value: &Value) -> Result<(), Erro
         _ if value.is_safe() => text,
         Kind::Markdown => escape::md_text(&text),
         Kind::Html => escape::html(&text),
+        Kind::Jira => escape_jira::text(&text),
     };
     out.write_str(&text).map_err(Error::from)
 }
@@ -139,6 +182,36 @@ fn md_inline(text: &Rich, in_table: bool) -> String {
     out
 }
 
+/// A line of text as wiki markup. The result never holds a line feed.
+fn jira_inline(text: &Rich) -> String {
+    let mut out = String::new();
+    for part in &text.0 {
+        match part {
+            Inline::Text { text } => out.push_str(&escape_jira::text(text)),
+            Inline::Strong { text } | Inline::Badge { text, .. } => {
+                let inner = escape_jira::text(text);
+                if inner.trim().is_empty() {
+                    continue;
+                }
+                out.push('*');
+                out.push_str(inner.trim());
+                out.push('*');
+            }
+            Inline::Code { text } | Inline::Place { text, .. } => {
+                out.push_str(&escape_jira::code(text));
+            }
+            Inline::Link { href } => {
+                out.push('[');
+                out.push_str(href);
+                out.push(']');
+            }
+            Inline::Blank { text } => out.push_str(&escape_jira::code(&blank(text))),
+            Inline::Jump { text, .. } => out.push_str(escape_jira::text(text).trim()),
+        }
+    }
+    out
+}
+
 /// A line of text without any markup, for messages that are pasted elsewhere.
 fn plain(text: &Rich) -> String {
     let mut out = String::new();
@@ -173,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_template_without_end_runs_out_of_fuel_instead_of_time() {
-        let env = environment(Kind::Html).unwrap();
+        let env = environment(Kind::Html, None).unwrap();
         let source =
             "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}";
         assert!(env.render_str(source, ()).is_err());
@@ -181,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_in_a_template_is_an_error() {
-        let env = environment(Kind::Markdown).unwrap();
+        let env = environment(Kind::Markdown, None).unwrap();
         assert!(env.render_str("{{ nmae }}", ()).is_err());
     }
 }

@@ -16,6 +16,8 @@ use crate::model::{
     Table, Verdict,
 };
 
+/// The published schema of the contract.
+pub(crate) const SCHEMA_FILE: &str = include_str!("../../schemas/casefile.report-1.json");
 /// The version of the contract.
 const SCHEMA: &str = "casefile.report/1";
 
@@ -134,7 +136,16 @@ struct ProblemJson<'a> {
 
 /// The whole analysis as JSON, indented, ending with a line feed. Complete: nothing is cut or left out.
 pub(crate) fn render(analysis: &Analysis) -> Result<String, RenderError> {
-    let report = Report {
+    pretty(&report(analysis))
+}
+
+/// The same as a value, for templates.
+pub(crate) fn value(analysis: &Analysis) -> Result<serde_json::Value, RenderError> {
+    serde_json::to_value(report(analysis)).map_err(|source| RenderError::Json { source })
+}
+
+fn report(analysis: &Analysis) -> Report<'_> {
+    Report {
         schema: SCHEMA,
         reference_time: analysis.reference_time,
         incidents: analysis.incidents.iter().map(incident).collect(),
@@ -151,9 +162,13 @@ pub(crate) fn render(analysis: &Analysis) -> Result<String, RenderError> {
         state: &analysis.state,
         digests: &analysis.digests,
         rules: &analysis.rules,
-    };
+    }
+}
+
+/// Any value as indented JSON that cannot drive a terminal, ending with a line feed.
+pub(crate) fn pretty(value: &impl Serialize) -> Result<String, RenderError> {
     let mut text =
-        serde_json::to_string_pretty(&report).map_err(|source| RenderError::Json { source })?;
+        serde_json::to_string_pretty(value).map_err(|source| RenderError::Json { source })?;
     text.push('\n');
     Ok(quiet(&text))
 }

@@ -12,9 +12,15 @@ use crate::model::Analysis;
 pub mod blocks;
 mod engine;
 pub(crate) mod escape;
-#[cfg(test)]
-mod fixture;
+mod escape_jira;
+pub mod example;
+mod fit;
+mod gpu_view;
 mod json;
+mod junit;
+pub mod own;
+mod paint;
+mod sarif;
 pub mod sections;
 pub mod svg;
 #[cfg(test)]
@@ -25,9 +31,11 @@ mod write;
 
 use blocks::{Block, Rich, Tone};
 use engine::Kind;
+use gpu_view::GpuView;
 use sections::first_screen::{self, StatusRow};
 use sections::{Limits, SECTIONS, SectionCtx};
 
+pub use own::Theme;
 pub use write::{Format, UnknownFormat, WriteError, check_output_dir, write_reports};
 
 /// Why a report could not be rendered.
@@ -45,6 +53,17 @@ pub enum RenderError {
         /// The engine's own error.
         #[source]
         source: Box<minijinja::Error>,
+    },
+    /// Even the shortest form is longer than the limit.
+    #[error(
+        "the report cannot be kept below {limit} bytes: its shortest form has {least}; \
+         give a larger --max-size or attach report.html instead"
+    )]
+    Size {
+        /// The limit in bytes.
+        limit: usize,
+        /// Bytes of the shortest form.
+        least: usize,
     },
     /// The analysis could not be written as JSON.
     #[error("report as JSON")]
@@ -69,7 +88,18 @@ pub struct Shell {
     pub source: String,
 }
 
-/// What templates see.
+/// How a report is printed, where the default does not suffice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// A page template of the user's own.
+    pub shell: Option<Shell>,
+    /// A theme for HTML.
+    pub theme: Option<Theme>,
+    /// Most bytes of a report for a tracker: Markdown or wiki markup.
+    pub max_size: Option<usize>,
+}
+
+/// What templates see; [`own::VARIABLES`] documents it.
 #[derive(Serialize)]
 struct Page<'a> {
     title: String,
@@ -78,6 +108,8 @@ struct Page<'a> {
     status: Vec<StatusRow>,
     lead: Vec<Block>,
     sections: Vec<SectionView>,
+    gpu: GpuView,
+    report: serde_json::Value,
     tool: &'static str,
 }
 
@@ -94,7 +126,7 @@ struct SectionView {
 /// # Errors
 /// [`RenderError::Template`] if a shipped template is wrong.
 pub fn render_markdown(analysis: &Analysis) -> Result<String, RenderError> {
-    render(analysis, Format::Markdown, None)
+    render(analysis, Format::Markdown, &Options::default())
 }
 
 /// The report as one self-contained HTML file.
@@ -102,7 +134,7 @@ pub fn render_markdown(analysis: &Analysis) -> Result<String, RenderError> {
 /// # Errors
 /// [`RenderError::Template`] if a shipped template is wrong.
 pub fn render_html(analysis: &Analysis) -> Result<String, RenderError> {
-    render(analysis, Format::Html, None)
+    render(analysis, Format::Html, &Options::default())
 }
 
 /// The report as JSON, schema `casefile.report/1`.
@@ -118,34 +150,73 @@ pub fn render_text(analysis: &Analysis) -> String {
     text::render(analysis)
 }
 
-/// The report in a format, in the user's own template if `shell` makes that format.
+/// The same with colours, for a terminal that shows them.
+pub fn render_colour(analysis: &Analysis) -> String {
+    paint::paint(&text::render(analysis))
+}
+
+/// The diagnosis as SARIF 2.1.0.
+///
+/// # Errors
+/// [`RenderError::Json`] if the analysis cannot be serialized.
+pub fn render_sarif(analysis: &Analysis) -> Result<String, RenderError> {
+    sarif::render(analysis)
+}
+
+/// The diagnosis as JUnit XML.
+pub fn render_junit(analysis: &Analysis) -> String {
+    junit::render(analysis)
+}
+
+/// Bytes as people read them.
+pub(crate) fn size_in_words(bytes: u64) -> String {
+    words::bytes(bytes)
+}
+
+/// The JSON schema of report.json.
+pub fn schema() -> &'static str {
+    json::SCHEMA_FILE
+}
+
+/// The report in a format, in the user's own template if the options hold one of that format.
 ///
 /// # Errors
 /// [`RenderError`], with the template's name and line.
 pub fn render(
     analysis: &Analysis,
     format: Format,
-    shell: Option<&Shell>,
+    options: &Options,
 ) -> Result<String, RenderError> {
     let (kind, shipped) = match format {
         Format::Json => return json::render(analysis),
         Format::Markdown => (Kind::Markdown, "report.md.j2"),
         Format::Html => (Kind::Html, "report.html.j2"),
+        Format::Jira => (Kind::Jira, "report.jira.j2"),
     };
-    let mut env = engine::environment(kind).map_err(|error| template_error(shipped, error))?;
+    let theme = options.theme.as_ref().map(|theme| theme.0.as_str());
+    let mut env =
+        engine::environment(kind, theme).map_err(|error| template_error(shipped, None, error))?;
+    let shell = options.shell.as_ref();
+    let shell = shell.filter(|shell| shell.format == format);
     let mut name = shipped;
-    if let Some(shell) = shell.filter(|shell| shell.format == format) {
+    if let Some(shell) = shell {
         name = "own template";
         env.add_template_owned(name, shell.source.clone())
-            .map_err(|error| template_error(&shell.name, error))?;
+            .map_err(|error| template_error(&shell.name, Some(shell), error))?;
     }
     let shown = shell.map_or(shipped, |shell| shell.name.as_str());
     let shown_part = shorten(analysis);
     let left_out = analysis.incidents.len() - shown_part.incidents.len();
-    let page = Value::from(Serde(page(&shown_part, left_out)));
-    env.get_template(name)
-        .and_then(|template| template.render(page))
-        .map_err(|error| template_error(shown, error))
+    let mut page = page(&shown_part, left_out);
+    if shell.is_some() {
+        page.report = json::value(analysis)?;
+    }
+    let limit = options.max_size.filter(|_| format != Format::Html);
+    fit::fit(page, limit, |page| {
+        env.get_template(name)
+            .and_then(|template| template.render(Value::from(Serde(page))))
+            .map_err(|error| template_error(shown, shell, error))
+    })
 }
 
 /// The analysis with no more causes in play than a reader can use; the rest stays in the differential and in JSON.
@@ -184,23 +255,40 @@ fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
                 title: section.title,
                 blocks: (section.build)(analysis, &ctx),
             })
+            .filter(|section| !section.blocks.is_empty())
             .collect(),
+        gpu: GpuView::new(analysis, &ctx),
+        report: serde_json::Value::Null,
         tool: concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION")),
     }
 }
 
-fn template_error(name: &str, error: minijinja::Error) -> RenderError {
+fn template_error(name: &str, shell: Option<&Shell>, error: minijinja::Error) -> RenderError {
+    let inner = error.name().filter(|inner| inner.ends_with(".j2"));
+    let mut detail = match error.detail() {
+        Some(detail) => format!("{}: {detail}", error.kind()),
+        None => error.kind().to_string(),
+    };
+    // A line of the user's own file says more than the engine's words.
+    let own = shell.filter(|_| inner.is_none());
+    if let (Some(shell), Some(line)) = (own, error.line())
+        && let Some(text) = shell.source.lines().nth(line.saturating_sub(1))
+    {
+        detail = format!("{detail}, in `{}`", text.trim());
+    }
+    detail = match error.kind() {
+        minijinja::ErrorKind::OutOfFuel => {
+            format!("{detail}; it works without end: look for loops inside loops")
+        }
+        _ if own.is_some() => format!(
+            "{detail}; `casefile-analyzer template check {name}` names everything that is wrong"
+        ),
+        _ => detail,
+    };
     RenderError::Template {
-        name: error
-            .name()
-            .filter(|inner| inner.ends_with(".j2"))
-            .unwrap_or(name)
-            .to_owned(),
+        name: inner.unwrap_or(name).to_owned(),
         line: error.line(),
-        detail: match error.detail() {
-            Some(detail) => format!("{}: {detail}", error.kind()),
-            None => error.kind().to_string(),
-        },
+        detail,
         source: Box::new(error),
     }
 }

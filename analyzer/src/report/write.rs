@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{RenderError, Shell};
+use super::{Options, RenderError};
 use crate::model::Analysis;
 
 /// A format of the report.
@@ -14,19 +14,22 @@ pub enum Format {
     Markdown,
     /// `report.html`.
     Html,
+    /// `report.jira`.
+    Jira,
     /// `report.json`.
     Json,
 }
 
 impl Format {
     /// Every format, in the order they are written.
-    pub const ALL: [Format; 3] = [Format::Markdown, Format::Html, Format::Json];
+    pub const ALL: [Format; 4] = [Format::Markdown, Format::Html, Format::Jira, Format::Json];
 
     /// File extension, also the word of `--format`.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Markdown => "md",
             Format::Html => "html",
+            Format::Jira => "jira",
             Format::Json => "json",
         }
     }
@@ -47,7 +50,7 @@ impl std::str::FromStr for Format {
 
 /// A word that names no format.
 #[derive(Debug, thiserror::Error)]
-#[error("unknown format `{word}`, known are md, html and json")]
+#[error("unknown format `{word}`, known are md, html, jira and json")]
 pub struct UnknownFormat {
     word: String,
 }
@@ -115,7 +118,7 @@ pub fn write_reports(
     dir: &Path,
     formats: &[Format],
     basename: &str,
-    shell: Option<&Shell>,
+    options: &Options,
 ) -> Result<Vec<PathBuf>, WriteError> {
     let plain =
         !basename.is_empty() && !basename.starts_with('.') && !basename.contains(['/', '\\', '\0']);
@@ -129,7 +132,7 @@ pub fn write_reports(
     formats.dedup();
     let mut rendered = Vec::new();
     for format in formats {
-        let text = super::render(analysis, format, shell)?;
+        let text = super::render(analysis, format, options)?;
         rendered.push((dir.join(format!("{basename}.{}", format.extension())), text));
     }
     check_output_dir(dir)?;

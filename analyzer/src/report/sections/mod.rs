@@ -15,13 +15,14 @@ mod differential;
 mod environment;
 mod executive_summary;
 pub(crate) mod first_screen;
+mod hami;
 mod if_you_see_this_again;
 mod investigation;
 mod mitigation;
 mod next_steps;
 mod prevention;
 mod problem_statement;
-mod resolution;
+pub(crate) mod resolution;
 mod root_cause;
 mod state;
 mod timeline;
@@ -33,7 +34,7 @@ pub struct Section {
     pub id: &'static str,
     /// Heading.
     pub title: &'static str,
-    /// What it says; an empty answer leaves the heading with a plain sentence in its place.
+    /// What it says; a section that says nothing is left out, heading and all.
     pub build: fn(&Analysis, &SectionCtx) -> Vec<Block>,
 }
 
@@ -42,6 +43,7 @@ pub static SECTIONS: &[&Section] = &[
     &problem_statement::SECTION,
     &executive_summary::SECTION,
     &state::SECTION,
+    &hami::SECTION,
     &investigation::SECTION,
     &root_cause::SECTION,
     &resolution::SECTION,

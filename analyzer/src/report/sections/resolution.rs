@@ -74,7 +74,7 @@ fn fix(number: usize, incident: &Incident, level: u8) -> Vec<Block> {
 }
 
 /// Steps of the model as steps of the report.
-pub(super) fn steps(steps: &[Step]) -> Vec<StepItem> {
+pub(crate) fn steps(steps: &[Step]) -> Vec<StepItem> {
     steps
         .iter()
         .map(|step| StepItem {

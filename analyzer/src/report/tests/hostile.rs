@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use pulldown_cmark::{Event, Options, Parser, Tag};
+use pulldown_cmark::{Event, Options as Extensions, Parser, Tag};
 
 use super::*;
 use rewrite::rewrite;
@@ -29,7 +29,7 @@ const PAYLOADS: &[&str] = &[
 ];
 
 fn filled_with(text: &str) -> Analysis {
-    let mut analysis = fixture::model_incident();
+    let mut analysis = example::model_incident();
     rewrite(&mut analysis, &mut |field| {
         field.clear();
         field.push_str(text);
@@ -39,7 +39,7 @@ fn filled_with(text: &str) -> Analysis {
 
 /// Fields keep their text and get the payload at both ends: what holds lists and tables together stays.
 fn framed_with(text: &str) -> Analysis {
-    let mut analysis = fixture::model_incident();
+    let mut analysis = example::model_incident();
     rewrite(&mut analysis, &mut |field| {
         *field = format!("{text}{field}{text}")
     });
@@ -111,7 +111,7 @@ fn assert_markdown_is_inert(markdown: &str) {
     let mut sections = 0;
     for event in Parser::new_ext(
         markdown,
-        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH,
+        Extensions::ENABLE_TABLES | Extensions::ENABLE_STRIKETHROUGH,
     ) {
         match event {
             Event::Html(html) | Event::InlineHtml(html) => panic!("html {html}"),
@@ -155,7 +155,7 @@ fn assert_nothing_hidden(text: &str) {
 /// How many tables the Markdown has, and rows and cells in each, as a reader's renderer sees them.
 fn table_shapes(markdown: &str) -> Vec<Vec<usize>> {
     let mut tables = Vec::new();
-    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+    for event in Parser::new_ext(markdown, Extensions::ENABLE_TABLES) {
         match event {
             Event::Start(Tag::Table(_)) => tables.push(Vec::new()),
             Event::Start(Tag::TableRow | Tag::TableHead) => tables.last_mut().unwrap().push(0),
@@ -219,12 +219,110 @@ fn assert_inert(analysis: &Analysis) {
         json["incidents"][0]["evidence"][0]["text"],
         analysis.incidents[0].evidence[0].text
     );
+    let jira = render(analysis, Format::Jira, &Options::default()).unwrap();
+    assert_nothing_hidden(&jira);
+    let plain = render(
+        &example::model_incident(),
+        Format::Jira,
+        &Options::default(),
+    )
+    .unwrap();
+    // Rows of tables depend on how texts group, so they are compared where all are alike.
+    let marks = |text: &str| {
+        let mut marks = jira_marks(text);
+        marks.remove("table");
+        marks
+    };
+    assert_eq!(marks(&jira), marks(&plain), "marks of wiki markup");
+    let sarif = render_sarif(analysis).unwrap();
+    assert_nothing_hidden(&sarif);
+    serde_json::from_str::<serde_json::Value>(&sarif).unwrap();
+    let junit = render_junit(analysis);
+    assert_nothing_hidden(&junit);
+    let junit = roxmltree::Document::parse(&junit).expect("well-formed");
+    let known = ["testsuites", "testsuite", "testcase", "failure", "skipped"];
+    assert!(
+        junit
+            .descendants()
+            .all(|node| !node.is_element() || known.contains(&node.tag_name().name()))
+    );
+    assert_colours_are_ours(&render_colour(analysis));
+}
+
+/// Marks of wiki markup outside of blocks that are shown as they stand, by kind: text of strangers adds none.
+/// Bold and fixed-width text may be missing where a field is empty, so those are only looked at per line.
+fn jira_marks(jira: &str) -> std::collections::BTreeMap<&'static str, usize> {
+    let mut marks = std::collections::BTreeMap::new();
+    let mut raw = false;
+    for line in jira.lines() {
+        if line == "{noformat}" {
+            raw = !raw;
+            continue;
+        }
+        if raw {
+            continue;
+        }
+        let outside: String = line
+            .split("{{")
+            .map(|part| part.split("}}").last().unwrap_or(""))
+            .collect();
+        let inside = line
+            .split("{{")
+            .skip(1)
+            .filter_map(|part| part.split("}}").next());
+        for text in inside {
+            assert!(
+                !text.contains(['{', '}', '*', '[', '|', '!', '\\']),
+                "{line}"
+            );
+        }
+        assert!(
+            !outside.contains(['{', '}', '!', '\\', '^', '~', '@', '<', '>']),
+            "{line}"
+        );
+        let links = outside.matches("[https://docs.nvidia.com/").count();
+        assert_eq!(outside.matches('[').count(), links, "{line}");
+        for (name, prefix) in [
+            ("heading", "h"),
+            ("quote", "bq. "),
+            ("table", "|"),
+            ("rule", "----"),
+        ] {
+            let found = match name {
+                "heading" => {
+                    line.len() > 3
+                        && line.starts_with(prefix)
+                        && line[1..].starts_with(|c: char| c.is_ascii_digit())
+                        && line[2..].starts_with(". ")
+                }
+                _ => line.starts_with(prefix),
+            };
+            if found {
+                *marks.entry(name).or_insert(0) += 1;
+            }
+        }
+    }
+    assert!(!raw, "a block is open at the end");
+    marks
+}
+
+/// Only the few colours that the analyzer itself sets drive the terminal.
+fn assert_colours_are_ours(painted: &str) {
+    for part in painted.split('\u{1b}').skip(1) {
+        let code = part.split('m').next().unwrap_or("");
+        assert!(code.starts_with('[') && code.len() <= 5, "{code:?}");
+        assert!(
+            code[1..].chars().all(|c| c.is_ascii_digit() || c == ';'),
+            "{code:?}"
+        );
+    }
+    assert_nothing_hidden(&painted.replace('\u{1b}', ""));
 }
 
 #[test]
 fn ordinary_reports_pass_the_checks_that_hostile_ones_must() {
-    assert_inert(&fixture::model_incident());
-    assert_html_is_inert(&render_html(&fixture::nothing_found()).unwrap());
+    assert_inert(&example::model_incident());
+    assert_html_is_inert(&render_html(&example::nothing_found()).unwrap());
 }
 
 #[test]
@@ -246,6 +344,15 @@ fn hostile_text_breaks_no_markdown_table() {
             hostile.iter().map(Vec::len).sum::<usize>()
         );
         assert_eq!(plain, hostile, "{payload:?}");
+    }
+}
+
+#[test]
+fn hostile_text_makes_no_row_of_a_wiki_table() {
+    let jira = |text: &str| render(&filled_with(text), Format::Jira, &Options::default()).unwrap();
+    let plain = jira_marks(&jira("x"));
+    for payload in PAYLOADS.iter().filter(|payload| !payload.trim().is_empty()) {
+        assert_eq!(jira_marks(&jira(payload)), plain, "{payload:?}");
     }
 }
 

@@ -2,19 +2,20 @@
 
 use super::*;
 use crate::model::{Analysis, Evidence, Role, Verdict};
-use crate::report::fixture;
+use crate::report::example;
 
+mod formats;
 mod hostile;
 mod rewrite;
 mod writing;
 
 fn all() -> [Analysis; 2] {
-    [fixture::model_incident(), fixture::nothing_found()]
+    [example::model_incident(), example::nothing_found()]
 }
 
 #[test]
 fn model_incident_reads_as_reviewed() {
-    let analysis = fixture::model_incident();
+    let analysis = example::model_incident();
     insta::assert_snapshot!("model_markdown", render_markdown(&analysis).unwrap());
     insta::assert_snapshot!("model_json", render_json(&analysis).unwrap());
     insta::assert_snapshot!("model_text", render_text(&analysis));
@@ -22,7 +23,7 @@ fn model_incident_reads_as_reviewed() {
 
 #[test]
 fn a_report_without_a_cause_reads_as_reviewed() {
-    let analysis = fixture::nothing_found();
+    let analysis = example::nothing_found();
     insta::assert_snapshot!("nothing_markdown", render_markdown(&analysis).unwrap());
     insta::assert_snapshot!("nothing_json", render_json(&analysis).unwrap());
     insta::assert_snapshot!("nothing_text", render_text(&analysis));
@@ -33,7 +34,9 @@ fn every_section_of_the_post_mortem_is_there_whatever_was_found() {
     for analysis in all() {
         let markdown = render_markdown(&analysis).unwrap();
         let html = render_html(&analysis).unwrap();
-        for section in SECTIONS {
+        // HAMi has its section only where it is installed.
+        let shown = |id: &str| id != "hami" || analysis.state.hami.is_some();
+        for section in SECTIONS.iter().filter(|section| shown(section.id)) {
             let heading = format!("\n## {}\n", section.title);
             let (_, after) = markdown
                 .split_once(&heading)
@@ -61,15 +64,18 @@ fn every_section_of_the_post_mortem_is_there_whatever_was_found() {
 fn the_same_analysis_gives_the_same_bytes() {
     for analysis in all() {
         for format in Format::ALL {
-            let first = render(&analysis, format, None).unwrap();
-            assert_eq!(first, render(&analysis, format, None).unwrap());
+            let first = render(&analysis, format, &Options::default()).unwrap();
+            assert_eq!(
+                first,
+                render(&analysis, format, &Options::default()).unwrap()
+            );
         }
     }
 }
 
 #[test]
 fn every_line_of_evidence_is_printed_with_its_place() {
-    let analysis = fixture::model_incident();
+    let analysis = example::model_incident();
     let markdown = render_markdown(&analysis).unwrap();
     let html = render_html(&analysis).unwrap();
     for line in analysis
@@ -98,7 +104,7 @@ fn every_line_of_evidence_is_printed_with_its_place() {
 
 #[test]
 fn without_a_cause_the_report_says_so_and_claims_no_health() {
-    let analysis = fixture::nothing_found();
+    let analysis = example::nothing_found();
     let markdown = render_markdown(&analysis).unwrap();
     let text = render_text(&analysis);
     for report in [&markdown, &text] {
@@ -117,7 +123,7 @@ fn without_a_cause_the_report_says_so_and_claims_no_health() {
 
 #[test]
 fn a_cause_that_is_only_likely_is_never_called_confirmed_in_the_title() {
-    let mut analysis = fixture::model_incident();
+    let mut analysis = example::model_incident();
     analysis.incidents.remove(0);
     let markdown = render_markdown(&analysis).unwrap();
     assert!(markdown.starts_with("# Likely: "));
@@ -132,7 +138,7 @@ fn a_cause_that_is_only_likely_is_never_called_confirmed_in_the_title() {
 
 #[test]
 fn a_cut_input_is_named_on_the_first_screen() {
-    let mut analysis = fixture::model_incident();
+    let mut analysis = example::model_incident();
     analysis.input.cut_short = true;
     let markdown = render_markdown(&analysis).unwrap();
     let (first_screen, _) = markdown.split_once("## Problem Statement").unwrap();
@@ -142,7 +148,7 @@ fn a_cut_input_is_named_on_the_first_screen() {
 #[test]
 fn json_holds_the_contract() {
     let json: serde_json::Value =
-        serde_json::from_str(&render_json(&fixture::model_incident()).unwrap()).unwrap();
+        serde_json::from_str(&render_json(&example::model_incident()).unwrap()).unwrap();
     assert_eq!(json["schema"], "casefile.report/1");
     assert_eq!(json["reference_time"], "2025-09-28T04:41:02Z");
     let first = &json["incidents"][0];
@@ -170,7 +176,7 @@ fn the_terminal_answer_fits_a_screen() {
         analysis.coverage = analysis.coverage.iter().cycle().take(30).cloned().collect();
         assert!(render_text(&analysis).lines().count() <= 40);
     }
-    let mut worst = fixture::model_incident();
+    let mut worst = example::model_incident();
     for found in &mut worst.incidents {
         let lines: Vec<_> = found.evidence.iter().cycle().take(50).cloned().collect();
         found.evidence = lines.clone();
@@ -191,7 +197,7 @@ fn the_terminal_answer_fits_a_screen() {
 
 #[test]
 fn long_lists_are_cut_and_say_how_much_is_left() {
-    let mut analysis = fixture::model_incident();
+    let mut analysis = example::model_incident();
     let line = analysis.incidents[0].evidence[0].clone();
     for number in 0..200 {
         let mut more = line.clone();
@@ -214,7 +220,7 @@ fn long_lists_are_cut_and_say_how_much_is_left() {
 
 #[test]
 fn hundreds_of_causes_give_a_report_that_can_be_opened_and_says_what_it_left_out() {
-    let mut analysis = fixture::model_incident();
+    let mut analysis = example::model_incident();
     analysis.incidents = analysis
         .incidents
         .iter()
@@ -231,7 +237,7 @@ fn hundreds_of_causes_give_a_report_that_can_be_opened_and_says_what_it_left_out
 
 #[test]
 fn a_count_without_a_phrase_of_its_own_is_still_printed() {
-    let mut analysis = fixture::model_incident();
+    let mut analysis = example::model_incident();
     analysis.impact.counts.remove("gpu_nodes_affected");
     analysis
         .impact

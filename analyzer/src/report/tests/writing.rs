@@ -19,17 +19,17 @@ fn reports_replace_older_ones_and_leave_nothing_else_behind() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("report.md"), "old").unwrap();
     let written = write_reports(
-        &fixture::model_incident(),
+        &example::model_incident(),
         dir.path(),
         &Format::ALL,
         "report",
-        None,
+        &Options::default(),
     )
     .unwrap();
-    assert_eq!(written.len(), 3);
+    assert_eq!(written.len(), 4);
     assert_eq!(
         names(dir.path()),
-        ["report.html", "report.json", "report.md"]
+        ["report.html", "report.jira", "report.json", "report.md"]
     );
     assert!(
         fs::read_to_string(dir.path().join("report.md"))
@@ -61,11 +61,11 @@ fn one_report_that_cannot_be_written_leaves_no_other_behind() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("report.json")).unwrap();
     let error = write_reports(
-        &fixture::model_incident(),
+        &example::model_incident(),
         dir.path(),
         &Format::ALL,
         "report",
-        None,
+        &Options::default(),
     )
     .unwrap_err();
     assert!(error.to_string().contains("report.json"), "{error}");
@@ -77,11 +77,11 @@ fn one_report_that_cannot_be_written_leaves_no_other_behind() {
 fn a_full_disk_is_an_error_that_names_the_folder_or_file() {
     // A folder in which nobody can create a file stands in for the full disk.
     let error = write_reports(
-        &fixture::model_incident(),
+        &example::model_incident(),
         "/proc/self".as_ref(),
         &Format::ALL,
         "report",
-        None,
+        &Options::default(),
     );
     assert!(error.unwrap_err().to_string().contains("/proc/self"));
 }
@@ -92,11 +92,11 @@ fn a_base_name_cannot_leave_the_folder() {
     for name in ["../x", "a/b", "", ".", "..", "a\\b"] {
         assert!(
             write_reports(
-                &fixture::model_incident(),
+                &example::model_incident(),
                 dir.path(),
                 &Format::ALL,
                 name,
-                None
+                &Options::default(),
             )
             .is_err(),
             "{name}"
@@ -105,11 +105,14 @@ fn a_base_name_cannot_leave_the_folder() {
     assert!(names(dir.path()).is_empty());
 }
 
-fn shell(source: &str) -> Shell {
-    Shell {
-        name: "ours.md.j2".to_owned(),
-        format: Format::Markdown,
-        source: source.to_owned(),
+fn shell(source: &str) -> Options {
+    Options {
+        shell: Some(Shell {
+            name: "ours.md.j2".to_owned(),
+            format: Format::Markdown,
+            source: source.to_owned(),
+        }),
+        ..Options::default()
     }
 }
 
@@ -118,10 +121,10 @@ fn an_own_template_sees_the_sections_and_may_use_the_shipped_blocks() {
     let own = shell(
         "{% from \"blocks.md.j2\" import print %}\nX {{ title }}\n{% for s in sections %}{{ print(s.blocks) }}{% endfor %}",
     );
-    let analysis = fixture::model_incident();
-    let text = render(&analysis, Format::Markdown, Some(&own)).unwrap();
+    let analysis = example::model_incident();
+    let text = render(&analysis, Format::Markdown, &own).unwrap();
     assert!(text.starts_with("X GPU pods") && text.contains("| Cause | Verdict | Because |"));
-    let html = render(&analysis, Format::Html, Some(&own)).unwrap();
+    let html = render(&analysis, Format::Html, &own).unwrap();
     assert!(
         html.starts_with("<!DOCTYPE html>"),
         "it only replaces its own format"
@@ -138,11 +141,11 @@ fn a_wrong_template_is_named_with_its_line_and_leaves_no_report() {
     ] {
         let own = shell(source);
         let error = write_reports(
-            &fixture::model_incident(),
+            &example::model_incident(),
             dir.path(),
             &Format::ALL,
             "report",
-            Some(&own),
+            &own,
         )
         .unwrap_err();
         let text = error.to_string();

@@ -1,0 +1,189 @@
+//! Formats for trackers, pipelines and companies: wiki markup, sizes, themes, templates, SARIF, JUnit.
+
+use super::*;
+use crate::report::own;
+
+fn jira(analysis: &Analysis, options: &Options) -> Result<String, RenderError> {
+    render(analysis, Format::Jira, options)
+}
+
+#[test]
+fn wiki_markup_has_every_section_and_every_line_of_evidence() {
+    let analysis = example::model_incident();
+    let text = jira(&analysis, &Options::default()).unwrap();
+    assert!(text.starts_with("h1. GPU pods cannot start"));
+    for section in SECTIONS {
+        let heading = format!("\nh2. {}\n", escape_jira::text(section.title));
+        assert!(text.contains(&heading), "{heading}");
+    }
+    for line in &analysis.incidents[0].evidence {
+        assert!(text.contains(&format!(
+            "{{{{{}}}}}",
+            escape_jira::text(&line.place.to_string())
+        )));
+        assert!(text.contains(&line.text), "{}", line.text);
+    }
+}
+
+#[test]
+fn a_report_for_a_tracker_is_kept_below_its_limit_and_says_what_was_left_out() {
+    let analysis = example::model_incident();
+    let whole = render_markdown(&analysis).unwrap();
+    for format in [Format::Markdown, Format::Jira] {
+        let options = Options {
+            max_size: Some(whole.len() * 2 / 3),
+            ..Options::default()
+        };
+        let text = render(&analysis, format, &options).unwrap();
+        assert!(text.len() <= whole.len() * 2 / 3);
+        assert!(text.contains("these sections were left out: Appendix"));
+        assert!(
+            text.contains("Root Cause Analysis"),
+            "the most important stays"
+        );
+    }
+    let html = Options {
+        max_size: Some(2000),
+        ..Options::default()
+    };
+    assert!(
+        render(&analysis, Format::Html, &html).is_ok(),
+        "only trackers have limits"
+    );
+    let error = render(&analysis, Format::Markdown, &html).unwrap_err();
+    assert!(error.to_string().contains("--max-size"), "{error}");
+}
+
+#[test]
+fn a_theme_sets_colours_and_may_load_nothing() {
+    let theme = own::Theme::new("ours.css", ":root { --link: #123456; }\n").unwrap();
+    let options = Options {
+        theme: Some(theme),
+        ..Options::default()
+    };
+    let html = render(&example::model_incident(), Format::Html, &options).unwrap();
+    assert!(html.contains("--link: #123456;"));
+    for bad in [
+        "a {}\n</style><script>",
+        "a {}\n@import 'x.css';",
+        "a {}\nb { background: url(https://x.test/a.png); }",
+    ] {
+        let error = own::Theme::new("ours.css", bad).unwrap_err();
+        assert!(error.to_string().starts_with("ours.css:2: "), "{error}");
+    }
+}
+
+fn check(source: &str) -> Vec<String> {
+    own::check(&Shell {
+        name: "ours.md.j2".to_owned(),
+        format: Format::Markdown,
+        source: source.to_owned(),
+    })
+}
+
+#[test]
+fn checking_a_template_names_every_unknown_variable_with_its_line() {
+    let faults = check("{{ title }}\n{{ nmae }}\n{% for s in section %}{{ s }}{% endfor %}\n");
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(
+        faults
+            .iter()
+            .any(|fault| fault.starts_with("ours.md.j2:2: unknown variable `nmae`"))
+    );
+    assert!(
+        faults
+            .iter()
+            .any(|fault| fault.starts_with("ours.md.j2:3: unknown variable `section`"))
+    );
+}
+
+#[test]
+fn checking_a_template_tries_it_too() {
+    assert!(check("{{ title }} {{ report.incidents|length }}").is_empty());
+    let broken = check("a\n{% for %}");
+    assert!(broken[0].starts_with("ours.md.j2:2: "), "{broken:?}");
+    let field = check("a\n{{ report.no_such_field }}");
+    assert!(field[0].starts_with("ours.md.j2:2: "), "{field:?}");
+    let endless =
+        check("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}");
+    assert!(endless[0].contains("works without end"), "{endless:?}");
+}
+
+#[test]
+fn every_shipped_template_passes_its_own_check() {
+    for name in own::names() {
+        let shell = own::shipped(name).unwrap_or_else(|| Shell {
+            name: name.to_owned(),
+            format: match name {
+                "report.html.j2" => Format::Html,
+                "report.jira.j2" => Format::Jira,
+                _ => Format::Markdown,
+            },
+            source: own::source(name).unwrap().to_owned(),
+        });
+        assert_eq!(own::check(&shell), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn the_gpu_troubleshooting_report_counts_what_was_collected() {
+    let options = Options {
+        shell: own::shipped("gpu-troubleshooting"),
+        ..Options::default()
+    };
+    let text = render(&example::model_incident(), Format::Markdown, &options).unwrap();
+    for line in [
+        "- **Total GPU nodes:** 1\n",
+        "- **Total GPU devices:** 1, as nvidia-smi lists them\n",
+        "- **Available GPU slots:** 0 of 0 allocatable (1 asked for by pods that are bound to a node)\n",
+        "- **Device memory scaling:** `1.5` · `helm/kube-system/hami/values-all.yaml:12`\n",
+        "| Scheduler | running, 1 of 1 | `v1.17.5` | `cluster-resources/pods/default.json:4` |\n",
+        "| Device plugin | not seen in this input | not known |  |\n",
+        "| `default` | 1 | 0 | 0 | 1 | 4.0 GiB |\n",
+        "- **Severity:** High\n",
+    ] {
+        assert!(text.contains(line), "no {line}in\n{text}");
+    }
+    let nothing = render(&example::nothing_found(), Format::Markdown, &options).unwrap();
+    assert!(
+        nothing.contains("- **Total GPU nodes:** not known"),
+        "unknown is not zero"
+    );
+}
+
+#[test]
+fn sarif_says_what_failed_passed_and_stayed_open() {
+    let analysis = example::model_incident();
+    let log: serde_json::Value = serde_json::from_str(&render_sarif(&analysis).unwrap()).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), analysis.differential.len());
+    assert_eq!(
+        (&results[0]["kind"], &results[0]["level"]),
+        (&"fail".into(), &"error".into())
+    );
+    let place = &results[0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["region"]["startLine"], 41);
+    let open = results.iter().filter(|one| one["kind"] == "open");
+    assert!(open.count() > 0);
+}
+
+#[test]
+fn junit_fails_likely_and_confirmed_causes_and_skips_what_is_open() {
+    let analysis = example::model_incident();
+    let text = render_junit(&analysis);
+    let xml = roxmltree::Document::parse(&text).unwrap();
+    let count = |name: &str| {
+        xml.descendants()
+            .filter(|node| node.has_tag_name(name))
+            .count()
+    };
+    let suite = xml
+        .descendants()
+        .find(|node| node.has_tag_name("testsuite"))
+        .unwrap();
+    let said = |name: &str| suite.attribute(name).unwrap().parse::<usize>().unwrap();
+    assert_eq!(said("tests"), count("testcase"));
+    assert_eq!(said("failures"), count("failure"));
+    assert_eq!(said("skipped"), count("skipped"));
+    assert_eq!(count("failure"), 2);
+}
