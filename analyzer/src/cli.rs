@@ -22,6 +22,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Print the diagnosis.
     Diagnose(DiagnoseArgs),
+    /// Write the change that removes a cause as files, tried on the captured state.
+    Fix(FixArgs),
+    /// Say what changed between bundles of one site, and whether the incident is over.
+    Diff(DiffArgs),
     /// List the entries of a bundle.
     Ls(LsArgs),
     /// Print one entry of a bundle.
@@ -112,6 +116,60 @@ impl FailOn {
             FailOn::Likely => verdict <= Verdict::Likely,
         }
     }
+}
+
+/// Arguments of `fix`.
+#[derive(Debug, Args)]
+pub struct FixArgs {
+    /// Bundle or unpacked bundle.
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+    /// Folder to write to; made if it does not exist.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Try this change instead of the rules': a values file, a drop-in, `ufw route` rules, a manifest, or changes.yaml.
+    #[arg(long, value_name = "FILE")]
+    pub what_if: Vec<PathBuf>,
+    /// Cause that the change is for; the first of the diagnosis if not given.
+    #[arg(long, value_name = "ID", requires = "what_if")]
+    pub cause: Option<String>,
+    /// Helm release that a values file is for.
+    #[arg(long, value_name = "NAMESPACE/RELEASE", requires = "what_if")]
+    pub release: Option<String>,
+    /// Path on the node that a configuration file is for.
+    #[arg(long, value_name = "PATH", requires = "what_if")]
+    pub at: Option<String>,
+    /// Node that the change is for, where the bundle holds several.
+    #[arg(long, value_name = "NAME", requires = "what_if")]
+    pub node: Option<String>,
+    /// Rules.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Bundles in the order of time; each is compared with the one before it.
+    #[arg(required = true, num_args = 2.., value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Output.
+    #[arg(long, default_value = "text")]
+    pub format: DiffFormat,
+    /// Rules.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// A format of `diff`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For a person.
+    Text,
+    /// For the ticket.
+    Md,
+    /// For a program: one document a pair.
+    Json,
 }
 
 /// Arguments of `ls`.

@@ -7,9 +7,10 @@ use anyhow::{Context, bail};
 use casefile_bundle::{Limits, OpenError};
 
 use crate::cli::{
-    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, LsArgs, ReportArgs, ReportFormat,
-    RuleArgs, RulesArgs, RulesCommand,
+    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, DiffArgs, DiffFormat, FixArgs, LsArgs,
+    ReportArgs, ReportFormat, RuleArgs, RulesArgs, RulesCommand,
 };
+use crate::compare;
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::model::Analysis;
 use crate::report::{self, Format};
@@ -40,6 +41,8 @@ pub fn run(cli: Cli, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Res
     match cli.command {
         Command::Report(args) => report(&args, out, errors),
         Command::Diagnose(args) => diagnose(&args, out, errors),
+        Command::Fix(args) => fix(&args, out, errors),
+        Command::Diff(args) => diff(&args, out, errors),
         Command::Ls(args) => ls(&args, out),
         Command::Cat(args) => cat(&args, out, errors),
         Command::Rules(args) => rules_command(&args, out, errors),
@@ -160,6 +163,33 @@ fn diagnose(
         });
         if reached {
             exit = Exit::Findings;
+        }
+    }
+    Ok(exit)
+}
+
+fn fix(args: &FixArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    report::check_output_dir(&args.output)?;
+    let (analyzer, exit) = analyzer(&args.rules, errors)?;
+    let inside = unpacked_inside(&args.input);
+    let input = inside.as_deref().unwrap_or(&args.input);
+    crate::fix::command::run(args, &analyzer, input, out)?;
+    Ok(exit)
+}
+
+fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    let (analyzer, exit) = analyzer(&args.rules, errors)?;
+    let inputs: Vec<PathBuf> = args
+        .inputs
+        .iter()
+        .map(|input| unpacked_inside(input).unwrap_or_else(|| input.clone()))
+        .collect();
+    for pair in inputs.windows(2) {
+        let one = compare::compare(&analyzer, &pair[0], &pair[1])?;
+        match args.format {
+            DiffFormat::Text => write!(out, "{}", compare::text(&one))?,
+            DiffFormat::Md => write!(out, "{}", compare::markdown(&one))?,
+            DiffFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&one)?)?,
         }
     }
     Ok(exit)

@@ -87,6 +87,13 @@ pub fn find(id: &str) -> Option<&'static Source> {
     SOURCES.iter().find(|source| source.id == id)
 }
 
+/// The source that writes this entry.
+pub fn of_entry(path: &str) -> Option<&'static Source> {
+    SOURCES
+        .iter()
+        .find(|source| source.entries.iter().any(|entry| covers(entry, path)))
+}
+
 /// Which sources this input has.
 pub struct Availability {
     coverage: Vec<Coverage>,

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::source::Source;
+
 /// Everything a source may ask about this run. Made once by `cli`, read by all.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -27,6 +29,12 @@ pub struct Options {
     pub source_timeout: Option<Duration>,
     /// The most bytes of content (before compression) that the bundle takes.
     pub max_size: u64,
+    /// Where set, the most bytes of content that each source may add.
+    pub source_max_size: Option<u64>,
+    /// Only sources of the API server.
+    pub cluster_only: bool,
+    /// Other nodes whose journals are read through the API; `all` for every node.
+    pub node_logs: BTreeSet<String>,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
 }
@@ -35,6 +43,17 @@ impl Options {
     /// Whether this run describes the machine it runs on, so that commands may be asked about it.
     pub fn live(&self) -> bool {
         self.root == std::path::Path::new("/")
+    }
+
+    /// The most bytes of content that a source may add where `sources` of them run. With a small bundle, no source takes
+    /// more than half of it from the others.
+    pub fn most_of(&self, source: &Source, sources: usize) -> u64 {
+        let own = self.source_max_size.unwrap_or(source.max_bytes);
+        own.min(if sources > 1 {
+            self.max_size / 2
+        } else {
+            self.max_size
+        })
     }
 
     /// The options as `casefile.json` records them.
@@ -50,6 +69,7 @@ impl Options {
             ("only", &self.only),
             ("skip", &self.skip),
             ("namespace", &self.namespaces),
+            ("node-logs", &self.node_logs),
         ] {
             if !set.is_empty() {
                 map.insert(key.to_owned(), list(set));
@@ -57,6 +77,9 @@ impl Options {
         }
         if let Some(limit) = self.source_timeout {
             map.insert("source-timeout".to_owned(), format!("{}s", limit.as_secs()));
+        }
+        if let Some(limit) = self.source_max_size {
+            map.insert("source-max-size".to_owned(), limit.to_string());
         }
         if let Some(file) = &self.kubeconfig {
             map.insert("kubeconfig".to_owned(), file.display().to_string());

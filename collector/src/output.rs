@@ -1,18 +1,18 @@
 //! The output: where the bundle goes, found writable before anything is collected, and the one thread that writes it.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use casefile_bundle::{EntryMeta, Header, ManifestEnd, WriteError, Writer};
-use sha2::{Digest, Sha256};
+use casefile_bundle::{BundlePath, EntryMeta, Header, ManifestEnd, WriteError, Writer};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::out::Done;
 use crate::progress::human;
+use crate::sink::{Room, Sink, free_space};
 
 /// Less free space than this holds no bundle worth having.
 const MIN_FREE: u64 = 4 << 20;
@@ -55,45 +55,23 @@ pub enum OutputError {
     },
 }
 
-/// Where the bundle goes.
-enum Sink {
-    File(File),
-    Stdout(io::Stdout),
-}
-
-/// A sink that knows its size and checksum.
-pub struct Hashing {
-    sink: Sink,
-    hash: Sha256,
-    bytes: u64,
-}
-
-impl Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match &mut self.sink {
-            Sink::File(file) => file.write(bytes)?,
-            Sink::Stdout(stdout) => stdout.write(bytes)?,
-        };
-        self.hash.update(&bytes[..written]);
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::File(file) => file.flush(),
-            Sink::Stdout(stdout) => stdout.flush(),
-        }
-    }
-}
-
 /// The opened output.
 pub struct Output {
-    hashing: Hashing,
+    sink: Sink,
     /// Final name and the name until then; none for standard output.
     names: Option<(PathBuf, PathBuf)>,
     /// Where big entries are buffered.
     pub spill_dir: PathBuf,
+}
+
+/// An entry for which the disk has no room.
+pub struct LeftOut {
+    /// The source that it comes from.
+    pub source: String,
+    /// Where it would lie in the bundle.
+    pub path: BundlePath,
+    /// Its size before compression.
+    pub bytes: u64,
 }
 
 /// A finished bundle.
@@ -113,9 +91,8 @@ impl Output {
         let file_name = format!("{top}.tar.gz");
         let path = match wanted {
             Some(path) if path == Path::new("-") => {
-                let sink = Sink::Stdout(io::stdout());
                 return Ok(Self {
-                    hashing: hashing(sink),
+                    sink: Sink::stdout(),
                     names: None,
                     spill_dir: std::env::temp_dir(),
                 });
@@ -154,13 +131,14 @@ impl Output {
             });
         }
         Ok(Self {
-            hashing: hashing(Sink::File(file)),
+            sink: Sink::file(file, &dir),
             names: Some((path, partial)),
             spill_dir: dir,
         })
     }
 
-    /// Writes the bundle until `over` is cancelled and the channel is empty, then the manifest; `end` makes it.
+    /// Writes the bundle until `over` is cancelled and the channel is empty, then the manifest; `end` makes it, and
+    /// learns which entries the disk had no room for.
     /// (The channel's senders may outlive the run, in a thread that hangs in a dead file system.)
     pub fn write(
         self,
@@ -169,11 +147,11 @@ impl Output {
         mut entries: mpsc::Receiver<Done>,
         stop: &CancellationToken,
         over: &CancellationToken,
-        end: impl FnOnce() -> ManifestEnd,
+        end: impl FnOnce(&[LeftOut]) -> ManifestEnd,
     ) -> Result<Finished, OutputError> {
         let names = self.names;
-        let result = stream(self.hashing, top, header, &mut entries, over, end)
-            .and_then(|hashing| settle(hashing, &names));
+        let result = stream(self.sink, top, header, &mut entries, over, end)
+            .and_then(|sink| settle(sink, &names));
         // Sources that still wait for room in the channel learn that the bundle is closed.
         entries.close();
         result.map_err(|error| {
@@ -183,34 +161,22 @@ impl Output {
     }
 }
 
-fn hashing(sink: Sink) -> Hashing {
-    Hashing {
-        sink,
-        hash: Sha256::new(),
-        bytes: 0,
-    }
-}
-
-/// Free bytes for this user where a folder lies.
-fn free_space(dir: &Path) -> Option<u64> {
-    let stat = rustix::fs::statvfs(dir).ok()?;
-    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
-}
-
 fn stream(
-    sink: Hashing,
+    sink: Sink,
     top: &str,
     header: &Header,
     entries: &mut mpsc::Receiver<Done>,
     over: &CancellationToken,
-    end: impl FnOnce() -> ManifestEnd,
-) -> Result<Hashing, WriteError> {
+    end: impl FnOnce(&[LeftOut]) -> ManifestEnd,
+) -> Result<Sink, WriteError> {
+    let room = sink.room();
+    let mut left_out = Vec::new();
     let mut writer = Writer::new(sink, top, header)?;
     let runtime = Handle::current();
     let mut flushed = Instant::now();
     loop {
         match runtime.block_on(next(entries, over)) {
-            Next::Entry(done) => append(&mut writer, *done)?,
+            Next::Entry(done) => append(&mut writer, *done, &room, &mut left_out)?,
             Next::Quiet => {}
             Next::Over => break,
         }
@@ -219,7 +185,7 @@ fn stream(
             flushed = Instant::now();
         }
     }
-    writer.finish(end())
+    writer.finish(end(&left_out))
 }
 
 enum Next {
@@ -239,39 +205,43 @@ async fn next(entries: &mut mpsc::Receiver<Done>, over: &CancellationToken) -> N
     }
 }
 
-/// Two sources may want the same file: the first one's copy is kept.
-fn append(writer: &mut Writer<Hashing>, done: Done) -> Result<(), WriteError> {
+/// Two sources may want the same file: the first one's copy is kept. An entry that would leave no room for the
+/// manifest is left out; a smaller one after it may still fit.
+fn append(
+    writer: &mut Writer<Sink>,
+    done: Done,
+    room: &Room,
+    left_out: &mut Vec<LeftOut>,
+) -> Result<(), WriteError> {
     let meta: EntryMeta = done.meta;
+    if !room.take(writer.bytes_written(), done.entry.stored_at_most()) {
+        left_out.push(LeftOut {
+            source: meta.source,
+            path: meta.path,
+            bytes: done.entry.bytes(),
+        });
+        return Ok(());
+    }
     match writer.append(meta, done.entry) {
         Err(WriteError::Duplicate(_)) => Ok(()),
         other => other,
     }
 }
 
-fn settle(
-    mut hashing: Hashing,
-    names: &Option<(PathBuf, PathBuf)>,
-) -> Result<Finished, WriteError> {
-    let offset = hashing.bytes;
+fn settle(mut sink: Sink, names: &Option<(PathBuf, PathBuf)>) -> Result<Finished, WriteError> {
+    let offset = sink.bytes();
     let io = |source| WriteError::Io { offset, source };
-    hashing.flush().map_err(io)?;
-    if let (Sink::File(file), Some((path, partial))) = (&hashing.sink, names) {
-        file.sync_all().map_err(io)?;
+    sink.settle().map_err(io)?;
+    if let Some((path, partial)) = names {
         fs::rename(partial, path).map_err(io)?;
     }
-    let sha256 = hashing
-        .hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
     let path = names
         .as_ref()
         .map_or_else(|| "-".to_owned(), |(path, _)| path.display().to_string());
     Ok(Finished {
         path,
-        bytes: hashing.bytes,
-        sha256,
+        bytes: sink.bytes(),
+        sha256: sink.sha256(),
     })
 }
 

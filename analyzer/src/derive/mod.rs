@@ -4,7 +4,10 @@
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
 mod containerd;
-mod egress;
+pub(crate) mod egress;
+mod gpu;
+mod hami;
+mod scheduling;
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
@@ -47,7 +50,13 @@ pub struct Deriver {
 }
 
 /// All derivers; each sees the facts of the ones before it.
-pub static DERIVERS: &[&Deriver] = &[&containerd::DERIVER, &egress::DERIVER];
+pub static DERIVERS: &[&Deriver] = &[
+    &containerd::DERIVER,
+    &egress::DERIVER,
+    &hami::DERIVER,
+    &scheduling::DERIVER,
+    &gpu::DERIVER,
+];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {

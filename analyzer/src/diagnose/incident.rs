@@ -57,6 +57,7 @@ pub(super) fn build(
         chain: chain(one),
         observations: observations(one),
         tables: tables::build(&file.tables, &scanned.facts),
+        figures: super::state::figures(&file.tables, &scanned.facts),
         remedy: Remedy {
             title: one.tell(&remedy.title),
             steps: steps(&remedy.steps),

@@ -1,14 +1,20 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
 mod by_hand;
+mod cited;
 mod context;
 mod coverage;
 mod incident;
 mod link;
+mod standing;
+mod state;
 mod tables;
 mod timeline;
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+pub use standing::{Examined, Judged, Proposal, Standing};
 
 use casefile_bundle::{Form, OpenError, Summary};
 use chrono::{DateTime, Utc};
@@ -16,12 +22,12 @@ use chrono::{DateTime, Utc};
 use crate::derive;
 pub use tables::names as table_names;
 
-use crate::model::{Analysis, Benign, Considered, Input, Place, Problem};
+use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
-use crate::scan::{self, Router, Scanned};
+use crate::scan::{self, Documents, Router, Scanned};
 use crate::sources::Availability;
 
 /// Why there is no analysis.
@@ -74,15 +80,49 @@ impl Analyzer {
 
     /// Reads one input and diagnoses it.
     pub fn analyze(&self, input: &Path) -> Result<Analysis, AnalyzeError> {
+        Ok(self.examine(input)?.analysis)
+    }
+
+    /// Reads one input, diagnoses it and fills in the changes that the rules propose.
+    pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
         let mut scanned =
             scan::scan(input, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
         derive::run(&mut scanned);
-        Ok(self.conclude(input, &scanned))
-    }
-
-    fn conclude(&self, input: &Path, scanned: &Scanned) -> Analysis {
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        let analysis = self.conclude(input, &scanned, &assessments, available);
+        Ok(Examined {
+            proposals: standing::proposals(&analysis, &assessments),
+            analysis,
+        })
+    }
+
+    /// Judges the input as if the entries named in `instead` held those texts: once with all that was
+    /// said, once on the captured state alone.
+    pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
+        let mut scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
+            .map_err(AnalyzeError::Open)?;
+        derive::run(&mut scanned);
+        let available = Availability::of(&scanned.summary, &scanned.paths);
+        let standings = |scanned: &Scanned| -> Vec<Standing> {
+            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+            all.iter().filter_map(Standing::of).collect()
+        };
+        let all = standings(&scanned);
+        standing::forget_history(&mut scanned);
+        Ok(Judged {
+            all,
+            state: standings(&scanned),
+        })
+    }
+
+    fn conclude(
+        &self,
+        input: &Path,
+        scanned: &Scanned,
+        assessments: &[Assessment<'_>],
+        available: Availability,
+    ) -> Analysis {
         let (causes, benign): (Vec<_>, Vec<_>) = assessments
             .iter()
             .partition(|one| one.rule.file.kind == Kind::Cause);
@@ -93,15 +133,15 @@ impl Analyzer {
             .map(|one| incident::build(one, &ranked, &links.to_roots(), scanned))
             .collect();
         let differential = differential(&ranked, links.direct());
-        let reference_time = reference_time(&scanned.summary, &assessments);
+        let reference_time = reference_time(&scanned.summary, assessments);
         let timeline = timeline::build(scanned, &incidents);
-        Analysis {
+        let mut analysis = Analysis {
             input: describe(input, &scanned.summary),
             reference_time,
             coverage: coverage::complete(
                 available.with_pieces(&scanned.origins).into_coverage(),
                 &differential,
-                &assessments,
+                assessments,
             ),
             problems: self
                 .left_out
@@ -115,7 +155,15 @@ impl Analyzer {
             incidents,
             differential,
             timeline,
-        }
+            state: state::build(&scanned.facts),
+            digests: BTreeMap::new(),
+            rules: RulesUsed {
+                count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),
+                digest: self.set.digest.clone(),
+            },
+        };
+        analysis.digests = cited::digests(&analysis, &scanned.summary);
+        analysis
     }
 }
 

@@ -7,7 +7,9 @@ pub mod firewall;
 pub mod gpu;
 pub mod kube;
 pub mod node;
+mod picture;
 pub mod runtime;
+pub mod scheduling;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -176,6 +178,11 @@ impl Facts {
         }
     }
 
+    /// Forgets all facts of a kind.
+    pub fn forget(&mut self, kind: &str) {
+        self.tables.remove(kind);
+    }
+
     /// Orders every table by place; called once after reading and after each deriver.
     pub fn sort(&mut self) {
         for table in self.tables.values_mut() {
@@ -234,6 +241,14 @@ pub const KINDS: &[KindInfo] = &[
     kind::<firewall::FirewallState>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
+    kind::<gpu::DriverMismatch>(),
+    kind::<gpu::XidStory>(),
+    kind::<scheduling::ClusterVersion>(),
+    kind::<scheduling::PodFit>(),
+    kind::<scheduling::NodeFit>(),
+    kind::<scheduling::NodeResource>(),
+    kind::<scheduling::HamiCard>(),
+    kind::<scheduling::QuotaRefusal>(),
 ];
 
 /// Cuts a text to at most `max` bytes at a character boundary, so that excerpts stay short.

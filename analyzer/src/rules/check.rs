@@ -8,6 +8,7 @@ use super::position::locate;
 use super::{Rule, template};
 use crate::diagnose::table_names;
 use crate::facts::KINDS;
+use crate::fix::change::Change;
 use crate::scan::literals;
 use crate::sources;
 
@@ -154,7 +155,7 @@ fn fact(id: &str, kind: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
     let fields = info.fields.iter().map(|field| field.name.to_owned());
     Some(
         fields
-            .chain(std::iter::once("subject".to_owned()))
+            .chain(["subject", "host_file"].map(str::to_owned))
             .collect(),
     )
 }
@@ -184,7 +185,7 @@ fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
     let captures = expression.capture_names().flatten().map(str::to_owned);
     Some(
         captures
-            .chain(["subject", "speaker", "line"].map(str::to_owned))
+            .chain(["subject", "speaker", "line", "host_file"].map(str::to_owned))
             .collect(),
     )
 }
@@ -261,6 +262,8 @@ fn texts(file: &RuleFile, fields: &BTreeMap<&str, Option<Vec<String>>>, faults: 
     );
     let lists = remedy.mitigate.iter().chain(&remedy.prevent);
     all.extend(lists.map(|text| ("remedy", text.as_str())));
+    let changes: Vec<String> = remedy.changes.iter().flat_map(Change::texts).collect();
+    all.extend(changes.iter().map(|text| ("changes", text.as_str())));
     for (key, text) in all {
         for name in template::names(text) {
             let is_known = name.split_once('.').is_some_and(|(signal, field)| {

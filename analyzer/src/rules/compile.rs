@@ -82,6 +82,8 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     /// Line patterns, in the order of their indices.
     pub patterns: Vec<LinePattern>,
+    /// SHA-256 of all rule files, which names this set in reports.
+    pub digest: String,
 }
 
 /// How far a rule file is checked before it runs.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::fix::change::Change;
 use crate::model::{Severity, Verdict};
 use crate::parsers::Channel;
 
@@ -177,6 +178,9 @@ pub struct RemedyFile {
     /// Files.
     #[serde(default)]
     pub files: Vec<FixFileFile>,
+    /// The same as typed changes, which a replay can try on the captured state.
+    #[serde(default)]
+    pub changes: Vec<Change>,
     /// Checks.
     #[serde(default)]
     pub verify: Vec<StepFile>,

@@ -14,7 +14,10 @@ pub mod show;
 pub mod template;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
 
 pub use compile::{Rule, RuleError, RuleSet, Trust};
 
@@ -32,9 +35,17 @@ const DEEPEST: usize = 8;
 /// error is a folder that cannot be read, or a broken shipped rule.
 pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleError> {
     let mut patterns: Vec<LinePattern> = Vec::new();
+    let mut digest = Sha256::new();
+    let mut note = |name: &str, text: &str| {
+        for part in [name, text] {
+            digest.update(part.as_bytes());
+            digest.update([0]);
+        }
+    };
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
     let first = |mut errors: Vec<RuleError>| errors.swap_remove(0);
     for (name, text) in EMBEDDED {
+        note(name, text);
         let rule = compile::compile(name, text, Trust::Shipped, &mut patterns).map_err(first)?;
         rules.insert(rule.file.id.clone(), rule);
     }
@@ -42,6 +53,7 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let mut own: BTreeMap<String, (String, String)> = BTreeMap::new();
     let mut replaced: BTreeMap<String, Rule> = BTreeMap::new();
     for (name, text) in folder.map_or_else(|| Ok(Vec::new()), read_folder)? {
+        note(&name, &text);
         match compile::compile(&name, &text, Trust::Foreign, &mut patterns) {
             Ok(rule) => {
                 let id = rule.file.id.clone();
@@ -62,8 +74,20 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
         }
     }
     faults.extend(drop_unlinked(&mut rules, own, replaced));
-    let rules = rules.into_values().collect();
-    Ok((RuleSet { rules, patterns }, faults))
+    let set = RuleSet {
+        rules: rules.into_values().collect(),
+        patterns,
+        digest: hex(&digest.finalize()),
+    };
+    Ok((set, faults))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// Takes out the rules of a folder that name unknown causes or close a cycle, and puts back the shipped

@@ -1,6 +1,6 @@
 //! What happens to one piece of an entry, on a worker thread.
 
-use casefile_bundle::{Piece, PieceSink};
+use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 
 use super::lines::Origin;
 use super::pasted::{self, Pieces};
@@ -81,6 +81,25 @@ impl Sink<'_> {
         } else if piece.entry.size.unwrap_or(0) <= loose::LIMIT {
             out.kept = bytes.into_owned();
         }
+    }
+
+    /// A text in place of an entry; none where the path cannot be one of a bundle.
+    pub(super) fn text(&self, path: &str, text: &str) -> Option<(BundlePath, Out)> {
+        let path = BundlePath::new(path).ok()?;
+        let entry = EntryInfo {
+            index: 0,
+            path: path.clone(),
+            size: u64::try_from(text.len()).ok(),
+        };
+        let piece = Piece {
+            entry: &entry,
+            seq: 0,
+            last: true,
+            bytes: text.as_bytes(),
+            starts_line: true,
+            ends_line: true,
+        };
+        Some((path, self.piece(&piece)?))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Container runtimes: which containerd the kubelet uses, which handlers each instance would resolve,
 //! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
 
+mod layers;
 mod pasted;
 mod toolkit;
 mod tree;
@@ -166,7 +167,10 @@ fn instance_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -
     let Some((config, cri)) = resolved.of(instance) else {
         return Vec::new();
     };
-    let mut facts = vec![instance_fact(known, resolved, instance, config, cri)];
+    let mut facts = vec![
+        instance_fact(known, resolved, instance, config, cri),
+        layers::fact(resolved, instance, config, cri),
+    ];
     for problem in config.problems.iter().chain(&cri.problems) {
         facts.push(fault_fact(known, resolved, instance, problem));
     }
