@@ -33,6 +33,10 @@ pub struct Options {
     pub source_max_size: Option<u64>,
     /// Whether the node's own reach is probed, which sends packets.
     pub probe: bool,
+    /// Only sources of the API server.
+    pub cluster_only: bool,
+    /// Other nodes whose journals are read through the API; `all` for every node.
+    pub node_logs: BTreeSet<String>,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
 }
@@ -67,6 +71,7 @@ impl Options {
             ("only", &self.only),
             ("skip", &self.skip),
             ("namespace", &self.namespaces),
+            ("node-logs", &self.node_logs),
         ] {
             if !set.is_empty() {
                 map.insert(key.to_owned(), list(set));

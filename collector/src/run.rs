@@ -44,6 +44,16 @@ pub struct Report {
     pub interrupted: Option<String>,
     /// Sources that the user did not want.
     pub unwanted: usize,
+    /// It described this machine without root's rights.
+    pub without_root: bool,
+}
+
+/// What the user is told who could be root and is not.
+pub const NOT_ROOT: &str = "not running as root: firewall rules, most of the journal, the kubelet's and containerd's files, other users' processes and pod logs on disk will be missing; run it with sudo to have them";
+
+/// Whether the system gives this process root's rights.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 /// Why there is no bundle.
@@ -130,6 +140,10 @@ pub async fn run(
     progress: Arc<Progress>,
 ) -> Result<Report, RunError> {
     let started = Utc::now();
+    let without_root = options.live() && !options.cluster_only && !is_root();
+    if without_root {
+        progress.event(&Event::Message(NOT_ROOT));
+    }
     let top = format!(
         "casefile-{}-{}",
         options.node,
@@ -191,6 +205,7 @@ pub async fn run(
         sources: ending.reports(),
         interrupted: ending.interrupted(),
         unwanted,
+        without_root,
     })
 }
 

@@ -193,11 +193,10 @@ fn a_disk_of_a_dead_node_gives_its_configuration_without_its_secrets() {
     assert_eq!(outcome(&manifest, "nvidia_smi").0, "skipped");
     assert!(notes(&manifest, "firewall").contains("--root names another machine's files"));
     let stdout = String::from_utf8_lossy(&output.stdout);
-    let last = stdout.lines().last().unwrap();
-    assert!(
-        last.contains("sha256") && last.contains("collected"),
-        "{last}"
-    );
+    assert!(stdout.starts_with("Collected: "), "{stdout}");
+    let file = stdout.lines().find(|line| line.contains(", sha256 "));
+    assert!(file.unwrap().ends_with(" failed"), "{stdout}");
+    assert!(stdout.contains("\nNext: copy it away"), "{stdout}");
 }
 
 #[test]
@@ -644,7 +643,7 @@ fn a_probe_is_off_unless_asked_for_and_the_plan_names_every_target() {
             .clone()
     };
     let off = plan(&[]);
-    assert_eq!(off["not_run"], "not asked for (--probe)");
+    assert_eq!(off["not_run"], "not asked for: --probe asks for it");
     assert_eq!(off["items"].as_array().unwrap().len(), 0);
     let on = plan(&["--probe"]);
     assert!(on["not_run"].is_null());

@@ -12,7 +12,7 @@ mod timeline;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use standing::{Examined, Proposal, Standing};
+pub use standing::{Examined, Judged, Proposal, Standing};
 
 use casefile_bundle::{Form, OpenError, Summary};
 use chrono::{DateTime, Utc};
@@ -78,20 +78,23 @@ impl Analyzer {
         })
     }
 
-    /// Judges the captured state alone, as if the entries named in `instead` held those texts. What was
-    /// said before (logs, events, states of containers) is history that no change takes back, and does not count.
-    pub fn judge_state(
-        &self,
-        input: &Path,
-        instead: &Documents,
-    ) -> Result<Vec<Standing>, AnalyzeError> {
+    /// Judges the input as if the entries named in `instead` held those texts: once with all that was
+    /// said, once on the captured state alone.
+    pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
         let mut scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
             .map_err(AnalyzeError::Open)?;
-        standing::forget_history(&mut scanned);
         derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
-        let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
-        Ok(assessments.iter().filter_map(Standing::of).collect())
+        let standings = |scanned: &Scanned| -> Vec<Standing> {
+            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+            all.iter().filter_map(Standing::of).collect()
+        };
+        let all = standings(&scanned);
+        standing::forget_history(&mut scanned);
+        Ok(Judged {
+            all,
+            state: standings(&scanned),
+        })
     }
 
     fn conclude(

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::captured::Captured;
 use super::kinds::{
+    containerd_import::ContainerdImport, containerd_runtime::ContainerdRuntime,
     helm_values::HelmValues, host_file::HostFile, kube_object::KubeObject, manual::Manual,
     restart::Restart, sysctl::Sysctl, ufw_route::UfwRoute,
 };
@@ -32,6 +33,10 @@ pub enum Change {
     UfwRoute(UfwRoute),
     /// Write or remove a file of the node.
     HostFile(HostFile),
+    /// Define a runtime handler in a containerd's configuration.
+    ContainerdRuntime(ContainerdRuntime),
+    /// Let a containerd import a folder of drop-ins.
+    ContainerdImport(ContainerdImport),
     /// Set a kernel parameter.
     Sysctl(Sysctl),
     /// Restart a unit, so that it reads its files again.
@@ -49,6 +54,8 @@ impl Change {
             Change::HelmValues(change) => change,
             Change::UfwRoute(change) => change,
             Change::HostFile(change) => change,
+            Change::ContainerdRuntime(change) => change,
+            Change::ContainerdImport(change) => change,
             Change::Sysctl(change) => change,
             Change::Restart(change) => change,
             Change::KubeObject(change) => change,

@@ -256,7 +256,7 @@ fn fact_names(kind: &str, signal: &Signal) -> Result<Vec<String>, String> {
         .iter()
         .map(|field| field.name.to_owned())
         .collect();
-    names.push("subject".into());
+    names.extend(["subject", "host_file"].map(str::to_owned));
     Ok(names)
 }
 
@@ -273,7 +273,7 @@ fn line_names(line: &str, signal: &Signal) -> Result<Vec<String>, String> {
     }
     let regex = regex(line)?;
     let mut names: Vec<String> = regex.capture_names().flatten().map(str::to_owned).collect();
-    names.extend(["subject", "speaker", "line"].map(str::to_owned));
+    names.extend(["subject", "speaker", "line", "host_file"].map(str::to_owned));
     Ok(names)
 }
 

@@ -192,6 +192,7 @@ fn from_view(view: &FactView, says: &str) -> Sighting {
         }
     }
     values.insert("subject".into(), view.subject.clone());
+    values.insert("host_file".into(), host_file(&view.place.path));
     Sighting {
         says: template::fill_from(says, &values),
         subject: view.subject.clone(),
@@ -212,6 +213,7 @@ fn from_hit(hit: &Hit, says: &str) -> Sighting {
     let mut values = hit.captures.clone();
     values.insert("subject".into(), hit.subject.clone());
     values.insert("line".into(), hit.text.clone());
+    values.insert("host_file".into(), host_file(&hit.place.path));
     let speaker = if hit.speaker.is_empty() {
         &hit.subject
     } else {
@@ -227,6 +229,12 @@ fn from_hit(hit: &Hit, says: &str) -> Sighting {
         count: hit.count,
         values,
     }
+}
+
+/// The path on the node of an entry that is a copy of a file; empty for others.
+fn host_file(path: &str) -> String {
+    path.split_once("/rootfs/")
+        .map_or_else(String::new, |(_, path)| format!("/{path}"))
 }
 
 fn plain(value: &Value) -> String {

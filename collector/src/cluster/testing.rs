@@ -250,6 +250,8 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         source_max_size: None,
         max_size: u64::MAX,
         probe: false,
+        cluster_only: false,
+        node_logs: Default::default(),
         command_dir: None,
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::take::{Need, Tally};
 
 static LIST: Inventory = Inventory {
     wanted: &["iptables-save", "ip-addr", "ip-route", "ip-rule"],
     optional: &[
-        "ufw-status-verbose",
         "ip6tables-save",
         "iptables-legacy-save",
         "ip6tables-legacy-save",
@@ -67,6 +67,10 @@ static LIST: Inventory = Inventory {
     ..Inventory::EMPTY
 };
 
+/// ufw writes this file whatever it is asked, also when it only shows its status.
+const UFW_LOCK: &str = "/run/ufw.lock";
+const UFW: &str = "ufw-status-verbose";
+
 /// Firewall and routes.
 pub static SOURCE: Source = Source {
     id: "firewall",
@@ -74,13 +78,33 @@ pub static SOURCE: Source = Source {
     scope: Scope::Node,
     timeout: Duration::from_secs(60),
     max_bytes: 64 << 20,
-    plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> { LIST.plan(ctx) },
+    plan,
     collect,
 };
 
+fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
+    let mut items = LIST.plan(ctx);
+    items.extend(ctx.commands(&[UFW]));
+    items
+}
+
 fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
-        let tally = LIST.take(&ctx).await;
+        let mut tally = LIST.take(&ctx).await;
+        ufw(&ctx, &mut tally).await;
         tally.outcome("no firewall, no route and no network setting was found")
     })
+}
+
+/// ufw's own view, where asking for it changes nothing: where its lock file is there from an earlier call.
+async fn ufw(ctx: &SourceCtx, tally: &mut Tally) {
+    let locked = ctx.host.on_thread(|host| host.exists(UFW_LOCK)).await;
+    if locked == Some(true) || !ctx.options.live() {
+        ctx.command(UFW, Need::Optional, tally).await;
+    } else {
+        let why = format!(
+            "ufw status: not run, it would create {UFW_LOCK}; its settings are in /etc/ufw and /etc/default/ufw, its rules among those of iptables-save"
+        );
+        tally.absent(&ctx.out, Need::Optional, why);
+    }
 }

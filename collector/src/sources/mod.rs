@@ -2,6 +2,7 @@
 
 pub mod certificates;
 pub mod cluster_events;
+pub mod cluster_node_logs;
 pub mod cluster_objects;
 pub mod cluster_pod_logs;
 pub mod container_runtimes;
@@ -26,6 +27,7 @@ use crate::source::Source;
 pub static SOURCES: &[&Source] = &[
     &certificates::SOURCE,
     &cluster_events::SOURCE,
+    &cluster_node_logs::SOURCE,
     &cluster_objects::SOURCE,
     &cluster_pod_logs::SOURCE,
     &container_runtimes::SOURCE,
@@ -43,9 +45,6 @@ pub static SOURCES: &[&Source] = &[
     &packages::SOURCE,
     &probe::SOURCE,
 ];
-
-/// Sources that run only when they are asked for, by their own option or by `--only`.
-pub const OPT_IN: [&str; 1] = ["probe"];
 
 /// The source of this id.
 pub fn find(id: &str) -> Option<&'static Source> {

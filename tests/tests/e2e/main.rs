@@ -14,4 +14,6 @@ mod fix;
 mod real_node;
 mod root_tree;
 mod samples;
+mod static_binary;
 mod support;
+mod unchanged;
