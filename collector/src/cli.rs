@@ -140,6 +140,9 @@ pub struct CollectArgs {
     /// The most content (before compression) that the bundle takes
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size)]
     pub max_size: u64,
+    /// Also resolve names and connect to servers that this node's configuration names, to see what the node reaches
+    #[arg(long)]
+    pub probe: bool,
     /// Only what the API server has, and nothing of this machine
     #[arg(long, conflicts_with = "root")]
     pub cluster_only: bool,
@@ -155,9 +158,6 @@ pub struct CollectArgs {
     /// Take options from this TOML file: since = "2h", skip = ["journal"]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Also resolve names and connect to servers that this node's configuration names, to see what the node reaches
-    #[arg(long)]
-    pub probe: bool,
     /// How to show progress
     #[arg(long, value_enum, default_value_t = ProgressMode::Auto)]
     pub progress: ProgressMode,
@@ -230,9 +230,9 @@ impl CollectArgs {
             source_timeout: self.source_timeout,
             source_max_size: self.source_max_size,
             max_size: self.max_size,
+            probe: self.probe,
             cluster_only: self.cluster_only,
             node_logs: self.node_logs.iter().cloned().collect(),
-            probe: self.probe,
             command_dir: self.command_dir.clone(),
         })
     }

@@ -31,12 +31,12 @@ pub struct Options {
     pub max_size: u64,
     /// Where set, the most bytes of content that each source may add.
     pub source_max_size: Option<u64>,
+    /// Whether the node's own reach is probed, which sends packets.
+    pub probe: bool,
     /// Only sources of the API server.
     pub cluster_only: bool,
     /// Other nodes whose journals are read through the API; `all` for every node.
     pub node_logs: BTreeSet<String>,
-    /// Whether the node's own reach is probed, which sends packets.
-    pub probe: bool,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
 }

@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::options::Options;
 use crate::progress::human;
 use crate::source::{PlanCtx, PlanItem, Scope, Source};
-use crate::sources::{self, OPT_IN, SOURCES};
+use crate::sources::{self, SOURCES};
 
 /// One source's part of the plan.
 #[derive(Debug, Serialize)]
@@ -84,14 +84,15 @@ pub fn not_wanted(source: &Source, options: &Options) -> Option<String> {
     if options.skip.contains(source.id) {
         return Some("named by --skip".to_owned());
     }
+    if source.id == sources::probe::SOURCE.id && !options.probe && !options.only.contains(source.id)
+    {
+        return Some("not asked for: --probe asks for it".to_owned());
+    }
     if source.id == sources::cluster_node_logs::SOURCE.id && options.node_logs.is_empty() {
         return Some("not asked for: --node-logs NODE asks for it".to_owned());
     }
     if options.cluster_only && source.scope != Scope::Cluster {
         return Some("--cluster-only leaves out this machine".to_owned());
-    }
-    if OPT_IN.contains(&source.id) && !options.probe && !options.only.contains(source.id) {
-        return Some(format!("not asked for (--{})", source.id));
     }
     (!options.only.is_empty() && !options.only.contains(source.id))
         .then(|| "not named by --only".to_owned())
@@ -103,8 +104,7 @@ fn totals(parts: &[Part]) -> String {
         match item {
             PlanItem::File { .. } => files += 1,
             PlanItem::Command { .. } => commands += 1,
-            PlanItem::Api { .. } | PlanItem::Cri { .. } => requests += 1,
-            PlanItem::Probe { .. } => probes += 1,
+            PlanItem::Api { .. } | PlanItem::Cri { .. } | PlanItem::Probe { .. } => requests += 1,
         }
     }
     let probes = if probes == 0 {

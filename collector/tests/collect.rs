@@ -643,7 +643,7 @@ fn a_probe_is_off_unless_asked_for_and_the_plan_names_every_target() {
             .clone()
     };
     let off = plan(&[]);
-    assert_eq!(off["not_run"], "not asked for (--probe)");
+    assert_eq!(off["not_run"], "not asked for: --probe asks for it");
     assert_eq!(off["items"].as_array().unwrap().len(), 0);
     let on = plan(&["--probe"]);
     assert!(on["not_run"].is_null());

@@ -46,9 +46,6 @@ pub static SOURCES: &[&Source] = &[
     &probe::SOURCE,
 ];
 
-/// Sources that run only when they are asked for, by their own option or by `--only`.
-pub const OPT_IN: [&str; 1] = ["probe"];
-
 /// The source of this id.
 pub fn find(id: &str) -> Option<&'static Source> {
     SOURCES.iter().copied().find(|source| source.id == id)
