@@ -104,7 +104,8 @@ fn totals(parts: &[Part]) -> String {
         match item {
             PlanItem::File { .. } => files += 1,
             PlanItem::Command { .. } => commands += 1,
-            PlanItem::Api { .. } | PlanItem::Cri { .. } | PlanItem::Probe { .. } => requests += 1,
+            PlanItem::Api { .. } | PlanItem::Cri { .. } => requests += 1,
+            PlanItem::Probe { .. } => probes += 1,
         }
     }
     let probes = if probes == 0 {
