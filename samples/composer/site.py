@@ -73,11 +73,11 @@ class Site:
 
     def __init__(self, name, node, ip, *, system="noble", kernel="6.8.0-87-generic", kubernetes="v1.33.5",
                  containerd="1.7.28", driver="580.95.05", cuda="13.0", cards=None, arch="amd64",
-                 plugin="nvidia"):
+                 plugin="nvidia", sharing="{}"):
         self.bundle = Bundle(name, node)
         self.node, self.ip, self.system, self.kernel = node, ip, system, kernel
         self.kubernetes, self.containerd, self.driver, self.cuda = kubernetes, containerd, driver, cuda
-        self.arch, self.plugin = arch, plugin
+        self.arch, self.plugin, self.sharing = arch, plugin, sharing
         self.cards = [gpu.card(0, "NVIDIA L40S", "00000000:17:00.0", 46068, architecture="Ada Lovelace"),
                       gpu.card(1, "NVIDIA L40S", "00000000:65:00.0", 46068, architecture="Ada Lovelace")] \
             if cards is None else cards
@@ -170,6 +170,7 @@ class Site:
         self.run(ns, "nvidia-device-plugin-daemonset-tq8vn", f"{image}/k8s-device-plugin:v0.17.4",
                  container="nvidia-device-plugin", owner="nvidia-device-plugin-daemonset", **nvidia,
                  log=[("08:03:10", "I1120 08:03:10.102381       1 main.go:235] \"Starting NVIDIA Device Plugin\""),
+                      ("08:03:10.12", '  "sharing": {'), ("08:03:10.13", f'    "timeSlicing": {self.sharing}'),
                       ("08:03:10.3", "I1120 08:03:10.310022       1 server.go:197] Starting GRPC server for "
                                      "'nvidia.com/gpu'"),
                       ("08:03:10.4", "I1120 08:03:10.402217       1 server.go:148] Registered device plugin for "
