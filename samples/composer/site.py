@@ -101,6 +101,10 @@ class Site:
                     "kernel/pid_max": "4194304", "vm/max_map_count": "262144"}
         self.processes = ["kubelet", "containerd"]
         self.configmaps = {}
+        self.home = {"config": "/etc/containerd/config.toml", "socket": "/run/containerd/containerd.sock",
+                     "root": "/var/lib/containerd", "state": "/run/containerd", "binary": "/usr/bin/containerd",
+                     "kubelet": "/usr/bin/kubelet", "unit": "containerd.service", "kubelet_unit": "kubelet.service",
+                     "arguments": []}
         self.smi = True
         self._system_pods()
         if plugin == "nvidia":
@@ -267,28 +271,26 @@ class Site:
         self.bundle.command("iptables-save", "firewall", FIREWALL, "iptables-save -c")
 
     def _runtime(self):
-        socket = "/run/containerd/containerd.sock"
-        if self.config is not None:
-            self.bundle.file("/etc/containerd/config.toml", "containerd_config", self.config)
-        pids = {"containerd": (1187, "/usr/bin/containerd", ["/usr/bin/containerd"]),
-                "kubelet": (1502, "/usr/bin/kubelet", [
-                    "/usr/bin/kubelet", "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf",
-                    "--kubeconfig=/etc/kubernetes/kubelet.conf", "--config=/var/lib/kubelet/config.yaml",
-                    f"--container-runtime-endpoint=unix://{socket}", f"--node-ip={self.ip}"])}
+        home, socket = self.home, self.home["socket"]
+        self.bundle.file(home["config"], "containerd_config", self.config)
+        pids = {"containerd": (1187, home["binary"], [home["binary"], *home["arguments"]], home["unit"]),
+                "kubelet": (1502, home["kubelet"], [
+                    home["kubelet"], "--kubeconfig=/etc/kubernetes/kubelet.conf", "--config=/var/lib/kubelet/config.yaml",
+                    f"--container-runtime-endpoint=unix://{socket}", f"--node-ip={self.ip}"], home["kubelet_unit"])}
         rows = [{"pid": p, "ppid": 1, "start": f"2026-11-20T08:02:{'02' if c == 'containerd' else '17'}Z", "comm": c,
-                 "exe": exe, "cmdline": line, "cgroup": f"/system.slice/{c}.service", "root": "/"}
-                for c, (p, exe, line) in pids.items() if c in self.processes]
+                 "exe": exe, "cmdline": line, "cgroup": f"/system.slice/{unit}", "root": "/"}
+                for c, (p, exe, line, unit) in pids.items() if c in self.processes]
         self.bundle.rows("processes.json", "kubelet_config", "processes", rows)
-        self.bundle.file("/var/lib/kubelet/config.yaml", "kubelet_config", self.kubelet)
-        if "containerd" in self.processes and self.config is not None:
+        self.bundle.file("/var/lib/kubelet/config.yaml", "kubelet_config",
+                         self.kubelet.replace("/run/containerd/containerd.sock", socket))
+        if "containerd" in self.processes:
             self.bundle.rows("containerd.json", "containerd_config", "instances", [{
-                "id": "containerd", "pid": 1187, "started": "2026-11-20T08:02:02Z", "binary": "/usr/bin/containerd",
-                "version": self.containerd, "config_path": "/etc/containerd/config.toml", "config_exists": True,
-                "socket": socket, "root": "/var/lib/containerd", "state": "/run/containerd",
-                "unit": "containerd.service",
-                "evidence": ["process 1187: /usr/bin/containerd",
-                             "process 1187 has no --config: the default /etc/containerd/config.toml",
-                             "process 1187 is in the control group of containerd.service"]}])
+                "id": home["unit"].removesuffix(".service"), "pid": 1187, "started": "2026-11-20T08:02:02Z",
+                "binary": home["binary"], "version": self.containerd, "config_path": home["config"],
+                "config_exists": True, "socket": socket, "root": home["root"], "state": home["state"],
+                "unit": home["unit"],
+                "evidence": [f"process 1187: {' '.join([home['binary'], *home['arguments']])}",
+                             f"process 1187 is in the control group of {home['unit']}"]}])
 
     def _driver(self):
         if not self.cards:
