@@ -30,7 +30,7 @@ pub enum Command {
     Ls(LsArgs),
     /// Print one entry of a bundle.
     Cat(CatArgs),
-    /// List, show and test the rules.
+    /// List, show, test, write and document the rules.
     Rules(RulesArgs),
     /// Show and check page templates of reports.
     Template(TemplateArgs),
@@ -41,7 +41,7 @@ pub enum Command {
 /// Rules to use.
 #[derive(Debug, Args)]
 pub struct RuleArgs {
-    /// Folder of further rules (YAML); a file with a known id replaces that rule.
+    /// Folder of further rules (YAML, also in folders below); a file with a known id replaces that rule.
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
 }
@@ -269,7 +269,7 @@ pub struct RulesArgs {
 /// What to do with the rules.
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
-    /// List all rules.
+    /// List all rules: family, id, severity, title.
     List(RuleArgs),
     /// Show one rule as a page of a runbook.
     Show {
@@ -281,4 +281,26 @@ pub enum RulesCommand {
     },
     /// Check the rules and run the examples inside them.
     Test(RuleArgs),
+    /// Write a new rule to start from; it passes its checks and its own examples.
+    New {
+        /// Cause id: lower-case letters, digits and hyphens.
+        id: String,
+        /// Family, the folder that it is written to.
+        #[arg(long, default_value = "node")]
+        family: String,
+        /// Folder of rules, as given to `--rules`.
+        #[arg(short, long, value_name = "DIR", default_value = ".")]
+        output: PathBuf,
+    },
+    /// Print the JSON schema of a rule file, for editors.
+    Schema,
+    /// Write all rules as a reference to browse: an index by family, one Markdown page a rule.
+    Docs {
+        /// Folder to write to; made if it does not exist.
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+        /// Rules.
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
 }

@@ -12,6 +12,7 @@ pub mod diagnose;
 pub mod facts;
 pub mod firewall;
 pub mod fix;
+pub mod gpu;
 pub mod loose;
 pub mod model;
 pub mod parsers;

@@ -13,7 +13,18 @@ pub mod state;
 use state::{PacketPath, RuntimeLayers, State};
 
 /// How sure a cause is, from the strongest to the weakest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Discriminating evidence was seen: nothing else in the catalogue looks like this.
@@ -47,7 +58,18 @@ impl Verdict {
 }
 
 /// How bad it is for the people who use the node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The node or the cluster is down, or data is at risk.
@@ -316,7 +338,8 @@ pub struct Coverage {
     pub source: String,
     /// Title, e.g. "System journal".
     pub title: String,
-    /// `collected`, `partial`, `skipped`, `failed`, or `unknown` when there is no manifest.
+    /// `collected`, `partial`, `skipped`, `failed`; without a manifest `unknown`, `absent`, or `excerpt`
+    /// where a text holds pieces of it.
     pub outcome: String,
     /// Why it is not complete.
     pub why: Option<String>,

@@ -49,6 +49,37 @@ pub enum Command {
         /// The bundle, or its unpacked folder
         bundle: PathBuf,
     },
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+impl Cli {
+    /// The options of `collect`, for the commands that have them.
+    pub fn options(&self) -> Option<&CollectArgs> {
+        match &self.command {
+            None => Some(&self.collect),
+            Some(
+                Command::Collect(options)
+                | Command::Plan {
+                    collect: options, ..
+                },
+            ) => Some(options),
+            Some(Command::Verify { .. } | Command::Man | Command::Completions { .. }) => None,
+        }
+    }
+
+    /// As clap's own, for arguments that need not come from the process.
+    pub(crate) fn try_parse_from_args(
+        args: impl IntoIterator<Item = std::ffi::OsString>,
+    ) -> Result<Self, clap::Error> {
+        Self::try_parse_from(args)
+    }
 }
 
 /// How `plan` prints.
@@ -109,6 +140,24 @@ pub struct CollectArgs {
     /// The most content (before compression) that the bundle takes
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size)]
     pub max_size: u64,
+    /// Only what the API server has, and nothing of this machine
+    #[arg(long, conflicts_with = "root")]
+    pub cluster_only: bool,
+    /// Journals of these other nodes too, read through the API (needs nodes/proxy and NodeLogQuery); "all" for every node
+    #[arg(long, value_name = "NODE", value_delimiter = ',')]
+    pub node_logs: Vec<String>,
+    /// Enter this folder first: a node's root, mounted into a privileged pod. Unlike --root, its commands run too
+    #[arg(long, value_name = "DIR", conflicts_with = "root")]
+    pub chroot: Option<PathBuf>,
+    /// End with 0 even where something is missing: for jobs that would be run again
+    #[arg(long)]
+    pub accept_partial: bool,
+    /// Take options from this TOML file: since = "2h", skip = ["journal"]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Also resolve names and connect to servers that this node's configuration names, to see what the node reaches
+    #[arg(long)]
+    pub probe: bool,
     /// How to show progress
     #[arg(long, value_enum, default_value_t = ProgressMode::Auto)]
     pub progress: ProgressMode,
@@ -121,6 +170,12 @@ pub struct CollectArgs {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(String);
+
+impl UsageError {
+    pub(crate) fn new(what: String) -> Self {
+        Self(what)
+    }
+}
 
 impl CollectArgs {
     /// Checks the options and fills in the rest.
@@ -175,6 +230,9 @@ impl CollectArgs {
             source_timeout: self.source_timeout,
             source_max_size: self.source_max_size,
             max_size: self.max_size,
+            cluster_only: self.cluster_only,
+            node_logs: self.node_logs.iter().cloned().collect(),
+            probe: self.probe,
             command_dir: self.command_dir.clone(),
         })
     }

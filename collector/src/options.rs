@@ -31,6 +31,12 @@ pub struct Options {
     pub max_size: u64,
     /// Where set, the most bytes of content that each source may add.
     pub source_max_size: Option<u64>,
+    /// Only sources of the API server.
+    pub cluster_only: bool,
+    /// Other nodes whose journals are read through the API; `all` for every node.
+    pub node_logs: BTreeSet<String>,
+    /// Whether the node's own reach is probed, which sends packets.
+    pub probe: bool,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
 }
@@ -65,6 +71,7 @@ impl Options {
             ("only", &self.only),
             ("skip", &self.skip),
             ("namespace", &self.namespaces),
+            ("node-logs", &self.node_logs),
         ] {
             if !set.is_empty() {
                 map.insert(key.to_owned(), list(set));
@@ -75,6 +82,9 @@ impl Options {
         }
         if let Some(limit) = self.source_max_size {
             map.insert("source-max-size".to_owned(), limit.to_string());
+        }
+        if self.probe {
+            map.insert("probe".to_owned(), "true".to_owned());
         }
         if let Some(file) = &self.kubeconfig {
             map.insert("kubeconfig".to_owned(), file.display().to_string());

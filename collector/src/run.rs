@@ -43,7 +43,17 @@ pub struct Report {
     /// Why the run ended early, if it did.
     pub interrupted: Option<String>,
     /// Sources that the user did not want.
-    pub unwanted: usize,
+    pub unwanted: Vec<&'static str>,
+    /// It described this machine without root's rights.
+    pub without_root: bool,
+}
+
+/// What the user is told who could be root and is not.
+pub const NOT_ROOT: &str = "not running as root: firewall rules, most of the journal, the kubelet's and containerd's files, other users' processes and pod logs on disk will be missing; run it with sudo to have them";
+
+/// Whether the system gives this process root's rights.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 /// Why there is no bundle.
@@ -54,7 +64,7 @@ pub enum RunError {
     Output(#[from] OutputError),
     /// No random bytes: without them pseudonyms could be guessed, so nothing is collected.
     #[error("the system gives no random bytes for the pseudonyms of secrets")]
-    Random(#[source] getrandom::Error),
+    Random(#[source] std::io::Error),
     /// Our bug.
     #[error("the writer stopped by itself (a bug)")]
     Writer,
@@ -130,6 +140,10 @@ pub async fn run(
     progress: Arc<Progress>,
 ) -> Result<Report, RunError> {
     let started = Utc::now();
+    let without_root = options.live() && !options.cluster_only && !is_root();
+    if without_root {
+        progress.event(&Event::Message(NOT_ROOT));
+    }
     let top = format!(
         "casefile-{}-{}",
         options.node,
@@ -191,6 +205,7 @@ pub async fn run(
         sources: ending.reports(),
         interrupted: ending.interrupted(),
         unwanted,
+        without_root,
     })
 }
 
@@ -260,14 +275,14 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Runs all sources; says how many the user did not want.
-    async fn collect(&self, sources: &[&'static Source]) -> usize {
+    /// Runs all sources; says which the user did not want.
+    async fn collect(&self, sources: &[&'static Source]) -> Vec<&'static str> {
         let options = self.options;
         let exec = Exec::new(options.live(), options.command_dir.as_deref());
         let cluster = Arc::new(ClusterHandle::new(Arc::clone(options), self.host.clone()));
         let permits = Arc::new(Semaphore::new(MAX_RUNNING));
         let mut tasks = JoinSet::new();
-        let (wanted, unwanted): (Vec<&Source>, Vec<&Source>) = sources
+        let (wanted, unwanted): (Vec<&'static Source>, Vec<&'static Source>) = sources
             .iter()
             .partition(|source| not_wanted(source, options).is_none());
         for source in &unwanted {
@@ -304,7 +319,7 @@ impl Desk<'_> {
             });
         }
         while tasks.join_next().await.is_some() {}
-        unwanted.len()
+        unwanted.iter().map(|source| source.id).collect()
     }
 }
 

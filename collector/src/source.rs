@@ -102,6 +102,13 @@ pub enum PlanItem {
         /// Service and method of the Container Runtime Interface; all of them only read.
         call: &'static str,
     },
+    /// Sends something over the network, which only `--probe` does.
+    Probe {
+        /// `dns` or `tcp`.
+        protocol: &'static str,
+        /// Whom, and for what name.
+        target: String,
+    },
     /// Asks the API server.
     Api {
         /// `GET` for nearly all; `POST` only for access reviews.

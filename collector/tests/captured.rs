@@ -3,7 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test that cannot set up its tree has failed; a test that cannot run says so"
+    reason = "a test that cannot set up its tree has failed; one that cannot run says so"
 )]
 
 use std::fs;

@@ -2,8 +2,7 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot set up its daemons has failed; a test that cannot run says so"
+    reason = "a test that cannot set up its daemons has failed"
 )]
 
 use std::fs;
@@ -82,6 +81,17 @@ tar -cf image.tar manifest.json config.json layer.tar"#;
     dir.join("image.tar")
 }
 
+fn import(socket: &Path, dir: &Path) {
+    let imported = Command::new("ctr")
+        .arg("--address")
+        .arg(socket)
+        .args(["--namespace", "k8s.io", "images", "import"])
+        .arg(image(dir))
+        .output()
+        .unwrap();
+    assert!(imported.status.success(), "{imported:?}");
+}
+
 fn entry(bundle: &Path, path: &str) -> Value {
     let bytes = read_entry(bundle, &Limits::default(), path, 4 << 20).unwrap();
     let bytes = bytes.unwrap_or_else(|| panic!("{path} is missing"));
@@ -103,15 +113,7 @@ fn a_running_containerd_tells_its_configuration_and_a_broken_one_why_its_plugin_
     // A mistake seen in the field: the drop-in's table of runtimes has no runc, which the default names.
     let broken = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia]\n  runtime_type = \"io.containerd.runc.v2\"\n";
     let (_two, other) = containerd(dir.path(), "two", broken);
-    let imported = Command::new("ctr")
-        .arg("--address")
-        .arg(&socket)
-        .args(["--namespace", "k8s.io", "images", "import"])
-        .arg(image(dir.path()))
-        .output()
-        .unwrap();
-    assert!(imported.status.success(), "{imported:?}");
-
+    import(&socket, dir.path());
     let bundle = dir.path().join("x.tar.gz");
     let run = Command::new(assert_cmd::cargo::cargo_bin!("casefile-collector"))
         .args(["--only", "cri", "--progress", "none", "-o"])
@@ -168,13 +170,24 @@ fn a_running_containerd_tells_its_configuration_and_a_broken_one_why_its_plugin_
     ] {
         entry(&bundle, &format!("{folder}/{list}"));
     }
-    let other = row(&other);
+    why_its_plugin_did_not_load(&bundle, node, &row(&other));
+    let notes = manifest["sources"][0]["notes"].to_string();
+    assert!(
+        notes.contains("does not serve CRI")
+            || manifest["sources"]
+                .to_string()
+                .contains("does not serve CRI"),
+        "{notes}"
+    );
+}
+
+fn why_its_plugin_did_not_load(bundle: &Path, node: &str, other: &Value) {
     assert!(
         other["error"].as_str().unwrap().contains("Unimplemented"),
         "{other}"
     );
     let plugins = entry(
-        &bundle,
+        bundle,
         &format!(
             "nodes/{node}/cri/{}/plugins.json",
             other["id"].as_str().unwrap()
@@ -184,14 +197,6 @@ fn a_running_containerd_tells_its_configuration_and_a_broken_one_why_its_plugin_
     let cri = plugins.iter().find(|one| one["id"] == "cri").unwrap();
     let why = cri["initErr"]["message"].as_str().unwrap();
     assert!(why.contains("no corresponding runtime configured"), "{why}");
-    let notes = manifest["sources"][0]["notes"].to_string();
-    assert!(
-        notes.contains("does not serve CRI")
-            || manifest["sources"]
-                .to_string()
-                .contains("does not serve CRI"),
-        "{notes}"
-    );
 }
 
 #[test]

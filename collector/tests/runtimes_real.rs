@@ -3,8 +3,7 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot set up its daemons has failed; a test that cannot run says so"
+    reason = "a test that cannot set up its daemons has failed"
 )]
 
 use std::fs;

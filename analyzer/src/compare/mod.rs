@@ -92,7 +92,7 @@ pub fn compare(
 ) -> Result<Comparison, AnalyzeError> {
     let first = analyzer.analyze(before)?;
     let second = analyzer.analyze(after)?;
-    let state = analyzer.judge_state(after, &Overlay::new())?;
+    let state = analyzer.judge(after, &Overlay::new())?.state;
     let mut old = Captured::open(before).map_err(AnalyzeError::Open)?;
     let mut new = Captured::open(after).map_err(AnalyzeError::Open)?;
     let warnings = site::warnings(&first, &second, &mut old, &mut new);

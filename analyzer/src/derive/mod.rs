@@ -5,6 +5,7 @@
 
 mod containerd;
 pub(crate) mod egress;
+mod gpu;
 mod hami;
 mod scheduling;
 
@@ -52,8 +53,9 @@ pub struct Deriver {
 pub static DERIVERS: &[&Deriver] = &[
     &containerd::DERIVER,
     &egress::DERIVER,
-    &scheduling::DERIVER,
     &hami::DERIVER,
+    &scheduling::DERIVER,
+    &gpu::DERIVER,
 ];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.

@@ -150,8 +150,8 @@ pub(super) fn environment(facts: &Facts) -> Vec<EnvironmentItem> {
     for gpu in facts.table::<Gpu>() {
         add(
             &mut items,
-            format!("GPU {}", gpu.data.bus_id),
-            &gpu.data.name,
+            format!("GPU {}", gpu.data.card.bus_id),
+            &gpu.data.card.name,
             gpu,
         );
     }

@@ -118,7 +118,11 @@ fn nodes(facts: &Facts) -> Vec<NodeState> {
             gpu: true,
             ..NodeState::default()
         });
-        if !node.cards.iter().any(|card| card.bus_id == gpu.data.bus_id) {
+        if !node
+            .cards
+            .iter()
+            .any(|card| card.bus_id == gpu.data.card.bus_id)
+        {
             node.cards.push(card(gpu));
         }
     }
@@ -131,13 +135,24 @@ fn nodes(facts: &Facts) -> Vec<NodeState> {
 }
 
 fn card(gpu: &Fact<Gpu>) -> Card {
-    let data = &gpu.data;
+    let data = &gpu.data.card;
     let mut trouble = Vec::new();
     if let Some(errors) = data.ecc_uncorrectable.filter(|errors| *errors > 0) {
         trouble.push(format!("{errors} uncorrectable ECC errors"));
     }
     if data.remap_pending {
         trouble.push("row remapping pending".to_owned());
+    }
+    if data.remap_failed {
+        trouble.push("row remapping failed".to_owned());
+    }
+    if data.retirement_pending {
+        trouble.push("page retirement pending".to_owned());
+    }
+    let lowered = data.slowdowns.iter().filter(|why| *why != "sw-power-cap");
+    trouble.extend(lowered.map(|why| format!("clocks lowered: {why}")));
+    if !data.trouble.is_empty() {
+        trouble.push(data.trouble.clone());
     }
     if !data.recovery_action.is_empty() {
         trouble.push(format!("asks for: {}", data.recovery_action));

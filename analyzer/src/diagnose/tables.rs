@@ -22,6 +22,11 @@ pub(super) const OF_CONTAINERD: [&str; 2] = ["containerd-instances", "handler-ch
 /// Tables about the firewall, which the drawing of a packet's way belongs to.
 pub(super) const OF_FIREWALL: [&str; 2] = ["blocked-packets", "egress-checks"];
 
+/// The names of all tables.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|(name, _)| *name)
+}
+
 /// Builds the named tables that have something to show.
 pub(super) fn build(names: &[String], facts: &Facts) -> Vec<Table> {
     let builders = names

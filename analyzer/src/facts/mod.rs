@@ -241,6 +241,8 @@ pub const KINDS: &[KindInfo] = &[
     kind::<firewall::FirewallState>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
+    kind::<gpu::DriverMismatch>(),
+    kind::<gpu::XidStory>(),
     kind::<scheduling::ClusterVersion>(),
     kind::<scheduling::PodFit>(),
     kind::<scheduling::NodeFit>(),

@@ -1,10 +1,12 @@
 //! Changes that a rule's remedy or a person proposes, typed so that they can be tried on the captured state.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::captured::Captured;
 use super::kinds::{
+    containerd_import::ContainerdImport, containerd_runtime::ContainerdRuntime,
     helm_values::HelmValues, host_file::HostFile, kube_object::KubeObject, manual::Manual,
     restart::Restart, sysctl::Sysctl, ufw_route::UfwRoute,
 };
@@ -23,7 +25,7 @@ pub trait Kind {
 /// One change. In a rule every text may hold `{signal.field}`.
 ///
 /// To add a kind, write a file under `kinds/` and add it here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// Merge values into a helm release.
@@ -32,6 +34,10 @@ pub enum Change {
     UfwRoute(UfwRoute),
     /// Write or remove a file of the node.
     HostFile(HostFile),
+    /// Define a runtime handler in a containerd's configuration.
+    ContainerdRuntime(ContainerdRuntime),
+    /// Let a containerd import a folder of drop-ins.
+    ContainerdImport(ContainerdImport),
     /// Set a kernel parameter.
     Sysctl(Sysctl),
     /// Restart a unit, so that it reads its files again.
@@ -49,6 +55,8 @@ impl Change {
             Change::HelmValues(change) => change,
             Change::UfwRoute(change) => change,
             Change::HostFile(change) => change,
+            Change::ContainerdRuntime(change) => change,
+            Change::ContainerdImport(change) => change,
             Change::Sysctl(change) => change,
             Change::Restart(change) => change,
             Change::KubeObject(change) => change,

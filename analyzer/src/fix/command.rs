@@ -63,6 +63,7 @@ fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> anyhow::Result<Fix> {
         title: proposal.title.clone(),
         verdict: Some(proposal.verdict),
         remedy: proposal.remedy.clone(),
+        steps: proposal.steps.clone(),
         narrower: narrower(replay, &proof, Some(&proposal.cause)),
         proof,
     })
@@ -109,6 +110,7 @@ fn of_person(
             .map(|one| one.verdict)
             .filter(|verdict| *verdict <= Verdict::Likely),
         remedy: format!("the proposed change: {}", names.join(", ")),
+        steps: Vec::new(),
         narrower: None,
         proof: Ok(proof),
     })

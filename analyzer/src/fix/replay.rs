@@ -5,7 +5,7 @@ use std::path::Path;
 use super::captured::Captured;
 use super::change::{Applied, Change, Refused};
 use super::exposure;
-use crate::diagnose::{AnalyzeError, Analyzer, Standing};
+use crate::diagnose::{AnalyzeError, Analyzer, Judged, Standing};
 use crate::model::Verdict;
 
 /// What a replay showed about a cause.
@@ -61,7 +61,7 @@ pub struct Proof {
 pub struct Replay<'a> {
     analyzer: &'a Analyzer,
     input: &'a Path,
-    before: Vec<Standing>,
+    before: Judged,
 }
 
 impl<'a> Replay<'a> {
@@ -69,7 +69,7 @@ impl<'a> Replay<'a> {
     pub fn new(analyzer: &'a Analyzer, input: &'a Path) -> Result<Self, AnalyzeError> {
         let nothing = super::captured::Overlay::new();
         Ok(Self {
-            before: analyzer.judge_state(input, &nothing)?,
+            before: analyzer.judge(input, &nothing)?,
             analyzer,
             input,
         })
@@ -82,7 +82,7 @@ impl<'a> Replay<'a> {
         for change in changes {
             applied.push(change.kind().apply(&mut state)?);
         }
-        let after = self.analyzer.judge_state(self.input, state.overlay())?;
+        let after = self.analyzer.judge(self.input, state.overlay())?;
         let live = |all: &[Standing], cause: &str| {
             all.iter()
                 .any(|one| one.cause == cause && one.verdict.is_live())
@@ -93,9 +93,9 @@ impl<'a> Replay<'a> {
         };
         Ok(Proof {
             shown: cause.map(|cause| self.shown(cause, &after, &applied)),
-            gone: only(&self.before, &|one| !live(&after, &one.cause)),
-            remains: only(&after, &|one| live(&self.before, &one.cause)),
-            appears: only(&after, &|one| !live(&self.before, &one.cause)),
+            gone: only(&self.before.state, &|one| !live(&after.state, &one.cause)),
+            remains: only(&after.state, &|one| live(&self.before.state, &one.cause)),
+            appears: only(&after.state, &|one| !live(&self.before.state, &one.cause)),
             opens: exposure::opened(&mut state, changes),
             changes: changes.to_vec(),
             applied,
@@ -119,38 +119,53 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn shown(&self, cause: &str, after: &[Standing], applied: &[Applied]) -> Shown {
-        let find = |all: &'_ [Standing]| all.iter().find(|one| one.cause == cause).cloned();
-        let Some(before) = find(&self.before).filter(|one| one.verdict.is_live()) else {
-            return Shown::CannotBeShown(
-                "the cause was told from what logs and events say; the captured configuration alone does not show it, so no replay can show that it is gone".into(),
-            );
+    fn shown(&self, cause: &str, after: &Judged, applied: &[Applied]) -> Shown {
+        let live = |one: &&Standing| one.verdict.is_live();
+        if let Some(before) = Judged::find(&self.before.state, cause).filter(live) {
+            return of_state(before, Judged::find(&after.state, cause), applied);
+        }
+        // The state alone does not make the cause, but a setting may be part of it: what logs say of the
+        // past stays, and the cause is gone if the setting is.
+        let before = Judged::find(&self.before.all, cause);
+        let now = Judged::find(&after.all, cause);
+        let Some(before) = before.filter(live) else {
+            return Shown::CannotBeShown("the bundle does not show this cause".into());
         };
-        let after = find(after);
-        match after {
-            Some(after) if after.verdict.is_live() => {
-                let unshown = applied.iter().find(|one| !one.simulated);
-                match unshown {
-                    Some(step) => Shown::CannotBeShown(format!(
-                        "no replay can take this step: {}",
-                        step.title
-                    )),
-                    None => Shown::StillThere(after.why),
-                }
-            }
-            Some(after) if after.verdict == Verdict::RuledOut => Shown::Gone(after.why),
-            other => {
-                let seen = other.map_or_else(Vec::new, |after| after.seen);
-                let no_longer = before
-                    .seen
-                    .iter()
-                    .filter(|(signal, _)| !seen.iter().any(|(kept, _)| kept == signal))
-                    .map(|(_, says)| says.as_str());
-                let no_longer: Vec<&str> = no_longer.collect();
-                Shown::Gone(format!("no longer so: {}", no_longer.join("; ")))
-            }
+        let ended = ended(before, now);
+        let weaker = now.is_none_or(|now| now.verdict > before.verdict);
+        if weaker && !ended.is_empty() {
+            Shown::Gone(format!(
+                "no longer so: {}. What was logged before stays in the bundle.",
+                ended.join("; ")
+            ))
+        } else {
+            Shown::CannotBeShown(
+                "the cause was told from what logs and events say; the captured configuration does not show it, so no replay can show that it is gone".into(),
+            )
         }
     }
+}
+
+/// What became of a cause that the state alone shows.
+fn of_state(before: &Standing, after: Option<&Standing>, applied: &[Applied]) -> Shown {
+    match after {
+        Some(after) if after.verdict.is_live() => match applied.iter().find(|one| !one.simulated) {
+            Some(step) => {
+                Shown::CannotBeShown(format!("no replay can take this step: {}", step.title))
+            }
+            None => Shown::StillThere(after.why.clone()),
+        },
+        Some(after) if after.verdict == Verdict::RuledOut => Shown::Gone(after.why.clone()),
+        other => Shown::Gone(format!("no longer so: {}", ended(before, other).join("; "))),
+    }
+}
+
+/// What was seen before and is not seen any more.
+fn ended<'a>(before: &'a Standing, after: Option<&Standing>) -> Vec<&'a str> {
+    let still =
+        |signal: &str| after.is_some_and(|after| after.seen.iter().any(|(kept, _)| kept == signal));
+    let gone = before.seen.iter().filter(|(signal, _)| !still(signal));
+    gone.map(|(_, says)| says.as_str()).collect()
 }
 
 /// The same changes with one of them made smaller.

@@ -46,7 +46,8 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     let lines = extent(section, at);
     let used = section.range(at, at + lines);
     let text = dedent(&used);
-    if !is(&CONTAINERD, &text) {
+    // A template that a program has yet to fill in is nobody's configuration.
+    if !is(&CONTAINERD, &text) || text.contains("{{") {
         return Taken::Refused(lines);
     }
     let cut = used.iter().any(|line| is_elision(line));

@@ -43,7 +43,7 @@ pub(super) fn named_file(section: &Section<'_>, at: usize) -> Taken {
     if !config || log || elided || failed || !section.is_whole() {
         return Taken::No;
     }
-    if file.ends_with(".toml") && !is_toml(section, at) {
+    if file.ends_with(".toml") && !is_whole_toml(section, at, file) {
         return Taken::No;
     }
     Taken::one(What::Entry(format!("rootfs{file}")), section.len() - at)
@@ -53,11 +53,14 @@ fn first_line(section: &Section<'_>) -> usize {
     section.run(0, |line| line.trim().is_empty())
 }
 
-fn is_toml(section: &Section<'_>, at: usize) -> bool {
+/// Whether a TOML file was pasted from its beginning to its end, as far as one can see: the root file of a
+/// containerd states its schema version and has plugin sections. The head of one would prove absences.
+fn is_whole_toml(section: &Section<'_>, at: usize, file: &str) -> bool {
     let text = super::dedent::dedent(&section.range(at, section.len()));
+    let root =
+        file.ends_with("containerd/config.toml") || file.ends_with("containerd-template.toml");
     text.parse::<toml::Table>().is_ok_and(|table| {
-        // A configuration without any plugin section may be the head of one; then it proves no absence.
-        !table.contains_key("disabled_plugins") || table.contains_key("plugins")
+        !root || (table.contains_key("version") && table.contains_key("plugins"))
     })
 }
 

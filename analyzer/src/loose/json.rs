@@ -2,6 +2,7 @@
 
 use serde_json::{Deserializer, Value};
 
+use super::dedent::indent_of;
 use super::split::Section;
 use super::{Taken, What};
 
@@ -17,12 +18,19 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     if closed && let Ok(value) = serde_json::from_str::<Value>(line) {
         return found(&value, 1);
     }
-    let rest = section.range(at, section.len()).join("\n");
-    let mut stream = Deserializer::from_str(&rest).into_iter::<Value>();
+    // Indented as programs print it, the value ends where its first bracket closes; else it may end
+    // anywhere.
+    let base = indent_of(section.line(at));
+    let inside = section.run(at + 1, |line| {
+        indent_of(line) != base || !line.trim_start().starts_with(['}', ']'])
+    });
+    let end = at + 2 + inside;
+    let text = section.range(at, end).join("\n");
+    let mut stream = Deserializer::from_str(&text).into_iter::<Value>();
     match stream.next() {
         Some(Ok(value)) => {
-            let end = stream.byte_offset().min(rest.len());
-            let lines = 1 + memchr::memchr_iter(b'\n', &rest.as_bytes()[..end]).count();
+            let end = stream.byte_offset().min(text.len());
+            let lines = 1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..end]).count();
             found(&value, lines)
         }
         _ => Taken::Refused(1),

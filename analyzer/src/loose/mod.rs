@@ -141,7 +141,7 @@ pub fn pieces(text: &str) -> Vec<Piece> {
 fn of_section(section: &Section<'_>, found: &mut Vec<Piece>) {
     let mut refused = vec![0usize; RECOGNISERS.len()];
     let mut at = 0;
-    'line: while at < section.len() && found.len() < MOST_PIECES {
+    'line: while at < section.len() && found.len() < MOST_PIECES && !section.is_exhausted() {
         if section.line(at).trim().is_empty() {
             at += 1;
             continue;

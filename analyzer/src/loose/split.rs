@@ -1,5 +1,6 @@
 //! Sections of a text: what one command printed, what stands in one fence, what one file holds.
 
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -16,6 +17,8 @@ pub(super) struct Section<'a> {
     /// Number of its first line in the text, from 1.
     first: u32,
     lines: Vec<&'a str>,
+    /// Lines that recognisers looked at so far, those looked at again counted again.
+    looked_at: Cell<usize>,
 }
 
 impl<'a> Section<'a> {
@@ -32,7 +35,21 @@ impl<'a> Section<'a> {
     /// The lines of a range that lies in the section.
     pub(super) fn range(&self, from: usize, to: usize) -> Vec<&'a str> {
         let to = to.min(self.lines.len());
+        self.look(to.saturating_sub(from));
         self.lines[from.min(to)..to].to_vec()
+    }
+
+    fn look(&self, lines: usize) {
+        self.looked_at
+            .set(self.looked_at.get().saturating_add(lines));
+    }
+
+    /// Whether more was looked at than any honest text asks for: what begins something at every line and
+    /// ends nothing would otherwise be read once a line.
+    pub(super) fn is_exhausted(&self) -> bool {
+        const FREE: usize = 20_000;
+        const TIMES: usize = 24;
+        self.looked_at.get() > FREE + TIMES * self.lines.len()
     }
 
     /// The number of a line in the text, from 1.
@@ -44,7 +61,9 @@ impl<'a> Section<'a> {
     /// How many lines from here on fulfil a condition.
     pub(super) fn run(&self, from: usize, mut wanted: impl FnMut(&str) -> bool) -> usize {
         let rest = self.lines.get(from..).unwrap_or(&[]);
-        rest.iter().take_while(|line| wanted(line)).count()
+        let lines = rest.iter().take_while(|line| wanted(line)).count();
+        self.look(lines);
+        lines
     }
 
     /// Whether the command prints a file or output as it is, not a part of it.
@@ -88,17 +107,19 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
             Some(next) => {
                 let host = next.host.or(open.host);
                 // A fence around a command's output belongs to the command or caption above it.
-                let carried = (next.is_fence
-                    && open.lines.iter().all(|line| line.trim().is_empty()))
-                .then_some((open.command, open.file))
-                .unwrap_or((next.command, next.file));
+                let blank = open.lines.iter().all(|line| line.trim().is_empty());
+                let carried = if next.is_fence && blank {
+                    (open.command, open.file)
+                } else {
+                    (next.command, next.file)
+                };
                 close(&mut all, std::mem::take(&mut open));
                 open = Section {
                     command: carried.0,
                     host,
                     file: carried.1,
                     first: number.saturating_add(1),
-                    lines: Vec::new(),
+                    ..Section::default()
                 };
             }
             None => open.lines.push(line),
@@ -170,7 +191,10 @@ fn of_command(command: Option<&str>) -> Boundary<'_> {
 mod tests {
     use super::*;
 
-    fn commands(text: &str) -> Vec<(Option<&str>, Option<&str>, Option<&str>, u32)> {
+    /// Host, command, file and first line of a section.
+    type Told<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>, u32);
+
+    fn commands(text: &str) -> Vec<Told<'_>> {
         let all = sections(text);
         all.iter()
             .map(|one| (one.host, one.command, one.file, one.first))

@@ -5,6 +5,7 @@
 //! and add it to [`PARSERS`].
 
 mod components;
+mod driver_lines;
 mod events;
 mod helm;
 mod host_files;
@@ -13,7 +14,6 @@ mod logs;
 mod node_json;
 mod nodes;
 mod nvidia_smi;
-mod nvidia_smi_xml;
 mod pod_state;
 mod pods;
 mod proc_driver;
@@ -21,6 +21,7 @@ mod scheduling;
 mod sysctl;
 mod workloads;
 
+pub use driver_lines::{DriverLine, Says};
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
 pub(crate) use scheduling::missing as missing_pods;
@@ -33,7 +34,16 @@ use crate::scan::lines::LogLine;
 
 /// Where a line of text was said; rules restrict their patterns to channels.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Channel {
@@ -172,7 +182,6 @@ pub static PARSERS: &[&Parser] = &[
     &node_json::PROCESSES,
     &node_json::CONTAINERD,
     &node_json::FILES,
-    &nvidia_smi_xml::PARSER,
     &nvidia_smi::PARSER,
     &proc_driver::PARSER,
     &sysctl::PARSER,
@@ -194,8 +203,34 @@ pub struct Extractor {
     /// Literal that the raw line must contain.
     pub needle: &'static str,
     /// Reads the line.
-    pub extract: fn(&LogLine<'_>) -> Option<PacketLine>,
+    pub extract: fn(&LogLine<'_>) -> Option<Extracted>,
+}
+
+/// What an extractor made of a line.
+pub enum Extracted {
+    /// A packet that the kernel logged.
+    Packet(PacketLine),
+    /// A message of the NVIDIA driver.
+    Driver(DriverLine),
+}
+
+/// Lines of which alike ones are added up, so that a flood of them is one fact.
+pub trait Repeats {
+    /// What makes two lines alike.
+    type Key: Ord;
+    /// What makes this line alike to others.
+    fn key(&self) -> Self::Key;
+    /// Node that it is about.
+    fn node(&self) -> &str;
+    /// Where the first stands.
+    fn place(&self) -> &Place;
+    /// Adds a later line that is alike.
+    fn absorb(&mut self, later: &Self);
 }
 
 /// All extractors.
-pub static EXTRACTORS: &[&Extractor] = &[&kernel_packets::EXTRACTOR];
+pub static EXTRACTORS: &[&Extractor] = &[
+    &kernel_packets::EXTRACTOR,
+    &driver_lines::XID,
+    &driver_lines::FABRIC_MANAGER,
+];

@@ -17,7 +17,7 @@ use globset::{GlobSet, GlobSetBuilder};
 
 use crate::facts::{AnyFact, Fact, Facts};
 use crate::model::{Place, Problem};
-use crate::parsers::{Document, PARSERS, PacketLine, Parsed, Parser, Read};
+use crate::parsers::{Document, DriverLine, PARSERS, PacketLine, Parsed, Parser, Read, Repeats};
 use pasted::{Origins, Pieces};
 use patterns::{Hit, Patterns};
 use sink::{Out, Sink};
@@ -128,6 +128,7 @@ struct Gather<'a> {
     facts: Facts,
     hits: Vec<Hit>,
     packets: Vec<PacketLine>,
+    driver: Vec<DriverLine>,
     documents: Documents,
     kept: usize,
     problems: Vec<Problem>,
@@ -144,6 +145,7 @@ impl<'a> Gather<'a> {
             facts: Facts::default(),
             hits: Vec::new(),
             packets: Vec::new(),
+            driver: Vec::new(),
             documents: Documents::new(),
             kept: 0,
             problems: Vec::new(),
@@ -170,6 +172,10 @@ impl<'a> Gather<'a> {
             for mut packet in piece.found.packets {
                 shift_place(&mut packet.place, lines_before);
                 self.packets.push(packet);
+            }
+            for mut said in piece.found.driver {
+                shift_place(&mut said.place, lines_before);
+                self.driver.push(said);
             }
             self.pieces(piece.pieces);
             lines_before = lines_before.saturating_add(piece.lines);
@@ -240,6 +246,9 @@ impl<'a> Gather<'a> {
             self.parsed(parsed);
         }
         self.pasted.extend(pieces.entries);
+        for (list, place) in pieces.lists {
+            self.origins.entry(list).or_insert(place);
+        }
     }
 
     /// Gives pasted pieces of nodes their places, once it is known what the node is called.
@@ -301,7 +310,15 @@ impl<'a> Gather<'a> {
 
     fn finish(mut self, summary: Summary) -> Scanned {
         self.place_pasted();
-        for packet in merge_packets(self.packets) {
+        for said in merge_alike(self.driver) {
+            self.facts.add(AnyFact::new(Fact {
+                place: said.place.clone(),
+                text: said.text.clone(),
+                at: said.at,
+                data: said,
+            }));
+        }
+        for packet in merge_alike(self.packets) {
             self.facts.add(AnyFact::new(Fact {
                 place: packet.place.clone(),
                 text: packet.text.clone(),
@@ -389,19 +406,22 @@ fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
     merged
 }
 
-fn merge_packets(mut packets: Vec<PacketLine>) -> Vec<PacketLine> {
-    let entry =
-        |packet: &PacketLine| (packet.node.clone(), packet.place.path.clone(), packet.key());
-    packets.sort_by(|a, b| (entry(a), &a.place).cmp(&(entry(b), &b.place)));
-    let mut merged: Vec<PacketLine> = Vec::new();
-    for packet in packets {
+/// Adds up alike lines of one entry that stood in different pieces of it.
+fn merge_alike<T: Repeats>(mut lines: Vec<T>) -> Vec<T> {
+    let same = |a: &T, b: &T| {
+        a.node() == b.node() && a.place().path == b.place().path && a.key() == b.key()
+    };
+    lines.sort_by(|a, b| {
+        let order = a.node().cmp(b.node());
+        let order = order.then_with(|| a.place().path.cmp(&b.place().path));
+        let order = order.then_with(|| a.key().cmp(&b.key()));
+        order.then_with(|| a.place().cmp(b.place()))
+    });
+    let mut merged: Vec<T> = Vec::new();
+    for line in lines {
         match merged.last_mut() {
-            Some(last) if entry(last) == entry(&packet) => {
-                last.count = last.count.saturating_add(packet.count);
-                last.at = patterns::earliest(last.at, packet.at);
-                last.last = last.last.max(packet.last);
-            }
-            _ => merged.push(packet),
+            Some(last) if same(last, &line) => last.absorb(&line),
+            _ => merged.push(line),
         }
     }
     merged

@@ -49,6 +49,8 @@ pub(super) struct Pieces {
     pub(super) parsed: Vec<Parsed>,
     /// Its pieces of nodes.
     pub(super) entries: Vec<Entry>,
+    /// Lists of a bundle that its objects are a part of, and where the first of them stands.
+    pub(super) lists: Origins,
 }
 
 /// Recognises the pieces of a text.
@@ -71,6 +73,12 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
             line: Some(piece.line),
         };
         let extent = piece.text.lines().count();
+        if let Some(list) = list_of(&piece.what) {
+            pieces
+                .lists
+                .entry(list.into())
+                .or_insert_with(|| origin.clone());
+        }
         let parsed = match &piece.what {
             What::Object(object) => loose::read_object(router, object, origin)
                 .into_iter()
@@ -93,6 +101,17 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
         }
     }
     pieces
+}
+
+/// The list that a bundle would hold an object in, as far as coverage tells lists apart.
+fn list_of(what: &What) -> Option<&'static str> {
+    match what {
+        What::Object(object) if object.get("kind").is_some_and(|kind| kind == "Event") => {
+            Some("cluster-resources/events/pasted.json")
+        }
+        What::Object(_) | What::Json => Some("cluster-resources/pods/pasted.json"),
+        _ => None,
+    }
 }
 
 /// A message that goes over several lines, as one.

@@ -47,6 +47,7 @@ impl PieceSink for Sink<'_> {
                 let origin = Origin::of(path, channel);
                 out.found = self.patterns.search(&origin, piece.bytes);
                 out.parsed.problems = faults::of_lines(&origin, piece.bytes);
+                out.parsed.problems.extend(faults::of_split(&origin, piece));
             }
             Some(Read::Loose) => self.loose(piece, &mut out),
             Some(Read::Items(parse)) => match kube_list::parse_lines(path, piece.bytes, parse) {
@@ -74,6 +75,7 @@ impl Sink<'_> {
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.found = self.patterns.search(&origin, &bytes);
         out.parsed.problems = faults::of_lines(&origin, &bytes);
+        out.parsed.problems.extend(faults::of_split(&origin, piece));
         if piece.seq == 0 && piece.last {
             out.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
         } else if piece.entry.size.unwrap_or(0) <= loose::LIMIT {

@@ -11,6 +11,8 @@ use super::requests::pod_requests;
 pub struct Inputs<'a> {
     /// Nodes.
     pub nodes: Vec<&'a Node>,
+    /// Whether the nodes are all there are; if not, nothing can be said of the cluster as a whole.
+    pub nodes_complete: bool,
     /// Pods of all namespaces.
     pub pods: Vec<&'a Pod>,
     /// Whether the pods are all there are; if not, what is allocated is a lower bound.
@@ -27,6 +29,8 @@ pub struct Inputs<'a> {
     pub quotas: Vec<&'a Quota>,
     /// LimitRanges.
     pub limit_ranges: Vec<&'a LimitRange>,
+    /// HAMi's defaults.
+    pub hami: super::hami::Defaults,
     /// Version of the control plane, e.g. `v1.36.2`; empty if unknown.
     pub version: String,
 }

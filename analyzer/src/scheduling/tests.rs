@@ -67,6 +67,7 @@ impl Case {
             nodes: self.nodes.iter().collect(),
             pods: self.pods.iter().collect(),
             pods_complete: true,
+            nodes_complete: true,
             claims: Some(self.claims.iter().collect()),
             volumes: Some(self.volumes.iter().collect()),
             classes: Some(self.classes.iter().collect()),
@@ -472,6 +473,7 @@ fn what_was_not_collected_is_undecided_and_not_fine() {
     let cluster = Cluster::new(Inputs {
         nodes: nodes.iter().collect(),
         pods_complete: true,
+        nodes_complete: true,
         ..Inputs::default()
     });
     let verdict = explain(&wants, &cluster);
@@ -489,11 +491,31 @@ fn what_was_not_collected_is_undecided_and_not_fine() {
     assert!(verdict.open[0].contains("lots"));
     let partial = Cluster::new(Inputs {
         nodes: nodes.iter().collect(),
+        nodes_complete: true,
         ..Inputs::default()
     });
     assert_eq!(
         explain(&pod("p", json!({}), json!({})), &partial).state,
         State::Undecided
+    );
+}
+
+#[test]
+fn some_nodes_are_not_the_cluster() {
+    let nodes = [node("n", 0, json!({}))];
+    let cluster = Cluster::new(Inputs {
+        nodes: nodes.iter().collect(),
+        pods_complete: true,
+        ..Inputs::default()
+    });
+    let verdict = explain(&pod("p", gpu(1), json!({})), &cluster);
+    assert_eq!(
+        (verdict.state, verdict.sentence.as_str()),
+        (State::Undecided, "")
+    );
+    assert_eq!(
+        verdict.nodes[0].reasons[0].says,
+        "Insufficient nvidia.com/gpu"
     );
 }
 

@@ -84,7 +84,7 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
             .push(format!("the gate {} is not lifted", gate.name));
         return verdict;
     }
-    if cluster.inputs.nodes.is_empty() {
+    if cluster.inputs.nodes.is_empty() && cluster.inputs.nodes_complete {
         return Verdict::of(State::NoNodes, "no nodes available to schedule pods");
     }
     let prepared = prepare(pod, cluster);
@@ -96,6 +96,11 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
             Some(_) => Vec::new(),
             None => filter(&prepared, node, cluster),
         };
+        if !cluster.inputs.pods_complete {
+            // A pod that was not collected may be the one that affinity or spread looks for.
+            reasons
+                .retain(|one| !matches!(one.predicate, Predicate::Spread | Predicate::PodAffinity));
+        }
         if let (true, None, Some(pool)) = (reasons.is_empty(), &prepared.rejected, &hami) {
             reasons.extend(pool.filter(pod, node));
         }
@@ -112,6 +117,11 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
         verdict
             .open
             .push("not all pods were collected, so more may be taken than is counted".into());
+    }
+    if !cluster.inputs.nodes_complete {
+        verdict.open.push("not all nodes were collected".into());
+        verdict.state = State::Undecided;
+        return verdict;
     }
     let free = verdict.nodes.iter().any(|node| node.reasons.is_empty());
     if verdict.rejected.is_none() && free {

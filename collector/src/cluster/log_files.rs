@@ -58,6 +58,7 @@ impl Folder {
             pod,
             container: self.container.clone(),
             previous: false,
+            ended: None,
         }
     }
 }

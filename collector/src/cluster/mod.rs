@@ -14,6 +14,7 @@ pub mod listing;
 pub mod log_fetch;
 pub mod log_files;
 pub mod pods;
+pub mod resolve;
 pub mod secrets;
 pub mod slim;
 pub mod value_changes;
@@ -192,12 +193,15 @@ impl ClusterHandle {
         dead: &mut BTreeSet<String>,
     ) -> Result<(Api, String), String> {
         let words = |error: CredentialError| error.to_string();
-        let config = credentials::load(place, file).await.map_err(words)?;
+        let mut config = credentials::load(place, file).await.map_err(words)?;
         let server = config.cluster_url.to_string();
         let server = server.trim_end_matches('/').to_owned();
         if dead.contains(&server) {
             return Err(format!("{place}: the same server {server}"));
         }
+        resolve::pin(&mut config)
+            .await
+            .map_err(|why| format!("{place}: {server}: {why}"))?;
         let client = credentials::connect(place, config).await.map_err(words)?;
         let api = Api::new(client, self.patience);
         let greeting = GREETING.min(self.patience.answer);

@@ -249,6 +249,9 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         source_timeout: None,
         source_max_size: None,
         max_size: u64::MAX,
+        cluster_only: false,
+        node_logs: Default::default(),
+        probe: false,
         command_dir: None,
     }
 }

@@ -19,6 +19,10 @@ use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
 /// Lists under way at once.
 const LISTS: usize = 4;
 
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+/// Of one kind's table.
+const MAX_TABLE: usize = 1 << 20;
+
 /// Kubernetes objects.
 pub static SOURCE: Source = Source {
     id: "cluster_objects",
@@ -60,6 +64,9 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     }
     items.push(PlanItem::get(
         "<the list of every other kind that /api and /apis name>?limit=500",
+    ));
+    items.push(PlanItem::get(
+        "<the list of every custom resource, as a table>?limit=500&includeObject=None",
     ));
     items
 }
@@ -223,7 +230,32 @@ async fn take_kind(
     if line.outcome == "absent" {
         line.why = None;
     }
+    if line.objects > 0 && !resource.is_own() && !ctx.cancel.is_cancelled() {
+        take_table(ctx, api, resource).await?;
+    }
     Ok(line)
+}
+
+/// The columns that `kubectl get` shows of a custom resource: its maker chose them as what matters. A copy of what the
+/// objects say, so nothing is missing where a server does not have it.
+async fn take_table(ctx: &SourceCtx, api: &Api, resource: &Resource) -> Result<(), OutError> {
+    for (path, namespace) in paths(resource, &ctx.options.namespaces) {
+        let url = format!("{path}?limit=500&includeObject=None");
+        let Ok(mut table) = api.get_all(&url, TABLE, MAX_TABLE).await else {
+            continue;
+        };
+        if !table.starts_with(b"{\"kind\":\"Table\"") {
+            continue;
+        }
+        table.push(b'\n');
+        let place = namespace.map(|one| format!(".{one}")).unwrap_or_default();
+        let file = format!("{}{place}.json", resource.name());
+        let path = BundlePath::from_parts(["cluster-info", "tables", &file]);
+        ctx.out
+            .put(path, Content::JsonLines, Some(format!("GET {url}")), &table)
+            .await?;
+    }
+    Ok(())
 }
 
 fn what(resource: &Resource, namespace: Option<&str>) -> String {

@@ -2,6 +2,7 @@
 
 pub mod certificates;
 pub mod cluster_events;
+pub mod cluster_node_logs;
 pub mod cluster_objects;
 pub mod cluster_pod_logs;
 pub mod container_runtimes;
@@ -13,8 +14,11 @@ pub mod host_info;
 pub mod infiniband;
 pub mod journal;
 pub mod kubelet_config;
+pub mod network;
 pub mod nvidia_driver;
 pub mod nvidia_smi;
+pub mod packages;
+pub mod probe;
 pub mod processes;
 
 use crate::source::Source;
@@ -23,6 +27,7 @@ use crate::source::Source;
 pub static SOURCES: &[&Source] = &[
     &certificates::SOURCE,
     &cluster_events::SOURCE,
+    &cluster_node_logs::SOURCE,
     &cluster_objects::SOURCE,
     &cluster_pod_logs::SOURCE,
     &container_runtimes::SOURCE,
@@ -34,9 +39,15 @@ pub static SOURCES: &[&Source] = &[
     &infiniband::SOURCE,
     &journal::SOURCE,
     &kubelet_config::SOURCE,
+    &network::SOURCE,
     &nvidia_driver::SOURCE,
     &nvidia_smi::SOURCE,
+    &packages::SOURCE,
+    &probe::SOURCE,
 ];
+
+/// Sources that run only when they are asked for, by their own option or by `--only`.
+pub const OPT_IN: [&str; 1] = ["probe"];
 
 /// The source of this id.
 pub fn find(id: &str) -> Option<&'static Source> {

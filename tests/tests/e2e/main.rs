@@ -18,4 +18,6 @@ mod real_node;
 mod report_cli;
 mod root_tree;
 mod samples;
+mod static_binary;
 mod support;
+mod unchanged;

@@ -45,6 +45,14 @@ struct Resolved {
 }
 
 impl Resolved {
+    /// The effective configuration of an instance, and what the CRI makes of it.
+    fn of(&self, instance: &Instance) -> Option<(&EffectiveConfig, &Cri)> {
+        Some((
+            self.configs.get(&instance.id)?,
+            self.cris.get(&instance.id)?,
+        ))
+    }
+
     fn used(&self, id: &str) -> &'static str {
         match &self.kubelet {
             KubeletUse::Instance { id: used, .. } if used == id => "yes",
@@ -156,10 +164,7 @@ fn versions(known: &Known<'_>, node: &str) -> BTreeMap<String, String> {
 }
 
 fn instance_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -> Vec<AnyFact> {
-    let (Some(config), Some(cri)) = (
-        resolved.configs.get(&instance.id),
-        resolved.cris.get(&instance.id),
-    ) else {
+    let Some((config, cri)) = resolved.of(instance) else {
         return Vec::new();
     };
     let mut facts = vec![
@@ -169,18 +174,26 @@ fn instance_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -
     for problem in config.problems.iter().chain(&cri.problems) {
         facts.push(fault_fact(known, resolved, instance, problem));
     }
+    facts.extend(handler_facts(known, resolved, instance));
+    facts
+}
+
+/// What the instance makes of every handler that a RuntimeClass names.
+fn handler_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -> Vec<AnyFact> {
+    let Some((config, cri)) = resolved.of(instance) else {
+        return Vec::new();
+    };
     let wanted: BTreeSet<&str> = known
         .facts
         .table::<RuntimeClass>()
         .iter()
         .map(|class| class.data.handler.as_str())
+        .filter(|handler| !handler.is_empty())
         .collect();
-    for handler in wanted.into_iter().filter(|handler| !handler.is_empty()) {
-        facts.push(handler_fact(
-            known, resolved, instance, config, cri, handler,
-        ));
-    }
-    facts
+    let checks = wanted.into_iter();
+    checks
+        .map(|handler| handler_fact(known, resolved, instance, config, cri, handler))
+        .collect()
 }
 
 fn instance_fact(

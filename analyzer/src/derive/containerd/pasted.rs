@@ -2,7 +2,7 @@
 //!
 //! They are resolved like any other; that the kubelet uses them stays unknown.
 
-use super::{KubeletUse, Resolved, instance_facts};
+use super::{KubeletUse, Resolved, fault_fact, handler_facts, instance_fact};
 use crate::containerd::config::RootFile;
 use crate::containerd::handlers::cri_view;
 use crate::containerd::instances::{Instance, InstanceKind};
@@ -36,14 +36,9 @@ fn of_one(known: &Known<'_>, node: &str, path: &str, text: &str, whole: bool) ->
         path: &name,
         explicit: true,
     };
-    let mut config = resolve(&tree, root, None);
-    let mut cri = cri_view(&config);
-    if !whole {
-        // What a part of a file does not say may stand in the rest of it.
-        config.problems.retain(is_seen);
-        cri.problems.retain(is_seen);
-    }
-    let id = format!("the configuration at {}", &name[1..]);
+    let config = resolve(&tree, root, None);
+    let cri = cri_view(&config);
+    let id = format!("the text at {}", &name[1..]);
     let instance = instance(&id, &name[1..], &config);
     let resolved = Resolved {
         node: node.to_owned(),
@@ -54,21 +49,32 @@ fn of_one(known: &Known<'_>, node: &str, path: &str, text: &str, whole: bool) ->
         configs: std::iter::once((id.clone(), config)).collect(),
         cris: std::iter::once((id, cri)).collect(),
     };
-    instance_facts(known, &resolved, &instance)
+    let problems = resolved.configs.values().flat_map(|one| &one.problems);
+    let problems = problems.chain(resolved.cris.values().flat_map(|one| &one.problems));
+    let faults: Vec<AnyFact> = problems
+        .filter(|problem| is_seen(problem))
+        .map(|problem| fault_fact(known, &resolved, &instance, problem))
+        .collect();
+    if !whole {
+        return faults;
+    }
+    // A whole file also says what it does not define. It does not say that a node runs with it.
+    let mut facts = faults;
+    if let Some((config, cri)) = resolved.of(&instance) {
+        facts.push(instance_fact(known, &resolved, &instance, config, cri));
+    }
+    facts.extend(handler_facts(known, &resolved, &instance));
+    facts
 }
 
-/// Whether a problem is something that stands there, not something that does not.
+/// Whether a problem is something that stands there whatever the rest of the file and the release are.
 fn is_seen(problem: &ConfigProblem) -> bool {
-    !matches!(
+    matches!(
         problem,
-        ConfigProblem::NotCaptured { .. }
-            | ConfigProblem::Missing { .. }
-            | ConfigProblem::PatternNotCaptured { .. }
-            | ConfigProblem::SectionReplaced { .. }
-            | ConfigProblem::DefaultRuntimeEmpty { .. }
-            | ConfigProblem::DefaultRuntimeMissing { .. }
-            | ConfigProblem::NoRuntimeType { .. }
-            | ConfigProblem::NotToml { .. }
+        ConfigProblem::WrongType { .. }
+            | ConfigProblem::CriDisabled { .. }
+            | ConfigProblem::BadPluginId { .. }
+            | ConfigProblem::BadPattern { .. }
     )
 }
 

@@ -7,6 +7,8 @@ use super::{Deriver, Known};
 use crate::facts::kube::{Event, Workload};
 use crate::facts::scheduling::{ClusterVersion, Lease, ListOutcome, Namespace};
 use crate::facts::{AnyFact, Fact, FactType};
+use crate::model::state::HamiSetting;
+use crate::scheduling::hami::Defaults;
 use crate::scheduling::{Cluster, Inputs, api};
 
 /// Joins pods, nodes, claims, volumes, quotas and the scheduler's own words.
@@ -17,7 +19,7 @@ pub(super) static DERIVER: Deriver = Deriver {
 
 fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let nodes = known.facts.table::<api::Node>();
-    if nodes.is_empty() && !collected(known, "nodes", "nodes.json") {
+    if nodes.is_empty() && !nodes_complete(known) {
         return Vec::new();
     }
     let cluster = Cluster::new(inputs(known));
@@ -32,18 +34,30 @@ fn inputs<'a>(known: &'a Known<'_>) -> Inputs<'a> {
     Inputs {
         nodes: all(known),
         pods: all(known),
-        pods_complete: known.facts.table::<ListOutcome>().iter().any(|list| {
-            let list = &list.data;
-            list.name == "pods" && list.outcome == "collected" && list.path == "/api/v1/pods"
-        }),
-        claims: collected(known, "persistentvolumeclaims", "pvcs").then(|| all(known)),
-        volumes: collected(known, "persistentvolumes", "pvs.json").then(|| all(known)),
-        classes: collected(known, "storageclasses", "storage-classes.json").then(|| all(known)),
-        namespaces: collected(known, "namespaces", "namespaces.json")
+        pods_complete: listed(known, "pods"),
+        nodes_complete: nodes_complete(known),
+        claims: listed(known, "persistentvolumeclaims").then(|| all(known)),
+        volumes: listed(known, "persistentvolumes").then(|| all(known)),
+        classes: listed(known, "storageclasses").then(|| all(known)),
+        namespaces: listed(known, "namespaces")
             .then(|| namespaces.map(|one| &one.data.0).collect()),
+        hami: hami_defaults(known),
         quotas: all(known),
         limit_ranges: all(known),
         version: version.map_or_else(String::new, |fact| fact.data.version.clone()),
+    }
+}
+
+/// HAMi's settings from the values of its release; what is not there has the chart's default.
+fn hami_defaults(known: &Known<'_>) -> Defaults {
+    let number = |name: &str| {
+        let mut settings = known.facts.table::<HamiSetting>().iter();
+        let setting = settings.find(|setting| setting.data.name == name)?;
+        setting.data.value.parse().ok().filter(|value| *value >= 0)
+    };
+    Defaults {
+        memory: number("defaultMem").unwrap_or(0),
+        cores: number("defaultCores").unwrap_or(0),
     }
 }
 
@@ -56,17 +70,19 @@ fn all<'a, T: FactType>(known: &'a Known<'_>) -> Vec<&'a T> {
         .collect()
 }
 
-/// Whether a kind of object was listed: the collector says so, or there is a file of it.
-fn collected(known: &Known<'_>, kind: &str, other: &str) -> bool {
-    let listed = known.facts.table::<ListOutcome>().iter().any(|list| {
-        let name = list.data.name.split('.').next();
-        name == Some(kind) && matches!(list.data.outcome.as_str(), "collected" | "partial")
-    });
-    listed
-        || known.paths.iter().any(|path| {
-            let rest = path.strip_prefix("cluster-resources/");
-            rest.is_some_and(|rest| rest.starts_with(kind) || rest.starts_with(other))
-        })
+/// Whether the collector says that it had the whole list of a kind of object.
+fn listed(known: &Known<'_>, kind: &str) -> bool {
+    known.facts.table::<ListOutcome>().iter().any(|list| {
+        let list = &list.data;
+        let name = list.name.split('.').next();
+        name == Some(kind) && list.outcome == "collected" && !list.path.contains("/namespaces/")
+    })
+}
+
+/// Whether the nodes are all there are. Pasted objects are some of them; a list of the cluster is the whole.
+fn nodes_complete(known: &Known<'_>) -> bool {
+    let list = "cluster-resources/nodes.json";
+    listed(known, "nodes") || known.paths.iter().any(|path| path == list)
 }
 
 /// Whether there is a sign of a scheduler: its lease, an event that it wrote, or a pod named after it.
@@ -88,7 +104,7 @@ fn seen(known: &Known<'_>, scheduler: &str) -> &'static str {
     {
         return "yes";
     }
-    if collected(known, "leases", "leases") && !leases.is_empty() {
+    if listed(known, "leases") && !leases.is_empty() {
         "no"
     } else {
         "unknown"

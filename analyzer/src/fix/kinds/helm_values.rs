@@ -1,5 +1,6 @@
 //! Values merged into a helm release.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted
 use crate::fix::write::beside;
 
 /// Values to merge, and the release that they are for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HelmValues {
     /// Namespace of the release.

@@ -1,5 +1,6 @@
 //! A file of the node that is written, edited or removed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{entry, restart, unchanged};
@@ -8,7 +9,7 @@ use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted
 use crate::fix::write::beside;
 
 /// A file and what it shall hold.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostFile {
     /// Node.

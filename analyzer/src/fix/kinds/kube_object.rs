@@ -1,5 +1,6 @@
 //! A Kubernetes object that is created or patched.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted
 use crate::fix::write::beside;
 
 /// A manifest: the whole object where it is new, else the fields to merge into it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KubeObject {
     /// YAML with `apiVersion`, `kind` and `metadata.name`.

@@ -1,12 +1,13 @@
 //! A step that only people can take, and that no replay can show.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, Kind, Place, Refused};
 
 /// What a person has to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manual {
     /// The step, as a sentence.

@@ -1,5 +1,7 @@
 //! The kinds of change, one a file.
 
+pub mod containerd_import;
+pub mod containerd_runtime;
 pub mod helm_values;
 pub mod host_file;
 pub mod kube_object;

@@ -1,5 +1,6 @@
 //! A unit that is restarted, so that it reads its files again.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,7 +8,7 @@ use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, Kind, Place, Refused, quoted};
 
 /// A unit of a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restart {
     /// Node.
@@ -23,7 +24,7 @@ impl Kind for Restart {
         let text = state
             .now(&path)
             .ok_or_else(|| Refused::new(format!("{path} is not in the bundle")))?;
-        let edited = started_anew(&text, unit, &collected(state))
+        let edited = started_anew(&text, unit, &collected(state, node))
             .ok_or_else(|| Refused::new(format!("{path} shows no process of {unit}")))?;
         state.set(&path, edited);
         let unit = quoted(unit);
@@ -64,11 +65,18 @@ pub(super) fn interrupts(unit: &str) -> String {
     }
 }
 
-/// The end of collection: the latest moment that the bundle knows.
-fn collected(state: &mut Captured) -> Option<String> {
-    let manifest = state.before(casefile_bundle::MANIFEST_PATH)?;
-    let manifest: Value = serde_json::from_str(&manifest).ok()?;
-    Some(manifest.get("finished")?.as_str()?.to_owned())
+/// The end of collection; without a manifest the last change of any file that was copied.
+fn collected(state: &mut Captured, node: &str) -> Option<String> {
+    let read = |state: &mut Captured, path: &str| -> Option<Value> {
+        serde_json::from_str(&state.before(path)?).ok()
+    };
+    if let Some(manifest) = read(state, casefile_bundle::MANIFEST_PATH) {
+        return Some(manifest.get("finished")?.as_str()?.to_owned());
+    }
+    let files = read(state, &format!("nodes/{node}/files.json"))?;
+    let files = files.get("files")?.as_array()?.iter();
+    let times = files.filter_map(|file| file.get("mtime")?.as_str());
+    times.max().map(str::to_owned)
 }
 
 fn started_anew(text: &str, unit: &str, at: &Option<String>) -> Option<String> {
@@ -83,7 +91,7 @@ fn started_anew(text: &str, unit: &str, at: &Option<String>) -> Option<String> {
     };
     let mut found = false;
     for process in processes.iter_mut().filter(|process| of_unit(process)) {
-        process["started"] = Value::String(at.clone());
+        process["start"] = Value::String(at.clone());
         found = true;
     }
     let lines: Vec<String> = processes.iter().map(Value::to_string).collect();

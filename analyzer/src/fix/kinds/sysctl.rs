@@ -1,5 +1,6 @@
 //! A kernel parameter, now and after the next boot.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::entry;
@@ -10,7 +11,7 @@ use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted
 const FILE: &str = "/etc/sysctl.d/90-casefile.conf";
 
 /// A parameter as sysctl names it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sysctl {
     /// Node.
@@ -31,16 +32,8 @@ impl Kind for Sysctl {
             )));
         }
         let proc = format!("/proc/sys/{}", self.name.replace('.', "/"));
-        let captured = entry(&self.node, &proc);
-        let Some(before) = state.now(&captured) else {
-            return Err(Refused::new(format!(
-                "{} is not in the bundle, so nothing can be shown about {}",
-                captured, self.name
-            )));
-        };
-        state.set(&captured, format!("{}\n", self.value));
+        let (captured, before) = self.change_entry(state, &proc)?;
         let (name, value) = (&self.name, &self.value);
-        let before = before.trim();
         Ok(Applied {
             title: format!("Set {name} to {value} on {} (it is {before})", self.node),
             changed: vec![captured],
@@ -53,7 +46,7 @@ impl Kind for Sysctl {
                 text: format!("Set {name} now and for the next boot."),
                 place: Place::Node(self.node.clone()),
                 guard: Some((
-                    format!("[ \"$(cat {})\" = {} ]", quoted(&proc), quoted(before)),
+                    format!("[ \"$(cat {})\" = {} ]", quoted(&proc), quoted(&before)),
                     format!("{name} is still {before}"),
                 )),
                 dry_run: Some(format!("sysctl {name}")),
@@ -72,5 +65,37 @@ impl Kind for Sysctl {
             assumes: Vec::new(),
             simulated: true,
         })
+    }
+}
+
+impl Sysctl {
+    /// Sets the value in the entry that states it; gives that entry and the value before.
+    fn change_entry(&self, state: &mut Captured, proc: &str) -> Result<(String, String), Refused> {
+        let copy = entry(&self.node, proc);
+        if let Some(before) = state.now(&copy) {
+            state.set(&copy, format!("{}\n", self.value));
+            return Ok((copy, before.trim().to_owned()));
+        }
+        let printed = format!("nodes/{}/commands/sysctl.out", self.node);
+        let text = state.now(&printed).unwrap_or_default();
+        let mut before = None;
+        let lines: Vec<String> = text
+            .lines()
+            .map(|line| match line.split_once('=') {
+                Some((name, value)) if name.trim() == self.name => {
+                    before = Some(value.trim().to_owned());
+                    format!("{} = {}", self.name, self.value)
+                }
+                _ => line.to_owned(),
+            })
+            .collect();
+        let before = before.ok_or_else(|| {
+            Refused::new(format!(
+                "neither {copy} nor {printed} is in the bundle, so nothing can be shown about {}",
+                self.name
+            ))
+        })?;
+        state.set(&printed, lines.join("\n") + "\n");
+        Ok((printed, before))
     }
 }

@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::host_file::merge_toml;
-use super::{edit_list, entry};
+use super::{containerd_import, containerd_runtime, edit_list, entry};
 use crate::containerd::toolkit::DEFAULT_DROP_IN;
 use crate::fix::captured::Captured;
 use crate::fix::change::{Applied, Refused};
@@ -36,10 +36,10 @@ pub(super) fn follow(
     };
     let root = entry(&node, &toolkit.config);
     let before = state.now(&root).unwrap_or_default();
-    let runtime = toolkit.runtime(&before);
+    let runtime = containerd_runtime::tables(&before, &toolkit.class, Some(&toolkit.binary));
     if let Some(drop_in) = &toolkit.drop_in {
         let folder = drop_in.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let imports = imports(&before, &format!("{folder}/*.toml"));
+        let imports = containerd_import::line(&before, &format!("{folder}/*.toml"));
         state.set(&root, merge_toml(&root, &before, &imports)?);
         let path = entry(&node, drop_in);
         state.set(
@@ -108,29 +108,6 @@ impl Toolkit {
             env,
         }
     }
-
-    /// The tables it adds, in the schema of the root file; options follow runc's, as the toolkit copies them.
-    fn runtime(&self, root: &str) -> String {
-        let document: toml::Table = toml::from_str(root).unwrap_or_default();
-        let version = document.get("version").and_then(toml::Value::as_integer);
-        let (version, plugin) = match version {
-            Some(3) => (3, "plugins.\"io.containerd.cri.v1.runtime\""),
-            Some(1) => (1, "plugins.cri"),
-            _ => (2, "plugins.\"io.containerd.grpc.v1.cri\""),
-        };
-        let class = quoted_key(&self.class);
-        let table = format!("{plugin}.containerd.runtimes.{class}");
-        let cgroup = if systemd_cgroup(&document) {
-            "SystemdCgroup = true\n"
-        } else {
-            ""
-        };
-        format!(
-            "version = {version}\n[{table}]\nruntime_type = \"io.containerd.runc.v2\"\n\
-             [{table}.options]\nBinaryName = \"{}\"\n{cgroup}",
-            self.binary
-        )
-    }
 }
 
 /// The root's CRI section, which the drop-in repeats: containerd 1.x lets a section of an import replace
@@ -147,40 +124,6 @@ fn copied_section(root: &str) -> String {
     let plugins = toml::Table::from_iter([(SECTION.to_owned(), section)]);
     let copy = toml::Table::from_iter([("plugins".to_owned(), plugins.into())]);
     toml::to_string(&copy).unwrap_or_default()
-}
-
-/// Whether runc's options in a configuration ask for systemd's control groups.
-fn systemd_cgroup(document: &toml::Table) -> bool {
-    let plugins = document.get("plugins").and_then(toml::Value::as_table);
-    let runtimes = plugins.into_iter().flat_map(|plugins| plugins.values());
-    runtimes
-        .filter_map(|plugin| {
-            let runc = plugin.get("containerd")?.get("runtimes")?.get("runc")?;
-            runc.get("options")?.get("SystemdCgroup")?.as_bool()
-        })
-        .any(|set| set)
-}
-
-fn imports(root: &str, pattern: &str) -> String {
-    let document: toml::Table = toml::from_str(root).unwrap_or_default();
-    let known = document.get("imports").and_then(toml::Value::as_array);
-    let mut all: Vec<toml::Value> = known.cloned().unwrap_or_default();
-    let pattern = toml::Value::String(pattern.to_owned());
-    if !all.contains(&pattern) {
-        all.push(pattern);
-    }
-    format!("imports = {}\n", toml::Value::Array(all))
-}
-
-fn quoted_key(key: &str) -> String {
-    let bare = key
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    if bare && !key.is_empty() {
-        key.to_owned()
-    } else {
-        toml::Value::String(key.to_owned()).to_string()
-    }
 }
 
 fn writes_drop_in(version: &str) -> bool {

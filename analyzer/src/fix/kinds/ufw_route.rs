@@ -1,5 +1,6 @@
 //! Rules of ufw for routed traffic.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ufw_rule::RouteRule;
@@ -13,7 +14,7 @@ const USER_RULES: &str = "/etc/ufw/user.rules";
 const DUMPS: [&str; 2] = ["iptables-save", "iptables-nft-save"];
 
 /// Rules to add, in the words of `ufw route`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UfwRoute {
     /// Node.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::change::{Applied, Change, Refused};
 use super::replay::{Proof, Shown};
-use crate::model::{Input, Verdict};
+use crate::model::{Input, Step, Verdict};
 
 /// The fix of one cause, or of what a person proposes.
 pub struct Fix {
@@ -21,6 +21,8 @@ pub struct Fix {
     pub verdict: Option<Verdict>,
     /// One line that names the fix.
     pub remedy: String,
+    /// The rule's steps, for people.
+    pub steps: Vec<Step>,
     /// What the replay showed; or why none was possible.
     pub proof: Result<Proof, Refused>,
     /// The smallest part of the changes that does as well.

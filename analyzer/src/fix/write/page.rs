@@ -4,7 +4,7 @@ use super::{Fix, Proof};
 use crate::diagnose::Standing;
 use crate::fix::change::{Action, Place};
 use crate::fix::replay::Shown;
-use crate::model::Input;
+use crate::model::{Input, Step};
 use crate::report::escape::{md_code, md_fence, md_text};
 
 /// The page of the whole folder.
@@ -60,8 +60,25 @@ pub(super) fn fix(fix: &Fix) -> String {
     if let Some(proof) = fix.best() {
         page.push_str(&steps(proof));
         page.push_str(&files(proof));
+    } else {
+        page.push_str(&in_words(&fix.steps));
     }
     page
+}
+
+/// The rule's steps, where there is no typed change.
+fn in_words(steps: &[Step]) -> String {
+    let mut text = String::from("## Steps\n\n");
+    for (number, step) in (1..).zip(steps) {
+        text.push_str(&format!("{number}. {}\n", md_text(&step.text)));
+        if let Some(command) = &step.command {
+            text.push_str(&format!("\n{}\n", md_fence(command, "sh", 3)));
+        }
+        if let Some(expect) = &step.expect {
+            text.push_str(&format!("   Expect: {}\n", md_text(expect)));
+        }
+    }
+    text
 }
 
 fn what_replay_shows(fix: &Fix) -> String {
@@ -76,7 +93,7 @@ fn what_replay_shows(fix: &Fix) -> String {
     };
     text.push_str(&format!("{sentence}\n\nWhy: {}\n\n", md_text(shown.why())));
     let Ok(proof) = &fix.proof else {
-        text.push_str("Follow the steps in the report's resolution by hand.\n\n");
+        text.push_str("Take the steps below by hand, and collect again after them.\n\n");
         return text;
     };
     text.push_str("| | causes in the captured state |\n|---|---|\n");

@@ -69,21 +69,31 @@ impl fmt::Display for Ask {
     }
 }
 
-/// What the containers of a pod ask for. A container that states no memory takes a whole card, which is HAMi's default
-/// (`defaultMem: 0`).
-pub fn asks(pod: &Pod) -> Vec<Ask> {
-    pod.spec.containers.iter().filter_map(ask).collect()
+/// What HAMi's scheduler fills in for containers that ask for a card and state no more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Defaults {
+    /// Memory in MiB (`defaultMem`); 0 means the whole card.
+    pub memory: i64,
+    /// Cores in percent (`defaultCores`).
+    pub cores: i64,
 }
 
-fn ask(container: &Container) -> Option<Ask> {
+/// What the containers of a pod ask for.
+pub fn asks(pod: &Pod, defaults: Defaults) -> Vec<Ask> {
+    let containers = pod.spec.containers.iter();
+    containers.filter_map(|one| ask(one, defaults)).collect()
+}
+
+fn ask(container: &Container, defaults: Defaults) -> Option<Ask> {
     let resources = &container.resources;
     let of = |name: &str| {
         let limit = resources.limits.get(name);
         limit.or_else(|| resources.requests.get(name))
     };
     let cards = of("nvidia.com/gpu").filter(|cards| *cards > 0)?;
-    let memory = of("nvidia.com/gpumem").unwrap_or(0);
     let stated = of("nvidia.com/gpumem-percentage");
+    let memory = of("nvidia.com/gpumem").filter(|memory| *memory > 0);
+    let memory = memory.unwrap_or(if stated.is_none() { defaults.memory } else { 0 });
     Some(Ask {
         container: container.name.clone(),
         cards,
@@ -93,7 +103,7 @@ fn ask(container: &Container) -> Option<Ask> {
         } else {
             Some(stated.unwrap_or(100))
         },
-        cores: of("nvidia.com/gpucores").unwrap_or(0).min(100),
+        cores: of("nvidia.com/gpucores").unwrap_or(defaults.cores).min(100),
     })
 }
 

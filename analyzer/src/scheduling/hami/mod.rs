@@ -10,7 +10,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 pub use card::Card;
-pub use fit::{Ask, Refused, asks, place};
+pub use fit::{Ask, Defaults, Refused, asks, place};
 pub use register::{allocated, devices};
 
 use super::api::{Node, Pod};
@@ -29,6 +29,7 @@ pub const ALLOCATED: &str = "hami.io/vgpu-devices-allocated";
 /// Cards of all nodes, with what pods hold of them.
 #[derive(Debug, Clone, Default)]
 pub struct Pool {
+    defaults: Defaults,
     nodes: BTreeMap<String, Result<Vec<Card>, String>>,
 }
 
@@ -53,7 +54,10 @@ impl Pool {
                 }
             }
         }
-        Self { nodes }
+        Self {
+            defaults: cluster.inputs.hami,
+            nodes,
+        }
     }
 
     /// The cards of a node, or why there are none.
@@ -63,7 +67,7 @@ impl Pool {
 
     /// What HAMi's extender has against a node, if anything.
     pub fn filter(&self, pod: &Pod, node: &Node) -> Option<Reason> {
-        let wanted = asks(pod);
+        let wanted = asks(pod, self.defaults);
         if wanted.is_empty() {
             return None;
         }

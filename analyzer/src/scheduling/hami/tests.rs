@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{allocated, asks, devices, place};
+use super::{Defaults, allocated, asks, devices, place};
 use crate::scheduling::State;
 use crate::scheduling::api::Pod;
 use crate::scheduling::tests::{Case, gpu, merge, node, pod, running};
@@ -49,7 +49,11 @@ fn asked(memory: i64, cores: i64) -> Value {
 }
 
 fn refusal(cards: &[super::Card], pod: &Pod) -> String {
-    let refused = place(cards, &asks(pod), &pod.metadata.annotations);
+    let refused = place(
+        cards,
+        &asks(pod, Defaults::default()),
+        &pod.metadata.annotations,
+    );
     refused.unwrap_err().to_string()
 }
 
@@ -78,7 +82,14 @@ fn cards_that_are_held_refuse_in_hamis_words_and_order() {
     let small = json!({"nvidia.com/gpumem-percentage": 10});
     for limits in [asked(512, 120), small, asked(1280, 0)] {
         let pod = share(limits, json!({}));
-        assert!(place(&held(0, 0, 0), &asks(&pod), &pod.metadata.annotations).is_ok());
+        assert!(
+            place(
+                &held(0, 0, 0),
+                &asks(&pod, Defaults::default()),
+                &pod.metadata.annotations
+            )
+            .is_ok()
+        );
     }
 }
 
@@ -105,7 +116,11 @@ fn annotations_of_the_pod_choose_cards_by_uuid_and_type() {
         ("nvidia.com/use-gputype", "h100,nvidia-a", None),
     ] {
         let pod = share(asked(512, 0), json!({annotation: value}));
-        let placed = place(&held(0, 0, 0), &asks(&pod), &pod.metadata.annotations);
+        let placed = place(
+            &held(0, 0, 0),
+            &asks(&pod, Defaults::default()),
+            &pod.metadata.annotations,
+        );
         let refused = placed.err().map(|refused| refused.to_string());
         let word = refused
             .as_deref()
@@ -164,6 +179,24 @@ fn a_pod_that_fits_no_card_is_told_with_numbers_and_holders() {
     );
 }
 
+#[test]
+fn what_a_container_does_not_state_is_filled_in_from_hamis_settings() {
+    let defaults = Defaults {
+        memory: 4000,
+        cores: 30,
+    };
+    let ask = |limits: Value| asks(&share(limits, json!({})), defaults).remove(0);
+    let bare = ask(json!({}));
+    assert_eq!((bare.memory, bare.percent, bare.cores), (4000, None, 30));
+    let percent = ask(json!({"nvidia.com/gpumem-percentage": 50, "nvidia.com/gpucores": 10}));
+    assert_eq!(
+        (percent.memory, percent.percent, percent.cores),
+        (0, Some(50), 10)
+    );
+    let whole = asks(&share(json!({}), json!({})), Defaults::default());
+    assert_eq!(whole[0].percent, Some(100));
+}
+
 proptest::proptest! {
     #[test]
     fn no_annotation_makes_the_readers_panic(text in "[A-Za-z0-9,:;\\[\\]{}\" -]{0,80}|\\PC{0,30}") {
@@ -180,7 +213,7 @@ proptest::proptest! {
         }
         for key in ["nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores"] {
             let pod = share(json!({key: asked}), json!({}));
-            let _ = place(&cards, &asks(&pod), &pod.metadata.annotations);
+            let _ = place(&cards, &asks(&pod, Defaults::default()), &pod.metadata.annotations);
         }
     }
 }

@@ -51,15 +51,16 @@ const CONFIGS: [&str; 7] = [
     "/run/nvidia/toolkit/.config/nvidia-container-runtime/config.toml",
 ];
 /// Keys whose value is a program.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 6] = [
     "BinaryName",
     "Runtime",
     "runtime_path",
     "runtime_engine",
-    "path",
     "monitor_path",
     "conmon",
 ];
+/// A key whose value is a program in Docker's and the NVIDIA toolkit's files, and a folder in containerd's.
+const PATH_KEY: &str = "path";
 /// Where a name without a folder is looked for, as a daemon's usual PATH has it.
 const PATH: [&str; 6] = [
     "/usr/local/sbin",
@@ -113,7 +114,8 @@ pub(super) fn find(host: &Host) -> BTreeMap<String, Named> {
     let mut found: BTreeMap<String, Named> = BTreeMap::new();
     for (config, files) in configs(host) {
         let text = files.read_text(&config).unwrap_or_default();
-        for (line, program) in named(&text) {
+        let ours = config.contains("nvidia-container-runtime") || config.ends_with(".json");
+        for (line, program) in named(&text, ours) {
             let path = located(&files, &program);
             let entry = found.entry(path).or_insert_with(|| Named {
                 by: BTreeSet::new(),
@@ -148,13 +150,13 @@ fn configs(host: &Host) -> BTreeMap<String, Host> {
 }
 
 /// Lines that name a program: `BinaryName = "/x"`, `"path": "/x",`.
-fn named(text: &str) -> Vec<(usize, String)> {
+fn named(text: &str, path_too: bool) -> Vec<(usize, String)> {
     let lines = text.lines().zip(1..).filter_map(|(line, number)| {
         let line = line.trim();
         let split = line.find(['=', ':'])?;
         let (key, value) = (&line[..split], &line[split + 1..]);
         let key = key.trim().trim_matches(['"', '\'']);
-        if !KEYS.contains(&key) {
+        if !KEYS.contains(&key) && !(path_too && key == PATH_KEY) {
             return None;
         }
         let value = value.trim().trim_end_matches(',').trim_matches(['"', '\'']);
@@ -261,15 +263,18 @@ mod tests {
     fn programs_are_found_in_toml_and_json() {
         let toml = "[a.options]\n  BinaryName = \"/usr/local/nvidia/toolkit/nvidia-container-runtime\"\n  SystemdCgroup = true\n";
         assert_eq!(
-            named(toml),
+            named(toml, false),
             [(
                 2,
                 "/usr/local/nvidia/toolkit/nvidia-container-runtime".to_owned()
             )]
         );
         let json = "{\"runtimes\": {\"nvidia\": {\n  \"args\": [],\n  \"path\": \"nvidia-container-runtime\"\n}}}";
-        assert_eq!(named(json), [(3, "nvidia-container-runtime".to_owned())]);
-        assert_eq!(named("path = \"\"\nRuntime = \"a b\""), []);
+        assert_eq!(
+            named(json, true),
+            [(3, "nvidia-container-runtime".to_owned())]
+        );
+        assert_eq!(named("path = \"/opt\"\nRuntime = \"a b\"", false), []);
     }
 
     #[test]

@@ -2,36 +2,30 @@
 //! JSON lines with chosen fields. Where there is no journal, the end of the old log files.
 //!
 //! When a unit's journal is larger than its share, the newest part counts: the size of its records is measured from
-//! the newest backwards until the share is full, and that many records are then taken in their order. Nothing is held
+//! the newest backwards until the share is full, and the records from there on are then taken in their order. Nothing is held
 //! in memory or on disk for it, and the usual case needs one pass.
+
+mod files;
+mod query;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::exec::{self, Call, ExecError};
+use crate::exec::{self, Call};
 use crate::host::Host;
-use crate::newest::take_newest;
-use crate::out::{Out, Room};
+use crate::out::Room;
 use crate::outcome::Outcome;
-use crate::redact::Content;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
 use crate::take::{Need, Tally};
 
+use query::{Query, micros_of};
+
 /// A unit's share.
 const UNIT_BYTES: u64 = 48 << 20;
-/// An old log file's share.
-const FILE_BYTES: u64 = 16 << 20;
-/// Read where there is no journal.
-const OLD_LOGS: [&str; 6] = [
-    "/var/log/kern.log",
-    "/var/log/syslog",
-    "/var/log/messages",
-    "/var/log/ufw.log",
-    "/var/log/kubelet.log",
-    "/var/log/containerd.log",
-];
+/// The share of kernel messages from before the time asked for.
+const EARLIER_BYTES: u64 = 16 << 20;
 /// Where journal files lie.
 const PLACES: [&str; 2] = ["/var/log/journal", "/run/log/journal"];
 
@@ -47,7 +41,12 @@ pub static SOURCE: Source = Source {
 };
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
-    let ids = ["journal-units", "journal", "journal-newest", "journal-tail"];
+    let ids = [
+        "journal-units",
+        "journal-boots",
+        "journal",
+        "journal-newest",
+    ];
     let mut items: Vec<_> = ids.iter().filter_map(|id| ctx.command(id)).collect();
     items.extend(ctx.commands(&["dmesg"]));
     items.extend(
@@ -55,17 +54,19 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
             .iter()
             .map(|place| PlanItem::file(format!("{place}/*"))),
     );
-    items.extend(OLD_LOGS.iter().map(|path| PlanItem::file(*path)));
+    items.extend(files::reads().map(PlanItem::file));
     items
 }
 
 /// Whether a unit's messages help to explain a broken GPU node.
 fn wanted(unit: &str) -> bool {
-    const STEMS: [&str; 24] = [
+    const STEMS: [&str; 29] = [
         "containerd",
         "cri-",
         "crio",
         "docker",
+        "chrony",
+        "dkms",
         "dnsmasq",
         "etcd",
         "firewalld",
@@ -76,12 +77,15 @@ fn wanted(unit: &str) -> bool {
         "nftables",
         "nv-",
         "nvidia",
+        "openibd",
         "rke2",
         "snap.k8s.",
         "snap.microk8s.",
         "systemd-networkd",
         "systemd-resolved",
+        "systemd-modules-load",
         "systemd-oomd",
+        "systemd-timesyncd",
         "NetworkManager",
         "ufw",
         "iptables",
@@ -98,11 +102,17 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let mut tally = Tally::default();
         let got = journal(&ctx, &mut tally).await;
-        if got == 0 {
-            let old = ctx.files(old_logs).await;
+        tally.add(ctx.files(files::crashes).await);
+        let lasting = ctx
+            .host
+            .on_thread(|host| !journal_files(host, PLACES[0]).is_empty())
+            .await
+            .unwrap_or(false);
+        if got == 0 || !lasting {
+            let old = ctx.files(files::old_logs).await;
             let found = old.taken > 0;
             tally.add(old);
-            if found {
+            if found && got == 0 {
                 tally.absent(
                     &ctx.out,
                     Need::Wanted,
@@ -148,6 +158,9 @@ async fn journal(ctx: &SourceCtx, tally: &mut Tally) -> usize {
             matching: &matching,
             place: &place,
             since: &since,
+            until: "",
+            boot: "",
+            most: UNIT_BYTES,
         };
         match query.take(ctx).await {
             Ok(true) => got += 1,
@@ -157,6 +170,7 @@ async fn journal(ctx: &SourceCtx, tally: &mut Tally) -> usize {
             Err(what) => tally.broken(&ctx.out, format!("journal of {name}: {what}")),
         }
     }
+    got += earlier(ctx, &place, &since, tally).await;
     tally.taken += got;
     if got == 0 {
         tally.absent(
@@ -168,15 +182,76 @@ async fn journal(ctx: &SourceCtx, tally: &mut Tally) -> usize {
     got
 }
 
+/// Kernel messages of this boot and the one before that are older than the time asked for: how the driver was loaded,
+/// and what the machine said before it went down. Says how many files that gave.
+async fn earlier(ctx: &SourceCtx, place: &str, since: &str, tally: &mut Tally) -> usize {
+    let mut got = 0;
+    let until = format!("--until={since}");
+    for (index, boot) in boots(ctx, place).await.iter().enumerate() {
+        if ctx.cancel.is_cancelled() {
+            break;
+        }
+        let (name, boot) = (
+            format!("kernel-earlier-{index}"),
+            format!("_BOOT_ID={boot}"),
+        );
+        let query = Query {
+            name: &name,
+            matching: "_TRANSPORT=kernel",
+            place,
+            since: "@0",
+            until: &until,
+            boot: &boot,
+            most: EARLIER_BYTES,
+        };
+        match query.take(ctx).await {
+            Ok(found) => got += usize::from(found),
+            Err(what) => tally.broken(&ctx.out, format!("journal of {name}: {what}")),
+        }
+    }
+    got
+}
+
+/// The newest boot and the one before it, newest first.
+async fn boots(ctx: &SourceCtx, place: &str) -> Vec<String> {
+    let Ok(call) = call("journal-boots") else {
+        return Vec::new();
+    };
+    let call = call.with("place", place).on_files();
+    match ctx.exec.output(&call, &ctx.cancel, 1 << 20).await {
+        Ok((_, bytes)) => newest_boots(&String::from_utf8_lossy(&bytes)),
+        Err(error) => {
+            ctx.out.note(error.to_string());
+            Vec::new()
+        }
+    }
+}
+
+/// The last two of `-1 0123456789abcdef0123456789abcdef Mon 2026-...` lines, newest first.
+fn newest_boots(list: &str) -> Vec<String> {
+    let ids = list.lines().rev().filter_map(|line| {
+        let mut fields = line.split_whitespace();
+        fields.next()?.parse::<i64>().ok()?;
+        let id = fields.next()?;
+        let whole = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        whole.then(|| id.to_owned())
+    });
+    ids.take(2).collect()
+}
+
+/// Journal files at a place, in a machine's folder or beside it.
+fn journal_files(host: &Host, place: &str) -> Vec<String> {
+    let mut found = host.glob(&format!("{place}/*/*.journal"));
+    found.extend(host.glob(&format!("{place}/*.journal")));
+    found
+}
+
 /// The argument that says which journal is meant; empty for the running machine's.
 fn place(ctx: &SourceCtx, tally: &mut Tally) -> Option<String> {
     let found = PLACES
         .iter()
-        .find(|place| !ctx.host.glob(&format!("{place}/*/*.journal")).is_empty());
-    let flat = PLACES
-        .iter()
-        .find(|place| !ctx.host.glob(&format!("{place}/*.journal")).is_empty());
-    match found.or(flat) {
+        .find(|place| !journal_files(&ctx.host, place).is_empty());
+    match found {
         Some(_) if ctx.host.is_live() => Some(String::new()),
         Some(place) => {
             let real = ctx.host.resolve(place).ok()?;
@@ -216,157 +291,36 @@ fn call(id: &str) -> Result<Call, String> {
 async fn since(ctx: &SourceCtx, place: &str) -> String {
     let mut end = Utc::now();
     if !ctx.host.is_live()
-        && let Ok(call) = call("journal-tail")
+        && let Ok(call) = call("journal-newest")
     {
-        let call = call
-            .with("place", place)
-            .with("match", "")
-            .with("lines", "1")
-            .with("since", "@0")
+        let blanks = [("match", ""), ("since", "@0"), ("until", ""), ("boot", "")];
+        let call = blanks
+            .iter()
+            .fold(call.with("place", place), |call, (name, value)| {
+                call.with(name, value)
+            })
             .on_files();
-        let newest = ctx.exec.output(&call, &ctx.cancel, 1 << 20).await.ok();
-        end = newest.and_then(|(_, bytes)| time_of(&bytes)).unwrap_or(end);
+        let mut first = Vec::new();
+        let read = ctx.exec.run(&call, &ctx.cancel, |piece| {
+            first.extend_from_slice(piece);
+            if first.contains(&b'\n') || first.len() > 1 << 20 {
+                Room::Full
+            } else {
+                Room::More
+            }
+        });
+        // Without an answer the time is now; the queries themselves will say what is wrong.
+        let _ = read.await;
+        let record = first
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        end = micros_of(record)
+            .and_then(|micros| DateTime::from_timestamp_micros(i64::try_from(micros).ok()?))
+            .unwrap_or(end);
     }
     let seconds = i64::try_from(ctx.options.since.as_secs()).unwrap_or(i64::MAX);
     format!("@{}", end.timestamp().saturating_sub(seconds).max(0))
-}
-
-fn time_of(record: &[u8]) -> Option<DateTime<Utc>> {
-    let value: serde_json::Value =
-        serde_json::from_slice(record.split(|b| *b == b'\n').next()?).ok()?;
-    let micros: i64 = value.get("__REALTIME_TIMESTAMP")?.as_str()?.parse().ok()?;
-    DateTime::from_timestamp_micros(micros)
-}
-
-/// One file's worth of journal.
-struct Query<'a> {
-    name: &'a str,
-    matching: &'a str,
-    place: &'a str,
-    since: &'a str,
-}
-
-impl Query<'_> {
-    fn call(&self, id: &str) -> Result<Call, String> {
-        let call = call(id)?
-            .with("place", self.place)
-            .with("match", self.matching)
-            .with("since", self.since);
-        Ok(call.on_files())
-    }
-
-    /// True when there were records.
-    async fn take(&self, ctx: &SourceCtx) -> Result<bool, String> {
-        let share = UNIT_BYTES.min(ctx.out.room());
-        if share < 4096 {
-            return Err(
-                "the byte limit of the source was used up by the units before it".to_owned(),
-            );
-        }
-        match self
-            .stream(ctx, &self.call("journal")?, share, None)
-            .await?
-        {
-            Streamed::Nothing => return Ok(false),
-            Streamed::Whole => return Ok(true),
-            Streamed::TooMuch => {}
-        }
-        let lines = self.fitting(ctx, share - share / 50).await?;
-        let call = self.call("journal-tail")?.with("lines", &lines.to_string());
-        let why = format!("byte limit of {share} bytes; the newest {lines} records were kept");
-        ctx.out.note(format!("journal of {}: {why}", self.name));
-        // Records that came meanwhile may push it over the share again; then its end is cut.
-        let streamed = self.stream(ctx, &call, share, Some(&why)).await?;
-        Ok(!matches!(streamed, Streamed::Nothing))
-    }
-
-    async fn stream(
-        &self,
-        ctx: &SourceCtx,
-        call: &Call,
-        share: u64,
-        cut: Option<&str>,
-    ) -> Result<Streamed, String> {
-        let file = format!("{}.json", self.name);
-        let path = ctx.out.node_path(["journal", file.as_str()]);
-        let mut entry = ctx
-            .out
-            .entry(path, Content::JsonLines, Some(ctx.exec.line(call)));
-        let mut bytes = 0_u64;
-        let ran = ctx
-            .exec
-            .run(call, &ctx.cancel, |piece| {
-                bytes += piece.len() as u64;
-                let room = entry.write(piece).unwrap_or(Room::Full);
-                if bytes > share { Room::Full } else { room }
-            })
-            .await;
-        if let Ok(ended) = &ran
-            && ended.cut
-            && cut.is_none()
-        {
-            entry.discard();
-            return Ok(Streamed::TooMuch);
-        }
-        if bytes == 0 {
-            entry.discard();
-            return match ran {
-                Ok(ended) if ended.code == Some(0) => Ok(Streamed::Nothing),
-                // Nothing matched: older journalctl says so with 1.
-                Ok(ended) if ended.code == Some(1) && ended.stderr.is_empty() => {
-                    Ok(Streamed::Nothing)
-                }
-                Ok(ended) => Err(format!("journalctl: {}", ended.complaint())),
-                Err(error) => Err(error.to_string()),
-            };
-        }
-        if let Some(why) = cut {
-            entry.truncated(why);
-        }
-        let trouble = trouble(&ran);
-        if let Some(what) = &trouble {
-            entry.truncated(what.clone());
-        }
-        entry.finish().await.map_err(|error| error.to_string())?;
-        trouble.map_or(Ok(Streamed::Whole), Err)
-    }
-
-    /// How many of the newest records fit into `share` bytes; at least one.
-    async fn fitting(&self, ctx: &SourceCtx, share: u64) -> Result<u64, String> {
-        let (mut bytes, mut lines) = (0_u64, 0_u64);
-        let call = self.call("journal-newest")?;
-        let counted = ctx
-            .exec
-            .run(&call, &ctx.cancel, |piece| {
-                bytes += piece.len() as u64;
-                if bytes > share {
-                    return Room::Full;
-                }
-                lines += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
-                Room::More
-            })
-            .await;
-        counted.map_err(|error| error.to_string())?;
-        Ok(lines.max(1))
-    }
-}
-
-enum Streamed {
-    Nothing,
-    Whole,
-    TooMuch,
-}
-
-fn trouble(ran: &Result<exec::Ended, ExecError>) -> Option<String> {
-    match ran {
-        Ok(ended) if ended.cut || ended.code == Some(0) => None,
-        Ok(ended) => Some(format!("journalctl: {}", ended.complaint())),
-        Err(error) => Some(error.to_string()),
-    }
-}
-
-fn old_logs(host: &Host, out: &Out, tally: &mut Tally) {
-    take_newest(host, out, &OLD_LOGS, FILE_BYTES, tally);
 }
 
 #[cfg(test)]
@@ -399,12 +353,12 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_record_is_read() {
-        let record = b"{\"__REALTIME_TIMESTAMP\":\"1700000000000000\"}\n{";
-        assert_eq!(
-            time_of(record).map(|time| time.timestamp()),
-            Some(1_700_000_000)
+    fn the_two_newest_boots_are_read_from_the_list() {
+        let (one, two, three) = ("a".repeat(32), "b".repeat(32), "c".repeat(32));
+        let list = format!(
+            "IDX BOOT ID FIRST ENTRY LAST ENTRY\n -2 {one} Mon 2026-11-16 10:00:00 UTC\n -1 {two} Tue\n  0 {three} Wed\n"
         );
-        assert_eq!(time_of(b"nonsense"), None);
+        assert_eq!(newest_boots(&list), [three, two]);
+        assert_eq!(newest_boots("No journal files were found.\n"), [""; 0]);
     }
 }
