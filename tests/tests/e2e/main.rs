@@ -7,11 +7,15 @@
 
 mod bad_input;
 mod bare_machine;
+mod browser;
 mod cluster;
 mod determinism;
 mod diff;
 mod fix;
+mod machines;
+mod markdown;
 mod real_node;
+mod report_cli;
 mod root_tree;
 mod samples;
 mod static_binary;
