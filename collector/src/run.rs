@@ -306,7 +306,7 @@ fn push_report(
         id: source.id.to_owned(),
         title: source.title.to_owned(),
         outcome: outcome.manifest(),
-        why: outcome.why().map(str::to_owned),
+        why: outcome.why().map(|why| out.sentence(why)),
         started,
         finished: Utc::now(),
         notes: out.notes(),
