@@ -1,5 +1,6 @@
 //! The collector: sources, the road from them into one bundle, and the command line around it.
 
+pub mod anonymize;
 pub mod cli;
 pub mod cluster;
 pub mod exec;

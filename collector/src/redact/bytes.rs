@@ -6,7 +6,7 @@ use flate2::write::{GzEncoder, MultiGzDecoder};
 use flate2::{Compression, GzBuilder};
 
 use super::marker::Marker;
-use super::{Content, MAX_DEPTH, Redactor, clean_text};
+use super::{Content, Key, MAX_DEPTH, Redactor, clean_text};
 
 /// Bytes that are looked at before anything is decided.
 pub(super) const HEAD: usize = 512;
@@ -96,7 +96,7 @@ pub(super) fn utf16(bytes: &[u8], little: bool, depth: usize, marker: &mut Marke
     let text: String = char::decode_utf16(units)
         .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
         .collect();
-    let cleaned = clean_text(&text, depth + 1, marker);
+    let cleaned = marker.key().anonymous(clean_text(&text, depth + 1, marker));
     if cleaned == text {
         return bytes.to_vec();
     }
@@ -143,6 +143,18 @@ struct Inner {
     encoder: GzEncoder<Vec<u8>>,
     bytes: u64,
     cleaned: Vec<u8>,
+    site: Key,
+}
+
+impl Inner {
+    fn hand_on(&mut self) -> std::io::Result<()> {
+        match self.site.site() {
+            Some(site) => self.encoder.write_all(&site.bytes(&self.cleaned))?,
+            None => self.encoder.write_all(&self.cleaned)?,
+        }
+        self.cleaned.clear();
+        Ok(())
+    }
 }
 
 impl std::io::Write for Inner {
@@ -152,8 +164,7 @@ impl std::io::Write for Inner {
             return Err(std::io::Error::other("too much"));
         }
         self.redactor.push(bytes, &mut self.cleaned);
-        self.encoder.write_all(&self.cleaned)?;
-        self.cleaned.clear();
+        self.hand_on()?;
         Ok(bytes.len())
     }
 
@@ -171,6 +182,7 @@ impl Gzip {
                 encoder: GzBuilder::new().write(Vec::new(), Compression::default()),
                 bytes: 0,
                 cleaned: Vec::new(),
+                site: marker.key(),
             })),
             failed: depth >= MAX_DEPTH,
         }
@@ -198,7 +210,7 @@ impl Gzip {
             inner.cleaned.extend_from_slice(&rest);
         }
         // Writing to memory does not fail.
-        let _ = inner.encoder.write_all(&inner.cleaned);
+        let _ = inner.hand_on();
         let _ = inner.encoder.try_finish();
         marker.absorb(inner.redactor.counts());
         out.append(inner.encoder.get_mut());

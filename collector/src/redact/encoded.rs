@@ -133,7 +133,7 @@ pub(crate) fn document(run: &str, depth: usize, marker: &mut Marker) -> Option<S
         gzip(&bytes, depth, marker)?
     } else {
         let text = String::from_utf8(bytes).ok()?;
-        let cleaned = clean_text(&text, depth + 1, marker);
+        let cleaned = marker.key().anonymous(clean_text(&text, depth + 1, marker));
         (cleaned != text).then(|| cleaned.into_bytes())?
     };
     Some(engine.encode(cleaned))
@@ -171,7 +171,7 @@ fn gzip(bytes: &[u8], depth: usize, marker: &mut Marker) -> Option<Vec<u8>> {
         Ok(text) => text,
         Err(error) => return Some(marker.mark("archive", error.as_bytes()).into_bytes()),
     };
-    let cleaned = clean_text(&text, depth + 1, marker);
+    let cleaned = marker.key().anonymous(clean_text(&text, depth + 1, marker));
     (cleaned != text).then(|| pack(cleaned.as_bytes()))
 }
 

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ring::hmac;
 
+use crate::anonymize::Anonymizer;
+
 /// The most secret values that are remembered for the leak check, and the longest of them.
 const MAX_SEEN: usize = 100_000;
 const MAX_SEEN_BYTES: usize = 512;
@@ -15,7 +17,10 @@ const MIN_SEEN_BYTES: usize = 8;
 /// Random, made once a run, never written anywhere. It also remembers, in memory, the secret values of this run, so
 /// that the leak check can search the finished bundle for each of them.
 #[derive(Clone)]
-pub struct Key(Arc<Inner>);
+pub struct Key {
+    inner: Arc<Inner>,
+    site: Option<Arc<Anonymizer>>,
+}
 
 struct Inner {
     key: hmac::Key,
@@ -31,10 +36,34 @@ impl Key {
     }
 
     fn of(bytes: &[u8]) -> Self {
-        Self(Arc::new(Inner {
-            key: hmac::Key::new(hmac::HMAC_SHA256, bytes),
-            seen: Mutex::new(HashSet::new()),
-        }))
+        Self {
+            inner: Arc::new(Inner {
+                key: hmac::Key::new(hmac::HMAC_SHA256, bytes),
+                seen: Mutex::new(HashSet::new()),
+            }),
+            site: None,
+        }
+    }
+
+    /// The same key, with which names and addresses of the site are replaced as well.
+    pub fn with_site(&self, site: Arc<Anonymizer>) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            site: Some(site),
+        }
+    }
+
+    /// What replaces names and addresses, where that is wanted.
+    pub fn site(&self) -> Option<&Anonymizer> {
+        self.site.as_deref()
+    }
+
+    /// A text with names and addresses of the site replaced, where that is wanted.
+    pub(crate) fn anonymous(&self, text: String) -> String {
+        match self.site() {
+            Some(site) => site.text(&text),
+            None => text,
+        }
     }
 
     /// The same key in every run: for tests that compare output.
@@ -45,7 +74,7 @@ impl Key {
 
     /// HMAC-SHA256 of a text.
     pub fn digest(&self, text: &[u8]) -> [u8; 32] {
-        let tag = hmac::sign(&self.0.key, text);
+        let tag = hmac::sign(&self.inner.key, text);
         let mut bytes = [0; 32];
         bytes.copy_from_slice(tag.as_ref());
         bytes
@@ -66,7 +95,11 @@ impl Key {
         if !(MIN_SEEN_BYTES..=MAX_SEEN_BYTES).contains(&secret.len()) {
             return;
         }
-        let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self
+            .inner
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if seen.len() < MAX_SEEN && !seen.contains(secret) {
             seen.insert(secret.into());
         }
@@ -74,7 +107,11 @@ impl Key {
 
     /// The values so far, sorted.
     pub fn seen(&self) -> Vec<Box<[u8]>> {
-        let seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self
+            .inner
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let mut values: Vec<_> = seen.iter().cloned().collect();
         values.sort();
         values

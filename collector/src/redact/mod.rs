@@ -53,6 +53,8 @@ pub struct Redactor {
     mode: Mode,
     lines: Lines,
     depth: usize,
+    /// What comes out is no text.
+    opaque: bool,
 }
 
 /// How the stream is taken.
@@ -62,7 +64,7 @@ enum Mode {
     /// Line by line, or text by text where NUL ends them.
     Lines { strings: bool },
     /// Inflated, cleaned and packed again.
-    Gzip(Gzip),
+    Gzip(Box<Gzip>),
     /// Held to be looked at as a whole.
     Whole(Kind),
     /// Too large to be looked at, and left out.
@@ -85,11 +87,38 @@ impl Redactor {
             mode,
             lines: Lines::new(content, depth, Marker::new(key)),
             depth,
+            opaque: false,
         }
     }
 
     /// Takes bytes in any chunking and appends what is safe to `out`.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let from = out.len();
+        self.take(bytes, out);
+        self.anonymise(from, out);
+    }
+
+    /// Appends what was held back.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        let from = out.len();
+        self.close(out);
+        self.anonymise(from, out);
+    }
+
+    /// Replaces the site's names in what was appended: at the outermost level, and not in packed bytes.
+    fn anonymise(&mut self, from: usize, out: &mut Vec<u8>) {
+        let key = self.lines.marker.key();
+        if self.depth > 0 || self.opaque || out.len() == from {
+            return;
+        }
+        if let Some(site) = key.site() {
+            let named = site.bytes(&out[from..]);
+            out.truncate(from);
+            out.extend_from_slice(&named);
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         match &mut self.mode {
             Mode::Lines { strings } => {
                 let strings = *strings;
@@ -113,8 +142,7 @@ impl Redactor {
         }
     }
 
-    /// Appends what was held back.
-    pub fn finish(&mut self, out: &mut Vec<u8>) {
+    fn close(&mut self, out: &mut Vec<u8>) {
         if matches!(self.mode, Mode::Sniff) {
             self.decide(out);
         }
@@ -145,18 +173,19 @@ impl Redactor {
         self.mode = match kind {
             Kind::Text => Mode::Lines { strings: false },
             Kind::Strings => Mode::Lines { strings: true },
-            Kind::Gzip => Mode::Gzip(Gzip::new(self.depth, &self.lines.marker)),
+            Kind::Gzip => Mode::Gzip(Box::new(Gzip::new(self.depth, &self.lines.marker))),
             Kind::Closed(what) => Mode::Dropped(what),
             Kind::Json | Kind::Utf16(_) | Kind::Binary => Mode::Whole(kind),
         };
-        self.push(&held, out);
+        self.opaque = matches!(kind, Kind::Gzip | Kind::Utf16(_) | Kind::Binary);
+        self.take(&held, out);
     }
 
     fn too_large(&mut self, kind: Kind, out: &mut Vec<u8>) {
         let held = std::mem::take(&mut self.held);
         if kind == Kind::Json {
             self.mode = Mode::Lines { strings: false };
-            self.push(&held, out);
+            self.take(&held, out);
         } else {
             self.mode = Mode::Dropped("binary file");
         }

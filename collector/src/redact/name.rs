@@ -5,6 +5,10 @@ use super::{Key, clean_text, pairs, patterns};
 
 /// A path with its secrets replaced, in letters that every file system takes.
 pub fn clean_name(path: &str, key: &Key) -> String {
+    key.anonymous(without_secrets(path, key))
+}
+
+fn without_secrets(path: &str, key: &Key) -> String {
     let hints = patterns::hints(path.as_bytes());
     if hints.none() {
         return path.to_owned();
@@ -35,5 +39,5 @@ pub fn clean_name(path: &str, key: &Key) -> String {
 
 /// A sentence for people (a note, a reason, a command line) with its secrets replaced.
 pub fn clean_sentence(text: &str, key: &Key) -> String {
-    clean_text(text, 0, &mut Marker::new(key.clone()))
+    key.anonymous(clean_text(text, 0, &mut Marker::new(key.clone())))
 }
