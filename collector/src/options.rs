@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::anonymize::Class;
+
 /// Everything a source may ask about this run. Made once by `cli`, read by all.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -27,8 +29,25 @@ pub struct Options {
     pub source_timeout: Option<Duration>,
     /// The most bytes of content (before compression) that the bundle takes.
     pub max_size: u64,
+    /// What leaves the site, and how.
+    pub handover: Handover,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
+}
+
+/// What is anonymised, checked, signed and encrypted before the bundle is handed over.
+#[derive(Debug, Clone, Default)]
+pub struct Handover {
+    /// Names and addresses that pseudonyms replace.
+    pub anonymize: BTreeSet<Class>,
+    /// Where the map of pseudonyms goes; beside the bundle where nothing is said.
+    pub map: Option<PathBuf>,
+    /// Entries that may hold what the leak check finds in them.
+    pub allow_leak: BTreeSet<String>,
+    /// Private key of the signature.
+    pub sign_key: Option<PathBuf>,
+    /// Recipients (`age1...`) or files of them.
+    pub encrypt_to: Vec<String>,
 }
 
 impl Options {
@@ -57,6 +76,18 @@ impl Options {
         }
         if let Some(limit) = self.source_timeout {
             map.insert("source-timeout".to_owned(), format!("{}s", limit.as_secs()));
+        }
+        let handover = &self.handover;
+        if !handover.anonymize.is_empty() {
+            let words: Vec<_> = handover
+                .anonymize
+                .iter()
+                .map(|class| class.word())
+                .collect();
+            map.insert("anonymize".to_owned(), words.join(","));
+        }
+        if !handover.allow_leak.is_empty() {
+            map.insert("allow-leak".to_owned(), list(&handover.allow_leak));
         }
         if let Some(file) = &self.kubeconfig {
             map.insert("kubeconfig".to_owned(), file.display().to_string());

@@ -12,17 +12,21 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::ClusterHandle;
+use crate::anonymize::{Anonymizer, MapError, MapFile, gather};
+use crate::cluster::{ClusterHandle, credentials};
 use crate::exec::Exec;
 use crate::host::Host;
 use crate::options::Options;
 use crate::out::{Out, Shared};
 use crate::outcome::Outcome;
-use crate::output::{Finished, Output, OutputError};
+use crate::output::{Delivery, Finished, Output, OutputError, Signals};
 use crate::plan::not_wanted;
 use crate::progress::{Event, Progress};
-use crate::redact::{Content, Key};
-use crate::source::{Source, SourceCtx};
+use crate::redact::{Content, Key, clean_name, clean_sentence};
+use crate::seal::SealError;
+use crate::seal::encrypt::Recipients;
+use crate::seal::sign::Signer;
+use crate::source::{Scope, Source, SourceCtx};
 use crate::sources::SOURCES;
 
 /// Sources that run at the same time.
@@ -53,6 +57,9 @@ pub enum RunError {
     /// No random bytes: without them pseudonyms could be guessed, so nothing is collected.
     #[error("the system gives no random bytes for the pseudonyms of secrets")]
     Random(#[source] getrandom::Error),
+    /// A key is at fault.
+    #[error(transparent)]
+    Seal(#[from] SealError),
     /// Our bug.
     #[error("the writer stopped by itself (a bug)")]
     Writer,
@@ -92,6 +99,82 @@ impl Ending {
     }
 }
 
+/// What is settled before anything is collected.
+struct Prepared {
+    key: Key,
+    delivery: Delivery,
+    /// The node's name as the bundle shows it.
+    node: String,
+}
+
+/// Reads keys and, where names are to be replaced, learns them.
+async fn prepare(
+    options: &Options,
+    host: &Host,
+    cluster: &ClusterHandle,
+) -> Result<Prepared, RunError> {
+    let handover = &options.handover;
+    let signer = match &handover.sign_key {
+        Some(file) => Some(Signer::load(file)?),
+        None => None,
+    };
+    let recipients = Recipients::parse(&handover.encrypt_to)?;
+    let mut key = Key::random().map_err(RunError::Random)?;
+    remember_kubeconfigs(options, host, &key).await;
+    let mut incomplete = Vec::new();
+    if !handover.anonymize.is_empty() {
+        let (names, missing) = gather(host, &options.node, cluster).await;
+        incomplete.extend(missing);
+        let site = Anonymizer::new(key.clone(), handover.anonymize.clone(), &names);
+        key = key.with_site(Arc::new(site));
+    }
+    let node = clean_name(&options.node, &key);
+    let delivery = Delivery {
+        key: key.clone(),
+        allowed: handover.allow_leak.clone(),
+        signer,
+        recipients,
+        map: None,
+        incomplete,
+    };
+    Ok(Prepared {
+        key,
+        delivery,
+        node,
+    })
+}
+
+/// The keys and tokens of the kubeconfigs that the run may log in with: the leak check searches for them.
+async fn remember_kubeconfigs(options: &Options, host: &Host, key: &Key) {
+    let asked = SOURCES
+        .iter()
+        .any(|source| source.scope == Scope::Cluster && not_wanted(source, options).is_none());
+    if !options.live() || !asked {
+        return;
+    }
+    let key = key.clone();
+    let read = host.on_thread(move |host| {
+        for path in credentials::PLACES {
+            let text = host.read_text(path).unwrap_or_default();
+            crate::leak::remember(&key, "kubeconfig", text.as_bytes());
+        }
+    });
+    // Files that hang are left to their sources, which say so.
+    let _ = timeout(GRACE, read).await;
+}
+
+/// The map's file, named or beside the bundle.
+fn map_file(options: &Options, output: &Output) -> Result<MapFile, MapError> {
+    let beside = || {
+        let name = output
+            .path()
+            .map_or_else(|| "casefile".to_owned(), |path| path.display().to_string());
+        let stem = name.trim_end_matches(".age").trim_end_matches(".tar.gz");
+        std::path::PathBuf::from(format!("{stem}.map.json"))
+    };
+    MapFile::create(&options.handover.map.clone().unwrap_or_else(beside))
+}
+
 /// Collects everything the options ask for.
 pub async fn run(
     options: Options,
@@ -99,19 +182,29 @@ pub async fn run(
     progress: Arc<Progress>,
 ) -> Result<Report, RunError> {
     let started = Utc::now();
-    let top = format!(
-        "casefile-{}-{}",
-        options.node,
-        started.format("%Y%m%dT%H%M%SZ")
-    );
-    let output = Output::open(output, &top)?;
     let options = Arc::new(options);
     let host = Host::new(&options.root);
-    let header = header(&options, &host, started);
-    let key = Key::random().map_err(RunError::Random)?;
+    let cluster = Arc::new(ClusterHandle::new(Arc::clone(&options), host.clone()));
+    let Prepared {
+        key,
+        mut delivery,
+        node,
+    } = prepare(&options, &host, &cluster).await?;
+    let top = format!("casefile-{node}-{}", started.format("%Y%m%dT%H%M%SZ"));
+    let output = Output::open(output, &top, delivery.recipients.is_some())?;
+    if key.site().is_some() {
+        match map_file(&options, &output) {
+            Ok(map) => delivery.map = Some(map),
+            Err(error) => {
+                output.abandon();
+                return Err(OutputError::from(error).into());
+            }
+        }
+    }
+    let header = header(&options, &host, started, &key);
     let (sender, receiver) = mpsc::channel(MAX_WAITING);
     let shared = Arc::new(Shared {
-        node: options.node.clone(),
+        node,
         spill_dir: output.spill_dir.clone(),
         key,
         max_size: options.max_size,
@@ -122,9 +215,13 @@ pub async fn run(
     let stop = CancellationToken::new();
     let ending = Arc::new(Ending::default());
     let over = CancellationToken::new();
-    let (for_end, for_stop, for_over) = (Arc::clone(&ending), stop.clone(), over.clone());
+    let for_end = Arc::clone(&ending);
+    let signals = Signals {
+        stop: stop.clone(),
+        over: over.clone(),
+    };
     let writer = tokio::task::spawn_blocking(move || {
-        output.write(&top, &header, receiver, &for_stop, &for_over, || {
+        output.write(&top, &header, receiver, &signals, delivery, || {
             ManifestEnd {
                 finished: Utc::now(),
                 interrupted: for_end.interrupted(),
@@ -138,7 +235,10 @@ pub async fn run(
         Arc::clone(&ending),
         Arc::clone(&progress),
     ));
-    let unwanted = collect(&options, &host, &shared, &stop, &ending, &progress).await;
+    let unwanted = collect(
+        &options, &host, &cluster, &shared, &stop, &ending, &progress,
+    )
+    .await;
     watch.abort();
     write_files(&shared).await;
     over.cancel();
@@ -181,13 +281,13 @@ async fn watch(
 async fn collect(
     options: &Arc<Options>,
     host: &Host,
+    cluster: &Arc<ClusterHandle>,
     shared: &Arc<Shared>,
     stop: &CancellationToken,
     ending: &Arc<Ending>,
     progress: &Arc<Progress>,
 ) -> usize {
     let exec = Exec::new(options.live(), options.command_dir.as_deref());
-    let cluster = Arc::new(ClusterHandle::new(Arc::clone(options), host.clone()));
     let permits = Arc::new(Semaphore::new(MAX_RUNNING));
     let mut tasks = JoinSet::new();
     let mut unwanted = 0;
@@ -205,7 +305,7 @@ async fn collect(
             host: host.clone(),
             exec: exec.clone(),
             out,
-            cluster: Arc::clone(&cluster),
+            cluster: Arc::clone(cluster),
             cancel: stop.child_token(),
         };
         let (permits, ending, progress) = (
@@ -332,8 +432,12 @@ async fn write_files(shared: &Arc<Shared>) {
         .await;
 }
 
-fn header(options: &Options, host: &Host, started: DateTime<Utc>) -> Header {
-    let mut recorded: BTreeMap<String, String> = options.recorded();
+fn header(options: &Options, host: &Host, started: DateTime<Utc>, key: &Key) -> Header {
+    let mut recorded: BTreeMap<String, String> = options
+        .recorded()
+        .into_iter()
+        .map(|(name, value)| (name, clean_sentence(&value, key)))
+        .collect();
     recorded.insert(
         "started".to_owned(),
         started.to_rfc3339_opts(SecondsFormat::Secs, true),
@@ -354,7 +458,7 @@ fn header(options: &Options, host: &Host, started: DateTime<Utc>) -> Header {
     Header {
         format: FormatVersion::CURRENT,
         tool: format!("casefile-collector {}", env!("CARGO_PKG_VERSION")),
-        node: options.node.clone(),
+        node: clean_name(&options.node, key),
         started,
         options: recorded,
         clock: Clock {

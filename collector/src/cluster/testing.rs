@@ -238,6 +238,7 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         timeout: Duration::from_secs(60),
         source_timeout: None,
         max_size: u64::MAX,
+        handover: crate::options::Handover::default(),
         command_dir: None,
     }
 }

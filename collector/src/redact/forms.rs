@@ -405,3 +405,39 @@ pub(crate) const SPECS: &[Spec] = &[
         r#"(?i)\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?["'](?<s>[^"']+)["']"#,
     ),
 ];
+
+/// The classes that placeholders name, with how each is recognised.
+pub fn classes() -> Vec<(&'static str, String)> {
+    let mut classes: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for spec in SPECS {
+        *classes.entry(spec.class).or_default() += 1;
+    }
+    let by_form = classes
+        .into_iter()
+        .map(|(class, forms)| (class, format!("by its form ({forms})")));
+    let by_name = [
+        (
+            "password, secret, token, api-key, access-key, credential, auth, cookie",
+            "by the name in front of it, in YAML, JSON, TOML, XML, env lists, units, arguments, logs, inside base64 and gzip",
+        ),
+        (
+            "password",
+            "by the program that takes it (mysql -p, curl -u, sshpass -p and others)",
+        ),
+        (
+            "private-key",
+            "PEM blocks over several lines, also escaped, in base64, or with a log's prefix",
+        ),
+        (
+            "secret-data",
+            "all data of Secret objects that a file or annotation holds",
+        ),
+        (
+            "left-out, archive",
+            "archives, key stores and binary files that cannot be searched",
+        ),
+    ];
+    by_form
+        .chain(by_name.map(|(class, how)| (class, how.to_owned())))
+        .collect()
+}

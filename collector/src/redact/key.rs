@@ -8,7 +8,7 @@ use ring::hmac;
 
 use crate::anonymize::Anonymizer;
 
-/// The most secret values that are remembered for the leak check, and the longest of them.
+/// The most secret values that are remembered for the leak check, and how much of each.
 const MAX_SEEN: usize = 100_000;
 const MAX_SEEN_BYTES: usize = 512;
 /// A shorter value stands in too many harmless places to be searched for.
@@ -92,9 +92,10 @@ impl Key {
 
     /// Keeps a secret's value in memory until the run ends, for the leak check.
     pub fn remember(&self, secret: &[u8]) {
-        if !(MIN_SEEN_BYTES..=MAX_SEEN_BYTES).contains(&secret.len()) {
+        if secret.len() < MIN_SEEN_BYTES {
             return;
         }
+        let secret = &secret[..secret.len().min(MAX_SEEN_BYTES)];
         let mut seen = self
             .inner
             .seen

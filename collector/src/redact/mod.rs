@@ -24,6 +24,7 @@ mod value;
 mod words;
 mod wrapped;
 
+pub use forms::classes;
 pub use key::Key;
 pub use name::{clean_name, clean_sentence};
 

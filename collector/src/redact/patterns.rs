@@ -35,12 +35,9 @@ const NAMES: [&str; 21] = [
     "community",
 ];
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 23] = [
+const OTHERS: [&str; 20] = [
     "-----begin",
-    "kind",
-    "data:",
-    "private-lines",
-    "value:", // lists of bytes
+    "private-lines", // lists of bytes
     ":[1",
     ":[2",
     ":[3",

@@ -1,6 +1,10 @@
 //! Which key names say that their value is a secret. The last word of a name decides: `secretName` is a name,
 //! `tokenExpirationSeconds` are seconds, `clientSecret` is a secret.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// What a secret is called in its placeholder, and how sure the name alone makes us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyClass {
@@ -109,8 +113,32 @@ const ENDINGS: [(&str, &str); 24] = [
     ("credential", "credential"),
 ];
 
+/// One of these stands in every name of a secret; most names have none.
+static STEMS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build([
+            "pass",
+            "pw",
+            "psk",
+            "secret",
+            "token",
+            "key",
+            "cred",
+            "auth",
+            "cookie",
+            "pat",
+            "jwt",
+            "community",
+        ])
+        .ok()
+});
+
 /// The class of the secret that a key of this name holds, if it does.
 pub(crate) fn classify(key: &str) -> Option<KeyClass> {
+    if STEMS.as_ref().is_some_and(|stems| !stems.is_match(key)) {
+        return None;
+    }
     let mut words = split(key);
     while words.len() > 1
         && words.last().is_some_and(|word| {
