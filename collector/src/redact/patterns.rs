@@ -35,8 +35,9 @@ const NAMES: [&str; 21] = [
     "community",
 ];
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 21] = [
     "-----begin",
+    "data:",
     "private-lines", // lists of bytes
     ":[1",
     ":[2",

@@ -9,6 +9,7 @@ mod bad_input;
 mod bare_machine;
 mod cluster;
 mod determinism;
+mod handover;
 mod real_node;
 mod root_tree;
 mod samples;

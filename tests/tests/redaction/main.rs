@@ -2,6 +2,15 @@
 //!
 //! `CASEFILE_REDACTION_TABLE=1 cargo test -p casefile-tests --test redaction -- --nocapture` prints the tables.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "tests print what they measure, and their helpers fail as they do"
+)]
+
+mod samples;
+
 use casefile_collector::redact::{Content, Key, Redactor, clean_name};
 use casefile_tests::planted::{self, Document, Figures};
 
@@ -45,4 +54,38 @@ fn planted_secrets_are_replaced_and_look_alikes_stay() {
         figures.unstable.is_empty(),
         "documents change when redacted again"
     );
+}
+
+/// No part of a planted secret in any byte of what comes out, in any chunking, and what comes out parses.
+mod chunks {
+    use super::*;
+    use casefile_tests::planted::{parses, reveals, secrets};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn no_chunking_lets_a_planted_secret_through(seed in 2_u64..6, which in any::<prop::sample::Index>(), chunk in 1_usize..300) {
+            let cases = secrets(seed);
+            let case = &cases[which.index(cases.len())];
+            let content = match case.document.content {
+                planted::Content::Text => Content::Text,
+                planted::Content::JsonLines => Content::JsonLines,
+            };
+            let mut redactor = Redactor::new(content, Key::random().unwrap());
+            let mut out = Vec::new();
+            for piece in case.document.bytes.chunks(chunk) {
+                redactor.push(piece, &mut out);
+            }
+            redactor.finish(&mut out);
+            if case.place != "file name" {
+                for needle in &case.needles {
+                    prop_assert!(!reveals(&out, needle), "{}: {}", case.kind, case.place);
+                }
+            }
+            if parses(case.document.format, &case.document.bytes).is_ok() {
+                prop_assert!(parses(case.document.format, &out).is_ok(), "{}: {}", case.kind, case.place);
+            }
+        }
+    }
 }
