@@ -22,18 +22,22 @@ pub enum Command {
     Report(ReportArgs),
     /// Print the diagnosis.
     Diagnose(DiagnoseArgs),
+    /// Write the change that removes a cause as files, tried on the captured state.
+    Fix(FixArgs),
+    /// Say what changed between bundles of one site, and whether the incident is over.
+    Diff(DiffArgs),
     /// List the entries of a bundle.
     Ls(LsArgs),
     /// Print one entry of a bundle.
     Cat(CatArgs),
-    /// List, show and test the rules.
+    /// List, show, test, write and document the rules.
     Rules(RulesArgs),
 }
 
 /// Rules to use.
 #[derive(Debug, Args)]
 pub struct RuleArgs {
-    /// Folder of further rules (YAML); a file with a known id replaces that rule.
+    /// Folder of further rules (YAML, also in folders below); a file with a known id replaces that rule.
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
 }
@@ -114,6 +118,60 @@ impl FailOn {
     }
 }
 
+/// Arguments of `fix`.
+#[derive(Debug, Args)]
+pub struct FixArgs {
+    /// Bundle or unpacked bundle.
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+    /// Folder to write to; made if it does not exist.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Try this change instead of the rules': a values file, a drop-in, `ufw route` rules, a manifest, or changes.yaml.
+    #[arg(long, value_name = "FILE")]
+    pub what_if: Vec<PathBuf>,
+    /// Cause that the change is for; the first of the diagnosis if not given.
+    #[arg(long, value_name = "ID", requires = "what_if")]
+    pub cause: Option<String>,
+    /// Helm release that a values file is for.
+    #[arg(long, value_name = "NAMESPACE/RELEASE", requires = "what_if")]
+    pub release: Option<String>,
+    /// Path on the node that a configuration file is for.
+    #[arg(long, value_name = "PATH", requires = "what_if")]
+    pub at: Option<String>,
+    /// Node that the change is for, where the bundle holds several.
+    #[arg(long, value_name = "NAME", requires = "what_if")]
+    pub node: Option<String>,
+    /// Rules.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Bundles in the order of time; each is compared with the one before it.
+    #[arg(required = true, num_args = 2.., value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Output.
+    #[arg(long, default_value = "text")]
+    pub format: DiffFormat,
+    /// Rules.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// A format of `diff`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For a person.
+    Text,
+    /// For the ticket.
+    Md,
+    /// For a program: one document a pair.
+    Json,
+}
+
 /// Arguments of `ls`.
 #[derive(Debug, Args)]
 pub struct LsArgs {
@@ -147,7 +205,7 @@ pub struct RulesArgs {
 /// What to do with the rules.
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
-    /// List all rules.
+    /// List all rules: family, id, severity, title.
     List(RuleArgs),
     /// Show one rule as a page of a runbook.
     Show {
@@ -159,4 +217,26 @@ pub enum RulesCommand {
     },
     /// Check the rules and run the examples inside them.
     Test(RuleArgs),
+    /// Write a new rule to start from; it passes its checks and its own examples.
+    New {
+        /// Cause id: lower-case letters, digits and hyphens.
+        id: String,
+        /// Family, the folder that it is written to.
+        #[arg(long, default_value = "node")]
+        family: String,
+        /// Folder of rules, as given to `--rules`.
+        #[arg(short, long, value_name = "DIR", default_value = ".")]
+        output: PathBuf,
+    },
+    /// Print the JSON schema of a rule file, for editors.
+    Schema,
+    /// Write all rules as a reference to browse: an index by family, one Markdown page a rule.
+    Docs {
+        /// Folder to write to; made if it does not exist.
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+        /// Rules.
+        #[command(flatten)]
+        rules: RuleArgs,
+    },
 }

@@ -7,13 +7,14 @@ use anyhow::{Context, bail};
 use casefile_bundle::{Limits, OpenError};
 
 use crate::cli::{
-    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, LsArgs, ReportArgs, ReportFormat,
-    RuleArgs, RulesArgs, RulesCommand,
+    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, DiffArgs, DiffFormat, FixArgs, LsArgs,
+    ReportArgs, ReportFormat, RuleArgs, RulesArgs, RulesCommand,
 };
+use crate::compare;
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::model::Analysis;
 use crate::report::{self, Format};
-use crate::rules::{self, examples, show};
+use crate::rules::{self, RuleError, RuleSet, docs, examples, scaffold, schema, show};
 
 /// How a command ended; the numbers are the exit codes of the README.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,26 +41,43 @@ pub fn run(cli: Cli, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Res
     match cli.command {
         Command::Report(args) => report(&args, out, errors),
         Command::Diagnose(args) => diagnose(&args, out, errors),
+        Command::Fix(args) => fix(&args, out, errors),
+        Command::Diff(args) => diff(&args, out, errors),
         Command::Ls(args) => ls(&args, out),
         Command::Cat(args) => cat(&args, out, errors),
         Command::Rules(args) => rules_command(&args, out, errors),
     }
 }
 
-fn analyzer(args: &RuleArgs, errors: &mut dyn Write) -> anyhow::Result<Analyzer> {
+/// The rules of the analyzer and those of `--rules`. A file that cannot be used is told, and the others
+/// run; the exit is then that of wrong usage, so that a script does not take a part of the rules for all.
+fn load(
+    args: &RuleArgs,
+    errors: &mut dyn Write,
+) -> anyhow::Result<(RuleSet, Vec<RuleError>, Exit)> {
     let (set, faults) = rules::load(args.rules.as_deref())?;
-    for fault in faults {
+    for fault in &faults {
         writeln!(
             errors,
             "warning: {fault}; this rule is left out, the others run"
         )?;
     }
-    Ok(Analyzer::new(set)?)
+    let exit = if faults.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Usage
+    };
+    Ok((set, faults, exit))
+}
+
+fn analyzer(args: &RuleArgs, errors: &mut dyn Write) -> anyhow::Result<(Analyzer, Exit)> {
+    let (set, faults, exit) = load(args, errors)?;
+    Ok((Analyzer::new(set)?.without(&faults), exit))
 }
 
 fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
     report::check_output_dir(&args.output)?;
-    let analyzer = analyzer(&args.rules, errors)?;
+    let (analyzer, exit) = analyzer(&args.rules, errors)?;
     let formats: Vec<Format> = args
         .format
         .iter()
@@ -87,7 +105,7 @@ fn report(args: &ReportArgs, out: &mut dyn Write, errors: &mut dyn Write) -> any
         }
         warn_problems(&analysis, errors)?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// The outcome in one line.
@@ -129,8 +147,7 @@ fn diagnose(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
-    let analyzer = analyzer(&args.rules, errors)?;
-    let mut exit = Exit::Done;
+    let (analyzer, mut exit) = analyzer(&args.rules, errors)?;
     for input in &args.inputs {
         let analysis = analyze(&analyzer, input)?;
         match args.format {
@@ -146,6 +163,33 @@ fn diagnose(
         });
         if reached {
             exit = Exit::Findings;
+        }
+    }
+    Ok(exit)
+}
+
+fn fix(args: &FixArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    report::check_output_dir(&args.output)?;
+    let (analyzer, exit) = analyzer(&args.rules, errors)?;
+    let inside = unpacked_inside(&args.input);
+    let input = inside.as_deref().unwrap_or(&args.input);
+    crate::fix::command::run(args, &analyzer, input, out)?;
+    Ok(exit)
+}
+
+fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    let (analyzer, exit) = analyzer(&args.rules, errors)?;
+    let inputs: Vec<PathBuf> = args
+        .inputs
+        .iter()
+        .map(|input| unpacked_inside(input).unwrap_or_else(|| input.clone()))
+        .collect();
+    for pair in inputs.windows(2) {
+        let one = compare::compare(&analyzer, &pair[0], &pair[1])?;
+        match args.format {
+            DiffFormat::Text => write!(out, "{}", compare::text(&one))?,
+            DiffFormat::Md => write!(out, "{}", compare::markdown(&one))?,
+            DiffFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&one)?)?,
         }
     }
     Ok(exit)
@@ -287,25 +331,76 @@ fn rules_command(
 ) -> anyhow::Result<Exit> {
     match &args.command {
         RulesCommand::List(rules) => {
-            let (set, _) = rules::load(rules.rules.as_deref())?;
+            let (set, _, exit) = load(rules, errors)?;
             show::list(&set, out)?;
-            Ok(Exit::Done)
+            Ok(exit)
         }
         RulesCommand::Show { id, rules } => {
-            let (set, _) = rules::load(rules.rules.as_deref())?;
-            match set.rules.iter().find(|rule| rule.file.id == *id) {
-                Some(rule) => show::page(rule, out)?,
-                None => {
-                    writeln!(
-                        errors,
-                        "error: no rule {id:?}; `casefile-analyzer rules list` lists them"
-                    )?;
-                    return Ok(Exit::Usage);
-                }
-            }
-            Ok(Exit::Done)
+            let (set, _, exit) = load(rules, errors)?;
+            let Some(rule) = set.rules.iter().find(|rule| rule.file.id == *id) else {
+                writeln!(errors, "error: there is no rule {id}{}", like(&set, id))?;
+                return Ok(Exit::Usage);
+            };
+            show::page(&set, rule, &|id| format!("`{id}`"), out)?;
+            Ok(exit)
         }
         RulesCommand::Test(rules) => test_rules(rules.rules.as_deref(), out, errors),
+        RulesCommand::New { id, family, output } => {
+            let path = scaffold::write(id, family, output)?;
+            writeln!(out, "wrote {}", path.display())?;
+            let folder = output.display();
+            writeln!(
+                out,
+                "check it with: casefile-analyzer rules test --rules {folder}"
+            )?;
+            Ok(Exit::Done)
+        }
+        RulesCommand::Schema => {
+            writeln!(out, "{}", serde_json::to_string_pretty(&schema::schema())?)?;
+            Ok(Exit::Done)
+        }
+        RulesCommand::Docs { output, rules } => {
+            let (set, _, exit) = load(rules, errors)?;
+            let written = docs::write(&set, output)
+                .with_context(|| format!("writing the reference to {}", output.display()))?;
+            let index = output.join("README.md");
+            writeln!(
+                out,
+                "wrote {} files; start at {}",
+                written.len(),
+                index.display()
+            )?;
+            Ok(exit)
+        }
+    }
+}
+
+/// Ids that share a word with one that does not exist.
+fn like(set: &RuleSet, id: &str) -> String {
+    const SHOWN: usize = 5;
+    let words: Vec<&str> = id.split('-').filter(|word| word.len() > 2).collect();
+    let mut near: Vec<(usize, &str)> = set
+        .rules
+        .iter()
+        .map(|rule| rule.file.id.as_str())
+        .map(|known| {
+            (
+                words.iter().filter(|word| known.contains(*word)).count(),
+                known,
+            )
+        })
+        .filter(|(shared, _)| *shared > 0)
+        .collect();
+    near.sort_by_key(|(shared, known)| (std::cmp::Reverse(*shared), *known));
+    let names: Vec<&str> = near
+        .into_iter()
+        .take(SHOWN)
+        .map(|(_, known)| known)
+        .collect();
+    if names.is_empty() {
+        "; `casefile-analyzer rules list` lists them".to_owned()
+    } else {
+        format!("; did you mean {}?", names.join(", "))
     }
 }
 

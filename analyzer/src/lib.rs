@@ -5,14 +5,19 @@
 
 pub mod cli;
 pub mod commands;
+pub mod compare;
 pub mod containerd;
 pub mod derive;
 pub mod diagnose;
 pub mod facts;
 pub mod firewall;
+pub mod fix;
+pub mod gpu;
+pub mod loose;
 pub mod model;
 pub mod parsers;
 pub mod report;
 pub mod rules;
 pub mod scan;
+pub mod scheduling;
 pub mod sources;

@@ -8,8 +8,23 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+pub mod state;
+
+use state::{PacketPath, RuntimeLayers, State};
+
 /// How sure a cause is, from the strongest to the weakest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Discriminating evidence was seen: nothing else in the catalogue looks like this.
@@ -43,7 +58,18 @@ impl Verdict {
 }
 
 /// How bad it is for the people who use the node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The node or the cluster is down, or data is at risk.
@@ -166,6 +192,16 @@ pub struct Cell {
     pub place: Option<Place>,
 }
 
+/// A drawing that explains a cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Figure {
+    /// The way of a packet through the captured firewall.
+    PacketPath(PacketPath),
+    /// Which file of a containerd's configuration set what.
+    RuntimeLayers(RuntimeLayers),
+}
+
 /// One step of a fix, a verification or a mitigation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
@@ -242,6 +278,8 @@ pub struct Incident {
     pub observations: Vec<Observation>,
     /// Tables that explain it.
     pub tables: Vec<Table>,
+    /// Drawings that explain it.
+    pub figures: Vec<Figure>,
     /// What to do.
     pub remedy: Remedy,
     /// Further reading, from the rule.
@@ -300,7 +338,8 @@ pub struct Coverage {
     pub source: String,
     /// Title, e.g. "System journal".
     pub title: String,
-    /// `collected`, `partial`, `skipped`, `failed`, or `unknown` when there is no manifest.
+    /// `collected`, `partial`, `skipped`, `failed`; without a manifest `unknown`, `absent`, or `excerpt`
+    /// where a text holds pieces of it.
     pub outcome: String,
     /// Why it is not complete.
     pub why: Option<String>,
@@ -381,6 +420,28 @@ pub struct EnvironmentItem {
     pub place: Option<Place>,
 }
 
+/// What the manifest says of an entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Digest {
+    /// SHA-256 of the content, in hexadecimal.
+    pub sha256: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Why part of the content is missing.
+    pub truncated: Option<String>,
+    /// How many secrets were taken out of it.
+    pub redacted: u64,
+}
+
+/// Which rules judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RulesUsed {
+    /// How many.
+    pub count: u64,
+    /// SHA-256 over their names and texts, in hexadecimal.
+    pub digest: String,
+}
+
 /// Everything that an analysis found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Analysis {
@@ -404,4 +465,10 @@ pub struct Analysis {
     pub impact: Impact,
     /// Versions and machines.
     pub environment: Vec<EnvironmentItem>,
+    /// What nodes, GPUs and runtimes looked like.
+    pub state: State,
+    /// What the manifest says of each entry that is named in this analysis, by path.
+    pub digests: BTreeMap<String, Digest>,
+    /// The rules that judged.
+    pub rules: RulesUsed,
 }

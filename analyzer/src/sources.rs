@@ -6,6 +6,7 @@
 use casefile_bundle::{Outcome, Summary};
 
 use crate::model::Coverage;
+use crate::scan::pasted::Origins;
 
 /// A source as the analyzer knows it.
 pub struct Source {
@@ -86,6 +87,13 @@ pub fn find(id: &str) -> Option<&'static Source> {
     SOURCES.iter().find(|source| source.id == id)
 }
 
+/// The source that writes this entry.
+pub fn of_entry(path: &str) -> Option<&'static Source> {
+    SOURCES
+        .iter()
+        .find(|source| source.entries.iter().any(|entry| covers(entry, path)))
+}
+
 /// Which sources this input has.
 pub struct Availability {
     coverage: Vec<Coverage>,
@@ -133,6 +141,25 @@ impl Availability {
     /// Whether the source was collected, at least in part.
     pub fn has(&self, source: &str) -> bool {
         self.there.contains(&source)
+    }
+
+    /// Notes the sources of which a text holds pieces: a piece is no source, but it was seen.
+    pub fn with_pieces(mut self, origins: &Origins) -> Self {
+        for row in self
+            .coverage
+            .iter_mut()
+            .filter(|row| row.outcome == "absent")
+        {
+            let entries = find(&row.source).map_or(&[][..], |source| source.entries);
+            let covered = |path: &str| entries.iter().any(|entry| covers(entry, path));
+            if let Some((_, place)) = origins.iter().find(|(path, _)| covered(path)) {
+                row.outcome = "excerpt".into();
+                row.why = Some(format!(
+                    "only what was pasted, such as the piece at {place}"
+                ));
+            }
+        }
+        self
     }
 
     /// The coverage rows, to be completed with what cannot be said.

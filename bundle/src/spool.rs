@@ -159,6 +159,18 @@ impl FinishedEntry {
         self.bytes
     }
 
+    /// The most bytes that the content can take in the bundle: compressed where it is compressed already.
+    pub fn stored_at_most(&self) -> u64 {
+        match &self.content {
+            // What gzip cannot shrink grows by a few bytes a block.
+            Content::Raw(raw) => raw.len() as u64 + (raw.len() as u64 >> 10) + 1024,
+            Content::Packed { memory, file } => {
+                let spilled = file.as_ref().and_then(|file| file.metadata().ok());
+                memory.len() as u64 + spilled.map_or(0, |meta| meta.len())
+            }
+        }
+    }
+
     /// SHA-256 of the content, 64 lower-case hex digits.
     pub fn sha256(&self) -> &str {
         &self.sha256

@@ -68,6 +68,42 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+impl Cli {
+    /// The options of `collect`, for the commands that have them.
+    pub fn options(&self) -> Option<&CollectArgs> {
+        match &self.command {
+            None => Some(&self.collect),
+            Some(
+                Command::Collect(options)
+                | Command::Plan {
+                    collect: options, ..
+                },
+            ) => Some(options),
+            Some(
+                Command::Verify { .. }
+                | Command::Reveal { .. }
+                | Command::Man
+                | Command::Completions { .. },
+            ) => None,
+        }
+    }
+
+    /// As clap's own, for arguments that need not come from the process.
+    pub(crate) fn try_parse_from_args(
+        args: impl IntoIterator<Item = std::ffi::OsString>,
+    ) -> Result<Self, clap::Error> {
+        Self::try_parse_from(args)
+    }
 }
 
 /// How `plan` prints.
@@ -122,6 +158,9 @@ pub struct CollectArgs {
     /// Time limit of each source
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub source_timeout: Option<Duration>,
+    /// The most content (before compression) that each source may add
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub source_max_size: Option<u64>,
     /// The most content (before compression) that the bundle takes
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size)]
     pub max_size: u64,
@@ -140,6 +179,24 @@ pub struct CollectArgs {
     /// Encrypt to this recipient, or to those of a file; may be given several times
     #[arg(long, value_name = "age1...|FILE")]
     pub encrypt_to: Vec<String>,
+    /// Only what the API server has, and nothing of this machine
+    #[arg(long, conflicts_with = "root")]
+    pub cluster_only: bool,
+    /// Journals of these other nodes too, read through the API (needs nodes/proxy and NodeLogQuery); "all" for every node
+    #[arg(long, value_name = "NODE", value_delimiter = ',')]
+    pub node_logs: Vec<String>,
+    /// Enter this folder first: a node's root, mounted into a privileged pod. Unlike --root, its commands run too
+    #[arg(long, value_name = "DIR", conflicts_with = "root")]
+    pub chroot: Option<PathBuf>,
+    /// End with 0 even where something is missing: for jobs that would be run again
+    #[arg(long)]
+    pub accept_partial: bool,
+    /// Take options from this TOML file: since = "2h", skip = ["journal"]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Also resolve names and connect to servers that this node's configuration names, to see what the node reaches
+    #[arg(long)]
+    pub probe: bool,
     /// How to show progress
     #[arg(long, value_enum, default_value_t = ProgressMode::Auto)]
     pub progress: ProgressMode,
@@ -152,6 +209,12 @@ pub struct CollectArgs {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(String);
+
+impl UsageError {
+    pub(crate) fn new(what: String) -> Self {
+        Self(what)
+    }
+}
 
 impl CollectArgs {
     /// Checks the options and fills in the rest.
@@ -185,6 +248,15 @@ impl CollectArgs {
                 "--anonymize with -o - needs --map FILE: there is no file to put the map beside",
             );
         }
+        if let Some(limit) = self
+            .source_max_size
+            .filter(|limit| *limit > self.max_size || *limit == 0)
+        {
+            return fail(format!(
+                "--source-max-size ({limit}) must be above 0 and not above --max-size ({})",
+                self.max_size
+            ));
+        }
         check_root(&self.root)?;
         if let Some(file) = &self.kubeconfig
             && let Err(error) = std::fs::File::open(file)
@@ -201,6 +273,7 @@ impl CollectArgs {
             kubeconfig: self.kubeconfig.clone(),
             timeout: self.timeout,
             source_timeout: self.source_timeout,
+            source_max_size: self.source_max_size,
             max_size: self.max_size,
             handover: Handover {
                 anonymize: self.anonymize.iter().copied().collect(),
@@ -209,6 +282,9 @@ impl CollectArgs {
                 sign_key: self.sign_key.clone(),
                 encrypt_to: self.encrypt_to.clone(),
             },
+            cluster_only: self.cluster_only,
+            node_logs: self.node_logs.iter().cloned().collect(),
+            probe: self.probe,
             command_dir: self.command_dir.clone(),
         })
     }

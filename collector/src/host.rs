@@ -98,6 +98,23 @@ impl Host {
         self.root == Path::new("/")
     }
 
+    /// The files as a process sees them: these, or those of its own mount namespace (a snap, a container).
+    pub fn seen_by(&self, pid: u32) -> Self {
+        let namespace = |who: &str| fs::read_link(format!("/proc/{who}/ns/mnt")).ok();
+        let own = namespace("self");
+        match namespace(&pid.to_string()) {
+            Some(other) if self.is_live() && own.is_some_and(|own| own != other) => {
+                Self::new(format!("/proc/{pid}/root"))
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// Whether these are the same files as another's.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
+
     /// Runs blocking work with this host on a thread that may hang without harm to others.
     /// None when the work panicked.
     pub async fn on_thread<T: Send + 'static>(

@@ -2,11 +2,17 @@
 
 pub mod anonymize;
 pub mod cli;
+pub mod cli_config;
 pub mod cluster;
+mod cri;
+mod elf;
 pub mod exec;
 pub mod files;
 pub mod host;
+pub mod inventory;
+mod ld_cache;
 pub mod leak;
+mod newest;
 pub mod options;
 pub mod out;
 pub mod outcome;
@@ -17,17 +23,20 @@ pub mod progress;
 pub mod redact;
 pub mod run;
 pub mod seal;
+pub mod sink;
 pub mod source;
 pub mod sources;
 pub mod summary;
+mod sysfs;
 pub mod take;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Parser;
+use clap::CommandFactory;
 
 use crate::cli::{Cli, CollectArgs, Command, PlanFormat};
 use crate::run::RunError;
@@ -37,9 +46,19 @@ const NO_OUTPUT: u8 = 3;
 const PARTIAL: u8 = 4;
 const BUG: u8 = 70;
 
+/// How much less than its neighbours the collector wants of the processor. The kernel derives the priority of disk
+/// access from it: best effort, second lowest.
+const NICE: i32 = 10;
+
 /// Does what the command line says. The exit code says how it went, as `--help` explains.
 pub fn start() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match cli_config::parse(arguments()) {
+        Ok(cli) => cli,
+        Err(error) => {
+            complain(&error);
+            return ExitCode::from(USAGE);
+        }
+    };
     let code = match cli.command {
         None => collect(&cli.collect),
         Some(Command::Collect(args)) => collect(&args),
@@ -57,8 +76,48 @@ pub fn start() -> ExitCode {
             report,
             output,
         }) => reveal(&map, &report, output.as_deref()),
+        Some(Command::Man) => printed(clap_mangen::Man::new(Cli::command()).render(&mut stdout())),
+        Some(Command::Completions { shell }) => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "casefile-collector", &mut text);
+            printed(stdout().write_all(&text))
+        }
     };
     ExitCode::from(code)
+}
+
+/// The arguments of this process. As a plugin of kubectl it runs on somebody's own machine, which is no part of the case.
+fn arguments() -> Vec<OsString> {
+    let mut args: Vec<OsString> = std::env::args_os().collect();
+    let name = args.first().map(Path::new).and_then(Path::file_name);
+    let plugin = name.is_some_and(|name| name.to_string_lossy().starts_with("kubectl-"));
+    let mine = ["--root", "--chroot", "--cluster-only"];
+    let told = args.iter().any(|arg| {
+        let arg = arg.to_string_lossy();
+        mine.iter().any(|one| arg.split('=').next() == Some(one))
+    });
+    let command = args.get(1).map(|arg| arg.to_string_lossy().into_owned());
+    match command.as_deref() {
+        _ if !plugin || told => {}
+        Some("collect" | "plan") => args.insert(2, "--cluster-only".into()),
+        Some(option) if !option.starts_with('-') => {}
+        _ => args.insert(1, "--cluster-only".into()),
+    }
+    args
+}
+
+fn stdout() -> std::io::StdoutLock<'static> {
+    std::io::stdout().lock()
+}
+
+fn printed(result: std::io::Result<()>) -> u8 {
+    match result {
+        Ok(()) => 0,
+        Err(error) => {
+            complain(&format!("cannot print: {error}"));
+            NO_OUTPUT
+        }
+    }
 }
 
 fn complain(what: &dyn std::fmt::Display) {
@@ -66,7 +125,23 @@ fn complain(what: &dyn std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "casefile-collector: {what}");
 }
 
+/// Makes a folder the root of this process, as `--chroot` asks.
+fn enter(root: Option<&Path>) -> Result<(), String> {
+    let Some(root) = root else { return Ok(()) };
+    let entered = rustix::process::chroot(root).map_err(std::io::Error::from);
+    entered
+        .and_then(|()| std::env::set_current_dir("/"))
+        .map_err(|error| {
+            let root = root.display();
+            format!("--chroot {root}: {error} (it needs root, or a privileged pod with the node's root mounted there)")
+        })
+}
+
 fn collect(args: &CollectArgs) -> u8 {
+    if let Err(why) = enter(args.chroot.as_deref()) {
+        complain(&why);
+        return USAGE;
+    }
     let options = match args.resolve() {
         Ok(options) => options,
         Err(error) => {
@@ -74,6 +149,8 @@ fn collect(args: &CollectArgs) -> u8 {
             return USAGE;
         }
     };
+    // Before there are threads: each inherits it, and so does every command. Refused, it is no reason not to collect.
+    let _ = rustix::process::nice(NICE);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
         .enable_all()
@@ -91,12 +168,13 @@ fn collect(args: &CollectArgs) -> u8 {
         complain(&format!("--kubeconfig {error}"));
         return USAGE;
     }
-    let wanted = sources::SOURCES
-        .iter()
-        .filter(|source| plan::not_wanted(source, &options).is_none())
-        .count();
-    let progress = Arc::new(progress::Progress::new(args.progress, wanted));
-    let result = runtime.block_on(run::run(options, args.output.as_deref(), progress));
+    let progress = Arc::new(progress::Progress::new(args.progress, options.timeout));
+    let result = runtime.block_on(run::run(
+        options,
+        sources::SOURCES,
+        args.output.as_deref(),
+        progress,
+    ));
     // Threads that hang in a dead file system must not hold the program.
     runtime.shutdown_background();
     match result {
@@ -107,7 +185,7 @@ fn collect(args: &CollectArgs) -> u8 {
             } else {
                 summary::print(&report, &mut std::io::stdout().lock())
             };
-            if summary::complete(&report) {
+            if summary::complete(&report) || args.accept_partial {
                 0
             } else {
                 PARTIAL

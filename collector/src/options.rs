@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::anonymize::Class;
+use crate::source::Source;
 
 /// Everything a source may ask about this run. Made once by `cli`, read by all.
 #[derive(Debug, Clone)]
@@ -31,6 +32,14 @@ pub struct Options {
     pub max_size: u64,
     /// What leaves the site, and how.
     pub handover: Handover,
+    /// Where set, the most bytes of content that each source may add.
+    pub source_max_size: Option<u64>,
+    /// Only sources of the API server.
+    pub cluster_only: bool,
+    /// Other nodes whose journals are read through the API; `all` for every node.
+    pub node_logs: BTreeSet<String>,
+    /// Whether the node's own reach is probed, which sends packets.
+    pub probe: bool,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
 }
@@ -56,6 +65,17 @@ impl Options {
         self.root == std::path::Path::new("/")
     }
 
+    /// The most bytes of content that a source may add where `sources` of them run. With a small bundle, no source takes
+    /// more than half of it from the others.
+    pub fn most_of(&self, source: &Source, sources: usize) -> u64 {
+        let own = self.source_max_size.unwrap_or(source.max_bytes);
+        own.min(if sources > 1 {
+            self.max_size / 2
+        } else {
+            self.max_size
+        })
+    }
+
     /// The options as `casefile.json` records them.
     pub fn recorded(&self) -> BTreeMap<String, String> {
         let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(",");
@@ -69,6 +89,7 @@ impl Options {
             ("only", &self.only),
             ("skip", &self.skip),
             ("namespace", &self.namespaces),
+            ("node-logs", &self.node_logs),
         ] {
             if !set.is_empty() {
                 map.insert(key.to_owned(), list(set));
@@ -88,6 +109,12 @@ impl Options {
         }
         if !handover.allow_leak.is_empty() {
             map.insert("allow-leak".to_owned(), list(&handover.allow_leak));
+        }
+        if let Some(limit) = self.source_max_size {
+            map.insert("source-max-size".to_owned(), limit.to_string());
+        }
+        if self.probe {
+            map.insert("probe".to_owned(), "true".to_owned());
         }
         if let Some(file) = &self.kubeconfig {
             map.insert("kubeconfig".to_owned(), file.display().to_string());

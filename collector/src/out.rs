@@ -261,11 +261,22 @@ impl Tail {
                 _ => self.lines.push_back(line.to_vec()),
             }
             while self.bytes > self.keep && self.lines.len() > 1 {
-                if let Some(old) = self.lines.pop_front() {
-                    self.bytes -= old.len();
-                    self.dropped += old.len() as u64;
-                }
+                self.drop_oldest();
             }
+        }
+    }
+
+    /// Makes it fit into what room is left, the newest kept.
+    fn keep(&mut self, most: usize) {
+        while self.bytes > most && !self.lines.is_empty() {
+            self.drop_oldest();
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(old) = self.lines.pop_front() {
+            self.bytes -= old.len();
+            self.dropped += old.len() as u64;
         }
     }
 }
@@ -339,7 +350,8 @@ impl EntryWriter {
     fn close(&mut self) -> Result<Option<Done>, OutError> {
         self.redactor.finish(&mut self.buffer);
         self.drain()?;
-        if let Some(tail) = self.tail.take() {
+        if let Some(mut tail) = self.tail.take() {
+            tail.keep(usize::try_from(self.out.room()).unwrap_or(usize::MAX));
             for line in tail.lines {
                 self.take(&line)?;
             }

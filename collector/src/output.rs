@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::io::{self, Seek};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use casefile_bundle::{BundlePath, EntryMeta, Header, ManifestEnd, WriteError, Writer};
-use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +20,7 @@ use crate::progress::human;
 use crate::redact::Key;
 use crate::seal::encrypt::Recipients;
 use crate::seal::sign::Signer;
+use crate::sink::{Room, Sink, free_space};
 
 /// Less free space than this holds no bundle worth having.
 const MIN_FREE: u64 = 4 << 20;
@@ -72,14 +72,6 @@ pub enum OutputError {
     },
 }
 
-/// Where the bundle goes.
-enum Sink {
-    File(File),
-    /// A file without a name, which is gone when the program ends: for what is sent on when it is finished.
-    Hidden(File),
-    Stdout(io::Stdout),
-}
-
 /// What the writer and the sources tell each other.
 pub struct Signals {
     /// The sources shall stop: there is no place for what they bring.
@@ -104,39 +96,25 @@ pub struct Delivery {
     pub incomplete: Vec<String>,
 }
 
-/// A sink that knows its size and checksum.
-pub struct Hashing {
-    sink: Sink,
-    hash: Sha256,
-    bytes: u64,
-}
-
-impl Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match &mut self.sink {
-            Sink::File(file) | Sink::Hidden(file) => file.write(bytes)?,
-            Sink::Stdout(stdout) => stdout.write(bytes)?,
-        };
-        self.hash.update(&bytes[..written]);
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::File(file) | Sink::Hidden(file) => file.flush(),
-            Sink::Stdout(stdout) => stdout.flush(),
-        }
-    }
-}
-
 /// The opened output.
 pub struct Output {
-    hashing: Hashing,
+    sink: Sink,
+    /// The same file where it has no name: what is in it is sent on when it is finished.
+    hidden: Option<File>,
     /// Final name and the name until then; none for standard output.
     names: Option<(PathBuf, PathBuf)>,
     /// Where big entries are buffered.
     pub spill_dir: PathBuf,
+}
+
+/// An entry for which the disk has no room.
+pub struct LeftOut {
+    /// The source that it comes from.
+    pub source: String,
+    /// Where it would lie in the bundle.
+    pub path: BundlePath,
+    /// Its size before compression.
+    pub bytes: u64,
 }
 
 /// A finished bundle.
@@ -158,8 +136,10 @@ impl Output {
         let path = match wanted {
             Some(path) if path == Path::new("-") => {
                 let spill_dir = std::env::temp_dir();
+                let (sink, hidden) = hidden(&spill_dir)?;
                 return Ok(Self {
-                    hashing: hashing(hidden(&spill_dir)?),
+                    sink,
+                    hidden: Some(hidden),
                     names: None,
                     spill_dir,
                 });
@@ -197,13 +177,15 @@ impl Output {
                 free: human(free),
             });
         }
-        let sink = if encrypted {
-            hidden(&dir)?
+        let (sink, hidden) = if encrypted {
+            let (sink, hidden) = hidden(&dir)?;
+            (sink, Some(hidden))
         } else {
-            Sink::File(file)
+            (Sink::file(file, &dir), None)
         };
         Ok(Self {
-            hashing: hashing(sink),
+            sink,
+            hidden,
             names: Some((path, partial)),
             spill_dir: dir,
         })
@@ -221,7 +203,8 @@ impl Output {
         }
     }
 
-    /// Writes the bundle until `over` is cancelled and the channel is empty, then the manifest; `end` makes it.
+    /// Writes the bundle until `over` is cancelled and the channel is empty, then the manifest; `end` makes it, and
+    /// learns which entries the disk had no room for.
     /// (The channel's senders may outlive the run, in a thread that hangs in a dead file system.) Then it is
     /// searched for leaks, and only then gets its name or is sent on.
     pub fn write(
@@ -231,24 +214,16 @@ impl Output {
         mut entries: mpsc::Receiver<Done>,
         signals: &Signals,
         delivery: Delivery,
-        end: impl FnOnce() -> ManifestEnd,
+        end: impl FnOnce(&[LeftOut]) -> ManifestEnd,
     ) -> Result<Finished, OutputError> {
-        let names = self.names;
+        let (names, hidden) = (self.names, self.hidden);
         let over = &signals.over;
-        let written = stream(
-            self.hashing,
-            top,
-            header,
-            &mut entries,
-            over,
-            &delivery,
-            end,
-        );
+        let written = stream(self.sink, top, header, &mut entries, over, &delivery, end);
         // Sources that still wait for room in the channel learn that the bundle is closed.
         entries.close();
-        let secret = delivery.recipients.is_some();
+        let secret = hidden.is_some();
         let result = match written {
-            Ok(hashing) => deliver(hashing, names.as_ref(), delivery),
+            Ok(sink) => deliver(sink, hidden, names.as_ref(), delivery),
             Err(error) => Err(failure(&error, names.as_ref(), secret, &delivery)),
         };
         result.inspect_err(|_| signals.stop.cancel())
@@ -270,19 +245,21 @@ fn leaks_in_words(leaks: &[Leak]) -> String {
     text
 }
 
-/// A file without a name.
-fn hidden(dir: &Path) -> Result<Sink, OutputError> {
-    tempfile::tempfile_in(dir)
-        .map(Sink::Hidden)
-        .map_err(|source| OutputError::Open {
-            path: dir.display().to_string(),
-            source,
-        })
+/// A file without a name, which is gone when the program ends.
+fn hidden(dir: &Path) -> Result<(Sink, File), OutputError> {
+    let open = |source| OutputError::Open {
+        path: dir.display().to_string(),
+        source,
+    };
+    let file = tempfile::tempfile_in(dir).map_err(open)?;
+    let again = file.try_clone().map_err(open)?;
+    Ok((Sink::file(file, dir), again))
 }
 
 /// Checks what was written, then gives it its name or sends it on.
 fn deliver(
-    hashing: Hashing,
+    mut sink: Sink,
+    hidden: Option<File>,
     names: Option<&(PathBuf, PathBuf)>,
     delivery: Delivery,
 ) -> Result<Finished, OutputError> {
@@ -291,10 +268,17 @@ fn deliver(
             let _ = fs::remove_file(partial);
         }
     };
-    let place = match (&hashing.sink, names) {
-        (Sink::Hidden(file), _) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
-        (_, Some((_, partial))) => partial.clone(),
-        (_, None) => PathBuf::from("-"),
+    let gone = |error: WriteError| {
+        remove();
+        failed(&error, names, "nothing was kept".to_owned())
+    };
+    let offset = sink.bytes();
+    let settled = sink.settle();
+    settled.map_err(|source| gone(WriteError::Io { offset, source }))?;
+    let place = match (&hidden, names) {
+        (Some(file), _) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
+        (None, Some((_, partial))) => partial.clone(),
+        (None, None) => PathBuf::from("-"),
     };
     let leaks = leak::check(&place, &delivery.key, &delivery.allowed).map_err(|error| {
         remove();
@@ -304,16 +288,10 @@ fn deliver(
         remove();
         return Err(OutputError::Leaks(leaks));
     }
-    let sent = send_on(hashing, names, delivery.recipients.as_ref());
-    let hashing = sent.map_err(|error| {
-        remove();
-        failed(&error, names, "nothing was kept".to_owned())
-    })?;
-    let finished = settle(hashing, names);
-    let finished = finished.map_err(|error| {
-        remove();
-        failed(&error, names, "nothing was kept".to_owned())
-    })?;
+    if let Some(plain) = hidden {
+        sink = send_on(plain, names, delivery.recipients.as_ref()).map_err(gone)?;
+    }
+    let finished = settle(sink, names).map_err(gone)?;
     if let (Some(map), Some(site)) = (delivery.map, delivery.key.site()) {
         map.write(site, &finished.path).inspect_err(|_| {
             if let Some((path, _)) = names {
@@ -326,61 +304,48 @@ fn deliver(
 
 /// Copies what was made in a file without a name to where it goes, encrypted where that is wanted.
 fn send_on(
-    hashing: Hashing,
+    mut plain: File,
     names: Option<&(PathBuf, PathBuf)>,
     recipients: Option<&Recipients>,
-) -> Result<Hashing, WriteError> {
-    let Sink::Hidden(mut plain) = hashing.sink else {
-        return Ok(hashing);
+) -> Result<Sink, WriteError> {
+    let failed = |source| WriteError::Io { offset: 0, source };
+    plain.rewind().map_err(failed)?;
+    let mut target = match names {
+        Some((_, partial)) => {
+            let dir = partial.parent().unwrap_or_else(|| Path::new("."));
+            Sink::file(File::create(partial).map_err(failed)?, dir)
+        }
+        None => Sink::stdout(),
     };
-    let io = |source| WriteError::Io { offset: 0, source };
-    plain.rewind().map_err(io)?;
-    let sink = match names {
-        Some((_, partial)) => Sink::File(File::create(partial).map_err(io)?),
-        None => Sink::Stdout(io::stdout()),
-    };
-    let mut target = self::hashing(sink);
     match recipients {
-        Some(recipients) => recipients.copy(&mut plain, &mut target).map_err(io)?,
+        Some(recipients) => recipients.copy(&mut plain, &mut target).map_err(failed)?,
         None => {
-            io::copy(&mut plain, &mut target).map_err(io)?;
+            std::io::copy(&mut plain, &mut target).map_err(failed)?;
         }
     }
     Ok(target)
 }
 
-fn hashing(sink: Sink) -> Hashing {
-    Hashing {
-        sink,
-        hash: Sha256::new(),
-        bytes: 0,
-    }
-}
-
-/// Free bytes for this user where a folder lies.
-fn free_space(dir: &Path) -> Option<u64> {
-    let stat = rustix::fs::statvfs(dir).ok()?;
-    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
-}
-
 fn stream(
-    sink: Hashing,
+    sink: Sink,
     top: &str,
     header: &Header,
     entries: &mut mpsc::Receiver<Done>,
     over: &CancellationToken,
     delivery: &Delivery,
-    end: impl FnOnce() -> ManifestEnd,
-) -> Result<Hashing, WriteError> {
+    end: impl FnOnce(&[LeftOut]) -> ManifestEnd,
+) -> Result<Sink, WriteError> {
+    let mut tally = privacy::Tally::default();
+    let room = sink.room();
+    let mut left_out = Vec::new();
     let mut writer = Writer::new(sink, top, header)?;
     let runtime = Handle::current();
     let mut flushed = Instant::now();
-    let mut tally = privacy::Tally::default();
     loop {
         match runtime.block_on(next(entries, over)) {
             Next::Entry(done) => {
                 tally.add(&done.meta);
-                append(&mut writer, *done)?;
+                append(&mut writer, *done, &room, &mut left_out)?;
             }
             Next::Quiet => {}
             Next::Over => break,
@@ -400,8 +365,10 @@ fn stream(
     };
     writer.append_bytes(meta, &report)?;
     match &delivery.signer {
-        Some(signer) => writer.finish_signed(end(), Some(&|statement| signer.sign(statement))),
-        None => writer.finish(end()),
+        Some(signer) => {
+            writer.finish_signed(end(&left_out), Some(&|statement| signer.sign(statement)))
+        }
+        None => writer.finish(end(&left_out)),
     }
 }
 
@@ -422,39 +389,43 @@ async fn next(entries: &mut mpsc::Receiver<Done>, over: &CancellationToken) -> N
     }
 }
 
-/// Two sources may want the same file: the first one's copy is kept.
-fn append(writer: &mut Writer<Hashing>, done: Done) -> Result<(), WriteError> {
+/// Two sources may want the same file: the first one's copy is kept. An entry that would leave no room for the
+/// manifest is left out; a smaller one after it may still fit.
+fn append(
+    writer: &mut Writer<Sink>,
+    done: Done,
+    room: &Room,
+    left_out: &mut Vec<LeftOut>,
+) -> Result<(), WriteError> {
     let meta: EntryMeta = done.meta;
+    if !room.take(writer.bytes_written(), done.entry.stored_at_most()) {
+        left_out.push(LeftOut {
+            source: meta.source,
+            path: meta.path,
+            bytes: done.entry.bytes(),
+        });
+        return Ok(());
+    }
     match writer.append(meta, done.entry) {
         Err(WriteError::Duplicate(_)) => Ok(()),
         other => other,
     }
 }
 
-fn settle(
-    mut hashing: Hashing,
-    names: Option<&(PathBuf, PathBuf)>,
-) -> Result<Finished, WriteError> {
-    let offset = hashing.bytes;
+fn settle(mut sink: Sink, names: Option<&(PathBuf, PathBuf)>) -> Result<Finished, WriteError> {
+    let offset = sink.bytes();
     let io = |source| WriteError::Io { offset, source };
-    hashing.flush().map_err(io)?;
-    if let (Sink::File(file), Some((path, partial))) = (&hashing.sink, names) {
-        file.sync_all().map_err(io)?;
+    sink.settle().map_err(io)?;
+    if let Some((path, partial)) = names {
         fs::rename(partial, path).map_err(io)?;
     }
-    let sha256 = hashing
-        .hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
     let path = names
         .as_ref()
         .map_or_else(|| "-".to_owned(), |(path, _)| path.display().to_string());
     Ok(Finished {
         path,
-        bytes: hashing.bytes,
-        sha256,
+        bytes: sink.bytes(),
+        sha256: sink.sha256(),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::options::Options;
 use crate::progress::human;
 use crate::source::{PlanCtx, PlanItem, Scope, Source};
-use crate::sources::SOURCES;
+use crate::sources::{self, OPT_IN, SOURCES};
 
 /// One source's part of the plan.
 #[derive(Debug, Serialize)]
@@ -35,7 +35,14 @@ pub fn print(options: &Options, format: PlanFormat, out: &mut dyn Write) -> io::
         host: &host,
         exec: &exec,
     };
-    let parts: Vec<Part> = SOURCES.iter().map(|source| part(source, &ctx)).collect();
+    let wanted = SOURCES
+        .iter()
+        .filter(|source| not_wanted(source, options).is_none())
+        .count();
+    let parts: Vec<Part> = SOURCES
+        .iter()
+        .map(|source| part(source, &ctx, wanted))
+        .collect();
     match format {
         PlanFormat::Json => {
             let plan = serde_json::json!({
@@ -48,7 +55,7 @@ pub fn print(options: &Options, format: PlanFormat, out: &mut dyn Write) -> io::
     }
 }
 
-fn part(source: &'static Source, ctx: &PlanCtx<'_>) -> Part {
+fn part(source: &'static Source, ctx: &PlanCtx<'_>, wanted: usize) -> Part {
     let not_run = not_wanted(source, ctx.options);
     let mut items = if not_run.is_some() {
         Vec::new()
@@ -66,7 +73,7 @@ fn part(source: &'static Source, ctx: &PlanCtx<'_>) -> Part {
             .source_timeout
             .unwrap_or(source.timeout)
             .as_secs(),
-        max_bytes: source.max_bytes.min(ctx.options.max_size),
+        max_bytes: ctx.options.most_of(source, wanted),
         not_run,
         items,
     }
@@ -77,8 +84,32 @@ pub fn not_wanted(source: &Source, options: &Options) -> Option<String> {
     if options.skip.contains(source.id) {
         return Some("named by --skip".to_owned());
     }
+    if source.id == sources::cluster_node_logs::SOURCE.id && options.node_logs.is_empty() {
+        return Some("not asked for: --node-logs NODE asks for it".to_owned());
+    }
+    if options.cluster_only && source.scope != Scope::Cluster {
+        return Some("--cluster-only leaves out this machine".to_owned());
+    }
+    if OPT_IN.contains(&source.id) && !options.probe && !options.only.contains(source.id) {
+        return Some(format!("not asked for (--{})", source.id));
+    }
     (!options.only.is_empty() && !options.only.contains(source.id))
         .then(|| "not named by --only".to_owned())
+}
+
+fn totals(parts: &[Part]) -> String {
+    let (mut files, mut commands, mut requests) = (0, 0, 0);
+    for item in parts.iter().flat_map(|part| &part.items) {
+        match item {
+            PlanItem::File { .. } => files += 1,
+            PlanItem::Command { .. } => commands += 1,
+            PlanItem::Api { .. } | PlanItem::Cri { .. } => requests += 1,
+        }
+    }
+    format!(
+        "{files} files or globs, {commands} commands, {requests} kinds of requests, from {} sources",
+        parts.len()
+    )
 }
 
 fn text(options: &Options, parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
@@ -89,9 +120,18 @@ fn text(options: &Options, parts: &[Part], out: &mut dyn Write) -> io::Result<()
     )?;
     writeln!(
         out,
-        "Limits: {} s in all, {} of content. Everything is read; nothing on the node or in the cluster is changed.",
+        "\
+What it does: reads the files below, runs the commands below (each only inspects), asks the container
+runtime's socket and the API server the requests below.
+What it does not: change anything on the node or in the cluster, open a connection to anything that is not named below,
+keep the values of Secrets, or send anything anywhere. The one POST asks the API server what the credentials may do, and
+creates nothing. Its output is one file, which stays here until somebody carries it away; credentials in files, logs and
+outputs are replaced by markers before they are written.
+Limits: {} s in all, {} of content before compression; priority below that of the node's own work.
+In all: {}",
         options.timeout.as_secs(),
-        human(options.max_size)
+        human(options.max_size),
+        totals(parts)
     )?;
     for part in parts {
         writeln!(out)?;
@@ -117,6 +157,10 @@ fn text(options: &Options, parts: &[Part], out: &mut dyn Write) -> io::Result<()
                     program: None,
                     line,
                 } => writeln!(out, "  run   {line}   (not installed)")?,
+                PlanItem::Cri { socket, call } => writeln!(out, "  cri   {socket} {call}")?,
+                PlanItem::Probe { protocol, target } => {
+                    writeln!(out, "  probe {protocol} {target}")?;
+                }
                 PlanItem::Api { method, path } => writeln!(out, "  api   {method} {path}")?,
             }
         }

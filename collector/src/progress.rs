@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -27,6 +27,11 @@ pub enum Event<'a> {
         /// How long it took.
         took: Duration,
     },
+    /// A second has gone by.
+    Tick {
+        /// Bytes of content taken so far, all sources together.
+        bytes: u64,
+    },
     /// A sentence about the whole run.
     Message(&'a str),
 }
@@ -43,37 +48,51 @@ struct State {
     sink: Box<dyn Write + Send>,
     running: BTreeSet<String>,
     done: usize,
+    total: usize,
+    bytes: u64,
 }
 
 /// Shows events as they come. Trouble with its output is ignored: progress is not the job.
 pub struct Progress {
     form: Form,
-    total: usize,
+    begun: Instant,
+    limit: Duration,
     state: Mutex<State>,
 }
 
 impl Progress {
-    /// Progress of `total` sources on standard error.
-    pub fn new(mode: ProgressMode, total: usize) -> Self {
+    /// Progress on standard error of a run that may take up to `limit`.
+    pub fn new(mode: ProgressMode, limit: Duration) -> Self {
         let form = match mode {
             ProgressMode::Auto if std::io::stderr().is_terminal() => Form::Live,
             ProgressMode::Auto | ProgressMode::Plain => Form::Plain,
             ProgressMode::Json => Form::Json,
             ProgressMode::None => Form::Quiet,
         };
-        Self::with_sink(form, total, Box::new(std::io::stderr()))
+        Self::with_sink(form, limit, Box::new(std::io::stderr()))
     }
 
-    fn with_sink(form: Form, total: usize, sink: Box<dyn Write + Send>) -> Self {
+    fn with_sink(form: Form, limit: Duration, sink: Box<dyn Write + Send>) -> Self {
         Self {
             form,
-            total,
+            begun: Instant::now(),
+            limit,
             state: Mutex::new(State {
                 sink,
                 running: BTreeSet::new(),
                 done: 0,
+                total: 0,
+                bytes: 0,
             }),
         }
+    }
+
+    /// Says how many sources there will be.
+    pub fn expect(&self, total: usize) {
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .total = total;
     }
 
     /// Shows an event.
@@ -87,11 +106,13 @@ impl Progress {
                 state.running.remove(*id);
                 state.done += 1;
             }
+            Event::Tick { bytes } => state.bytes = *bytes,
             Event::Message(_) => {}
         }
+        let left = self.limit.saturating_sub(self.begun.elapsed());
         let text = match self.form {
             Form::Quiet => return,
-            Form::Json => as_json(event),
+            Form::Json => as_json(event, left),
             Form::Plain => as_line(event),
             Form::Live => {
                 let line = if matches!(event, Event::Started(_)) {
@@ -99,22 +120,28 @@ impl Progress {
                 } else {
                     as_line(event)
                 };
-                let running = state.running.iter().cloned().collect::<Vec<_>>().join(", ");
-                let status: String = format!("[{}/{}] {running}", state.done, self.total)
-                    .chars()
-                    .take(78)
-                    .collect();
-                let status = if state.running.is_empty() {
-                    String::new()
-                } else {
-                    status
-                };
-                format!("\r\x1b[K{line}{status}")
+                format!("\r\x1b[K{line}{}", status(&state, left))
             }
         };
         let _ = state.sink.write_all(text.as_bytes());
         let _ = state.sink.flush();
     }
+}
+
+/// `[3/10] 12.0 MiB, at most 4:10 left: firewall, journal`, short enough for one line of a terminal.
+fn status(state: &State, left: Duration) -> String {
+    if state.running.is_empty() {
+        return String::new();
+    }
+    let running = state.running.iter().cloned().collect::<Vec<_>>().join(", ");
+    let (minutes, seconds) = (left.as_secs() / 60, left.as_secs() % 60);
+    let status = format!(
+        "[{}/{}] {}, at most {minutes}:{seconds:02} left: {running}",
+        state.done,
+        state.total,
+        human(state.bytes)
+    );
+    status.chars().take(78).collect()
 }
 
 fn as_line(event: &Event<'_>) -> String {
@@ -134,11 +161,12 @@ fn as_line(event: &Event<'_>) -> String {
                 took.as_secs_f64()
             )
         }
+        Event::Tick { .. } => String::new(),
         Event::Message(text) => format!("{text}\n"),
     }
 }
 
-fn as_json(event: &Event<'_>) -> String {
+fn as_json(event: &Event<'_>, left: Duration) -> String {
     let value = match event {
         Event::Started(id) => json!({"event": "started", "source": id}),
         Event::Finished {
@@ -150,6 +178,9 @@ fn as_json(event: &Event<'_>) -> String {
         } => json!({
             "event": "finished", "source": id, "outcome": outcome, "why": why, "bytes": bytes,
             "seconds": took.as_millis() as f64 / 1000.0,
+        }),
+        Event::Tick { bytes } => json!({
+            "event": "progress", "bytes": bytes, "seconds_left_at_most": left.as_secs(),
         }),
         Event::Message(text) => json!({"event": "message", "text": text}),
     };
@@ -192,7 +223,8 @@ mod tests {
     #[test]
     fn json_events_are_one_object_a_line() {
         let sink = Shared::default();
-        let progress = Progress::with_sink(Form::Json, 1, Box::new(sink.clone()));
+        let progress =
+            Progress::with_sink(Form::Json, Duration::from_secs(60), Box::new(sink.clone()));
         progress.event(&Event::Started("journal"));
         progress.event(&Event::Finished {
             id: "journal",
@@ -208,6 +240,25 @@ mod tests {
             .collect();
         assert_eq!(lines[1]["why"], "no \"journal\"");
         assert_eq!(lines[1]["seconds"], 1.5);
+    }
+
+    #[test]
+    fn a_terminal_shows_size_and_time_left_in_one_line() {
+        let sink = Shared::default();
+        let progress = Progress::with_sink(
+            Form::Live,
+            Duration::from_secs(3600),
+            Box::new(sink.clone()),
+        );
+        progress.expect(12);
+        progress.event(&Event::Started("journal"));
+        progress.event(&Event::Tick { bytes: 3 << 20 });
+        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+        let last = text.rsplit("\x1b[K").next().unwrap();
+        assert!(
+            last.starts_with("[0/12] 3.0 MiB, at most 59:5") && last.ends_with("left: journal"),
+            "{last:?}"
+        );
     }
 
     #[test]

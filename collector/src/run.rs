@@ -1,12 +1,15 @@
 //! A run: all sources at once, each within its limits, into one bundle that is finished whatever happens to them.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use casefile_bundle::{Clock, FormatVersion, Header, ManifestEnd, SourceReport};
+use casefile_bundle::{
+    Clock, FormatVersion, Header, ManifestEnd, Outcome as ManifestOutcome, SourceReport,
+};
 use chrono::{DateTime, SecondsFormat, Utc};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -19,15 +22,14 @@ use crate::host::Host;
 use crate::options::Options;
 use crate::out::{Out, Shared};
 use crate::outcome::Outcome;
-use crate::output::{Delivery, Finished, Output, OutputError, Signals};
+use crate::output::{Delivery, Finished, LeftOut, Output, OutputError, Signals};
 use crate::plan::not_wanted;
-use crate::progress::{Event, Progress};
+use crate::progress::{Event, Progress, human};
 use crate::redact::{Content, Key, clean_name, clean_sentence};
 use crate::seal::SealError;
 use crate::seal::encrypt::Recipients;
 use crate::seal::sign::Signer;
 use crate::source::{Scope, Source, SourceCtx};
-use crate::sources::SOURCES;
 
 /// Sources that run at the same time.
 const MAX_RUNNING: usize = 8;
@@ -45,7 +47,17 @@ pub struct Report {
     /// Why the run ended early, if it did.
     pub interrupted: Option<String>,
     /// Sources that the user did not want.
-    pub unwanted: usize,
+    pub unwanted: Vec<&'static str>,
+    /// It described this machine without root's rights.
+    pub without_root: bool,
+}
+
+/// What the user is told who could be root and is not.
+pub const NOT_ROOT: &str = "not running as root: firewall rules, most of the journal, the kubelet's and containerd's files, other users' processes and pod logs on disk will be missing; run it with sudo to have them";
+
+/// Whether the system gives this process root's rights.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 /// Why there is no bundle.
@@ -56,7 +68,7 @@ pub enum RunError {
     Output(#[from] OutputError),
     /// No random bytes: without them pseudonyms could be guessed, so nothing is collected.
     #[error("the system gives no random bytes for the pseudonyms of secrets")]
-    Random(#[source] getrandom::Error),
+    Random(#[source] std::io::Error),
     /// A key is at fault.
     #[error(transparent)]
     Seal(#[from] SealError),
@@ -88,6 +100,34 @@ impl Ending {
             .clone()
     }
 
+    /// Entries that the disk had no room for are missing parts of their sources.
+    fn left_out(&self, left_out: &[LeftOut]) {
+        if left_out.is_empty() {
+            return;
+        }
+        self.interrupt(&format!(
+            "the disk of the output is full: {} files left out",
+            left_out.len()
+        ));
+        let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+        for report in reports.iter_mut() {
+            let mut missing = 0;
+            for one in left_out.iter().filter(|one| one.source == report.id) {
+                missing += 1;
+                let (path, size) = (&one.path, human(one.bytes));
+                report
+                    .notes
+                    .push(format!("{path}: left out, no room on the disk ({size})"));
+            }
+            if missing > 0 && report.outcome == ManifestOutcome::Collected {
+                report.outcome = ManifestOutcome::Partial;
+                report.why = Some(format!(
+                    "{missing} files left out: the disk of the output is full"
+                ));
+            }
+        }
+    }
+
     fn reports(&self) -> Vec<SourceReport> {
         let mut reports = self
             .reports
@@ -112,6 +152,7 @@ async fn prepare(
     options: &Options,
     host: &Host,
     cluster: &ClusterHandle,
+    sources: &[&'static Source],
 ) -> Result<Prepared, RunError> {
     let handover = &options.handover;
     let signer = match &handover.sign_key {
@@ -120,7 +161,7 @@ async fn prepare(
     };
     let recipients = Recipients::parse(&handover.encrypt_to)?;
     let mut key = Key::random().map_err(RunError::Random)?;
-    remember_kubeconfigs(options, host, &key).await;
+    remember_kubeconfigs(options, host, sources, &key).await;
     let mut incomplete = Vec::new();
     if !handover.anonymize.is_empty() {
         let (names, missing) = gather(host, &options.node, cluster).await;
@@ -145,8 +186,13 @@ async fn prepare(
 }
 
 /// The keys and tokens of the kubeconfigs that the run may log in with: the leak check searches for them.
-async fn remember_kubeconfigs(options: &Options, host: &Host, key: &Key) {
-    let asked = SOURCES
+async fn remember_kubeconfigs(
+    options: &Options,
+    host: &Host,
+    sources: &[&'static Source],
+    key: &Key,
+) {
+    let asked = sources
         .iter()
         .any(|source| source.scope == Scope::Cluster && not_wanted(source, options).is_none());
     if !options.live() || !asked {
@@ -175,13 +221,18 @@ fn map_file(options: &Options, output: &Output) -> Result<MapFile, MapError> {
     MapFile::create(&options.handover.map.clone().unwrap_or_else(beside))
 }
 
-/// Collects everything the options ask for.
+/// Collects what the options ask for of these sources.
 pub async fn run(
     options: Options,
+    sources: &[&'static Source],
     output: Option<&std::path::Path>,
     progress: Arc<Progress>,
 ) -> Result<Report, RunError> {
     let started = Utc::now();
+    let without_root = options.live() && !options.cluster_only && !is_root();
+    if without_root {
+        progress.event(&Event::Message(NOT_ROOT));
+    }
     let options = Arc::new(options);
     let host = Host::new(&options.root);
     let cluster = Arc::new(ClusterHandle::new(Arc::clone(&options), host.clone()));
@@ -189,7 +240,7 @@ pub async fn run(
         key,
         mut delivery,
         node,
-    } = prepare(&options, &host, &cluster).await?;
+    } = prepare(&options, &host, &cluster, sources).await?;
     let top = format!("casefile-{node}-{}", started.format("%Y%m%dT%H%M%SZ"));
     let output = Output::open(output, &top, delivery.recipients.is_some())?;
     if key.site().is_some() {
@@ -221,7 +272,8 @@ pub async fn run(
         over: over.clone(),
     };
     let writer = tokio::task::spawn_blocking(move || {
-        output.write(&top, &header, receiver, &signals, delivery, || {
+        output.write(&top, &header, receiver, &signals, delivery, |left_out| {
+            for_end.left_out(left_out);
             ManifestEnd {
                 finished: Utc::now(),
                 interrupted: for_end.interrupted(),
@@ -232,94 +284,147 @@ pub async fn run(
     let watch = tokio::spawn(watch(
         options.timeout,
         stop.clone(),
+        over.clone(),
         Arc::clone(&ending),
         Arc::clone(&progress),
     ));
-    let unwanted = collect(
-        &options, &host, &cluster, &shared, &stop, &ending, &progress,
-    )
-    .await;
-    watch.abort();
+    let ticking = tokio::spawn(tick(Arc::clone(&shared), Arc::clone(&progress)));
+    let desk = Desk {
+        options: &options,
+        host: &host,
+        cluster: &cluster,
+        shared: &shared,
+        stop: &stop,
+        ending: &ending,
+        progress: &progress,
+    };
+    let unwanted = desk.collect(sources).await;
+    ticking.abort();
     write_files(&shared).await;
     over.cancel();
     let finished = writer.await.map_err(|_| RunError::Writer)??;
+    watch.abort();
     Ok(Report {
         finished,
         sources: ending.reports(),
         interrupted: ending.interrupted(),
         unwanted,
+        without_root,
     })
 }
 
-/// Ends the run early: at its deadline or when the user says so.
+/// Ends the run early: at its deadline or when the user says so. Told a second time it goes at once, and the bundle
+/// stays unfinished. A lost terminal (SIGHUP) ends nothing: the node may not be reached a second time.
 async fn watch(
     limit: Duration,
     stop: CancellationToken,
+    over: CancellationToken,
     ending: Arc<Ending>,
     progress: Arc<Progress>,
 ) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(_hangup)) = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
     ) else {
         return;
     };
     let why = tokio::select! {
-        _ = interrupt.recv() => "interrupted (SIGINT)".to_owned(),
-        _ = terminate.recv() => "interrupted (SIGTERM)".to_owned(),
-        () = tokio::time::sleep(limit) => format!("the time limit of the run was reached ({} s)", limit.as_secs()),
+        _ = interrupt.recv() => Some("interrupted (SIGINT)".to_owned()),
+        _ = terminate.recv() => Some("interrupted (SIGTERM)".to_owned()),
+        () = tokio::time::sleep(limit) => Some(format!("the time limit of the run was reached ({} s)", limit.as_secs())),
+        () = over.cancelled() => None,
     };
-    ending.interrupt(&why);
-    progress.event(&Event::Message(&format!(
-        "{why}: finishing the bundle with what is there"
-    )));
-    stop.cancel();
+    if let Some(why) = why {
+        ending.interrupt(&why);
+        progress.event(&Event::Message(&format!(
+            "{why}: finishing the bundle with what is there (Ctrl-C ends at once and leaves a .partial file)"
+        )));
+        stop.cancel();
+    }
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    leave(130);
 }
 
-/// Runs all sources; says how many the user did not want.
-async fn collect(
-    options: &Arc<Options>,
-    host: &Host,
-    cluster: &Arc<ClusterHandle>,
-    shared: &Arc<Shared>,
-    stop: &CancellationToken,
-    ending: &Arc<Ending>,
-    progress: &Arc<Progress>,
-) -> usize {
-    let exec = Exec::new(options.live(), options.command_dir.as_deref());
-    let permits = Arc::new(Semaphore::new(MAX_RUNNING));
-    let mut tasks = JoinSet::new();
-    let mut unwanted = 0;
-    for source in SOURCES {
-        let out = Out::new(Arc::clone(shared), source.id, source.max_bytes);
-        if let Some(why) = not_wanted(source, options) {
-            unwanted += 1;
-            let now = Utc::now();
-            push_report(ending, source, &Outcome::Skipped { why }, &out, now);
-            continue;
-        }
-        let ctx = SourceCtx {
-            source,
-            options: Arc::clone(options),
-            host: host.clone(),
-            exec: exec.clone(),
-            out,
-            cluster: Arc::clone(cluster),
-            cancel: stop.child_token(),
-        };
-        let (permits, ending, progress) = (
-            Arc::clone(&permits),
-            Arc::clone(ending),
-            Arc::clone(progress),
-        );
-        tasks.spawn(async move {
-            let _permit = permits.acquire_owned().await;
-            one(ctx, &ending, &progress).await;
+/// Shows how far the run is, once a second.
+async fn tick(shared: Arc<Shared>, progress: Arc<Progress>) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        progress.event(&Event::Tick {
+            bytes: shared.used.load(Ordering::Relaxed),
         });
     }
-    while tasks.join_next().await.is_some() {}
-    unwanted
+}
+
+/// Ends the process where it stands. What is on the disk is a readable `.partial` file.
+#[expect(
+    clippy::exit,
+    reason = "asked for a second time, and threads may hang in a dead file system"
+)]
+fn leave(code: i32) -> ! {
+    std::process::exit(code)
+}
+
+/// What all sources of a run share.
+struct Desk<'a> {
+    options: &'a Arc<Options>,
+    host: &'a Host,
+    cluster: &'a Arc<ClusterHandle>,
+    shared: &'a Arc<Shared>,
+    stop: &'a CancellationToken,
+    ending: &'a Arc<Ending>,
+    progress: &'a Arc<Progress>,
+}
+
+impl Desk<'_> {
+    /// Runs all sources; says which the user did not want.
+    async fn collect(&self, sources: &[&'static Source]) -> Vec<&'static str> {
+        let options = self.options;
+        let exec = Exec::new(options.live(), options.command_dir.as_deref());
+        let permits = Arc::new(Semaphore::new(MAX_RUNNING));
+        let mut tasks = JoinSet::new();
+        let (wanted, unwanted): (Vec<&'static Source>, Vec<&'static Source>) = sources
+            .iter()
+            .partition(|source| not_wanted(source, options).is_none());
+        for source in &unwanted {
+            let why = not_wanted(source, options).unwrap_or_default();
+            let out = Out::new(Arc::clone(self.shared), source.id, 0);
+            push_report(
+                self.ending,
+                source,
+                &Outcome::Skipped { why },
+                &out,
+                Utc::now(),
+            );
+        }
+        self.progress.expect(wanted.len());
+        for source in &wanted {
+            let most = options.most_of(source, wanted.len());
+            let ctx = SourceCtx {
+                source,
+                options: Arc::clone(options),
+                host: self.host.clone(),
+                exec: exec.clone(),
+                out: Out::new(Arc::clone(self.shared), source.id, most),
+                cluster: Arc::clone(self.cluster),
+                cancel: self.stop.child_token(),
+            };
+            let (permits, ending, progress) = (
+                Arc::clone(&permits),
+                Arc::clone(self.ending),
+                Arc::clone(self.progress),
+            );
+            tasks.spawn(async move {
+                let _permit = permits.acquire_owned().await;
+                one(ctx, &ending, &progress).await;
+            });
+        }
+        while tasks.join_next().await.is_some() {}
+        unwanted.iter().map(|source| source.id).collect()
+    }
 }
 
 /// Runs one source to its outcome, within its time.

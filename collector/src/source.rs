@@ -95,6 +95,20 @@ pub enum PlanItem {
         /// Its arguments in full; a value found out at run time is written `<like this>`.
         line: String,
     },
+    /// Asks a container runtime.
+    Cri {
+        /// Its socket.
+        socket: String,
+        /// Service and method of the Container Runtime Interface; all of them only read.
+        call: &'static str,
+    },
+    /// Sends something over the network, which only `--probe` does.
+    Probe {
+        /// `dns` or `tcp`.
+        protocol: &'static str,
+        /// Whom, and for what name.
+        target: String,
+    },
     /// Asks the API server.
     Api {
         /// `GET` for nearly all; `POST` only for access reviews.

@@ -2,38 +2,48 @@
 
 use std::io::{self, Write};
 
-use casefile_bundle::{Outcome, VerifyReport};
+use casefile_bundle::{Outcome, SourceReport, VerifyReport};
 
 use crate::progress::human;
 use crate::run::Report;
 
-/// Prints the closing summary.
+/// Prints the closing summary: what was taken, what was not and why, the file, and what to do with it.
 pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if let Some(why) = &report.interrupted {
         writeln!(out, "Run ended early: {why}")?;
     }
+    let is = |source: &&SourceReport, outcome| source.outcome == outcome;
+    let taken: Vec<&str> = report
+        .sources
+        .iter()
+        .filter(|source| is(source, Outcome::Collected))
+        .map(|source| source.id.as_str())
+        .collect();
+    if !taken.is_empty() {
+        writeln!(out, "Collected: {}", taken.join(", "))?;
+    }
+    if !report.unwanted.is_empty() {
+        writeln!(out, "Not asked for: {}", report.unwanted.join(", "))?;
+    }
     let missing: Vec<_> = report
         .sources
         .iter()
-        .filter(|source| source.outcome != Outcome::Collected)
+        .filter(|source| {
+            source.outcome != Outcome::Collected && !report.unwanted.contains(&source.id.as_str())
+        })
         .collect();
     if !missing.is_empty() {
         writeln!(out, "Not (fully) collected:")?;
     }
     for source in missing {
-        writeln!(
-            out,
-            "  {} {}: {}",
-            source.id,
-            word(source.outcome),
-            source.why.as_deref().unwrap_or("no reason given")
-        )?;
+        let why = source.why.as_deref().unwrap_or("no reason given");
+        writeln!(out, "  {} {}: {why}", source.id, word(source.outcome))?;
     }
     let count = |outcome| {
         report
             .sources
             .iter()
-            .filter(|source| source.outcome == outcome)
+            .filter(|source| is(source, outcome))
             .count()
     };
     writeln!(
@@ -46,6 +56,23 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         count(Outcome::Partial),
         count(Outcome::Skipped),
         count(Outcome::Failed),
+    )?;
+    next(report, out)
+}
+
+fn next(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    if report.without_root {
+        writeln!(out, "Next: {}", crate::run::NOT_ROOT)?;
+    }
+    if report.finished.path == "-" {
+        return Ok(());
+    }
+    let path = &report.finished.path;
+    writeln!(
+        out,
+        "Next: copy it away; there, `casefile-collector verify` or sha256sum says whether it arrived whole, and\n      \
+         `casefile-analyzer diagnose {}` reads it. `tar tzf {path}` shows what is in it.",
+        path.rsplit('/').next().unwrap_or(path)
     )
 }
 
@@ -56,7 +83,7 @@ pub fn complete(report: &Report) -> bool {
         .iter()
         .filter(|source| source.outcome == Outcome::Collected)
         .count();
-    report.interrupted.is_none() && collected + report.unwanted == report.sources.len()
+    report.interrupted.is_none() && collected + report.unwanted.len() == report.sources.len()
 }
 
 fn word(outcome: Outcome) -> &'static str {

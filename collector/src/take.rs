@@ -317,7 +317,7 @@ impl SourceCtx {
 /// Whether a command's complaint says that its subject does not exist on this host (no systemd, no such table in the
 /// kernel) rather than that it may not be seen.
 fn no_such_thing(stderr: &[u8]) -> bool {
-    const SAYS: [&str; 7] = [
+    const SAYS: &[&str] = &[
         "not been booted with systemd",
         "Failed to connect to bus: No such file",
         "Failed to connect to system scope bus",
@@ -325,6 +325,13 @@ fn no_such_thing(stderr: &[u8]) -> bool {
         "do you need to insmod",
         "FirewallD is not running",
         "Protocol not supported",
+        "Cannot talk to daemon",
+        "Cannot connect to the Docker daemon",
+        "EFI variables are not supported",
+        "Module nvidia not found",
+        "resolve1.service not found",
+        "Failed to activate service 'org.freedesktop.resolve1'",
+        "cannot communicate with server",
     ];
     let text = String::from_utf8_lossy(stderr);
     !text.contains("Permission denied")

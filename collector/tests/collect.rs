@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use casefile_bundle::{Limits, Manifest, list, read_entry, verify};
 
-const NODE_SOURCES: &str = "containerd_config,firewall,host_info,journal,kubelet_config,nvidia_smi";
+const NODE_SOURCES: &str = "certificates,container_runtimes,containerd_config,cri,firewall,host_info,infiniband,journal,kubelet_config,network,nvidia_driver,nvidia_smi,packages,probe";
 
 struct Desk {
     dir: tempfile::TempDir,
@@ -193,11 +193,10 @@ fn a_disk_of_a_dead_node_gives_its_configuration_without_its_secrets() {
     assert_eq!(outcome(&manifest, "nvidia_smi").0, "skipped");
     assert!(notes(&manifest, "firewall").contains("--root names another machine's files"));
     let stdout = String::from_utf8_lossy(&output.stdout);
-    let last = stdout.lines().last().unwrap();
-    assert!(
-        last.contains("sha256") && last.contains("collected"),
-        "{last}"
-    );
+    assert!(stdout.starts_with("Collected: "), "{stdout}");
+    let file = stdout.lines().find(|line| line.contains(", sha256 "));
+    assert!(file.unwrap().ends_with(" failed"), "{stdout}");
+    assert!(stdout.contains("\nNext: copy it away"), "{stdout}");
 }
 
 #[test]
@@ -260,6 +259,117 @@ fn the_journal_of_a_mounted_disk_is_read() {
     );
     assert!(entry(&bundle, "nodes/gpu-1/journal/ssh.service.json").is_none());
     assert_eq!(outcome(&manifest(&bundle), "journal").0, "collected");
+}
+
+/// A journal file of these records: microseconds after 2026-11-20T00:00:00Z, boot, transport, message.
+fn journal_of(desk: &Desk, records: &[(i64, &str, &str, &str)]) -> bool {
+    let remote = "/lib/systemd/systemd-journal-remote";
+    if !Path::new(remote).exists() {
+        println!("skipped: {remote} is not installed");
+        return false;
+    }
+    let mut export = String::new();
+    for (at, (seconds, boot, transport, message)) in records.iter().enumerate() {
+        let time = 1_795_132_800_000_000_i64 + seconds * 1_000_000;
+        let fields = [
+            format!("__REALTIME_TIMESTAMP={time}\n__MONOTONIC_TIMESTAMP={at}\n_BOOT_ID={boot}\n"),
+            format!("_TRANSPORT={transport}\nPRIORITY=4\nMESSAGE={message}\n\n"),
+        ];
+        export.push_str(&fields.concat());
+    }
+    let input = desk.path("export");
+    fs::write(&input, export).unwrap();
+    let dir = desk.path(&format!("root/var/log/journal/{}", "0".repeat(32)));
+    fs::create_dir_all(&dir).unwrap();
+    let made = Command::new(remote)
+        .arg("-o")
+        .arg(dir.join("system.journal"))
+        .arg(&input)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", stderr(&made));
+    true
+}
+
+#[test]
+fn kernel_messages_of_the_boot_before_are_kept_though_they_are_older_than_asked_for() {
+    let desk = Desk::new();
+    let (dead, now, old) = ("1".repeat(32), "2".repeat(32), "3".repeat(32));
+    let day = 86_400;
+    let made = journal_of(
+        &desk,
+        &[
+            (-9 * day, &old, "kernel", "two boots ago"),
+            (
+                -5 * day,
+                &dead,
+                "kernel",
+                "NVRM: Xid (PCI:0000:07:00): 79, GPU has fallen off the bus",
+            ),
+            (
+                -3 * day,
+                &now,
+                "kernel",
+                "nvidia: loading out-of-tree module taints kernel",
+            ),
+            (0, &now, "kernel", "just now"),
+        ],
+    );
+    if !made {
+        return;
+    }
+    desk.file(
+        "/var/lib/systemd/pstore/7/dmesg.txt",
+        "Kernel panic - not syncing\n",
+    );
+    desk.on_tree(&["--only", "journal", "--since", "24h"]);
+    let bundle = desk.bundle();
+    let at = |path: &str| text(&bundle, &format!("nodes/unknown-node/{path}"));
+    let kernel = at("journal/kernel.json");
+    assert!(
+        kernel.contains("just now") && !kernel.contains("out-of-tree"),
+        "{kernel}"
+    );
+    assert!(at("journal/kernel-earlier-0.json").contains("out-of-tree"));
+    let before = at("journal/kernel-earlier-1.json");
+    assert!(
+        before.contains("Xid") && !before.contains("two boots ago"),
+        "{before}"
+    );
+    assert!(at("rootfs/var/lib/systemd/pstore/7/dmesg.txt").contains("panic"));
+}
+
+#[test]
+fn of_a_journal_over_its_share_the_newest_records_are_kept() {
+    let desk = Desk::new();
+    let boot = "1".repeat(32);
+    let long = "x".repeat(2000);
+    let messages: Vec<String> = (0..400)
+        .map(|at| format!("record-{at:03} {long}"))
+        .collect();
+    let records: Vec<_> = messages
+        .iter()
+        .zip(-400..)
+        .map(|(message, at)| (at, boot.as_str(), "kernel", message.as_str()))
+        .collect();
+    if !journal_of(&desk, &records) {
+        return;
+    }
+    desk.on_tree(&["--only", "journal", "--max-size", "256KiB"]);
+    let bundle = desk.bundle();
+    let kernel = text(&bundle, "nodes/unknown-node/journal/kernel.json");
+    assert!(kernel.contains("record-399") && !kernel.contains("record-000"));
+    let manifest = manifest(&bundle);
+    let entry = manifest
+        .entries
+        .iter()
+        .find(|e| e.path.as_str().ends_with("/kernel.json"))
+        .unwrap();
+    assert!(
+        entry.truncated.as_deref().unwrap().contains("the newest"),
+        "{entry:?}"
+    );
+    assert!(entry.bytes > 100 << 10, "{entry:?}");
 }
 
 #[test]
@@ -457,7 +567,7 @@ fn an_output_that_cannot_be_written_is_found_before_anything_runs() {
 fn wrong_usage_ends_with_2_and_says_what_would_be_right() {
     let desk = Desk::new();
     for (args, said) in [
-        (&["--only", "ufw"][..], "the sources are cluster_events, "),
+        (&["--only", "ufw"][..], "the sources are certificates, "),
         (&["--skip", "nothing"], "there is no such source"),
         (
             &["--timeout", "5s", "--source-timeout", "9s"],
@@ -514,6 +624,60 @@ fn the_plan_names_files_and_commands_and_runs_none() {
     );
     assert_eq!(source("journal")["not_run"], "named by --skip");
     assert!(!desk.path("ran").exists());
+}
+
+#[test]
+fn a_probe_is_off_unless_asked_for_and_the_plan_names_every_target() {
+    let desk = Desk::new();
+    let plan = |args: &[&str]| {
+        let mut all = vec!["plan", "--format", "json"];
+        all.extend(args);
+        let run = desk.run(&all);
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        let plan: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let sources = plan["sources"].as_array().unwrap();
+        sources
+            .iter()
+            .find(|source| source["id"] == "probe")
+            .unwrap()
+            .clone()
+    };
+    let off = plan(&[]);
+    assert_eq!(off["not_run"], "not asked for (--probe)");
+    assert_eq!(off["items"].as_array().unwrap().len(), 0);
+    let on = plan(&["--probe"]);
+    assert!(on["not_run"].is_null());
+    assert!(on["items"].to_string().contains("/etc/resolv.conf"), "{on}");
+
+    desk.on_machine(&["--only", "host_info"]);
+    let bundle = desk.bundle();
+    assert_eq!(outcome(&manifest(&bundle), "probe").0, "skipped");
+    let node = manifest(&bundle).node;
+    assert!(entry(&bundle, &format!("nodes/{node}/host/probe.json")).is_none());
+}
+
+#[test]
+fn everything_that_can_be_run_or_asked_is_in_the_plan() {
+    let desk = Desk::new();
+    let run = desk.run(&["plan"]);
+    let text = String::from_utf8_lossy(&run.stdout);
+    for part in [
+        "dkms status",
+        "nvidia-smi -q -x",
+        "-j -s -d link",
+        "read  /sys/fs/pstore/*",
+        "ethtool -k <interface>",
+        "read  /var/lib/kubelet/pki/*.pem",
+        "--list-boots",
+        "read  /proc/sys/net/*/*",
+        "docker info",
+        "read  /sys/bus/pci/devices/*/aer_dev_fatal",
+        "read  /sys/class/infiniband/*/ports/*/state",
+        "read  /etc/crio/crio.conf",
+        "read  /opt/cni/bin/*",
+    ] {
+        assert!(text.contains(part), "{part} is not in the plan");
+    }
 }
 
 #[test]

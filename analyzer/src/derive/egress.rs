@@ -17,6 +17,7 @@ use crate::firewall::question::{
 };
 use crate::firewall::ufw::UfwFiles;
 use crate::model::Place;
+use crate::model::state::{PacketPath, PathStep};
 use crate::parsers::PacketLine;
 use crate::scan::Documents;
 
@@ -28,6 +29,8 @@ pub(super) static DERIVER: Deriver = Deriver {
 
 /// An outside address for the question "may a pod reach the outside": TEST-NET-1, which nobody owns.
 const OUTSIDE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+/// Steps of a packet's way that are kept; of a longer way the middle is left out.
+const MOST_STEPS: usize = 16;
 /// Groups of logged packets that are evaluated; a flood has few groups and many lines.
 const MOST_PACKETS: usize = 64;
 
@@ -70,7 +73,7 @@ fn blocked_lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a PacketLine> {
     kept.take(MOST_PACKETS).collect()
 }
 
-fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a> {
+pub(crate) fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a> {
     let entry = |path: &str| {
         let (path, text) = documents.get_key_value(&format!("nodes/{node}/{path}"))?;
         Some(Captured { path, text })
@@ -195,13 +198,24 @@ fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyF
         };
         fact(check, origin, known.documents)
     });
+    let path = from_pod.then(|| {
+        path(
+            &line.node,
+            "packet of a pod that the kernel logged",
+            packet,
+            &answer,
+        )
+    });
     let line = Fact {
         data: blocked,
         place: line.place.clone(),
         text: line.text.clone(),
         at: line.at,
     };
-    std::iter::once(line.into()).chain(check).collect()
+    std::iter::once(line.into())
+        .chain(check)
+        .chain(path)
+        .collect()
 }
 
 /// Whether a packet came from a pod, how that is known, and which pod has its address.
@@ -259,8 +273,9 @@ fn needed(known: &Known<'_>, firewall: &Firewall, node: &str) -> Vec<AnyFact> {
         let packet = pod_to_tcp(pod, inside, outside, OUTSIDE, 443);
         questions.push(("pod to the outside over HTTPS".to_owned(), packet));
     }
-    let answers = questions.into_iter().filter_map(|(question, packet)| {
+    let answers = questions.into_iter().flat_map(|(question, packet)| {
         let answer = firewall.evaluate(&packet);
+        let path = path(node, &question, &packet, &answer);
         let check = EgressCheck {
             node: node.to_owned(),
             question,
@@ -271,9 +286,56 @@ fn needed(known: &Known<'_>, firewall: &Firewall, node: &str) -> Vec<AnyFact> {
             decided_by: words(&answer),
             owner: owner(&answer, false),
         };
-        decided_at(&answer).map(|origin| fact(check, origin, known.documents))
+        let check = decided_at(&answer).map(|origin| fact(check, origin, known.documents));
+        check.into_iter().chain([path])
     });
     answers.collect()
+}
+
+/// The way of a packet, for the drawing.
+fn path(node: &str, question: &str, packet: &Packet, answer: &Answer) -> AnyFact {
+    let walk = &answer.evaluation.walk;
+    let left_out = walk.len().saturating_sub(MOST_STEPS);
+    let head = MOST_STEPS / 2;
+    let kept = walk
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index < head || *index >= head + left_out);
+    let steps = kept.map(|(_, step)| PathStep {
+        chain: format!("{} {}", step.table, step.chain),
+        rule: step.text.clone(),
+        does: step.why.clone(),
+        place: (step.origin.line > 0).then(|| Place {
+            path: step.origin.path.to_string(),
+            line: Some(step.origin.line),
+        }),
+    });
+    let data = PacketPath {
+        node: node.to_owned(),
+        question: question.to_owned(),
+        packet: in_words(packet),
+        verdict: verdict(answer),
+        steps: steps.collect(),
+        left_out: u64::try_from(left_out).unwrap_or(u64::MAX),
+        decided_by: words(answer),
+    };
+    let place = decided_at(answer).map_or_else(
+        || Place {
+            path: String::new(),
+            line: None,
+        },
+        |origin| Place {
+            path: origin.path.to_string(),
+            line: (origin.line > 0).then_some(origin.line),
+        },
+    );
+    Fact {
+        data,
+        place,
+        text: String::new(),
+        at: None,
+    }
+    .into()
 }
 
 /// The address of a pod on the node, preferably one that asks DNS for others.

@@ -4,10 +4,14 @@
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
 mod containerd;
-mod egress;
+pub(crate) mod egress;
+mod gpu;
+mod hami;
+mod scheduling;
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
+use crate::scan::pasted::{self, Origins};
 use crate::scan::{Documents, Scanned};
 
 /// What a deriver reads.
@@ -16,8 +20,10 @@ pub struct Known<'a> {
     pub facts: &'a Facts,
     /// Texts of entries that were kept.
     pub documents: &'a Documents,
-    /// Paths of all entries.
+    /// Paths of all entries, those of pasted pieces included.
     pub paths: &'a [String],
+    /// Where pasted pieces stand in the texts that they came from.
+    pub origins: &'a Origins,
 }
 
 impl Known<'_> {
@@ -44,15 +50,24 @@ pub struct Deriver {
 }
 
 /// All derivers; each sees the facts of the ones before it.
-pub static DERIVERS: &[&Deriver] = &[&containerd::DERIVER, &egress::DERIVER];
+pub static DERIVERS: &[&Deriver] = &[
+    &containerd::DERIVER,
+    &egress::DERIVER,
+    &hami::DERIVER,
+    &scheduling::DERIVER,
+    &gpu::DERIVER,
+];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {
+    let mut paths = scanned.paths.clone();
+    paths.extend(scanned.origins.keys().cloned());
     for deriver in DERIVERS {
         let known = Known {
             facts: &scanned.facts,
             documents: &scanned.documents,
-            paths: &scanned.paths,
+            paths: &paths,
+            origins: &scanned.origins,
         };
         let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
         match std::panic::catch_unwind(derive) {
@@ -71,4 +86,6 @@ pub fn run(scanned: &mut Scanned) {
             }),
         }
     }
+    pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
+    scanned.facts.sort();
 }

@@ -57,15 +57,33 @@ pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
             .counts
             .insert("gpus".into(), u64::try_from(gpus.len()).unwrap_or(0));
     }
-    impact.workloads = pods
-        .iter()
-        .filter(|pod| !pod.data.healthy)
-        .map(workload)
-        .collect();
+    let down: Vec<&Fact<Pod>> = pods.iter().filter(|pod| !pod.data.healthy).collect();
+    if !pods.is_empty() {
+        let mut count = |name: &str, number: u64| {
+            impact.counts.insert(name.to_owned(), number);
+        };
+        let distinct = |key: fn(&Pod) -> String| {
+            let keys: BTreeSet<String> = down.iter().map(|pod| key(&pod.data)).collect();
+            u64::try_from(keys.len()).unwrap_or(u64::MAX)
+        };
+        count("namespaces_affected", distinct(|pod| pod.namespace.clone()));
+        count("workloads_affected", distinct(controller));
+        count("gpus_wanted", down.iter().map(|pod| pod.data.gpus).sum());
+    }
+    impact.workloads = down.into_iter().map(workload).collect();
     impact
         .workloads
         .sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));
     impact
+}
+
+/// What keeps a pod running: its owner, or the pod itself where it has none.
+fn controller(pod: &Pod) -> String {
+    if pod.owner.is_empty() {
+        format!("pod/{}/{}", pod.namespace, pod.name)
+    } else {
+        format!("{}/{}", pod.namespace, pod.owner)
+    }
 }
 
 fn workload(pod: &Fact<Pod>) -> ImpactedWorkload {
@@ -132,8 +150,8 @@ pub(super) fn environment(facts: &Facts) -> Vec<EnvironmentItem> {
     for gpu in facts.table::<Gpu>() {
         add(
             &mut items,
-            format!("GPU {}", gpu.data.bus_id),
-            &gpu.data.name,
+            format!("GPU {}", gpu.data.card.bus_id),
+            &gpu.data.card.name,
             gpu,
         );
     }

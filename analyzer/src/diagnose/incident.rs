@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::tables;
+use super::{by_hand, tables};
 use crate::model::{
     ChainLink, Evidence, FixFile, Incident, Observation, Place, Remedy, Role, Step, Symptom,
     Verdict,
@@ -11,6 +11,7 @@ use crate::rules::engine::{Assessment, Sighting};
 use crate::rules::file::StepFile;
 use crate::scan::Scanned;
 use crate::scan::patterns::earliest;
+use crate::sources;
 
 /// Lines shown for one signal.
 const LINES_PER_SIGNAL: usize = 4;
@@ -56,6 +57,7 @@ pub(super) fn build(
         chain: chain(one),
         observations: observations(one),
         tables: tables::build(&file.tables, &scanned.facts),
+        figures: super::state::figures(&file.tables, &scanned.facts),
         remedy: Remedy {
             title: one.tell(&remedy.title),
             steps: steps(&remedy.steps),
@@ -201,31 +203,38 @@ fn since(one: &Assessment<'_>) -> Option<chrono::DateTime<chrono::Utc>> {
     first(&mut deciding.into_iter()).or_else(|| first(&mut one.rule.file.symptoms.iter()))
 }
 
+/// What to look at to be sure, each as a question with its command: what would confirm it first, then
+/// the sources that it needs and that are not there, else the rule's own first look.
 fn would_settle(one: &Assessment<'_>) -> Vec<String> {
     if one.verdict == Some(Verdict::Confirmed) {
         return Vec::new();
     }
     let file = &one.rule.file;
-    let mut wanted: Vec<String> = one
-        .missing
+    let mut wanted: Vec<String> = Vec::new();
+    let open: Vec<&String> = file
+        .confirmed
         .iter()
-        .map(|source| format!("the source {source}, which was not collected"))
+        .flat_map(|group| group.all.iter().chain(&group.any))
+        .filter(|name| !one.seen.contains_key(name.as_str()))
         .collect();
-    if let Some(group) = file.confirmed.first() {
-        let open = group
-            .all
-            .iter()
-            .filter(|name| !one.seen.contains_key(name.as_str()));
-        wanted.extend(open.filter_map(|name| {
-            let observation = file
-                .observations
-                .iter()
-                .find(|one| one.shows.contains(name))?;
-            Some(format!(
-                "{} ({})",
-                one.tell(&observation.ask),
-                one.command(&observation.run)
-            ))
+    for asked in &file.observations {
+        if asked.shows.iter().any(|name| open.contains(&name)) {
+            let (ask, run) = (one.tell(&asked.ask), one.command(&asked.run));
+            wanted.push(format!("{ask} ({run})"));
+        }
+    }
+    for source in &one.missing {
+        let title = sources::find(source).map_or(*source, |source| source.title);
+        wanted.push(match by_hand::command(source) {
+            Some(command) => format!("{title}, not collected ({command})"),
+            None => format!("{title}, not collected"),
+        });
+    }
+    if wanted.is_empty() {
+        let look = file.remedy.steps.first();
+        wanted.extend(look.and_then(|step| {
+            let run = one.command(step.run.as_deref()?);
+            Some(format!("{} ({run})", one.tell(&step.text)))
         }));
     }
     wanted.dedup();

@@ -1,23 +1,33 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
+mod by_hand;
+mod cited;
 mod context;
 mod coverage;
 mod incident;
+mod link;
+mod standing;
+mod state;
 mod tables;
 mod timeline;
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+pub use standing::{Examined, Judged, Proposal, Standing};
 
 use casefile_bundle::{Form, OpenError, Summary};
 use chrono::{DateTime, Utc};
 
 use crate::derive;
-use crate::model::{Analysis, Benign, Considered, Input, Verdict};
+pub use tables::names as table_names;
+
+use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
-use crate::scan::{self, Router, Scanned};
+use crate::scan::{self, Documents, Router, Scanned};
 use crate::sources::Availability;
 
 /// Why there is no analysis.
@@ -39,6 +49,7 @@ pub struct Analyzer {
     set: RuleSet,
     patterns: Patterns,
     router: Router,
+    left_out: Vec<Problem>,
 }
 
 impl Analyzer {
@@ -50,49 +61,109 @@ impl Analyzer {
             patterns: Patterns::new(lines).map_err(|error| bug(&error))?,
             router: Router::new().map_err(|error| bug(&error))?,
             set,
+            left_out: Vec::new(),
         })
+    }
+
+    /// Notes rule files that could not be used, for the problems of every analysis.
+    pub fn without(mut self, faults: &[RuleError]) -> Self {
+        let noted = faults.iter().map(|fault| Problem {
+            place: Place {
+                path: String::new(),
+                line: None,
+            },
+            text: format!("rule file {fault}; this rule is left out, the others ran"),
+        });
+        self.left_out.extend(noted);
+        self
     }
 
     /// Reads one input and diagnoses it.
     pub fn analyze(&self, input: &Path) -> Result<Analysis, AnalyzeError> {
+        Ok(self.examine(input)?.analysis)
+    }
+
+    /// Reads one input, diagnoses it and fills in the changes that the rules propose.
+    pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
         let mut scanned =
             scan::scan(input, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
         derive::run(&mut scanned);
-        Ok(self.conclude(input, &scanned))
-    }
-
-    fn conclude(&self, input: &Path, scanned: &Scanned) -> Analysis {
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        let analysis = self.conclude(input, &scanned, &assessments, available);
+        Ok(Examined {
+            proposals: standing::proposals(&analysis, &assessments),
+            analysis,
+        })
+    }
+
+    /// Judges the input as if the entries named in `instead` held those texts: once with all that was
+    /// said, once on the captured state alone.
+    pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
+        let mut scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
+            .map_err(AnalyzeError::Open)?;
+        derive::run(&mut scanned);
+        let available = Availability::of(&scanned.summary, &scanned.paths);
+        let standings = |scanned: &Scanned| -> Vec<Standing> {
+            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+            all.iter().filter_map(Standing::of).collect()
+        };
+        let all = standings(&scanned);
+        standing::forget_history(&mut scanned);
+        Ok(Judged {
+            all,
+            state: standings(&scanned),
+        })
+    }
+
+    fn conclude(
+        &self,
+        input: &Path,
+        scanned: &Scanned,
+        assessments: &[Assessment<'_>],
+        available: Availability,
+    ) -> Analysis {
         let (causes, benign): (Vec<_>, Vec<_>) = assessments
             .iter()
             .partition(|one| one.rule.file.kind == Kind::Cause);
         let ranked = rank(&causes);
-        let explained = explain(&ranked);
-        let incidents: Vec<_> = ranked
-            .iter()
-            .filter(|one| {
-                one.verdict
-                    .is_some_and(|verdict| verdict <= weakest_told(&ranked))
-            })
-            .filter(|one| !explained.iter().any(|(id, _)| *id == one.rule.file.id))
-            .map(|one| incident::build(one, &ranked, &explained, scanned))
+        let links = link::links(&ranked);
+        let incidents: Vec<_> = link::roots(&ranked, &links)
+            .into_iter()
+            .map(|one| incident::build(one, &ranked, &links.to_roots(), scanned))
             .collect();
-        let differential = differential(&ranked, &explained);
-        let reference_time = reference_time(&scanned.summary, &assessments);
+        let differential = differential(&ranked, links.direct());
+        let reference_time = reference_time(&scanned.summary, assessments);
         let timeline = timeline::build(scanned, &incidents);
-        Analysis {
+        let mut analysis = Analysis {
             input: describe(input, &scanned.summary),
             reference_time,
-            coverage: coverage::complete(available.into_coverage(), &differential, &assessments),
-            problems: coverage::problems(scanned),
+            coverage: coverage::complete(
+                available.with_pieces(&scanned.origins).into_coverage(),
+                &differential,
+                assessments,
+            ),
+            problems: self
+                .left_out
+                .iter()
+                .cloned()
+                .chain(coverage::problems(scanned))
+                .collect(),
             impact: context::impact(&scanned.facts, &incidents),
             environment: context::environment(&scanned.facts),
             benign: benign.into_iter().filter_map(benign_noise).collect(),
             incidents,
             differential,
             timeline,
-        }
+            state: state::build(&scanned.facts),
+            digests: BTreeMap::new(),
+            rules: RulesUsed {
+                count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),
+                digest: self.set.digest.clone(),
+            },
+        };
+        analysis.digests = cited::digests(&analysis, &scanned.summary);
+        analysis
     }
 }
 
@@ -119,37 +190,6 @@ fn rank<'a, 'r>(causes: &[&'a Assessment<'r>]) -> Vec<&'a Assessment<'r>> {
             .then_with(|| a.rule.file.id.cmp(&b.rule.file.id))
     });
     ranked
-}
-
-/// The weakest verdict that is told as an incident. What is merely possible is told only where
-/// nothing better is known; it always stands in the differential.
-fn weakest_told(ranked: &[&Assessment<'_>]) -> Verdict {
-    match ranked.first().and_then(|best| best.verdict) {
-        Some(Verdict::Confirmed | Verdict::Likely) => Verdict::Likely,
-        _ => Verdict::Possible,
-    }
-}
-
-/// Which live cause another live cause explains: (explained, by).
-///
-/// A cause explains another only if it is at least as sure; a chain leads to its first cause.
-fn explain<'r>(ranked: &[&Assessment<'r>]) -> Vec<(&'r str, &'r str)> {
-    let live: Vec<&Assessment<'r>> = ranked
-        .iter()
-        .copied()
-        .filter(|one| one.verdict.is_some_and(Verdict::is_live))
-        .collect();
-    let mut links = Vec::new();
-    for effect in &live {
-        let id = effect.rule.file.id.as_str();
-        let by = live.iter().find(|cause| {
-            cause.verdict <= effect.verdict && cause.rule.file.explains.iter().any(|one| one == id)
-        });
-        if let Some(by) = by {
-            links.push((id, by.rule.file.id.as_str()));
-        }
-    }
-    links
 }
 
 fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<Considered> {

@@ -17,6 +17,16 @@ static TABLES: &[(&str, Build)] = &[
     ("egress-checks", egress_checks),
 ];
 
+/// Tables about containerd, which the drawing of its layers belongs to.
+pub(super) const OF_CONTAINERD: [&str; 2] = ["containerd-instances", "handler-checks"];
+/// Tables about the firewall, which the drawing of a packet's way belongs to.
+pub(super) const OF_FIREWALL: [&str; 2] = ["blocked-packets", "egress-checks"];
+
+/// The names of all tables.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|(name, _)| *name)
+}
+
 /// Builds the named tables that have something to show.
 pub(super) fn build(names: &[String], facts: &Facts) -> Vec<Table> {
     let builders = names

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{FactType, Field};
+use crate::gpu::smi::Card;
 
 const fn field(name: &'static str, doc: &'static str) -> Field {
     Field { name, doc }
@@ -13,39 +14,65 @@ const fn field(name: &'static str, doc: &'static str) -> Field {
 pub struct Gpu {
     /// Node.
     pub node: String,
-    /// PCI bus id, e.g. `00000000:17:00.0`.
-    pub bus_id: String,
-    /// Product name.
-    pub name: String,
-    /// UUID.
-    pub uuid: String,
-    /// MIG mode, e.g. `Enabled`; empty if not reported.
-    pub mig: String,
-    /// Temperature in degrees Celsius.
-    pub temperature: Option<i64>,
-    /// Volatile uncorrectable ECC errors.
-    pub ecc_uncorrectable: Option<u64>,
-    /// Row remapping waits for a reset.
-    pub remap_pending: bool,
-    /// Recovery action that the driver asks for; empty if none or not reported.
-    pub recovery_action: String,
+    /// What is reported.
+    #[serde(flatten)]
+    pub card: Card,
 }
 
 impl FactType for Gpu {
     const KIND: &'static str = "gpu";
     const FIELDS: &'static [Field] = &[
         field("node", "node"),
+        field("index", "index in the order of nvidia-smi"),
         field("bus_id", "PCI bus id"),
         field("name", "product name"),
         field("uuid", "UUID"),
+        field("architecture", "architecture"),
         field("mig", "MIG mode"),
+        field("mig_pending", "MIG mode after the next reset"),
+        field("mig_devices", "MIG instances"),
         field("temperature", "degrees Celsius"),
+        field(
+            "temperature_slowdown",
+            "degrees Celsius at which clocks are lowered",
+        ),
+        field("memory_temperature", "degrees Celsius of the memory"),
+        field("power", "watts drawn"),
+        field("power_limit", "watts allowed"),
+        field("performance_state", "performance state"),
+        field("slowdowns", "why clocks are lowered"),
+        field("ecc_mode", "ECC mode"),
         field("ecc_uncorrectable", "volatile uncorrectable ECC errors"),
+        field("ecc_corrected", "volatile corrected ECC errors"),
+        field(
+            "ecc_uncorrectable_total",
+            "uncorrectable ECC errors of its life",
+        ),
+        field("retired_pages", "retired pages"),
+        field("retirement_pending", "page retirement pending"),
+        field(
+            "remapped_uncorrectable",
+            "rows remapped after uncorrectable errors",
+        ),
+        field("remapped_corrected", "rows remapped after corrected errors"),
         field("remap_pending", "row remapping pending"),
+        field("remap_failed", "row remapping failed"),
         field("recovery_action", "recovery action asked for"),
+        field("reset_required", "a reset is required"),
+        field("fabric_state", "state of the NVLink fabric"),
+        field("fabric_status", "status of the NVLink fabric"),
+        field("gsp_firmware", "GSP firmware version"),
+        field("link_width", "PCIe lanes in use"),
+        field("link_width_max", "PCIe lanes at most"),
+        field("memory", "memory in MiB"),
+        field("memory_used", "memory used in MiB"),
+        field(
+            "trouble",
+            "what the driver says where the GPU does not answer",
+        ),
     ];
     fn subject(&self) -> String {
-        format!("gpu/{}/{}", self.node, self.bus_id)
+        format!("gpu/{}/{}", self.node, self.card.bus_id)
     }
 }
 
@@ -60,6 +87,8 @@ pub struct Driver {
     pub cuda: String,
     /// Version of the loaded kernel module; empty if unknown.
     pub module: String,
+    /// Flavour of the loaded kernel module, `open` or `proprietary`; empty if unknown.
+    pub flavour: String,
     /// GPUs attached.
     pub gpus: Option<u64>,
 }
@@ -71,9 +100,96 @@ impl FactType for Driver {
         field("version", "user-space version"),
         field("cuda", "CUDA version"),
         field("module", "kernel module version"),
+        field("flavour", "open or proprietary kernel module"),
         field("gpus", "GPUs attached"),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)
+    }
+}
+
+/// Two parts of the driver stack that do not fit.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct DriverMismatch {
+    /// Node.
+    pub node: String,
+    /// Which: `module-library`, `module-on-disk`, `module-fabric-manager`, `module-firmware`, `generation-flavour`,
+    /// `generation-driver`, `image-driver`, `gpu-holder`, `kernel-module`, `secure-boot`.
+    pub pair: String,
+    /// One part.
+    pub left: String,
+    /// Its version or state.
+    pub left_value: String,
+    /// Where that was read.
+    pub left_at: String,
+    /// The other part.
+    pub right: String,
+    /// Its version or state.
+    pub right_value: String,
+    /// Where that was read.
+    pub right_at: String,
+    /// In words.
+    pub sentence: String,
+}
+
+impl FactType for DriverMismatch {
+    const KIND: &'static str = "driver-mismatch";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("pair", "which parts do not fit"),
+        field("left", "one part"),
+        field("left_value", "its version or state"),
+        field("left_at", "where it was read"),
+        field("right", "the other part"),
+        field("right_value", "its version or state"),
+        field("right_at", "where it was read"),
+        field("sentence", "in words"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// What the Xid messages of a GPU tell together.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct XidStory {
+    /// Node.
+    pub node: String,
+    /// PCI address.
+    pub bus_id: String,
+    /// Product name; empty if unknown.
+    pub name: String,
+    /// Code that came first.
+    pub first: u32,
+    /// Code that the others follow from.
+    pub cause: u32,
+    /// `application`, `driver`, `memory`, `link`, `bus`, `power`, `hardware`, `consequence`, `information`.
+    pub class: String,
+    /// What NVIDIA says to do first.
+    pub action: String,
+    /// Codes that follow from it.
+    pub follows: Vec<u32>,
+    /// How many messages of the cause.
+    pub count: u64,
+    /// In words.
+    pub sentence: String,
+}
+
+impl FactType for XidStory {
+    const KIND: &'static str = "xid-story";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("bus_id", "PCI address"),
+        field("name", "product name"),
+        field("first", "code that came first"),
+        field("cause", "code that the others follow from"),
+        field("class", "where the fault lies"),
+        field("action", "what NVIDIA says to do first"),
+        field("follows", "codes that follow from it"),
+        field("count", "messages of the cause"),
+        field("sentence", "in words"),
+    ];
+    fn subject(&self) -> String {
+        format!("gpu/{}/{}", self.node, self.bus_id)
     }
 }

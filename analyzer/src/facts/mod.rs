@@ -7,7 +7,9 @@ pub mod firewall;
 pub mod gpu;
 pub mod kube;
 pub mod node;
+mod picture;
 pub mod runtime;
+pub mod scheduling;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -79,6 +81,11 @@ impl AnyFact {
         }
     }
 
+    /// Lets a function change the place and the excerpt.
+    pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String)) {
+        self.table.rewrite(change);
+    }
+
     /// Moves its place down by so many lines; for facts read from a later piece of an entry.
     pub fn shift(&mut self, lines: u32) {
         self.table.shift(lines);
@@ -94,6 +101,7 @@ impl<T: FactType> From<Fact<T>> for AnyFact {
 /// What the store needs of a table, whatever its type.
 trait Table: Any + Send + Sync {
     fn shift(&mut self, lines: u32);
+    fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String));
     fn append(&mut self, other: Box<dyn Table>);
     fn sort(&mut self);
     fn views(&self) -> Vec<FactView>;
@@ -114,6 +122,12 @@ impl<T: FactType> Table for Vec<Fact<T>> {
         }
     }
 
+    fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String)) {
+        for fact in self {
+            change(&mut fact.place, &mut fact.text);
+        }
+    }
+
     fn sort(&mut self) {
         self.sort_by(|a, b| a.place.cmp(&b.place));
     }
@@ -121,7 +135,8 @@ impl<T: FactType> Table for Vec<Fact<T>> {
     fn views(&self) -> Vec<FactView> {
         self.iter()
             .map(|fact| FactView {
-                subject: fact.data.subject(),
+                // A piece of text may not name the namespace of what it tells about.
+                subject: fact.data.subject().replace("//", "/"),
                 fields: serde_json::to_value(&fact.data).unwrap_or(Value::Null),
                 place: fact.place.clone(),
                 text: fact.text.clone(),
@@ -154,6 +169,18 @@ impl Facts {
                 self.tables.insert(fact.kind, fact.table);
             }
         }
+    }
+
+    /// Lets a function change the place and the excerpt of every fact.
+    pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String)) {
+        for table in self.tables.values_mut() {
+            table.rewrite(change);
+        }
+    }
+
+    /// Forgets all facts of a kind.
+    pub fn forget(&mut self, kind: &str) {
+        self.tables.remove(kind);
     }
 
     /// Orders every table by place; called once after reading and after each deriver.
@@ -214,6 +241,14 @@ pub const KINDS: &[KindInfo] = &[
     kind::<firewall::FirewallState>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
+    kind::<gpu::DriverMismatch>(),
+    kind::<gpu::XidStory>(),
+    kind::<scheduling::ClusterVersion>(),
+    kind::<scheduling::PodFit>(),
+    kind::<scheduling::NodeFit>(),
+    kind::<scheduling::NodeResource>(),
+    kind::<scheduling::HamiCard>(),
+    kind::<scheduling::QuotaRefusal>(),
 ];
 
 /// Cuts a text to at most `max` bytes at a character boundary, so that excerpts stay short.

@@ -5,14 +5,24 @@ use super::{Channel, Document, Parsed, Parser, Read, Said};
 /// System logs as text.
 pub(super) static LOGS: Parser = Parser {
     id: "system-logs",
-    reads: &["nodes/*/rootfs/var/log/**"],
+    reads: &[
+        "nodes/*/rootfs/var/log/**",
+        "nodes/*/rootfs/var/lib/dkms/**/make.log",
+    ],
     read: Read::Lines(Channel::Journal),
 };
 
 /// Output of commands on the node.
 pub(super) static COMMANDS: Parser = Parser {
     id: "commands",
-    reads: &["nodes/*/commands/**"],
+    reads: &[
+        "nodes/*/commands/**",
+        // The container runtime's own word. Its lists of pods and containers carry annotations and arguments of
+        // others, which may quote any error message, and are not searched.
+        "nodes/*/cri.json",
+        "nodes/*/cri/*/plugins.json",
+        "nodes/*/cri/*/status.json",
+    ],
     read: Read::Whole(parse_command),
 };
 
@@ -56,7 +66,7 @@ pub(super) static OWN: Parser = Parser {
 pub(super) static LOOSE: Parser = Parser {
     id: "loose-text",
     reads: &["**"],
-    read: Read::Lines(Channel::Text),
+    read: Read::Loose,
 };
 
 fn parse_toml(document: &Document<'_>) -> Parsed {

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::Extractor;
+use super::{Extracted, Extractor, Repeats};
 use crate::facts::{FactType, Field};
 use crate::firewall::log_line::{LoggedPacket, parse_log_line};
 use crate::firewall::packet::Interface;
@@ -12,7 +12,7 @@ use crate::scan::lines::LogLine;
 /// Reads lines that hold a netfilter LOG record; each has an `OUT=` field, empty or not.
 pub(super) static EXTRACTOR: Extractor = Extractor {
     needle: " OUT=",
-    extract,
+    extract: |line| extract(line).map(Extracted::Packet),
 };
 
 /// A logged packet, and how many of its like were seen in the same stretch of log.
@@ -46,6 +46,24 @@ impl PacketLine {
             packet.dst.to_string(),
             packet.dport,
         )
+    }
+}
+
+impl Repeats for PacketLine {
+    type Key = (String, String, String, String, String, Option<u16>);
+    fn key(&self) -> Self::Key {
+        PacketLine::key(self)
+    }
+    fn node(&self) -> &str {
+        &self.node
+    }
+    fn place(&self) -> &Place {
+        &self.place
+    }
+    fn absorb(&mut self, later: &Self) {
+        self.count = self.count.saturating_add(later.count);
+        self.at = crate::scan::patterns::earliest(self.at, later.at);
+        self.last = self.last.max(later.last);
     }
 }
 

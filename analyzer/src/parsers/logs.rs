@@ -31,6 +31,9 @@ pub(super) static KERNEL_TEXT: Parser = Parser {
         "nodes/*/rootfs/var/log/kern.log*",
         "nodes/*/rootfs/var/log/dmesg*",
         "nodes/*/rootfs/var/log/ufw.log*",
+        // A dying kernel's last words.
+        "nodes/*/rootfs/sys/fs/pstore/*",
+        "nodes/*/rootfs/var/lib/systemd/pstore/**",
     ],
     read: Read::Lines(Channel::Kernel),
 };

@@ -5,6 +5,7 @@
 //! and add it to [`PARSERS`].
 
 mod components;
+mod driver_lines;
 mod events;
 mod helm;
 mod host_files;
@@ -13,15 +14,17 @@ mod logs;
 mod node_json;
 mod nodes;
 mod nvidia_smi;
-mod nvidia_smi_xml;
 mod pod_state;
 mod pods;
 mod proc_driver;
+mod scheduling;
 mod sysctl;
 mod workloads;
 
+pub use driver_lines::{DriverLine, Says};
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
+pub(crate) use scheduling::missing as missing_pods;
 
 use chrono::{DateTime, Utc};
 
@@ -31,7 +34,16 @@ use crate::scan::lines::LogLine;
 
 /// Where a line of text was said; rules restrict their patterns to channels.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Channel {
@@ -138,6 +150,8 @@ pub enum Read {
     Whole(fn(&Document<'_>) -> Parsed),
     /// Line by line, through the pattern scan and the extractors.
     Lines(Channel),
+    /// Text of unknown origin: line by line, and the pieces that are recognised in it by content.
+    Loose,
     /// Kept as text for derivers, which read it by path.
     Keep,
     /// Not read: what the collector says of itself, and objects that no parser reads yet. Searching
@@ -163,10 +177,11 @@ pub static PARSERS: &[&Parser] = &[
     &nodes::RUNTIME_CLASSES,
     &workloads::PARSER,
     &helm::PARSER,
+    &scheduling::PARSER,
+    &scheduling::CLUSTER,
     &node_json::PROCESSES,
     &node_json::CONTAINERD,
     &node_json::FILES,
-    &nvidia_smi_xml::PARSER,
     &nvidia_smi::PARSER,
     &proc_driver::PARSER,
     &sysctl::PARSER,
@@ -188,8 +203,34 @@ pub struct Extractor {
     /// Literal that the raw line must contain.
     pub needle: &'static str,
     /// Reads the line.
-    pub extract: fn(&LogLine<'_>) -> Option<PacketLine>,
+    pub extract: fn(&LogLine<'_>) -> Option<Extracted>,
+}
+
+/// What an extractor made of a line.
+pub enum Extracted {
+    /// A packet that the kernel logged.
+    Packet(PacketLine),
+    /// A message of the NVIDIA driver.
+    Driver(DriverLine),
+}
+
+/// Lines of which alike ones are added up, so that a flood of them is one fact.
+pub trait Repeats {
+    /// What makes two lines alike.
+    type Key: Ord;
+    /// What makes this line alike to others.
+    fn key(&self) -> Self::Key;
+    /// Node that it is about.
+    fn node(&self) -> &str;
+    /// Where the first stands.
+    fn place(&self) -> &Place;
+    /// Adds a later line that is alike.
+    fn absorb(&mut self, later: &Self);
 }
 
 /// All extractors.
-pub static EXTRACTORS: &[&Extractor] = &[&kernel_packets::EXTRACTOR];
+pub static EXTRACTORS: &[&Extractor] = &[
+    &kernel_packets::EXTRACTOR,
+    &driver_lines::XID,
+    &driver_lines::FABRIC_MANAGER,
+];

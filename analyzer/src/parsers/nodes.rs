@@ -119,6 +119,8 @@ fn parse_node(item: &Item<'_>) -> Parsed {
     let node = node(object);
     let text = format!("\"name\":\"{}\"", node.name);
     parsed.facts.push(fact(node, item, text).into());
+    let scheduled = super::scheduling::object::<crate::scheduling::api::Node>(item);
+    parsed.facts.extend(scheduled);
     parsed
 }
 

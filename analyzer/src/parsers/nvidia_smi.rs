@@ -1,43 +1,92 @@
-//! The nvidia-smi table: read only for the driver version in its header; failures are found by patterns.
+//! Output of `nvidia-smi`: the driver in every form, and the GPUs with their health where `-q` was asked.
 
-use super::{Document, Parsed, Parser, Read};
-use crate::facts::Fact;
-use crate::facts::gpu::Driver;
+use super::{Channel, Document, Parsed, Parser, Read};
+use crate::facts::gpu::{Driver, Gpu};
+use crate::facts::{AnyFact, Fact, FactType};
+use crate::gpu::smi::{self, Report};
 
-/// Reads the header of the table.
+/// Reads `-q -x`, `-q` and the table. The table's GPUs are left to the deriver, which takes them where `-q` is missing.
 pub(super) static PARSER: Parser = Parser {
     id: "nvidia-smi",
-    reads: &["nodes/*/commands/nvidia-smi.out"],
+    reads: &[
+        "nodes/*/commands/nvidia-smi-q.xml",
+        "nodes/*/commands/nvidia-smi-q.out",
+        "nodes/*/commands/nvidia-smi.out",
+    ],
     read: Read::Whole(parse),
 };
 
 fn parse(document: &Document<'_>) -> Parsed {
-    let mut parsed = super::host_files::say_lines(document, super::Channel::Command);
-    for (line, number) in document.text.lines().zip(1u32..) {
-        let Some(version) = after(line, "Driver Version:") else {
-            continue;
-        };
-        let driver = Driver {
-            node: document.node.to_owned(),
-            version: version.to_owned(),
-            cuda: after(line, "CUDA Version:").unwrap_or_default().to_owned(),
-            ..Driver::default()
-        };
-        let fact = Fact {
-            data: driver,
-            place: document.line(number),
-            text: line.trim().to_owned(),
-            at: None,
-        };
-        parsed.facts.push(fact.into());
-        break;
+    let form = smi::form(document.text);
+    let short = form.is_none_or(smi::is_short);
+    let mut parsed = if short {
+        super::host_files::say_lines(document, Channel::Command)
+    } else {
+        Parsed::default()
+    };
+    if form.is_none() {
+        if document.path.ends_with(".xml") && !document.text.trim().is_empty() {
+            let text = "nvidia-smi's XML not read: it holds no nvidia_smi_log";
+            parsed
+                .problems
+                .extend(Parsed::problem(document.line(1), text).problems);
+        }
+        return parsed;
+    }
+    match smi::read(document.text) {
+        Ok(report) => {
+            parsed.facts.extend(driver(document, &report));
+            if !short {
+                parsed.facts.extend(gpus(document, report));
+            }
+        }
+        Err((line, why)) => {
+            let text = format!("nvidia-smi's output not read: {why}");
+            parsed
+                .problems
+                .extend(Parsed::problem(document.line(line), text).problems);
+        }
     }
     parsed
 }
 
-fn after<'a>(line: &'a str, label: &str) -> Option<&'a str> {
-    let rest = &line[line.find(label)? + label.len()..];
-    rest.split_whitespace()
-        .next()
-        .filter(|value| *value != "N/A")
+fn driver(document: &Document<'_>, report: &Report) -> Option<AnyFact> {
+    let version = report.driver.clone().unwrap_or_default();
+    if version.is_empty() && report.cards.is_empty() {
+        return None;
+    }
+    let text = version.clone();
+    let driver = Driver {
+        node: document.node.to_owned(),
+        version,
+        cuda: report.cuda.clone().unwrap_or_default(),
+        module: String::new(),
+        flavour: String::new(),
+        gpus: report
+            .attached
+            .or_else(|| u64::try_from(report.cards.len()).ok()),
+    };
+    Some(stated(document, report.line, text, driver))
+}
+
+fn gpus(document: &Document<'_>, report: Report) -> Vec<AnyFact> {
+    let cards = report.cards.into_iter().map(|(line, card)| {
+        let text = card.bus_id.clone();
+        let gpu = Gpu {
+            node: document.node.to_owned(),
+            card,
+        };
+        stated(document, line, text, gpu)
+    });
+    cards.collect()
+}
+
+fn stated<T: FactType>(document: &Document<'_>, line: u32, text: String, data: T) -> AnyFact {
+    Fact {
+        data,
+        place: document.line(line),
+        text,
+        at: None,
+    }
+    .into()
 }

@@ -1,8 +1,10 @@
-//! `/proc/driver/nvidia/version`: the version of the loaded kernel module.
+//! `/proc/driver/nvidia/version`: the version and flavour of the loaded kernel module.
 
 use super::{Document, Parsed, Parser, Read};
 use crate::facts::Fact;
 use crate::facts::gpu::Driver;
+use crate::gpu::stack::Flavour;
+use crate::gpu::version::is_version;
 
 /// Reads the NVRM line.
 pub(super) static PARSER: Parser = Parser {
@@ -21,6 +23,8 @@ fn parse(document: &Document<'_>) -> Parsed {
         let driver = Driver {
             node: document.node.to_owned(),
             module: version.unwrap_or_default().to_owned(),
+            flavour: Flavour::of(line)
+                .map_or_else(String::new, |flavour| flavour.word().to_owned()),
             ..Driver::default()
         };
         let fact = Fact {
@@ -32,11 +36,4 @@ fn parse(document: &Document<'_>) -> Parsed {
         parsed.facts.push(fact.into());
     }
     parsed
-}
-
-fn is_version(word: &str) -> bool {
-    word.split('.').count() >= 2
-        && word
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.')
 }

@@ -7,7 +7,11 @@ use crate::facts::node::Setting;
 /// Reads `/proc/sys/**` copies, one setting a file, and `name = value` lines.
 pub(super) static PARSER: Parser = Parser {
     id: "sysctl",
-    reads: &["nodes/*/rootfs/proc/sys/**", "nodes/*/commands/sysctl.out"],
+    reads: &[
+        "nodes/*/rootfs/proc/sys/**",
+        "nodes/*/commands/sysctl.out",
+        "nodes/*/host/sysctl.txt",
+    ],
     read: Read::Whole(parse),
 };
 

@@ -88,8 +88,10 @@ fn parse(item: &Item<'_>) -> Parsed {
         name: object.metadata.name,
     };
     let text = format!("\"name\":\"{}\"", workload.name);
+    let mut facts = vec![fact(workload, item, text).into()];
+    facts.extend(super::scheduling::workload(item));
     Parsed {
-        facts: vec![fact(workload, item, text).into()],
+        facts,
         ..Parsed::default()
     }
 }

@@ -53,10 +53,18 @@ pub enum Block {
     /// Facts that only people know, to be filled in.
     Blanks { items: Vec<String> },
     /// A drawing, with a text form for formats that cannot draw.
+    /// `captioned`: the title is shown, not only spoken.
     Figure {
         title: String,
+        captioned: bool,
         svg: super::svg::Svg,
         text: String,
+    },
+    /// A closer view of a drawing, folded away; formats that cannot draw leave it out.
+    CloserView {
+        summary: String,
+        title: String,
+        svg: super::svg::Svg,
     },
     /// A message that is ready to paste.
     Message { title: String, lines: Vec<Rich> },

@@ -48,6 +48,7 @@ pub(crate) fn environment<'a>(kind: Kind) -> Result<Environment<'a>, Error> {
     env.add_filter("fence", |text: String, language: String, indent: usize| {
         safe(escape::md_fence(&text, &language, indent))
     });
+    env.add_filter("css_string", |text: String| safe(escape::css_string(&text)));
     env.add_filter("marks", |level: usize| safe("#".repeat(level.min(6))));
     env.add_template(
         "blocks.md.j2",

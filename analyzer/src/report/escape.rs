@@ -101,6 +101,22 @@ pub(crate) fn html(text: &str) -> String {
     out
 }
 
+/// Text for the inside of a quoted string of a style sheet: what is no plain character is written by its number.
+pub(crate) fn css_string(text: &str) -> String {
+    let text = one_line(text);
+    let text = visible(&text, false);
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if c.is_alphanumeric() || " .,:-()".contains(c) {
+            out.push(c);
+        } else {
+            // Writing to a String cannot fail. Six digits need no end mark.
+            let _ = write!(out, "\\{:06x}", u32::from(c));
+        }
+    }
+    out
+}
+
 /// Text for a Markdown paragraph, list item, heading or table cell. Never holds a line feed.
 pub(crate) fn md_text(text: &str) -> String {
     let text = one_line(text);
@@ -286,6 +302,14 @@ mod tests {
         assert_eq!(md_code("`a", false), "`` `a ``");
         assert_eq!(md_code("a|b", true), "`a\\|b`");
         assert_eq!(md_code("a\\|b", true), "`a\\`\\|`b`");
+    }
+
+    #[test]
+    fn text_in_a_style_sheet_can_end_neither_its_string_nor_the_sheet() {
+        assert_eq!(
+            css_string("a\"}</style>\\\n"),
+            "a\\000022\\00007d\\00003c\\00002fstyle\\00003e\\00005c "
+        );
     }
 
     #[test]

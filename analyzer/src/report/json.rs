@@ -2,15 +2,18 @@
 //!
 //! The fields of the contract never change their meaning within version 1; further fields may be added.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{RenderError, escape};
+use crate::model::state::State;
 use crate::model::{
-    Analysis, Benign, ChainLink, Considered, Coverage, EnvironmentItem, Evidence, Impact, Incident,
-    Input, Moment, Observation, Problem, Remedy, Role, Severity, Table, Verdict,
+    Analysis, Benign, ChainLink, Considered, Coverage, Digest, EnvironmentItem, Evidence, Figure,
+    Impact, Incident, Input, Moment, Observation, Problem, Remedy, Role, RulesUsed, Severity,
+    Table, Verdict,
 };
 
 /// The version of the contract.
@@ -31,6 +34,9 @@ struct Report<'a> {
     environment: &'a [EnvironmentItem],
     input: &'a Input,
     tool: &'static str,
+    state: &'a State,
+    digests: &'a BTreeMap<String, Digest>,
+    rules: &'a RulesUsed,
 }
 
 #[derive(Serialize)]
@@ -59,6 +65,7 @@ struct IncidentJson<'a> {
     symptom_details: Vec<SymptomJson<'a>>,
     observations: Vec<ObservationJson<'a>>,
     tables: &'a [Table],
+    figures: &'a [Figure],
     remedy: &'a Remedy,
     references: &'a [String],
 }
@@ -141,6 +148,9 @@ pub(crate) fn render(analysis: &Analysis) -> Result<String, RenderError> {
         environment: &analysis.environment,
         input: &analysis.input,
         tool: concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION")),
+        state: &analysis.state,
+        digests: &analysis.digests,
+        rules: &analysis.rules,
     };
     let mut text =
         serde_json::to_string_pretty(&report).map_err(|source| RenderError::Json { source })?;
@@ -204,6 +214,7 @@ fn incident(incident: &Incident) -> IncidentJson<'_> {
             .collect(),
         observations: incident.observations.iter().map(observation).collect(),
         tables: &incident.tables,
+        figures: &incident.figures,
         remedy: &incident.remedy,
         references: &incident.references,
     }

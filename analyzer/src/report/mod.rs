@@ -11,7 +11,7 @@ use crate::model::Analysis;
 
 pub mod blocks;
 mod engine;
-mod escape;
+pub(crate) mod escape;
 #[cfg(test)]
 mod fixture;
 mod json;

@@ -5,56 +5,47 @@ use std::fmt::Write as _;
 use super::{escape, words};
 use crate::model::{Analysis, Considered, Evidence, Incident, Role, Verdict};
 
-/// Columns of an excerpt.
-const WIDTH: usize = 110;
+/// Columns of the screen that are used.
+const WIDTH: usize = 118;
 /// Incidents that are shown in full.
 const IN_FULL: usize = 2;
 /// Further incidents that get a line each.
-const IN_SHORT: usize = 3;
+const IN_SHORT: usize = 2;
 
 /// The answer as text, each line ending with a line feed.
 pub(crate) fn render(analysis: &Analysis) -> String {
     let mut out = String::new();
-    line(&mut out, 0, &words::title(analysis));
-    if let Some(now) = analysis.reference_time {
-        line(
+    wrapped(&mut out, "", &words::title(analysis), 2);
+    let input = &analysis.input.name;
+    match analysis.reference_time {
+        Some(now) => line(
             &mut out,
             0,
-            &format!("{} · as of {}", analysis.input.name, words::time(now)),
-        );
-    } else {
-        line(&mut out, 0, &analysis.input.name);
+            &format!("{input} · as of {}", words::time(now)),
+        ),
+        None => line(&mut out, 0, input),
     }
     out.push('\n');
     if analysis.incidents.is_empty() {
         nothing(analysis, &mut out);
     }
     for (index, found) in analysis.incidents.iter().take(IN_FULL).enumerate() {
-        incident(found, index, &mut out);
+        incident(analysis, found, index, &mut out);
     }
     let rest = analysis.incidents.iter().skip(IN_FULL);
     for found in rest.take(IN_SHORT) {
-        line(
-            &mut out,
-            0,
-            &format!(
-                "also {}: {} ({})",
-                found.verdict.word(),
-                found.cause,
-                found.title
-            ),
+        let text = format!(
+            "{}: {} ({})",
+            found.verdict.word(),
+            found.title,
+            found.cause
         );
+        line(&mut out, 0, &format!("also {text}"));
     }
     let named = IN_FULL + IN_SHORT;
     if analysis.incidents.len() > named {
-        line(
-            &mut out,
-            0,
-            &format!(
-                "also {} more, see the report",
-                analysis.incidents.len() - named
-            ),
-        );
+        let more = analysis.incidents.len() - named;
+        line(&mut out, 0, &format!("also {more} more, see the report"));
     }
     unseen(analysis, &mut out);
     out
@@ -63,44 +54,128 @@ pub(crate) fn render(analysis: &Analysis) -> String {
 /// Appends one line: control characters shown, cut to the width.
 fn line(out: &mut String, indent: usize, text: &str) {
     let text = escape::one_line(text);
-    let text = escape::cut_end(text.trim(), WIDTH + 40);
+    let text = escape::cut_end(text.trim(), WIDTH.saturating_sub(indent));
     let text = escape::visible(&text, false);
     // Writing to a String cannot fail.
     let _ = writeln!(out, "{:indent$}{text}", "");
 }
 
+/// Appends a text broken at blanks: the label on its first line, at most so many lines, cut at the end.
+fn wrapped(out: &mut String, label: &str, text: &str, most: usize) {
+    let text = escape::one_line(text);
+    let text = escape::visible(text.trim(), false);
+    let indent = label.chars().count();
+    let width = WIDTH.saturating_sub(indent).max(40);
+    let mut rest: &str = &text;
+    for number in 1..=most {
+        let head = if number == 1 { label } else { "" };
+        let (now, later) = if number == most {
+            (rest, "")
+        } else {
+            break_at(rest, width)
+        };
+        let now = escape::cut_end(now, width);
+        let _ = writeln!(out, "{head:indent$}{now}");
+        rest = later.trim_start();
+        if rest.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Breaks a text at the last blank within the width; a long word goes on as it is.
+fn break_at(text: &str, width: usize) -> (&str, &str) {
+    let Some((end, _)) = text.char_indices().nth(width) else {
+        return (text, "");
+    };
+    match text[..end].rfind(' ') {
+        Some(at) if at > 0 => text.split_at(at),
+        _ => text.split_at(end),
+    }
+}
+
 /// The first cause in full, another one in short.
-fn incident(incident: &Incident, index: usize, out: &mut String) {
+fn incident(analysis: &Analysis, incident: &Incident, index: usize, out: &mut String) {
     let first = index == 0;
-    let head = format!(
-        "{} · {} · severity {}",
+    let mut head = format!(
+        "[{}] {} · {} · severity {}",
+        index + 1,
         incident.verdict.word(),
         incident.cause,
         incident.severity.word()
     );
-    line(out, 0, &format!("[{}] {head}", index + 1));
-    line(out, 4, &incident.title);
     if let Some(since) = incident.since.filter(|_| first) {
-        line(out, 4, &format!("since {}", words::time(since)));
+        let _ = write!(head, " · since {}", words::time(since));
+    }
+    line(out, 0, &head);
+    if first && !incident.summary.is_empty() {
+        wrapped(out, "    ", &incident.summary, 3);
+    } else {
+        wrapped(out, "    ", &incident.title, 2);
     }
     evidence(incident, Role::For, if first { 3 } else { 1 }, out);
-    evidence(incident, Role::Against, if first { 2 } else { 1 }, out);
+    evidence(incident, Role::Against, if first { 3 } else { 1 }, out);
+    if first {
+        instead(analysis, incident, out);
+    }
     for symptom in incident.symptoms.iter().take(if first { 3 } else { 1 }) {
         line(out, 4, &format!("symptom: {}", symptom.text));
     }
     for text in incident.would_settle.iter().take(if first { 2 } else { 1 }) {
-        line(out, 4, &format!("would settle it: {text}"));
+        wrapped(
+            out,
+            "    would settle it: ",
+            text,
+            if first { 2 } else { 1 },
+        );
     }
-    if !incident.remedy.title.is_empty() {
-        line(out, 4, &format!("fix: {}", incident.remedy.title));
-    }
+    remedy(incident, first, out);
     out.push('\n');
+}
+
+/// The fix, and the first thing to do for it.
+fn remedy(incident: &Incident, first: bool, out: &mut String) {
+    if incident.remedy.title.is_empty() {
+        return;
+    }
+    line(out, 4, &format!("fix: {}", incident.remedy.title));
+    let step = incident.remedy.steps.first().filter(|_| first);
+    if let Some(step) = step {
+        line(out, 9, &format!("first: {}", step.text));
+        if let Some(command) = step.command.as_deref().and_then(|text| text.lines().next()) {
+            line(out, 9, &format!("$ {command}"));
+        }
+    }
+}
+
+/// Other causes that what was seen excludes, those of the same family first.
+fn instead(analysis: &Analysis, incident: &Incident, out: &mut String) {
+    const SHOWN: usize = 2;
+    let excluded: Vec<&str> = analysis
+        .differential
+        .iter()
+        .filter(|one| one.verdict == Verdict::RuledOut && one.cause != incident.cause)
+        .map(|one| one.cause.as_str())
+        .collect();
+    if excluded.is_empty() {
+        return;
+    }
+    let named = excluded.iter().take(SHOWN).copied().collect::<Vec<_>>();
+    let more = match excluded.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    line(
+        out,
+        4,
+        &format!("ruled out by what was seen: {}{more}", named.join(", ")),
+    );
 }
 
 fn evidence(incident: &Incident, role: Role, most: usize, out: &mut String) {
     let label = match role {
-        Role::For => "for",
-        Role::Against => "against",
+        Role::For => "for: ",
+        Role::Against => "against: ",
     };
     let lines: Vec<&Evidence> = incident
         .evidence
@@ -108,34 +183,54 @@ fn evidence(incident: &Incident, role: Role, most: usize, out: &mut String) {
         .filter(|line| line.role == role)
         .collect();
     if lines.is_empty() && role == Role::Against {
-        line(out, 4, "against: none seen");
+        let would = incident.would_refute.first();
+        let would = would.map_or_else(String::new, |would| format!("; that would be: {would}"));
+        line(out, 4, &format!("against: nothing seen{would}"));
     }
-    for evidence in lines.iter().take(most) {
+    let label = format!("    {label}");
+    for (evidence, number) in lines.iter().take(most).zip(1usize..) {
         let times = if evidence.count > 1 {
             format!(" (seen {} times)", evidence.count)
         } else {
             String::new()
         };
-        line(out, 4, &format!("{label}: {}{times}", evidence.says));
-        excerpt(
-            out,
-            &format!("{}: {}", evidence.place, evidence.text.trim()),
-        );
+        let says = format!("{}{times}", evidence.says);
+        wrapped(out, &label, &says, if number == 1 { 2 } else { 1 });
+        excerpt(out, evidence);
     }
-    if lines.len() > most {
+    if most > 1 && lines.len() > most {
+        let more = lines.len() - most;
         line(
             out,
             4,
-            &format!("{label}: {} more in the report", lines.len() - most),
+            &format!("{}{more} more in the report", label.trim_start()),
         );
     }
 }
 
-/// Appends an excerpt: its spaces stay as they are, so that it can be searched for.
-fn excerpt(out: &mut String, text: &str) {
-    let text = escape::visible(text, false);
+/// Appends where a line stands, whole so that it can be opened, and as much of the line as fits.
+fn excerpt(out: &mut String, evidence: &Evidence) {
+    const LEAST: usize = 30;
+    let place = escape::one_line(&evidence.place.to_string());
+    let place = escape::visible(&place, false);
+    let text = escape::visible(evidence.text.trim(), false);
+    let room = (WIDTH - 8).saturating_sub(place.chars().count() + 2);
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "        {}", escape::cut_middle(&text, WIDTH));
+    let _ = if text.is_empty() {
+        writeln!(out, "        {place}")
+    } else if room >= text.chars().count().min(LEAST) {
+        writeln!(
+            out,
+            "        {place}: {}",
+            escape::cut_middle(&text, room.max(LEAST))
+        )
+    } else {
+        writeln!(
+            out,
+            "        {place}:\n            {}",
+            escape::cut_middle(&text, WIDTH - 12)
+        )
+    };
 }
 
 fn nothing(analysis: &Analysis, out: &mut String) {
@@ -192,6 +287,21 @@ fn unseen(analysis: &Analysis, out: &mut String) {
         .iter()
         .filter(|source| source.outcome != "collected")
         .collect();
+    // Text that was pasted has no manifest; what it does not hold has one reason, so it is one line.
+    let absent = |outcome: &str| matches!(outcome, "absent" | "unknown" | "excerpt");
+    if !gaps.is_empty() && gaps.iter().all(|source| absent(&source.outcome)) {
+        let titles: Vec<&str> = gaps
+            .iter()
+            .filter(|source| source.outcome == "absent")
+            .map(|source| source.title.as_str())
+            .collect();
+        let text = format!(
+            "not seen, because only this was given: {}",
+            titles.join(", ")
+        );
+        wrapped(out, "", &text, 2);
+        return;
+    }
     for source in gaps.iter().take(SHOWN) {
         let why = source
             .why

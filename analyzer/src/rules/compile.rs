@@ -5,21 +5,31 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde_json::Value;
 
-use super::file::{Group, Kind, RuleFile, Signal};
-use super::template;
-use crate::facts::KINDS;
-use crate::scan::literals;
+use super::check;
+use super::file::{RuleFile, Signal};
+use super::position::{Position, locate};
 use crate::scan::patterns::{Expression, LinePattern};
-use crate::sources;
 
 /// A rule file that cannot be used, and why.
-#[derive(Debug, thiserror::Error)]
-#[error("rule file {file}: {what}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
     /// The file.
     pub file: String,
-    /// What is wrong with it, with the line where the parser names one.
+    /// Where in it.
+    pub at: Option<Position>,
+    /// What is wrong with it.
     pub what: String,
+}
+
+impl std::error::Error for RuleError {}
+
+impl std::fmt::Display for RuleError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.at {
+            Some(at) => write!(f, "{}:{}:{}: {}", self.file, at.line, at.column, self.what),
+            None => write!(f, "{}: {}", self.file, self.what),
+        }
+    }
 }
 
 /// One test of a field.
@@ -72,6 +82,8 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     /// Line patterns, in the order of their indices.
     pub patterns: Vec<LinePattern>,
+    /// SHA-256 of all rule files, which names this set in reports.
+    pub digest: String,
 }
 
 /// How far a rule file is checked before it runs.
@@ -83,121 +95,46 @@ pub enum Trust {
     Foreign,
 }
 
-/// Reads and checks one rule file; `patterns` receives its line patterns.
+/// Reads and checks one rule file; `patterns` receives its line patterns. Says everything that is wrong.
 pub fn compile(
     name: &str,
     text: &str,
     trust: Trust,
     patterns: &mut Vec<LinePattern>,
-) -> Result<Rule, RuleError> {
-    let fail = |what: String| RuleError {
-        file: name.to_owned(),
-        what,
-    };
-    let file: RuleFile = serde_saphyr::from_str(text).map_err(|error| fail(error.to_string()))?;
+) -> Result<Rule, Vec<RuleError>> {
+    let file: RuleFile =
+        serde_saphyr::from_str(text).map_err(|error| vec![unread(name, &error)])?;
     if trust == Trust::Foreign {
-        check(name, &file).map_err(fail)?;
+        let faults = check::check(name, text, &file);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
     }
     let mut looks = BTreeMap::new();
     for (id, signal) in &file.signals {
-        let in_signal = |what: String| fail(format!("signal {id}: {what}"));
-        looks.insert(id.clone(), look(signal, patterns).map_err(in_signal)?);
+        let fail = |what: String| {
+            vec![RuleError {
+                file: name.to_owned(),
+                at: Some(locate(text, &["signals", id], "")),
+                what: format!("signal {id}: {what}"),
+            }]
+        };
+        looks.insert(id.clone(), look(signal, patterns).map_err(fail)?);
     }
     Ok(Rule { file, looks })
 }
 
-/// Checks all that could go wrong later.
-fn check(name: &str, file: &RuleFile) -> Result<(), String> {
-    check_names(name, file)?;
-    let mut fields: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (id, signal) in &file.signals {
-        let in_signal = |what: String| format!("signal {id}: {what}");
-        let names = names_of(signal).map_err(in_signal)?;
-        check_template(&signal.says, |name| names.iter().any(|known| known == name))
-            .map_err(in_signal)?;
-        fields.insert(id, names);
+/// What the YAML parser says, without its drawing of the lines around.
+fn unread(name: &str, error: &serde_saphyr::Error) -> RuleError {
+    let text = error.without_snippet().to_string();
+    RuleError {
+        file: name.to_owned(),
+        at: error.location().map(|at| Position {
+            line: at.line(),
+            column: at.column(),
+        }),
+        what: text.lines().next().unwrap_or("not valid YAML").to_owned(),
     }
-    check_texts(file, &fields)
-}
-
-/// Checks what a signal looks for; gives the names that its sentence may use.
-fn names_of(signal: &Signal) -> Result<Vec<String>, String> {
-    match (&signal.fact, &signal.line) {
-        (Some(kind), None) => fact_names(kind, signal),
-        (None, Some(line)) => line_names(line, signal),
-        _ => Err("give either fact or line".into()),
-    }
-}
-
-fn check_names(name: &str, file: &RuleFile) -> Result<(), String> {
-    let stem = name
-        .rsplit('/')
-        .next()
-        .unwrap_or(name)
-        .trim_end_matches(".yaml");
-    if file.id != stem {
-        return Err(format!(
-            "id {:?} must be the file's name, {stem:?}",
-            file.id
-        ));
-    }
-    if !template::names(&file.title).is_empty() {
-        return Err(
-            "title must hold without facts; put the sentence with {signal.field} under headline"
-                .into(),
-        );
-    }
-    for need in &file.needs {
-        if sources::find(need).is_none() {
-            let known: Vec<&str> = sources::SOURCES.iter().map(|source| source.id).collect();
-            return Err(format!(
-                "needs unknown source {need:?}; known: {}",
-                known.join(", ")
-            ));
-        }
-    }
-    let groups = [
-        &file.confirmed,
-        &file.likely,
-        &file.possible,
-        &file.ruled_out,
-    ];
-    for group in groups.into_iter().flatten() {
-        for signal in group.all.iter().chain(&group.any).chain(&group.none) {
-            known_signal(file, signal)?;
-        }
-        if group.all.is_empty() && group.any.is_empty() {
-            return Err("a group needs at least one signal under all or any: \
-                        what is not seen proves nothing"
-                .into());
-        }
-    }
-    for signal in file
-        .symptoms
-        .iter()
-        .chain(file.observations.iter().flat_map(|o| &o.shows))
-    {
-        known_signal(file, signal)?;
-    }
-    if file.kind == Kind::Cause
-        && file.confirmed.is_empty()
-        && file.likely.is_empty()
-        && file.possible.is_empty()
-    {
-        return Err("no group under confirmed, likely or possible: it could never fire".into());
-    }
-    Ok(())
-}
-
-fn known_signal(file: &RuleFile, signal: &str) -> Result<(), String> {
-    if file.signals.contains_key(signal) {
-        return Ok(());
-    }
-    let known: Vec<&str> = file.signals.keys().map(String::as_str).collect();
-    Err(format!(
-        "unknown signal {signal:?}; the file defines: {}",
-        known.join(", ")
-    ))
 }
 
 /// Compiles what a signal looks for.
@@ -229,52 +166,7 @@ fn fact_look(kind: &str, signal: &Signal) -> Result<Look, String> {
     })
 }
 
-fn fact_names(kind: &str, signal: &Signal) -> Result<Vec<String>, String> {
-    let Some(info) = KINDS.iter().find(|info| info.kind == kind) else {
-        let known: Vec<&str> = KINDS.iter().map(|info| info.kind).collect();
-        return Err(format!(
-            "unknown fact {kind:?}; known: {}",
-            known.join(", ")
-        ));
-    };
-    for field in signal.conditions.keys() {
-        // `conditions.Ready` is the entry `Ready` of the map `conditions`.
-        let name = field.split('.').next().unwrap_or(field);
-        if !info.fields.iter().any(|known| known.name == name) {
-            let known: Vec<&str> = info.fields.iter().map(|field| field.name).collect();
-            return Err(format!(
-                "fact {kind} has no field {field:?}; it has: {}",
-                known.join(", ")
-            ));
-        }
-    }
-    let mut names: Vec<String> = info
-        .fields
-        .iter()
-        .map(|field| field.name.to_owned())
-        .collect();
-    names.push("subject".into());
-    Ok(names)
-}
-
-fn line_names(line: &str, signal: &Signal) -> Result<Vec<String>, String> {
-    if literals::required(line).is_none() {
-        return Err(format!(
-            "expression {line:?} has no text of {} or more characters that every match contains; \
-             it would be tried on every line of every log",
-            literals::MIN_LITERAL
-        ));
-    }
-    if !signal.conditions.is_empty() {
-        return Err("where belongs to fact; a line is tested by its expression".into());
-    }
-    let regex = regex(line)?;
-    let mut names: Vec<String> = regex.capture_names().flatten().map(str::to_owned).collect();
-    names.extend(["subject", "speaker", "line"].map(str::to_owned));
-    Ok(names)
-}
-
-fn field_tests(condition: &Value) -> Result<Vec<Test>, String> {
+pub(super) fn field_tests(condition: &Value) -> Result<Vec<Test>, String> {
     let Value::Object(map) = condition else {
         return Ok(vec![Test::Equals(condition.clone())]);
     };
@@ -312,55 +204,6 @@ fn field_test(name: &str, value: &Value) -> Result<Test, String> {
     })
 }
 
-fn regex(expression: &str) -> Result<Regex, String> {
+pub(super) fn regex(expression: &str) -> Result<Regex, String> {
     Regex::new(expression).map_err(|error| format!("expression does not compile: {error}"))
-}
-
-fn check_template(text: &str, known: impl Fn(&str) -> bool) -> Result<(), String> {
-    match template::names(text).into_iter().find(|name| !known(name)) {
-        Some(name) => Err(format!("{{{name}}} is not known here, in: {text:?}")),
-        None => Ok(()),
-    }
-}
-
-fn check_texts(file: &RuleFile, fields: &BTreeMap<&str, Vec<String>>) -> Result<(), String> {
-    let known = |name: &str| {
-        name.split_once('.').is_some_and(|(signal, field)| {
-            fields
-                .get(signal)
-                .is_some_and(|names| names.iter().any(|known| known == field))
-        })
-    };
-    let remedy = &file.remedy;
-    let mut texts: Vec<&str> = vec![&file.summary, &file.explanation, &remedy.title];
-    texts.extend(file.headline.as_deref());
-    texts.extend(file.chain.iter().flatten().map(String::as_str));
-    texts.extend(
-        file.observations
-            .iter()
-            .flat_map(|one| [&*one.ask, &*one.run, &*one.so]),
-    );
-    for step in remedy.steps.iter().chain(&remedy.verify) {
-        texts.push(&step.text);
-        texts.extend(step.run.as_deref());
-        texts.extend(step.expect.as_deref());
-    }
-    texts.extend(remedy.files.iter().map(|one| one.content.as_str()));
-    texts.extend(
-        remedy
-            .mitigate
-            .iter()
-            .chain(&remedy.prevent)
-            .map(String::as_str),
-    );
-    texts
-        .into_iter()
-        .try_for_each(|text| check_template(text, known))
-}
-
-/// Whether a group holds, given which signals were seen.
-pub fn holds(group: &Group, seen: impl Fn(&str) -> bool) -> bool {
-    group.all.iter().all(|signal| seen(signal))
-        && (group.any.is_empty() || group.any.iter().any(|signal| seen(signal)))
-        && !group.none.iter().any(|signal| seen(signal))
 }

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::compile::{Look, Rule, RuleSet, Test, holds};
+use super::compile::{Look, Rule, RuleSet, Test};
 use super::file::Group;
+use super::group::{self, Holding};
 use super::template;
+use crate::facts::kube::Pod;
 use crate::facts::{FactView, Facts};
 use crate::model::{Place, Verdict};
 use crate::scan::patterns::Hit;
@@ -18,6 +20,8 @@ use crate::sources::Availability;
 pub struct Sighting {
     /// What it is about.
     pub subject: String,
+    /// Node that it is about; empty if nothing says.
+    pub node: String,
     /// Where it stands.
     pub place: Place,
     /// The text that stands there.
@@ -102,19 +106,57 @@ pub fn assess<'r>(
     for hit in hits {
         by_pattern.entry(hit.pattern).or_default().push(hit);
     }
+    let known = Known {
+        views,
+        hits: by_pattern,
+        nodes: Nodes::of(facts),
+    };
     set.rules
         .iter()
-        .map(|rule| assess_one(rule, &views, &by_pattern, available))
+        .map(|rule| assess_one(rule, &known, available))
         .collect()
 }
 
-fn assess_one<'r>(
-    rule: &'r Rule,
-    views: &BTreeMap<&str, Vec<FactView>>,
-    hits: &BTreeMap<usize, Vec<&Hit>>,
-    available: &Availability,
-) -> Assessment<'r> {
-    let mut seen = BTreeMap::new();
+/// What the rules are judged on.
+struct Known<'a> {
+    views: BTreeMap<&'a str, Vec<FactView>>,
+    hits: BTreeMap<usize, Vec<&'a Hit>>,
+    nodes: Nodes,
+}
+
+/// Which node a pod runs on, by `pod/<namespace>/<name>`.
+struct Nodes(BTreeMap<String, String>);
+
+impl Nodes {
+    fn of(facts: &Facts) -> Self {
+        let pods = facts.table::<Pod>().iter().map(|pod| &pod.data);
+        let bound = pods.filter(|pod| !pod.node.is_empty());
+        Self(
+            bound
+                .map(|pod| {
+                    (
+                        format!("pod/{}/{}", pod.namespace, pod.name),
+                        pod.node.clone(),
+                    )
+                })
+                .collect(),
+        )
+    }
+
+    /// The node of a line or fact: as its path, its subject or its pod says; else as the fact says.
+    fn find(&self, subject: &str, place: &Place, field: Option<&str>) -> String {
+        let by_path = Some(crate::scan::node_of(&place.path)).filter(|node| !node.is_empty());
+        by_path
+            .or_else(|| subject.strip_prefix("node/"))
+            .or_else(|| self.0.get(subject).map(String::as_str))
+            .or(field)
+            .unwrap_or("")
+            .to_owned()
+    }
+}
+
+fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -> Assessment<'r> {
+    let mut seen: BTreeMap<&str, Vec<Sighting>> = BTreeMap::new();
     for (name, look) in &rule.looks {
         let says = rule
             .file
@@ -122,7 +164,8 @@ fn assess_one<'r>(
             .get(name)
             .map_or("", |signal| signal.says.as_str());
         let sightings: Vec<Sighting> = match look {
-            Look::Fact { kind, tests } => views
+            Look::Fact { kind, tests } => known
+                .views
                 .get(kind.as_str())
                 .into_iter()
                 .flatten()
@@ -131,13 +174,14 @@ fn assess_one<'r>(
                         .iter()
                         .all(|(field, test)| passes(test, entry(&view.fields, field)))
                 })
-                .map(|view| from_view(view, says))
+                .map(|view| from_view(view, says, &known.nodes))
                 .collect(),
-            Look::Line(pattern) => hits
+            Look::Line(pattern) => known
+                .hits
                 .get(pattern)
                 .into_iter()
                 .flatten()
-                .map(|hit| from_hit(hit, says))
+                .map(|hit| from_hit(hit, says, &known.nodes))
                 .collect(),
         };
         if !sightings.is_empty() {
@@ -152,6 +196,19 @@ fn assess_one<'r>(
         .filter(|source| !available.has(source))
         .collect();
     let (verdict, decided_by) = judge(rule, &seen, !missing.is_empty());
+    if let Some(Holding {
+        group,
+        shared: Some(shared),
+    }) = &decided_by
+    {
+        // What the group was decided on is told first, and fills the sentences.
+        for signal in group.all.iter().chain(&group.any) {
+            if let Some(sightings) = seen.get_mut(signal.as_str()) {
+                sightings.sort_by_key(|one| !group::shares(group.same, one, shared));
+            }
+        }
+    }
+    let decided_by = decided_by.map(|holding| holding.group);
     Assessment {
         rule,
         verdict,
@@ -165,7 +222,7 @@ fn judge<'r>(
     rule: &'r Rule,
     seen: &BTreeMap<&str, Vec<Sighting>>,
     incomplete: bool,
-) -> (Option<Verdict>, Option<&'r Group>) {
+) -> (Option<Verdict>, Option<Holding<'r>>) {
     let file = &rule.file;
     let levels = [
         (Verdict::Confirmed, &file.confirmed),
@@ -174,17 +231,14 @@ fn judge<'r>(
         (Verdict::Possible, &file.possible),
     ];
     for (verdict, groups) in levels {
-        let holding = groups
-            .iter()
-            .find(|group| holds(group, |signal| seen.contains_key(signal)));
-        if let Some(group) = holding {
-            return (Some(verdict), Some(group));
+        if let Some(holding) = groups.iter().find_map(|one| group::holds(one, seen)) {
+            return (Some(verdict), Some(holding));
         }
     }
     (incomplete.then_some(Verdict::NotChecked), None)
 }
 
-fn from_view(view: &FactView, says: &str) -> Sighting {
+fn from_view(view: &FactView, says: &str, nodes: &Nodes) -> Sighting {
     let mut values: BTreeMap<String, String> = BTreeMap::new();
     if let Value::Object(fields) = &view.fields {
         for (name, value) in fields {
@@ -192,8 +246,14 @@ fn from_view(view: &FactView, says: &str) -> Sighting {
         }
     }
     values.insert("subject".into(), view.subject.clone());
+    values.insert("host_file".into(), host_file(&view.place.path));
     Sighting {
         says: template::fill_from(says, &values),
+        node: nodes.find(
+            &view.subject,
+            &view.place,
+            view.fields.get("node").and_then(Value::as_str),
+        ),
         subject: view.subject.clone(),
         place: view.place.clone(),
         text: view.text.clone(),
@@ -208,10 +268,11 @@ fn from_view(view: &FactView, says: &str) -> Sighting {
     }
 }
 
-fn from_hit(hit: &Hit, says: &str) -> Sighting {
+fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
     let mut values = hit.captures.clone();
     values.insert("subject".into(), hit.subject.clone());
     values.insert("line".into(), hit.text.clone());
+    values.insert("host_file".into(), host_file(&hit.place.path));
     let speaker = if hit.speaker.is_empty() {
         &hit.subject
     } else {
@@ -220,6 +281,7 @@ fn from_hit(hit: &Hit, says: &str) -> Sighting {
     values.insert("speaker".into(), speaker.clone());
     Sighting {
         says: template::fill_from(says, &values),
+        node: nodes.find(&hit.subject, &hit.place, None),
         subject: hit.subject.clone(),
         place: hit.place.clone(),
         text: hit.text.clone(),
@@ -227,6 +289,12 @@ fn from_hit(hit: &Hit, says: &str) -> Sighting {
         count: hit.count,
         values,
     }
+}
+
+/// The path on the node of an entry that is a copy of a file; empty for others.
+fn host_file(path: &str) -> String {
+    path.split_once("/rootfs/")
+        .map_or_else(String::new, |(_, path)| format!("/{path}"))
 }
 
 fn plain(value: &Value) -> String {

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::fix::change::Change;
 use crate::model::{Severity, Verdict};
 use crate::parsers::Channel;
 
 /// What a rule file describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A root cause of the catalogue.
@@ -20,7 +22,7 @@ pub enum Kind {
 }
 
 /// One rule file.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleFile {
     /// Cause id of the catalogue; equal to the file's stem. It names the fault.
@@ -97,7 +99,7 @@ pub struct RuleFile {
 }
 
 /// What to see: a fact with certain fields, or a line that matches.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Signal {
     /// Kind of fact.
@@ -120,7 +122,7 @@ pub struct Signal {
 }
 
 /// Signals that must all be seen, of which one must be seen, and of which none may be seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// All of these.
@@ -132,10 +134,25 @@ pub struct Group {
     /// None of these.
     #[serde(default)]
     pub none: Vec<String>,
+    /// What the lines of all these signals must share.
+    #[serde(default)]
+    pub same: Option<Same>,
+}
+
+/// What the sightings of a group's signals must share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Same {
+    /// The node that they are about: by path, by fact, or by the pod's node.
+    Node,
+    /// The file that they stand in.
+    File,
+    /// What they are about, such as the pod.
+    Subject,
 }
 
 /// A question of the investigation.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObservationFile {
     /// The question.
@@ -149,7 +166,7 @@ pub struct ObservationFile {
 }
 
 /// What to do, as written.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemedyFile {
     /// One line.
@@ -161,6 +178,9 @@ pub struct RemedyFile {
     /// Files.
     #[serde(default)]
     pub files: Vec<FixFileFile>,
+    /// The same as typed changes, which a replay can try on the captured state.
+    #[serde(default)]
+    pub changes: Vec<Change>,
     /// Checks.
     #[serde(default)]
     pub verify: Vec<StepFile>,
@@ -173,7 +193,7 @@ pub struct RemedyFile {
 }
 
 /// A step, as written.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepFile {
     /// What to do.
@@ -188,7 +208,7 @@ pub struct StepFile {
 }
 
 /// A file of the fix, as written.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixFileFile {
     /// Name.
@@ -200,7 +220,7 @@ pub struct FixFileFile {
 }
 
 /// A small bundle and what the rule must say of it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// What the case shows.
@@ -212,7 +232,7 @@ pub struct Example {
 }
 
 /// What an example expects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expect {
     /// Fires.

@@ -1,13 +1,23 @@
 //! Rules: one YAML file a cause, checked before it runs, tested by the examples inside it.
 
+mod check;
 pub mod compile;
+pub mod docs;
 pub mod engine;
 pub mod examples;
 pub mod file;
+mod group;
+pub mod position;
+pub mod scaffold;
+pub mod schema;
 pub mod show;
 pub mod template;
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
 
 pub use compile::{Rule, RuleError, RuleSet, Trust};
 
@@ -16,73 +26,138 @@ use crate::scan::patterns::LinePattern;
 /// The rules that ship with the analyzer: path below `rules/`, text.
 static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/rules.in"));
 
+/// Folders below a folder of rules that are looked into.
+const DEEPEST: usize = 8;
+
 /// Loads the embedded rules and those of a folder, where a file with a known id replaces it.
 ///
-/// A file of the folder that cannot be used is named in the second value; the others still run.
+/// A file of the folder that cannot be used is named in the second value; the others still run. The
+/// error is a folder that cannot be read, or a broken shipped rule.
 pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleError> {
     let mut patterns: Vec<LinePattern> = Vec::new();
-    let mut rules: Vec<Rule> = Vec::new();
-    let mut faults = Vec::new();
+    let mut digest = Sha256::new();
+    let mut note = |name: &str, text: &str| {
+        for part in [name, text] {
+            digest.update(part.as_bytes());
+            digest.update([0]);
+        }
+    };
+    let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
+    let first = |mut errors: Vec<RuleError>| errors.swap_remove(0);
     for (name, text) in EMBEDDED {
-        rules.push(compile::compile(name, text, Trust::Shipped, &mut patterns)?);
+        note(name, text);
+        let rule = compile::compile(name, text, Trust::Shipped, &mut patterns).map_err(first)?;
+        rules.insert(rule.file.id.clone(), rule);
     }
+    let mut faults = Vec::new();
+    let mut own: BTreeMap<String, (String, String)> = BTreeMap::new();
+    let mut replaced: BTreeMap<String, Rule> = BTreeMap::new();
     for (name, text) in folder.map_or_else(|| Ok(Vec::new()), read_folder)? {
+        note(&name, &text);
         match compile::compile(&name, &text, Trust::Foreign, &mut patterns) {
             Ok(rule) => {
-                rules.retain(|known| known.file.id != rule.file.id);
-                rules.push(rule);
+                let id = rule.file.id.clone();
+                if let Some((other, _)) = own.get(&id) {
+                    faults.push(RuleError {
+                        what: format!("id {id:?} is also given by {other}; the first one is used"),
+                        file: name,
+                        at: None,
+                    });
+                    continue;
+                }
+                own.insert(id.clone(), (name, text));
+                if let Some(shipped) = rules.insert(id.clone(), rule) {
+                    replaced.insert(id, shipped);
+                }
             }
-            Err(fault) => faults.push(fault),
+            Err(errors) => faults.extend(errors),
         }
     }
-    rules.sort_by(|a, b| a.file.id.cmp(&b.file.id));
-    check_links(&rules)?;
-    Ok((RuleSet { rules, patterns }, faults))
+    faults.extend(drop_unlinked(&mut rules, own, replaced));
+    let set = RuleSet {
+        rules: rules.into_values().collect(),
+        patterns,
+        digest: hex(&digest.finalize()),
+    };
+    Ok((set, faults))
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Takes out the rules of a folder that name unknown causes or close a cycle, and puts back the shipped
+/// ones that they had replaced; until nothing more is wrong.
+fn drop_unlinked(
+    rules: &mut BTreeMap<String, Rule>,
+    mut own: BTreeMap<String, (String, String)>,
+    mut replaced: BTreeMap<String, Rule>,
+) -> Vec<RuleError> {
+    let mut faults = Vec::new();
+    loop {
+        let all: Vec<Rule> = rules.values().cloned().collect();
+        let wrong = check::links(&all, &own);
+        if wrong.is_empty() {
+            return faults;
+        }
+        let files: Vec<String> = wrong.iter().map(|error| error.file.clone()).collect();
+        let bad: Vec<String> = own
+            .iter()
+            .filter(|(_, (file, _))| files.contains(file))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in bad {
+            own.remove(&id);
+            rules.remove(&id);
+            if let Some(shipped) = replaced.remove(&id) {
+                rules.insert(id, shipped);
+            }
+        }
+        faults.extend(wrong);
+    }
+}
+
+/// All rule files below a folder, sorted by path.
 fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, RuleError> {
-    let fail = |path: &Path, error: std::io::Error| RuleError {
-        file: path.display().to_string(),
-        what: format!("cannot be read: {error}"),
-    };
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|error| fail(folder, error))? {
-        let path = entry.map_err(|error| fail(folder, error))?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "yaml")
-        {
-            let text = std::fs::read_to_string(&path).map_err(|error| fail(&path, error))?;
-            files.push((path.display().to_string(), text));
-        }
-    }
-    files.sort();
-    Ok(files)
+    let mut paths = Vec::new();
+    collect(folder, DEEPEST, &mut paths)?;
+    paths.sort();
+    let read = paths.into_iter().map(|path| {
+        let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        Ok((path.display().to_string(), text))
+    });
+    read.collect()
 }
 
-/// Checks that no chain of `explains` leads back to its start.
-fn check_links(rules: &[Rule]) -> Result<(), RuleError> {
-    let next = |id: &str| {
-        let rule = rules.iter().find(|rule| rule.file.id == id);
-        rule.map_or(&[][..], |rule| rule.file.explains.as_slice())
-    };
-    for rule in rules {
-        let mut open: Vec<&str> = rule.file.explains.iter().map(String::as_str).collect();
-        let mut seen: Vec<&str> = Vec::new();
-        while let Some(id) = open.pop() {
-            if id == rule.file.id {
-                return Err(RuleError {
-                    file: rule.file.id.clone(),
-                    what: "explains itself through a cycle of explains".into(),
-                });
-            }
-            if !seen.contains(&id) {
-                seen.push(id);
-                open.extend(next(id).iter().map(String::as_str));
-            }
+fn collect(folder: &Path, deeper: usize, paths: &mut Vec<PathBuf>) -> Result<(), RuleError> {
+    let fail = |error: std::io::Error| unreadable(folder, &error);
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let path = entry.path();
+        let is_folder = entry.file_type().map_err(fail)?.is_dir();
+        if is_folder && deeper > 0 {
+            collect(&path, deeper - 1, paths)?;
+        } else if !is_folder
+            && path
+                .extension()
+                .is_some_and(|extension| extension == "yaml" || extension == "yml")
+        {
+            paths.push(path);
         }
     }
     Ok(())
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> RuleError {
+    RuleError {
+        file: path.display().to_string(),
+        at: None,
+        what: format!("cannot be read: {error}"),
+    }
 }
 
 #[cfg(test)]
@@ -92,10 +167,16 @@ mod tests {
     #[test]
     fn every_shipped_rule_passes_the_checks_that_foreign_rules_have_to_pass() {
         for (name, text) in EMBEDDED {
-            if let Err(error) = compile::compile(name, text, Trust::Foreign, &mut Vec::new()) {
-                panic!("{error}");
+            if let Err(errors) = compile::compile(name, text, Trust::Foreign, &mut Vec::new()) {
+                panic!("{errors:?}");
             }
         }
+        let (set, _) = load(None).unwrap();
+        let texts = EMBEDDED.iter().map(|(name, text)| {
+            let id = name.rsplit('/').next().unwrap().trim_end_matches(".yaml");
+            (id.to_owned(), ((*name).to_owned(), (*text).to_owned()))
+        });
+        assert_eq!(check::links(&set.rules, &texts.collect()), []);
     }
 
     #[test]
@@ -106,5 +187,66 @@ mod tests {
         assert_eq!(faults.len(), 1);
         assert!(faults[0].to_string().contains("bad.yaml"));
         assert!(set.rules.len() > 100);
+    }
+
+    /// A rule that is good by itself.
+    fn rule(id: &str, explains: &str) -> String {
+        format!(
+            "id: {id}\ntitle: T\nfamily: f\nseverity: low\nexplains: [{explains}]\nsignals:\n  s:\n    line: '{id} is broken'\n    says: it is\nlikely:\n  - all: [s]\n"
+        )
+    }
+
+    fn loaded(files: &[(&str, String)]) -> (RuleSet, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let (set, faults) = load(Some(folder.path())).unwrap();
+        (set, faults.iter().map(ToString::to_string).collect())
+    }
+
+    fn has(set: &RuleSet, id: &str) -> bool {
+        set.rules.iter().any(|rule| rule.file.id == id)
+    }
+
+    #[test]
+    fn rules_are_found_in_folders_below_and_replace_shipped_ones() {
+        let (set, faults) = loaded(&[
+            ("a/b/ours.yaml", rule("ours", "")),
+            ("mtu-mismatch.yml", rule("mtu-mismatch", "ours")),
+        ]);
+        assert!(faults.is_empty(), "{faults:?}");
+        assert!(has(&set, "ours"));
+        let mtu = set
+            .rules
+            .iter()
+            .find(|rule| rule.file.id == "mtu-mismatch")
+            .unwrap();
+        assert_eq!(mtu.file.title, "T");
+    }
+
+    #[test]
+    fn a_rule_that_closes_a_cycle_or_names_no_cause_is_left_out_and_the_shipped_one_stays() {
+        let (set, faults) = loaded(&[
+            ("one.yaml", rule("one", "two")),
+            ("two.yaml", rule("two", "one")),
+            ("mtu-mismatch.yaml", rule("mtu-mismatch", "no-such-cause")),
+            ("good.yaml", rule("good", "mtu-mismatch")),
+        ]);
+        assert_eq!(faults.len(), 3, "{faults:?}");
+        assert!(
+            faults
+                .iter()
+                .any(|fault| fault.contains("mtu-mismatch.yaml:5:12: explains unknown cause"))
+        );
+        assert!(!has(&set, "one") && !has(&set, "two") && has(&set, "good"));
+        let mtu = set
+            .rules
+            .iter()
+            .find(|rule| rule.file.id == "mtu-mismatch")
+            .unwrap();
+        assert_ne!(mtu.file.title, "T");
     }
 }

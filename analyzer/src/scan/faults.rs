@@ -1,5 +1,7 @@
 //! What is wrong with a stretch of log lines: said once a stretch, with the first place and how many.
 
+use casefile_bundle::Piece;
+
 use super::lines::Origin;
 use crate::model::{Place, Problem};
 use crate::parsers::Channel;
@@ -18,6 +20,14 @@ pub(super) fn of_lines(origin: &Origin<'_>, bytes: &[u8]) -> Vec<Problem> {
         problems.extend(of_journal(origin, bytes));
     }
     problems
+}
+
+/// The beginning of a line that is too long for one piece.
+pub(super) fn of_split(origin: &Origin<'_>, piece: &Piece<'_>) -> Option<Problem> {
+    let begins = piece.starts_line && !piece.ends_line;
+    let before = memchr::memchr_iter(b'\n', piece.bytes).count();
+    let text = "is a line of more than a mebibyte; it was read in parts, and what lies across two parts is not seen";
+    begins.then(|| problem(origin, before, text.to_owned()))
 }
 
 /// Looks at the ends of each line only: a full parse of every line would cost more than the search.

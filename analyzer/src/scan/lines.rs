@@ -82,6 +82,7 @@ impl<'a> Origin<'a> {
 
     /// Decodes one raw line.
     pub fn decode(&self, raw: &'a [u8], offset: u32) -> LogLine<'a> {
+        let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
         let mut line = LogLine {
             path: self.path,
             node: self.node,
@@ -91,7 +92,12 @@ impl<'a> Origin<'a> {
             text: Cow::Borrowed(""),
             at: None,
         };
-        let journal = matches!(self.channel, Channel::Journal | Channel::Kernel);
+        let journal = match self.channel {
+            Channel::Journal | Channel::Kernel => true,
+            // `journalctl -o json`, pasted; other JSON has no such field and is read as it stands.
+            Channel::Text => memchr::memmem::find(raw, b"\"MESSAGE\"").is_some(),
+            _ => false,
+        };
         if journal && raw.first() == Some(&b'{') && decode_journal(raw, &mut line) {
             return line;
         }
@@ -144,8 +150,15 @@ fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
     true
 }
 
-/// The RFC 3339 time at the start of a line and the length of it with the blank behind it.
+/// The RFC 3339 time at the start of a line and the length of it with the blank behind it. A time that
+/// does not say its zone or its year is not read.
 fn leading_time(text: &str) -> (Option<DateTime<Utc>>, usize) {
+    // logfmt, as containerd and the NVIDIA toolkit write it; the line is kept whole.
+    if let Some(rest) = text.strip_prefix("time=\"") {
+        let at = rest.split('"').next().unwrap_or("");
+        let at = DateTime::parse_from_rfc3339(at).ok();
+        return (at.map(|at| at.to_utc()), 0);
+    }
     let Some(word) = text.split(' ').next() else {
         return (None, 0);
     };

@@ -1,13 +1,15 @@
 //! The one pass over a bundle: routes every entry to its parser and every line to the patterns.
 
+mod clean;
 mod faults;
 pub mod kube_list;
 pub mod lines;
 pub mod literals;
+pub mod pasted;
 pub mod patterns;
 mod sink;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use casefile_bundle::{BundlePath, Limits, OpenError, Summary};
@@ -15,7 +17,8 @@ use globset::{GlobSet, GlobSetBuilder};
 
 use crate::facts::{AnyFact, Fact, Facts};
 use crate::model::{Place, Problem};
-use crate::parsers::{Document, PARSERS, PacketLine, Parsed, Parser, Read};
+use crate::parsers::{Document, DriverLine, PARSERS, PacketLine, Parsed, Parser, Read, Repeats};
+use pasted::{Origins, Pieces};
 use patterns::{Hit, Patterns};
 use sink::{Out, Sink};
 
@@ -41,6 +44,8 @@ pub struct Scanned {
     pub problems: Vec<Problem>,
     /// Paths of all entries.
     pub paths: Vec<String>,
+    /// Where the pieces of loose texts stand that were given the path of a bundle's entry.
+    pub origins: Origins,
 }
 
 /// Which parser reads which entry.
@@ -83,10 +88,23 @@ pub fn node_of(path: &str) -> &str {
 
 /// Reads a bundle, tar or folder once.
 pub fn scan(input: &Path, patterns: &Patterns, router: &Router) -> Result<Scanned, OpenError> {
+    scan_with(input, patterns, router, &Documents::new())
+}
+
+/// The same, as if the entries named in `instead` held those texts.
+pub fn scan_with(
+    input: &Path,
+    patterns: &Patterns,
+    router: &Router,
+    instead: &Documents,
+) -> Result<Scanned, OpenError> {
     let sink = Sink { patterns, router };
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
     let mut gather = Gather::new(patterns, router);
-    let mut outputs = outputs.into_iter().peekable();
+    let mut outputs = outputs
+        .into_iter()
+        .filter(|(path, _, _)| !instead.contains_key(path.as_str()))
+        .peekable();
     while let Some((path, _, first)) = outputs.next() {
         let mut pieces = vec![first];
         while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
@@ -94,6 +112,12 @@ pub fn scan(input: &Path, patterns: &Patterns, router: &Router) -> Result<Scanne
         }
         gather.entry(&path, pieces);
     }
+    for (path, text) in instead {
+        if let Some((path, out)) = sink.text(path, text) {
+            gather.entry(&path, vec![out]);
+        }
+    }
+    gather.paths.sort();
     Ok(gather.finish(summary))
 }
 
@@ -104,10 +128,13 @@ struct Gather<'a> {
     facts: Facts,
     hits: Vec<Hit>,
     packets: Vec<PacketLine>,
+    driver: Vec<DriverLine>,
     documents: Documents,
     kept: usize,
     problems: Vec<Problem>,
     paths: Vec<String>,
+    pasted: Vec<pasted::Entry>,
+    origins: Origins,
 }
 
 impl<'a> Gather<'a> {
@@ -118,10 +145,13 @@ impl<'a> Gather<'a> {
             facts: Facts::default(),
             hits: Vec::new(),
             packets: Vec::new(),
+            driver: Vec::new(),
             documents: Documents::new(),
             kept: 0,
             problems: Vec::new(),
             paths: Vec::new(),
+            pasted: Vec::new(),
+            origins: Origins::new(),
         }
     }
 
@@ -143,6 +173,11 @@ impl<'a> Gather<'a> {
                 shift_place(&mut packet.place, lines_before);
                 self.packets.push(packet);
             }
+            for mut said in piece.found.driver {
+                shift_place(&mut said.place, lines_before);
+                self.driver.push(said);
+            }
+            self.pieces(piece.pieces);
             lines_before = lines_before.saturating_add(piece.lines);
             too_large |= piece.too_large;
             text.extend_from_slice(&piece.kept);
@@ -189,6 +224,10 @@ impl<'a> Gather<'a> {
                 self.parsed(parsed);
                 return;
             }
+            Some((_, Read::Loose)) => {
+                self.pieces(pasted::read(self.router, path, &text));
+                return;
+            }
             _ => {}
         }
         self.kept += text.len();
@@ -199,6 +238,53 @@ impl<'a> Gather<'a> {
                 path,
                 "was left out: the files kept in memory reached their limit",
             );
+        }
+    }
+
+    fn pieces(&mut self, pieces: Pieces) {
+        for parsed in pieces.parsed {
+            self.parsed(parsed);
+        }
+        self.pasted.extend(pieces.entries);
+        for (list, place) in pieces.lists {
+            self.origins.entry(list).or_insert(place);
+        }
+    }
+
+    /// Gives pasted pieces of nodes their places, once it is known what the node is called.
+    fn place_pasted(&mut self) {
+        let node = pasted::node_name(&self.facts);
+        for (entry, number) in std::mem::take(&mut self.pasted).into_iter().zip(1usize..) {
+            let placed = pasted::place(self.router, entry, &node, number);
+            let known = self.documents.get(&placed.path);
+            if self.paths.contains(&placed.path) || known.is_some() {
+                if known.is_none_or(|known| known.trim() != placed.text.trim()) {
+                    self.problems.push(Problem {
+                        text: format!(
+                            "holds {} once more and with another content; only the first is evaluated",
+                            placed.path.rsplit('/').next().unwrap_or(&placed.path)
+                        ),
+                        place: placed.origin,
+                    });
+                }
+                continue;
+            }
+            self.parsed(placed.parsed);
+            self.kept += placed.text.len();
+            if self.kept <= KEPT_TOTAL {
+                self.documents.insert(placed.path.clone(), placed.text);
+            }
+            self.origins.insert(placed.path, placed.origin);
+        }
+        // Kernel lines of a text belong to the node that the text is about.
+        for packet in &mut self.packets {
+            if packet.node.is_empty() {
+                packet.node.clone_from(&node);
+                let path = format!("nodes/{node}/pasted/kernel");
+                self.origins
+                    .entry(path)
+                    .or_insert_with(|| packet.place.clone());
+            }
         }
     }
 
@@ -223,7 +309,16 @@ impl<'a> Gather<'a> {
     }
 
     fn finish(mut self, summary: Summary) -> Scanned {
-        for packet in merge_packets(self.packets) {
+        self.place_pasted();
+        for said in merge_alike(self.driver) {
+            self.facts.add(AnyFact::new(Fact {
+                place: said.place.clone(),
+                text: said.text.clone(),
+                at: said.at,
+                data: said,
+            }));
+        }
+        for packet in merge_alike(self.packets) {
             self.facts.add(AnyFact::new(Fact {
                 place: packet.place.clone(),
                 text: packet.text.clone(),
@@ -236,10 +331,11 @@ impl<'a> Gather<'a> {
         Scanned {
             summary,
             facts: self.facts,
-            hits: merge_hits(self.hits),
+            hits: merge_hits(without_doubles(self.hits)),
             documents: self.documents,
             problems: self.problems,
             paths: self.paths,
+            origins: self.origins,
         }
     }
 }
@@ -278,6 +374,20 @@ fn shift_place(place: &mut Place, lines: u32) {
     place.line = place.line.map(|line| line.saturating_add(lines));
 }
 
+/// Leaves out what a plain line of a text said where the object around that line says it too, and knows
+/// what it is about.
+fn without_doubles(mut hits: Vec<Hit>) -> Vec<Hit> {
+    let about: BTreeSet<(usize, Place)> = hits
+        .iter()
+        .filter(|hit| !hit.subject.is_empty())
+        .map(|hit| (hit.pattern, hit.place.clone()))
+        .collect();
+    hits.retain(|hit| {
+        !hit.subject.is_empty() || !about.contains(&(hit.pattern, hit.place.clone()))
+    });
+    hits
+}
+
 fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by(|a, b| (a.key(), &a.place).cmp(&(b.key(), &b.place)));
     let mut merged: Vec<Hit> = Vec::new();
@@ -296,19 +406,22 @@ fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
     merged
 }
 
-fn merge_packets(mut packets: Vec<PacketLine>) -> Vec<PacketLine> {
-    let entry =
-        |packet: &PacketLine| (packet.node.clone(), packet.place.path.clone(), packet.key());
-    packets.sort_by(|a, b| (entry(a), &a.place).cmp(&(entry(b), &b.place)));
-    let mut merged: Vec<PacketLine> = Vec::new();
-    for packet in packets {
+/// Adds up alike lines of one entry that stood in different pieces of it.
+fn merge_alike<T: Repeats>(mut lines: Vec<T>) -> Vec<T> {
+    let same = |a: &T, b: &T| {
+        a.node() == b.node() && a.place().path == b.place().path && a.key() == b.key()
+    };
+    lines.sort_by(|a, b| {
+        let order = a.node().cmp(b.node());
+        let order = order.then_with(|| a.place().path.cmp(&b.place().path));
+        let order = order.then_with(|| a.key().cmp(&b.key()));
+        order.then_with(|| a.place().cmp(b.place()))
+    });
+    let mut merged: Vec<T> = Vec::new();
+    for line in lines {
         match merged.last_mut() {
-            Some(last) if entry(last) == entry(&packet) => {
-                last.count = last.count.saturating_add(packet.count);
-                last.at = patterns::earliest(last.at, packet.at);
-                last.last = last.last.max(packet.last);
-            }
-            _ => merged.push(packet),
+            Some(last) if same(last, &line) => last.absorb(&line),
+            _ => merged.push(line),
         }
     }
     merged

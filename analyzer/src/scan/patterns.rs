@@ -17,7 +17,7 @@ use super::lines::{LogLine, Origin};
 use super::literals;
 use crate::facts::excerpt;
 use crate::model::Place;
-use crate::parsers::{Channel, EXTRACTORS, PacketLine, Said};
+use crate::parsers::{Channel, DriverLine, EXTRACTORS, Extracted, PacketLine, Repeats, Said};
 
 /// Different groups of one pattern that are kept from one stretch of log; more are counted only.
 const GROUPS_PER_PIECE: usize = 40;
@@ -142,6 +142,8 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// Packets, alike ones added up.
     pub packets: Vec<PacketLine>,
+    /// Messages of the NVIDIA driver, alike ones added up.
+    pub driver: Vec<DriverLine>,
 }
 
 /// What makes a pattern worth trying on a line: a literal of every clause, by their ids.
@@ -308,8 +310,10 @@ impl Patterns {
             self.try_pattern(index, &line, found, counts);
         }
         for index in extractors {
-            if let Some(packet) = (EXTRACTORS[index].extract)(&line) {
-                add_packet(packet, &mut found.packets);
+            match (EXTRACTORS[index].extract)(&line) {
+                Some(Extracted::Packet(packet)) => add_alike(packet, &mut found.packets),
+                Some(Extracted::Driver(said)) => add_alike(said, &mut found.driver),
+                None => {}
             }
         }
     }
@@ -466,13 +470,12 @@ fn around(regex: &Regex, text: &str) -> String {
     excerpt(&text[start..], EXCERPT)
 }
 
-fn add_packet(packet: PacketLine, packets: &mut Vec<PacketLine>) {
-    let key = packet.key();
-    if let Some(known) = packets.iter_mut().find(|known| known.key() == key) {
-        known.count += 1;
-        known.last = known.last.max(packet.last);
-    } else if packets.len() < GROUPS_PER_PIECE {
-        packets.push(packet);
+fn add_alike<T: Repeats>(line: T, lines: &mut Vec<T>) {
+    let key = line.key();
+    if let Some(known) = lines.iter_mut().find(|known| known.key() == key) {
+        known.absorb(&line);
+    } else if lines.len() < GROUPS_PER_PIECE {
+        lines.push(line);
     }
 }
 

@@ -1,11 +1,13 @@
 //! What happens to one piece of an entry, on a worker thread.
 
-use casefile_bundle::{Piece, PieceSink};
+use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 
 use super::lines::Origin;
+use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
-use super::{Router, faults, kube_list};
-use crate::parsers::{Parsed, Read};
+use super::{Router, clean, faults, kube_list};
+use crate::loose;
+use crate::parsers::{Channel, Parsed, Read};
 
 /// An entry that is read as a whole may hold this much, in bytes.
 const WHOLE_LIMIT: u64 = 16 << 20;
@@ -15,6 +17,8 @@ const WHOLE_LIMIT: u64 = 16 << 20;
 pub(super) struct Out {
     pub(super) parsed: Parsed,
     pub(super) found: Found,
+    /// Pieces recognised in a text that came in one stretch.
+    pub(super) pieces: Pieces,
     /// Newlines in the piece.
     pub(super) lines: u32,
     /// Bytes kept for a reader of the whole entry.
@@ -43,7 +47,9 @@ impl PieceSink for Sink<'_> {
                 let origin = Origin::of(path, channel);
                 out.found = self.patterns.search(&origin, piece.bytes);
                 out.parsed.problems = faults::of_lines(&origin, piece.bytes);
+                out.parsed.problems.extend(faults::of_split(&origin, piece));
             }
+            Some(Read::Loose) => self.loose(piece, &mut out),
             Some(Read::Items(parse)) => match kube_list::parse_lines(path, piece.bytes, parse) {
                 Some(mut parsed) => {
                     // Searched here and let go: the messages of all events would fill the memory.
@@ -58,6 +64,42 @@ impl PieceSink for Sink<'_> {
             Some(Read::Skip) | None => {}
         }
         Some(out)
+    }
+}
+
+impl Sink<'_> {
+    fn loose(&self, piece: &Piece<'_>, out: &mut Out) {
+        let path = piece.entry.path.as_str();
+        let origin = Origin::of(path, Channel::Text);
+        let bytes = clean::clean(piece.bytes, piece.seq == 0);
+        out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
+        out.found = self.patterns.search(&origin, &bytes);
+        out.parsed.problems = faults::of_lines(&origin, &bytes);
+        out.parsed.problems.extend(faults::of_split(&origin, piece));
+        if piece.seq == 0 && piece.last {
+            out.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
+        } else if piece.entry.size.unwrap_or(0) <= loose::LIMIT {
+            out.kept = bytes.into_owned();
+        }
+    }
+
+    /// A text in place of an entry; none where the path cannot be one of a bundle.
+    pub(super) fn text(&self, path: &str, text: &str) -> Option<(BundlePath, Out)> {
+        let path = BundlePath::new(path).ok()?;
+        let entry = EntryInfo {
+            index: 0,
+            path: path.clone(),
+            size: u64::try_from(text.len()).ok(),
+        };
+        let piece = Piece {
+            entry: &entry,
+            seq: 0,
+            last: true,
+            bytes: text.as_bytes(),
+            starts_line: true,
+            ends_line: true,
+        };
+        Some((path, self.piece(&piece)?))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The API server as the collector asks it: raw GET requests with short limits, few retries and streamed bodies.
+//! The API server as the collector asks it: raw GET requests with short limits, few retries and streamed bodies. The
+//! one POST asks what these credentials may do.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,12 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, RETRY_AFTER};
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+
+use super::access::{self, Access};
 
 /// Requests under way at once, all sources together: a sick API server is not made worse.
 const MAX_REQUESTS: usize = 8;
@@ -19,6 +22,12 @@ const MAX_REQUESTS: usize = 8;
 const ATTEMPTS: u32 = 4;
 /// Requests in a row without any answer, after which the server counts as gone.
 const MAX_SILENT: u32 = 8;
+/// For the answer to what these credentials may do.
+const REVIEW: Duration = Duration::from_secs(5);
+/// Of that answer; clusters with many roles have long ones.
+const MAX_REVIEW: usize = 8 << 20;
+/// Namespaces for which it is asked.
+const MAX_REVIEWS: usize = 20;
 /// Of an error's body.
 const MAX_ERROR_BODY: usize = 64 << 10;
 
@@ -120,6 +129,15 @@ pub struct Api {
     slots: Arc<Semaphore>,
     silent: AtomicU32,
     answered: AtomicBool,
+    access: Access,
+}
+
+/// One request.
+struct Ask<'a> {
+    method: Method,
+    path: &'a str,
+    accept: &'a str,
+    body: String,
 }
 
 impl Api {
@@ -132,11 +150,52 @@ impl Api {
             slots,
             silent: AtomicU32::new(0),
             answered: AtomicBool::new(false),
+            access: Access::default(),
         }
+    }
+
+    /// Asks what these credentials may do, in the whole cluster and in these namespaces. What is known to be forbidden
+    /// is not asked from then on. Returns the server's answers.
+    pub async fn learn_access(&mut self, namespaces: &BTreeSet<String>) -> Vec<Vec<u8>> {
+        let mut answers = Vec::new();
+        let named = namespaces.iter().map(|one| Some(one.as_str()));
+        for namespace in std::iter::once(None).chain(named).take(MAX_REVIEWS) {
+            let ask = Ask {
+                method: Method::POST,
+                path: access::PATH,
+                accept: "application/json",
+                body: access::question(namespace),
+            };
+            let asked = async { whole(self.ask(&ask).await?, MAX_REVIEW).await };
+            // Without an answer everything is asked, and the server refuses it by itself.
+            let Ok(Ok(answer)) = timeout(REVIEW, asked).await else {
+                break;
+            };
+            self.access.learn(namespace, &answer);
+            answers.push(answer);
+        }
+        answers
     }
 
     /// Sends a GET and returns the answer's body, not yet read.
     pub async fn get(&self, path: &str, accept: &str) -> Result<ApiBody, ApiError> {
+        if self.access.forbids(path) {
+            return Err(ApiError::Status {
+                code: 403,
+                message: "not among the rules that the server told".to_owned(),
+                next: None,
+            });
+        }
+        self.ask(&Ask {
+            method: Method::GET,
+            path,
+            accept,
+            body: String::new(),
+        })
+        .await
+    }
+
+    async fn ask(&self, ask: &Ask<'_>) -> Result<ApiBody, ApiError> {
         let slot = Arc::clone(&self.slots).acquire_owned().await;
         let slot = slot.map_err(|_| ApiError::Gone)?;
         let mut attempt = 0;
@@ -145,7 +204,7 @@ impl Api {
             if self.silent.load(Ordering::Relaxed) >= MAX_SILENT {
                 return Err(ApiError::Gone);
             }
-            let (error, wait) = match self.send(path, accept).await {
+            let (error, wait) = match self.send(ask).await {
                 Ok(answer) if answer.status().is_success() => {
                     let piece = self.patience.piece;
                     return Ok(ApiBody {
@@ -156,7 +215,7 @@ impl Api {
                 }
                 Ok(answer) => {
                     let code = answer.status().as_u16();
-                    let again = matches!(code, 429 | 503 | 504);
+                    let again = matches!(code, 429 | 500 | 502 | 503 | 504);
                     let wait = again.then(|| self.wait(answer.headers(), attempt));
                     (self.refusal(code, answer.into_body()).await, wait)
                 }
@@ -180,25 +239,19 @@ impl Api {
         accept: &str,
         limit: usize,
     ) -> Result<Vec<u8>, ApiError> {
-        let mut body = self.get(path, accept).await?;
-        let mut bytes = Vec::new();
-        while let Some(piece) = body.piece().await? {
-            bytes.extend_from_slice(&piece);
-            if bytes.len() > limit {
-                return Err(ApiError::Content(format!(
-                    "the answer is over {limit} bytes"
-                )));
-            }
-        }
-        Ok(bytes)
+        whole(self.get(path, accept).await?, limit).await
     }
 
-    async fn send(&self, path: &str, accept: &str) -> Result<Response<Body>, ApiError> {
-        let request = Request::builder()
-            .method(Method::GET)
-            .uri(path)
-            .header(ACCEPT, accept)
-            .body(Body::empty())
+    async fn send(&self, ask: &Ask<'_>) -> Result<Response<Body>, ApiError> {
+        let mut request = Request::builder()
+            .method(ask.method.clone())
+            .uri(ask.path)
+            .header(ACCEPT, ask.accept);
+        if !ask.body.is_empty() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        let request = request
+            .body(Body::from(ask.body.clone().into_bytes()))
             .map_err(|error| ApiError::Content(error.to_string()))?;
         match timeout(self.patience.answer, self.client.send(request)).await {
             Err(_) => {
@@ -248,6 +301,20 @@ impl Api {
             next: status.metadata.and_then(|meta| meta.next),
         }
     }
+}
+
+/// A whole body of at most `limit` bytes.
+async fn whole(mut body: ApiBody, limit: usize) -> Result<Vec<u8>, ApiError> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = body.piece().await? {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > limit {
+            return Err(ApiError::Content(format!(
+                "the answer is over {limit} bytes"
+            )));
+        }
+    }
+    Ok(bytes)
 }
 
 /// The answer's body as it arrives.

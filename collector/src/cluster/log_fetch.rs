@@ -1,6 +1,7 @@
 //! One container's log, fetched through the API: the newest lines, each with its time.
 
 use casefile_bundle::BundlePath;
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, ApiError, query_value};
@@ -12,6 +13,9 @@ use crate::redact::Content;
 const USUAL: (u64, usize) = (5_000, 2 << 20);
 /// Lines and bytes asked of one in trouble or on a GPU.
 const MORE: (u64, usize) = (20_000, 4 << 20);
+/// Bytes taken from around a restart, and how long before it they begin.
+const WINDOW: usize = 256 << 10;
+const BEFORE: TimeDelta = TimeDelta::seconds(60);
 
 /// What came of one log.
 #[derive(Debug)]
@@ -43,8 +47,12 @@ pub fn path(wanted: &Wanted, previous: bool) -> BundlePath {
 /// The request for a log.
 pub fn request(wanted: &Wanted, previous: bool, lines: u64) -> String {
     let previous = if previous { "&previous=true" } else { "" };
+    format!("{}{previous}&tailLines={lines}", base(wanted))
+}
+
+fn base(wanted: &Wanted) -> String {
     format!(
-        "/api/v1/namespaces/{}/pods/{}/log?container={}&timestamps=true{previous}&tailLines={lines}",
+        "/api/v1/namespaces/{}/pods/{}/log?container={}&timestamps=true",
         query_value(&wanted.namespace),
         query_value(&wanted.pod),
         query_value(&wanted.container),
@@ -107,5 +115,51 @@ pub async fn fetch(
         entry.truncated(format!("the newest {lines} lines were asked for"));
     }
     entry.finish().await?;
+    if failed.is_none() && count >= lines && !previous {
+        after_restart(api, cancel, out, wanted).await?;
+    }
     Ok(failed.map_or(Fetched::Written, Fetched::Cut))
+}
+
+/// Where the newest lines no longer reach back to the last restart, what was said around it: a container that comes up
+/// wrong says so at its beginning. Silent where the server gives none; the newest lines are there.
+async fn after_restart(
+    api: &Api,
+    cancel: &CancellationToken,
+    out: &Out,
+    wanted: &Wanted,
+) -> Result<(), OutError> {
+    let Some(ended) = wanted
+        .ended
+        .as_deref()
+        .and_then(|time| time.parse::<DateTime<Utc>>().ok())
+    else {
+        return Ok(());
+    };
+    let since = (ended - BEFORE).to_rfc3339_opts(SecondsFormat::Secs, true);
+    let url = format!(
+        "{}&sinceTime={}&limitBytes={WINDOW}",
+        base(wanted),
+        query_value(&since)
+    );
+    let asked = tokio::select! {
+        asked = api.get_all(&url, "*/*", WINDOW + 1) => asked,
+        () = cancel.cancelled() => return Ok(()),
+    };
+    let Ok(text) = asked else { return Ok(()) };
+    let file = format!("{}-restart.log", wanted.container);
+    let path = BundlePath::from_parts([
+        "cluster-resources",
+        "pods",
+        "logs",
+        &wanted.namespace,
+        &wanted.pod,
+        &file,
+    ]);
+    let mut entry = out.entry(path, Content::Text, Some(format!("GET {url}")));
+    entry.write(&text)?;
+    if text.len() >= WINDOW {
+        entry.truncated(format!("the first {WINDOW} bytes after the last restart"));
+    }
+    entry.finish().await
 }

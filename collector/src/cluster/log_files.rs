@@ -58,6 +58,7 @@ impl Folder {
             pod,
             container: self.container.clone(),
             previous: false,
+            ended: None,
         }
     }
 }
@@ -184,10 +185,11 @@ fn copy_one(
     if let Err(error) = reader.seek(SeekFrom::Start(skipped)) {
         return Ok(Err(io(error)));
     }
-    let mut entry = out.entry(
+    let mut entry = out.tail_entry(
         log_fetch::path(wanted, previous),
         Content::Text,
         Some(file.to_owned()),
+        KEEP as usize,
     );
     if skipped > 0 {
         entry.truncated(format!("newest {KEEP} bytes of {size} taken"));

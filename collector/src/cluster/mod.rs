@@ -1,5 +1,6 @@
 //! The cluster's API: where its credentials lie on this node, and one connection that all sources share.
 
+pub mod access;
 pub mod api;
 pub mod credentials;
 pub mod cri_log;
@@ -13,6 +14,7 @@ pub mod listing;
 pub mod log_fetch;
 pub mod log_files;
 pub mod pods;
+pub mod resolve;
 pub mod secrets;
 pub mod slim;
 pub mod value_changes;
@@ -76,6 +78,8 @@ pub struct Cluster {
     pub credentials: String,
     /// The server's address as the kubeconfig has it.
     pub server: String,
+    /// What the server said that these credentials may do.
+    pub access: Vec<Vec<u8>>,
     /// Credentials tried before these, each with its reason.
     pub passed_over: Vec<String>,
 }
@@ -144,10 +148,12 @@ impl ClusterHandle {
                 Err(None) => continue,
             };
             match self.try_one(&place, file, &mut dead).await {
-                Ok((api, server)) => {
+                Ok((mut api, server)) => {
                     let passed_over = std::mem::take(tried);
+                    let access = api.learn_access(&self.options.namespaces).await;
                     return Some(Cluster {
                         api,
+                        access,
                         credentials: place.to_string(),
                         server,
                         passed_over,
@@ -187,12 +193,15 @@ impl ClusterHandle {
         dead: &mut BTreeSet<String>,
     ) -> Result<(Api, String), String> {
         let words = |error: CredentialError| error.to_string();
-        let config = credentials::load(place, file).await.map_err(words)?;
+        let mut config = credentials::load(place, file).await.map_err(words)?;
         let server = config.cluster_url.to_string();
         let server = server.trim_end_matches('/').to_owned();
         if dead.contains(&server) {
             return Err(format!("{place}: the same server {server}"));
         }
+        resolve::pin(&mut config)
+            .await
+            .map_err(|why| format!("{place}: {server}: {why}"))?;
         let client = credentials::connect(place, config).await.map_err(words)?;
         let api = Api::new(client, self.patience);
         let greeting = GREETING.min(self.patience.answer);

@@ -36,6 +36,8 @@ pub struct Wanted {
     pub container: String,
     /// Whether an earlier run of the container has a log too.
     pub previous: bool,
+    /// When that run ended, as the server writes times.
+    pub ended: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -116,6 +118,7 @@ struct State {
 #[serde(default, rename_all = "camelCase")]
 struct Terminated {
     exit_code: i64,
+    finished_at: Option<String>,
 }
 
 impl Status {
@@ -183,6 +186,11 @@ impl Spec {
                 .filter_map(|one| one.resources.as_ref())
                 .any(asks)
     }
+}
+
+fn ended(status: &ContainerStatus) -> Option<String> {
+    let last = status.last_state.as_ref()?.terminated.as_ref()?;
+    last.finished_at.clone()
 }
 
 /// Namespaces of what GPUs, networks and clusters run on.
@@ -274,6 +282,7 @@ impl Picker {
                 pod: pod.metadata.name.clone(),
                 container: container.name.clone(),
                 previous: status.is_some_and(ran_before),
+                ended: status.and_then(ended),
             });
         }
     }

@@ -89,7 +89,17 @@ async fn serve(mut stream: TcpStream, answer: Arc<Answer>, asked: Arc<Mutex<Vec<
         }
         let text = String::from_utf8(std::mem::take(&mut head)).unwrap();
         let path = text.split(' ').nth(1).unwrap().to_owned();
-        assert!(text.starts_with("GET "), "only GET is ever sent: {text}");
+        let review = text.starts_with(&format!("POST {} ", super::access::PATH));
+        assert!(
+            review || text.starts_with("GET "),
+            "only GET is ever sent: {text}"
+        );
+        let length = text.lines().find_map(|line| {
+            let line = line.to_ascii_lowercase();
+            line.strip_prefix("content-length: ")?.parse().ok()
+        });
+        let mut body = vec![0; length.unwrap_or(0)];
+        stream.read_exact(&mut body).await.unwrap();
         let accept = text.lines().find_map(|line| {
             line.to_ascii_lowercase()
                 .strip_prefix("accept: ")
@@ -237,8 +247,12 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         kubeconfig: Some(kubeconfig),
         timeout: Duration::from_secs(60),
         source_timeout: None,
+        source_max_size: None,
         max_size: u64::MAX,
         handover: crate::options::Handover::default(),
+        cluster_only: false,
+        node_logs: Default::default(),
+        probe: false,
         command_dir: None,
     }
 }

@@ -22,7 +22,7 @@ use crate::out::Room;
 use group::Group;
 
 /// Where programs are looked for, in this order; never the caller's PATH.
-pub const DIRS: [&str; 8] = [
+pub const DIRS: [&str; 7] = [
     "/usr/local/sbin",
     "/usr/local/bin",
     "/usr/sbin",
@@ -30,7 +30,6 @@ pub const DIRS: [&str; 8] = [
     "/sbin",
     "/bin",
     "/snap/bin",
-    "/run/nvidia/driver/usr/bin",
 ];
 /// What is kept of standard error.
 const MAX_STDERR: usize = 256 << 10;
@@ -113,6 +112,14 @@ impl Call {
             *arg = arg.replace(&blank, value);
         }
         self.program = self.program.replace(&blank, value);
+        self
+    }
+
+    /// Runs it below another root: the driver container's, which has the only nvidia-smi of many nodes.
+    #[must_use]
+    pub fn in_root(mut self, root: &str) -> Self {
+        let program = std::mem::replace(&mut self.program, "chroot".to_owned());
+        self.args.splice(0..0, [root.to_owned(), program]);
         self
     }
 

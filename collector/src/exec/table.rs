@@ -43,21 +43,45 @@ const fn slow(spec: Spec, seconds: u64, max_bytes: u64) -> Spec {
 const FIELDS: &str = "--output-fields=_BOOT_ID,PRIORITY,_PID,_COMM,_SYSTEMD_UNIT,UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,_HOSTNAME,MESSAGE";
 
 /// All of them, sorted by id.
-pub static COMMANDS: [Spec; 30] = [
+pub static COMMANDS: &[Spec] = &[
+    spec("chronyc-sources", "chronyc", &["-n", "sources", "-v"]),
+    spec("chronyc-tracking", "chronyc", &["-n", "tracking"]),
+    spec("conntrack-stats", "conntrack", &["-S"]),
     spec("containerd-version", "<program>", &["--version"]),
     spec("df", "df", &["-B1", "-T", "-a", "-l"]),
     spec("df-inodes", "df", &["-i", "-l"]),
+    slow(spec("dkms-status", "dkms", &["status"]), 10, 1 << 20),
     spec("dmesg", "dmesg", &["--time-format=iso", "--decode"]),
+    spec("docker-info", "docker", &["info", "--format", "{{json .}}"]),
+    spec(
+        "dpkg-packages",
+        "dpkg-query",
+        &[
+            "--show",
+            "--showformat=${binary:Package} ${Version} ${db:Status-Abbrev}\n",
+        ],
+    ),
+    spec("ethtool-features", "ethtool", &["-k", "<interface>"]),
     spec("firewall-cmd", "firewall-cmd", &["--list-all-zones"]),
     spec("ip-addr", "ip", &["-j", "addr"]),
+    spec("ip-link", "ip", &["-j", "-s", "-d", "link"]),
+    spec("ip-neigh", "ip", &["-j", "neigh"]),
+    spec("ip-netconf", "ip", &["-j", "netconf"]),
     spec("ip-route", "ip", &["-j", "route", "show", "table", "all"]),
     spec("ip-rule", "ip", &["-j", "rule"]),
+    spec(
+        "ip6-route",
+        "ip",
+        &["-6", "-j", "route", "show", "table", "all"],
+    ),
+    spec("ip6-rule", "ip", &["-6", "-j", "rule"]),
     spec("ip6tables-legacy-save", "ip6tables-legacy-save", &["-c"]),
     spec("ip6tables-nft-save", "ip6tables-nft-save", &["-c"]),
     spec("ip6tables-save", "ip6tables-save", &["-c"]),
     spec("iptables-legacy-save", "iptables-legacy-save", &["-c"]),
     spec("iptables-nft-save", "iptables-nft-save", &["-c"]),
     spec("iptables-save", "iptables-save", &["-c"]),
+    spec("ipset-list", "ipset", &["list"]),
     slow(
         spec(
             "journal",
@@ -69,12 +93,23 @@ pub static COMMANDS: [Spec; 30] = [
                 "json",
                 FIELDS,
                 "--since=<since>",
+                "<until>",
+                "<boot>",
                 "<match>",
                 "<place>",
             ],
         ),
         60,
         u64::MAX,
+    ),
+    slow(
+        spec(
+            "journal-boots",
+            "journalctl",
+            &["--no-pager", "-q", "--list-boots", "<place>"],
+        ),
+        30,
+        1 << 20,
     ),
     slow(
         spec(
@@ -88,25 +123,8 @@ pub static COMMANDS: [Spec; 30] = [
                 FIELDS,
                 "-r",
                 "--since=<since>",
-                "<match>",
-                "<place>",
-            ],
-        ),
-        60,
-        u64::MAX,
-    ),
-    slow(
-        spec(
-            "journal-tail",
-            "journalctl",
-            &[
-                "--no-pager",
-                "-q",
-                "-o",
-                "json",
-                FIELDS,
-                "--lines=<lines>",
-                "--since=<since>",
+                "<until>",
+                "<boot>",
                 "<match>",
                 "<place>",
             ],
@@ -123,9 +141,26 @@ pub static COMMANDS: [Spec; 30] = [
         30,
         4 << 20,
     ),
+    spec(
+        "lsblk",
+        "lsblk",
+        &[
+            "--json",
+            "--output",
+            "NAME,TYPE,SIZE,FSTYPE,MOUNTPOINT,MODEL,ROTA,RO",
+        ],
+    ),
     spec("lsmod", "lsmod", &[]),
     spec("lspci", "lspci", &["-nnk"]),
+    spec("modinfo-nvidia", "modinfo", &["nvidia"]),
+    spec("mokutil-sb-state", "mokutil", &["--sb-state"]),
     spec("nft-list-ruleset", "nft", &["list", "ruleset"]),
+    spec(
+        "nvidia-container-cli",
+        "nvidia-container-cli",
+        &["--version"],
+    ),
+    spec("nvidia-ctk", "nvidia-ctk", &["--version"]),
     slow(spec("nvidia-smi", "nvidia-smi", &[]), 20, 4 << 20),
     slow(spec("nvidia-smi-L", "nvidia-smi", &["-L"]), 20, 1 << 20),
     slow(
@@ -146,6 +181,22 @@ pub static COMMANDS: [Spec; 30] = [
         20,
         4 << 20,
     ),
+    spec("resolvectl-status", "resolvectl", &["status", "--no-pager"]),
+    slow(
+        spec(
+            "rpm-packages",
+            "rpm",
+            &[
+                "--query",
+                "--all",
+                "--queryformat=%{NAME} %{VERSION}-%{RELEASE}.%{ARCH} %{INSTALLTIME:date}\n",
+            ],
+        ),
+        20,
+        16 << 20,
+    ),
+    spec("snap-list", "snap", &["list", "--all"]),
+    spec("ss-listening", "ss", &["-tulpn"]),
     spec(
         "systemctl-failed",
         "systemctl",
@@ -156,6 +207,7 @@ pub static COMMANDS: [Spec; 30] = [
         "systemctl",
         &["list-units", "--all", "--no-pager", "--plain", "--full"],
     ),
+    spec("tc-qdisc", "tc", &["-s", "qdisc", "show"]),
     spec("timedatectl", "timedatectl", &["show"]),
     spec("ufw-status-verbose", "ufw", &["status", "verbose"]),
 ];

@@ -29,9 +29,10 @@ struct Inner {
 
 impl Key {
     /// A fresh random key.
-    pub fn random() -> Result<Self, getrandom::Error> {
+    pub fn random() -> std::io::Result<Self> {
         let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes)?;
+        // The system call itself: where there is no /dev, a static binary has no other way.
+        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
         Ok(Self::of(&bytes))
     }
 

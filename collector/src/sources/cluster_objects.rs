@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::cluster::api::{Api, ApiError};
 use crate::cluster::discovery::{self, Resource};
 use crate::cluster::list_files::{ListFiles, Shape, Target};
-use crate::cluster::{Cluster, credentials, listing, slim};
+use crate::cluster::{Cluster, access, credentials, listing, slim};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -18,6 +18,10 @@ use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
 
 /// Lists under way at once.
 const LISTS: usize = 4;
+
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+/// Of one kind's table.
+const MAX_TABLE: usize = 1 << 20;
 
 /// Kubernetes objects.
 pub static SOURCE: Source = Source {
@@ -43,6 +47,10 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     ]
     .map(PlanItem::get)
     .into();
+    items.push(PlanItem::Api {
+        method: "POST",
+        path: access::PATH.to_owned(),
+    });
     items.extend(credentials::plan(
         ctx.host,
         ctx.options.kubeconfig.as_deref(),
@@ -56,6 +64,9 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     }
     items.push(PlanItem::get(
         "<the list of every other kind that /api and /apis name>?limit=500",
+    ));
+    items.push(PlanItem::get(
+        "<the list of every custom resource, as a table>?limit=500&includeObject=None",
     ));
     items
 }
@@ -219,7 +230,32 @@ async fn take_kind(
     if line.outcome == "absent" {
         line.why = None;
     }
+    if line.objects > 0 && !resource.is_own() && !ctx.cancel.is_cancelled() {
+        take_table(ctx, api, resource).await?;
+    }
     Ok(line)
+}
+
+/// The columns that `kubectl get` shows of a custom resource: its maker chose them as what matters. A copy of what the
+/// objects say, so nothing is missing where a server does not have it.
+async fn take_table(ctx: &SourceCtx, api: &Api, resource: &Resource) -> Result<(), OutError> {
+    for (path, namespace) in paths(resource, &ctx.options.namespaces) {
+        let url = format!("{path}?limit=500&includeObject=None");
+        let Ok(mut table) = api.get_all(&url, TABLE, MAX_TABLE).await else {
+            continue;
+        };
+        if !table.starts_with(b"{\"kind\":\"Table\"") {
+            continue;
+        }
+        table.push(b'\n');
+        let place = namespace.map(|one| format!(".{one}")).unwrap_or_default();
+        let file = format!("{}{place}.json", resource.name());
+        let path = BundlePath::from_parts(["cluster-info", "tables", &file]);
+        ctx.out
+            .put(path, Content::JsonLines, Some(format!("GET {url}")), &table)
+            .await?;
+    }
+    Ok(())
 }
 
 fn what(resource: &Resource, namespace: Option<&str>) -> String {
@@ -333,6 +369,7 @@ async fn server_facts(out: &Out, cluster: &Cluster) -> Result<usize, OutError> {
     text.push(b'\n');
     let path = BundlePath::from_parts(["cluster-info", "connection.json"]);
     out.put(path, Content::JsonLines, None, &text).await?;
+    write_access(out, &cluster.access).await?;
     let mut missing = 0;
     match cluster
         .api
@@ -378,6 +415,22 @@ async fn server_facts(out: &Out, cluster: &Cluster) -> Result<usize, OutError> {
             .await?;
     }
     Ok(missing)
+}
+
+/// What these credentials may do: the whole cluster first, then each namespace asked for.
+async fn write_access(out: &Out, answers: &[Vec<u8>]) -> Result<(), OutError> {
+    let Some((first, rest)) = answers.split_first() else {
+        return Ok(());
+    };
+    let mut text = first.clone();
+    for answer in rest {
+        text.push(b'\n');
+        text.extend_from_slice(answer);
+    }
+    text.push(b'\n');
+    let path = BundlePath::from_parts(["cluster-info", "access.jsonl"]);
+    let origin = Some(format!("POST {}", access::PATH));
+    out.put(path, Content::JsonLines, origin, &text).await
 }
 
 /// As support-bundle tools write it: the server's answer as `info`, its version as `string`.

@@ -45,6 +45,9 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     items.push(PlanItem::get(format!(
         "{log}&previous=true&tailLines=<5000 or 20000>"
     )));
+    items.push(PlanItem::get(format!(
+        "{log}&sinceTime=<last restart>&limitBytes=262144"
+    )));
     items.push(files);
     items.extend(credentials::plan(
         ctx.host,

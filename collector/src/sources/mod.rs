@@ -1,32 +1,53 @@
 //! The list of all sources. Adding one is a file beside this one and a line in [`SOURCES`].
 
+pub mod certificates;
 pub mod cluster_events;
+pub mod cluster_node_logs;
 pub mod cluster_objects;
 pub mod cluster_pod_logs;
+pub mod container_runtimes;
 pub mod containerd_config;
+pub mod cri;
 pub mod firewall;
 pub mod helm_releases;
 pub mod host_info;
+pub mod infiniband;
 pub mod journal;
 pub mod kubelet_config;
+pub mod network;
+pub mod nvidia_driver;
 pub mod nvidia_smi;
+pub mod packages;
+pub mod probe;
 pub mod processes;
 
 use crate::source::Source;
 
 /// Every source, in the order of their ids.
-pub static SOURCES: [&Source; 10] = [
+pub static SOURCES: &[&Source] = &[
+    &certificates::SOURCE,
     &cluster_events::SOURCE,
+    &cluster_node_logs::SOURCE,
     &cluster_objects::SOURCE,
     &cluster_pod_logs::SOURCE,
+    &container_runtimes::SOURCE,
     &containerd_config::SOURCE,
+    &cri::SOURCE,
     &firewall::SOURCE,
     &helm_releases::SOURCE,
     &host_info::SOURCE,
+    &infiniband::SOURCE,
     &journal::SOURCE,
     &kubelet_config::SOURCE,
+    &network::SOURCE,
+    &nvidia_driver::SOURCE,
     &nvidia_smi::SOURCE,
+    &packages::SOURCE,
+    &probe::SOURCE,
 ];
+
+/// Sources that run only when they are asked for, by their own option or by `--only`.
+pub const OPT_IN: [&str; 1] = ["probe"];
 
 /// The source of this id.
 pub fn find(id: &str) -> Option<&'static Source> {

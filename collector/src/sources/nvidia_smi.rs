@@ -1,8 +1,12 @@
 //! The NVIDIA driver and its GPUs: what nvidia-smi says, and what the kernel says where nvidia-smi hangs or is missing.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
+use tokio::time::timeout;
+
+use crate::exec::{self, Call, Exec};
 use crate::files::json_lines;
 use crate::host::{Host, Stat};
 use crate::out::Out;
@@ -19,6 +23,10 @@ const SMI: [&str; 5] = [
     "nvidia-smi-topo",
     "nvidia-smi-nvlink",
 ];
+/// Where a driver container shows its root file system.
+const DRIVER_ROOT: &str = "/run/nvidia/driver";
+/// What the driver gets to answer reads of its files.
+const PROC_LIMIT: Duration = Duration::from_secs(10);
 const OTHER: [&str; 2] = ["lspci", "lsmod"];
 const FILES: [&str; 14] = [
     "/proc/driver/nvidia/version",
@@ -46,7 +54,14 @@ const LIBRARIES: [&str; 6] = [
     "/run/nvidia/driver/usr/lib/x86_64-linux-gnu/libcuda.so*",
 ];
 /// Device nodes, which containers need.
-const DEVICES: [&str; 3] = ["/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*"];
+const DEVICES: [&str; 6] = [
+    "/dev/nvidia*",
+    "/dev/nvidia-caps/*",
+    "/dev/nvidia-caps-imex-channels/*",
+    "/dev/dri/*",
+    "/dev/infiniband/*",
+    "/dev/vfio/*",
+];
 
 /// The driver and its GPUs.
 pub static SOURCE: Source = Source {
@@ -65,19 +80,34 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         .chain(&LIBRARIES)
         .chain(&DEVICES)
         .map(|path| PlanItem::file(*path));
-    ctx.commands(&SMI)
-        .chain(ctx.commands(&OTHER))
-        .chain(files)
-        .collect()
+    let ids = if ctx.options.live() { &SMI[..] } else { &[] };
+    let smi = ids
+        .iter()
+        .filter_map(|id| Some(ctx.call(&call(ctx.exec, ctx.host, id)?)));
+    smi.chain(ctx.commands(&OTHER)).chain(files).collect()
 }
 
 fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
-        let mut driver = ctx.files(driver_files).await;
-        let has_driver = driver.taken > 0;
+        // The driver answers reads of /proc itself, and may never do so when a GPU is gone.
+        let mut driver = match timeout(PROC_LIMIT, ctx.files(driver_files)).await {
+            Ok(driver) => driver,
+            Err(_) => {
+                let mut tally = Tally::default();
+                tally.broken(
+                    &ctx.out,
+                    "/proc/driver/nvidia did not answer: the driver hangs",
+                );
+                tally
+            }
+        };
+        let has_driver = driver.taken > 0 || !driver.broken.is_empty();
         let mut smi = Tally::default();
         for id in SMI {
-            ctx.command(id, Need::Wanted, &mut smi).await;
+            let Some(call) = call(&ctx.exec, &ctx.host, id) else {
+                continue;
+            };
+            ctx.call(&call, Need::Wanted, &mut smi).await;
             if smi.broken.iter().any(|what| what.contains("no end after")) {
                 smi.broken(&ctx.out, "nvidia-smi hung: its other queries were left out");
                 break;
@@ -98,6 +128,18 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
             return Outcome::skipped(format!("no NVIDIA driver here: {why}"));
         }
         driver.outcome("no NVIDIA driver here")
+    })
+}
+
+/// A query of nvidia-smi: the host's, or the one of a driver container, run below that container's root.
+fn call(exec: &Exec, host: &Host, id: &str) -> Option<Call> {
+    let call = Call::new(exec::find(id)?);
+    let of_container = exec.resolve("nvidia-smi").is_none()
+        && host.exists(&format!("{DRIVER_ROOT}/usr/bin/nvidia-smi"));
+    Some(if of_container {
+        call.in_root(DRIVER_ROOT)
+    } else {
+        call
     })
 }
 
@@ -129,13 +171,15 @@ fn surroundings(host: &Host, out: &Out, tally: &mut Tally) {
     let mut listing = String::new();
     let mut nodes = Vec::new();
     for path in DEVICES.iter().flat_map(|pattern| host.glob(pattern)) {
-        let Some(stat) = host.metadata(&path).ok().as_ref().map(Stat::from) else {
+        let Ok(meta) = host.metadata(&path) else {
             continue;
         };
+        let (stat, number) = (Stat::from(&meta), meta.rdev());
         // Writing to a String cannot fail.
         let _ = writeln!(listing, "{path}");
         nodes.push(serde_json::json!({
             "path": path, "mode": format!("{:o}", stat.mode), "uid": stat.uid, "gid": stat.gid,
+            "major": rustix::fs::major(number), "minor": rustix::fs::minor(number),
         }));
     }
     if listing.is_empty() {

@@ -13,6 +13,18 @@ pub enum Fault {
     Drip,
     /// The connection breaks in the middle of the body.
     Cut,
+    /// Half of the body comes, and then nothing.
+    Stall,
+    /// The connection is closed without an answer.
+    Close,
+    /// This status with `Retry-After: 1` for the first two requests, then the answer.
+    Busy(u16),
+    /// A page of HTML, as a proxy in between sends it.
+    Garbage,
+    /// A list with one object of 20 MiB among the others.
+    Huge,
+    /// The list says that it goes on, and its continue token has expired.
+    Expired,
 }
 
 /// The faults of one server: the longest prefix that fits decides.
@@ -38,14 +50,14 @@ impl Faults {
             .map(|(_, fault)| *fault)
     }
 
-    /// Adds a fault written as `PREFIX=500|hang|drip|cut`.
+    /// Adds a fault written as `PREFIX=500|hang|drip|cut|stall|close|garbage|huge|expired|busy`.
     ///
     /// # Errors
     /// When the text has another form.
     pub fn parse_into(self, text: &str) -> anyhow::Result<Self> {
         let (prefix, fault) = text
             .rsplit_once('=')
-            .ok_or_else(|| anyhow::anyhow!("a fault is PREFIX=500|hang|drip|cut, not {text:?}"))?;
+            .ok_or_else(|| anyhow::anyhow!("a fault is PREFIX=500|hang|drip|cut|stall|close|garbage|huge|expired|busy, not {text:?}"))?;
         Ok(self.with(prefix, fault.parse()?))
     }
 }
@@ -58,6 +70,12 @@ impl FromStr for Fault {
             "hang" => Ok(Fault::Hang),
             "drip" => Ok(Fault::Drip),
             "cut" => Ok(Fault::Cut),
+            "stall" => Ok(Fault::Stall),
+            "close" => Ok(Fault::Close),
+            "garbage" => Ok(Fault::Garbage),
+            "huge" => Ok(Fault::Huge),
+            "expired" => Ok(Fault::Expired),
+            "busy" => Ok(Fault::Busy(429)),
             status => Ok(Fault::Status(status.parse()?)),
         }
     }

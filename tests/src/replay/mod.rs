@@ -2,10 +2,12 @@
 //! or a bearer token, and misbehaves on request.
 
 mod answer;
+pub mod big;
 mod fault;
 mod objects;
 mod pki;
 mod serve;
+pub mod small;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -15,7 +17,25 @@ use anyhow::Context as _;
 pub use fault::{Fault, Faults};
 pub use pki::{Credential, Pki};
 
-use crate::recording::{Recording, User};
+use crate::recording::{Answer, Form, Recording, Target, User};
+
+/// A cluster that can be asked: a recorded one, or one made up for a test.
+pub trait Cluster: Send + Sync + 'static {
+    /// The answer to a GET request.
+    fn answer(&self, user: User, target: &Target, form: Form) -> Answer;
+
+    /// What a user may do, as the `resourceRules` of a SelfSubjectRulesReview; `None` where it cannot be told.
+    fn rules(&self, user: User) -> Option<serde_json::Value> {
+        (user == User::Admin)
+            .then(|| serde_json::json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]))
+    }
+}
+
+impl Cluster for Recording {
+    fn answer(&self, user: User, target: &Target, form: Form) -> Answer {
+        answer::find(self, user, target, form)
+    }
+}
 
 /// A running replay server. It stops when dropped.
 pub struct Server {
@@ -31,14 +51,18 @@ impl Server {
     ///
     /// # Errors
     /// When the certificates cannot be made or the address cannot be bound.
-    pub fn start(recording: Recording, listen: SocketAddr, faults: Faults) -> anyhow::Result<Self> {
+    pub fn start(
+        cluster: impl Cluster,
+        listen: SocketAddr,
+        faults: Faults,
+    ) -> anyhow::Result<Self> {
         let pki = Pki::new(listen.ip())?;
         let listener = std::net::TcpListener::bind(listen).context("bind the replay")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (stop, stopped) = tokio::sync::oneshot::channel();
-        let state = serve::State::new(recording, faults, pki.users(), Arc::clone(&seen));
+        let state = serve::State::new(Box::new(cluster), faults, pki.users(), Arc::clone(&seen));
         let tls = pki.server_config()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

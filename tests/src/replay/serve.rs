@@ -1,6 +1,6 @@
 //! Connections: TLS, who asks, the fault if one is due, and the answer on the wire.
 
-use std::convert::Infallible;
+use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use hyper::body::{Body, Frame, Incoming};
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -21,29 +21,35 @@ use tokio_rustls::TlsAcceptor;
 
 use super::fault::{Fault, Faults};
 use super::pki::Users;
-use super::{answer, objects};
-use crate::recording::{Answer, Form, Recording, Target, User};
+use super::{Cluster, objects};
+use crate::recording::{Answer, Form, Target, User};
+
+/// Where a client asks what it may do.
+const RULES_REVIEW: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
 type WireBody = UnsyncBoxBody<Bytes, io::Error>;
 
 /// What all connections share.
 pub(super) struct State {
-    recording: Recording,
+    cluster: Box<dyn Cluster>,
     faults: Faults,
+    /// How often a path was asked while it had a fault.
+    faulted: Mutex<BTreeMap<String, u32>>,
     users: Users,
     seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl State {
     pub(super) fn new(
-        recording: Recording,
+        cluster: Box<dyn Cluster>,
         faults: Faults,
         users: Users,
         seen: Arc<Mutex<Vec<String>>>,
     ) -> Arc<Self> {
         Arc::new(State {
-            recording,
+            cluster,
             faults,
+            faulted: Mutex::default(),
             users,
             seen,
         })
@@ -92,7 +98,7 @@ async fn respond(
     state: Arc<State>,
     certificate_user: Option<User>,
     request: Request<Incoming>,
-) -> Result<Response<WireBody>, Infallible> {
+) -> io::Result<Response<WireBody>> {
     let text = request
         .uri()
         .path_and_query()
@@ -104,11 +110,12 @@ async fn respond(
     let token_user = bearer(&request).and_then(|token| state.users.tokens.get(token).copied());
     let Some(user) = certificate_user.or(token_user) else {
         let status = objects::failure(401, "Unauthorized", "Unauthorized");
-        return Ok(whole(&Answer::json(401, &status)));
+        return Ok(whole(Answer::json(401, &status)));
     };
-    if request.method() != Method::GET {
+    let review = target.path == RULES_REVIEW && request.method() == Method::POST;
+    if request.method() != Method::GET && !review {
         let why = "the replay answers GET only";
-        return Ok(whole(&Answer::json(
+        return Ok(whole(Answer::json(
             405,
             &objects::failure(405, "MethodNotAllowed", why),
         )));
@@ -118,17 +125,85 @@ async fn respond(
         .get(ACCEPT)
         .and_then(|value| value.to_str().ok());
     let form = Form::of(accept.unwrap_or("*/*"));
-    let answer = answer::find(&state.recording, user, &target, form);
+    let answer = if review {
+        rules(state.cluster.rules(user))
+    } else {
+        state.cluster.answer(user, &target, form)
+    };
     match state.faults.of(&target.path) {
-        None => Ok(whole(&answer)),
-        Some(Fault::Status(code)) => {
-            let body = objects::failure(code, "InternalError", "the replay was told to fail here");
-            Ok(whole(&Answer::json(code, &body)))
-        }
-        Some(Fault::Hang) => std::future::pending().await,
-        Some(Fault::Drip) => Ok(broken(&answer, Pace::Drip)),
-        Some(Fault::Cut) => Ok(broken(&answer, Pace::Cut)),
+        None => Ok(whole(answer)),
+        Some(fault) => state.misbehave(fault, &target, answer).await,
     }
+}
+
+/// A SelfSubjectRulesReview as the API server answers it.
+fn rules(known: Option<serde_json::Value>) -> Answer {
+    let incomplete = known.is_none();
+    let rules = known.unwrap_or_else(|| serde_json::json!([]));
+    let status = serde_json::json!({"resourceRules": rules, "nonResourceRules": [], "incomplete": incomplete});
+    Answer::json(
+        201,
+        &serde_json::json!({"kind": "SelfSubjectRulesReview", "apiVersion": "authorization.k8s.io/v1", "status": status}),
+    )
+}
+
+impl State {
+    async fn misbehave(
+        &self,
+        fault: Fault,
+        target: &Target,
+        answer: Answer,
+    ) -> io::Result<Response<WireBody>> {
+        Ok(match fault {
+            Fault::Status(code) => whole(refusal(code)),
+            Fault::Hang => std::future::pending().await,
+            Fault::Drip => broken(answer, Pace::Drip),
+            Fault::Cut => broken(answer, Pace::Cut),
+            Fault::Stall => broken(answer, Pace::Stall),
+            Fault::Close => return Err(io::Error::other("closed")),
+            Fault::Garbage => whole(answer.with_body("<html><body>502 Bad Gateway".to_owned())),
+            Fault::Huge => whole(huge(answer)),
+            Fault::Expired => whole(expired(target, answer)),
+            Fault::Busy(code) => {
+                let mut faulted = self.faulted.lock().map_err(|_| io::Error::other("lock"))?;
+                let count = faulted.entry(target.path.clone()).or_default();
+                *count += 1;
+                if *count > 2 {
+                    return Ok(whole(answer));
+                }
+                let mut busy = whole(refusal(code));
+                busy.headers_mut()
+                    .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                busy
+            }
+        })
+    }
+}
+
+fn refusal(code: u16) -> Answer {
+    let why = "the replay was told to fail here";
+    Answer::json(code, &objects::failure(code, "Failure", why))
+}
+
+fn huge(answer: Answer) -> Answer {
+    let big = "x".repeat(20 << 20);
+    let item = format!(
+        r#""items":[{{"metadata":{{"name":"huge","namespace":"default"}},"data":"{big}"}},"#
+    );
+    let body = answer.body.replacen(r#""items":["#, &item, 1);
+    answer.with_body(body)
+}
+
+fn expired(target: &Target, answer: Answer) -> Answer {
+    if target.get("continue").is_some() {
+        let why = "The provided continue parameter is too old";
+        return Answer::json(410, &objects::failure(410, "Expired", why));
+    }
+    let Ok(mut list) = serde_json::from_str::<serde_json::Value>(&answer.body) else {
+        return answer;
+    };
+    list["metadata"]["continue"] = "old".into();
+    answer.with_body(list.to_string())
 }
 
 fn bearer(request: &Request<Incoming>) -> Option<&str> {
@@ -142,9 +217,10 @@ fn head(answer: &Answer) -> hyper::http::response::Builder {
         .header(CONTENT_TYPE, answer.content_type.as_str())
 }
 
-fn whole(answer: &Answer) -> Response<WireBody> {
-    let body = Full::new(Bytes::from(answer.body.clone())).map_err(|never| match never {});
-    let built = head(answer).body(body.boxed_unsync());
+fn whole(mut answer: Answer) -> Response<WireBody> {
+    let text = std::mem::take(&mut answer.body);
+    let body = Full::new(Bytes::from(text)).map_err(|never| match never {});
+    let built = head(&answer).body(body.boxed_unsync());
     built.unwrap_or_else(|_| {
         Response::new(
             Full::default()
@@ -154,14 +230,14 @@ fn whole(answer: &Answer) -> Response<WireBody> {
     })
 }
 
-fn broken(answer: &Answer, pace: Pace) -> Response<WireBody> {
+fn broken(mut answer: Answer, pace: Pace) -> Response<WireBody> {
     let body = Broken {
-        rest: Bytes::from(answer.body.clone()),
+        rest: Bytes::from(std::mem::take(&mut answer.body)),
         pace,
         sent: false,
         timer: Box::pin(tokio::time::sleep(Duration::ZERO)),
     };
-    let built = head(answer).body(body.boxed_unsync());
+    let built = head(&answer).body(body.boxed_unsync());
     built.unwrap_or_else(|_| whole(answer))
 }
 
@@ -169,6 +245,7 @@ fn broken(answer: &Answer, pace: Pace) -> Response<WireBody> {
 enum Pace {
     Drip,
     Cut,
+    Stall,
 }
 
 /// A body that does not end as a client hopes.
@@ -193,7 +270,8 @@ impl Body for Broken {
         self.timer = Box::pin(tokio::time::sleep(Duration::from_millis(250)));
         let length = match self.pace {
             Pace::Cut if self.sent => return Poll::Ready(Some(Err(io::Error::other("cut")))),
-            Pace::Cut => self.rest.len() / 2,
+            Pace::Stall if self.sent => return Poll::Pending,
+            Pace::Cut | Pace::Stall => self.rest.len() / 2,
             Pace::Drip => self.rest.len().min(4),
         };
         self.sent = true;

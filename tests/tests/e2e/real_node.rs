@@ -1,7 +1,6 @@
 //! The whole road on real parts: real containerd, ufw, iptables and journal, the replayed API, the
 //! collector as it runs in the field, then the analyzer.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -10,8 +9,8 @@ use casefile_tests::bins;
 use casefile_tests::expected::Expected;
 use serde_json::Value;
 
-use crate::support::{CANNOT, ended, entry, manifest, paths, recording, skip, source, told};
-use crate::support::{diagnose, run_in};
+use crate::support::{diagnose, entry, manifest, on_node, paths, run_in, shared_folder, skip};
+use crate::support::{source, told};
 
 const NODE: &str = "nodes/192-18-132-31";
 
@@ -22,25 +21,11 @@ fn collect_in(
     name: &str,
     prepare: &str,
 ) -> Option<(tempfile::TempDir, PathBuf)> {
-    let recording = recording(test, name)?;
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let folder = shared_folder();
     let script = format!(
         "{prepare}\nexec casefile-collector collect -o /shared/bundle.tar.gz --since 3650d --progress plain"
     );
-    let lab = bins::checkout().join("tests/lab/node");
-    let mut command = Command::new(lab);
-    command
-        .arg(state)
-        .arg(recording)
-        .arg(bins::folder())
-        .arg(folder.path());
-    command.args(["--", "/bin/bash", "-c", &script]);
-    let ended = ended(command.output().unwrap());
-    if ended.code == CANNOT {
-        skip(test, ended.err.trim());
-        return None;
-    }
+    let ended = on_node(test, state, name, folder.path(), &script)?;
     assert!(matches!(ended.code, 0 | 4), "{ended:?}");
     let bundle = folder.path().join("bundle.tar.gz");
     Some((folder, bundle))

@@ -66,6 +66,18 @@ fn each_sample_becomes_a_report_in_every_format() {
     }
 }
 
+/// The report without its row on the rules: every edit of any rule changes their digest.
+fn without_rules(report: &str) -> String {
+    let lines = report.lines().map(|line| {
+        if line.starts_with("| Rules | ") {
+            "| Rules | (changes with every rule) |"
+        } else {
+            line
+        }
+    });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// The report beside each sample was read by a person; `CASEFILE_UPDATE=1` writes it anew.
 #[test]
 fn each_sample_renders_the_report_that_was_reviewed() {
@@ -85,6 +97,7 @@ fn each_sample_renders_the_report_that_was_reviewed() {
         );
         assert_eq!(ended.code, 0, "{}: {ended:?}", sample.display());
         let rendered = std::fs::read_to_string(out.path().join("report.md")).unwrap();
+        let rendered = without_rules(&rendered);
         let reviewed = sample.join("report.md");
         if std::env::var_os("CASEFILE_UPDATE").is_some() {
             std::fs::write(&reviewed, &rendered).unwrap();

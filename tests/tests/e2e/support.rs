@@ -58,6 +58,38 @@ pub(crate) fn ended(output: Output) -> Ended {
     }
 }
 
+/// A folder that a command on the lab's node may write to, as /shared.
+pub(crate) fn shared_folder() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// Runs a script on the lab's node in a state; `None` with a line that says why where it cannot be built.
+pub(crate) fn on_node(
+    test: &str,
+    state: &str,
+    name: &str,
+    shared: &Path,
+    script: &str,
+) -> Option<Ended> {
+    let recording = recording(test, name)?;
+    let mut command = Command::new(bins::checkout().join("tests/lab/node"));
+    command
+        .arg(state)
+        .arg(recording)
+        .arg(bins::folder())
+        .arg(shared);
+    command.args(["--", "/bin/bash", "-c", script]);
+    let ended = ended(command.output().unwrap());
+    if ended.code == CANNOT {
+        skip(test, ended.err.trim());
+        return None;
+    }
+    Some(ended)
+}
+
 /// Runs the collector into `folder/bundle.tar.gz`; it may end with 0 or 4.
 pub(crate) fn collect(folder: &Path, arguments: &[&str]) -> (Ended, PathBuf) {
     let bundle = folder.join("bundle.tar.gz");

@@ -1,6 +1,8 @@
 //! Container runtimes: which containerd the kubelet uses, which handlers each instance would resolve,
 //! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
 
+mod layers;
+mod pasted;
 mod toolkit;
 mod tree;
 
@@ -43,6 +45,14 @@ struct Resolved {
 }
 
 impl Resolved {
+    /// The effective configuration of an instance, and what the CRI makes of it.
+    fn of(&self, instance: &Instance) -> Option<(&EffectiveConfig, &Cri)> {
+        Some((
+            self.configs.get(&instance.id)?,
+            self.cris.get(&instance.id)?,
+        ))
+    }
+
     fn used(&self, id: &str) -> &'static str {
         match &self.kubelet {
             KubeletUse::Instance { id: used, .. } if used == id => "yes",
@@ -61,6 +71,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
             facts.extend(instance_facts(known, &resolved, instance));
         }
         facts.extend(toolkit::targets(known, &resolved));
+        facts.extend(pasted::facts(known, &node));
     }
     facts
 }
@@ -153,28 +164,36 @@ fn versions(known: &Known<'_>, node: &str) -> BTreeMap<String, String> {
 }
 
 fn instance_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -> Vec<AnyFact> {
-    let (Some(config), Some(cri)) = (
-        resolved.configs.get(&instance.id),
-        resolved.cris.get(&instance.id),
-    ) else {
+    let Some((config, cri)) = resolved.of(instance) else {
         return Vec::new();
     };
-    let mut facts = vec![instance_fact(known, resolved, instance, config, cri)];
+    let mut facts = vec![
+        instance_fact(known, resolved, instance, config, cri),
+        layers::fact(resolved, instance, config, cri),
+    ];
     for problem in config.problems.iter().chain(&cri.problems) {
         facts.push(fault_fact(known, resolved, instance, problem));
     }
+    facts.extend(handler_facts(known, resolved, instance));
+    facts
+}
+
+/// What the instance makes of every handler that a RuntimeClass names.
+fn handler_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) -> Vec<AnyFact> {
+    let Some((config, cri)) = resolved.of(instance) else {
+        return Vec::new();
+    };
     let wanted: BTreeSet<&str> = known
         .facts
         .table::<RuntimeClass>()
         .iter()
         .map(|class| class.data.handler.as_str())
+        .filter(|handler| !handler.is_empty())
         .collect();
-    for handler in wanted.into_iter().filter(|handler| !handler.is_empty()) {
-        facts.push(handler_fact(
-            known, resolved, instance, config, cri, handler,
-        ));
-    }
-    facts
+    let checks = wanted.into_iter();
+    checks
+        .map(|handler| handler_fact(known, resolved, instance, config, cri, handler))
+        .collect()
 }
 
 fn instance_fact(

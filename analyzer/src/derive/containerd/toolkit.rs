@@ -28,7 +28,10 @@ pub(super) fn targets(known: &Known<'_>, resolved: &Resolved) -> Vec<AnyFact> {
     // without any was told nothing, and then the chart's values say what it was meant to do.
     let decided = told.iter().any(|told| !told.input.container_env.is_empty());
     if !decided {
-        let releases = releases(known);
+        let mut releases = releases(known);
+        if releases.is_empty() {
+            releases.extend(pasted_values(known));
+        }
         if !releases.is_empty() {
             let version = told.iter().find_map(|told| told.input.version.clone());
             told = releases;
@@ -218,6 +221,14 @@ fn releases(known: &Known<'_>) -> Vec<Told> {
         Some(Told { by, input })
     });
     told.collect()
+}
+
+/// What values of the GPU Operator's chart tell that were pasted into a text.
+fn pasted_values(known: &Known<'_>) -> Option<Told> {
+    let path = crate::scan::pasted::OPERATOR_VALUES;
+    let input = of_values(path, known.documents.get(path)?)?;
+    let by = "the values of the GPU Operator's chart".to_owned();
+    Some(Told { by, input })
 }
 
 fn of_values(path: &str, text: &str) -> Option<ToolkitInput> {

@@ -18,7 +18,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     blocks.push(Block::heading(3, "problems", "What could not be read"));
     blocks.extend(problems(analysis, ctx));
     blocks.push(Block::heading(3, "cited", "Entries cited in this report"));
-    blocks.extend(cited(ctx));
+    blocks.extend(cited(analysis, ctx));
     blocks
 }
 
@@ -73,6 +73,11 @@ fn input(analysis: &Analysis) -> Block {
             Rich::from("Analysed by"),
             Rich::from(concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION"))),
         ],
+        vec![Rich::from("Rules"), rules(analysis)],
+        vec![
+            Rich::from("To see a cited line"),
+            Rich::new().code(format!("casefile-analyzer cat {} PATH:LINE", input.name)),
+        ],
     ];
     let columns = vec![Rich::from("What"), Rich::from("Value")];
     Block::Table {
@@ -82,6 +87,12 @@ fn input(analysis: &Analysis) -> Block {
         titled: false,
         row_heads: true,
     }
+}
+
+fn rules(analysis: &Analysis) -> Rich {
+    let used = &analysis.rules;
+    let short = used.digest.get(..16).unwrap_or(&used.digest);
+    Rich::from(format!("{}, SHA-256 ", words::count(used.count, "rule"))).code(short)
 }
 
 fn problems(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
@@ -113,7 +124,7 @@ fn problems(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     blocks
 }
 
-fn cited(ctx: &SectionCtx) -> Vec<Block> {
+fn cited(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut entries: BTreeMap<&str, Vec<(String, &str)>> = BTreeMap::new();
     for (place, anchor) in ctx.cited() {
         let label = place
@@ -136,13 +147,36 @@ fn cited(ctx: &SectionCtx) -> Vec<Block> {
                     .text(if index == 0 { "" } else { ", " })
                     .jump(label, anchor);
             }
-            vec![Rich::new().code(path), text]
+            vec![Rich::new().code(path), text, digest(analysis, path)]
         })
         .collect();
     let more = limited(&mut rows, ctx.limits.rows * 5, "report.json");
-    let table = Block::table("Entries cited", &["Entry", "Lines"], rows);
+    let table = Block::table(
+        "Entries cited",
+        &["Entry", "Lines", "SHA-256 of the entry"],
+        rows,
+    );
     vec![Block::Details {
         summary: "Entries and lines".to_owned(),
         blocks: std::iter::once(table).chain(more).collect(),
     }]
+}
+
+/// What the manifest says of an entry; the first digits suffice to compare by eye.
+fn digest(analysis: &Analysis, path: &str) -> Rich {
+    let Some(digest) = analysis.digests.get(path) else {
+        return Rich::from("not recorded");
+    };
+    let short = digest.sha256.get(..16).unwrap_or(&digest.sha256);
+    let mut text = Rich::new()
+        .code(short)
+        .text(format!(", {}", words::bytes(digest.bytes)));
+    if let Some(why) = &digest.truncated {
+        text = text.text(", cut: ").say(why);
+    }
+    if digest.redacted > 0 {
+        let secrets = words::count(digest.redacted, "secret");
+        text = text.text(format!(", {secrets} taken out"));
+    }
+    text
 }

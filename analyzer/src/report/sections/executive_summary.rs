@@ -26,11 +26,6 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             text = text.text(format!(" First seen {}.", words::time(since)));
         }
         blocks.push(Block::paragraph(text));
-        if !incident.explanation.trim().is_empty() {
-            blocks.push(Block::paragraph(Rich::prose(&words::sentence(
-                &incident.explanation,
-            ))));
-        }
     }
     blocks.push(Block::heading(3, "impact", "Impact"));
     blocks.extend(impact(analysis, ctx));
@@ -39,6 +34,9 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 
 fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = Vec::new();
+    if let Some(text) = plain(analysis) {
+        blocks.push(Block::paragraph(text));
+    }
     let counted = first_screen::counted(&analysis.impact);
     let besides = first_screen::counted_besides(&analysis.impact);
     let mut items: Vec<Rich> = counted.into_iter().chain(besides).map(Rich::from).collect();
@@ -87,6 +85,47 @@ fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         ],
     });
     blocks
+}
+
+/// Who is hit and for how long in one sentence, for readers who want no more.
+fn plain(analysis: &Analysis) -> Option<Rich> {
+    let impact = &analysis.impact;
+    let get = |key: &str| impact.counts.get(key).copied().unwrap_or(0);
+    if impact.workloads.is_empty() {
+        return None;
+    }
+    let pods = words::count(impact.workloads.len() as u64, "pod");
+    let verb = if impact.workloads.len() == 1 {
+        "does"
+    } else {
+        "do"
+    };
+    let mut text = format!("{pods} {verb} not do their work");
+    if impact.workloads.len() == 1 {
+        text = format!("{pods} does not do its work");
+    }
+    let (owners, namespaces) = (get("workloads_affected"), get("namespaces_affected"));
+    if owners > 0 && namespaces > 0 {
+        text = format!(
+            "{text} ({} in {})",
+            words::count(owners, "workload"),
+            words::count(namespaces, "namespace")
+        );
+    }
+    let since = impact.workloads.iter().filter_map(|one| one.since).min();
+    if let (Some(since), Some(now)) = (since, analysis.reference_time)
+        && now >= since
+    {
+        text = format!("{text}, the longest for {}", words::span(now - since));
+    }
+    let wanted = get("gpus_wanted");
+    if wanted > 0 {
+        text = format!(
+            "{text}; together they wait for {}",
+            words::count(wanted, "GPU")
+        );
+    }
+    Some(Rich::new().strong(format!("{text}.")))
 }
 
 fn row(workload: &ImpactedWorkload, analysis: &Analysis, ctx: &SectionCtx) -> Vec<Rich> {

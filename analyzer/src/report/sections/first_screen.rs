@@ -1,9 +1,9 @@
 //! The first screen: what broke, since when, who is hit, what to do now, how bad. Stands above all sections.
 
 use super::SectionCtx;
-use crate::model::{Analysis, Impact, Verdict};
+use crate::model::{Analysis, Impact, Incident, Verdict};
 use crate::report::blocks::{Block, Rich};
-use crate::report::words;
+use crate::report::{escape, words};
 
 /// One line of the status table.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -69,7 +69,56 @@ pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
     if let Some(note) = super::coverage::warning(analysis) {
         blocks.push(note);
     }
+    if let Some(first) = analysis.incidents.first() {
+        blocks.extend(in_short(first));
+    }
     blocks
+}
+
+/// The commands of the fix and the first check, for a reader who has two minutes.
+fn in_short(incident: &Incident) -> Vec<Block> {
+    let remedy = &incident.remedy;
+    let mut lines = Vec::new();
+    for (nth, step) in remedy.steps.iter().enumerate() {
+        lines.push(format!("# {}. {}", nth + 1, first_sentence(&step.text)));
+        lines.extend(
+            step.command
+                .as_ref()
+                .map(|command| command.trim().to_owned()),
+        );
+    }
+    let check = remedy.verify.iter().find(|step| step.command.is_some());
+    if let Some(step) = check.filter(|_| !lines.is_empty()) {
+        lines.push(format!("# Check: {}", first_sentence(&step.text)));
+        lines.extend(
+            step.command
+                .as_ref()
+                .map(|command| command.trim().to_owned()),
+        );
+    }
+    let commands = remedy.steps.iter().any(|step| step.command.is_some());
+    if !commands || incident.verdict > Verdict::Likely {
+        return Vec::new();
+    }
+    let text = Rich::new()
+        .strong("The fix in short.")
+        .text(" Why, the files and the dry run stand under ")
+        .jump("Resolution Process", "resolution")
+        .text("; nothing of it was run.");
+    vec![
+        Block::paragraph(text),
+        Block::Command {
+            command: lines.join("\n"),
+        },
+    ]
+}
+
+/// The first sentence of a text, on one line.
+fn first_sentence(text: &str) -> String {
+    let text = escape::one_line(text);
+    let text = text.trim();
+    let end = text.find(". ").map_or(text.len(), |at| at + 1);
+    text.get(..end).unwrap_or(text).to_owned()
 }
 
 /// What is said when no cause is in play: never that all is well.
@@ -180,7 +229,14 @@ pub(super) fn counted_besides(impact: &Impact) -> Vec<String> {
                 && impact.counts.contains_key(*whole)
         })
     };
-    let phrased = |key: &str| paired(key) || key == "gpus_allocatable" || key == "nodes";
+    let told = [
+        "gpus_allocatable",
+        "nodes",
+        "namespaces_affected",
+        "workloads_affected",
+        "gpus_wanted",
+    ];
+    let phrased = |key: &str| paired(key) || told.contains(&key);
     let rest = impact.counts.iter().filter(|(key, _)| !phrased(key));
     rest.map(|(key, number)| format!("{}: {number}", key.replace('_', " ")))
         .collect()

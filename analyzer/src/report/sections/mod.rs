@@ -23,6 +23,7 @@ mod prevention;
 mod problem_statement;
 mod resolution;
 mod root_cause;
+mod state;
 mod timeline;
 mod verification;
 
@@ -40,6 +41,7 @@ pub struct Section {
 pub static SECTIONS: &[&Section] = &[
     &problem_statement::SECTION,
     &executive_summary::SECTION,
+    &state::SECTION,
     &investigation::SECTION,
     &root_cause::SECTION,
     &resolution::SECTION,

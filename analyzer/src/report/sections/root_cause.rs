@@ -1,7 +1,7 @@
 //! Root Cause Analysis: each cause with its problem, error, details, impact, evidence for and against, and chain.
 
 use super::{Section, SectionCtx};
-use crate::model::{Analysis, Incident, Role, Table, Verdict};
+use crate::model::{Analysis, Evidence, Incident, Role, Table, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::{escape, svg, words};
 
@@ -36,6 +36,12 @@ fn cause(index: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> {
     for table in &incident.tables {
         blocks.push(details(table, ctx));
     }
+    for (nth, figure) in incident.figures.iter().enumerate() {
+        blocks.push(super::state::draw(
+            figure,
+            &format!("figure-{number}-{}", nth + 1),
+        ));
+    }
     blocks.extend(evidence(number, incident, ctx));
     blocks.extend(chain(number, incident));
     blocks.extend(symptoms(number, incident, ctx));
@@ -67,7 +73,7 @@ fn facts(incident: &Incident) -> Vec<Rich> {
         Rich::new()
             .strong("Problem:")
             .text(" ")
-            .say(&words::sentence(&incident.summary)),
+            .say(&words::sentence(&incident.title)),
     ];
     let error = incident
         .symptoms
@@ -197,6 +203,7 @@ fn chain(number: usize, incident: &Incident) -> Vec<Block> {
         Block::heading(4, format!("chain-{number}"), "How one led to the other"),
         Block::Figure {
             title,
+            captioned: false,
             svg: svg::graph::draw(&format!("graph-{number}"), incident),
             text: svg::graph::text(incident),
         },
@@ -219,12 +226,34 @@ fn symptoms(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> 
             .code(symptom.id.clone())
             .text(")");
         blocks.push(Block::paragraph(text));
-        blocks.extend(ctx.excerpt(
-            &format!("s{number}-{}", nth + 1),
-            false,
-            &symptom.evidence,
-            |_| true,
-        ));
+        let prefix = format!("s{number}-{}", nth + 1);
+        // A line that is quoted further up is only pointed to.
+        let quoted = |line: &Evidence| !ctx.anchor(&line.place).starts_with(&prefix);
+        let elsewhere: Vec<&Evidence> = symptom
+            .evidence
+            .iter()
+            .filter(|line| quoted(line))
+            .collect();
+        if !elsewhere.is_empty() {
+            blocks.push(Block::list(
+                elsewhere
+                    .into_iter()
+                    .map(|line| pointer(line, ctx))
+                    .collect(),
+            ));
+        }
+        blocks.extend(ctx.excerpt(&prefix, false, &symptom.evidence, |line| !quoted(line)));
     }
     blocks
+}
+
+/// A line that is quoted elsewhere: where it stands, when and how often.
+fn pointer(line: &Evidence, ctx: &SectionCtx) -> Rich {
+    let text = ctx.place(Rich::new(), &line.place);
+    let seen = words::seen(line);
+    if seen.is_empty() {
+        text
+    } else {
+        text.text(format!(" ({seen})"))
+    }
 }

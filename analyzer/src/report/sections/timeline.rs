@@ -24,9 +24,17 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     )];
     blocks.push(Block::Figure {
         title: "When it happened".to_owned(),
+        captioned: false,
         svg: svg::timeline::draw("timeline-figure", &analysis.timeline),
         text: String::new(),
     });
+    for view in svg::timeline::views("timeline-view", &analysis.timeline) {
+        blocks.push(Block::CloserView {
+            summary: format!("Closer: {}", view.title),
+            title: view.title,
+            svg: view.svg,
+        });
+    }
     let rows = shown.into_iter().map(|moment| row(moment, ctx)).collect();
     blocks.push(Block::table(
         "What happened, in order",

@@ -14,7 +14,7 @@ const GAP_X: i64 = 24;
 const GAP_Y: i64 = 40;
 const MARGIN: i64 = 8;
 /// Columns of text that fit into a box.
-const TEXT_WIDTH: usize = 33;
+const TEXT_WIDTH: usize = 31;
 
 /// Statements in the order they are first named, with their arrows as indexes.
 struct Graph<'a> {
@@ -115,7 +115,7 @@ pub(crate) fn draw(id: &str, incident: &Incident) -> Svg {
     let texts: Vec<Vec<String>> = graph
         .labels
         .iter()
-        .map(|label| wrap(label, TEXT_WIDTH, 4))
+        .map(|label| wrap(&label.replace('`', ""), TEXT_WIDTH, 5))
         .collect();
     let (spots, width, mut height) = place(&graph, &rows, &texts);
     let mut canvas = Canvas::new();

@@ -8,7 +8,12 @@ use serde::Serialize;
 
 use super::escape;
 
+pub(crate) mod activity;
+mod axis;
 pub(crate) mod graph;
+pub(crate) mod layers;
+pub(crate) mod nodes;
+pub(crate) mod packet_path;
 pub(crate) mod timeline;
 
 /// Finished SVG. Only this module makes one, so templates may print it as it is.
@@ -39,6 +44,12 @@ impl Canvas {
         let text = escape::html(&escape::visible(&escape::one_line(text), false));
         self.raw(format_args!(
             "<text x=\"{x}\" y=\"{y}\" class=\"{class}\" text-anchor=\"{anchor}\">{text}</text>"
+        ));
+    }
+
+    fn rect(&mut self, x: i64, y: i64, width: i64, height: i64, class: &str) {
+        self.raw(format_args!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"6\" class=\"{class}\"/>"
         ));
     }
 
@@ -127,6 +138,18 @@ fn break_word(word: &str, width: usize) -> String {
         head.truncate(at_mark);
     }
     head
+}
+
+/// A name that fits beside a lane: the end says more than the beginning.
+fn shorten(name: &str, room: usize) -> String {
+    let name = escape::visible(&escape::one_line(name), false).into_owned();
+    let count = name.chars().count();
+    if count <= room {
+        return name;
+    }
+    let head: String = name.chars().take(room / 2 - 2).collect();
+    let tail: String = name.chars().skip(count - (room - room / 2 + 1)).collect();
+    format!("{head}…{tail}")
 }
 
 #[cfg(test)]

@@ -1,72 +1,26 @@
-//! The timeline drawing: a lane per subject, a mark per moment, marks of one spot joined.
+//! The timeline drawing: a lane per source, a mark per moment, marks of one spot joined; and closer views of
+//! the spans in which things happened, since a year and a second do not fit on one axis.
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
-use super::{Canvas, Svg};
+use super::axis::Axis;
+use super::{Canvas, Svg, shorten};
 use crate::model::Moment;
 use crate::report::{escape, words};
 
-/// Lanes that are drawn; the subjects of incidents and the busiest come first.
-const MAX_LANES: usize = 8;
+/// Lanes that are drawn; those of incidents and the busiest come first.
+const MAX_LANES: usize = 10;
+/// Closer views.
+const MAX_VIEWS: usize = 4;
 const WIDTH: i64 = 836;
-const LEFT: i64 = 232;
+const LEFT: i64 = 250;
 const RIGHT: i64 = 24;
 const LANE: i64 = 30;
 const TOP: i64 = 10;
 /// Moments closer than this many pixels are one mark.
 const SPOT: i64 = 6;
-
-/// The time axis.
-struct Axis {
-    start: DateTime<Utc>,
-    seconds: i64,
-}
-
-impl Axis {
-    fn new(moments: &[Moment]) -> Option<Self> {
-        let start = moments.iter().map(|moment| moment.at).min()?;
-        let end = moments.iter().map(|moment| moment.at).max()?;
-        Some(Axis {
-            start,
-            seconds: (end - start).num_seconds().max(0),
-        })
-    }
-
-    /// The place of a moment on the drawing.
-    fn x(&self, at: DateTime<Utc>) -> i64 {
-        let room = i128::from(WIDTH - LEFT - RIGHT);
-        if self.seconds == 0 {
-            return LEFT + (WIDTH - LEFT - RIGHT) / 2;
-        }
-        let passed = i128::from((at - self.start).num_seconds().clamp(0, self.seconds));
-        LEFT + i64::try_from(passed * room / i128::from(self.seconds)).unwrap_or(0)
-    }
-
-    /// Moments of the axis to label.
-    fn ticks(&self) -> Vec<DateTime<Utc>> {
-        if self.seconds == 0 {
-            return vec![self.start];
-        }
-        (0..=4)
-            .filter_map(|nth| {
-                let passed = i128::from(self.seconds) * nth / 4;
-                let delta = TimeDelta::try_seconds(i64::try_from(passed).ok()?)?;
-                self.start.checked_add_signed(delta)
-            })
-            .collect()
-    }
-
-    fn label(&self, at: DateTime<Utc>) -> String {
-        let pattern = match self.seconds {
-            0..=7199 => "%H:%M:%S",
-            7200..=172_799 => "%m-%d %H:%M",
-            _ => "%Y-%m-%d",
-        };
-        at.format(pattern).to_string()
-    }
-}
 
 /// Moments that share a spot on a lane.
 #[derive(Default)]
@@ -77,93 +31,155 @@ struct Mark<'a> {
     of_incident: bool,
 }
 
-/// Draws the moments.
+/// A closer view: a heading and its drawing.
+pub(crate) struct View {
+    /// From when to when, and how many moments.
+    pub(crate) title: String,
+    /// The drawing.
+    pub(crate) svg: Svg,
+}
+
+/// Draws all moments.
 pub(crate) fn draw(id: &str, moments: &[Moment]) -> Svg {
-    let Some(axis) = Axis::new(moments) else {
-        return Canvas::new().finish(id, WIDTH, LANE, "Timeline", "No moment is known.");
+    let all: Vec<&Moment> = moments.iter().collect();
+    draw_some(id, &all, "When it happened, by source")
+}
+
+/// Spans that are crowded on the whole axis, each on an axis of its own.
+pub(crate) fn views(id: &str, moments: &[Moment]) -> Vec<View> {
+    let mut sorted: Vec<&Moment> = moments.iter().collect();
+    sorted.sort_by_key(|moment| moment.at);
+    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else {
+        return Vec::new();
     };
+    let whole = last.at - first.at;
+    let gap = (whole / 12).max(TimeDelta::seconds(1));
+    let mut groups: Vec<Vec<&Moment>> = Vec::new();
+    for moment in sorted {
+        match groups.last_mut() {
+            Some(group) if moment.at - group[group.len() - 1].at <= gap => group.push(moment),
+            _ => groups.push(vec![moment]),
+        }
+    }
+    // One group is the whole drawing over again.
+    if groups.len() < 2 {
+        return Vec::new();
+    }
+    groups.retain(|group| group.len() > 1 && group[group.len() - 1].at > group[0].at);
+    groups.sort_by_key(|group| {
+        let of_incident = group.iter().any(|moment| moment.incident.is_some());
+        (!of_incident, std::cmp::Reverse(group.len()))
+    });
+    groups.truncate(MAX_VIEWS);
+    groups.sort_by_key(|group| group[0].at);
+    groups
+        .iter()
+        .enumerate()
+        .map(|(nth, group)| {
+            let title = format!(
+                "{} to {} ({})",
+                words::time(group[0].at),
+                words::time(group[group.len() - 1].at),
+                words::count(group.len() as u64, "moment")
+            );
+            View {
+                svg: draw_some(&format!("{id}-{}", nth + 1), group, &title),
+                title,
+            }
+        })
+        .collect()
+}
+
+fn draw_some(id: &str, moments: &[&Moment], title: &str) -> Svg {
+    let start = moments.iter().map(|moment| moment.at).min();
+    let end = moments.iter().map(|moment| moment.at).max();
+    let (Some(start), Some(end)) = (start, end) else {
+        return Canvas::new().finish(id, WIDTH, LANE, title, "No moment is known.");
+    };
+    let axis = Axis::new(start, end, LEFT, WIDTH - RIGHT);
     let lanes = lanes(moments);
     let left_out = moments
         .iter()
-        .filter(|moment| !lanes.contains(&moment.subject.as_str()))
+        .filter(|moment| !lanes.contains(&source(&moment.place.path)))
         .count();
     let bottom = TOP + lanes.len() as i64 * LANE;
     let mut canvas = Canvas::new();
-    grid(&mut canvas, &axis, bottom);
-    for (index, subject) in lanes.iter().enumerate() {
-        lane(
-            &mut canvas,
-            &axis,
-            moments,
-            subject,
-            TOP + index as i64 * LANE + LANE / 2,
-        );
+    axis.grid(&mut canvas, TOP, bottom);
+    for (index, name) in lanes.iter().enumerate() {
+        let y = TOP + index as i64 * LANE + LANE / 2;
+        lane(&mut canvas, &axis, moments, name, y);
     }
     let mut height = bottom + 30;
     if left_out > 0 {
         height += 20;
-        let text = format!("{left_out} more moments of other subjects in report.json");
+        let text = format!("{left_out} more moments of other sources in report.json");
         canvas.text(LEFT, height - 8, "axis", "start", &text);
     }
-    let end = moments
-        .iter()
-        .map(|moment| moment.at)
-        .max()
-        .unwrap_or(axis.start);
     let description = format!(
         "{} of {} from {} to {}. The table below lists them.",
         words::count(moments.len() as u64, "moment"),
-        words::count(lanes.len() as u64, "subject"),
-        words::time(axis.start),
+        words::count(lanes.len() as u64, "source"),
+        words::time(start),
         words::time(end)
     );
-    canvas.finish(id, WIDTH, height, "When it happened", &description)
+    canvas.finish(id, WIDTH, height, title, &description)
 }
 
-/// Subjects to draw, in the order they first appear.
-fn lanes(moments: &[Moment]) -> Vec<&str> {
-    let mut seen: BTreeMap<&str, (bool, usize, usize)> = BTreeMap::new();
+/// The source that an entry is, as a name for its lane: the same events, journal unit or log share one.
+pub(crate) fn source(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').collect();
+    let stem = |file: &str| {
+        file.rsplit_once('.')
+            .map_or(file, |(stem, _)| stem)
+            .to_owned()
+    };
+    match parts.as_slice() {
+        ["cluster-resources", "events", file] => format!("events in {}", stem(file)),
+        ["cluster-resources", "pods", "logs", _, pod, file] => {
+            format!("log of {pod}/{}", stem(file))
+        }
+        ["cluster-resources", rest @ .., file] => {
+            let kind = rest.first().copied().unwrap_or("");
+            format!("{kind} {}", stem(file)).trim().to_owned()
+        }
+        ["nodes", _, "journal", file] => format!("journal {}", stem(file)),
+        ["nodes", _, "commands", file] => stem(file),
+        ["nodes", _, "rootfs", rest @ ..] => format!("/{}", rest.join("/")),
+        [.., file] => stem(file),
+        [] => String::new(),
+    }
+}
+
+/// Sources to draw, in the order they first appear.
+fn lanes(moments: &[&Moment]) -> Vec<String> {
+    let mut seen: BTreeMap<String, (bool, usize, usize)> = BTreeMap::new();
     for (index, moment) in moments.iter().enumerate() {
-        let entry = seen.entry(&moment.subject).or_insert((false, 0, index));
+        let entry = seen
+            .entry(source(&moment.place.path))
+            .or_insert((false, 0, index));
         entry.0 |= moment.incident.is_some();
         entry.1 += 1;
     }
-    let mut order: Vec<(&str, (bool, usize, usize))> = seen.into_iter().collect();
+    let mut order: Vec<(String, (bool, usize, usize))> = seen.into_iter().collect();
     order.sort_by_key(|(_, (of_incident, number, first))| {
         (!of_incident, std::cmp::Reverse(*number), *first)
     });
     order.truncate(MAX_LANES);
     order.sort_by_key(|(_, (_, _, first))| *first);
-    order.into_iter().map(|(subject, _)| subject).collect()
+    order.into_iter().map(|(name, _)| name).collect()
 }
 
-fn grid(canvas: &mut Canvas, axis: &Axis, bottom: i64) {
-    let ticks = axis.ticks();
-    let last = ticks.len().saturating_sub(1);
-    for (index, at) in ticks.into_iter().enumerate() {
-        let x = axis.x(at);
-        canvas.raw(format_args!(
-            "<path d=\"M{x} {TOP} V{bottom}\" class=\"grid\"/>"
-        ));
-        let anchor = if index == last && last > 0 {
-            "end"
-        } else {
-            "middle"
-        };
-        let shift = if anchor == "end" { RIGHT - 8 } else { 0 };
-        canvas.text(x + shift, bottom + 18, "axis", anchor, &axis.label(at));
-    }
-}
-
-fn lane(canvas: &mut Canvas, axis: &Axis, moments: &[Moment], subject: &str, y: i64) {
-    let label = shorten(subject);
+fn lane(canvas: &mut Canvas, axis: &Axis, moments: &[&Moment], name: &str, y: i64) {
     canvas.raw(format_args!(
         "<path d=\"M{LEFT} {y} H{}\" class=\"lane\"/>",
         WIDTH - RIGHT
     ));
-    canvas.text(LEFT - 14, y + 4, "label", "end", &label);
+    canvas.text(LEFT - 14, y + 4, "label", "end", &shorten(name, 30));
     let mut marks: BTreeMap<i64, Mark> = BTreeMap::new();
-    for moment in moments.iter().filter(|moment| moment.subject == subject) {
+    let of_lane = moments
+        .iter()
+        .filter(|moment| source(&moment.place.path) == name);
+    for moment in of_lane {
         let mark = marks.entry(axis.x(moment.at) / SPOT).or_default();
         mark.first.get_or_insert(moment);
         mark.moments += 1;
@@ -171,38 +187,81 @@ fn lane(canvas: &mut Canvas, axis: &Axis, moments: &[Moment], subject: &str, y: 
         mark.of_incident |= moment.incident.is_some();
     }
     for mark in marks.values() {
-        let Some(first) = mark.first else { continue };
-        let class = if mark.of_incident { "mark hit" } else { "mark" };
-        let radius = if mark.count > 20 {
-            7
-        } else if mark.count > 1 {
-            6
-        } else {
-            5
-        };
-        let mut text = format!(
-            "{} {}",
-            words::time(first.at),
-            escape::cut_end(first.text.trim(), 200)
-        );
-        if mark.moments > 1 {
-            text = format!("{text} (and {} more)", mark.moments - 1);
-        }
-        let text = escape::html(&text);
-        let x = axis.x(first.at);
-        canvas.raw(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" class=\"{class}\"><title>{text}</title></circle>"));
+        draw_mark(canvas, axis, mark, y);
     }
 }
 
-/// A subject that fits beside its lane: the end says more than the beginning.
-fn shorten(subject: &str) -> String {
-    const ROOM: usize = 28;
-    let subject = escape::visible(&escape::one_line(subject), false).into_owned();
-    let count = subject.chars().count();
-    if count <= ROOM {
-        return subject;
+fn draw_mark(canvas: &mut Canvas, axis: &Axis, mark: &Mark, y: i64) {
+    let Some(first) = mark.first else { return };
+    let class = if mark.of_incident { "mark hit" } else { "mark" };
+    let radius = match mark.count {
+        0 | 1 => 5,
+        2..=20 => 6,
+        _ => 7,
+    };
+    let mut text = format!(
+        "{} {}",
+        words::time(first.at),
+        escape::cut_end(first.text.trim(), 200)
+    );
+    if mark.moments > 1 {
+        text = format!("{text} (and {} more)", mark.moments - 1);
     }
-    let head: String = subject.chars().take(12).collect();
-    let tail: String = subject.chars().skip(count - (ROOM - 13)).collect();
-    format!("{head}…{tail}")
+    let text = escape::html(&text);
+    let x = axis.x(first.at);
+    canvas.raw(format_args!(
+        "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" class=\"{class}\"><title>{text}</title></circle>"
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Place;
+    use chrono::{DateTime, Utc};
+
+    fn moment(at: &str) -> Moment {
+        let at: DateTime<Utc> = at.parse().unwrap();
+        Moment {
+            at,
+            subject: String::new(),
+            text: String::new(),
+            place: Place {
+                path: "nodes/a/journal/kernel.json".into(),
+                line: Some(1),
+            },
+            count: 1,
+            incident: None,
+        }
+    }
+
+    #[test]
+    fn two_crowds_far_apart_get_a_view_each() {
+        let all = [
+            moment("2025-01-01T00:00:00Z"),
+            moment("2025-01-01T00:00:30Z"),
+            moment("2026-01-01T00:00:00Z"),
+            moment("2026-01-01T00:10:00Z"),
+        ];
+        let titles: Vec<String> = views("t", &all)
+            .into_iter()
+            .map(|view| view.title)
+            .collect();
+        assert_eq!(titles.len(), 2);
+        assert!(titles[0].contains("2025-01-01 00:00:30"));
+        assert!(views("t", &all[..2]).is_empty(), "one crowd is the whole");
+    }
+
+    #[test]
+    fn entries_of_one_source_share_a_lane() {
+        assert_eq!(
+            source("nodes/a/journal/snap.k8s.kubelet.service.json"),
+            "journal snap.k8s.kubelet.service"
+        );
+        assert_eq!(
+            source("cluster-resources/pods/logs/ns/pod-x/ctr.log"),
+            "log of pod-x/ctr"
+        );
+        assert_eq!(source("cluster-resources/nodes.json"), "nodes");
+    }
 }

@@ -236,9 +236,7 @@ fn a_count_without_a_phrase_of_its_own_is_still_printed() {
     analysis
         .impact
         .counts
-        .insert("namespaces_affected".to_owned(), 2);
+        .insert("volumes_affected".to_owned(), 2);
     let markdown = render_markdown(&analysis).unwrap();
-    assert!(
-        markdown.contains("- gpu nodes: 1\n") && markdown.contains("- namespaces affected: 2\n")
-    );
+    assert!(markdown.contains("- gpu nodes: 1\n") && markdown.contains("- volumes affected: 2\n"));
 }

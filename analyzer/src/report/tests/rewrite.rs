@@ -1,5 +1,6 @@
 //! Rewriting: the same analysis with every text in it replaced, to try hostile text everywhere at once.
 
+use crate::model::state::{PacketPath, RuntimeLayers, State};
 use crate::model::*;
 
 /// Applies `f` to every string of the analysis.
@@ -43,10 +44,89 @@ pub(super) fn rewrite(analysis: &mut Analysis, f: &mut dyn FnMut(&mut String)) {
         f(&mut workload.state);
         f(&mut workload.place.path);
     }
+    state(&mut analysis.state, f);
+    let digests = std::mem::take(&mut analysis.digests);
+    for (mut path, mut digest) in digests {
+        f(&mut path);
+        f(&mut digest.sha256);
+        digest.truncated.iter_mut().for_each(&mut *f);
+        analysis.digests.insert(path, digest);
+    }
+    f(&mut analysis.rules.digest);
     for item in &mut analysis.environment {
         f(&mut item.label);
         f(&mut item.value);
         item.place.iter_mut().for_each(|at| f(&mut at.path));
+    }
+}
+
+fn state(state: &mut State, f: &mut dyn FnMut(&mut String)) {
+    for node in &mut state.nodes {
+        f(&mut node.name);
+        node.pressures.iter_mut().for_each(&mut *f);
+        node.place.iter_mut().for_each(|at| f(&mut at.path));
+        for card in &mut node.cards {
+            f(&mut card.bus_id);
+            f(&mut card.name);
+            card.trouble.iter_mut().for_each(&mut *f);
+            card.place.iter_mut().for_each(|at| f(&mut at.path));
+        }
+    }
+    for part in &mut state.components {
+        f(&mut part.component);
+        f(&mut part.subject);
+        f(&mut part.version);
+        part.troubled.iter_mut().for_each(&mut *f);
+        part.place.iter_mut().for_each(|at| f(&mut at.path));
+    }
+    for row in &mut state.allocation {
+        f(&mut row.namespace);
+    }
+    for row in &mut state.activity {
+        f(&mut row.kind);
+        f(&mut row.subject);
+        f(&mut row.what);
+        f(&mut row.place.path);
+    }
+    for path in &mut state.packet_paths {
+        packet_path(path, f);
+    }
+    for layers in &mut state.runtime_layers {
+        runtime_layers(layers, f);
+    }
+    for setting in state.hami.iter_mut().flat_map(|hami| &mut hami.settings) {
+        f(&mut setting.name);
+        f(&mut setting.value);
+        f(&mut setting.place.path);
+    }
+}
+
+fn packet_path(path: &mut PacketPath, f: &mut dyn FnMut(&mut String)) {
+    f(&mut path.node);
+    f(&mut path.question);
+    f(&mut path.packet);
+    f(&mut path.verdict);
+    f(&mut path.decided_by);
+    for step in &mut path.steps {
+        f(&mut step.chain);
+        f(&mut step.rule);
+        f(&mut step.does);
+        step.place.iter_mut().for_each(|at| f(&mut at.path));
+    }
+}
+
+fn runtime_layers(layers: &mut RuntimeLayers, f: &mut dyn FnMut(&mut String)) {
+    f(&mut layers.node);
+    f(&mut layers.instance);
+    f(&mut layers.used_by_kubelet);
+    for layer in &mut layers.layers {
+        f(&mut layer.file);
+        f(&mut layer.because);
+        for setting in &mut layer.settings {
+            f(&mut setting.name);
+            f(&mut setting.value);
+            setting.place.iter_mut().for_each(|at| f(&mut at.path));
+        }
     }
 }
 
@@ -118,6 +198,12 @@ fn incident(incident: &mut Incident, f: &mut dyn FnMut(&mut String)) {
         for cell in table.rows.iter_mut().flatten() {
             f(&mut cell.text);
             cell.place.iter_mut().for_each(|at| f(&mut at.path));
+        }
+    }
+    for figure in &mut incident.figures {
+        match figure {
+            Figure::PacketPath(path) => packet_path(path, f),
+            Figure::RuntimeLayers(layers) => runtime_layers(layers, f),
         }
     }
     steps(&mut incident.remedy.steps, f);

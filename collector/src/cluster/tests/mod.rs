@@ -1,6 +1,7 @@
 //! The cluster sources against a server: a recording of a real one, and one with faults.
 
 mod faults;
+mod parts;
 mod recorded;
 
 use super::testing::Collected;

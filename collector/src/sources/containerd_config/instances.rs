@@ -39,6 +39,14 @@ pub(crate) struct Instance {
     pub(crate) evidence: Vec<String>,
 }
 
+impl Instance {
+    /// The files as this instance sees them: a snap's may differ from the host's.
+    pub(crate) fn files(&self, host: &Host) -> Host {
+        self.pid
+            .map_or_else(|| host.clone(), |pid| host.seen_by(pid))
+    }
+}
+
 /// What distributions set up: name, configuration, socket.
 const KNOWN: [(&str, &str, &str); 9] = [
     (
@@ -141,7 +149,7 @@ pub(crate) fn find(host: &Host, processes: &[Process]) -> Vec<Instance> {
         merge(&mut found, instance);
     }
     for instance in &mut found {
-        instance.config_exists = host.exists(&instance.config_path);
+        instance.config_exists = instance.files(host).exists(&instance.config_path);
     }
     name_apart(&mut found);
     found
@@ -179,7 +187,7 @@ fn running(host: &Host, process: &Process) -> Instance {
         ));
     }
     let config = config.unwrap_or_else(|| DEFAULT_CONFIG.to_owned());
-    let told = Settings::of(host, &config);
+    let told = Settings::of(&host.seen_by(pid), &config);
     let unit = process.cgroup.as_deref().and_then(|path| {
         path.rsplit('/')
             .find(|part| part.ends_with(".service"))

@@ -1,8 +1,8 @@
-//! The container runtimes' configuration: every containerd instance on the node, with everything its configuration
-//! draws in, and what stands beside it (registries, the NVIDIA runtime, device specifications, Docker, CRI-O).
+//! containerd's configuration: every instance on the node, with everything its configuration draws in, and what
+//! stands beside it (registries, units, distributions' argument files).
 
-mod imports;
-mod instances;
+pub(crate) mod imports;
+pub(crate) mod instances;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub const CONFIGS: [&str; 12] = [
     "/home/kubernetes/containerd/config.toml",
 ];
 /// Taken beside them.
-const BESIDE: [&str; 37] = [
+const BESIDE: [&str; 28] = [
     "/etc/containerd/conf.d/*",
     "/etc/containerd/config.d/*",
     "/etc/containerd/*.toml",
@@ -52,21 +52,12 @@ const BESIDE: [&str; 37] = [
     "/var/snap/k8s/common/lock/*",
     "/var/snap/microk8s/current/args/containerd*",
     "/etc/crictl.yaml",
-    "/etc/docker/daemon.json",
-    "/etc/crio/crio.conf",
-    "/etc/crio/crio.conf.d/*",
-    "/etc/nvidia-container-runtime/*",
-    "/usr/local/nvidia/toolkit/.config/nvidia-container-runtime/config.toml",
-    "/etc/cdi/*",
-    "/var/run/cdi/*",
     "/etc/rancher/*/registries.yaml",
     "/etc/systemd/system/*containerd*.service",
     "/etc/systemd/system/*containerd*.service.d/*",
     "/lib/systemd/system/containerd.service",
     "/lib/systemd/system/containerd.service.d/*",
     "/usr/local/lib/systemd/system/containerd.service",
-    "/etc/systemd/system/docker.service.d/*",
-    "/lib/systemd/system/docker.service",
     "/etc/eks/containerd/*",
     "/etc/eks/nodeadm.d/*",
     "/etc/containerd/certs.d/*/*",
@@ -76,22 +67,17 @@ const BESIDE: [&str; 37] = [
     "/var/lib/rancher/*/agent/etc/containerd/certs.d/*/*",
 ];
 /// Listed with size, mode and time, never read.
-const NOTED: [&str; 9] = [
-    "/usr/local/nvidia/toolkit/*",
-    "/usr/bin/nvidia-container-*",
-    "/usr/bin/nvidia-ctk",
+const NOTED: [&str; 4] = [
     "/run/containerd/containerd.sock",
     "/run/k3s/containerd/containerd.sock",
     "/run/k0s/containerd.sock",
     "/var/snap/*/common/run/containerd.sock",
-    "/run/docker.sock",
-    "/run/crio/crio.sock",
 ];
 
 /// The container runtimes.
 pub static SOURCE: Source = Source {
     id: "containerd_config",
-    title: "Container runtimes and their configuration",
+    title: "containerd instances and their configuration",
     scope: Scope::Node,
     timeout: Duration::from_secs(30),
     max_bytes: 32 << 20,
@@ -101,9 +87,11 @@ pub static SOURCE: Source = Source {
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     let found = instances::find(ctx.host, &processes::find(ctx.host));
-    let configs = found.iter().map(|instance| instance.config_path.clone());
-    let drawn: BTreeSet<String> = configs
-        .flat_map(|path| imports::follow(ctx.host, &path).files)
+    let drawn: BTreeSet<String> = found
+        .iter()
+        .flat_map(|instance| {
+            imports::follow(&instance.files(ctx.host), &instance.config_path).files
+        })
         .collect();
     let fixed = CONFIGS
         .iter()
@@ -210,27 +198,34 @@ fn gather(host: &Host, out: &Out, found: &[Instance], tally: &mut Tally) {
     );
     for instance in found {
         let path = instance.config_path.as_str();
+        let files = &instance.files(host);
+        if !files.is_same(host) {
+            out.note(format!(
+                "{}: its files were read as its process sees them, in a mount namespace of its own",
+                instance.id
+            ));
+        }
         let need = if instance.pid.is_some() {
             Need::Wanted
         } else {
             Need::Optional
         };
-        if !copy(host, out, path, need, tally) {
+        if !copy(files, out, path, need, tally) {
             continue;
         }
-        let drawn = imports::follow(host, path);
+        let drawn = imports::follow(files, path);
         for file in &drawn.files {
-            copy(host, out, file, Need::Wanted, tally);
+            copy(files, out, file, Need::Wanted, tally);
         }
         for path in &drawn.looked_at {
-            note_looked_at(host, out, path);
+            note_looked_at(files, out, path);
         }
         for note in drawn.notes {
             tally.broken(out, note);
         }
         for dir in &drawn.registries {
             copy_all(
-                host,
+                files,
                 out,
                 &[&format!("{dir}/*/hosts.toml"), &format!("{dir}/hosts.toml")],
                 tally,
@@ -240,7 +235,7 @@ fn gather(host: &Host, out: &Out, found: &[Instance], tally: &mut Tally) {
             continue;
         };
         copy_all(
-            host,
+            files,
             out,
             &[
                 &format!("{dir}/conf.d/*"),

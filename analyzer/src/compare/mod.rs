@@ -1,0 +1,181 @@
+//! Two bundles of one site, before and after a change: which causes are gone, what explains it, who recovered.
+//!
+//! The comparison is of meanings, not of texts: causes by their verdicts and evidence, pods by their
+//! states, configuration entry by entry. What the second bundle cannot see is said, never called gone.
+
+mod causes;
+mod config;
+mod render;
+mod site;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+pub use causes::{CauseChange, Fate};
+pub use config::ConfigChange;
+pub use render::{markdown, text};
+
+use crate::diagnose::{AnalyzeError, Analyzer};
+use crate::fix::captured::{Captured, Overlay};
+use crate::model::{Analysis, Input};
+
+/// What came of the incident between the two bundles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Every cause of the first bundle is gone, none is new, and the second bundle could see that.
+    Resolved,
+    /// Some causes are gone, others remain or are new.
+    Partly,
+    /// No cause is gone.
+    NotResolved,
+    /// The second bundle does not hold what it would take to say so, or the two do not belong together.
+    CannotBeSaid,
+    /// The first bundle showed no certain cause, and neither does the second.
+    NothingToResolve,
+}
+
+/// A workload in both bundles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WorkloadChange {
+    /// `pod/<ns>/<name>`.
+    pub subject: String,
+    /// State before; none if it was well or not there.
+    pub before: Option<String>,
+    /// State after; none if it is well or gone.
+    pub after: Option<String>,
+}
+
+/// A count or version in both bundles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ValueChange {
+    /// What it is.
+    pub label: String,
+    /// Before.
+    pub before: Option<String>,
+    /// After.
+    pub after: Option<String>,
+}
+
+/// Everything that two bundles say about one another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// Version of this JSON form.
+    pub schema: &'static str,
+    /// The first bundle.
+    pub before: Input,
+    /// The second.
+    pub after: Input,
+    /// What became of the incident.
+    pub outcome: Outcome,
+    /// Why the two may not belong together, or what the second cannot see.
+    pub warnings: Vec<String>,
+    /// Causes that are confirmed or likely in either.
+    pub causes: Vec<CauseChange>,
+    /// Configuration that differs.
+    pub configuration: Vec<ConfigChange>,
+    /// Versions and machines that differ.
+    pub environment: Vec<ValueChange>,
+    /// Counts that differ.
+    pub counts: Vec<ValueChange>,
+    /// Workloads whose state differs, or that failed in both.
+    pub workloads: Vec<WorkloadChange>,
+}
+
+/// Compares two inputs.
+pub fn compare(
+    analyzer: &Analyzer,
+    before: &Path,
+    after: &Path,
+) -> Result<Comparison, AnalyzeError> {
+    let first = analyzer.analyze(before)?;
+    let second = analyzer.analyze(after)?;
+    let state = analyzer.judge(after, &Overlay::new())?.state;
+    let mut old = Captured::open(before).map_err(AnalyzeError::Open)?;
+    let mut new = Captured::open(after).map_err(AnalyzeError::Open)?;
+    let warnings = site::warnings(&first, &second, &mut old, &mut new);
+    let causes = causes::changes(&first, &second, &state);
+    Ok(Comparison {
+        schema: "casefile.diff/1",
+        outcome: outcome(&causes, warnings.together),
+        warnings: warnings.sentences,
+        configuration: config::changes(&mut old, &mut new),
+        environment: values(&environment(&first), &environment(&second)),
+        counts: values(&counts(&first), &counts(&second)),
+        workloads: workloads(&first, &second),
+        causes,
+        before: first.input,
+        after: second.input,
+    })
+}
+
+fn outcome(causes: &[CauseChange], together: bool) -> Outcome {
+    let count = |fate: Fate| causes.iter().filter(|one| one.fate == fate).count();
+    let (gone, remaining, new, unseen) = (
+        count(Fate::Gone),
+        count(Fate::Remains),
+        count(Fate::New),
+        count(Fate::CannotBeSeen),
+    );
+    if !together {
+        Outcome::CannotBeSaid
+    } else if causes.is_empty() {
+        Outcome::NothingToResolve
+    } else if gone > 0 && remaining + new + unseen == 0 {
+        Outcome::Resolved
+    } else if gone > 0 {
+        Outcome::Partly
+    } else if unseen > 0 && remaining + new == 0 {
+        Outcome::CannotBeSaid
+    } else {
+        Outcome::NotResolved
+    }
+}
+
+fn environment(analysis: &Analysis) -> BTreeMap<String, String> {
+    let items = analysis.environment.iter();
+    items
+        .map(|item| (item.label.clone(), item.value.clone()))
+        .collect()
+}
+
+fn counts(analysis: &Analysis) -> BTreeMap<String, String> {
+    let counts = analysis.impact.counts.iter();
+    counts
+        .map(|(name, count)| (name.replace('_', " "), count.to_string()))
+        .collect()
+}
+
+fn values(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<ValueChange> {
+    let labels: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    labels
+        .into_iter()
+        .filter(|label| before.get(*label) != after.get(*label))
+        .map(|label| ValueChange {
+            label: label.clone(),
+            before: before.get(label).cloned(),
+            after: after.get(label).cloned(),
+        })
+        .collect()
+}
+
+fn workloads(before: &Analysis, after: &Analysis) -> Vec<WorkloadChange> {
+    let failing = |analysis: &Analysis| -> BTreeMap<String, String> {
+        let workloads = analysis.impact.workloads.iter();
+        workloads
+            .map(|one| (one.subject.clone(), one.state.clone()))
+            .collect()
+    };
+    let (before, after) = (failing(before), failing(after));
+    let subjects: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    subjects
+        .into_iter()
+        .map(|subject| WorkloadChange {
+            subject: subject.clone(),
+            before: before.get(subject).cloned(),
+            after: after.get(subject).cloned(),
+        })
+        .collect()
+}

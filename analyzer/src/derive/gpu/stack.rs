@@ -1,0 +1,243 @@
+//! The driver stack of a node, gathered from what was captured, and its parts that do not fit.
+
+use super::{Known, gpus};
+use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
+use crate::facts::kube::{Node, Pod};
+use crate::facts::{AnyFact, Fact};
+use crate::gpu::lspci;
+use crate::gpu::stack::{self, Flavour, Image, Read, Side, Stack};
+use crate::gpu::version;
+use crate::model::Place;
+use crate::parsers::{CapturedFile, DriverLine, Says};
+use crate::scan::pasted;
+
+/// Libraries whose versions are the driver's.
+const LIBRARIES: [&str; 2] = ["libcuda.so.", "libnvidia-ml.so."];
+
+pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<AnyFact> {
+    let stack = gather(known, node, listed);
+    let mismatches = stack::mismatches(&stack).into_iter();
+    let facts = mismatches.map(|one| {
+        let pair = serde_json::to_value(one.pair).ok();
+        let word = pair
+            .as_ref()
+            .and_then(|pair| pair.as_str())
+            .unwrap_or_default();
+        let data = DriverMismatch {
+            node: node.to_owned(),
+            pair: word.to_owned(),
+            left_at: shown(known, &one.left.place),
+            right_at: shown(known, &one.right.place),
+            left: one.left.what,
+            left_value: one.left.value,
+            sentence: one.says,
+            right: one.right.what.clone(),
+            right_value: one.right.value.clone(),
+        };
+        let text = text_at(known, &one.right);
+        let fact = Fact {
+            data,
+            place: one.right.place,
+            text,
+            at: None,
+        };
+        fact.into()
+    });
+    facts.collect()
+}
+
+/// A place as people see it: of a pasted piece, the text that it was pasted in.
+fn shown(known: &Known<'_>, place: &Place) -> String {
+    let original = pasted::original(known.origins, place);
+    original.as_ref().unwrap_or(place).to_string()
+}
+
+/// The line behind a side, where its file was kept as text, else its value.
+fn text_at(known: &Known<'_>, side: &Side) -> String {
+    let line = side.place.line.and_then(|line| {
+        let index = usize::try_from(line).ok()?.checked_sub(1)?;
+        known.documents.get(&side.place.path)?.lines().nth(index)
+    });
+    match line {
+        Some(line) => crate::facts::excerpt(line.trim(), 300),
+        None => String::new(),
+    }
+}
+
+fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
+    let drivers = || {
+        let all = known.facts.table::<Driver>().iter();
+        all.filter(|driver| driver.data.node == node)
+    };
+    let read = |value: &str, place: &Place| Read {
+        value: value.to_owned(),
+        place: place.clone(),
+    };
+    let module = drivers().find(|one| version::is_version(&one.data.module));
+    let cuda = drivers().find(|one| version::is_version(&one.data.cuda));
+    let flavour = module.and_then(|one| Some((flavour(&one.data.flavour)?, one.place.clone())));
+    let gpus = gpus(known, node, listed);
+    let firmware = gpus
+        .iter()
+        .find(|gpu| !gpu.data.card.gsp_firmware.is_empty());
+    let object = known
+        .facts
+        .table::<Node>()
+        .iter()
+        .find(|one| one.data.name == node);
+    let command = |name: &str| {
+        let path = format!("nodes/{node}/commands/{name}.out");
+        known.documents.get_key_value(&path)
+    };
+    let field = |name: &str, key: &str| {
+        let (path, text) = command(name)?;
+        labelled(path, text, key)
+    };
+    let modinfo = command("modinfo-nvidia").filter(|(_, text)| text.contains("version:"));
+    Stack {
+        module: module.map(|one| read(&one.data.module, &one.place)),
+        flavour,
+        on_disk: field("modinfo-nvidia", "version:"),
+        built_for: field("modinfo-nvidia", "vermagic:"),
+        signer: modinfo.map(|(path, text)| {
+            labelled(path, text, "signer:").unwrap_or_else(|| read("", &first_line(path)))
+        }),
+        libraries: libraries(known, node),
+        fabric_manager: fabric_manager(known, node),
+        firmware: firmware.map(|gpu| read(&gpu.data.card.gsp_firmware, &gpu.place)),
+        cuda: cuda.map(|one| read(&one.data.cuda, &one.place)),
+        gpus: gpus.iter().map(|gpu| stack_gpu(gpu)).collect(),
+        images: images(known, node),
+        controllers: command("lspci").map_or_else(Vec::new, |(path, text)| controllers(path, text)),
+        dkms: command("dkms-status").map_or_else(Vec::new, |(path, text)| stack::dkms(text, path)),
+        kernel: object
+            .filter(|one| !one.data.kernel.is_empty())
+            .map(|one| read(&one.data.kernel, &one.place)),
+        secure_boot: command("mokutil-sb-state").and_then(|(path, text)| {
+            let on = text.contains("SecureBoot enabled");
+            (on || text.contains("SecureBoot disabled")).then(|| (on, first_line(path)))
+        }),
+    }
+}
+
+fn first_line(path: &str) -> Place {
+    Place {
+        path: path.to_owned(),
+        line: Some(1),
+    }
+}
+
+/// The first word after a label at the start of a line.
+fn labelled(path: &str, text: &str, label: &str) -> Option<Read> {
+    let found = text.lines().zip(1_u32..).find_map(|(line, number)| {
+        let value = line.strip_prefix(label)?.split_whitespace().next()?;
+        Some((value, number))
+    });
+    found.map(|(value, number)| Read {
+        value: value.to_owned(),
+        place: Place {
+            path: path.to_owned(),
+            line: Some(number),
+        },
+    })
+}
+
+fn flavour(word: &str) -> Option<Flavour> {
+    [Flavour::Open, Flavour::Proprietary]
+        .into_iter()
+        .find(|flavour| flavour.word() == word)
+}
+
+fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu {
+    stack::Gpu {
+        name: gpu.data.card.name.clone(),
+        architecture: gpu.data.card.architecture.clone(),
+        place: gpu.place.clone(),
+    }
+}
+
+/// Versions of the libraries that programs are given: where a link names the file, that one; else the only one there.
+fn libraries(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
+    let files = known.facts.table::<CapturedFile>().iter();
+    let of_node: Vec<&Fact<CapturedFile>> = files.filter(|file| file.data.node == node).collect();
+    let mut found = Vec::new();
+    for stem in LIBRARIES {
+        let named: Vec<(&Fact<CapturedFile>, &str)> = of_node
+            .iter()
+            .filter(|file| file.data.outcome != "absent")
+            .filter_map(|file| {
+                let target = file.data.link.as_deref().unwrap_or(&file.data.path);
+                let number = file_name(target).strip_prefix(stem)?;
+                file_name(&file.data.path)
+                    .starts_with(stem)
+                    .then_some((*file, number))
+            })
+            .filter(|(_, number)| version::is_version(number))
+            .collect();
+        let linked = named
+            .iter()
+            .find(|(file, _)| file.data.path.ends_with(".so.1"));
+        let only = match named.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        };
+        if let Some((file, number)) = linked.or(only) {
+            let library = Read {
+                value: (*number).to_owned(),
+                place: file.place.clone(),
+            };
+            found.push((file.data.path.clone(), library));
+        }
+    }
+    found
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What Fabric Manager said last of its version.
+fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read> {
+    let lines = known.facts.table::<DriverLine>().iter();
+    let versions = lines
+        .filter(|line| line.data.node == node)
+        .filter_map(|line| {
+            let Says::FabricManager(version) = &line.data.says else {
+                return None;
+            };
+            Some((line, version))
+        });
+    let last = versions.max_by_key(|(line, _)| (line.at, line.place.clone()));
+    last.map(|(line, version)| Read {
+        value: version.clone(),
+        place: line.place.clone(),
+    })
+}
+
+/// Images of pods of the node that ask for GPUs.
+fn images(known: &Known<'_>, node: &str) -> Vec<Image> {
+    let pods = known.facts.table::<Pod>().iter();
+    let here = pods.filter(|pod| pod.data.node == node && pod.data.gpus > 0 && !node.is_empty());
+    here.flat_map(|pod| {
+        let requires = pod.data.env.get("NVIDIA_REQUIRE_CUDA");
+        pod.data.images.iter().map(move |image| Image {
+            image: image.clone(),
+            requires: requires.cloned().unwrap_or_default(),
+            place: pod.place.clone(),
+        })
+    })
+    .collect()
+}
+
+fn controllers(path: &str, text: &str) -> Vec<(lspci::Controller, Place)> {
+    let found = lspci::controllers(text).into_iter();
+    found
+        .map(|controller| {
+            let place = Place {
+                path: path.to_owned(),
+                line: Some(controller.line),
+            };
+            (controller, place)
+        })
+        .collect()
+}

@@ -1,0 +1,92 @@
+//! The story of each GPU's Xid messages.
+
+use std::collections::BTreeMap;
+
+use super::{Known, gpus};
+use crate::facts::gpu::{Gpu, XidStory};
+use crate::facts::{AnyFact, Fact};
+use crate::gpu::xid::{self, Event, Health};
+use crate::parsers::{DriverLine, Says};
+
+pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<AnyFact> {
+    let lines = lines(known, node);
+    let events: Vec<Event> = lines.iter().filter_map(|line| event(line)).collect();
+    let mut health = BTreeMap::new();
+    let mut names = BTreeMap::new();
+    for gpu in gpus(known, node, listed) {
+        let card = &gpu.data.card;
+        if let Some(bus) = xid::bus(&card.bus_id) {
+            names.insert(bus.clone(), card.name.clone());
+            let state = Health {
+                ecc_uncorrectable: card.ecc_uncorrectable,
+                remap_pending: card.remap_pending || card.retirement_pending,
+                remap_failed: card.remap_failed,
+                recovery_action: card.recovery_action.clone(),
+            };
+            health.insert(bus, state);
+        }
+    }
+    let stories = xid::stories(&events, &health);
+    let facts = stories.into_iter().filter_map(|story| {
+        let cause = Says::Xid(story.bus.clone(), story.cause);
+        let line = lines.iter().find(|line| line.data.says == cause)?;
+        let word = serde_json::to_value(story.class).ok()?;
+        let data = XidStory {
+            node: node.to_owned(),
+            name: names.get(&story.bus).cloned().unwrap_or_default(),
+            bus_id: story.bus,
+            first: story.first,
+            cause: story.cause,
+            class: word.as_str().unwrap_or_default().to_owned(),
+            action: story.action.words().to_owned(),
+            follows: story.follows,
+            count: line.data.count,
+            sentence: story.says,
+        };
+        let fact = Fact {
+            data,
+            place: line.place.clone(),
+            text: line.text.clone(),
+            at: line.at,
+        };
+        Some(fact.into())
+    });
+    facts.collect()
+}
+
+/// The node's Xid messages. The kernel log is often captured twice; a message that the journal has is taken from there.
+fn lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a Fact<DriverLine>> {
+    let of_node = |line: &&Fact<DriverLine>| line.data.node == node;
+    let all: Vec<&Fact<DriverLine>> = known
+        .facts
+        .table::<DriverLine>()
+        .iter()
+        .filter(of_node)
+        .collect();
+    let in_journal = |line: &Fact<DriverLine>| line.place.path.contains("/journal/");
+    let mut kept: Vec<&Fact<DriverLine>> = Vec::new();
+    for line in &all {
+        let elsewhere = all
+            .iter()
+            .any(|other| other.data.says == line.data.says && in_journal(other));
+        let known = kept.iter().any(|other| other.data.says == line.data.says);
+        if (in_journal(line) || !elsewhere) && !known {
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+fn event(line: &Fact<DriverLine>) -> Option<Event> {
+    let Says::Xid(bus, code) = &line.data.says else {
+        return None;
+    };
+    Some(Event {
+        bus: bus.clone(),
+        code: *code,
+        at: line.at,
+        order: u64::from(line.place.line.unwrap_or(0)),
+        count: line.data.count,
+        processes: line.data.processes.clone(),
+    })
+}

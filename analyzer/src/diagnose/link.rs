@@ -1,0 +1,227 @@
+//! The causal picture: which cause explains which, and what is told as a root.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::Verdict;
+use crate::rules::engine::Assessment;
+
+/// Which live cause another live cause explains: (explained, by).
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Links<'r>(Vec<(&'r str, &'r str)>);
+
+impl<'r> Links<'r> {
+    /// Each explained cause with the cause right above it.
+    pub(super) fn direct(&self) -> &[(&'r str, &'r str)] {
+        &self.0
+    }
+
+    /// Each explained cause with the cause at the top of its chain, which it is a symptom of.
+    pub(super) fn to_roots(&self) -> Vec<(&'r str, &'r str)> {
+        let above: BTreeMap<&str, &'r str> = self.0.iter().copied().collect();
+        let root = |mut id: &'r str| {
+            // Rules are checked for cycles; the count guards against what was not checked.
+            for _ in 0..self.0.len() {
+                match above.get(id) {
+                    Some(by) => id = by,
+                    None => break,
+                }
+            }
+            id
+        };
+        self.0
+            .iter()
+            .map(|(effect, by)| (*effect, root(by)))
+            .collect()
+    }
+
+    fn explains(&self, id: &str) -> bool {
+        self.0.iter().any(|(effect, _)| *effect == id)
+    }
+}
+
+/// Links live causes, of which the ranked list gives the best first.
+///
+/// A cause explains another only if it is at least as sure. Of several that do, the nearest explains it, so that the picture is a chain.
+pub(super) fn links<'r>(ranked: &[&Assessment<'r>]) -> Links<'r> {
+    let live: Vec<&Assessment<'r>> = ranked
+        .iter()
+        .copied()
+        .filter(|one| one.verdict.is_some_and(Verdict::is_live))
+        .collect();
+    let mut found = Vec::new();
+    for effect in &live {
+        let id = effect.rule.file.id.as_str();
+        let names = |cause: &Assessment<'r>, effect: &str| {
+            cause.rule.file.explains.iter().any(|one| one == effect)
+        };
+        let candidates: Vec<&&Assessment<'r>> = live
+            .iter()
+            .filter(|cause| cause.verdict <= effect.verdict && names(cause, id))
+            .collect();
+        // One that is itself explained by another candidate is nearer to the effect.
+        let nearest = candidates.iter().find(|one| {
+            candidates
+                .iter()
+                .any(|other| names(other, &one.rule.file.id) && other.verdict <= one.verdict)
+        });
+        if let Some(by) = nearest.or(candidates.first()) {
+            found.push((id, by.rule.file.id.as_str()));
+        }
+    }
+    Links(found)
+}
+
+/// The causes that are told: those that no other explains, as sure as the best ones, and a catch-all only
+/// where nothing more specific holds.
+pub(super) fn roots<'a, 'r>(
+    ranked: &[&'a Assessment<'r>],
+    links: &Links<'r>,
+) -> Vec<&'a Assessment<'r>> {
+    let weakest = weakest_told(ranked);
+    let told: Vec<&Assessment<'r>> = ranked
+        .iter()
+        .copied()
+        .filter(|one| one.verdict.is_some_and(|verdict| verdict <= weakest))
+        .filter(|one| !links.explains(&one.rule.file.id))
+        .collect();
+    told.iter()
+        .copied()
+        .filter(|one| {
+            !one.rule.file.catch_all
+                || !told.iter().any(|other| {
+                    !other.rule.file.catch_all
+                        && other.verdict <= one.verdict
+                        && overlap(one, other)
+                })
+        })
+        .collect()
+}
+
+/// The weakest verdict that is told as an incident. What is merely possible is told only where
+/// nothing better is known; it always stands in the differential.
+fn weakest_told(ranked: &[&Assessment<'_>]) -> Verdict {
+    match ranked.first().and_then(|best| best.verdict) {
+        Some(Verdict::Confirmed | Verdict::Likely) => Verdict::Likely,
+        _ => Verdict::Possible,
+    }
+}
+
+/// Whether two causes are about the same thing: they belong to one family, or rest on one line or subject.
+fn overlap(one: &Assessment<'_>, other: &Assessment<'_>) -> bool {
+    let lines = |of: &Assessment<'_>| -> BTreeSet<String> {
+        let all = of.seen.values().flatten();
+        all.flat_map(|sighting| [sighting.place.to_string(), sighting.subject.clone()])
+            .filter(|text| !text.is_empty())
+            .collect()
+    };
+    one.rule.file.family == other.rule.file.family || !lines(one).is_disjoint(&lines(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::compile::{Rule, Trust, compile};
+
+    fn rule(id: &str, family: &str, explains: &str, catch_all: bool) -> Rule {
+        let text = format!(
+            "id: {id}\ntitle: T\nfamily: {family}\nseverity: low\ncatch_all: {catch_all}\nexplains: [{explains}]\nsignals:\n  s:\n    line: broken\n    says: it is\nlikely:\n  - all: [s]\n"
+        );
+        compile(
+            &format!("{id}.yaml"),
+            &text,
+            Trust::Foreign,
+            &mut Vec::new(),
+        )
+        .unwrap()
+    }
+
+    fn assessed(rule: &Rule, verdict: Verdict) -> Assessment<'_> {
+        Assessment {
+            rule,
+            verdict: Some(verdict),
+            seen: BTreeMap::new(),
+            missing: Vec::new(),
+            decided_by: None,
+        }
+    }
+
+    /// The ids of the roots, and each explained cause with its direct and its last explanation.
+    fn picture(causes: &[(Rule, Verdict)]) -> (Vec<String>, Vec<String>) {
+        let mut all: Vec<Assessment<'_>> = causes
+            .iter()
+            .map(|(rule, verdict)| assessed(rule, *verdict))
+            .collect();
+        all.sort_by_key(|one| one.verdict);
+        let ranked: Vec<&Assessment<'_>> = all.iter().collect();
+        let links = links(&ranked);
+        let roots = roots(&ranked, &links);
+        let linked = links.direct().iter().zip(links.to_roots());
+        (
+            roots.iter().map(|one| one.rule.file.id.clone()).collect(),
+            linked
+                .map(|((effect, by), (_, root))| format!("{effect}<{by}<{root}"))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn the_deepest_of_a_chain_is_the_root_and_keeps_all_its_effects() {
+        let (roots, links) = picture(&[
+            (rule("effect", "f", "", false), Verdict::Confirmed),
+            (rule("middle", "f", "effect", false), Verdict::Confirmed),
+            (
+                rule("deep", "f", "middle, effect", false),
+                Verdict::Confirmed,
+            ),
+        ]);
+        assert_eq!(roots, ["deep"]);
+        assert_eq!(links, ["effect<middle<deep", "middle<deep<deep"]);
+    }
+
+    #[test]
+    fn a_deeper_cause_that_is_less_sure_does_not_take_over() {
+        let (roots, links) = picture(&[
+            (rule("effect", "f", "", false), Verdict::Confirmed),
+            (rule("deep", "f", "effect", false), Verdict::Possible),
+        ]);
+        assert_eq!(roots, ["effect"]);
+        assert!(links.is_empty());
+    }
+
+    #[test]
+    fn unrelated_causes_stand_apart() {
+        let (roots, _) = picture(&[
+            (rule("one", "f", "", false), Verdict::Confirmed),
+            (rule("two", "g", "", false), Verdict::Likely),
+            (rule("weak", "g", "", false), Verdict::Possible),
+        ]);
+        assert_eq!(roots, ["one", "two"]);
+    }
+
+    #[test]
+    fn a_catch_all_is_told_only_where_nothing_specific_holds() {
+        let general = || (rule("general", "f", "", true), Verdict::Likely);
+        assert_eq!(picture(&[general()]).0, ["general"]);
+        let specific = |verdict| (rule("specific", "f", "", false), verdict);
+        assert_eq!(
+            picture(&[general(), specific(Verdict::Likely)]).0,
+            ["specific"]
+        );
+        assert_eq!(
+            picture(&[general(), specific(Verdict::Possible)]).0,
+            ["general"]
+        );
+        let elsewhere = (rule("elsewhere", "g", "", false), Verdict::Likely);
+        assert_eq!(picture(&[general(), elsewhere]).0.len(), 2);
+    }
+
+    #[test]
+    fn what_is_ruled_out_explains_nothing() {
+        let (roots, links) = picture(&[
+            (rule("effect", "f", "", false), Verdict::Likely),
+            (rule("deep", "f", "effect", false), Verdict::RuledOut),
+        ]);
+        assert_eq!(roots, ["effect"]);
+        assert!(links.is_empty());
+    }
+}

@@ -1,0 +1,126 @@
+//! What the captured state alone says of a cause, and what a rule proposes to change about it.
+
+use crate::facts::FactType;
+use crate::facts::kube::{Container, Event};
+use crate::fix::change::{Change, Refused};
+use crate::model::{Analysis, Place, Step, Verdict};
+use crate::rules::engine::Assessment;
+use crate::rules::file::Kind;
+use crate::scan::Scanned;
+
+/// A diagnosis with the changes that belong to it.
+pub struct Examined {
+    /// The diagnosis.
+    pub analysis: Analysis,
+    /// What the rules propose for each incident that is confirmed or likely, in the same order.
+    pub proposals: Vec<Proposal>,
+}
+
+/// What a rule proposes to change.
+pub struct Proposal {
+    /// Cause id.
+    pub cause: String,
+    /// Title of the incident.
+    pub title: String,
+    /// How sure the cause is.
+    pub verdict: Verdict,
+    /// One line that names the fix.
+    pub remedy: String,
+    /// The rule's steps, for people.
+    pub steps: Vec<Step>,
+    /// The changes, filled in; or why one cannot be.
+    pub changes: Vec<Result<Change, Refused>>,
+}
+
+/// What is said of a cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Cause id.
+    pub cause: String,
+    /// Title, with its facts.
+    pub title: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, as a sentence.
+    pub why: String,
+    /// Where the deciding line stands.
+    pub place: Option<Place>,
+    /// What was seen of it that is state and no history: signal and what it says.
+    pub seen: Vec<(String, String)>,
+}
+
+/// What an input says of every cause.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// On the captured state alone: what was said before is history that no change takes back.
+    pub state: Vec<Standing>,
+    /// On everything, history included.
+    pub all: Vec<Standing>,
+}
+
+impl Judged {
+    /// What is said of one cause.
+    pub fn find<'a>(all: &'a [Standing], cause: &str) -> Option<&'a Standing> {
+        all.iter().find(|one| one.cause == cause)
+    }
+}
+
+impl Standing {
+    pub(super) fn of(one: &Assessment<'_>) -> Option<Self> {
+        let verdict = one.verdict?;
+        if one.rule.file.kind != Kind::Cause {
+            return None;
+        }
+        let (why, place) = super::incident::why(one);
+        let seen = one.seen.iter().filter_map(|(signal, sightings)| {
+            Some(((*signal).to_owned(), sightings.first()?.says.clone()))
+        });
+        Some(Self {
+            cause: one.rule.file.id.clone(),
+            title: one.headline(),
+            verdict,
+            why,
+            place,
+            seen: seen.collect(),
+        })
+    }
+}
+
+/// Takes out what tells of the past: lines that were said, events, states of containers. Lines of
+/// configuration and of commands that show it are state.
+pub(super) fn forget_history(scanned: &mut Scanned) {
+    scanned.hits.retain(|hit| is_state(&hit.place.path));
+    scanned.facts.forget(Event::KIND);
+    scanned.facts.forget(Container::KIND);
+}
+
+fn is_state(path: &str) -> bool {
+    let config = path.contains("/rootfs/") && !path.contains("/rootfs/var/log/");
+    let command =
+        path.contains("/commands/") && !path.contains("dmesg") && !path.contains("journal");
+    config || command || path.starts_with("helm/")
+}
+
+pub(super) fn proposals(analysis: &Analysis, assessments: &[Assessment<'_>]) -> Vec<Proposal> {
+    let sure = analysis
+        .incidents
+        .iter()
+        .filter(|incident| incident.verdict <= Verdict::Likely);
+    sure.filter_map(|incident| {
+        let one = assessments
+            .iter()
+            .find(|one| one.rule.file.id == incident.cause)?;
+        let changes = one.rule.file.remedy.changes.iter();
+        Some(Proposal {
+            cause: incident.cause.clone(),
+            title: incident.title.clone(),
+            verdict: incident.verdict,
+            remedy: incident.remedy.title.clone(),
+            steps: incident.remedy.steps.clone(),
+            changes: changes
+                .map(|change| change.filled(&|text| one.whole(text)))
+                .collect(),
+        })
+    })
+    .collect()
+}

@@ -1,0 +1,204 @@
+//! Changes that a rule's remedy or a person proposes, typed so that they can be tried on the captured state.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::captured::Captured;
+use super::kinds::{
+    containerd_import::ContainerdImport, containerd_runtime::ContainerdRuntime,
+    helm_values::HelmValues, host_file::HostFile, kube_object::KubeObject, manual::Manual,
+    restart::Restart, sysctl::Sysctl, ufw_route::UfwRoute,
+};
+
+/// What can be done to one kind of state.
+pub trait Kind {
+    /// Applies it to the captured state and says what a person has to do for it on the real one.
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused>;
+
+    /// Smaller changes that may do as well, each to be tried in its place.
+    fn narrower(&self) -> Vec<Change> {
+        Vec::new()
+    }
+}
+
+/// One change. In a rule every text may hold `{signal.field}`.
+///
+/// To add a kind, write a file under `kinds/` and add it here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Merge values into a helm release.
+    HelmValues(HelmValues),
+    /// Add routed-traffic rules to ufw.
+    UfwRoute(UfwRoute),
+    /// Write or remove a file of the node.
+    HostFile(HostFile),
+    /// Define a runtime handler in a containerd's configuration.
+    ContainerdRuntime(ContainerdRuntime),
+    /// Let a containerd import a folder of drop-ins.
+    ContainerdImport(ContainerdImport),
+    /// Set a kernel parameter.
+    Sysctl(Sysctl),
+    /// Restart a unit, so that it reads its files again.
+    Restart(Restart),
+    /// Create or patch a Kubernetes object.
+    KubeObject(KubeObject),
+    /// Something that no replay can show: another driver, other hardware.
+    Manual(Manual),
+}
+
+impl Change {
+    /// The change as its kind.
+    pub fn kind(&self) -> &dyn Kind {
+        match self {
+            Change::HelmValues(change) => change,
+            Change::UfwRoute(change) => change,
+            Change::HostFile(change) => change,
+            Change::ContainerdRuntime(change) => change,
+            Change::ContainerdImport(change) => change,
+            Change::Sysctl(change) => change,
+            Change::Restart(change) => change,
+            Change::KubeObject(change) => change,
+            Change::Manual(change) => change,
+        }
+    }
+
+    /// All texts filled by `fill`, or the first that it cannot fill.
+    pub fn filled(&self, fill: &dyn Fn(&str) -> Option<String>) -> Result<Change, Refused> {
+        let mut value =
+            serde_json::to_value(self).map_err(|error| Refused::new(error.to_string()))?;
+        fill_texts(&mut value, fill)?;
+        serde_json::from_value(value).map_err(|error| Refused::new(error.to_string()))
+    }
+
+    /// Every text of it, for the checker of rules.
+    pub fn texts(&self) -> Vec<String> {
+        fn collect(value: &Value, texts: &mut Vec<String>) {
+            match value {
+                Value::String(text) => texts.push(text.clone()),
+                Value::Array(items) => items.iter().for_each(|one| collect(one, texts)),
+                Value::Object(map) => map.values().for_each(|one| collect(one, texts)),
+                _ => {}
+            }
+        }
+        let mut texts = Vec::new();
+        collect(
+            &serde_json::to_value(self).unwrap_or(Value::Null),
+            &mut texts,
+        );
+        texts
+    }
+}
+
+fn fill_texts(value: &mut Value, fill: &dyn Fn(&str) -> Option<String>) -> Result<(), Refused> {
+    match value {
+        Value::String(text) => match fill(text) {
+            Some(filled) => *text = filled,
+            None => {
+                return Err(Refused::new(format!(
+                    "the bundle does not say everything that this change needs: {text}"
+                )));
+            }
+        },
+        Value::Array(items) => {
+            for item in items {
+                fill_texts(item, fill)?;
+            }
+        }
+        Value::Object(map) => {
+            for item in map.values_mut() {
+                fill_texts(item, fill)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Why a change cannot be tried on this input.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Refused {
+    /// The reason, as a sentence, with the file and line where there is one.
+    pub why: String,
+}
+
+impl Refused {
+    /// With this reason.
+    pub fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
+/// A change that was applied to the captured state.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// What it does, as a sentence without a full stop.
+    pub title: String,
+    /// Entries that it changed, for the diffs.
+    pub changed: Vec<String>,
+    /// Files to carry to the site.
+    pub files: Vec<HandOver>,
+    /// What a person does, in order.
+    pub actions: Vec<Action>,
+    /// What the replay takes for granted beyond the change itself.
+    pub assumes: Vec<String>,
+    /// Whether a replay can show its effect.
+    pub simulated: bool,
+}
+
+/// A file for the site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandOver {
+    /// File name inside the output folder.
+    pub name: String,
+    /// Content.
+    pub content: String,
+    /// What it is, as a sentence.
+    pub what: String,
+}
+
+/// Where a command has to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// As root on this node.
+    Node(String),
+    /// Wherever helm and kubectl reach the cluster.
+    Cluster,
+    /// By a person, not by a script.
+    Hands,
+}
+
+/// One step on the real system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// What it does and why.
+    pub text: String,
+    /// Where it runs.
+    pub place: Place,
+    /// Refuses to go on where the state is not the captured one: a command that must succeed, and what it checks.
+    pub guard: Option<(String, String)>,
+    /// Shows what would change, without changing it.
+    pub dry_run: Option<String>,
+    /// Files of the node that it changes; saved before.
+    pub backup: Vec<String>,
+    /// The change itself.
+    pub command: Option<String>,
+    /// What to see after it.
+    pub expect: String,
+    /// Takes it back.
+    pub roll_back: String,
+    /// What it interrupts, as a sentence.
+    pub interrupts: String,
+}
+
+/// A text as one word of a shell command.
+pub fn quoted(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=+@,%".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

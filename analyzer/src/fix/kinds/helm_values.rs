@@ -1,0 +1,146 @@
+//! Values merged into a helm release.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{merge, to_yaml, toolkit_writes, yaml};
+use crate::fix::captured::Captured;
+use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
+use crate::fix::write::beside;
+
+/// Values to merge, and the release that they are for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HelmValues {
+    /// Namespace of the release.
+    pub namespace: String,
+    /// Release.
+    pub release: String,
+    /// Chart to upgrade with, e.g. `nvidia/gpu-operator`; its version stays the installed one.
+    pub chart: String,
+    /// YAML of what changes.
+    pub values: String,
+}
+
+impl Kind for HelmValues {
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        let delta = yaml("the values", &self.values)?;
+        let Value::Object(sections) = &delta else {
+            return Err(Refused::new("the values are no map of sections"));
+        };
+        let folder = format!("helm/{}/{}", self.namespace, self.release);
+        let all_path = format!("{folder}/values-all.yaml");
+        let user_path = format!("{folder}/values-user.yaml");
+        let Some(all) = state.now(&all_path) else {
+            return Err(Refused::new(format!(
+                "{all_path} is not in the bundle: release {}/{} was not collected",
+                self.namespace, self.release
+            )));
+        };
+        let mut all = yaml(&all_path, &all)?;
+        let unknown: Vec<&str> = sections
+            .keys()
+            .map(String::as_str)
+            .filter(|section| all.get(section).is_none())
+            .collect();
+        if unknown.len() == sections.len() {
+            return Err(Refused::new(format!(
+                "nothing in {all_path} is called {}; the chart would ignore it",
+                unknown.join(" or ")
+            )));
+        }
+        let user = state.now(&user_path).unwrap_or_default();
+        let mut user = match yaml(&user_path, &user) {
+            Ok(Value::Object(map)) => Value::Object(map),
+            _ => Value::Object(serde_json::Map::new()),
+        };
+        merge(&mut user, &delta);
+        merge(&mut all, &delta);
+        let whole = to_yaml(&user)?;
+        state.set(&user_path, whole.clone());
+        state.set(&all_path, to_yaml(&all)?);
+        let mut applied = self.told(state, whole, vec![user_path, all_path.clone()]);
+        if !unknown.is_empty() {
+            applied.assumes.push(format!(
+                "{} is not in {all_path}, and the chart may ignore it",
+                unknown.join(", ")
+            ));
+        }
+        toolkit_writes::follow(state, &self.namespace, &all, &delta, &mut applied)?;
+        Ok(applied)
+    }
+}
+
+impl HelmValues {
+    fn told(&self, state: &mut Captured, whole: String, changed: Vec<String>) -> Applied {
+        let (namespace, release) = (quoted(&self.namespace), quoted(&self.release));
+        let history = self.history(state);
+        let revision = history.as_ref().map(|(revision, _)| *revision);
+        let version = history.and_then(|(_, version)| version);
+        let version = version.map_or_else(
+            || " --version INSTALLED_VERSION".to_owned(),
+            |version| format!(" --version {}", quoted(&version)),
+        );
+        let upgrade = format!(
+            "helm upgrade {release} {}{version} -n {namespace} --reuse-values -f {}",
+            quoted(&self.chart),
+            beside(&format!("values-{}.yaml", self.release))
+        );
+        let guard = revision.map(|revision| {
+            (
+                format!("helm status {release} -n {namespace} -o json | grep -Eq '\"version\": *{revision}[,}}]'"),
+                format!("release {}/{} is still at revision {revision}", self.namespace, self.release),
+            )
+        });
+        let back = revision.map_or_else(
+            || "helm rollback RELEASE REVISION".to_owned(),
+            |revision| format!("helm rollback {release} {revision} -n {namespace}"),
+        );
+        Applied {
+            title: format!("Merge values into helm release {}/{}", self.namespace, self.release),
+            changed,
+            files: vec![
+                HandOver {
+                    name: format!("values-{}.yaml", self.release),
+                    content: self.values.clone(),
+                    what: "what changes, and nothing else".into(),
+                },
+                HandOver {
+                    name: format!("values-{}-complete.yaml", self.release),
+                    content: whole,
+                    what: "the release's own values with the change merged in; for the site's repository".into(),
+                },
+            ],
+            actions: vec![Action {
+                text: "Upgrade the release with the changed values, at the installed chart version. Where the site has no chart repository, name the chart file instead.".into(),
+                place: Place::Cluster,
+                guard,
+                dry_run: Some(format!("{upgrade} --dry-run")),
+                backup: Vec::new(),
+                command: Some(format!(
+                    "helm get values {release} -n {namespace} -o yaml > \"$backup/values-before.yaml\"\n{upgrade}"
+                )),
+                expect: "The dry run and the upgrade change only what the values name.".into(),
+                roll_back: back,
+                interrupts: "The pods whose template changes are replaced, one node at a time.".into(),
+            }],
+            assumes: Vec::new(),
+            simulated: true,
+        }
+    }
+
+    /// Revision and chart version of the release, from what the collector wrote of it.
+    fn history(&self, state: &mut Captured) -> Option<(u64, Option<String>)> {
+        let path = format!("helm/{}/{}/release.json", self.namespace, self.release);
+        let release: Value = serde_json::from_str(&state.before(&path)?).ok()?;
+        let of = |names: &[&str]| names.iter().find_map(|name| release.pointer(name));
+        let revision = of(&["/revision", "/version"])?.as_u64()?;
+        let version = of(&[
+            "/chart_version",
+            "/chart/version",
+            "/chart/metadata/version",
+        ]);
+        Some((revision, version.and_then(Value::as_str).map(str::to_owned)))
+    }
+}

@@ -1,0 +1,112 @@
+//! The kinds of change, one a file.
+
+pub mod containerd_import;
+pub mod containerd_runtime;
+pub mod helm_values;
+pub mod host_file;
+pub mod kube_object;
+pub mod manual;
+pub mod restart;
+pub mod sysctl;
+mod toolkit_writes;
+pub mod ufw_route;
+mod ufw_rule;
+
+use serde_json::Value;
+
+use super::captured::Captured;
+use super::change::Refused;
+
+/// The items of a Kubernetes list of the bundle, edited by `edit`; one item a line, as the collector writes it.
+fn edit_list(
+    state: &mut Captured,
+    path: &str,
+    edit: impl FnOnce(&mut Vec<Value>) -> Result<(), Refused>,
+) -> Result<(), Refused> {
+    let text = state.now(path).unwrap_or_default();
+    let mut list: Value = if text.is_empty() {
+        serde_json::json!({"kind": "List", "apiVersion": "v1", "items": []})
+    } else {
+        serde_json::from_str(&text).map_err(|error| Refused::new(format!("{path}: {error}")))?
+    };
+    let Some(Value::Array(items)) = list.get_mut("items").map(Value::take) else {
+        return Err(Refused::new(format!("{path} is no list of objects")));
+    };
+    let mut items = items;
+    edit(&mut items)?;
+    let lines: Vec<String> = items.iter().map(Value::to_string).collect();
+    let head = |name: &str| list.get(name).cloned().unwrap_or_default();
+    let text = format!(
+        "{{\"kind\":{},\"apiVersion\":{},\"items\":[\n{}\n]}}\n",
+        head("kind"),
+        head("apiVersion"),
+        lines.join(",\n")
+    );
+    state.set(path, text);
+    Ok(())
+}
+
+/// Merges as helm does: maps key by key, null removes, everything else replaces.
+fn merge(into: &mut Value, delta: &Value) {
+    match (into, delta) {
+        (Value::Object(into), Value::Object(delta)) => {
+            for (key, value) in delta {
+                if value.is_null() {
+                    into.remove(key);
+                } else {
+                    merge(into.entry(key.clone()).or_insert(Value::Null), value);
+                }
+            }
+        }
+        (into, delta) => *into = delta.clone(),
+    }
+}
+
+/// Reads YAML, or says where it is wrong.
+fn yaml(what: &str, text: &str) -> Result<Value, Refused> {
+    serde_saphyr::from_str(text).map_err(|error| Refused::new(format!("{what}: {error}")))
+}
+
+/// Writes YAML.
+fn to_yaml(value: &Value) -> Result<String, Refused> {
+    serde_saphyr::to_string(value).map_err(|error| Refused::new(error.to_string()))
+}
+
+/// The entry of a host file.
+fn entry(node: &str, path: &str) -> String {
+    format!("nodes/{node}/rootfs{path}")
+}
+
+/// A command that succeeds if the file on the node is still the captured one; none where the captured
+/// text is not the node's own because secrets were taken out of it.
+fn unchanged(state: &mut Captured, node: &str, path: &str) -> Option<(String, String)> {
+    let captured = entry(node, path);
+    let file = super::change::quoted(path);
+    let says = format!("{path} is as it was when the bundle was collected");
+    let Some(text) = state.before(&captured) else {
+        return Some((
+            format!("[ ! -e {file} ]"),
+            format!("{path} still does not exist"),
+        ));
+    };
+    if state.is_redacted(&captured) {
+        return None;
+    }
+    Some((
+        format!(
+            "echo '{}  {path}' | sha256sum --check --status",
+            sha256(&text)
+        ),
+        says,
+    ))
+}
+
+fn sha256(text: &str) -> String {
+    use sha2::Digest;
+    let digest = sha2::Sha256::digest(text.as_bytes());
+    digest.iter().fold(String::new(), |mut hex, byte| {
+        use std::fmt::Write;
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

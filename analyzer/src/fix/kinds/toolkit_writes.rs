@@ -1,0 +1,179 @@
+//! What the NVIDIA container toolkit does on the node once its values have changed, so that a replay can
+//! go on from there: the operator hands the variables to its container, which defines the runtime in the
+//! configuration that they name and has that containerd reload.
+//!
+//! Written from nvidia-container-toolkit `pkg/config/engine/containerd` and `cmd/nvidia-ctk-installer`:
+//! up to 1.17 the root file is edited; from 1.18 a drop-in is written and the root file imports its folder.
+
+use serde_json::Value;
+
+use super::host_file::merge_toml;
+use super::{containerd_import, containerd_runtime, edit_list, entry};
+use crate::containerd::toolkit::DEFAULT_DROP_IN;
+use crate::fix::captured::Captured;
+use crate::fix::change::{Applied, Refused};
+
+const DEFAULT_CONFIG: &str = "/etc/containerd/config.toml";
+
+/// Follows a change of the GPU Operator's `toolkit` section; others have no consequence that is known.
+pub(super) fn follow(
+    state: &mut Captured,
+    namespace: &str,
+    all: &Value,
+    delta: &Value,
+    applied: &mut Applied,
+) -> Result<(), Refused> {
+    if delta.get("toolkit").is_none() {
+        return Ok(());
+    }
+    let toolkit = Toolkit::of(all);
+    hand_over(state, namespace, &toolkit)?;
+    let Some(node) = state.only_node() else {
+        applied.assumes.push(
+            "what the toolkit would write was not replayed: the bundle holds files of no node or of several".into(),
+        );
+        return Ok(());
+    };
+    let root = entry(&node, &toolkit.config);
+    let before = state.now(&root).unwrap_or_default();
+    let runtime = containerd_runtime::tables(&before, &toolkit.class, Some(&toolkit.binary));
+    if let Some(drop_in) = &toolkit.drop_in {
+        let folder = drop_in.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let imports = containerd_import::line(&before, &format!("{folder}/*.toml"));
+        state.set(&root, merge_toml(&root, &before, &imports)?);
+        let path = entry(&node, drop_in);
+        state.set(
+            &path,
+            merge_toml(&path, &copied_section(&before), &runtime)?,
+        );
+        applied.changed.push(path);
+        applied.assumes.push(
+            "the toolkit takes the other settings from that file; where another containerd program is first on the node's path, set RUNTIME_CONFIG_SOURCE=file as well".into(),
+        );
+    } else {
+        state.set(&root, merge_toml(&root, &before, &runtime)?);
+    }
+    applied.changed.push(root);
+    let file = toolkit.drop_in.as_deref().unwrap_or(&toolkit.config);
+    applied.assumes.push(format!(
+        "the toolkit's pod restarts on {node}, writes its runtime {} into {file} as release {} does, and the containerd behind that file reloads",
+        toolkit.class, toolkit.version
+    ));
+    if let Some(action) = applied.actions.last_mut() {
+        action.interrupts = "The toolkit's pod restarts and has containerd reload: running containers go on, new ones wait some seconds.".into();
+        action.expect = format!("On {node}, {file} defines the runtime {}.", toolkit.class);
+    }
+    Ok(())
+}
+
+/// What the values tell the toolkit.
+struct Toolkit {
+    env: Vec<(String, String)>,
+    config: String,
+    drop_in: Option<String>,
+    class: String,
+    binary: String,
+    version: String,
+}
+
+impl Toolkit {
+    fn of(all: &Value) -> Self {
+        let section = &all["toolkit"];
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let env: Vec<(String, String)> = section["env"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|one| Some((text(&one["name"])?, text(&one["value"])?)))
+            .collect();
+        let set = |names: &[&str]| {
+            names.iter().find_map(|name| {
+                let found = env
+                    .iter()
+                    .find(|(known, value)| known == name && !value.is_empty());
+                found.map(|(_, value)| value.clone())
+            })
+        };
+        let version = text(&section["version"]).unwrap_or_default();
+        let install = text(&section["installDir"]).unwrap_or_else(|| "/usr/local/nvidia".into());
+        let by_default = writes_drop_in(&version).then(|| DEFAULT_DROP_IN.to_owned());
+        Self {
+            config: set(&["CONTAINERD_CONFIG", "RUNTIME_CONFIG"])
+                .unwrap_or_else(|| DEFAULT_CONFIG.into()),
+            drop_in: set(&["RUNTIME_DROP_IN_CONFIG"]).or(by_default),
+            class: set(&["CONTAINERD_RUNTIME_CLASS", "NVIDIA_RUNTIME_NAME"])
+                .unwrap_or_else(|| "nvidia".into()),
+            binary: format!("{install}/toolkit/nvidia-container-runtime"),
+            version,
+            env,
+        }
+    }
+}
+
+/// The root's CRI section, which the drop-in repeats: containerd 1.x lets a section of an import replace
+/// the whole section (nvidia-container-toolkit pull request 1311). Containerd 2 merges, and gets none.
+fn copied_section(root: &str) -> String {
+    const SECTION: &str = "io.containerd.grpc.v1.cri";
+    let document: toml::Table = toml::from_str(root).unwrap_or_default();
+    let section = document
+        .get("plugins")
+        .and_then(|plugins| plugins.get(SECTION));
+    let Some(section) = section.cloned() else {
+        return String::new();
+    };
+    let plugins = toml::Table::from_iter([(SECTION.to_owned(), section)]);
+    let copy = toml::Table::from_iter([("plugins".to_owned(), plugins.into())]);
+    toml::to_string(&copy).unwrap_or_default()
+}
+
+fn writes_drop_in(version: &str) -> bool {
+    let mut parts = version.trim_start_matches('v').split('.');
+    let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok());
+    matches!((number(), number()), (Some(major), Some(minor)) if (major, minor) >= (1, 18))
+}
+
+/// The operator sets the variables on the toolkit's daemonset.
+fn hand_over(state: &mut Captured, namespace: &str, toolkit: &Toolkit) -> Result<(), Refused> {
+    for kind in ["daemonsets", "pods"] {
+        let path = format!("cluster-resources/{kind}/{namespace}.json");
+        if state.now(&path).is_none() {
+            continue;
+        }
+        edit_list(state, &path, |items| {
+            for item in items {
+                let name = item.pointer("/metadata/name").and_then(Value::as_str);
+                if !name.is_some_and(|name| name.contains("container-toolkit")) {
+                    continue;
+                }
+                let spec = if kind == "pods" {
+                    "/spec"
+                } else {
+                    "/spec/template/spec"
+                };
+                let containers = item.pointer_mut(&format!("{spec}/containers"));
+                for container in containers
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten()
+                {
+                    set_variables(container, &toolkit.env);
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn set_variables(container: &mut Value, env: &[(String, String)]) {
+    let mut all = container["env"].as_array().cloned().unwrap_or_default();
+    all.retain(|one| {
+        !env.iter()
+            .any(|(name, _)| one["name"].as_str() == Some(name))
+    });
+    all.extend(
+        env.iter()
+            .map(|(name, value)| serde_json::json!({"name": name, "value": value})),
+    );
+    container["env"] = Value::Array(all);
+}

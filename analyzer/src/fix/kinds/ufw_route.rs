@@ -1,0 +1,200 @@
+//! Rules of ufw for routed traffic.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ufw_rule::RouteRule;
+use super::{entry, unchanged};
+use crate::firewall::packet::Interface;
+use crate::fix::captured::Captured;
+use crate::fix::change::{Action, Applied, Change, Kind, Place, Refused};
+
+const USER_RULES: &str = "/etc/ufw/user.rules";
+/// Dumps that hold the rules which ufw loads.
+const DUMPS: [&str; 2] = ["iptables-save", "iptables-nft-save"];
+
+/// Rules to add, in the words of `ufw route`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UfwRoute {
+    /// Node.
+    pub node: String,
+    /// E.g. `allow in on lxc+ out on eno1`.
+    pub rules: Vec<String>,
+}
+
+impl Kind for UfwRoute {
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        let rules: Vec<RouteRule> = self
+            .rules
+            .iter()
+            .map(|rule| RouteRule::parse(rule))
+            .collect::<Result<_, _>>()?;
+        if rules.is_empty() {
+            return Err(Refused::new("no ufw rule is named"));
+        }
+        let mut changed = Vec::new();
+        for dump in DUMPS {
+            let path = format!("nodes/{}/commands/{dump}.out", self.node);
+            if let Some(text) = state.now(&path)
+                && let Some(edited) = in_dump(&text, &rules)
+            {
+                state.set(&path, edited);
+                changed.push(path);
+            }
+        }
+        let user = entry(&self.node, USER_RULES);
+        let guard = unchanged(state, &self.node, USER_RULES);
+        if let Some(text) = state.now(&user) {
+            state.set(&user, in_user_rules(&text, &rules));
+            changed.push(user);
+        }
+        if changed.is_empty() {
+            return Err(Refused::new(format!(
+                "the bundle holds neither {USER_RULES} nor iptables-save with ufw's chains for node {:?}",
+                self.node
+            )));
+        }
+        Ok(self.told(&rules, guard, changed))
+    }
+
+    /// Each rule may be unnecessary: answers pass as RELATED,ESTABLISHED before any rule of the user's.
+    fn narrower(&self) -> Vec<Change> {
+        if self.rules.len() < 2 {
+            return Vec::new();
+        }
+        let without = |skip: usize| {
+            let kept = self
+                .rules
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| *index != skip);
+            Change::UfwRoute(Self {
+                node: self.node.clone(),
+                rules: kept.map(|(_, rule)| rule.clone()).collect(),
+            })
+        };
+        (0..self.rules.len()).map(without).collect()
+    }
+}
+
+impl UfwRoute {
+    fn told(
+        &self,
+        rules: &[RouteRule],
+        guard: Option<(String, String)>,
+        changed: Vec<String>,
+    ) -> Applied {
+        let commands = |dry: &str| -> String {
+            let lines: Vec<String> = rules
+                .iter()
+                .map(|rule| format!("ufw {dry}{}", rule.words()))
+                .collect();
+            lines.join("\n")
+        };
+        let back: Vec<String> = rules
+            .iter()
+            .map(|rule| {
+                format!(
+                    "ufw route delete {}",
+                    rule.words().trim_start_matches("route ")
+                )
+            })
+            .collect();
+        Applied {
+            title: format!(
+                "Add {} rule(s) for routed traffic to ufw on {}",
+                rules.len(),
+                self.node
+            ),
+            changed,
+            actions: vec![Action {
+                text: "Allow the routed traffic.".into(),
+                place: Place::Node(self.node.clone()),
+                guard,
+                dry_run: Some(commands("--dry-run ")),
+                backup: vec![USER_RULES.into(), "/etc/ufw/user6.rules".into()],
+                command: Some(commands("")),
+                expect: "'ufw status verbose' lists each rule as ALLOW FWD.".into(),
+                roll_back: back.join("; "),
+                interrupts: "Nothing: ufw adds the rules to the running chains.".into(),
+            }],
+            simulated: true,
+            ..Applied::default()
+        }
+    }
+}
+
+/// The interfaces that each rule which allows something goes in and out on.
+pub(in crate::fix) fn interfaces(change: &UfwRoute) -> Vec<(Option<Interface>, Option<Interface>)> {
+    let rules = change
+        .rules
+        .iter()
+        .filter_map(|rule| RouteRule::parse(rule).ok());
+    let interface = |name: &Option<String>| name.as_deref().map(Interface::parse);
+    rules
+        .filter(RouteRule::allows)
+        .map(|rule| (interface(&rule.input), interface(&rule.output)))
+        .collect()
+}
+
+/// The rules at the end of `ufw-user-forward` in a dump; none where the dump has no such chain.
+fn in_dump(text: &str, rules: &[RouteRule]) -> Option<String> {
+    const CHAIN: &str = ":ufw-user-forward ";
+    const RULE: &str = "-A ufw-user-forward ";
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.iter().position(|line| line.starts_with(CHAIN))?;
+    let last_own = lines.iter().rposition(|line| line.contains(RULE));
+    let after_chains = lines.iter().rposition(|line| line.starts_with(":ufw-"));
+    let at = last_own.or(after_chains)? + 1;
+    // A dump with counters has them before every rule.
+    let counters = lines
+        .iter()
+        .any(|line| line.starts_with('[') && line.contains("] -A "));
+    let prefix = if counters { "[0:0] " } else { "" };
+    let added = rules.iter().flat_map(RouteRule::chain_rules);
+    lines.splice(at..at, added.map(|rule| format!("{prefix}{rule}")));
+    Some(lines.join("\n") + "\n")
+}
+
+fn in_user_rules(text: &str, rules: &[RouteRule]) -> String {
+    let mut added = String::new();
+    for rule in rules {
+        added.push_str(&rule.tuple());
+        added.push('\n');
+        for line in rule.chain_rules() {
+            added.push_str(&line);
+            added.push('\n');
+        }
+        added.push('\n');
+    }
+    match text.find("### END RULES ###") {
+        Some(at) => format!("{}{added}{}", &text[..at], &text[at..]),
+        None => format!("{text}{added}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_go_to_the_end_of_the_users_chain_with_counters_where_the_dump_has_them() {
+        let dump = "*filter\n:FORWARD DROP [2:90]\n:ufw-user-forward - [0:0]\n[2:90] -A FORWARD -j ufw-user-forward\n[1:1] -A ufw-user-forward -i a -j DROP\nCOMMIT\n";
+        let rule = RouteRule::parse("allow in on lxc+").unwrap();
+        let edited = in_dump(dump, &[rule]).unwrap();
+        assert!(
+            edited.contains("-i a -j DROP\n[0:0] -A ufw-user-forward -i lxc+ -j ACCEPT\nCOMMIT"),
+            "{edited}"
+        );
+    }
+
+    #[test]
+    fn a_dump_without_ufw_is_not_touched() {
+        let rule = RouteRule::parse("allow in on lxc+").unwrap();
+        assert_eq!(
+            in_dump("*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n", &[rule]),
+            None
+        );
+    }
+}

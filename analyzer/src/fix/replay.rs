@@ -1,0 +1,193 @@
+//! The proof: a change is applied to the captured state, the state is diagnosed again, and the two are compared.
+
+use std::path::Path;
+
+use super::captured::Captured;
+use super::change::{Applied, Change, Refused};
+use super::exposure;
+use crate::diagnose::{AnalyzeError, Analyzer, Judged, Standing};
+use crate::model::Verdict;
+
+/// What a replay showed about a cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// The changed state no longer has the cause.
+    Gone(String),
+    /// It still has it.
+    StillThere(String),
+    /// The bundle does not hold what would show it.
+    CannotBeShown(String),
+}
+
+impl Shown {
+    /// The word for tables: `gone`, `still there` or `cannot be shown`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Shown::Gone(_) => "gone",
+            Shown::StillThere(_) => "still there",
+            Shown::CannotBeShown(_) => "cannot be shown",
+        }
+    }
+
+    /// Why, as a sentence.
+    pub fn why(&self) -> &str {
+        match self {
+            Shown::Gone(why) | Shown::StillThere(why) | Shown::CannotBeShown(why) => why,
+        }
+    }
+}
+
+/// A change and what came of it.
+pub struct Proof {
+    /// The changes that were tried.
+    pub changes: Vec<Change>,
+    /// Each applied to the captured state.
+    pub applied: Vec<Applied>,
+    /// What became of the cause it is for; none where it is for no certain cause.
+    pub shown: Option<Shown>,
+    /// Causes of the captured state that the changed state has no longer, the one it is for included.
+    pub gone: Vec<Standing>,
+    /// Causes that both have.
+    pub remains: Vec<Standing>,
+    /// Causes that only the changed state has.
+    pub appears: Vec<Standing>,
+    /// What the change lets through that was stopped before, as sentences.
+    pub opens: Vec<String>,
+    /// The state after the changes.
+    pub state: Captured,
+}
+
+/// Replays changes on inputs.
+pub struct Replay<'a> {
+    analyzer: &'a Analyzer,
+    input: &'a Path,
+    before: Judged,
+}
+
+impl<'a> Replay<'a> {
+    /// Judges the captured state as it is.
+    pub fn new(analyzer: &'a Analyzer, input: &'a Path) -> Result<Self, AnalyzeError> {
+        let nothing = super::captured::Overlay::new();
+        Ok(Self {
+            before: analyzer.judge(input, &nothing)?,
+            analyzer,
+            input,
+        })
+    }
+
+    /// Tries changes; `cause` is the one they are meant to remove.
+    pub fn attempt(&self, changes: &[Change], cause: Option<&str>) -> Result<Proof, ReplayError> {
+        let mut state = Captured::open(self.input).map_err(AnalyzeError::Open)?;
+        let mut applied = Vec::new();
+        for change in changes {
+            applied.push(change.kind().apply(&mut state)?);
+        }
+        let after = self.analyzer.judge(self.input, state.overlay())?;
+        let live = |all: &[Standing], cause: &str| {
+            all.iter()
+                .any(|one| one.cause == cause && one.verdict.is_live())
+        };
+        let only = |from: &[Standing], wanted: &dyn Fn(&Standing) -> bool| -> Vec<Standing> {
+            let live = from.iter().filter(|one| one.verdict.is_live());
+            live.filter(|one| wanted(one)).cloned().collect()
+        };
+        Ok(Proof {
+            shown: cause.map(|cause| self.shown(cause, &after, &applied)),
+            gone: only(&self.before.state, &|one| !live(&after.state, &one.cause)),
+            remains: only(&after.state, &|one| live(&self.before.state, &one.cause)),
+            appears: only(&after.state, &|one| !live(&self.before.state, &one.cause)),
+            opens: exposure::opened(&mut state, changes),
+            changes: changes.to_vec(),
+            applied,
+            state,
+        })
+    }
+
+    /// The smallest part of the changes that still removes the cause; none where all of them are needed.
+    pub fn narrower(&self, proof: &Proof, cause: &str) -> Option<Proof> {
+        let mut best: Option<Proof> = None;
+        loop {
+            let changes = best.as_ref().map_or(&proof.changes, |best| &best.changes);
+            let smaller = alternatives(changes).into_iter().find_map(|changes| {
+                let tried = self.attempt(&changes, Some(cause)).ok()?;
+                matches!(tried.shown, Some(Shown::Gone(_))).then_some(tried)
+            });
+            match smaller {
+                Some(smaller) => best = Some(smaller),
+                None => return best,
+            }
+        }
+    }
+
+    fn shown(&self, cause: &str, after: &Judged, applied: &[Applied]) -> Shown {
+        let live = |one: &&Standing| one.verdict.is_live();
+        if let Some(before) = Judged::find(&self.before.state, cause).filter(live) {
+            return of_state(before, Judged::find(&after.state, cause), applied);
+        }
+        // The state alone does not make the cause, but a setting may be part of it: what logs say of the
+        // past stays, and the cause is gone if the setting is.
+        let before = Judged::find(&self.before.all, cause);
+        let now = Judged::find(&after.all, cause);
+        let Some(before) = before.filter(live) else {
+            return Shown::CannotBeShown("the bundle does not show this cause".into());
+        };
+        let ended = ended(before, now);
+        let weaker = now.is_none_or(|now| now.verdict > before.verdict);
+        if weaker && !ended.is_empty() {
+            Shown::Gone(format!(
+                "no longer so: {}. What was logged before stays in the bundle.",
+                ended.join("; ")
+            ))
+        } else {
+            Shown::CannotBeShown(
+                "the cause was told from what logs and events say; the captured configuration does not show it, so no replay can show that it is gone".into(),
+            )
+        }
+    }
+}
+
+/// What became of a cause that the state alone shows.
+fn of_state(before: &Standing, after: Option<&Standing>, applied: &[Applied]) -> Shown {
+    match after {
+        Some(after) if after.verdict.is_live() => match applied.iter().find(|one| !one.simulated) {
+            Some(step) => {
+                Shown::CannotBeShown(format!("no replay can take this step: {}", step.title))
+            }
+            None => Shown::StillThere(after.why.clone()),
+        },
+        Some(after) if after.verdict == Verdict::RuledOut => Shown::Gone(after.why.clone()),
+        other => Shown::Gone(format!("no longer so: {}", ended(before, other).join("; "))),
+    }
+}
+
+/// What was seen before and is not seen any more.
+fn ended<'a>(before: &'a Standing, after: Option<&Standing>) -> Vec<&'a str> {
+    let still =
+        |signal: &str| after.is_some_and(|after| after.seen.iter().any(|(kept, _)| kept == signal));
+    let gone = before.seen.iter().filter(|(signal, _)| !still(signal));
+    gone.map(|(_, says)| says.as_str()).collect()
+}
+
+/// The same changes with one of them made smaller.
+fn alternatives(changes: &[Change]) -> Vec<Vec<Change>> {
+    let mut all = Vec::new();
+    for (index, change) in changes.iter().enumerate() {
+        for smaller in change.kind().narrower() {
+            let mut copy = changes.to_vec();
+            copy[index] = smaller;
+            all.push(copy);
+        }
+    }
+    all
+}
+
+/// Why nothing could be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The change does not fit the input.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The input cannot be read.
+    #[error(transparent)]
+    Analyze(#[from] AnalyzeError),
+}

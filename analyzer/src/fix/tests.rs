@@ -1,0 +1,80 @@
+//! Every typed change of a rule, tried on the rule's own examples.
+
+use super::change::Change;
+use super::replay::{Replay, Shown};
+use crate::diagnose::Analyzer;
+use crate::model::Verdict;
+use crate::rules;
+
+/// The rules' changes remove their causes, or the replay says that it cannot show it; printed as a table.
+/// A cause that is told by its message alone (a used-up limit of inotify) is one that it cannot show.
+#[test]
+fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the_cause_there() {
+    let (set, _) = rules::load(None).unwrap();
+    let proposing: Vec<_> = set
+        .rules
+        .iter()
+        .filter(|rule| !rule.file.remedy.changes.is_empty())
+        .map(|rule| rule.file.clone())
+        .collect();
+    let analyzer = Analyzer::new(set).unwrap();
+    assert!(
+        proposing.len() >= 10,
+        "only {} rules propose changes",
+        proposing.len()
+    );
+    let (mut untried, mut removed) = (Vec::new(), 0);
+    for rule in proposing {
+        let (mut gone, mut tried) = (false, false);
+        for example in &rule.examples {
+            if !matches!(
+                example.expect.verdict(),
+                Some(Verdict::Confirmed | Verdict::Likely)
+            ) {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            for (path, text) in &example.files {
+                let path = folder.path().join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            let examined = analyzer.examine(folder.path()).unwrap();
+            let own = examined.proposals.iter().find(|one| one.cause == rule.id);
+            let Some(own) = own else { continue };
+            let changes: Result<Vec<Change>, _> = own.changes.iter().cloned().collect();
+            let shown = match changes {
+                Err(refused) => format!("refused: {refused}"),
+                Ok(changes) => {
+                    let replay = Replay::new(&analyzer, folder.path()).unwrap();
+                    match replay.attempt(&changes, Some(&rule.id)) {
+                        Err(error) => format!("refused: {error}"),
+                        Ok(proof) => {
+                            let shown = proof.shown.unwrap();
+                            tried = true;
+                            gone |= matches!(shown, Shown::Gone(_));
+                            let left = matches!(shown, Shown::StillThere(_));
+                            assert!(!left, "{} does not help on {:?}", rule.id, example.name);
+                            format!("{}: {}", shown.word(), shown.why())
+                        }
+                    }
+                }
+            };
+            print(&format!("{} / {}: {shown}", rule.id, example.name));
+        }
+        removed += usize::from(gone);
+        if !tried {
+            untried.push(rule.id);
+        }
+    }
+    assert!(
+        untried.is_empty(),
+        "no example fits the changes of {untried:?}"
+    );
+    assert!(removed >= 9, "only {removed} causes are shown to be gone");
+}
+
+fn print(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stdout(), "{line}");
+}

@@ -1,0 +1,238 @@
+//! The pages that go with a fix.
+
+use super::{Fix, Proof};
+use crate::diagnose::Standing;
+use crate::fix::change::{Action, Place};
+use crate::fix::replay::Shown;
+use crate::model::{Input, Step};
+use crate::report::escape::{md_code, md_fence, md_text};
+
+/// The page of the whole folder.
+pub(super) fn overview(input: &Input, fixes: &[Fix]) -> String {
+    let mut page = format!("# Fixes for {}\n\n", md_text(&input.name));
+    if fixes.is_empty() {
+        page.push_str(
+            "Nothing is confirmed or likely in this bundle, so there is nothing to fix. \
+             `casefile-analyzer diagnose` says what was checked and what could not be seen.\n",
+        );
+        return page;
+    }
+    page.push_str(
+        "Each change was applied to a copy of what the bundle holds, and the whole diagnosis was run again on it. \
+         Nothing has been changed anywhere.\n\n\
+         | cause | verdict | after the change | fix |\n|---|---|---|---|\n",
+    );
+    for fix in fixes {
+        let verdict = fix
+            .verdict
+            .map_or("proposed by a person", crate::model::Verdict::word);
+        let folder = super::safe_name(&fix.cause);
+        page.push_str(&format!(
+            "| {} | {verdict} | **{}** | [{}]({folder}/README.md) |\n",
+            md_text(&fix.title),
+            fix.shown().word(),
+            md_text(if fix.remedy.is_empty() {
+                "steps"
+            } else {
+                &fix.remedy
+            }),
+        ));
+    }
+    page
+}
+
+/// The page of one fix.
+pub(super) fn fix(fix: &Fix) -> String {
+    let mut page = format!(
+        "# {}\n\n",
+        md_text(if fix.remedy.is_empty() {
+            &fix.title
+        } else {
+            &fix.remedy
+        })
+    );
+    page.push_str(&format!(
+        "For: {} (`{}`)\n\n",
+        md_text(&fix.title),
+        fix.cause
+    ));
+    page.push_str(&what_replay_shows(fix));
+    if let Some(proof) = fix.best() {
+        page.push_str(&steps(proof));
+        page.push_str(&files(proof));
+    } else {
+        page.push_str(&in_words(&fix.steps));
+    }
+    page
+}
+
+/// The rule's steps, where there is no typed change.
+fn in_words(steps: &[Step]) -> String {
+    let mut text = String::from("## Steps\n\n");
+    for (number, step) in (1..).zip(steps) {
+        text.push_str(&format!("{number}. {}\n", md_text(&step.text)));
+        if let Some(command) = &step.command {
+            text.push_str(&format!("\n{}\n", md_fence(command, "sh", 3)));
+        }
+        if let Some(expect) = &step.expect {
+            text.push_str(&format!("   Expect: {}\n", md_text(expect)));
+        }
+    }
+    text
+}
+
+fn what_replay_shows(fix: &Fix) -> String {
+    let shown = fix.shown();
+    let mut text = String::from("## What the replay shows\n\n");
+    let sentence = match &shown {
+        Shown::Gone(_) => "With this change the cause is **gone** from the captured state.",
+        Shown::StillThere(_) => "With this change the cause is **still there**: it does not help.",
+        Shown::CannotBeShown(_) => {
+            "Whether this change helps **cannot be shown** from this bundle."
+        }
+    };
+    text.push_str(&format!("{sentence}\n\nWhy: {}\n\n", md_text(shown.why())));
+    let Ok(proof) = &fix.proof else {
+        text.push_str("Take the steps below by hand, and collect again after them.\n\n");
+        return text;
+    };
+    text.push_str("| | causes in the captured state |\n|---|---|\n");
+    for (word, causes) in [
+        ("gone", &proof.gone),
+        ("remains", &proof.remains),
+        ("new", &proof.appears),
+    ] {
+        text.push_str(&format!("| {word} | {} |\n", causes_of(causes)));
+    }
+    text.push('\n');
+    text.push_str(&opens(fix, proof));
+    let assumed: Vec<&String> = fix
+        .best()
+        .into_iter()
+        .flat_map(|proof| &proof.applied)
+        .flat_map(|one| &one.assumes)
+        .collect();
+    if !assumed.is_empty() {
+        text.push_str("It takes for granted that:\n\n");
+        assumed
+            .iter()
+            .for_each(|one| text.push_str(&format!("- {}\n", md_text(one))));
+        text.push('\n');
+    }
+    text
+}
+
+fn opens(fix: &Fix, proof: &Proof) -> String {
+    let mut text = String::new();
+    for one in &proof.opens {
+        text.push_str(&format!("- It opens {}.\n", md_text(one)));
+    }
+    if let Some(narrower) = &fix.narrower {
+        let titles: Vec<String> = narrower
+            .applied
+            .iter()
+            .map(|one| md_text(&one.title))
+            .collect();
+        text.push_str(&format!(
+            "- The change is wider than needed. A smaller one does as well and is the one handed over here: {}.",
+            titles.join("; ")
+        ));
+        let closed: Vec<String> = proof
+            .opens
+            .iter()
+            .filter(|one| !narrower.opens.contains(one))
+            .map(|one| md_text(one))
+            .collect();
+        if !closed.is_empty() {
+            text.push_str(&format!(" It leaves closed: {}.", closed.join("; ")));
+        }
+        text.push('\n');
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+fn causes_of(causes: &[Standing]) -> String {
+    if causes.is_empty() {
+        return "none".into();
+    }
+    let names: Vec<String> = causes
+        .iter()
+        .map(|one| {
+            format!(
+                "{} ({}, `{}`)",
+                md_text(&one.title),
+                one.verdict.word(),
+                one.cause
+            )
+        })
+        .collect();
+    names.join("; ")
+}
+
+fn steps(proof: &Proof) -> String {
+    let mut text = String::from(
+        "## Steps\n\n`apply.sh` takes them one by one, shows each first, and asks. By hand:\n\n",
+    );
+    let actions: Vec<&Action> = proof.applied.iter().flat_map(|one| &one.actions).collect();
+    for (number, action) in (1..).zip(actions) {
+        let place = match &action.place {
+            Place::Node(node) => format!("as root on node {}", md_text(node)),
+            Place::Cluster => "where helm and kubectl reach the cluster".into(),
+            Place::Hands => "by hand".into(),
+        };
+        text.push_str(&format!(
+            "### {number}. {}\n\nRuns {place}.\n\n",
+            md_text(action.text.trim_end_matches('.'))
+        ));
+        if let Some((check, what)) = &action.guard {
+            text.push_str(&format!(
+                "First make sure that {}: {}\n\n",
+                md_text(what),
+                md_code(check, false)
+            ));
+        }
+        let here = |command: &str| {
+            command
+                .replace("\"$here/", "\"./")
+                .replace("$backup", "./backup")
+        };
+        for (what, command) in [
+            (
+                "Look at it first, without changing anything:",
+                &action.dry_run,
+            ),
+            ("Then:", &action.command),
+        ] {
+            if let Some(command) = command {
+                text.push_str(&format!(
+                    "{what}\n\n{}\n",
+                    md_fence(&here(command), "sh", 0)
+                ));
+            }
+        }
+        text.push_str(&format!("- Expect: {}\n", md_text(&action.expect)));
+        text.push_str(&format!("- Interrupts: {}\n", md_text(&action.interrupts)));
+        text.push_str(&format!(
+            "- Roll back: {}\n\n",
+            md_code(&here(&action.roll_back), false)
+        ));
+    }
+    text
+}
+
+fn files(proof: &Proof) -> String {
+    let files: Vec<_> = proof.applied.iter().flat_map(|one| &one.files).collect();
+    let mut text = String::from("## Files\n\n");
+    for file in files {
+        let name = super::safe_name(&file.name);
+        text.push_str(&format!("- [{name}]({name}): {}\n", md_text(&file.what)));
+    }
+    text.push_str(
+        "- `changes.yaml`: the same as typed changes; edit it and try it with `casefile-analyzer fix BUNDLE -o DIR --what-if changes.yaml`\n\
+         - `*.diff`: what changes in the captured files\n",
+    );
+    text
+}

@@ -1,0 +1,126 @@
+//! `apply.sh`: stops at each step, refuses on the wrong node or a changed state, saves what it changes.
+
+use super::{Fix, Proof, safe_name};
+use crate::fix::change::{Action, Place, quoted};
+
+const HEAD: &str = r#"#!/usr/bin/env bash
+# Applies a fix step by step. Each step is shown first and asked for; nothing runs without a yes.
+#
+#   apply.sh            every step, asking before each
+#   apply.sh --dry-run  shows what each step would change, and changes nothing
+#   apply.sh --yes      without asking, for those who have read all of it
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+backup=${BACKUP_DIR:-$here/backup}
+mode=ask
+case ${1:-} in
+  --dry-run) mode=dry ;;
+  --yes) mode=yes ;;
+  "") ;;
+  *) echo "usage: apply.sh [--dry-run|--yes]" >&2; exit 2 ;;
+esac
+
+say() { printf '%s\n' "$*" >&2; }
+stop() { say "stopped: $*"; exit 1; }
+# A node may be known to Kubernetes by another name than its own; NODE_NAME overrides.
+on_node() {
+  [ "${NODE_NAME:-$(hostname)}" = "$1" ] || [ "$(hostname -s 2>/dev/null || hostname)" = "$1" ] ||
+    stop "this step belongs to node $1, and this is $(hostname). Run the script there; if this is that node, set NODE_NAME=$1."
+  [ "$(id -u)" = 0 ] || stop "this step needs root"
+}
+still() { bash -c "$2" || stop "the state is not the captured one: it is no longer so that $1. Collect and analyse again."; }
+ask() {
+  [ "$mode" = yes ] && return 0
+  read -r -p "Do it? [yes/skip/stop] " answer
+  case $answer in yes) return 0 ;; skip) return 1 ;; *) stop "as asked" ;; esac
+}
+save() {
+  local file
+  for file in "$@"; do
+    if [ -e "$file" ] && [ ! -e "$backup$file" ]; then
+      mkdir -p "$backup$(dirname "$file")"
+      cp -a "$file" "$backup$file"
+      say "  saved $file in $backup"
+    fi
+  done
+}
+"#;
+
+/// The script of one fix.
+pub(super) fn apply(fix: &Fix, proof: &Proof) -> String {
+    let mut text = String::from(HEAD);
+    let say = |text: &str| format!("say {}\n", quoted(&one_line(text)));
+    text.push('\n');
+    text.push_str(&say(&format!("Fix for {}: {}", fix.cause, fix.remedy)));
+    let actions: Vec<&Action> = proof
+        .applied
+        .iter()
+        .flat_map(|applied| &applied.actions)
+        .collect();
+    for (number, action) in (1..).zip(&actions) {
+        text.push('\n');
+        text.push_str(&say(&format!(
+            "Step {number} of {}: {}",
+            actions.len(),
+            action.text
+        )));
+        text.push_str(&say(&format!("  Interrupts: {}", action.interrupts)));
+        text.push_str(&step(action));
+    }
+    text.push_str("\nsay 'All steps are done. Collect again and compare: casefile-analyzer diff BEFORE AFTER'\n");
+    text
+}
+
+fn step(action: &Action) -> String {
+    let Some(command) = &action.command else {
+        return "say '  This step is for people; nothing was run.'\n".into();
+    };
+    if action.place == Place::Hands {
+        return format!(
+            "say {}\n",
+            quoted(&one_line(&format!("  By hand: {command}")))
+        );
+    }
+    let mut text = String::new();
+    if let Place::Node(node) = &action.place {
+        text.push_str(&format!("on_node {}\n", quoted(node)));
+    }
+    if let Some((check, what)) = &action.guard {
+        text.push_str(&format!(
+            "still {} {}\n",
+            quoted(&one_line(what)),
+            quoted(check)
+        ));
+    }
+    if let Some(dry) = &action.dry_run {
+        text.push_str("say '  What it would do:'\n(\n");
+        text.push_str(&format!("{dry}\n) >&2 || stop 'the dry run failed'\n"));
+    }
+    text.push_str("if [ \"$mode\" != dry ] && ask; then\n  mkdir -p \"$backup\"\n");
+    if !action.backup.is_empty() {
+        let files: Vec<String> = action.backup.iter().map(|file| quoted(file)).collect();
+        text.push_str(&format!("  save {}\n", files.join(" ")));
+    }
+    text.push_str(&format!("{command}\n"));
+    text.push_str(&format!(
+        "  say {}\n",
+        quoted(&one_line(&format!("  Expect: {}", action.expect)))
+    ));
+    text.push_str(&format!(
+        "  say {}\nfi\n",
+        quoted(&one_line(&format!("  Back: {}", action.roll_back)))
+    ));
+    text
+}
+
+/// Without line breaks and control characters, which a terminal would obey.
+fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// The name under which a file of the fix lies beside the script.
+pub(in crate::fix) fn beside(name: &str) -> String {
+    format!("\"$here/{}\"", safe_name(name))
+}

@@ -1,0 +1,444 @@
+//! Which parts of the driver stack do not fit one another: each pair with both values and where they were read.
+
+mod cuda;
+mod generation;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+pub use cuda::{Requirement, cuda_of_image, required};
+pub use generation::{Generation, generation};
+
+use super::lspci::Controller;
+use super::version;
+use crate::model::Place;
+
+/// A value and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// The value.
+    pub value: String,
+    /// Where.
+    pub place: Place,
+}
+
+/// Flavour of the kernel modules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flavour {
+    /// `NVIDIA UNIX Open Kernel Module`.
+    Open,
+    /// `NVIDIA UNIX x86_64 Kernel Module`.
+    Proprietary,
+}
+
+impl Flavour {
+    /// Tells it from `/proc/driver/nvidia/version` or from a module's licence.
+    pub fn of(text: &str) -> Option<Self> {
+        if text.contains("Open Kernel Module") || text.contains("Dual MIT/GPL") {
+            Some(Self::Open)
+        } else if text.contains("Kernel Module") || text.trim() == "NVIDIA" {
+            Some(Self::Proprietary)
+        } else {
+            None
+        }
+    }
+
+    /// As a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Proprietary => "proprietary",
+        }
+    }
+}
+
+/// A GPU of the node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gpu {
+    /// Product name.
+    pub name: String,
+    /// Architecture as `nvidia-smi` names it; empty if it does not.
+    pub architecture: String,
+    /// Where it was read.
+    pub place: Place,
+}
+
+/// An image that runs on the node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Image with its tag.
+    pub image: String,
+    /// `NVIDIA_REQUIRE_CUDA` of the pod; empty if it states none.
+    pub requires: String,
+    /// Where the pod stands.
+    pub place: Place,
+}
+
+/// A module that DKMS knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dkms {
+    /// Version of the driver.
+    pub version: String,
+    /// Kernel; empty if it is only added.
+    pub kernel: String,
+    /// `installed`, `built`, `added`.
+    pub state: String,
+    /// Where it was read.
+    pub place: Place,
+}
+
+/// Everything that was read of a node's driver stack. What is absent was not read.
+#[derive(Debug, Clone, Default)]
+pub struct Stack {
+    /// Version of the loaded kernel module.
+    pub module: Option<Read>,
+    /// Flavour of the loaded kernel module.
+    pub flavour: Option<(Flavour, Place)>,
+    /// Version of the module that would be loaded next.
+    pub on_disk: Option<Read>,
+    /// Kernel for which that module was built.
+    pub built_for: Option<Read>,
+    /// Who signed that module; an empty value if nobody did.
+    pub signer: Option<Read>,
+    /// Libraries, by name.
+    pub libraries: Vec<(String, Read)>,
+    /// Fabric Manager.
+    pub fabric_manager: Option<Read>,
+    /// GSP firmware.
+    pub firmware: Option<Read>,
+    /// Newest CUDA that the driver offers.
+    pub cuda: Option<Read>,
+    /// GPUs.
+    pub gpus: Vec<Gpu>,
+    /// Images that use GPUs.
+    pub images: Vec<Image>,
+    /// NVIDIA controllers with the kernel driver that holds each.
+    pub controllers: Vec<(Controller, Place)>,
+    /// What DKMS says.
+    pub dkms: Vec<Dkms>,
+    /// Running kernel.
+    pub kernel: Option<Read>,
+    /// Whether secure boot is on.
+    pub secure_boot: Option<(bool, Place)>,
+}
+
+/// What two things do not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pair {
+    /// Loaded module and library.
+    ModuleLibrary,
+    /// Loaded module and module on disk.
+    ModuleOnDisk,
+    /// Module and Fabric Manager.
+    ModuleFabricManager,
+    /// Module and GSP firmware.
+    ModuleFirmware,
+    /// GPU generation and module flavour.
+    GenerationFlavour,
+    /// GPU generation and driver version.
+    GenerationDriver,
+    /// CUDA of an image and driver.
+    ImageDriver,
+    /// GPU and the kernel driver that holds it.
+    GpuHolder,
+    /// Running kernel and the kernel that a module was built for.
+    KernelModule,
+    /// Secure boot and an unsigned module.
+    SecureBoot,
+}
+
+/// One side of a pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// What it is.
+    pub what: String,
+    /// Its version or state.
+    pub value: String,
+    /// Where it was read.
+    pub place: Place,
+}
+
+/// Two things that do not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Which.
+    pub pair: Pair,
+    /// One.
+    pub left: Side,
+    /// The other; the one to look at first.
+    pub right: Side,
+    /// In words, without the places.
+    pub says: String,
+}
+
+fn side(what: impl Into<String>, value: impl Into<String>, place: &Place) -> Side {
+    Side {
+        what: what.into(),
+        value: value.into(),
+        place: place.clone(),
+    }
+}
+
+fn of(what: impl Into<String>, read: &Read) -> Side {
+    side(what, &read.value, &read.place)
+}
+
+fn mismatch(pair: Pair, left: Side, right: Side, why: &str) -> Mismatch {
+    let Side { what, value, .. } = &left;
+    let says = format!(
+        "{what} is {value}, {} is {}: {why}",
+        right.what, right.value
+    );
+    Mismatch {
+        pair,
+        left,
+        right,
+        says,
+    }
+}
+
+/// Every pair that does not fit.
+pub fn mismatches(stack: &Stack) -> Vec<Mismatch> {
+    let mut found = versions(stack);
+    found.extend(generations(stack));
+    found.extend(images(stack));
+    found.extend(holders(stack));
+    found.extend(kernels(stack));
+    found
+}
+
+/// Parts that must be of the loaded module's own version.
+fn versions(stack: &Stack) -> Vec<Mismatch> {
+    let Some(module) = &stack.module else {
+        return Vec::new();
+    };
+    let left = || of("the loaded kernel module", module);
+    let mut found = Vec::new();
+    let mut check = |pair: Pair, what: &str, other: &Read, why: &str| {
+        if version::compare(&module.value, &other.value).is_some_and(std::cmp::Ordering::is_ne) {
+            found.push(mismatch(pair, left(), of(what, other), why));
+        }
+    };
+    for (name, library) in &stack.libraries {
+        let why = "both must be of one version; restart the node or reload the module";
+        check(
+            Pair::ModuleLibrary,
+            &format!("the library {name}"),
+            library,
+            why,
+        );
+    }
+    if let Some(other) = &stack.on_disk {
+        let why = "the module on disk is loaded at the next start";
+        check(Pair::ModuleOnDisk, "the module on disk", other, why);
+    }
+    if let Some(other) = &stack.fabric_manager {
+        check(
+            Pair::ModuleFabricManager,
+            "Fabric Manager",
+            other,
+            "both must be of one version",
+        );
+    }
+    if let Some(other) = &stack.firmware {
+        check(
+            Pair::ModuleFirmware,
+            "the GSP firmware",
+            other,
+            "both must be of one version",
+        );
+    }
+    found
+}
+
+fn generations(stack: &Stack) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for gpu in &stack.gpus {
+        let Some(generation) = generation(&gpu.name, &gpu.architecture) else {
+            continue;
+        };
+        if !seen.insert(generation) {
+            continue;
+        }
+        let left = || {
+            side(
+                "the GPU",
+                format!("{} ({})", gpu.name, generation.word()),
+                &gpu.place,
+            )
+        };
+        if let Some((flavour, place)) = &stack.flavour
+            && let Some(why) = generation.against(*flavour)
+        {
+            let right = side("the flavour of the kernel modules", flavour.word(), place);
+            found.push(mismatch(Pair::GenerationFlavour, left(), right, why));
+        }
+        if let Some(module) = &stack.module
+            && let Some(major) = version::major(&module.value)
+            && let Some(why) = generation.against_driver(major)
+        {
+            found.push(mismatch(
+                Pair::GenerationDriver,
+                left(),
+                of("the driver", module),
+                &why,
+            ));
+        }
+    }
+    found
+}
+
+fn images(stack: &Stack) -> Vec<Mismatch> {
+    let driver = stack.module.as_ref();
+    let cuda = stack.cuda.as_ref();
+    let mut found = Vec::new();
+    for image in &stack.images {
+        if let Some(mismatch) = requirement(image, driver, cuda).or_else(|| tag(image, driver)) {
+            found.push(mismatch);
+        }
+    }
+    found
+}
+
+fn requirement(image: &Image, driver: Option<&Read>, cuda: Option<&Read>) -> Option<Mismatch> {
+    let offered = cuda?;
+    let value = |read: Option<&Read>| read.map(|read| read.value.clone()).unwrap_or_default();
+    let verdict = required(&image.requires, &value(cuda), &value(driver));
+    (verdict == Requirement::Unmet).then(|| {
+        let left = side(
+            format!("the requirement of {}", image.image),
+            &image.requires,
+            &image.place,
+        );
+        let right = of("the newest CUDA that the driver offers", offered);
+        mismatch(
+            Pair::ImageDriver,
+            left,
+            right,
+            "the driver does not meet it",
+        )
+    })
+}
+
+fn tag(image: &Image, driver: Option<&Read>) -> Option<Mismatch> {
+    let (major, minor) = cuda_of_image(&image.image)?;
+    let least = cuda::least_driver(major)?;
+    let driver = driver?;
+    (version::major(&driver.value)? < least).then(|| {
+        let left = side(
+            format!("CUDA of {}", image.image),
+            format!("{major}.{minor}"),
+            &image.place,
+        );
+        let why = format!("CUDA {major} needs driver {least} or newer");
+        mismatch(Pair::ImageDriver, left, of("the driver", driver), &why)
+    })
+}
+
+fn holders(stack: &Stack) -> Vec<Mismatch> {
+    let foreign = stack.controllers.iter().filter(|(controller, _)| {
+        let driver = controller.driver.as_str();
+        driver.starts_with("nova") || matches!(driver, "nouveau" | "vfio-pci" | "pci-stub")
+    });
+    let each = foreign.map(|(controller, place)| {
+        let left = side("the GPU at", &controller.address, place);
+        let right = side("the kernel driver in use", &controller.driver, place);
+        mismatch(
+            Pair::GpuHolder,
+            left,
+            right,
+            "the NVIDIA module cannot take the GPU",
+        )
+    });
+    each.collect()
+}
+
+fn kernels(stack: &Stack) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    if let (Some((true, place)), Some(signer)) = (&stack.secure_boot, &stack.signer)
+        && signer.value.is_empty()
+        && stack.module.is_none()
+    {
+        let left = side("secure boot", "enabled", place);
+        let right = side("the signature of the module", "absent", &signer.place);
+        found.push(mismatch(
+            Pair::SecureBoot,
+            left,
+            right,
+            "the kernel refuses an unsigned module",
+        ));
+    }
+    let Some(kernel) = &stack.kernel else {
+        return found;
+    };
+    if let Some(built) = &stack.built_for
+        && built.value != kernel.value
+    {
+        let right = of("the kernel that the module was built for", built);
+        found.push(mismatch(
+            Pair::KernelModule,
+            of("the running kernel", kernel),
+            right,
+            "it does not load there",
+        ));
+    }
+    let here = stack
+        .dkms
+        .iter()
+        .any(|one| one.kernel == kernel.value && one.state == "installed");
+    if let (Some(other), false, None) = (stack.dkms.first(), here, &stack.module) {
+        let built: Vec<String> = stack
+            .dkms
+            .iter()
+            .map(|one| format!("{} {}", one.kernel, one.state))
+            .collect();
+        let right = side(
+            format!("what DKMS has of nvidia {}", other.version),
+            built.join(", "),
+            &other.place,
+        );
+        let left = of("the running kernel", kernel);
+        found.push(mismatch(
+            Pair::KernelModule,
+            left,
+            right,
+            "no module is installed for the running kernel",
+        ));
+    }
+    found
+}
+
+/// Reads `dkms status`, in its old form (`nvidia, 535.1, KERNEL, ARCH: installed`) and its present one
+/// (`nvidia/535.1, KERNEL, ARCH: installed`).
+pub fn dkms(text: &str, path: &str) -> Vec<Dkms> {
+    let mut found = Vec::new();
+    for (line, number) in text.lines().zip(1_u32..) {
+        let Some((head, state)) = line.split_once(':') else {
+            continue;
+        };
+        let fields: Vec<&str> = head.split([',', '/']).map(str::trim).collect();
+        let (Some(name), Some(version)) = (fields.first(), fields.get(1)) else {
+            continue;
+        };
+        if name.starts_with("nvidia") && version::is_version(version) {
+            found.push(Dkms {
+                version: (*version).to_owned(),
+                kernel: fields.get(2).copied().unwrap_or_default().to_owned(),
+                state: state
+                    .split_whitespace()
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
+                place: Place {
+                    path: path.to_owned(),
+                    line: Some(number),
+                },
+            });
+        }
+    }
+    found
+}

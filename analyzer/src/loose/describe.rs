@@ -1,0 +1,371 @@
+//! `kubectl describe` of a pod or a node, as the object it stands for, and its events.
+
+use serde_json::{Map, Value, json};
+
+use super::dedent::indent_of;
+use super::split::Section;
+use super::tables::{About, event_object, row_cells};
+use super::{Taken, What};
+
+/// A line of the description with the lines indented below it.
+struct Entry<'a> {
+    key: &'a str,
+    value: &'a str,
+    /// Line within the description.
+    at: usize,
+    below: Vec<Entry<'a>>,
+}
+
+impl<'a> Entry<'a> {
+    fn get(&self, key: &str) -> Option<&Entry<'a>> {
+        get(&self.below, key)
+    }
+
+    fn text(&self, key: &str) -> Option<&'a str> {
+        text(&self.below, key)
+    }
+}
+
+fn get<'e, 'a>(entries: &'e [Entry<'a>], key: &str) -> Option<&'e Entry<'a>> {
+    entries.iter().find(|entry| entry.key == key)
+}
+
+fn text<'a>(entries: &[Entry<'a>], key: &str) -> Option<&'a str> {
+    let value = get(entries, key)?.value;
+    Some(value).filter(|value| !value.is_empty() && !matches!(*value, "<none>" | "<unset>"))
+}
+
+/// Takes a description: it starts with `Name:`, and has what only pods or nodes have.
+pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
+    let line = section.line(at);
+    let base = indent_of(line);
+    if !line.trim_start().starts_with("Name:") {
+        return Taken::No;
+    }
+    let mut blank = 0;
+    let lines = section.run(at, |line| {
+        blank = if line.trim().is_empty() { blank + 1 } else { 0 };
+        let another = line.trim_start().starts_with("Name:")
+            && indent_of(line) == base
+            && !std::ptr::eq(line, section.line(at));
+        let key = line
+            .split_once(':')
+            .is_some_and(|(key, _)| is_heading(key.trim()));
+        blank < 2 && !another && (line.trim().is_empty() || indent_of(line) > base || key)
+    });
+    let used = section.range(at, at + lines);
+    let entries = tree(&used, base);
+    let mut found = Vec::new();
+    let about = if get(&entries, "Containers").is_some() || get(&entries, "Node").is_some() {
+        found.push((What::Object(pod(&entries)), 0));
+        "pod"
+    } else if get(&entries, "Capacity").is_some() || get(&entries, "System Info").is_some() {
+        found.push((What::Object(node(&entries)), 0));
+        "node"
+    } else {
+        return Taken::Refused(1);
+    };
+    events(&used, &entries, about, &mut found);
+    Taken::Found(found, lines)
+}
+
+fn is_heading(key: &str) -> bool {
+    !key.is_empty()
+        && key.len() < 40
+        && key.starts_with(|first: char| first.is_ascii_uppercase())
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_'))
+}
+
+/// The lines as a tree by indentation. Deeper than any description goes is not read.
+fn tree<'a>(lines: &[&'a str], base: usize) -> Vec<Entry<'a>> {
+    fn place<'a>(level: &mut Vec<(usize, Entry<'a>)>, done: &mut Vec<Entry<'a>>, indent: usize) {
+        while level.last().is_some_and(|(open, _)| *open >= indent) {
+            let Some((_, closed)) = level.pop() else {
+                return;
+            };
+            match level.last_mut() {
+                Some((_, parent)) => parent.below.push(closed),
+                None => done.push(closed),
+            }
+        }
+    }
+    let mut done = Vec::new();
+    let mut open: Vec<(usize, Entry<'a>)> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let indent = indent_of(line).max(base);
+        place(&mut open, &mut done, indent);
+        let trimmed = line.trim();
+        let (key, value) = match trimmed
+            .split_once(": ")
+            .or_else(|| trimmed.strip_suffix(':').map(|key| (key, "")))
+        {
+            Some((key, value)) => (key.trim(), value.trim()),
+            None => ("", trimmed),
+        };
+        open.push((
+            indent,
+            Entry {
+                key,
+                value,
+                at,
+                below: Vec::new(),
+            },
+        ));
+    }
+    place(&mut open, &mut done, 0);
+    done
+}
+
+/// `a=b` lines: the first beside the key, the others below it.
+fn pairs(entry: Option<&Entry<'_>>) -> Map<String, Value> {
+    let Some(entry) = entry else {
+        return Map::new();
+    };
+    let below = entry.below.iter().map(|line| line.value);
+    std::iter::once(entry.value)
+        .chain(below)
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(key, value)| (key.trim().to_owned(), json!(value.trim())))
+        .collect()
+}
+
+/// `key: value` lines below an entry.
+fn settings(entry: Option<&Entry<'_>>) -> Map<String, Value> {
+    let below = entry.map_or(&[][..], |entry| entry.below.as_slice());
+    below
+        .iter()
+        .filter(|line| !line.key.is_empty())
+        .map(|line| (line.key.to_owned(), json!(line.value)))
+        .collect()
+}
+
+fn pod(entries: &[Entry<'_>]) -> Value {
+    let own = |key: &str| text(entries, key);
+    let node = own("Node").unwrap_or("");
+    let owner = own("Controlled By").and_then(|owner| owner.split_once('/'));
+    let specs = |key: &str| containers(get(entries, key), container_spec);
+    let states = |key: &str| containers(get(entries, key), container_status);
+    let conditions: Vec<Value> = get(entries, "Conditions")
+        .map_or(&[][..], |table| table.below.as_slice())
+        .iter()
+        .filter_map(|line| {
+            let words: Vec<&str> = line.value.split_whitespace().collect();
+            match words.as_slice() {
+                [kind, status @ ("True" | "False" | "Unknown")] => {
+                    Some(json!({ "type": kind, "status": status }))
+                }
+                _ => None,
+            }
+        })
+        .collect();
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {
+            "name": own("Name").unwrap_or(""),
+            "namespace": own("Namespace").unwrap_or(""),
+            "labels": pairs(get(entries, "Labels")),
+            "ownerReferences": owner.map(|(kind, name)| json!([{ "kind": kind, "name": name }])).unwrap_or(json!([])),
+        },
+        "spec": {
+            "nodeName": node.split('/').next().unwrap_or(""),
+            "runtimeClassName": own("Runtime Class Name"),
+            "nodeSelector": pairs(get(entries, "Node-Selectors")),
+            "containers": specs("Containers"),
+            "initContainers": specs("Init Containers"),
+        },
+        "status": {
+            "phase": own("Status").map(|status| status.split(' ').next().unwrap_or(status)).unwrap_or(""),
+            "reason": own("Reason"), "message": own("Message"), "podIP": own("IP"),
+            "conditions": conditions,
+            "containerStatuses": states("Containers"),
+            "initContainerStatuses": states("Init Containers"),
+        },
+    })
+}
+
+fn containers(section: Option<&Entry<'_>>, read: fn(&Entry<'_>) -> Value) -> Vec<Value> {
+    let below = section.map_or(&[][..], |section| section.below.as_slice());
+    below
+        .iter()
+        .filter(|entry| !entry.key.is_empty() && !entry.below.is_empty())
+        .map(read)
+        .collect()
+}
+
+fn container_spec(entry: &Entry<'_>) -> Value {
+    let env: Vec<Value> = settings(entry.get("Environment"))
+        .into_iter()
+        .map(|(name, value)| json!({ "name": name, "value": value }))
+        .collect();
+    json!({
+        "name": entry.key,
+        "image": entry.text("Image").unwrap_or(""),
+        "resources": { "limits": settings(entry.get("Limits")) },
+        "env": env,
+    })
+}
+
+fn container_status(entry: &Entry<'_>) -> Value {
+    let state = |key: &str| {
+        let Some(state) = entry.get(key) else {
+            return json!({});
+        };
+        let code = state
+            .text("Exit Code")
+            .and_then(|code| code.parse::<i64>().ok());
+        match state.value {
+            "Waiting" => {
+                json!({ "waiting": { "reason": state.text("Reason"), "message": message(state) } })
+            }
+            "Running" => json!({ "running": {} }),
+            "Terminated" => json!({ "terminated": {
+                "reason": state.text("Reason"), "message": message(state), "exitCode": code.unwrap_or(0),
+            } }),
+            _ => json!({}),
+        }
+    };
+    json!({
+        "name": entry.key,
+        "ready": entry.text("Ready") == Some("True"),
+        "restartCount": entry.text("Restart Count").and_then(|count| count.parse::<u64>().ok()).unwrap_or(0),
+        "state": state("State"),
+        "lastState": state("Last State"),
+    })
+}
+
+/// A message with the lines that it goes on in.
+fn message(state: &Entry<'_>) -> Option<String> {
+    let entry = state.get("Message")?;
+    let more = entry.below.iter().map(|line| {
+        if line.key.is_empty() {
+            line.value.to_owned()
+        } else {
+            format!("{}: {}", line.key, line.value)
+        }
+    });
+    let lines: Vec<String> = std::iter::once(entry.value.to_owned())
+        .chain(more)
+        .collect();
+    Some(lines.join(" "))
+}
+
+fn node(entries: &[Entry<'_>]) -> Value {
+    let table = |key: &str| get(entries, key).map_or(&[][..], |table| table.below.as_slice());
+    let conditions: Vec<Value> = table("Conditions")
+        .iter()
+        .filter_map(node_condition)
+        .collect();
+    let taints: Vec<Value> = get(entries, "Taints").map_or_else(Vec::new, |entry| {
+        let below = entry.below.iter().map(|line| line.value);
+        std::iter::once(entry.value)
+            .chain(below)
+            .filter_map(taint)
+            .collect()
+    });
+    let info = get(entries, "System Info");
+    let about = |key: &str| info.and_then(|info| info.text(key)).unwrap_or("");
+    let addresses: Vec<Value> = table("Addresses")
+        .iter()
+        .map(|line| json!({ "type": line.key, "address": line.value }))
+        .collect();
+    let range = text(entries, "PodCIDR");
+    json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {
+            "name": text(entries, "Name").unwrap_or(""),
+            "labels": pairs(get(entries, "Labels")),
+            "annotations": settings_beside(get(entries, "Annotations")),
+        },
+        "spec": {
+            "taints": taints, "podCIDR": range,
+            "unschedulable": text(entries, "Unschedulable") == Some("true"),
+        },
+        "status": {
+            "conditions": conditions, "addresses": addresses,
+            "capacity": settings(get(entries, "Capacity")),
+            "allocatable": settings(get(entries, "Allocatable")),
+            "nodeInfo": {
+                "kubeletVersion": about("Kubelet Version"), "osImage": about("OS Image"),
+                "kernelVersion": about("Kernel Version"),
+                "containerRuntimeVersion": about("Container Runtime Version"),
+            },
+        },
+    })
+}
+
+/// `key: value` beside the heading and below it, as annotations are printed.
+fn settings_beside(entry: Option<&Entry<'_>>) -> Map<String, Value> {
+    let mut all = settings(entry);
+    if let Some((key, value)) = entry.and_then(|entry| entry.value.split_once(": ")) {
+        all.insert(key.trim().to_owned(), json!(value.trim()));
+    }
+    all
+}
+
+fn taint(text: &str) -> Option<Value> {
+    let (key, effect) = text.trim().rsplit_once(':')?;
+    let (key, value) = key.split_once('=').unwrap_or((key, ""));
+    Some(json!({ "key": key, "value": value, "effect": effect }))
+}
+
+/// `Ready  False  <time>  <time>  KubeletNotReady  message`: times hold single blanks.
+fn node_condition(line: &Entry<'_>) -> Option<Value> {
+    let whole = if line.key.is_empty() {
+        line.value.to_owned()
+    } else {
+        format!("{}: {}", line.key, line.value)
+    };
+    let cells = row_cells(&whole);
+    let [kind, status @ ("True" | "False" | "Unknown"), rest @ ..] = cells.as_slice() else {
+        return None;
+    };
+    let texts: Vec<&&str> = rest.iter().filter(|cell| !is_time(cell)).collect();
+    Some(json!({
+        "type": kind, "status": status,
+        "reason": texts.first().map_or("", |cell| **cell),
+        "message": texts.iter().skip(1).map(|cell| **cell).collect::<Vec<_>>().join(" "),
+    }))
+}
+
+fn is_time(cell: &str) -> bool {
+    [
+        "Mon, ", "Tue, ", "Wed, ", "Thu, ", "Fri, ", "Sat, ", "Sun, ",
+    ]
+    .iter()
+    .any(|day| cell.starts_with(day))
+}
+
+/// The table of events at the end; its columns are Type, Reason, Age, From and Message.
+fn events(lines: &[&str], entries: &[Entry<'_>], kind: &str, found: &mut Vec<(What, usize)>) {
+    let Some(start) = get(entries, "Events").map(|entry| entry.at) else {
+        return;
+    };
+    let about = About {
+        kind,
+        namespace: text(entries, "Namespace").unwrap_or(""),
+        name: text(entries, "Name").unwrap_or(""),
+    };
+    for (at, line) in lines.iter().enumerate().skip(start + 1) {
+        if let Some(event) = event_row(line, &about) {
+            found.push((What::Object(event), at));
+        }
+    }
+}
+
+/// An event from a row of such a table.
+fn event_row(line: &str, about: &About<'_>) -> Option<Value> {
+    let cells = row_cells(line);
+    let [kind, reason, age, _from, message @ ..] = cells.as_slice() else {
+        return None;
+    };
+    let times = age
+        .split_once("(x")
+        .and_then(|(_, rest)| rest.split([' ', ')']).next()?.parse().ok())
+        .unwrap_or(1);
+    event_object(about, kind, reason, &message.join(" "), times)
+}

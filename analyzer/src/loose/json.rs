@@ -1,0 +1,52 @@
+//! Kubernetes JSON: one object or a list, in any layout.
+
+use serde_json::{Deserializer, Value};
+
+use super::dedent::indent_of;
+use super::split::Section;
+use super::{Taken, What};
+
+/// Takes a JSON value that starts at this line, if it is a Kubernetes object or list.
+pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
+    let line = section.line(at).trim();
+    // A line of its own is judged alone: logs hold thousands of them.
+    let closed = line.ends_with('}') || line.ends_with(']');
+    let starts = line == "{" || line == "[" || line.starts_with("{\"") || line.starts_with("[{");
+    if !starts {
+        return Taken::No;
+    }
+    if closed && let Ok(value) = serde_json::from_str::<Value>(line) {
+        return found(&value, 1);
+    }
+    // Indented as programs print it, the value ends where its first bracket closes; else it may end
+    // anywhere.
+    let base = indent_of(section.line(at));
+    let inside = section.run(at + 1, |line| {
+        indent_of(line) != base || !line.trim_start().starts_with(['}', ']'])
+    });
+    let end = at + 2 + inside;
+    let text = section.range(at, end).join("\n");
+    let mut stream = Deserializer::from_str(&text).into_iter::<Value>();
+    match stream.next() {
+        Some(Ok(value)) => {
+            let end = stream.byte_offset().min(text.len());
+            let lines = 1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..end]).count();
+            found(&value, lines)
+        }
+        _ => Taken::Refused(1),
+    }
+}
+
+fn found(value: &Value, lines: usize) -> Taken {
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    let object = text("kind").is_some() && text("apiVersion").is_some();
+    if text("kind") == Some("KubeletConfiguration") {
+        return Taken::one(What::Entry(super::host::KUBELET_CONFIG.into()), lines);
+    }
+    if object || value.get("items").is_some_and(Value::is_array) {
+        Taken::one(What::Json, lines)
+    } else {
+        // What is inside is not looked at again: a log record is no object.
+        Taken::Refused(lines)
+    }
+}

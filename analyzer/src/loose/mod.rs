@@ -1,0 +1,174 @@
+//! Loose evidence: text as people paste it into a ticket, recognised by content and not by file name.
+//!
+//! [`split`] cuts a text at prompts, fences and file captions; the recognisers find pieces in each
+//! section (a `kubectl describe`, a TOML file, `iptables-save`); every piece is then given to the parser
+//! that reads the same thing in a bundle. Nothing here knows what a piece means.
+
+mod config;
+mod dedent;
+mod describe;
+mod host;
+mod json;
+mod object;
+mod split;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod yaml;
+
+use serde_json::Value;
+
+use split::Section;
+
+pub(crate) use config::without_elisions;
+pub(crate) use host::process_record;
+pub(crate) use object::{read as read_object, read_json};
+
+/// A text longer than this is searched for lines, but not for pieces, in bytes.
+pub const LIMIT: u64 = 4 << 20;
+/// Pieces read from one text.
+const MOST_PIECES: usize = 20_000;
+
+/// A piece that was recognised.
+#[derive(Debug)]
+pub struct Piece {
+    /// What it is.
+    pub what: What,
+    /// Line of the text at which it starts, from 1.
+    pub line: u32,
+    /// Its text, without common indentation; line by line as in the original.
+    pub text: String,
+    /// Host that a prompt names.
+    pub host: Option<String>,
+}
+
+/// What a piece is.
+#[derive(Debug)]
+pub enum What {
+    /// A Kubernetes object, as the API server would have given it, as far as the piece tells.
+    Object(Value),
+    /// Kubernetes JSON, one object or a list.
+    Json,
+    /// An entry of a node, by its path below `nodes/<node>/`.
+    Entry(String),
+    /// Lines that a parser of node entries reads, without being all that the entry would hold.
+    Part(&'static str),
+    /// A containerd configuration of which it is not known whose it is.
+    ContainerdConfig {
+        /// Whether it looks like a whole file: then what it does not say is not there.
+        whole: bool,
+    },
+    /// Values of the GPU Operator's chart.
+    OperatorValues,
+    /// A message that goes over several lines.
+    Message,
+}
+
+/// What a recogniser says of a place in a section.
+enum Taken {
+    /// Nothing of its kind starts here.
+    No,
+    /// It looked at this many lines; none of them starts a piece of its kind.
+    Refused(usize),
+    /// Pieces, and how many lines they use up.
+    Found(Vec<(What, usize)>, usize),
+}
+
+impl Taken {
+    /// One piece that starts here.
+    fn one(what: What, lines: usize) -> Self {
+        Taken::Found(vec![(what, 0)], lines)
+    }
+}
+
+/// Finds one kind of piece.
+struct Recogniser {
+    take: fn(&Section<'_>, usize) -> Taken,
+}
+
+/// All recognisers; the first that finds something at a line has it.
+static RECOGNISERS: &[Recogniser] = &[
+    Recogniser {
+        take: host::named_file,
+    },
+    Recogniser {
+        take: host::nvidia_smi_xml,
+    },
+    Recogniser { take: json::take },
+    Recogniser {
+        take: describe::take,
+    },
+    Recogniser { take: tables::take },
+    Recogniser {
+        take: yaml::objects,
+    },
+    Recogniser { take: yaml::values },
+    Recogniser {
+        take: host::iptables_save,
+    },
+    Recogniser {
+        take: host::ufw_status,
+    },
+    Recogniser {
+        take: host::nvidia_smi_table,
+    },
+    Recogniser {
+        take: host::nvidia_smi_query,
+    },
+    Recogniser { take: host::sysctl },
+    Recogniser {
+        take: host::commands,
+    },
+    Recogniser {
+        take: host::processes,
+    },
+    Recogniser { take: config::take },
+    Recogniser {
+        take: yaml::message,
+    },
+];
+
+/// The pieces of a text, in order.
+pub fn pieces(text: &str) -> Vec<Piece> {
+    let mut found = Vec::new();
+    for section in split::sections(text) {
+        of_section(&section, &mut found);
+    }
+    found.truncate(MOST_PIECES);
+    found
+}
+
+fn of_section(section: &Section<'_>, found: &mut Vec<Piece>) {
+    let mut refused = vec![0usize; RECOGNISERS.len()];
+    let mut at = 0;
+    'line: while at < section.len() && found.len() < MOST_PIECES && !section.is_exhausted() {
+        if section.line(at).trim().is_empty() {
+            at += 1;
+            continue;
+        }
+        for (recogniser, refused) in RECOGNISERS.iter().zip(&mut refused) {
+            if at < *refused {
+                continue;
+            }
+            match (recogniser.take)(section, at) {
+                Taken::No => {}
+                Taken::Refused(lines) => *refused = at + lines,
+                Taken::Found(pieces, lines) => {
+                    let lines = lines.max(1);
+                    let end = at + lines;
+                    for (what, offset) in pieces {
+                        found.push(Piece {
+                            what,
+                            line: section.number(at + offset),
+                            text: dedent::dedent(&section.range(at + offset, end)),
+                            host: section.host.map(str::to_owned),
+                        });
+                    }
+                    at = end;
+                    continue 'line;
+                }
+            }
+        }
+        at += 1;
+    }
+}

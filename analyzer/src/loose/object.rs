@@ -1,0 +1,115 @@
+//! Kubernetes objects that were recognised in a text, given to the parsers of the bundle's lists.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::model::Place;
+use crate::parsers::{Item, Parsed, Read};
+use crate::scan::Router;
+
+/// The entry that a bundle keeps objects of a kind in: a file a kind, or a file a namespace.
+fn reader(router: &Router, kind: &str) -> Option<fn(&Item<'_>) -> Parsed> {
+    let plural = plural(kind);
+    let paths = [
+        format!("cluster-resources/{plural}/any.json"),
+        format!("cluster-resources/{plural}.json"),
+    ];
+    paths
+        .iter()
+        .find_map(|path| match router.parser(path)?.read {
+            Read::Items(parse) => Some(parse),
+            _ => None,
+        })
+}
+
+fn plural(kind: &str) -> String {
+    let kind = kind.to_lowercase();
+    match kind.strip_suffix('y') {
+        Some(stem) if !kind.ends_with("ay") && !kind.ends_with("ey") => format!("{stem}ies"),
+        _ if kind.ends_with("ss") || kind.ends_with('x') => format!("{kind}es"),
+        _ if kind.ends_with('s') => kind,
+        _ => format!("{kind}s"),
+    }
+}
+
+/// Reads an object, whose text starts at this place.
+pub(crate) fn read(router: &Router, object: &Value, place: Place) -> Option<Parsed> {
+    let kind = object.get("kind").and_then(Value::as_str)?;
+    let parse = reader(router, kind)?;
+    let json = serde_json::to_vec(object).ok()?;
+    Some(parse(&Item { json: &json, place }))
+}
+
+#[derive(Deserialize)]
+struct Listed<'a> {
+    #[serde(default)]
+    kind: String,
+    #[serde(borrow, default)]
+    items: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(default)]
+    kind: String,
+}
+
+/// Reads an object or a list of objects in JSON that starts at this line of the text.
+pub(crate) fn read_json(router: &Router, text: &str, path: &str, line: u32) -> Vec<Parsed> {
+    let Ok(list) = serde_json::from_str::<Listed<'_>>(text) else {
+        return Vec::new();
+    };
+    let at = |raw: &str| {
+        let offset = (raw.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let before = &text.as_bytes()[..offset.min(text.len())];
+        let lines = memchr::memchr_iter(b'\n', before).count();
+        Place {
+            path: path.to_owned(),
+            line: Some(line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX))),
+        }
+    };
+    let one = |json: &str, kind: &str, place: Place| {
+        let parse = reader(router, kind)?;
+        Some(parse(&Item {
+            json: json.as_bytes(),
+            place,
+        }))
+    };
+    match list.items {
+        Some(items) => {
+            // The items of a typed list (`PodList`) do not always say their kind themselves.
+            let typed = list.kind.strip_suffix("List").unwrap_or("");
+            let each = items.into_iter().filter_map(|item| {
+                let own = serde_json::from_str::<Kind>(item.get()).ok();
+                let own = own.map(|own| own.kind).filter(|kind| !kind.is_empty());
+                one(item.get(), own.as_deref().unwrap_or(typed), at(item.get()))
+            });
+            each.collect()
+        }
+        None => one(text, &list.kind, at(text.trim_start()))
+            .into_iter()
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_of_a_bundle_are_found_by_kind() {
+        let router = Router::new().unwrap();
+        for kind in [
+            "Pod",
+            "Event",
+            "Node",
+            "RuntimeClass",
+            "DaemonSet",
+            "Deployment",
+        ] {
+            assert!(reader(&router, kind).is_some(), "{kind}");
+        }
+        assert!(reader(&router, "Gadget").is_none());
+    }
+}

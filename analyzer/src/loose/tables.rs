@@ -1,0 +1,296 @@
+//! Tables that `kubectl get` and `kubectl describe` print, row by row as the objects they stand for.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::split::Section;
+use super::{Taken, What};
+
+/// Columns are at least two blanks apart; a cell may hold single ones, such as `7 (67s ago)`.
+static GAP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\s{2,}|\t+").ok());
+static OPTION_NAMESPACE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:-n|--namespace)[ =]?(?P<name>[a-z0-9][a-z0-9-]*)").ok());
+
+/// A table: what its columns are called, and the object of a row.
+struct Table {
+    /// Headings that it starts with, where a namespace may stand before them.
+    head: &'static [&'static str],
+    row: fn(&Row<'_>) -> Option<Value>,
+}
+
+static TABLES: &[Table] = &[
+    Table {
+        head: &["NAME", "READY", "STATUS", "RESTARTS", "AGE"],
+        row: pod,
+    },
+    Table {
+        head: &["NAME", "STATUS", "ROLES", "AGE", "VERSION"],
+        row: node,
+    },
+    Table {
+        head: &["LAST SEEN", "TYPE", "REASON", "OBJECT"],
+        row: event,
+    },
+    Table {
+        head: &["NAME", "HANDLER", "AGE"],
+        row: runtime_class,
+    },
+    Table {
+        head: &["NAME", "DESIRED", "CURRENT", "READY"],
+        row: daemon_set,
+    },
+];
+
+/// A row by the headings of its table.
+struct Row<'a> {
+    head: &'a [&'a str],
+    cells: Vec<&'a str>,
+    namespace: &'a str,
+}
+
+impl Row<'_> {
+    fn cell(&self, name: &str) -> &str {
+        let at = self.head.iter().position(|head| *head == name);
+        at.and_then(|at| self.cells.get(at)).copied().unwrap_or("")
+    }
+
+    fn namespace(&self) -> &str {
+        match self.cell("NAMESPACE") {
+            "" => self.namespace,
+            named => named,
+        }
+    }
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    match GAP.as_ref() {
+        Some(gap) => gap.split(line.trim()).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The namespace that a command line names.
+pub(super) fn namespace_of<'a>(section: &Section<'a>) -> &'a str {
+    let found = section
+        .command
+        .and_then(|command| OPTION_NAMESPACE.as_ref()?.captures(command)?.name("name"));
+    found.map_or("", |name| name.as_str())
+}
+
+/// Takes a table with its head.
+pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
+    let line = section.line(at);
+    if !line
+        .trim_start()
+        .starts_with(|first: char| first.is_ascii_uppercase())
+        || line.len() > 1000
+    {
+        return Taken::No;
+    }
+    let head = cells(line);
+    let bare = head.strip_prefix(&["NAMESPACE"]).unwrap_or(&head);
+    let Some(table) = TABLES.iter().find(|table| bare.starts_with(table.head)) else {
+        return Taken::No;
+    };
+    let lines = section.run(at, |line| !line.trim().is_empty() && line.len() < 16_384);
+    let mut found = Vec::new();
+    for offset in 1..lines {
+        let row = Row {
+            head: &head,
+            cells: cells(section.line(at + offset)),
+            namespace: namespace_of(section),
+        };
+        if let Some(object) = (table.row)(&row).filter(|_| row.cells.len() + 1 >= bare.len().min(4))
+        {
+            found.push((What::Object(object), offset));
+        }
+    }
+    Taken::Found(found, lines)
+}
+
+/// The first number of a text such as `7 (67s ago)`.
+fn count(text: &str) -> u64 {
+    let digits = text.split(|letter: char| !letter.is_ascii_digit()).next();
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
+}
+
+fn some(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty() && !text.starts_with('<'))
+}
+
+fn pod(row: &Row<'_>) -> Option<Value> {
+    let (name, status) = (row.cell("NAME"), row.cell("STATUS"));
+    let (ready, of) = row.cell("READY").split_once('/')?;
+    if !is_name(name) {
+        return None;
+    }
+    let mut object = pod_object(
+        name,
+        row.namespace(),
+        status,
+        ready == of,
+        count(row.cell("RESTARTS")),
+    );
+    object["spec"]["nodeName"] = json!(some(row.cell("NODE")).unwrap_or(""));
+    object["status"]["podIP"] = json!(some(row.cell("IP")));
+    Some(object)
+}
+
+/// A pod of which only the printed state is known.
+pub(super) fn pod_object(
+    name: &str,
+    namespace: &str,
+    state: &str,
+    ready: bool,
+    restarts: u64,
+) -> Value {
+    let (phase, waiting) = match state {
+        "Running" | "Pending" | "Failed" | "Succeeded" | "Unknown" => (state, None),
+        "Completed" => ("Succeeded", None),
+        "Evicted" | "OutOfcpu" | "OutOfmemory" | "UnexpectedAdmissionError" => ("Failed", None),
+        "Terminating" | "NotReady" => ("Running", None),
+        "CrashLoopBackOff" | "Error" | "OOMKilled" => ("Running", Some(state)),
+        other => ("Pending", Some(other)),
+    };
+    let reason = (phase == "Failed" && state != "Failed").then_some(state);
+    let (init, container) = match waiting {
+        Some(state) if state.starts_with("Init:") => (state.strip_prefix("Init:"), None),
+        waiting => (None, waiting),
+    };
+    let of = |reason: Option<&str>| match reason {
+        Some(reason) => {
+            json!([{ "name": "", "restartCount": restarts, "state": { "waiting": { "reason": reason } } }])
+        }
+        None => json!([]),
+    };
+    let containers = match (container, init) {
+        (None, None) if restarts > 0 => {
+            json!([{ "name": "", "restartCount": restarts, "ready": ready, "state": { "running": {} } }])
+        }
+        (reason, _) => of(reason),
+    };
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {
+            "name": name, "namespace": namespace,
+            "deletionTimestamp": (state == "Terminating").then_some("unknown"),
+        },
+        "spec": { "nodeName": "" },
+        "status": {
+            "phase": phase, "reason": reason,
+            "conditions": [{ "type": "Ready", "status": if ready && phase == "Running" { "True" } else { "False" } }],
+            // `Init:0/1` is progress and no reason.
+            "initContainerStatuses": of(init.filter(|state| !state.contains('/'))),
+            "containerStatuses": containers,
+        },
+    })
+}
+
+fn node(row: &Row<'_>) -> Option<Value> {
+    let (name, status) = (row.cell("NAME"), row.cell("STATUS"));
+    if !is_name(name) {
+        return None;
+    }
+    let ready = status.split(',').any(|word| word == "Ready");
+    let known = ready || status.contains("NotReady");
+    let conditions = if known {
+        json!([{ "type": "Ready", "status": if ready { "True" } else { "False" } }])
+    } else {
+        json!([])
+    };
+    let address = some(row.cell("INTERNAL-IP"));
+    Some(json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": { "name": name },
+        "spec": { "unschedulable": status.contains("SchedulingDisabled") },
+        "status": {
+            "conditions": conditions,
+            "addresses": address.map(|one| json!([{ "type": "InternalIP", "address": one }])).unwrap_or(json!([])),
+            "nodeInfo": {
+                "kubeletVersion": row.cell("VERSION"),
+                "osImage": row.cell("OS-IMAGE"),
+                "kernelVersion": row.cell("KERNEL-VERSION"),
+                "containerRuntimeVersion": row.cell("CONTAINER-RUNTIME"),
+            },
+        },
+    }))
+}
+
+fn event(row: &Row<'_>) -> Option<Value> {
+    let (kind, name) = row.cell("OBJECT").split_once('/')?;
+    let message = row.cell("MESSAGE");
+    event_object(
+        &About {
+            kind,
+            name,
+            namespace: row.namespace(),
+        },
+        row.cell("TYPE"),
+        row.cell("REASON"),
+        message,
+        1,
+    )
+}
+
+/// What an event is about.
+pub(super) struct About<'a> {
+    pub(super) kind: &'a str,
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+}
+
+/// An event as the API server would give it; its times are not known.
+pub(super) fn event_object(
+    about: &About<'_>,
+    kind: &str,
+    reason: &str,
+    message: &str,
+    times: u64,
+) -> Option<Value> {
+    if !matches!(kind, "Normal" | "Warning") || reason.is_empty() {
+        return None;
+    }
+    Some(json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": { "namespace": about.namespace },
+        "type": kind, "reason": reason, "message": message, "count": times,
+        "involvedObject": { "kind": about.kind, "namespace": about.namespace, "name": about.name },
+    }))
+}
+
+fn runtime_class(row: &Row<'_>) -> Option<Value> {
+    let (name, handler) = (row.cell("NAME"), row.cell("HANDLER"));
+    (is_name(name) && is_name(handler)).then(|| {
+        json!({
+            "apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass",
+            "metadata": { "name": name }, "handler": handler,
+        })
+    })
+}
+
+fn daemon_set(row: &Row<'_>) -> Option<Value> {
+    let name = row.cell("NAME");
+    let number = |column: &str| row.cell(column).parse::<u64>().ok();
+    let (desired, ready) = (number("DESIRED")?, number("READY")?);
+    is_name(name).then(|| {
+        json!({
+            "apiVersion": "apps/v1", "kind": "DaemonSet",
+            "metadata": { "name": name, "namespace": row.namespace() },
+            "status": { "desiredNumberScheduled": desired, "numberReady": ready },
+        })
+    })
+}
+
+/// The cells of a row of a describe's table.
+pub(super) fn row_cells(line: &str) -> Vec<&str> {
+    cells(line)
+}

@@ -1,0 +1,300 @@
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+
+fn objects(text: &str) -> Vec<(u32, Value)> {
+    let found = pieces(text).into_iter();
+    found
+        .filter_map(|piece| match piece.what {
+            What::Object(value) => Some((piece.line, value)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn entries(text: &str) -> Vec<(u32, String)> {
+    let found = pieces(text).into_iter();
+    found
+        .filter_map(|piece| match piece.what {
+            What::Entry(path) => Some((piece.line, path)),
+            What::ContainerdConfig { whole } => Some((piece.line, format!("containerd {whole}"))),
+            What::OperatorValues => Some((piece.line, "values".into())),
+            What::Part(path) => Some((piece.line, path.into())),
+            _ => None,
+        })
+        .collect()
+}
+
+const DESCRIBE: &str = "\
+Name:             gpu-job
+Namespace:        research
+Priority:         0
+Runtime Class Name:  nvidia
+Node:             gpu-1/10.0.0.5
+Labels:           app=job
+                  team=a
+Status:           Pending
+IP:
+Controlled By:  Job/gpu
+Containers:
+  cuda:
+    Container ID:
+    Image:         registry.local/cuda:12
+    State:          Waiting
+      Reason:       CrashLoopBackOff
+    Last State:     Terminated
+      Reason:       Error
+      Message:      first line
+                    second line
+      Exit Code:    127
+    Ready:          False
+    Restart Count:  4
+    Limits:
+      nvidia.com/gpu:  2
+    Environment:
+      NVIDIA_VISIBLE_DEVICES:  all
+Conditions:
+  Type              Status
+  Ready             False
+  PodScheduled      True
+Events:
+  Type     Reason                  Age                From     Message
+  ----     ------                  ----               ----     -------
+  Warning  FailedCreatePodSandBox  3s (x4 over 1m)    kubelet  Failed to create pod sandbox: no runtime for \"nvidia\" is configured
+";
+
+#[test]
+fn a_described_pod_is_a_pod_with_its_states_and_events() {
+    let found = objects(&format!("Please help:\n\n{DESCRIBE}\nThanks\n"));
+    let (line, pod) = &found[0];
+    assert_eq!(
+        (*line, &pod["metadata"]["namespace"]),
+        (3, &Value::from("research"))
+    );
+    assert_eq!(pod["spec"]["runtimeClassName"], "nvidia");
+    assert_eq!(pod["spec"]["nodeName"], "gpu-1");
+    assert_eq!(
+        pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"],
+        "2"
+    );
+    assert_eq!(pod["metadata"]["labels"]["team"], "a");
+    let status = &pod["status"]["containerStatuses"][0];
+    assert_eq!(status["state"]["waiting"]["reason"], "CrashLoopBackOff");
+    assert_eq!(
+        status["lastState"]["terminated"]["message"],
+        "first line second line"
+    );
+    assert_eq!(status["restartCount"], 4);
+    let (line, event) = &found[1];
+    assert_eq!((*line, &event["count"]), (37, &Value::from(4)));
+    assert_eq!(event["involvedObject"]["name"], "gpu-job");
+}
+
+#[test]
+fn tables_of_kubectl_get_are_objects_with_the_namespace_of_the_command() {
+    let text = "\
+$ kubectl get pods -n gpu-operator -o wide
+NAME                READY   STATUS             RESTARTS      AGE   IP          NODE    NOMINATED NODE
+toolkit-abc         0/1     Init:Error         7 (67s ago)   6m    10.1.0.4    gpu-1   <none>
+driver-xyz          1/1     Running            0             6m    10.1.0.5    gpu-1   <none>
+$ kubectl get nodes
+NAME    STATUS                     ROLES    AGE   VERSION
+gpu-1   Ready,SchedulingDisabled   <none>   9d    v1.30.1
+gpu-2   NotReady                   <none>   9d    v1.30.1
+$ kubectl get events
+LAST SEEN   TYPE      REASON    OBJECT       MESSAGE
+3m          Warning   BackOff   pod/worker   Back-off restarting  failed container
+";
+    let found = objects(text);
+    assert_eq!(found.len(), 5);
+    assert_eq!(found[0].0, 3);
+    assert_eq!(found[0].1["metadata"]["namespace"], "gpu-operator");
+    assert_eq!(
+        found[0].1["status"]["initContainerStatuses"][0]["state"]["waiting"]["reason"],
+        "Error"
+    );
+    assert_eq!(found[1].1["status"]["conditions"][0]["status"], "True");
+    assert_eq!(found[2].1["spec"]["unschedulable"], true);
+    assert_eq!(found[3].1["status"]["conditions"][0]["status"], "False");
+    assert_eq!(found[4].1["involvedObject"]["kind"], "pod");
+}
+
+#[test]
+fn configurations_are_told_apart_by_content_and_by_name() {
+    let config = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n  runtime_type = \"io.containerd.runc.v2\"\n";
+    assert_eq!(
+        entries(&format!("here it is\n\n{config}\nbye\n")),
+        [(3, "containerd true".to_owned())]
+    );
+    let cut = config.replace("version = 2", "...");
+    assert_eq!(
+        entries(&format!("x\n{cut}")),
+        [(3, "containerd false".to_owned())]
+    );
+    let named =
+        format!("root@gpu-1:~# cat /etc/containerd/config.toml\n{config}root@gpu-1:~# date\n");
+    assert_eq!(
+        entries(&named),
+        [(2, "rootfs/etc/containerd/config.toml".to_owned())]
+    );
+    // The configuration of the NVIDIA runtime is TOML too and is none of containerd's.
+    assert!(
+        entries(
+            "disable-require = false\n[nvidia-container-cli]\nldcache = \"/etc/ld.so.cache\"\n"
+        )
+        .is_empty()
+    );
+}
+
+#[test]
+fn output_of_the_nodes_programs_goes_to_the_entries_of_a_bundle() {
+    let text = "\
+net.ipv4.ip_forward = 0
+Status: active
+Logging: on (low)
+Default: deny (incoming), allow (outgoing), deny (routed)
+
+# Generated by iptables-save v1.8.7
+*filter
+:FORWARD DROP [0:0]
+-A FORWARD -j ACCEPT
+COMMIT
++----+
+| NVIDIA-SMI 535.1    Driver Version: 535.1    CUDA Version: 12.2 |
++----+
+default via 10.0.0.1 dev eth0
+";
+    let paths: Vec<String> = entries(text).into_iter().map(|(_, path)| path).collect();
+    assert_eq!(
+        paths,
+        [
+            "commands/sysctl.out",
+            "commands/ufw-status-verbose.out",
+            "commands/iptables-save.out",
+            "commands/nvidia-smi.out",
+            "commands/ip-route.out"
+        ]
+    );
+}
+
+#[test]
+fn a_firewall_table_that_is_cut_is_not_evaluated() {
+    assert!(entries("*filter\n:FORWARD DROP [0:0]\n-A FORWARD -j ACCEPT\n").is_empty());
+    assert!(entries("*filter\n:FORWARD DROP [0:0]\n...\nCOMMIT\n").is_empty());
+}
+
+#[test]
+fn yaml_of_any_indentation_is_read_and_a_list_item_by_item() {
+    let text = "  apiVersion: v1\n  kind: List\n  items:\n  - apiVersion: v1\n    kind: Pod\n    metadata:\n      name: a\n  - apiVersion: v1\n    kind: Pod\n    metadata:\n      name: b\n";
+    let found = objects(text);
+    assert_eq!(found.len(), 2);
+    assert_eq!(
+        (found[1].0, &found[1].1["metadata"]["name"]),
+        (8, &Value::from("b"))
+    );
+    let values =
+        "driver:\n  enabled: false\ntoolkit:\n  env:\n  - name: CONTAINERD_CONFIG\n    value: /x\n";
+    assert_eq!(entries(values), [(1, "values".to_owned())]);
+}
+
+#[test]
+fn a_process_line_gives_the_command_line() {
+    let line = "root  990  1.0  2.0 1234 567 ?  Ssl  10:00  0:01 /usr/bin/kubelet --container-runtime-endpoint=unix:///run/containerd/containerd.sock";
+    assert_eq!(entries(line), [(1, "processes.json".to_owned())]);
+    let record: Value = serde_json::from_str(&process_record(line).unwrap()).unwrap();
+    assert_eq!(
+        (&record["pid"], &record["comm"]),
+        (&Value::from(990), &Value::from("kubelet"))
+    );
+    assert_eq!(
+        record["cmdline"][1],
+        "--container-runtime-endpoint=unix:///run/containerd/containerd.sock"
+    );
+}
+
+#[test]
+fn a_text_that_begins_everything_and_ends_nothing_is_given_up() {
+    for line in [
+        "{\"a\": [",
+        "{",
+        "Name: x",
+        "toolkit:",
+        "apiVersion: b",
+        "a = [",
+        "# Generated by iptables-save",
+        "message: a",
+    ] {
+        let text = format!("{line}\n").repeat(20_000);
+        // It ends, which is what is shown: reading each line's rest again would take hours.
+        assert!(pieces(&text).len() <= MOST_PIECES, "{line}");
+    }
+}
+
+/// Fragments whose mixture reaches every recogniser.
+fn fragment() -> impl Strategy<Value = String> {
+    let known = [
+        "Name: x",
+        "  Namespace: y",
+        "Containers:",
+        "  c:",
+        "    State: Waiting",
+        "Events:",
+        "apiVersion: v1",
+        "kind: Pod",
+        "- apiVersion: v1",
+        "items:",
+        "{",
+        "}",
+        "[",
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"}",
+        "version = 2",
+        "[plugins.\"cri\"]",
+        "imports = [",
+        "]",
+        "...",
+        "*filter",
+        "COMMIT",
+        ":A B",
+        "Status: active",
+        "| NVIDIA-SMI 1 |",
+        "=====NVSMI LOG=====",
+        "<nvidia_smi_log>",
+        "</nvidia_smi_log>",
+        "net.a.b = 1",
+        "NAME   READY   STATUS   RESTARTS   AGE",
+        "a   0/1   Error   1   2d",
+        "```",
+        "$ cat /etc/containerd/config.toml",
+        "root@h:~# ps aux",
+        "root 1 /usr/bin/containerd",
+        "toolkit:",
+        "  env: []",
+        "message: a",
+        "    b",
+        "",
+        "NAME   HANDLER   AGE",
+        "1: lo: <UP>",
+        "==> /etc/a.toml <==",
+    ];
+    prop_oneof![
+        6 => prop::sample::select(known.to_vec()).prop_map(str::to_owned),
+        1 => "[ -~]{0,40}",
+        1 => "\\PC{0,20}",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_mixture_is_read_without_a_panic_and_within_its_lines(lines in prop::collection::vec(fragment(), 0..60)) {
+        let text = lines.join("\n");
+        let count = u32::try_from(text.lines().count()).unwrap();
+        let mut before = 0;
+        for piece in pieces(&text) {
+            prop_assert!(piece.line >= 1 && piece.line <= count.max(1));
+            prop_assert!(piece.line >= before, "pieces come in the order of the text");
+            before = piece.line;
+            prop_assert!(piece.text.len() <= text.len() + 1);
+        }
+    }
+}

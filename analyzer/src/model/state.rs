@@ -1,0 +1,209 @@
+//! The state at the end of collection, as pictures and overviews show it: counted and resolved, never judged.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use super::Place;
+
+/// What nodes, GPUs, the GPU stack, the firewall and the container runtimes looked like.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct State {
+    /// Nodes by name.
+    pub nodes: Vec<NodeState>,
+    /// Parts of the GPU stack, in the order in which each needs the one before.
+    pub components: Vec<ComponentState>,
+    /// GPU pods by namespace.
+    pub allocation: Vec<Allocation>,
+    /// What was repeated, the most often repeated first.
+    pub activity: Vec<Activity>,
+    /// Packets followed through the captured firewall.
+    pub packet_paths: Vec<PacketPath>,
+    /// Each containerd's configuration, file by file.
+    pub runtime_layers: Vec<RuntimeLayers>,
+    /// HAMi's settings, where it is installed.
+    pub hami: Option<Hami>,
+}
+
+/// A node and its GPUs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct NodeState {
+    /// Name.
+    pub name: String,
+    /// Whether its Ready condition is true; none if there is no Node object.
+    pub ready: Option<bool>,
+    /// Whether it takes no new pods.
+    pub cordoned: bool,
+    /// Conditions other than Ready that are true, e.g. `DiskPressure`.
+    pub pressures: Vec<String>,
+    /// Whether it is a GPU node: its labels say so, or it has the GPU resource.
+    pub gpu: bool,
+    /// GPUs of `status.capacity`.
+    pub capacity: Option<u64>,
+    /// GPUs of `status.allocatable`: what the scheduler may hand out.
+    pub allocatable: Option<u64>,
+    /// GPUs that pods bound to the node and not ended ask for.
+    pub taken: u64,
+    /// Cards that nvidia-smi listed.
+    pub cards: Vec<Card>,
+    /// Where the Node object stands.
+    pub place: Option<Place>,
+}
+
+/// A GPU as nvidia-smi listed it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Card {
+    /// PCI bus id.
+    pub bus_id: String,
+    /// Product name.
+    pub name: String,
+    /// Degrees Celsius.
+    pub temperature: Option<i64>,
+    /// What nvidia-smi reports as wrong with it, as short phrases; empty means nothing was reported.
+    pub trouble: Vec<String>,
+    /// Where it stands.
+    pub place: Option<Place>,
+}
+
+/// A part of the GPU stack: a workload, or pods without one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ComponentState {
+    /// Which part, e.g. `device-plugin`.
+    pub component: String,
+    /// `daemonset/<ns>/<name>` or the like.
+    pub subject: String,
+    /// Replicas wanted.
+    pub desired: u64,
+    /// Replicas ready.
+    pub ready: u64,
+    /// Tag of its image; empty if the image has none.
+    pub version: String,
+    /// States of its pods that do not do their work, e.g. `CrashLoopBackOff`.
+    pub troubled: Vec<String>,
+    /// Where it stands.
+    pub place: Option<Place>,
+}
+
+/// GPU pods of a namespace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Allocation {
+    /// Namespace.
+    pub namespace: String,
+    /// Pods that ask for GPUs and have not started to run.
+    pub pending: u64,
+    /// Pods that ask for GPUs and do their work.
+    pub running: u64,
+    /// Pods that ask for GPUs, run and do not do their work.
+    pub failing: u64,
+    /// GPUs that all of them ask for.
+    pub gpus: u64,
+    /// GPU memory that running pods ask for (`nvidia.com/gpumem`), in MiB; none if none says so.
+    pub memory_mib: Option<u64>,
+}
+
+/// Something that was repeated over a span of time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Activity {
+    /// `event` or `restarts`.
+    pub kind: String,
+    /// What it concerns.
+    pub subject: String,
+    /// Reason of the event, or the state of the pod.
+    pub what: String,
+    /// First time.
+    pub first: DateTime<Utc>,
+    /// Last time.
+    pub last: DateTime<Utc>,
+    /// How often.
+    pub count: u64,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A packet's way through the captured rules.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct PacketPath {
+    /// Node.
+    pub node: String,
+    /// Question, e.g. `pod to upstream DNS`.
+    pub question: String,
+    /// Packet in words.
+    pub packet: String,
+    /// `accepted`, `dropped`, `rejected`, `undecided` or `not-evaluated`.
+    pub verdict: String,
+    /// Rules met, in order; the last one decides.
+    pub steps: Vec<PathStep>,
+    /// Steps that are not in `steps`: the middle of a long way.
+    pub left_out: u64,
+    /// What decides, as a sentence.
+    pub decided_by: String,
+}
+
+/// A rule or policy that a packet met.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PathStep {
+    /// Table and chain, e.g. `filter FORWARD`.
+    pub chain: String,
+    /// The rule as written.
+    pub rule: String,
+    /// What happens there.
+    pub does: String,
+    /// Where it stands; none for what a program adds by itself.
+    pub place: Option<Place>,
+}
+
+/// A containerd's configuration as layers: each file lies on the one before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RuntimeLayers {
+    /// Node.
+    pub node: String,
+    /// Instance, e.g. `snap.k8s.containerd.service`.
+    pub instance: String,
+    /// `yes`, `no` or `unknown`.
+    pub used_by_kubelet: String,
+    /// Whether every file that decides was captured.
+    pub complete: bool,
+    /// Layers, the lowest first: what is built in, then files in the order of reading.
+    pub layers: Vec<Layer>,
+}
+
+/// One file, or what is built in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Layer {
+    /// Path on the host, or `built into containerd`.
+    pub file: String,
+    /// Why it is read, e.g. `imported by /etc/containerd/config.toml:3`.
+    pub because: String,
+    /// Settings of it that matter to pods.
+    pub settings: Vec<LayerSetting>,
+}
+
+/// A setting of a layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LayerSetting {
+    /// Short name, e.g. `handler nvidia` or `default runtime`.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// False if a later layer sets it anew.
+    pub in_effect: bool,
+    /// Where it stands; none for what is built in.
+    pub place: Option<Place>,
+}
+
+/// HAMi as it is set up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Hami {
+    /// Settings that were read, e.g. `deviceMemoryScaling`.
+    pub settings: Vec<HamiSetting>,
+}
+
+/// A setting of HAMi.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HamiSetting {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub value: String,
+    /// Where it stands.
+    pub place: Place,
+}

@@ -1,0 +1,218 @@
+//! State at a Glance: nodes, GPUs and the GPU stack at the end of collection, and what was repeated until then.
+
+use super::{Section, SectionCtx, limited};
+use crate::model::state::{Activity, ComponentState, NodeState};
+use crate::model::{Analysis, Figure};
+use crate::report::blocks::{Block, Rich};
+use crate::report::svg::{activity, layers, nodes, packet_path};
+use crate::report::words;
+
+pub(super) static SECTION: Section = Section {
+    id: "state",
+    title: "State at a Glance",
+    build,
+};
+
+fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    let state = &analysis.state;
+    let mut blocks = Vec::new();
+    if state.nodes.is_empty() && state.components.is_empty() {
+        blocks.push(Block::paragraph(
+            "The input holds no Node object, no list of GPUs and no workload of the GPU stack, so nothing can be said of them.",
+        ));
+    } else {
+        blocks.push(Block::Figure {
+            title: nodes::TITLE.to_owned(),
+            captioned: true,
+            svg: nodes::draw("state-figure", state),
+            text: String::new(),
+        });
+    }
+    if !state.nodes.is_empty() {
+        let rows = state.nodes.iter().map(|node| node_row(node, ctx));
+        blocks.extend(table(
+            "Nodes",
+            &["Node", "State", "GPUs", "Cards", "Where it stands"],
+            rows.collect(),
+            ctx,
+        ));
+    }
+    if !state.components.is_empty() {
+        let rows = state.components.iter().map(|part| part_row(part, ctx));
+        blocks.extend(table(
+            "GPU stack",
+            &[
+                "Part",
+                "Ready",
+                "Version",
+                "State of its pods",
+                "Where it stands",
+            ],
+            rows.collect(),
+            ctx,
+        ));
+    }
+    if !state.activity.is_empty() {
+        blocks.push(Block::heading(3, "activity", "What was repeated"));
+        blocks.push(Block::Figure {
+            title: activity::TITLE.to_owned(),
+            captioned: true,
+            svg: activity::draw("activity-figure", &state.activity, analysis.reference_time),
+            text: String::new(),
+        });
+        let rows = state.activity.iter().map(|row| activity_row(row, ctx));
+        blocks.extend(table(
+            "Restarts and warning events",
+            &[
+                "What",
+                "Of what",
+                "How often",
+                "First",
+                "Last",
+                "Where it stands",
+            ],
+            rows.take(ctx.limits.evidence).collect(),
+            ctx,
+        ));
+    }
+    blocks.extend(without_a_cause(analysis));
+    blocks
+}
+
+fn table(
+    caption: &str,
+    columns: &[&str],
+    mut rows: Vec<Vec<Rich>>,
+    ctx: &SectionCtx,
+) -> Vec<Block> {
+    let more = limited(&mut rows, ctx.limits.rows, "report.json");
+    let Block::Table { columns, .. } = Block::table(caption, columns, Vec::new()) else {
+        return Vec::new();
+    };
+    let table = Block::Table {
+        caption: caption.to_owned(),
+        columns,
+        rows,
+        titled: true,
+        row_heads: true,
+    };
+    std::iter::once(table).chain(more).collect()
+}
+
+fn node_row(node: &NodeState, ctx: &SectionCtx) -> Vec<Rich> {
+    let mut cards = Rich::new();
+    for (index, card) in node.cards.iter().take(8).enumerate() {
+        cards = cards
+            .text(if index == 0 { "" } else { "; " })
+            .text(format!("{} ", card.name))
+            .code(card.bus_id.clone());
+        if let Some(degrees) = card.temperature {
+            cards = cards.text(format!(" {degrees} °C"));
+        }
+        for trouble in &card.trouble {
+            cards = cards.text(", ").strong(trouble.clone());
+        }
+    }
+    if node.cards.is_empty() {
+        cards = Rich::from("not listed: no output of nvidia-smi");
+    } else if node.cards.len() > 8 {
+        cards = cards.text(format!("; {} more in report.json", node.cards.len() - 8));
+    }
+    let place = node
+        .place
+        .as_ref()
+        .or(node.cards.first().and_then(|card| card.place.as_ref()));
+    vec![
+        Rich::new().code(node.name.clone()),
+        Rich::from(nodes::condition(node)),
+        Rich::from(nodes::gpus(node)),
+        cards,
+        place.map_or_else(Rich::new, |place| ctx.place(Rich::new(), place)),
+    ]
+}
+
+fn part_row(part: &ComponentState, ctx: &SectionCtx) -> Vec<Rich> {
+    let ready = format!("{} of {}", part.ready, part.desired);
+    let state = if part.troubled.is_empty() && nodes::is_well(part) {
+        Rich::from("no trouble seen")
+    } else if part.troubled.is_empty() {
+        Rich::new().strong("not every replica is ready")
+    } else {
+        Rich::new().strong(part.troubled.join(", "))
+    };
+    vec![
+        Rich::new().code(part.subject.clone()),
+        Rich::from(ready),
+        if part.version.is_empty() {
+            Rich::from("not said")
+        } else {
+            Rich::new().code(part.version.clone())
+        },
+        state,
+        part.place
+            .as_ref()
+            .map_or_else(Rich::new, |place| ctx.place(Rich::new(), place)),
+    ]
+}
+
+fn activity_row(row: &Activity, ctx: &SectionCtx) -> Vec<Rich> {
+    let what = if row.kind == "restarts" {
+        format!("restarts ({})", row.what)
+    } else {
+        row.what.clone()
+    };
+    vec![
+        Rich::from(what),
+        Rich::new().code(row.subject.clone()),
+        Rich::from(row.count.to_string()),
+        Rich::from(words::time(row.first)),
+        Rich::from(words::time(row.last)),
+        ctx.place(Rich::new(), &row.place),
+    ]
+}
+
+/// Drawings of what was resolved where no cause shows them: a reader wants to see that it is well, too.
+fn without_a_cause(analysis: &Analysis) -> Vec<Block> {
+    let shown = |wanted: fn(&Figure) -> bool| {
+        let mut figures = analysis.incidents.iter().flat_map(|one| &one.figures);
+        figures.any(wanted)
+    };
+    let mut blocks = Vec::new();
+    if !shown(|figure| matches!(figure, Figure::RuntimeLayers(_))) {
+        for (nth, one) in analysis.state.runtime_layers.iter().take(4).enumerate() {
+            let figure = Figure::RuntimeLayers(one.clone());
+            blocks.push(draw(&figure, &format!("state-layers-{}", nth + 1)));
+        }
+    }
+    if !shown(|figure| matches!(figure, Figure::PacketPath(_))) {
+        for (nth, one) in analysis.state.packet_paths.iter().take(1).enumerate() {
+            let figure = Figure::PacketPath(one.clone());
+            blocks.push(draw(&figure, &format!("state-path-{}", nth + 1)));
+        }
+    }
+    if !blocks.is_empty() {
+        blocks.insert(
+            0,
+            Block::heading(3, "resolved", "What the configuration comes to"),
+        );
+    }
+    blocks
+}
+
+/// A drawing of the model as a block.
+pub(super) fn draw(figure: &Figure, id: &str) -> Block {
+    match figure {
+        Figure::PacketPath(path) => Block::Figure {
+            title: packet_path::title(path),
+            captioned: true,
+            svg: packet_path::draw(id, path),
+            text: packet_path::text_form(path),
+        },
+        Figure::RuntimeLayers(one) => Block::Figure {
+            title: layers::title(one),
+            captioned: true,
+            svg: layers::draw(id, one),
+            text: layers::text_form(one),
+        },
+    }
+}

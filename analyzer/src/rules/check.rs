@@ -1,0 +1,439 @@
+//! The static checks of a rule file: whatever could go wrong when it runs is said before, with its place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::compile::{RuleError, field_tests, regex};
+use super::file::{Kind, RuleFile, Signal};
+use super::position::locate;
+use super::{Rule, template};
+use crate::diagnose::table_names;
+use crate::facts::KINDS;
+use crate::fix::change::Change;
+use crate::scan::literals;
+use crate::sources;
+
+/// Something wrong with a file: where to look for it, and what it is.
+struct Fault {
+    path: Vec<String>,
+    word: String,
+    what: String,
+}
+
+fn fault(path: &[&str], word: &str, what: impl Into<String>) -> Fault {
+    Fault {
+        path: path.iter().map(|key| (*key).to_owned()).collect(),
+        word: word.to_owned(),
+        what: what.into(),
+    }
+}
+
+fn known<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Everything that is wrong with a file by itself, in the order of its lines.
+pub(super) fn check(name: &str, text: &str, file: &RuleFile) -> Vec<RuleError> {
+    let mut faults = Vec::new();
+    names(name, file, &mut faults);
+    let mut fields: BTreeMap<&str, Option<Vec<String>>> = BTreeMap::new();
+    for (id, signal) in &file.signals {
+        fields.insert(id, self::signal(id, signal, &mut faults));
+    }
+    groups(file, &mut faults);
+    texts(file, &fields, &mut faults);
+    chain(file, &mut faults);
+    let mut errors: Vec<RuleError> = faults
+        .into_iter()
+        .map(|fault| {
+            let path: Vec<&str> = fault.path.iter().map(String::as_str).collect();
+            RuleError {
+                file: name.to_owned(),
+                at: Some(locate(text, &path, &fault.word)),
+                what: fault.what,
+            }
+        })
+        .collect();
+    errors.sort_by_key(|error| error.at.map(|at| (at.line, at.column)));
+    errors
+}
+
+fn names(name: &str, file: &RuleFile, faults: &mut Vec<Fault>) {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let stem = base.trim_end_matches(".yaml").trim_end_matches(".yml");
+    if file.id != stem {
+        let what = format!("id {:?} must be the file's name, {stem:?}", file.id);
+        faults.push(fault(&["id"], &file.id, what));
+    }
+    if !template::names(&file.title).is_empty() {
+        let what =
+            "title must hold without facts; put the sentence with {signal.field} under headline";
+        faults.push(fault(&["title"], "{", what));
+    }
+    for need in &file.needs {
+        if sources::find(need).is_none() {
+            let sources = known(sources::SOURCES.iter().map(|source| source.id));
+            let what = format!("needs unknown source {need:?}; known: {sources}");
+            faults.push(fault(&["needs"], need, what));
+        }
+    }
+    for table in &file.tables {
+        if !table_names().any(|name| name == table) {
+            let what = format!("unknown table {table:?}; known: {}", known(table_names()));
+            faults.push(fault(&["tables"], table, what));
+        }
+    }
+}
+
+/// Checks a signal; gives the names that its sentences may use, if what it looks for is understood.
+fn signal(id: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<String>> {
+    let at = ["signals", id];
+    let names = match (&signal.fact, &signal.line) {
+        (Some(kind), None) => fact(id, kind, signal, faults)?,
+        (None, Some(line)) => self::line(id, line, signal, faults)?,
+        _ => {
+            faults.push(fault(
+                &at,
+                "",
+                format!("signal {id}: give either fact or line"),
+            ));
+            return None;
+        }
+    };
+    if let Some(speaker) = &signal.speaker
+        && let Err(what) = regex(speaker)
+    {
+        faults.push(fault(
+            &["signals", id, "speaker"],
+            speaker,
+            format!("signal {id}: speaker: {what}"),
+        ));
+    }
+    for name in template::names(&signal.says) {
+        if !names.iter().any(|known| known == name) {
+            let what = format!(
+                "signal {id}: {{{name}}} is not known here; known: {}",
+                names.join(", ")
+            );
+            faults.push(fault(
+                &["signals", id, "says"],
+                &format!("{{{name}}}"),
+                what,
+            ));
+        }
+    }
+    Some(names)
+}
+
+fn fact(id: &str, kind: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<String>> {
+    let at = ["signals", id, "where"];
+    let Some(info) = KINDS.iter().find(|info| info.kind == kind) else {
+        let kinds = known(KINDS.iter().map(|info| info.kind));
+        let what = format!("signal {id}: unknown fact {kind:?}; known: {kinds}");
+        faults.push(fault(&["signals", id, "fact"], kind, what));
+        return None;
+    };
+    for (field, condition) in &signal.conditions {
+        // `conditions.Ready` is the entry `Ready` of the map `conditions`.
+        let name = field.split('.').next().unwrap_or(field);
+        if !info.fields.iter().any(|known| known.name == name) {
+            let fields = known(info.fields.iter().map(|field| field.name));
+            let what = format!("signal {id}: fact {kind} has no field {field:?}; it has: {fields}");
+            faults.push(fault(&at, field, what));
+        }
+        if let Err(what) = field_tests(condition) {
+            faults.push(fault(
+                &at,
+                field,
+                format!("signal {id}: field {field}: {what}"),
+            ));
+        }
+    }
+    if !signal.channels.is_empty() {
+        let what = format!("signal {id}: in belongs to line; a fact has no channel");
+        faults.push(fault(&["signals", id, "in"], "", what));
+    }
+    let fields = info.fields.iter().map(|field| field.name.to_owned());
+    Some(
+        fields
+            .chain(["subject", "host_file"].map(str::to_owned))
+            .collect(),
+    )
+}
+
+fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<String>> {
+    let at = ["signals", id, "line"];
+    if !signal.conditions.is_empty() {
+        let what =
+            format!("signal {id}: where belongs to fact; a line is tested by its expression");
+        faults.push(fault(&["signals", id, "where"], "", what));
+    }
+    let expression = match regex(line) {
+        Ok(expression) => expression,
+        Err(what) => {
+            faults.push(fault(&at, "", format!("signal {id}: {what}")));
+            return None;
+        }
+    };
+    if literals::required(line).is_none() {
+        let what = format!(
+            "signal {id}: expression {line:?} has no text of {} or more characters that every match \
+             contains; it would be tried on every line of every log",
+            literals::MIN_LITERAL
+        );
+        faults.push(fault(&at, "", what));
+    }
+    let captures = expression.capture_names().flatten().map(str::to_owned);
+    Some(
+        captures
+            .chain(["subject", "speaker", "line", "host_file"].map(str::to_owned))
+            .collect(),
+    )
+}
+
+fn groups(file: &RuleFile, faults: &mut Vec<Fault>) {
+    let levels = [
+        ("confirmed", &file.confirmed),
+        ("likely", &file.likely),
+        ("possible", &file.possible),
+        ("ruled_out", &file.ruled_out),
+    ];
+    for (level, groups) in levels {
+        for group in groups {
+            for name in group.all.iter().chain(&group.any).chain(&group.none) {
+                known_signal(file, &[level], name, faults);
+            }
+            if group.all.is_empty() && group.any.is_empty() {
+                let what = "a group needs at least one signal under all or any: what is not seen proves nothing";
+                faults.push(fault(&[level], "none", what));
+            }
+        }
+    }
+    for name in &file.symptoms {
+        known_signal(file, &["symptoms"], name, faults);
+    }
+    for name in file.observations.iter().flat_map(|one| &one.shows) {
+        known_signal(file, &["observations"], name, faults);
+    }
+    if file.kind == Kind::Cause && levels[..3].iter().all(|(_, groups)| groups.is_empty()) {
+        let what = "no group under confirmed, likely or possible: it could never fire";
+        faults.push(fault(&["id"], "", what));
+    }
+}
+
+fn known_signal(file: &RuleFile, at: &[&str], name: &str, faults: &mut Vec<Fault>) {
+    if !file.signals.contains_key(name) {
+        let signals = known(file.signals.keys().map(String::as_str));
+        let what = format!("unknown signal {name:?}; the file defines: {signals}");
+        faults.push(fault(at, name, what));
+    }
+}
+
+fn texts(file: &RuleFile, fields: &BTreeMap<&str, Option<Vec<String>>>, faults: &mut Vec<Fault>) {
+    let remedy = &file.remedy;
+    let mut all: Vec<(&str, &str)> = vec![
+        ("summary", &file.summary),
+        ("explanation", &file.explanation),
+        ("remedy", &remedy.title),
+    ];
+    all.extend(file.headline.as_deref().map(|text| ("headline", text)));
+    all.extend(
+        file.chain
+            .iter()
+            .flatten()
+            .map(|text| ("chain", text.as_str())),
+    );
+    for one in &file.observations {
+        all.extend([&one.ask, &one.run, &one.so].map(|text| ("observations", text.as_str())));
+    }
+    for step in remedy.steps.iter().chain(&remedy.verify) {
+        let texts = [Some(&step.text), step.run.as_ref(), step.expect.as_ref()];
+        all.extend(
+            texts
+                .into_iter()
+                .flatten()
+                .map(|text| ("remedy", text.as_str())),
+        );
+    }
+    all.extend(
+        remedy
+            .files
+            .iter()
+            .map(|one| ("remedy", one.content.as_str())),
+    );
+    let lists = remedy.mitigate.iter().chain(&remedy.prevent);
+    all.extend(lists.map(|text| ("remedy", text.as_str())));
+    let changes: Vec<String> = remedy.changes.iter().flat_map(Change::texts).collect();
+    all.extend(changes.iter().map(|text| ("changes", text.as_str())));
+    for (key, text) in all {
+        for name in template::names(text) {
+            let is_known = name.split_once('.').is_some_and(|(signal, field)| {
+                fields.get(signal).is_some_and(|names| {
+                    names
+                        .as_ref()
+                        .is_none_or(|names| names.iter().any(|known| known == field))
+                })
+            });
+            if !is_known {
+                let what = format!(
+                    "{{{name}}} is not known here: write {{signal.field}} with a signal of this file"
+                );
+                faults.push(fault(&[key], &format!("{{{name}}}"), what));
+            }
+        }
+    }
+}
+
+/// The arrows from root to symptom must not lead back.
+fn chain(file: &RuleFile, faults: &mut Vec<Fault>) {
+    let mut after: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for [from, to] in &file.chain {
+        if leads(&after, to, from) {
+            let what =
+                format!("the chain leads back to {from:?}: an effect cannot be its own cause");
+            faults.push(fault(&["chain"], to, what));
+        }
+        after.entry(from).or_default().insert(to);
+    }
+}
+
+/// Whether one name leads to another, or is it.
+fn leads(after: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool {
+    let mut open = vec![from];
+    let mut seen = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if name == to {
+            return true;
+        }
+        if seen.insert(name) {
+            open.extend(after.get(name).into_iter().flatten());
+        }
+    }
+    false
+}
+
+/// What is wrong between rules: causes that `explains` names and that no rule has, and cycles. Each is
+/// said of the file that could be changed, given with its text.
+pub(super) fn links(rules: &[Rule], texts: &BTreeMap<String, (String, String)>) -> Vec<RuleError> {
+    let ids: BTreeSet<&str> = rules.iter().map(|rule| rule.file.id.as_str()).collect();
+    let after: BTreeMap<&str, BTreeSet<&str>> = rules
+        .iter()
+        .map(|rule| {
+            let effects = rule.file.explains.iter().map(String::as_str);
+            (rule.file.id.as_str(), effects.collect())
+        })
+        .collect();
+    let mut errors = Vec::new();
+    for rule in rules {
+        let id = rule.file.id.as_str();
+        let Some((name, text)) = texts.get(id) else {
+            continue;
+        };
+        for effect in &rule.file.explains {
+            let what = if !ids.contains(effect.as_str()) {
+                format!("explains unknown cause {effect:?}")
+            } else if leads(&after, effect, id) {
+                format!("explains {effect:?}, which explains {id:?} in turn: a cycle")
+            } else {
+                continue;
+            };
+            errors.push(RuleError {
+                file: name.clone(),
+                at: Some(locate(text, &["explains"], effect)),
+                what,
+            });
+        }
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compile::{Trust, compile};
+
+    const GOOD: &str = "\
+id: a
+title: A thing broke
+family: node
+severity: low
+signals:
+  seen:
+    line: 'thing (?P<name>\\w+) broke'
+    says: the thing {name} broke
+  fact:
+    fact: pod
+    where: { phase: Pending }
+    says: '{namespace}/{name} waits'
+likely:
+  - all: [seen]
+summary: It was {seen.name}.
+";
+
+    fn errors(text: &str) -> Vec<String> {
+        match compile("dir/a.yaml", text, Trust::Foreign, &mut Vec::new()) {
+            Ok(_) => Vec::new(),
+            Err(errors) => errors.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// What the checker says of the good rule with one text replaced.
+    fn says(from: &str, to: &str) -> String {
+        assert!(GOOD.contains(from), "{from}");
+        errors(&GOOD.replace(from, to)).join("\n")
+    }
+
+    #[test]
+    fn each_kind_of_mistake_is_said_with_its_place() {
+        assert!(errors(GOOD).is_empty(), "{:?}", errors(GOOD));
+        for (from, to, place, what) in [
+            ("fact: pod", "fact: pud", ":10:11", "unknown fact"),
+            ("phase:", "fase:", ":11:14", "no field"),
+            ("all: [seen]", "all: [sen]", ":14:11", "unknown signal"),
+            ("{seen.name}", "{seen.nam}", ":15:17", "not known here"),
+            (
+                "thing {name} broke",
+                "thing {nam} broke",
+                ":8:21",
+                "not known here",
+            ),
+            ("(?P<name>", "(?P<name", ":7:5", "does not compile"),
+            (
+                "'thing (?P<name>\\w+) broke'",
+                "'(?P<name>\\w+)'",
+                ":7:5",
+                "no text of",
+            ),
+            (
+                "family: node",
+                "family: node\nneeds: [jurnal]",
+                ":4:9",
+                "unknown source",
+            ),
+            (
+                "family: node",
+                "family: node\ntables: [egress]",
+                ":4:10",
+                "unknown table",
+            ),
+            (
+                "family: node",
+                "family: node\nchain: [[x, y], [y, x]]",
+                "",
+                "leads back",
+            ),
+            ("id: a", "id: b", ":1:5", "the file's name"),
+            ("severity: low", "severty: low", ":", "severty"),
+        ] {
+            let said = says(from, to);
+            assert!(said.contains(&format!("dir/a.yaml{place}")), "{said}");
+            assert!(said.contains(what), "{said}");
+        }
+    }
+
+    #[test]
+    fn all_mistakes_of_a_file_are_said_at_once() {
+        let text = GOOD
+            .replace("fact: pod", "fact: pud")
+            .replace("[seen]", "[sen]");
+        assert_eq!(errors(&text).len(), 2);
+    }
+}

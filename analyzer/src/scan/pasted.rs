@@ -1,0 +1,263 @@
+//! Pieces of loose texts on their way into the facts: objects at once, entries of a node when it is known
+//! what the node is called.
+//!
+//! An entry gets the path that it would have in a bundle, so that parsers and derivers need not know that
+//! it was pasted. [`Origins`] leads every place back to the text that a person gave.
+
+use std::collections::BTreeMap;
+
+use crate::facts::Facts;
+use crate::facts::kube::{Node, Pod};
+use crate::loose::{self, What};
+use crate::model::{Place, Problem};
+use crate::parsers::{Channel, Document, Parsed, Read, Said};
+
+use super::{Router, guarded};
+
+/// What a node is called that no evidence names.
+pub const UNNAMED_NODE: &str = "unnamed-node";
+/// Below `nodes/<node>/`: containerd configurations of which it is not known whose they are.
+pub const CONFIGS: &str = "pasted/containerd/";
+/// Values of the GPU Operator's chart.
+pub const OPERATOR_VALUES: &str = "helm/pasted/values.yaml";
+
+/// Where pasted entries really stand: the text and the line of their first line.
+pub type Origins = BTreeMap<String, Place>;
+
+/// Leads a place in a pasted entry back to the text it was pasted in.
+pub fn original(origins: &Origins, place: &Place) -> Option<Place> {
+    let origin = origins.get(&place.path)?;
+    let before = place.line.unwrap_or(1).saturating_sub(1);
+    Some(Place {
+        path: origin.path.clone(),
+        line: origin.line.map(|line| line.saturating_add(before)),
+    })
+}
+
+/// A piece that belongs to a node.
+pub(super) struct Entry {
+    what: What,
+    host: Option<String>,
+    text: String,
+    origin: Place,
+}
+
+/// What a text gave.
+#[derive(Default)]
+pub(super) struct Pieces {
+    /// From its Kubernetes objects and folded messages.
+    pub(super) parsed: Vec<Parsed>,
+    /// Its pieces of nodes.
+    pub(super) entries: Vec<Entry>,
+    /// Lists of a bundle that its objects are a part of, and where the first of them stands.
+    pub(super) lists: Origins,
+}
+
+/// Recognises the pieces of a text.
+pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
+    let mut pieces = Pieces::default();
+    let found = std::panic::AssertUnwindSafe(|| loose::pieces(text));
+    let Ok(found) = std::panic::catch_unwind(found) else {
+        let place = Place {
+            path: path.to_owned(),
+            line: None,
+        };
+        let text = "was searched for lines only; recognising its pieces failed, which is a bug in casefile";
+        pieces.parsed.push(Parsed::problem(place, text));
+        return pieces;
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    for piece in found {
+        let origin = Place {
+            path: path.to_owned(),
+            line: Some(piece.line),
+        };
+        let extent = piece.text.lines().count();
+        if let Some(list) = list_of(&piece.what) {
+            pieces
+                .lists
+                .entry(list.into())
+                .or_insert_with(|| origin.clone());
+        }
+        let parsed = match &piece.what {
+            What::Object(object) => loose::read_object(router, object, origin)
+                .into_iter()
+                .collect(),
+            What::Json => loose::read_json(router, &piece.text, path, piece.line),
+            What::Message => vec![message(&piece.text, origin)],
+            _ => {
+                pieces.entries.push(Entry {
+                    what: piece.what,
+                    host: piece.host,
+                    text: piece.text,
+                    origin,
+                });
+                continue;
+            }
+        };
+        for mut one in parsed {
+            point(&mut one, &lines, extent);
+            pieces.parsed.push(one);
+        }
+    }
+    pieces
+}
+
+/// The list that a bundle would hold an object in, as far as coverage tells lists apart.
+fn list_of(what: &What) -> Option<&'static str> {
+    match what {
+        What::Object(object) if object.get("kind").is_some_and(|kind| kind == "Event") => {
+            Some("cluster-resources/events/pasted.json")
+        }
+        What::Object(_) | What::Json => Some("cluster-resources/pods/pasted.json"),
+        _ => None,
+    }
+}
+
+/// A message that goes over several lines, as one.
+fn message(text: &str, place: Place) -> Parsed {
+    let joined: Vec<&str> = text.lines().map(str::trim).collect();
+    Parsed {
+        said: vec![Said {
+            channel: Channel::Text,
+            subject: String::new(),
+            text: joined.join(" "),
+            place,
+            at: None,
+            count: 1,
+        }],
+        ..Parsed::default()
+    }
+}
+
+/// Moves each statement about an object to the line of the text that shows it, and quotes that line.
+fn point(parsed: &mut Parsed, lines: &[&str], extent: usize) {
+    let first =
+        |place: &Place| usize::try_from(place.line.unwrap_or(1).saturating_sub(1)).unwrap_or(0);
+    for fact in &mut parsed.facts {
+        fact.rewrite(&mut |place, text| {
+            let start = first(place);
+            // The parser quotes what it found as `"field":"value"`.
+            let value = text.rsplit('"').nth(1).unwrap_or("").to_owned();
+            let at = line_with(lines, start, extent, &value);
+            place.line = u32::try_from(at + 1).ok();
+            *text = quote(lines, at);
+        });
+    }
+    for said in &mut parsed.said {
+        let start = first(&said.place);
+        let head: String = said
+            .text
+            .split(": ")
+            .last()
+            .unwrap_or("")
+            .chars()
+            .take(24)
+            .collect();
+        let at = line_with(lines, start, extent, &head);
+        said.place.line = u32::try_from(at + 1).ok();
+        said.subject = said.subject.replace("//", "/");
+    }
+}
+
+fn line_with(lines: &[&str], start: usize, extent: usize, value: &str) -> usize {
+    let end = start.saturating_add(extent).min(lines.len());
+    let range = lines.get(start..end).unwrap_or(&[]);
+    let at = range.iter().position(|line| line.contains(value));
+    start + at.filter(|_| value.len() > 1).unwrap_or(0)
+}
+
+fn quote(lines: &[&str], at: usize) -> String {
+    const LONGEST: usize = 400;
+    crate::facts::excerpt(lines.get(at).map_or("", |line| line.trim()), LONGEST)
+}
+
+/// What a node is called: as the only node that any object names.
+pub(super) fn node_name(facts: &Facts) -> String {
+    let only = |mut names: Vec<&str>| {
+        names.retain(|name| !name.is_empty());
+        names.sort_unstable();
+        names.dedup();
+        match names.as_slice() {
+            [one] => Some((*one).to_owned()),
+            _ => None,
+        }
+    };
+    let nodes = facts
+        .table::<Node>()
+        .iter()
+        .map(|node| node.data.name.as_str());
+    let hosts = facts
+        .table::<Pod>()
+        .iter()
+        .map(|pod| pod.data.node.as_str());
+    only(nodes.collect())
+        .or_else(|| only(hosts.collect()))
+        .unwrap_or_else(|| UNNAMED_NODE.into())
+}
+
+/// An entry as it would lie in a bundle.
+pub(super) struct Placed {
+    pub(super) path: String,
+    pub(super) text: String,
+    pub(super) origin: Place,
+    pub(super) parsed: Parsed,
+}
+
+/// Gives an entry its path and reads it. `number` tells apart what has no path of its own.
+pub(super) fn place(router: &Router, entry: Entry, node: &str, number: usize) -> Placed {
+    let node = entry.host.as_deref().unwrap_or(node);
+    let path = match &entry.what {
+        What::Entry(path) => format!("nodes/{node}/{path}"),
+        What::Part(path) => format!("nodes/{node}/pasted/{number}/{path}"),
+        What::ContainerdConfig { whole } => {
+            let kind = if *whole { "whole" } else { "part" };
+            format!("nodes/{node}/{CONFIGS}{kind}/{number}.toml")
+        }
+        _ => OPERATOR_VALUES.to_owned(),
+    };
+    let text = match &entry.what {
+        What::ContainerdConfig { .. } => loose::without_elisions(&entry.text),
+        What::Part(_) => loose::process_record(&entry.text).unwrap_or_default(),
+        _ => entry.text,
+    };
+    let reader = match &entry.what {
+        What::Entry(_) => router.parser(&path),
+        What::Part(whole) => router.parser(&format!("nodes/{node}/{whole}")),
+        _ => None,
+    };
+    let document = Document {
+        path: &path,
+        node,
+        text: &text,
+    };
+    let mut parsed = match reader.map(|reader| (reader.id, reader.read)) {
+        Some((id, Read::Whole(parse))) => guarded(id, &path, || parse(&document)),
+        _ => Parsed::default(),
+    };
+    // Its lines were searched where they stand.
+    parsed.said.clear();
+    Placed {
+        path,
+        text,
+        origin: entry.origin,
+        parsed,
+    }
+}
+
+/// Leads places in pasted entries back to the texts.
+pub(crate) fn lead_back(origins: &Origins, facts: &mut Facts, problems: &mut [Problem]) {
+    if origins.is_empty() {
+        return;
+    }
+    facts.rewrite(&mut |place, _| {
+        if let Some(found) = original(origins, place) {
+            *place = found;
+        }
+    });
+    for problem in problems {
+        if let Some(found) = original(origins, &problem.place) {
+            problem.place = found;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The predicates, in the order in which the scheduler's default plugins run.
+
+mod interpod;
+mod node;
+mod resources;
+mod spread;
+mod volumes;
+
+use serde::Serialize;
+
+use super::api::{Node, Pod};
+use super::cluster::Cluster;
+
+/// What a node was left out for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Predicate {
+    /// The node is cordoned.
+    Unschedulable,
+    /// Another node is named.
+    NodeName,
+    /// A taint.
+    Taint,
+    /// Node selector or affinity.
+    NodeAffinity,
+    /// A port of the node is taken.
+    HostPort,
+    /// Too many pods.
+    MaxPods,
+    /// Too little of a resource.
+    Resource,
+    /// A claim or volume.
+    Volume,
+    /// Topology spread.
+    Spread,
+    /// Affinity to, or away from, pods.
+    PodAffinity,
+    /// HAMi's accounting of GPUs.
+    Hami,
+}
+
+/// Why a node was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reason {
+    /// What for.
+    pub predicate: Predicate,
+    /// In the scheduler's words.
+    pub says: String,
+    /// With names and numbers.
+    pub detail: String,
+    /// Resource that is short, key of the taint; empty for other reasons.
+    pub about: String,
+    /// Displacing pods could not help.
+    pub unresolvable: bool,
+}
+
+impl Reason {
+    fn new(predicate: Predicate, says: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self {
+            predicate,
+            says: says.into(),
+            detail: detail.into(),
+            about: String::new(),
+            unresolvable: true,
+        }
+    }
+
+    fn resolvable(self) -> Self {
+        Self {
+            unresolvable: false,
+            ..self
+        }
+    }
+}
+
+/// What the pod asks of the cluster as a whole, worked out once.
+pub(super) struct Prepared<'a> {
+    pub(super) pod: &'a Pod,
+    pub(super) requests: super::quantity::Resources,
+    interpod: interpod::State<'a>,
+    spread: spread::State<'a>,
+    volumes: volumes::State<'a>,
+    /// What could not be decided, and why.
+    pub(super) open: Vec<String>,
+    /// A reason that rejects the pod before any node is looked at.
+    pub(super) rejected: Option<Reason>,
+}
+
+/// Works out what the filters need, as the scheduler does before it looks at nodes.
+pub(super) fn prepare<'a>(pod: &'a Pod, cluster: &Cluster<'a>) -> Prepared<'a> {
+    let mut open = Vec::new();
+    let volumes = volumes::State::of(pod, cluster, &mut open);
+    let requests = resources::asked(pod, &mut open);
+    if !pod.spec.resource_claims.is_empty() {
+        open.push("it asks for devices through ResourceClaims, which are not evaluated".into());
+    }
+    Prepared {
+        rejected: volumes.rejected(),
+        interpod: interpod::State::of(pod, cluster, &mut open),
+        spread: spread::State::of(pod, cluster),
+        pod,
+        requests,
+        volumes,
+        open,
+    }
+}
+
+/// The reasons of the first predicate that leaves a node out; none if the pod fits there as far as can be seen.
+pub(super) fn filter(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>) -> Vec<Reason> {
+    let pod = prepared.pod;
+    let single = node::unschedulable(pod, node)
+        .or_else(|| node::taint(pod, node, cluster.release))
+        .or_else(|| node::affinity(pod, node))
+        .or_else(|| node::ports(pod, node, cluster));
+    if let Some(reason) = single {
+        return vec![reason];
+    }
+    let short = resources::fit(prepared, node, cluster);
+    if !short.is_empty() {
+        return short;
+    }
+    let last = prepared
+        .volumes
+        .filter(node, cluster)
+        .or_else(|| prepared.spread.filter(pod, node))
+        .or_else(|| prepared.interpod.filter(node));
+    last.into_iter().collect()
+}

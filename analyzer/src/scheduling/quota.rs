@@ -1,0 +1,192 @@
+//! What the API server refuses before a scheduler sees it: quotas of the namespace and limits of single containers.
+
+use super::api::{Container, LimitRange, PodSpec, Quota};
+use super::quantity::{Resources, words};
+use super::requests::{container_requests, pod_limits, pod_requests};
+
+/// A refusal, in the API server's words, and the object that decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// ResourceQuota or LimitRange.
+    pub object: String,
+    /// In the API server's words.
+    pub says: String,
+}
+
+/// A resource of a quota that is used up, or nearly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Resource as the quota names it, e.g. `requests.nvidia.com/gpu`.
+    pub resource: String,
+    /// Used, in the scheduler's units.
+    pub used: i64,
+    /// Limit, in the scheduler's units.
+    pub hard: i64,
+}
+
+/// The rows of a quota.
+pub fn rows(quota: &Quota) -> Vec<Row> {
+    let hard = if quota.status.hard.is_empty() {
+        &quota.spec.hard
+    } else {
+        &quota.status.hard
+    };
+    let row = |(resource, hard): (&str, i64)| Row {
+        resource: resource.to_owned(),
+        used: quota.status.used.of(resource),
+        hard,
+    };
+    hard.iter().map(row).collect()
+}
+
+/// The first quota or limit of its namespace that refuses one more such pod. Quotas with scopes are left out: whether
+/// they count the pod is not evaluated.
+pub fn refuses(
+    pod: &PodSpec,
+    namespace: &str,
+    quotas: &[&Quota],
+    ranges: &[&LimitRange],
+) -> Option<Refusal> {
+    let own = ranges
+        .iter()
+        .filter(|one| one.metadata.namespace == namespace);
+    let ranges: Vec<&LimitRange> = own.copied().collect();
+    let limited = pod.containers.iter().chain(&pod.init_containers);
+    for container in limited {
+        for range in &ranges {
+            if let Some(says) = beyond(container, range) {
+                let object = format!("limitrange/{namespace}/{}", range.metadata.name);
+                return Some(Refusal { object, says });
+            }
+        }
+    }
+    let demand = demand(&defaulted(pod, &ranges));
+    quotas
+        .iter()
+        .filter(|quota| quota.metadata.namespace == namespace)
+        .filter(|quota| quota.spec.scopes.is_empty() && quota.spec.scope_selector.is_none())
+        .find_map(|quota| {
+            let says = exceeded(quota, &demand).or_else(|| unstated(quota, &demand))?;
+            let object = format!("resourcequota/{namespace}/{}", quota.metadata.name);
+            Some(Refusal { object, says })
+        })
+}
+
+/// Requests and limits that LimitRanges fill in.
+fn defaulted(pod: &PodSpec, ranges: &[&LimitRange]) -> PodSpec {
+    let mut pod = pod.clone();
+    let items = ranges.iter().flat_map(|range| &range.spec.limits);
+    let defaults: Vec<_> = items.filter(|item| item.kind == "Container").collect();
+    for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
+        let resources = &mut container.resources;
+        for item in &defaults {
+            fill(&mut resources.limits, &item.default);
+            fill(&mut resources.requests, &item.default_request);
+        }
+    }
+    pod
+}
+
+fn fill(own: &mut Resources, from: &Resources) {
+    for (name, amount) in from.iter() {
+        if own.get(name).is_none() {
+            own.set(name, amount);
+        }
+    }
+}
+
+/// What a quota counts of a pod, under the names that quotas use.
+fn demand(pod: &PodSpec) -> Resources {
+    let mut demand = Resources::default();
+    demand.set("pods", 1);
+    demand.set("count/pods", 1);
+    for (name, amount) in pod_requests(pod).iter() {
+        demand.set(&format!("requests.{name}"), amount);
+        if matches!(name, "cpu" | "memory" | "ephemeral-storage") {
+            demand.set(name, amount);
+        }
+    }
+    for (name, amount) in pod_limits(pod).iter() {
+        demand.set(&format!("limits.{name}"), amount);
+    }
+    demand
+}
+
+fn exceeded(quota: &Quota, demand: &Resources) -> Option<String> {
+    let over: Vec<(Row, i64)> = rows(quota)
+        .into_iter()
+        .filter_map(|row| {
+            let asked = demand.get(&row.resource).filter(|asked| *asked > 0)?;
+            (row.used.saturating_add(asked) > row.hard).then_some((row, asked))
+        })
+        .collect();
+    if over.is_empty() {
+        return None;
+    }
+    let list = |amount: &dyn Fn(&(Row, i64)) -> i64| {
+        let parts: Vec<String> = over
+            .iter()
+            .map(|one| format!("{}={}", one.0.resource, words(&one.0.resource, amount(one))))
+            .collect();
+        parts.join(",")
+    };
+    Some(format!(
+        "exceeded quota: {}, requested: {}, used: {}, limited: {}",
+        quota.metadata.name,
+        list(&|one| one.1),
+        list(&|one| one.0.used),
+        list(&|one| one.0.hard)
+    ))
+}
+
+/// A quota on cpu or memory demands that every pod states them.
+fn unstated(quota: &Quota, demand: &Resources) -> Option<String> {
+    let compute = ["cpu", "memory"].into_iter().flat_map(|name| {
+        [
+            name.to_owned(),
+            format!("requests.{name}"),
+            format!("limits.{name}"),
+        ]
+    });
+    let rows = rows(quota);
+    let mut missing: Vec<String> = compute
+        .filter(|name| rows.iter().any(|row| row.resource == *name) && demand.get(name).is_none())
+        .collect();
+    missing.sort();
+    (!missing.is_empty()).then(|| {
+        let list = missing.join(",");
+        format!("failed quota: {}: must specify {list}", quota.metadata.name)
+    })
+}
+
+fn beyond(container: &Container, range: &LimitRange) -> Option<String> {
+    let items = range
+        .spec
+        .limits
+        .iter()
+        .filter(|item| item.kind == "Container");
+    for item in items {
+        for (name, most) in item.max.iter() {
+            if let Some(limit) = container.resources.limits.get(name)
+                && limit > most
+            {
+                let (most, limit) = (words(name, most), words(name, limit));
+                return Some(format!(
+                    "maximum {name} usage per Container is {most}, but limit is {limit}"
+                ));
+            }
+        }
+        let requests = container_requests(container);
+        for (name, least) in item.min.iter() {
+            if let Some(asked) = requests.get(name)
+                && asked < least
+            {
+                let (least, asked) = (words(name, least), words(name, asked));
+                return Some(format!(
+                    "minimum {name} usage per Container is {least}, but request is {asked}"
+                ));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,262 @@
+//! The verdict over a pending pod, and the sentence that the scheduler would say.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::api::{Node, Pod};
+use super::cluster::{Cluster, Release};
+use super::hami;
+use super::predicates::{Predicate, Reason, filter, prepare};
+use super::requests::{hami_accounts, pod_requests};
+
+/// What the scheduler would do with a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Every node is left out.
+    Unschedulable,
+    /// At least one node takes it.
+    Fits,
+    /// No node is known to take it, and for at least one it could not be decided.
+    Undecided,
+    /// It waits for its scheduling gates, no node is looked at.
+    Gated,
+    /// There are no nodes.
+    NoNodes,
+}
+
+/// What was found for one node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeVerdict {
+    /// Node.
+    pub node: String,
+    /// Why it is left out; empty if nothing that was seen speaks against it.
+    pub reasons: Vec<Reason>,
+}
+
+/// What was found for a pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// What the scheduler would do.
+    pub state: State,
+    /// What it would say; empty unless [`State::Unschedulable`], [`State::Gated`] or [`State::NoNodes`].
+    pub sentence: String,
+    /// A reason that rejects the pod before any node is looked at.
+    pub rejected: Option<Reason>,
+    /// Every node, by name.
+    pub nodes: Vec<NodeVerdict>,
+    /// Nodes where displacing pods of lower priority would make room.
+    pub preemptable: Vec<String>,
+    /// What could not be decided, and why.
+    pub open: Vec<String>,
+}
+
+impl Verdict {
+    fn of(state: State, sentence: impl Into<String>) -> Self {
+        Self {
+            state,
+            sentence: sentence.into(),
+            rejected: None,
+            nodes: Vec::new(),
+            preemptable: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// How many nodes are left out for each reason, in the scheduler's words.
+    pub fn histogram(&self) -> BTreeMap<&str, usize> {
+        let mut counts = BTreeMap::new();
+        for reason in self.nodes.iter().flat_map(|node| &node.reasons) {
+            *counts.entry(reason.says.as_str()).or_default() += 1;
+        }
+        counts
+    }
+}
+
+/// Works out where a pending pod could run, and if nowhere, what the scheduler says.
+pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
+    if let Some(gate) = pod.spec.scheduling_gates.first() {
+        let sentence = "Scheduling is blocked due to non-empty scheduling gates";
+        let mut verdict = Verdict::of(State::Gated, sentence);
+        verdict
+            .open
+            .push(format!("the gate {} is not lifted", gate.name));
+        return verdict;
+    }
+    if cluster.inputs.nodes.is_empty() && cluster.inputs.nodes_complete {
+        return Verdict::of(State::NoNodes, "no nodes available to schedule pods");
+    }
+    let prepared = prepare(pod, cluster);
+    let mut nodes: Vec<&Node> = cluster.inputs.nodes.clone();
+    nodes.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+    let hami = hami_accounts(pod).then(|| hami::Pool::of(cluster));
+    let judged = nodes.iter().map(|node| {
+        let mut reasons = match &prepared.rejected {
+            Some(_) => Vec::new(),
+            None => filter(&prepared, node, cluster),
+        };
+        if !cluster.inputs.pods_complete {
+            // A pod that was not collected may be the one that affinity or spread looks for.
+            reasons
+                .retain(|one| !matches!(one.predicate, Predicate::Spread | Predicate::PodAffinity));
+        }
+        if let (true, None, Some(pool)) = (reasons.is_empty(), &prepared.rejected, &hami) {
+            reasons.extend(pool.filter(pod, node));
+        }
+        NodeVerdict {
+            node: node.metadata.name.clone(),
+            reasons,
+        }
+    });
+    let mut verdict = Verdict::of(State::Unschedulable, "");
+    verdict.nodes = judged.collect();
+    verdict.open = prepared.open;
+    verdict.rejected = prepared.rejected;
+    if !cluster.inputs.pods_complete {
+        verdict
+            .open
+            .push("not all pods were collected, so more may be taken than is counted".into());
+    }
+    if !cluster.inputs.nodes_complete {
+        verdict.open.push("not all nodes were collected".into());
+        verdict.state = State::Undecided;
+        return verdict;
+    }
+    let free = verdict.nodes.iter().any(|node| node.reasons.is_empty());
+    if verdict.rejected.is_none() && free {
+        verdict.state = if verdict.open.is_empty() {
+            State::Fits
+        } else {
+            State::Undecided
+        };
+        return verdict;
+    }
+    let preemption = preemption(pod, cluster, &mut verdict);
+    verdict.sentence = sentence(&verdict, &preemption);
+    verdict
+}
+
+fn sentence(verdict: &Verdict, preemption: &str) -> String {
+    let nodes = verdict.nodes.len();
+    let reasons = match &verdict.rejected {
+        Some(reason) => reason.says.clone(),
+        None => joined(&verdict.histogram()),
+    };
+    let sentence = format!("0/{nodes} nodes are available: {reasons}.");
+    if preemption.is_empty() {
+        sentence
+    } else {
+        format!("{sentence} {preemption}")
+    }
+}
+
+/// Reasons with their counts in the order that the scheduler prints them: sorted as text.
+fn joined(histogram: &BTreeMap<&str, usize>) -> String {
+    let mut parts: Vec<String> = histogram
+        .iter()
+        .map(|(reason, count)| format!("{count} {reason}"))
+        .collect();
+    parts.sort();
+    parts.join(", ")
+}
+
+/// Release from which the plugin for device claims speaks before preemption does.
+const DEVICE_CLAIMS: Release = Release {
+    minor: 34,
+    patch: 0,
+};
+
+/// What the scheduler says of displacing other pods; nothing if that would make room.
+fn preemption(pod: &Pod, cluster: &Cluster<'_>, verdict: &mut Verdict) -> String {
+    let prefix = if cluster.release >= DEVICE_CLAIMS {
+        "no new claims to deallocate, "
+    } else {
+        ""
+    };
+    if pod.spec.preemption_policy == "Never" {
+        return format!("{prefix}preemption: not eligible due to preemptionPolicy=Never.");
+    }
+    let mut says: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut makes_room = Vec::new();
+    for judged in &verdict.nodes {
+        let lost = verdict.rejected.is_some() || judged.reasons.iter().any(|one| one.unresolvable);
+        if lost {
+            *says
+                .entry("Preemption is not helpful for scheduling")
+                .or_default() += 1;
+            continue;
+        }
+        let still = match cluster.node(&judged.node) {
+            Some(node) => without_lower(pod, node, cluster, &judged.reasons),
+            None => Still::NoVictims,
+        };
+        match still {
+            Still::NoVictims => {
+                *says
+                    .entry("No preemption victims found for incoming pod")
+                    .or_default() += 1;
+            }
+            Still::Out(reasons) => {
+                for reason in reasons {
+                    *says.entry(&reason.says).or_default() += 1;
+                }
+            }
+            Still::Room => makes_room.push(judged.node.clone()),
+        }
+    }
+    let nodes = verdict.nodes.len();
+    let text = format!(
+        "{prefix}preemption: 0/{nodes} nodes are available: {}.",
+        joined(&says)
+    );
+    let nobody = makes_room.is_empty();
+    verdict.preemptable = makes_room;
+    if nobody { text } else { String::new() }
+}
+
+/// A node without its pods of lower priority.
+enum Still<'a> {
+    NoVictims,
+    Out(Vec<&'a Reason>),
+    Room,
+}
+
+fn without_lower<'a>(
+    pod: &Pod,
+    node: &Node,
+    cluster: &Cluster<'_>,
+    reasons: &'a [Reason],
+) -> Still<'a> {
+    let load = cluster.load(&node.metadata.name);
+    let (lower, stay): (Vec<&Pod>, Vec<&Pod>) = load
+        .pods
+        .iter()
+        .partition(|other| other.priority() < pod.priority());
+    if lower.is_empty() {
+        return Still::NoVictims;
+    }
+    let asked = pod_requests(&pod.spec);
+    let mut kept = super::quantity::Resources::default();
+    for other in &stay {
+        kept.add(&pod_requests(&other.spec));
+    }
+    let out: Vec<&Reason> = reasons
+        .iter()
+        .filter(|reason| match reason.predicate {
+            Predicate::Resource => {
+                let have = node.status.allocatable.of(&reason.about);
+                asked.of(&reason.about) > have.saturating_sub(kept.of(&reason.about))
+            }
+            Predicate::MaxPods => {
+                i64::try_from(stay.len()).unwrap_or(i64::MAX) >= node.status.allocatable.of("pods")
+            }
+            _ => false,
+        })
+        .collect();
+    if out.is_empty() {
+        Still::Room
+    } else {
+        Still::Out(out)
+    }
+}

@@ -1,0 +1,157 @@
+//! `host/links.json`: the driver, speed, errors and offload settings of links that carry traffic between machines.
+//! Broken checksum offload on a tunnel lets pings through and nothing else.
+
+use serde_json::{Map, Value};
+
+use crate::exec::{self, Call};
+use crate::files::json_lines;
+use crate::host::Host;
+use crate::redact::Content;
+use crate::source::{PlanCtx, PlanItem, SourceCtx};
+use crate::sysfs::{attributes, counters, link_name};
+use crate::take::Tally;
+
+const LINKS: &str = "/sys/class/net";
+/// Links of pods, of which there are hundreds, alike.
+const OF_PODS: [&str; 5] = ["lo", "veth", "lxc", "cali", "cni-podman"];
+/// Links looked at.
+const MAX: usize = 64;
+const ATTRIBUTES: [&str; 7] = [
+    "operstate",
+    "carrier",
+    "mtu",
+    "speed",
+    "duplex",
+    "carrier_changes",
+    "tx_queue_len",
+];
+const ETHTOOL: &str = "ethtool-features";
+
+/// What is read and run.
+pub(super) fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
+    let mut items: Vec<_> = ATTRIBUTES
+        .iter()
+        .map(|name| format!("{LINKS}/*/{name}"))
+        .chain([
+            format!("{LINKS}/*/statistics/*"),
+            format!("{LINKS}/*/device/driver"),
+        ])
+        .map(PlanItem::file)
+        .collect();
+    items.extend(ctx.commands(&[ETHTOOL]));
+    items
+}
+
+fn names(host: &Host) -> Vec<String> {
+    let mut names = host.names(LINKS).unwrap_or_default();
+    names.retain(|name| !OF_PODS.iter().any(|start| name.starts_with(start)));
+    names.truncate(MAX);
+    names
+}
+
+/// Writes the list.
+pub(super) async fn write(ctx: &SourceCtx, tally: &mut Tally) {
+    let read = |host: &Host| {
+        let rows = names(host).into_iter().map(|name| {
+            let row = link(host, &name);
+            (name, row)
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let mut rows = ctx.host.on_thread(read).await.unwrap_or_default();
+    if rows.is_empty() {
+        return;
+    }
+    for (name, row) in &mut rows {
+        match features(ctx, name).await {
+            Ok(features) => row.insert("features".to_owned(), features),
+            Err(why) => row.insert("features_unknown".to_owned(), why.into()),
+        };
+    }
+    tally.taken += 1;
+    let text = json_lines("links", rows.into_iter().map(|(_, row)| row));
+    let path = ctx.out.node_path(["host", "links.json"]);
+    if let Err(error) = ctx
+        .out
+        .put(path, Content::JsonLines, None, text.as_bytes())
+        .await
+    {
+        tally.broken(&ctx.out, format!("host/links.json: {error}"));
+    }
+}
+
+fn link(host: &Host, name: &str) -> Map<String, Value> {
+    let dir = format!("{LINKS}/{name}");
+    let mut row = Map::new();
+    row.insert("name".to_owned(), name.into());
+    row.extend(attributes(host, &dir, &ATTRIBUTES));
+    row.insert(
+        "driver".to_owned(),
+        link_name(host, &format!("{dir}/device/driver")).into(),
+    );
+    row.insert(
+        "pci".to_owned(),
+        link_name(host, &format!("{dir}/device")).into(),
+    );
+    let mut statistics = counters(host, &format!("{dir}/statistics"));
+    statistics.retain(|_, count| *count != 0);
+    row.insert("statistics".to_owned(), statistics.into());
+    row
+}
+
+async fn features(ctx: &SourceCtx, name: &str) -> Result<Value, String> {
+    let spec = exec::find(ETHTOOL).ok_or("not in the table of commands (a bug)")?;
+    let call = Call::new(spec).with("interface", name);
+    let (ended, bytes) = ctx
+        .exec
+        .output(&call, &ctx.cancel, 64 << 10)
+        .await
+        .map_err(|error| error.to_string())?;
+    if ended.code != Some(0) {
+        return Err(ended.complaint());
+    }
+    Ok(parse(&String::from_utf8_lossy(&bytes)))
+}
+
+/// `tx-checksum-ip-generic: off [fixed]` lines of `ethtool -k`.
+fn parse(text: &str) -> Value {
+    let pairs = text.lines().skip(1).filter_map(|line| {
+        let (name, state) = line.split_once(':')?;
+        Some((name.trim().to_owned(), state.trim().into()))
+    });
+    Value::Object(pairs.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ethtools_lines_become_pairs() {
+        let text = "Features for vxlan.calico:\nrx-checksumming: on\ntx-checksumming: on\n\ttx-checksum-ipv4: off [fixed]\n";
+        let read = parse(text);
+        assert_eq!(read["tx-checksum-ipv4"], "off [fixed]");
+        assert_eq!(read["rx-checksumming"], "on");
+    }
+
+    #[test]
+    fn links_of_pods_are_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["eth0", "vxlan.calico", "lo", "veth1a2b", "lxc9"] {
+            let at = dir
+                .path()
+                .join("sys/class/net")
+                .join(name)
+                .join("statistics");
+            std::fs::create_dir_all(&at).unwrap();
+            std::fs::write(at.join("rx_errors"), "5\n").unwrap();
+            std::fs::write(at.join("tx_errors"), "0\n").unwrap();
+        }
+        let host = Host::new(dir.path());
+        assert_eq!(names(&host), ["eth0", "vxlan.calico"]);
+        assert_eq!(
+            link(&host, "eth0")["statistics"],
+            serde_json::json!({"rx_errors": 5})
+        );
+    }
+}

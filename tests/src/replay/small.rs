@@ -1,0 +1,145 @@
+//! A small made-up cluster, for faults: two nodes, a few pods in two namespaces, their events and logs. Its objects
+//! have the form of a real server's and no more than a test looks at.
+
+use serde_json::{Value, json};
+
+use super::{Cluster, answer, objects};
+use crate::recording::{Answer, Form, Recording, Target, User};
+
+const LOG: &str =
+    "/api/v1/namespaces/kube-system/pods/coredns-0/log?container=main&timestamps=true";
+
+/// The cluster.
+pub struct Small {
+    recording: Recording,
+    /// What its administrator may do; everything where not set.
+    rules: Option<Value>,
+}
+
+impl Small {
+    /// The cluster, with an administrator who may do everything.
+    ///
+    /// # Panics
+    /// Never: what it reads is its own.
+    pub fn new() -> Self {
+        let lines: String = answers()
+            .into_iter()
+            .map(|(path, kind, body)| {
+                let line = json!({"as": "admin", "path": path, "accept": "*/*", "status": 200, "content_type": kind, "body": body});
+                format!("{line}\n")
+            })
+            .collect();
+        Self {
+            recording: Recording::read(lines.as_bytes()).unwrap_or_else(|error| panic!("{error}")),
+            rules: None,
+        }
+    }
+
+    /// The same, and the administrator may list only these resources of the core group.
+    #[must_use]
+    pub fn allowing(mut self, resources: &[&str]) -> Self {
+        self.rules =
+            Some(json!([{"verbs": ["list", "get"], "apiGroups": [""], "resources": resources}]));
+        self
+    }
+}
+
+impl Default for Small {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Cluster for Small {
+    fn answer(&self, user: User, target: &Target, form: Form) -> Answer {
+        if let (Some(rules), Some(place)) = (&self.rules, objects::Place::of(&target.path)) {
+            let named = place.resource.as_str();
+            let known = rules[0]["resources"].as_array();
+            let allowed = known.is_some_and(|all| all.iter().any(|one| one == named));
+            let discovery = target.path == "/api/v1";
+            if !allowed && !discovery && !target.path.contains("/log") {
+                return Answer::json(403, &objects::forbidden(&place, user.name()));
+            }
+        }
+        answer::find(&self.recording, user, target, form)
+    }
+
+    fn rules(&self, _user: User) -> Option<Value> {
+        let all = || json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);
+        Some(self.rules.clone().unwrap_or_else(all))
+    }
+}
+
+fn answers() -> Vec<(&'static str, &'static str, String)> {
+    const JSON: &str = "application/json";
+    let verbs = json!(["get", "list"]);
+    let kinds = json!({"kind": "APIResourceList", "resources": [
+        {"name": "nodes", "kind": "Node", "namespaced": false, "verbs": verbs},
+        {"name": "pods", "kind": "Pod", "namespaced": true, "verbs": verbs},
+        {"name": "configmaps", "kind": "ConfigMap", "namespaced": true, "verbs": verbs},
+        {"name": "services", "kind": "Service", "namespaced": true, "verbs": verbs},
+        {"name": "events", "kind": "Event", "namespaced": true, "verbs": verbs},
+    ]});
+    let mut all = vec![
+        (
+            "/api",
+            JSON,
+            json!({"kind": "APIVersions", "versions": ["v1"]}).to_string(),
+        ),
+        (
+            "/apis",
+            JSON,
+            json!({"kind": "APIGroupList", "groups": []}).to_string(),
+        ),
+        ("/api/v1", JSON, kinds.to_string()),
+        (
+            "/version",
+            JSON,
+            json!({"gitVersion": "v1.36.0"}).to_string(),
+        ),
+        (
+            "/readyz?verbose",
+            "text/plain",
+            "[+]ping ok\n[+]etcd ok\nreadyz check passed\n".to_owned(),
+        ),
+        (
+            "/livez?verbose",
+            "text/plain",
+            "[+]ping ok\nlivez check passed\n".to_owned(),
+        ),
+        (
+            LOG,
+            "text/plain",
+            "2026-01-01T00:00:00Z .:53\n2026-01-01T00:00:01Z ready\n".to_owned(),
+        ),
+    ];
+    for (path, kind, names) in [
+        ("/api/v1/nodes", "Node", &["/gpu-1", "/gpu-2"][..]),
+        (
+            "/api/v1/pods",
+            "Pod",
+            &["default/web-0", "kube-system/coredns-0"],
+        ),
+        ("/api/v1/configmaps", "ConfigMap", &["default/settings"]),
+        ("/api/v1/services", "Service", &["default/kubernetes"]),
+        ("/api/v1/events", "Event", &["default/web-0.1"]),
+    ] {
+        all.push((path, JSON, list(kind, names)));
+    }
+    all
+}
+
+fn list(kind: &str, names: &[&str]) -> String {
+    let items: Vec<Value> = names
+        .iter()
+        .filter_map(|name| name.split_once('/'))
+        .map(|(namespace, name)| match namespace {
+            "" => json!({"metadata": {"name": name}}),
+            _ => json!({"metadata": {"name": name, "namespace": namespace},
+                "spec": {"containers": [{"name": "main"}]},
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}),
+        })
+        .collect();
+    json!({"kind": format!("{kind}List"), "apiVersion": "v1", "metadata": {}, "items": items})
+        .to_string()
+}

@@ -1,0 +1,335 @@
+//! An API server that does not behave.
+
+use std::net::TcpListener;
+
+use casefile_bundle::Outcome;
+use casefile_tests::recording::User;
+use casefile_tests::replay::small::Small;
+use casefile_tests::replay::{Credential, Fault, Faults, Server};
+
+use crate::desk::{Bundle, Desk, Ran, Row, Seen};
+
+const HOST: &str = "/proc/meminfo";
+const PODS: &str = "cluster-resources/pods/default.json";
+const NODES: &str = "cluster-resources/nodes.json";
+const EVENTS: &str = "cluster-resources/events/default.json";
+const LOG: &str = "logs/kube-system/coredns-0/main.log";
+const OBJECTS: &str = "cluster_objects";
+const HURT: &[Outcome] = &[Outcome::Partial, Outcome::Failed];
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        fault: "API: connection refused",
+        run: refused,
+    },
+    Row {
+        fault: "API: certificate of another authority",
+        run: wrong_ca,
+    },
+    Row {
+        fault: "API: accepts, and never says a word of TLS",
+        run: mute,
+    },
+    Row {
+        fault: "API: never answers anything",
+        run: hangs,
+    },
+    Row {
+        fault: "API: stalls before the head of one list",
+        run: hangs_on_pods,
+    },
+    Row {
+        fault: "API: hangs in the middle of a body",
+        run: stalls,
+    },
+    Row {
+        fault: "API: a body that drips",
+        run: drips,
+    },
+    Row {
+        fault: "API: breaks the connection in a body",
+        run: cuts,
+    },
+    Row {
+        fault: "API: closes connections instead of answering",
+        run: closes,
+    },
+    Row {
+        fault: "API: 429 with Retry-After, then fine",
+        run: busy,
+    },
+    Row {
+        fault: "API: 503, then fine",
+        run: unavailable,
+    },
+    Row {
+        fault: "API: 500 for ever",
+        run: broken,
+    },
+    Row {
+        fault: "API: continue token expired (410)",
+        run: expired,
+    },
+    Row {
+        fault: "API: an object of 20 MiB",
+        run: huge,
+    },
+    Row {
+        fault: "API: HTML instead of JSON",
+        run: garbage,
+    },
+    Row {
+        fault: "API: 401, token not accepted",
+        run: unauthorized,
+    },
+    Row {
+        fault: "API: 403 for parts",
+        run: forbidden,
+    },
+    Row {
+        fault: "API: discovery refused",
+        run: no_discovery,
+    },
+    Row {
+        fault: "kubeconfig of --kubeconfig broken",
+        run: bad_kubeconfig,
+    },
+    Row {
+        fault: "kubeconfig of KUBECONFIG broken",
+        run: bad_found,
+    },
+];
+
+fn server(cluster: Small, faults: Faults) -> Server {
+    Server::start(cluster, "127.0.0.1:0".parse().unwrap(), faults).unwrap()
+}
+
+fn config(server: &Server) -> String {
+    server.kubeconfig(User::Admin, Credential::Token)
+}
+
+fn with(path: &str, fault: Fault, args: &[&str]) -> (Server, Ran, Bundle) {
+    let server = server(Small::new(), Faults::default().with(path, fault));
+    let ran = Desk::new().keep(|desk| desk.on_cluster(&config(&server), args));
+    let bundle = ran.bundle();
+    (server, ran, bundle)
+}
+
+/// Of a server that gives nothing: the host is there, and nothing is said twice as often as needed.
+fn no_cluster(kubeconfig: &str, said: &str, args: &[&str]) -> Result<Seen, String> {
+    let ran = Desk::new().keep(|desk| desk.on_cluster(kubeconfig, args));
+    let bundle = ran.bundle();
+    bundle.row(&ran, OBJECTS, &[Outcome::Failed], said, &[HOST])
+}
+
+fn refused() -> Result<Seen, String> {
+    let server = server(Small::new(), Faults::default());
+    let config = config(&server);
+    drop(server);
+    no_cluster(&config, "Connection refused", &[])
+}
+
+fn wrong_ca() -> Result<Seen, String> {
+    let (one, other) = (
+        server(Small::new(), Faults::default()),
+        server(Small::new(), Faults::default()),
+    );
+    let (own, wrong) = (one.address().to_string(), other.address().to_string());
+    let config = config(&other).replace(&wrong, &own);
+    no_cluster(&config, "certificate", &[])
+}
+
+fn mute() -> Result<Seen, String> {
+    let server = server(Small::new(), Faults::default());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mute = listener.local_addr().unwrap().to_string();
+    let config = config(&server).replace(&server.address().to_string(), &mute);
+    no_cluster(&config, "cannot be used", &[])
+}
+
+fn hangs() -> Result<Seen, String> {
+    let server = server(Small::new(), Faults::default().with("/", Fault::Hang));
+    no_cluster(&config(&server), "no answer within 8 s", &[])
+}
+
+fn hangs_on_pods() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/pods", Fault::Hang, &[]);
+    let rest = &[NODES, EVENTS, HOST];
+    bundle.row(
+        &ran,
+        OBJECTS,
+        HURT,
+        "LIST pods: no answer within 15 s",
+        rest,
+    )
+}
+
+fn stalls() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/pods", Fault::Stall, &[]);
+    let rest = &[NODES, EVENTS, HOST];
+    bundle.row(
+        &ran,
+        OBJECTS,
+        HURT,
+        "the answer stopped half-way for 10 s",
+        rest,
+    )
+}
+
+fn drips() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/pods", Fault::Drip, &["--source-timeout", "6s"]);
+    let rest = &[NODES, EVENTS, HOST];
+    bundle.row(&ran, OBJECTS, HURT, "time limit", rest)
+}
+
+fn cuts() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/pods", Fault::Cut, &[]);
+    let rest = &[NODES, EVENTS, HOST];
+    bundle.row(&ran, OBJECTS, HURT, "LIST pods", rest)
+}
+
+fn closes() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/pods", Fault::Close, &[]);
+    let rest = &[NODES, EVENTS, HOST];
+    bundle.row(&ran, OBJECTS, HURT, "failed: LIST pods", rest)
+}
+
+fn busy() -> Result<Seen, String> {
+    let (server, ran, bundle) = with("/api/v1", Fault::Busy(429), &[]);
+    let asked = server
+        .requests()
+        .iter()
+        .filter(|one| one.starts_with("GET /api/v1/nodes"))
+        .count();
+    assert_eq!(asked, 3);
+    whole(
+        &ran,
+        &bundle,
+        "asked again after the second that the server wanted",
+    )
+}
+
+fn unavailable() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1", Fault::Busy(503), &[]);
+    whole(&ran, &bundle, "asked again")
+}
+
+fn whole(ran: &Ran, bundle: &Bundle, said: &str) -> Result<Seen, String> {
+    for source in ["cluster_objects", "cluster_events", "cluster_pod_logs"] {
+        let (outcome, text) = bundle.told(source);
+        assert_eq!(outcome, Outcome::Collected, "{source}: {text}");
+    }
+    let mut seen = bundle.row(
+        ran,
+        OBJECTS,
+        &[Outcome::Collected],
+        "",
+        &[PODS, NODES, EVENTS, LOG, HOST],
+    )?;
+    seen.said = format!("cluster_objects collected: {said}");
+    Ok(seen)
+}
+
+fn broken() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/pods", Fault::Status(500), &[]);
+    let rest = &[NODES, EVENTS, HOST];
+    bundle.row(&ran, OBJECTS, HURT, "failed: LIST pods: HTTP 500", rest)
+}
+
+fn expired() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/pods", Fault::Expired, &[]);
+    let rest = &[NODES, EVENTS, HOST];
+    bundle.row(&ran, OBJECTS, HURT, "expired", rest)
+}
+
+fn huge() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/configmaps", Fault::Huge, &[]);
+    let rest = &["configmaps/default.json", PODS, EVENTS, HOST];
+    bundle.row(
+        &ran,
+        OBJECTS,
+        HURT,
+        "1 objects of over 16777216 bytes left out",
+        rest,
+    )
+}
+
+fn garbage() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/api/v1/pods", Fault::Garbage, &[]);
+    let rest = &[NODES, EVENTS, HOST];
+    bundle.row(&ran, OBJECTS, HURT, "failed: LIST pods", rest)
+}
+
+fn unauthorized() -> Result<Seen, String> {
+    let server = server(Small::new(), Faults::default());
+    let config = config(&server).replace("token: ", "token: x");
+    no_cluster(&config, "does not accept these credentials (HTTP 401)", &[])
+}
+
+fn forbidden() -> Result<Seen, String> {
+    let server = server(
+        Small::new().allowing(&["pods", "events"]),
+        Faults::default(),
+    );
+    let ran = Desk::new().keep(|desk| desk.on_cluster(&config(&server), &[]));
+    let bundle = ran.bundle();
+    let asked = server.requests();
+    assert!(
+        !asked.iter().any(|one| one.starts_with("GET /api/v1/nodes")),
+        "{asked:?}"
+    );
+    let said = "skipped: forbidden (LIST nodes";
+    bundle.row(
+        &ran,
+        OBJECTS,
+        &[Outcome::Partial],
+        said,
+        &[PODS, EVENTS, HOST],
+    )
+}
+
+fn no_discovery() -> Result<Seen, String> {
+    let (_server, ran, bundle) = with("/apis", Fault::Status(500), &[]);
+    let rest = &[PODS, NODES, EVENTS, HOST];
+    bundle.row(
+        &ran,
+        OBJECTS,
+        HURT,
+        "well-known kinds are asked for all the same",
+        rest,
+    )
+}
+
+fn bad_kubeconfig() -> Result<Seen, String> {
+    let ran = Desk::new().keep(|desk| {
+        desk.on_cluster(
+            "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n",
+            &[],
+        )
+    });
+    ran.refused(
+        2,
+        "contexts[].context.cluster: there is no cluster named \"c\"",
+    )
+}
+
+fn bad_found() -> Result<Seen, String> {
+    let desk = Desk::new();
+    std::fs::write(desk.path("broken"), "a: [\n").unwrap();
+    let clock = std::time::Instant::now();
+    let only = ["--only", "cluster_objects,host_info"];
+    let output = desk
+        .command(&only)
+        .env("KUBECONFIG", desk.path("broken"))
+        .output()
+        .unwrap();
+    let ran = desk.ran(output, clock);
+    let bundle = ran.bundle();
+    bundle.row(
+        &ran,
+        OBJECTS,
+        &[Outcome::Failed],
+        "KUBECONFIG: not a kubeconfig",
+        &[HOST],
+    )
+}

@@ -1,0 +1,141 @@
+//! What faults are made of: a frozen process, a full disk, a file system that does not answer.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+
+/// Why a row that needs root does nothing.
+const NOT_ROOT: &str = "needs root";
+
+/// Whether a process is there and no zombie.
+pub(crate) fn alive(pid: &str) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/status")).is_ok_and(|text| !text.contains("State:\tZ"))
+}
+
+pub(crate) fn root() -> Result<(), String> {
+    if nix::unistd::Uid::effective().is_root() {
+        Ok(())
+    } else {
+        Err(NOT_ROOT.to_owned())
+    }
+}
+
+/// A cgroup whose processes are frozen in the kernel, in state D: no signal reaches them until it thaws.
+pub(crate) struct Freezer {
+    folder: PathBuf,
+}
+
+impl Freezer {
+    pub(crate) fn new() -> Result<Self, String> {
+        root()?;
+        let folder =
+            Path::new("/sys/fs/cgroup/freezer").join(format!("casefile-{}", std::process::id()));
+        fs::create_dir(&folder).map_err(|error| format!("no freezer cgroup: {error}"))?;
+        Ok(Self { folder })
+    }
+
+    /// A shell script that freezes itself.
+    pub(crate) fn script(&self) -> String {
+        let folder = self.folder.display();
+        format!(
+            "echo begun\necho $$ > {folder}/cgroup.procs\necho FROZEN > {folder}/freezer.state\nsleep 600"
+        )
+    }
+
+    pub(crate) fn holds_a_process(&self) -> bool {
+        fs::read_to_string(self.folder.join("cgroup.procs")).is_ok_and(|text| !text.is_empty())
+    }
+}
+
+impl Drop for Freezer {
+    fn drop(&mut self) {
+        let _ = fs::write(self.folder.join("freezer.state"), "THAWED");
+        // What was to be killed dies now.
+        for _ in 0..50 {
+            if fs::remove_dir(&self.folder).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+}
+
+/// A mounted file system; gone when dropped.
+pub(crate) struct Mount {
+    folder: PathBuf,
+    /// The far end of a FUSE mount, which nobody serves.
+    _device: Option<File>,
+}
+
+impl Mount {
+    /// A disk of this many bytes.
+    pub(crate) fn disk(folder: &Path, bytes: u64) -> Result<Self, String> {
+        root()?;
+        let options = format!("size={bytes}");
+        let no = None::<&str>;
+        mount(
+            no,
+            folder,
+            Some("tmpfs"),
+            MsFlags::empty(),
+            Some(options.as_str()),
+        )
+        .map_err(|error| format!("no tmpfs: {error}"))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            _device: None,
+        })
+    }
+
+    /// A file system whose server never answers, as a dead network share.
+    pub(crate) fn dead(folder: &Path) -> Result<Self, String> {
+        use std::os::fd::AsRawFd as _;
+        root()?;
+        let device = File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/fuse")
+            .map_err(|error| format!("no FUSE: {error}"))?;
+        let options = format!(
+            "fd={},rootmode=40000,user_id=0,group_id=0",
+            device.as_raw_fd()
+        );
+        mount(
+            Some("dead"),
+            folder,
+            Some("fuse"),
+            MsFlags::empty(),
+            Some(options.as_str()),
+        )
+        .map_err(|error| format!("no FUSE: {error}"))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            _device: Some(device),
+        })
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        self._device = None;
+        let _ = umount2(&self.folder, MntFlags::MNT_DETACH);
+    }
+}
+
+/// A signal to a process.
+pub(crate) fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill").args([name, &pid.to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+}
+
+/// A program as an ordinary user, who may enter no folder of root's.
+pub(crate) fn as_nobody(program: &Path) -> Result<Command, String> {
+    root()?;
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        .arg(program);
+    Ok(command)
+}

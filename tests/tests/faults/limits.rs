@@ -1,0 +1,107 @@
+//! Limits of size.
+
+use casefile_bundle::Outcome;
+
+use crate::desk::{Desk, Row, Seen};
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        fault: "log larger than --max-size",
+        run: small_bundle,
+    },
+    Row {
+        fault: "log larger than --source-max-size",
+        run: small_source,
+    },
+    Row {
+        fault: "pod log larger than the limit, API down",
+        run: pod_log,
+    },
+    Row {
+        fault: "contradictory limits",
+        run: contradiction,
+    },
+];
+
+const LAST: &str = "the newest line";
+
+fn log(bytes: usize) -> String {
+    let mut text =
+        "Jan  1 00:00:00 gpu-1 kernel: an old line of which there are many\n".repeat(bytes / 66);
+    text.push_str("Jan  2 00:00:00 gpu-1 kernel: NVRM: Xid 79, ");
+    text.push_str(LAST);
+    text.push('\n');
+    text
+}
+
+fn newest(args: &[&str]) -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.file("/etc/os-release", "ID=ubuntu\n");
+    desk.file("/var/log/kern.log", log(3 << 20));
+    let ran = desk.on_tree(&[&["--only", "journal,host_info"][..], args].concat());
+    let bundle = ran.bundle();
+    let kept = bundle.content("/var/log/kern.log");
+    assert!(
+        kept.contains(LAST) && kept.len() < 1 << 20,
+        "{} bytes",
+        kept.len()
+    );
+    let why = bundle.cut("/var/log/kern.log").unwrap();
+    let mut seen = bundle.row(
+        &ran,
+        "journal",
+        &[Outcome::Partial],
+        "",
+        &["/etc/os-release"],
+    )?;
+    seen.said = format!("journal partial: kern.log: {why}");
+    Ok(seen)
+}
+
+fn small_bundle() -> Result<Seen, String> {
+    newest(&["--max-size", "512KiB"])
+}
+
+fn small_source() -> Result<Seen, String> {
+    newest(&["--source-max-size", "256KiB"])
+}
+
+fn pod_log() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.file("/etc/os-release", "ID=ubuntu\n");
+    let mut text = "2026-01-01T00:00:00Z stdout F old\n".repeat(30_000);
+    text.push_str("2026-01-02T00:00:00Z stdout F the newest line\n");
+    desk.file(
+        "/var/log/pods/kube-system_coredns-0_1-2/coredns/0.log",
+        text,
+    );
+    let ran = desk.on_tree(&[
+        "--only",
+        "cluster_pod_logs,host_info",
+        "--source-max-size",
+        "100KiB",
+    ]);
+    let bundle = ran.bundle();
+    let end = "logs/kube-system/coredns-0/coredns.log";
+    let kept = bundle.content(end);
+    assert!(kept.contains(LAST) && kept.len() <= 100 << 10);
+    let why = bundle.cut(end).unwrap();
+    let mut seen = bundle.row(
+        &ran,
+        "cluster_pod_logs",
+        &[Outcome::Partial],
+        "",
+        &["/etc/os-release"],
+    )?;
+    seen.said = format!("cluster_pod_logs partial: coredns.log: {why}");
+    Ok(seen)
+}
+
+fn contradiction() -> Result<Seen, String> {
+    Desk::new()
+        .on_tree(&["--max-size", "1MiB", "--source-max-size", "2MiB"])
+        .refused(
+            2,
+            "--source-max-size (2097152) must be above 0 and not above --max-size",
+        )
+}

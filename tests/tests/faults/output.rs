@@ -1,0 +1,124 @@
+//! An output that does not take what it is given.
+
+use std::fmt::Write as _;
+use std::process::Stdio;
+use std::time::Instant;
+
+use casefile_bundle::Outcome;
+
+use crate::desk::{Desk, Row, Seen};
+use crate::lab::Mount;
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        fault: "output disk fills up",
+        run: fills_up,
+    },
+    Row {
+        fault: "output disk full before the start",
+        run: full,
+    },
+    Row {
+        fault: "output folder cannot be written",
+        run: no_folder,
+    },
+    Row {
+        fault: "-o - to a closed pipe",
+        run: closed_pipe,
+    },
+    Row {
+        fault: "-o - to a full device",
+        run: full_device,
+    },
+];
+
+/// Text that gzip shrinks to a bit less than half.
+fn digits(bytes: usize, seed: u64) -> String {
+    let mut state = seed;
+    let mut text = String::with_capacity(bytes + 20);
+    while text.len() < bytes {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(seed | 1);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "# {} {}", state >> 34, state >> 40 & 0xfffff);
+    }
+    text
+}
+
+fn fills_up() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.file("/etc/os-release", "ID=ubuntu\n");
+    desk.file(
+        "/etc/containerd/config.toml",
+        "imports = [\"/etc/containerd/conf.d/*.toml\"]\n",
+    );
+    for at in 0..8 {
+        desk.file(
+            &format!("/etc/containerd/conf.d/{at}.toml"),
+            digits(4 << 20, 77 + at),
+        );
+    }
+    let _disk = Mount::disk(&desk.path("out"), 8 << 20)?;
+    let ran = desk.on_tree(&["--only", "containerd_config,host_info"]);
+    let bundle = ran.bundle();
+    let early = bundle.manifest.interrupted.as_deref().unwrap_or_default();
+    assert!(early.contains("the disk of the output is full"), "{early}");
+    let rest = &[
+        "/etc/containerd/config.toml",
+        "/etc/os-release",
+        "/conf.d/0.toml",
+        "files.json",
+    ];
+    let lost = (0..8)
+        .filter(|at| !bundle.has(&format!("/conf.d/{at}.toml")))
+        .count();
+    assert!(lost > 0 && lost < 8, "{lost}");
+    bundle.row(
+        &ran,
+        "containerd_config",
+        &[Outcome::Partial],
+        "left out, no room on the disk",
+        rest,
+    )
+}
+
+fn full() -> Result<Seen, String> {
+    let desk = Desk::new();
+    let _disk = Mount::disk(&desk.path("out"), 2 << 20)?;
+    let ran = desk.on_tree(&["--only", "host_info"]);
+    assert!(ran.files.is_empty(), "{ran:?}");
+    ran.refused(3, "only 2.0 MiB are free")
+}
+
+fn no_folder() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.on_tree(&["-o", "/proc/bundle.tar.gz"])
+        .refused(3, "choose another place with -o PATH")
+}
+
+fn closed_pipe() -> Result<Seen, String> {
+    let desk = Desk::new();
+    let clock = Instant::now();
+    let mut child = desk
+        .command(&["-o", "-", "--only", "host_info"])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ran = desk.ran(child.wait_with_output().unwrap(), clock);
+    assert!(ran.files.is_empty(), "{ran:?}");
+    ran.refused(3, "Broken pipe")
+}
+
+fn full_device() -> Result<Seen, String> {
+    let desk = Desk::new();
+    let clock = Instant::now();
+    let device = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let mut command = desk.command(&["-o", "-", "--only", "host_info"]);
+    let child = command.stdout(Stdio::from(device)).spawn().unwrap();
+    let ran = desk.ran(child.wait_with_output().unwrap(), clock);
+    ran.refused(3, "No space left on device")
+}
