@@ -12,6 +12,7 @@ mod cluster;
 mod determinism;
 mod diff;
 mod fix;
+mod handover;
 mod machines;
 mod markdown;
 mod real_node;
