@@ -221,6 +221,25 @@ fn map_file(options: &Options, output: &Output) -> Result<MapFile, MapError> {
     MapFile::create(&options.handover.map.clone().unwrap_or_else(beside))
 }
 
+/// Opens the map of pseudonyms where names are replaced; without it there is no bundle.
+fn with_map(
+    options: &Options,
+    key: &Key,
+    output: Output,
+    delivery: &mut Delivery,
+) -> Result<Output, RunError> {
+    if key.site().is_some() {
+        match map_file(options, &output) {
+            Ok(map) => delivery.map = Some(map),
+            Err(error) => {
+                output.abandon();
+                return Err(OutputError::from(error).into());
+            }
+        }
+    }
+    Ok(output)
+}
+
 /// Collects what the options ask for of these sources.
 pub async fn run(
     options: Options,
@@ -243,15 +262,7 @@ pub async fn run(
     } = prepare(&options, &host, &cluster, sources).await?;
     let top = format!("casefile-{node}-{}", started.format("%Y%m%dT%H%M%SZ"));
     let output = Output::open(output, &top, delivery.recipients.is_some())?;
-    if key.site().is_some() {
-        match map_file(&options, &output) {
-            Ok(map) => delivery.map = Some(map),
-            Err(error) => {
-                output.abandon();
-                return Err(OutputError::from(error).into());
-            }
-        }
-    }
+    let output = with_map(&options, &key, output, &mut delivery)?;
     let header = header(&options, &host, started, &key);
     let (sender, receiver) = mpsc::channel(MAX_WAITING);
     let shared = Arc::new(Shared {

@@ -1,5 +1,7 @@
 //! `apply.sh`: stops at each step, refuses on the wrong node or a changed state, saves what it changes.
 
+use std::fmt::Write as _;
+
 use super::{Fix, Proof, safe_name};
 use crate::fix::change::{Action, Place, quoted};
 
@@ -83,33 +85,36 @@ fn step(action: &Action) -> String {
     }
     let mut text = String::new();
     if let Place::Node(node) = &action.place {
-        text.push_str(&format!("on_node {}\n", quoted(node)));
+        let _ = write!(text, "on_node {}\n", quoted(node));
     }
     if let Some((check, what)) = &action.guard {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "still {} {}\n",
             quoted(&one_line(what)),
             quoted(check)
-        ));
+        );
     }
     if let Some(dry) = &action.dry_run {
         text.push_str("say '  What it would do:'\n(\n");
-        text.push_str(&format!("{dry}\n) >&2 || stop 'the dry run failed'\n"));
+        let _ = write!(text, "{dry}\n) >&2 || stop 'the dry run failed'\n");
     }
     text.push_str("if [ \"$mode\" != dry ] && ask; then\n  mkdir -p \"$backup\"\n");
     if !action.backup.is_empty() {
         let files: Vec<String> = action.backup.iter().map(|file| quoted(file)).collect();
-        text.push_str(&format!("  save {}\n", files.join(" ")));
+        let _ = write!(text, "  save {}\n", files.join(" "));
     }
-    text.push_str(&format!("{command}\n"));
-    text.push_str(&format!(
+    let _ = write!(text, "{command}\n");
+    let _ = write!(
+        text,
         "  say {}\n",
         quoted(&one_line(&format!("  Expect: {}", action.expect)))
-    ));
-    text.push_str(&format!(
+    );
+    let _ = write!(
+        text,
         "  say {}\nfi\n",
         quoted(&one_line(&format!("  Back: {}", action.roll_back)))
-    ));
+    );
     text
 }
 

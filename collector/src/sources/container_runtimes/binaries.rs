@@ -156,7 +156,8 @@ fn named(text: &str, path_too: bool) -> Vec<(usize, String)> {
         let split = line.find(['=', ':'])?;
         let (key, value) = (&line[..split], &line[split + 1..]);
         let key = key.trim().trim_matches(['"', '\'']);
-        if !KEYS.contains(&key) && !(path_too && key == PATH_KEY) {
+        let names_a_program = KEYS.contains(&key) || (path_too && key == PATH_KEY);
+        if !names_a_program {
             return None;
         }
         let value = value.trim().trim_end_matches(',').trim_matches(['"', '\'']);
