@@ -113,16 +113,16 @@ pub fn markdown(one: &Comparison) -> String {
         time(one.after.finished),
     );
     for warning in &one.warnings {
-        let _ = write!(page, "> Note: {}\n", md_text(warning));
+        let _ = writeln!(page, "> Note: {}", md_text(warning));
     }
     page.push_str("\n## Causes\n\n| | cause | before | after | why |\n|---|---|---|---|---|\n");
     for cause in &one.causes {
         let verdict = |verdict: Option<crate::model::Verdict>| {
             verdict.map_or("not seen", crate::model::Verdict::word)
         };
-        let _ = write!(
+        let _ = writeln!(
             page,
-            "| **{}** | {} (`{}`) | {} | {} | {} |\n",
+            "| **{}** | {} (`{}`) | {} | {} | {} |",
             cause.fate.word(),
             md_text(&cause.title),
             cause.cause,
@@ -164,9 +164,9 @@ fn configuration(one: &Comparison) -> String {
         text.push('\n');
     }
     if one.configuration.len() > ROWS {
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "{} more entries differ.\n",
+            "{} more entries differ.",
             one.configuration.len() - ROWS
         );
     }
@@ -180,9 +180,9 @@ fn tables(one: &Comparison) -> String {
         text.push_str("\n## Counts and versions\n\n| | before | after |\n|---|---|---|\n");
         for value in values.into_iter().take(ROWS) {
             let side = |value: &Option<String>| md_text(&side(value));
-            let _ = write!(
+            let _ = writeln!(
                 text,
-                "| {} | {} | {} |\n",
+                "| {} | {} | {} |",
                 md_text(&value.label),
                 side(&value.before),
                 side(&value.after)
@@ -192,9 +192,9 @@ fn tables(one: &Comparison) -> String {
     if !one.workloads.is_empty() {
         text.push_str("\n## Workloads that failed in either\n\n| workload | before | after |\n|---|---|---|\n");
         for workload in one.workloads.iter().take(ROWS) {
-            let _ = write!(
+            let _ = writeln!(
                 text,
-                "| {} | {} | {} |\n",
+                "| {} | {} | {} |",
                 md_code(&workload.subject, true),
                 md_text(&pod(&workload.before)),
                 md_text(&pod(&workload.after))

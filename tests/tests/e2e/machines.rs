@@ -169,7 +169,7 @@ impl<'a> Lines<'a> {
         let Some(lines) = self.of(path) else {
             return Some(format!("{path} is not in the bundle"));
         };
-        let Some(number) = line else { return None };
+        let number = line?;
         let index = usize::try_from(number).unwrap().checked_sub(1)?;
         let Some(stands) = lines.get(index) else {
             return Some(format!("{path} has no line {number}"));

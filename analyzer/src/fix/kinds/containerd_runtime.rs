@@ -63,9 +63,9 @@ pub(super) fn tables(file: &str, handler: &str, binary: Option<&str>) -> String 
     let table = format!("{plugin}.containerd.runtimes.{}", quoted_key(handler));
     let mut options = String::new();
     if let Some(binary) = binary {
-        let _ = write!(
+        let _ = writeln!(
             options,
-            "BinaryName = {}\n",
+            "BinaryName = {}",
             toml::Value::String(binary.to_owned())
         );
     }

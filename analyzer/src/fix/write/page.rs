@@ -29,9 +29,9 @@ pub(super) fn overview(input: &Input, fixes: &[Fix]) -> String {
             .verdict
             .map_or("proposed by a person", crate::model::Verdict::word);
         let folder = super::safe_name(&fix.cause);
-        let _ = write!(
+        let _ = writeln!(
             page,
-            "| {} | {verdict} | **{}** | [{}]({folder}/README.md) |\n",
+            "| {} | {verdict} | **{}** | [{}]({folder}/README.md) |",
             md_text(&fix.title),
             fix.shown().word(),
             md_text(if fix.remedy.is_empty() {
@@ -69,12 +69,12 @@ pub(super) fn fix(fix: &Fix) -> String {
 fn in_words(steps: &[Step]) -> String {
     let mut text = String::from("## Steps\n\n");
     for (number, step) in (1..).zip(steps) {
-        let _ = write!(text, "{number}. {}\n", md_text(&step.text));
+        let _ = writeln!(text, "{number}. {}", md_text(&step.text));
         if let Some(command) = &step.command {
-            let _ = write!(text, "\n{}\n", md_fence(command, "sh", 3));
+            let _ = writeln!(text, "\n{}", md_fence(command, "sh", 3));
         }
         if let Some(expect) = &step.expect {
-            let _ = write!(text, "   Expect: {}\n", md_text(expect));
+            let _ = writeln!(text, "   Expect: {}", md_text(expect));
         }
     }
     text
@@ -101,7 +101,7 @@ fn what_replay_shows(fix: &Fix) -> String {
         ("remains", &proof.remains),
         ("new", &proof.appears),
     ] {
-        let _ = write!(text, "| {word} | {} |\n", causes_of(causes));
+        let _ = writeln!(text, "| {word} | {} |", causes_of(causes));
     }
     text.push('\n');
     text.push_str(&opens(fix, proof));
@@ -114,7 +114,7 @@ fn what_replay_shows(fix: &Fix) -> String {
     if !assumed.is_empty() {
         text.push_str("It takes for granted that:\n\n");
         assumed.iter().for_each(|one| {
-            let _ = write!(text, "- {}\n", md_text(one));
+            let _ = writeln!(text, "- {}", md_text(one));
         });
         text.push('\n');
     }
@@ -124,7 +124,7 @@ fn what_replay_shows(fix: &Fix) -> String {
 fn opens(fix: &Fix, proof: &Proof) -> String {
     let mut text = String::new();
     for one in &proof.opens {
-        let _ = write!(text, "- It opens {}.\n", md_text(one));
+        let _ = writeln!(text, "- It opens {}.", md_text(one));
     }
     if let Some(narrower) = &fix.narrower {
         let titles: Vec<String> = narrower
@@ -209,11 +209,11 @@ fn steps(proof: &Proof) -> String {
             ("Then:", &action.command),
         ] {
             if let Some(command) = command {
-                let _ = write!(text, "{what}\n\n{}\n", md_fence(&here(command), "sh", 0));
+                let _ = writeln!(text, "{what}\n\n{}", md_fence(&here(command), "sh", 0));
             }
         }
-        let _ = write!(text, "- Expect: {}\n", md_text(&action.expect));
-        let _ = write!(text, "- Interrupts: {}\n", md_text(&action.interrupts));
+        let _ = writeln!(text, "- Expect: {}", md_text(&action.expect));
+        let _ = writeln!(text, "- Interrupts: {}", md_text(&action.interrupts));
         let _ = write!(
             text,
             "- Roll back: {}\n\n",
@@ -228,7 +228,7 @@ fn files(proof: &Proof) -> String {
     let mut text = String::from("## Files\n\n");
     for file in files {
         let name = super::safe_name(&file.name);
-        let _ = write!(text, "- [{name}]({name}): {}\n", md_text(&file.what));
+        let _ = writeln!(text, "- [{name}]({name}): {}", md_text(&file.what));
     }
     text.push_str(
         "- `changes.yaml`: the same as typed changes; edit it and try it with `casefile-analyzer fix BUNDLE -o DIR --what-if changes.yaml`\n\

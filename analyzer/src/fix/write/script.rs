@@ -85,34 +85,29 @@ fn step(action: &Action) -> String {
     }
     let mut text = String::new();
     if let Place::Node(node) = &action.place {
-        let _ = write!(text, "on_node {}\n", quoted(node));
+        let _ = writeln!(text, "on_node {}", quoted(node));
     }
     if let Some((check, what)) = &action.guard {
-        let _ = write!(
-            text,
-            "still {} {}\n",
-            quoted(&one_line(what)),
-            quoted(check)
-        );
+        let _ = writeln!(text, "still {} {}", quoted(&one_line(what)), quoted(check));
     }
     if let Some(dry) = &action.dry_run {
         text.push_str("say '  What it would do:'\n(\n");
-        let _ = write!(text, "{dry}\n) >&2 || stop 'the dry run failed'\n");
+        let _ = writeln!(text, "{dry}\n) >&2 || stop 'the dry run failed'");
     }
     text.push_str("if [ \"$mode\" != dry ] && ask; then\n  mkdir -p \"$backup\"\n");
     if !action.backup.is_empty() {
         let files: Vec<String> = action.backup.iter().map(|file| quoted(file)).collect();
-        let _ = write!(text, "  save {}\n", files.join(" "));
+        let _ = writeln!(text, "  save {}", files.join(" "));
     }
-    let _ = write!(text, "{command}\n");
-    let _ = write!(
+    let _ = writeln!(text, "{command}");
+    let _ = writeln!(
         text,
-        "  say {}\n",
+        "  say {}",
         quoted(&one_line(&format!("  Expect: {}", action.expect)))
     );
-    let _ = write!(
+    let _ = writeln!(
         text,
-        "  say {}\nfi\n",
+        "  say {}\nfi",
         quoted(&one_line(&format!("  Back: {}", action.roll_back)))
     );
     text
