@@ -3,10 +3,8 @@
 //! `CASEFILE_REDACTION_TABLE=1 cargo test -p casefile-tests --test redaction -- --nocapture` prints the tables.
 
 #![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
     clippy::unwrap_used,
-    reason = "tests print what they measure, and their helpers fail as they do"
+    reason = "a test's helpers fail as the test does"
 )]
 
 mod samples;
