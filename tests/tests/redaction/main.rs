@@ -2,10 +2,7 @@
 //!
 //! `CASEFILE_REDACTION_TABLE=1 cargo test -p casefile-tests --test redaction -- --nocapture` prints the tables.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test's helpers fail as the test does"
-)]
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
 mod samples;
 
