@@ -76,8 +76,16 @@ impl Assessment<'_> {
         template::fill_whole(text, |name| self.value(name))
     }
 
-    /// A command or file, with what was not seen marked as a blank to fill in.
+    /// A command, with what was not seen, or is no single word for a shell, marked as a blank to fill in.
     pub fn command(&self, text: &str) -> String {
+        template::fill_command(text, |name| {
+            self.value(name)
+                .filter(|value| template::is_shell_word(value))
+        })
+    }
+
+    /// A file, with what was not seen marked as a blank to fill in.
+    pub fn file(&self, text: &str) -> String {
         template::fill_command(text, |name| self.value(name))
     }
 
