@@ -1,0 +1,1 @@
+"""Samples that are composed from parts rather than collected. See samples/README.md."""

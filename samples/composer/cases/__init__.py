@@ -1,0 +1,1 @@
+"""One file a sample, named like its folder."""
