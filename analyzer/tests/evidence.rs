@@ -1,6 +1,12 @@
 //! The same evidence in other clothes, and evidence of nodes that are well: no panic, no false
 //! confirmation, and what does not change the meaning does not change the verdicts.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test's helpers fail as the test does, and say why one is skipped"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -9,6 +9,7 @@ mod manifest;
 mod member;
 mod path;
 pub mod reader;
+mod signature;
 mod spool;
 mod verify;
 mod writer;
@@ -21,11 +22,14 @@ pub use reader::{
     EntryInfo, Form, Limits, OpenError, Piece, PieceSink, ReadProblem, Summary, list, read_entry,
     scan,
 };
+pub use signature::{Signed, read_signature};
 pub use spool::{EntrySpool, FinishedEntry};
 pub use verify::{VerifyReport, verify};
-pub use writer::{EntryMeta, WriteError, Writer};
+pub use writer::{EntryMeta, Sign, WriteError, Writer};
 
 /// Path of the first entry, which holds the [`Header`].
 pub const HEADER_PATH: &str = "casefile.json";
 /// Path of the last entry, which holds the [`Manifest`].
 pub const MANIFEST_PATH: &str = "manifest.json";
+/// Path of the entry behind the manifest that holds its signature, where there is one.
+pub const SIGNATURE_PATH: &str = "manifest.json.sig";

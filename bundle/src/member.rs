@@ -86,6 +86,26 @@ impl Packer {
     }
 }
 
+/// Appends `content` (at most 65,535 bytes) as one member that is stored, not compressed: its bytes follow from the
+/// content alone.
+pub(crate) fn stored(content: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+    let length =
+        u16::try_from(content.len()).map_err(|_| io::Error::other("stored member too big"))?;
+    let inflated = u32::from(length);
+    let whole = inflated + 24 + 5 + 8;
+    out.extend_from_slice(&[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
+    out.extend_from_slice(&[12, 0, b'C', b'F', 8, 0]);
+    out.extend_from_slice(&whole.to_le_bytes());
+    out.extend_from_slice(&inflated.to_le_bytes());
+    out.push(1);
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&(!length).to_le_bytes());
+    out.extend_from_slice(content);
+    out.extend_from_slice(&crc32fast::hash(content).to_le_bytes());
+    out.extend_from_slice(&inflated.to_le_bytes());
+    Ok(())
+}
+
 /// What is wrong with a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemberFault {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::MANIFEST_PATH;
 use crate::hash::Hasher;
 use crate::path::BundlePath;
 use crate::reader::{Deliver, Limits, OpenError, OwnedPiece, Summary, read_in_order};
+use crate::{MANIFEST_PATH, SIGNATURE_PATH};
 
 /// What a comparison of a bundle with its manifest found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +76,8 @@ pub fn verify(input: &Path, limits: &Limits) -> Result<VerifyReport, OpenError> 
     report.changed.sort();
     report.missing.sort();
     let extra = found.into_keys();
-    report.extra = extra.filter(|p| p.as_str() != MANIFEST_PATH).collect();
+    report.extra = extra
+        .filter(|p| !matches!(p.as_str(), MANIFEST_PATH | SIGNATURE_PATH))
+        .collect();
     Ok(report)
 }

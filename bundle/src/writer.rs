@@ -5,11 +5,13 @@ use std::io::{self, Write};
 
 use tar::{EntryType, Header as TarHeader};
 
+use crate::hash::{Hasher, sha256_hex};
 use crate::manifest::{EntryRecord, FormatVersion, Header, Manifest, ManifestEnd};
-use crate::member::{MEMBER_BYTES, Packer};
+use crate::member::{MEMBER_BYTES, Packer, stored};
 use crate::path::{BundlePath, PathError};
+use crate::signature::{Signed, statement};
 use crate::spool::{Content, FinishedEntry, copy_members};
-use crate::{HEADER_PATH, MANIFEST_PATH};
+use crate::{HEADER_PATH, MANIFEST_PATH, SIGNATURE_PATH};
 
 /// Source id of `casefile.json` in the manifest.
 const OWN_SOURCE: &str = "casefile";
@@ -65,12 +67,33 @@ pub enum WriteError {
     },
 }
 
+/// A sink whose bytes are hashed on the way.
+struct Tee<W> {
+    out: W,
+    hash: Hasher,
+}
+
+impl<W: Write> Write for Tee<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// What signs the statement about a bundle.
+pub type Sign<'a> = dyn Fn(String) -> Signed + 'a;
+
 /// Writes a bundle to a sink.
 ///
 /// Small neighbours share a gzip member of up to 1 MiB; a larger entry's content has members of its
 /// own. After an error the sink holds a cut bundle; drop the writer.
 pub struct Writer<W: Write> {
-    out: W,
+    out: Tee<W>,
     top: String,
     header: Header,
     packer: Packer,
@@ -95,7 +118,10 @@ impl<W: Write> Writer<W> {
             source,
         })?;
         let mut writer = Self {
-            out,
+            out: Tee {
+                out,
+                hash: Hasher::default(),
+            },
             top: top.to_owned(),
             header: header.clone(),
             packer: Packer::new(),
@@ -184,7 +210,16 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes `manifest.json` and the tar end blocks, flushes and returns the sink.
-    pub fn finish(mut self, end: ManifestEnd) -> Result<W, WriteError> {
+    pub fn finish(self, end: ManifestEnd) -> Result<W, WriteError> {
+        self.finish_signed(end, None)
+    }
+
+    /// As [`Writer::finish`], with a signature behind the manifest where there is somebody to sign.
+    pub fn finish_signed(
+        mut self,
+        end: ManifestEnd,
+        sign: Option<&Sign<'_>>,
+    ) -> Result<W, WriteError> {
         // What was collected should survive a failure to write the manifest.
         self.flush()?;
         let mut sources = end.sources;
@@ -211,12 +246,33 @@ impl<W: Write> Writer<W> {
             self.flush()?;
         }
         self.pending.extend_from_slice(rest);
-        let end = self.pending.len() + padding(json.len() as u64) + 2 * BLOCK;
+        let end = if sign.is_some() { 0 } else { 2 * BLOCK };
+        let end = self.pending.len() + padding(json.len() as u64) + end;
         self.pending.resize(end, 0);
         self.flush()?;
+        if let Some(sign) = sign {
+            self.sign(&sha256_hex(&json), sign)?;
+        }
         let flushed = self.out.flush();
         flushed.map_err(|e| self.io(e))?;
-        Ok(self.out)
+        Ok(self.out.out)
+    }
+
+    /// Writes the signature about everything so far, and the end of the archive.
+    fn sign(&mut self, manifest: &str, sign: &Sign<'_>) -> Result<(), WriteError> {
+        let signed = sign(statement(
+            manifest,
+            self.offset,
+            &self.out.hash.clone().hex(),
+        ));
+        let json = to_json(SIGNATURE_PATH, &signed)?;
+        let mut content = self.tar_head(&own_meta(SIGNATURE_PATH).path, json.len() as u64);
+        content.extend_from_slice(&json);
+        content.resize(content.len() + padding(json.len() as u64) + 2 * BLOCK, 0);
+        let mut member = Vec::new();
+        let packed = stored(&content, &mut member);
+        packed.map_err(|e| self.io(e))?;
+        self.put(&member)
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError> {

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::anonymize::Class;
 use crate::host::Host;
-use crate::options::Options;
+use crate::options::{Handover, Options};
 use crate::sources::SOURCES;
 
 /// Snapshots a Kubernetes GPU node into one bundle, read-only.
 ///
-/// Exit codes: 0 everything collected; 2 wrong usage; 3 the output cannot be written (or a bundle cannot be read);
+/// Exit codes: 0 everything collected; 2 wrong usage; 3 the output cannot be written, would leak a
+/// secret, or a bundle, key or map is not what it should be;
 /// 4 collected, but something is missing; 70 a bug in this program.
 #[derive(Debug, Parser)]
 #[command(
@@ -43,11 +45,28 @@ pub enum Command {
         /// For people or for programs
         #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
         format: PlanFormat,
+        /// Print what a bundle would not say and what it would, instead
+        #[arg(long)]
+        privacy: bool,
     },
     /// Check that a bundle is whole and unchanged
     Verify {
         /// The bundle, or its unpacked folder
         bundle: PathBuf,
+        /// Demand a signature by this key (PEM, as `openssl pkey -pubout` writes it)
+        #[arg(long, value_name = "FILE")]
+        public_key: Option<PathBuf>,
+    },
+    /// Put the names of the site back into a report that was made from an anonymised bundle
+    Reveal {
+        /// The map that was written beside the bundle
+        #[arg(long, value_name = "FILE")]
+        map: PathBuf,
+        /// The report, or any other text
+        report: PathBuf,
+        /// Where the result goes; standard output where nothing is said
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
     /// Print the manual page
     #[command(hide = true)]
@@ -70,7 +89,12 @@ impl Cli {
                     collect: options, ..
                 },
             ) => Some(options),
-            Some(Command::Verify { .. } | Command::Man | Command::Completions { .. }) => None,
+            Some(
+                Command::Verify { .. }
+                | Command::Reveal { .. }
+                | Command::Man
+                | Command::Completions { .. },
+            ) => None,
         }
     }
 
@@ -143,6 +167,21 @@ pub struct CollectArgs {
     /// Also resolve names and connect to servers that this node's configuration names, to see what the node reaches
     #[arg(long)]
     pub probe: bool,
+    /// Replace names and addresses of the site by pseudonyms; the map stays beside the bundle
+    #[arg(long, value_name = "CLASS", value_enum, value_delimiter = ',')]
+    pub anonymize: Vec<Class>,
+    /// Where the map of pseudonyms goes (default: the bundle's name with .map.json)
+    #[arg(long, value_name = "FILE", requires = "anonymize")]
+    pub map: Option<PathBuf>,
+    /// Let this entry pass although the leak check finds something in it; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub allow_leak: Vec<String>,
+    /// Sign the bundle with this Ed25519 key (PEM, PKCS 8)
+    #[arg(long, value_name = "FILE")]
+    pub sign_key: Option<PathBuf>,
+    /// Encrypt to this recipient, or to those of a file; may be given several times
+    #[arg(long, value_name = "age1...|FILE")]
+    pub encrypt_to: Vec<String>,
     /// Only what the API server has, and nothing of this machine
     #[arg(long, conflicts_with = "root")]
     pub cluster_only: bool,
@@ -203,6 +242,12 @@ impl CollectArgs {
                 self.max_size
             ));
         }
+        let piped = self.output.as_deref() == Some(Path::new("-"));
+        if piped && !self.anonymize.is_empty() && self.map.is_none() {
+            return fail(
+                "--anonymize with -o - needs --map FILE: there is no file to put the map beside",
+            );
+        }
         if let Some(limit) = self
             .source_max_size
             .filter(|limit| *limit > self.max_size || *limit == 0)
@@ -231,6 +276,13 @@ impl CollectArgs {
             source_max_size: self.source_max_size,
             max_size: self.max_size,
             probe: self.probe,
+            handover: Handover {
+                anonymize: self.anonymize.iter().copied().collect(),
+                map: self.map.clone(),
+                allow_leak: self.allow_leak.iter().cloned().collect(),
+                sign_key: self.sign_key.clone(),
+                encrypt_to: self.encrypt_to.clone(),
+            },
             cluster_only: self.cluster_only,
             node_logs: self.node_logs.iter().cloned().collect(),
             command_dir: self.command_dir.clone(),

@@ -1,5 +1,6 @@
 //! The collector: sources, the road from them into one bundle, and the command line around it.
 
+pub mod anonymize;
 pub mod cli;
 pub mod cli_config;
 pub mod cluster;
@@ -10,15 +11,18 @@ pub mod files;
 pub mod host;
 pub mod inventory;
 mod ld_cache;
+pub mod leak;
 mod newest;
 pub mod options;
 pub mod out;
 pub mod outcome;
 pub mod output;
 pub mod plan;
+pub mod privacy;
 pub mod progress;
 pub mod redact;
 pub mod run;
+pub mod seal;
 pub mod sink;
 pub mod source;
 pub mod sources;
@@ -58,8 +62,20 @@ pub fn start() -> ExitCode {
     let code = match cli.command {
         None => collect(&cli.collect),
         Some(Command::Collect(args)) => collect(&args),
-        Some(Command::Plan { collect, format }) => plan(&collect, format),
-        Some(Command::Verify { bundle }) => verify(&bundle),
+        Some(Command::Plan {
+            collect,
+            privacy: true,
+            ..
+        }) => plan_privacy(&collect),
+        Some(Command::Plan {
+            collect, format, ..
+        }) => plan(&collect, format),
+        Some(Command::Verify { bundle, public_key }) => verify(&bundle, public_key.as_deref()),
+        Some(Command::Reveal {
+            map,
+            report,
+            output,
+        }) => reveal(&map, &report, output.as_deref()),
         Some(Command::Man) => printed(clap_mangen::Man::new(Cli::command()).render(&mut stdout())),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
@@ -202,16 +218,78 @@ fn plan(args: &CollectArgs, format: PlanFormat) -> u8 {
     }
 }
 
-fn verify(bundle: &Path) -> u8 {
-    match casefile_bundle::verify(bundle, &casefile_bundle::Limits::default()) {
-        Ok(report) => {
-            let name = bundle.display().to_string();
-            let _ = summary::print_verify(&name, &report, &mut std::io::stdout().lock());
-            if report.is_clean() { 0 } else { NO_OUTPUT }
-        }
+fn plan_privacy(args: &CollectArgs) -> u8 {
+    let words: Vec<_> = args.anonymize.iter().map(|class| class.word()).collect();
+    match privacy::plan(&words, &mut std::io::stdout().lock()) {
+        Ok(()) => 0,
         Err(error) => {
-            complain(&error);
+            complain(&format!("cannot print the plan: {error}"));
             NO_OUTPUT
         }
+    }
+}
+
+/// Writes the report with the names of the site; an existing file is not overwritten.
+fn reveal(map: &Path, report: &Path, output: Option<&Path>) -> u8 {
+    let text = match anonymize::reveal(map, report) {
+        Ok(text) => text,
+        Err(error) => {
+            complain(&error);
+            return NO_OUTPUT;
+        }
+    };
+    let written = match output {
+        None => std::io::stdout().lock().write_all(&text),
+        Some(path) => std::fs::File::create_new(path).and_then(|mut file| file.write_all(&text)),
+    };
+    match written {
+        Ok(()) => 0,
+        Err(error) => {
+            let path = output.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
+            complain(&format!("cannot write {path}: {error}"));
+            NO_OUTPUT
+        }
+    }
+}
+
+fn verify(bundle: &Path, public_key: Option<&Path>) -> u8 {
+    let limits = casefile_bundle::Limits::default();
+    let checked = casefile_bundle::verify(bundle, &limits)
+        .and_then(|report| Ok((report, casefile_bundle::read_signature(bundle, &limits)?)));
+    let (report, signature) = match checked {
+        Ok(checked) => checked,
+        Err(error) => {
+            complain(&error);
+            return NO_OUTPUT;
+        }
+    };
+    let mut broken: Vec<String> = Vec::new();
+    let mut by_key = "not signed";
+    if let Some((signed, problems)) = &signature {
+        by_key = "signed (name the key with --public-key to check by whom)";
+        broken.extend(problems.iter().cloned());
+        if let Some(key) = public_key {
+            match seal::sign::verify(signed, key) {
+                Ok(()) => by_key = "signed by the given key",
+                Err(error) => broken.push(error.to_string()),
+            }
+        }
+    } else if let Some(key) = public_key {
+        broken.push(format!(
+            "manifest.json.sig: missing: a signature by {} is demanded and the bundle is not signed",
+            key.display()
+        ));
+    }
+    let name = bundle.display().to_string();
+    let mut out = std::io::stdout().lock();
+    for line in &broken {
+        let _ = writeln!(out, "{line}");
+    }
+    let whole = broken.is_empty();
+    let _ = summary::print_verify(&name, &report, whole.then_some(by_key), &mut out);
+    if report.is_clean() && whole {
+        0
+    } else {
+        NO_OUTPUT
     }
 }

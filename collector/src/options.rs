@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::anonymize::Class;
 use crate::source::Source;
 
 /// Everything a source may ask about this run. Made once by `cli`, read by all.
@@ -29,6 +30,8 @@ pub struct Options {
     pub source_timeout: Option<Duration>,
     /// The most bytes of content (before compression) that the bundle takes.
     pub max_size: u64,
+    /// What leaves the site, and how.
+    pub handover: Handover,
     /// Where set, the most bytes of content that each source may add.
     pub source_max_size: Option<u64>,
     /// Whether the node's own reach is probed, which sends packets.
@@ -39,6 +42,21 @@ pub struct Options {
     pub node_logs: BTreeSet<String>,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
+}
+
+/// What is anonymised, checked, signed and encrypted before the bundle is handed over.
+#[derive(Debug, Clone, Default)]
+pub struct Handover {
+    /// Names and addresses that pseudonyms replace.
+    pub anonymize: BTreeSet<Class>,
+    /// Where the map of pseudonyms goes; beside the bundle where nothing is said.
+    pub map: Option<PathBuf>,
+    /// Entries that may hold what the leak check finds in them.
+    pub allow_leak: BTreeSet<String>,
+    /// Private key of the signature.
+    pub sign_key: Option<PathBuf>,
+    /// Recipients (`age1...`) or files of them.
+    pub encrypt_to: Vec<String>,
 }
 
 impl Options {
@@ -79,6 +97,18 @@ impl Options {
         }
         if let Some(limit) = self.source_timeout {
             map.insert("source-timeout".to_owned(), format!("{}s", limit.as_secs()));
+        }
+        let handover = &self.handover;
+        if !handover.anonymize.is_empty() {
+            let words: Vec<_> = handover
+                .anonymize
+                .iter()
+                .map(|class| class.word())
+                .collect();
+            map.insert("anonymize".to_owned(), words.join(","));
+        }
+        if !handover.allow_leak.is_empty() {
+            map.insert("allow-leak".to_owned(), list(&handover.allow_leak));
         }
         if let Some(limit) = self.source_max_size {
             map.insert("source-max-size".to_owned(), limit.to_string());

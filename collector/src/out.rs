@@ -11,7 +11,7 @@ use casefile_bundle::{BundlePath, EntryMeta, EntrySpool, FinishedEntry};
 use tokio::sync::mpsc;
 
 use crate::files::FileLog;
-use crate::redact::{Content, Key, Redactor};
+use crate::redact::{Content, Key, Redactor, clean_name, clean_sentence};
 
 /// An entry ready to be written, as it travels to the writer.
 pub struct Done {
@@ -105,6 +105,16 @@ impl Out {
         &self.inner.shared.node
     }
 
+    /// Keeps a value of a Secret in memory, so that the leak check finds it wherever else it stands.
+    pub fn remember(&self, name: &str, value: &[u8]) {
+        crate::leak::remember(&self.inner.shared.key, name, value);
+    }
+
+    /// A sentence for people with its secrets replaced.
+    pub fn sentence(&self, text: &str) -> String {
+        clean_sentence(text, &self.inner.shared.key)
+    }
+
     /// Host files copied or looked for, which `files.json` lists.
     pub fn files(&self) -> &FileLog {
         &self.inner.shared.files
@@ -112,7 +122,7 @@ impl Out {
 
     /// Says in the manifest that a part is missing, or anything else a reader must know about what was taken.
     pub fn note(&self, note: impl Into<String>) {
-        let note = note.into();
+        let note = clean_sentence(&note.into(), &self.inner.shared.key);
         let mut notes = self
             .inner
             .notes
@@ -161,8 +171,15 @@ impl Out {
 
     /// Opens an entry that is cut at its end when a limit is reached.
     pub fn entry(&self, path: BundlePath, content: Content, origin: Option<String>) -> EntryWriter {
+        let key = &self.inner.shared.key;
+        let name = clean_name(path.as_str(), key);
+        let path = match name == path.as_str() {
+            true => path,
+            false => BundlePath::from_parts([name]),
+        };
+        let origin = origin.map(|origin| clean_sentence(&origin, key));
         EntryWriter {
-            redactor: Redactor::new(content, self.inner.shared.key.clone()),
+            redactor: Redactor::new(content, key.clone()),
             buffer: Vec::new(),
             tail: None,
             open: Some(Open {

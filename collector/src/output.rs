@@ -1,7 +1,9 @@
 //! The output: where the bundle goes, found writable before anything is collected, and the one thread that writes it.
 
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -10,8 +12,14 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::anonymize::{MapError, MapFile};
+use crate::leak::{self, Leak};
 use crate::out::Done;
+use crate::privacy;
 use crate::progress::human;
+use crate::redact::Key;
+use crate::seal::encrypt::Recipients;
+use crate::seal::sign::Signer;
 use crate::sink::{Room, Sink, free_space};
 
 /// Less free space than this holds no bundle worth having.
@@ -43,6 +51,15 @@ pub enum OutputError {
         /// For people.
         free: String,
     },
+    /// The leak check found something.
+    #[error("{}", leaks_in_words(.0))]
+    Leaks(Vec<Leak>),
+    /// The leak check could not read the bundle.
+    #[error("the finished bundle could not be searched for secrets, so it was removed: {0}")]
+    Unchecked(String),
+    /// The map of pseudonyms cannot be written.
+    #[error(transparent)]
+    Map(#[from] MapError),
     /// Found while collecting.
     #[error("{path}: {why}; {kept}")]
     Write {
@@ -55,9 +72,35 @@ pub enum OutputError {
     },
 }
 
+/// What the writer and the sources tell each other.
+pub struct Signals {
+    /// The sources shall stop: there is no place for what they bring.
+    pub stop: CancellationToken,
+    /// No more entries come.
+    pub over: CancellationToken,
+}
+
+/// What happens to the bundle between its last entry and its name.
+pub struct Delivery {
+    /// The run's key, which remembers the secret values that were seen.
+    pub key: Key,
+    /// Entries that the leak check lets pass.
+    pub allowed: BTreeSet<String>,
+    /// Who signs.
+    pub signer: Option<Signer>,
+    /// Who may open it; everybody where nobody is named.
+    pub recipients: Option<Recipients>,
+    /// The map of pseudonyms, written when the bundle is there.
+    pub map: Option<MapFile>,
+    /// What could not be learnt before names were replaced.
+    pub incomplete: Vec<String>,
+}
+
 /// The opened output.
 pub struct Output {
     sink: Sink,
+    /// The same file where it has no name: what is in it is sent on when it is finished.
+    hidden: Option<File>,
     /// Final name and the name until then; none for standard output.
     names: Option<(PathBuf, PathBuf)>,
     /// Where big entries are buffered.
@@ -86,15 +129,19 @@ pub struct Finished {
 
 impl Output {
     /// Opens the output; `wanted` is a file, a folder, `-` or nothing (then the current folder), `top` the bundle's
-    /// name without its ending.
-    pub fn open(wanted: Option<&Path>, top: &str) -> Result<Self, OutputError> {
-        let file_name = format!("{top}.tar.gz");
+    /// name without its ending. What is to be encrypted or goes to standard output is made in a file without a name.
+    pub fn open(wanted: Option<&Path>, top: &str, encrypted: bool) -> Result<Self, OutputError> {
+        let ending = if encrypted { "tar.gz.age" } else { "tar.gz" };
+        let file_name = format!("{top}.{ending}");
         let path = match wanted {
             Some(path) if path == Path::new("-") => {
+                let spill_dir = std::env::temp_dir();
+                let (sink, hidden) = hidden(&spill_dir)?;
                 return Ok(Self {
-                    sink: Sink::stdout(),
+                    sink,
+                    hidden: Some(hidden),
                     names: None,
-                    spill_dir: std::env::temp_dir(),
+                    spill_dir,
                 });
             }
             None => PathBuf::from(&file_name),
@@ -130,35 +177,153 @@ impl Output {
                 free: human(free),
             });
         }
+        let (sink, hidden) = if encrypted {
+            let (sink, hidden) = hidden(&dir)?;
+            (sink, Some(hidden))
+        } else {
+            (Sink::file(file, &dir), None)
+        };
         Ok(Self {
-            sink: Sink::file(file, &dir),
+            sink,
+            hidden,
             names: Some((path, partial)),
             spill_dir: dir,
         })
     }
 
+    /// The bundle's final name; none for standard output.
+    pub fn path(&self) -> Option<&Path> {
+        self.names.as_ref().map(|(path, _)| path.as_path())
+    }
+
+    /// Removes what was created, where nothing will be collected after all.
+    pub fn abandon(self) {
+        if let Some((_, partial)) = self.names {
+            let _ = fs::remove_file(partial);
+        }
+    }
+
     /// Writes the bundle until `over` is cancelled and the channel is empty, then the manifest; `end` makes it, and
     /// learns which entries the disk had no room for.
-    /// (The channel's senders may outlive the run, in a thread that hangs in a dead file system.)
+    /// (The channel's senders may outlive the run, in a thread that hangs in a dead file system.) Then it is
+    /// searched for leaks, and only then gets its name or is sent on.
     pub fn write(
         self,
         top: &str,
         header: &Header,
         mut entries: mpsc::Receiver<Done>,
-        stop: &CancellationToken,
-        over: &CancellationToken,
+        signals: &Signals,
+        delivery: Delivery,
         end: impl FnOnce(&[LeftOut]) -> ManifestEnd,
     ) -> Result<Finished, OutputError> {
-        let names = self.names;
-        let result = stream(self.sink, top, header, &mut entries, over, end)
-            .and_then(|sink| settle(sink, &names));
+        let (names, hidden) = (self.names, self.hidden);
+        let over = &signals.over;
+        let written = stream(self.sink, top, header, &mut entries, over, &delivery, end);
         // Sources that still wait for room in the channel learn that the bundle is closed.
         entries.close();
-        result.map_err(|error| {
-            stop.cancel();
-            failure(&error, names.as_ref())
-        })
+        let secret = hidden.is_some();
+        let result = match written {
+            Ok(sink) => deliver(sink, hidden, names.as_ref(), delivery),
+            Err(error) => Err(failure(&error, names.as_ref(), secret, &delivery)),
+        };
+        result.inspect_err(|_| signals.stop.cancel())
     }
+}
+
+fn leaks_in_words(leaks: &[Leak]) -> String {
+    use std::fmt::Write as _;
+    let mut text =
+        "the leak check found what the redaction missed; the bundle was removed:".to_owned();
+    for leak in leaks.iter().take(20) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n  {leak}");
+    }
+    if leaks.len() > 20 {
+        let _ = write!(text, "\n  and {} more places", leaks.len() - 20);
+    }
+    text.push_str("\nLook at these places on the node. If they hold no secret, run again with --allow-leak PATH for each path.");
+    text
+}
+
+/// A file without a name, which is gone when the program ends.
+fn hidden(dir: &Path) -> Result<(Sink, File), OutputError> {
+    let open = |source| OutputError::Open {
+        path: dir.display().to_string(),
+        source,
+    };
+    let file = tempfile::tempfile_in(dir).map_err(open)?;
+    let again = file.try_clone().map_err(open)?;
+    Ok((Sink::file(file, dir), again))
+}
+
+/// Checks what was written, then gives it its name or sends it on.
+fn deliver(
+    mut sink: Sink,
+    hidden: Option<File>,
+    names: Option<&(PathBuf, PathBuf)>,
+    delivery: Delivery,
+) -> Result<Finished, OutputError> {
+    let remove = || {
+        if let Some((_, partial)) = names {
+            let _ = fs::remove_file(partial);
+        }
+    };
+    let gone = |error: WriteError| {
+        remove();
+        failed(&error, names, "nothing was kept".to_owned())
+    };
+    let offset = sink.bytes();
+    let settled = sink.settle();
+    settled.map_err(|source| gone(WriteError::Io { offset, source }))?;
+    let place = match (&hidden, names) {
+        (Some(file), _) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
+        (None, Some((_, partial))) => partial.clone(),
+        (None, None) => PathBuf::from("-"),
+    };
+    let leaks = leak::check(&place, &delivery.key, &delivery.allowed).map_err(|error| {
+        remove();
+        OutputError::Unchecked(error.to_string())
+    })?;
+    if !leaks.is_empty() {
+        remove();
+        return Err(OutputError::Leaks(leaks));
+    }
+    if let Some(plain) = hidden {
+        sink = send_on(plain, names, delivery.recipients.as_ref()).map_err(gone)?;
+    }
+    let finished = settle(sink, names).map_err(gone)?;
+    if let (Some(map), Some(site)) = (delivery.map, delivery.key.site()) {
+        map.write(site, &finished.path).inspect_err(|_| {
+            if let Some((path, _)) = names {
+                let _ = fs::remove_file(path);
+            }
+        })?;
+    }
+    Ok(finished)
+}
+
+/// Copies what was made in a file without a name to where it goes, encrypted where that is wanted.
+fn send_on(
+    mut plain: File,
+    names: Option<&(PathBuf, PathBuf)>,
+    recipients: Option<&Recipients>,
+) -> Result<Sink, WriteError> {
+    let failed = |source| WriteError::Io { offset: 0, source };
+    plain.rewind().map_err(failed)?;
+    let mut target = match names {
+        Some((_, partial)) => {
+            let dir = partial.parent().unwrap_or_else(|| Path::new("."));
+            Sink::file(File::create(partial).map_err(failed)?, dir)
+        }
+        None => Sink::stdout(),
+    };
+    match recipients {
+        Some(recipients) => recipients.copy(&mut plain, &mut target).map_err(failed)?,
+        None => {
+            std::io::copy(&mut plain, &mut target).map_err(failed)?;
+        }
+    }
+    Ok(target)
 }
 
 fn stream(
@@ -167,8 +332,10 @@ fn stream(
     header: &Header,
     entries: &mut mpsc::Receiver<Done>,
     over: &CancellationToken,
+    delivery: &Delivery,
     end: impl FnOnce(&[LeftOut]) -> ManifestEnd,
 ) -> Result<Sink, WriteError> {
+    let mut tally = privacy::Tally::default();
     let room = sink.room();
     let mut left_out = Vec::new();
     let mut writer = Writer::new(sink, top, header)?;
@@ -176,7 +343,10 @@ fn stream(
     let mut flushed = Instant::now();
     loop {
         match runtime.block_on(next(entries, over)) {
-            Next::Entry(done) => append(&mut writer, *done, &room, &mut left_out)?,
+            Next::Entry(done) => {
+                tally.add(&done.meta);
+                append(&mut writer, *done, &room, &mut left_out)?;
+            }
             Next::Quiet => {}
             Next::Over => break,
         }
@@ -185,7 +355,21 @@ fn stream(
             flushed = Instant::now();
         }
     }
-    writer.finish(end(&left_out))
+    let report = tally.report(delivery.key.site(), &delivery.incomplete);
+    let meta = EntryMeta {
+        path: BundlePath::from_parts([privacy::PATH]),
+        source: "collector".to_owned(),
+        truncated: None,
+        redactions: BTreeMap::new(),
+        origin: None,
+    };
+    writer.append_bytes(meta, &report)?;
+    match &delivery.signer {
+        Some(signer) => {
+            writer.finish_signed(end(&left_out), Some(&|statement| signer.sign(statement)))
+        }
+        None => writer.finish(end(&left_out)),
+    }
 }
 
 enum Next {
@@ -228,7 +412,7 @@ fn append(
     }
 }
 
-fn settle(mut sink: Sink, names: &Option<(PathBuf, PathBuf)>) -> Result<Finished, WriteError> {
+fn settle(mut sink: Sink, names: Option<&(PathBuf, PathBuf)>) -> Result<Finished, WriteError> {
     let offset = sink.bytes();
     let io = |source| WriteError::Io { offset, source };
     sink.settle().map_err(io)?;
@@ -245,7 +429,35 @@ fn settle(mut sink: Sink, names: &Option<(PathBuf, PathBuf)>) -> Result<Finished
     })
 }
 
-fn failure(error: &WriteError, names: Option<&(PathBuf, PathBuf)>) -> OutputError {
+/// What became of a bundle that could not be written to its end. What is left of a plain one is kept when it leaks
+/// nothing; of one that was to be encrypted nothing is.
+fn failure(
+    error: &WriteError,
+    names: Option<&(PathBuf, PathBuf)>,
+    secret: bool,
+    delivery: &Delivery,
+) -> OutputError {
+    let Some((_, partial)) = names else {
+        return failed(error, names, "nothing was sent".to_owned());
+    };
+    let size = fs::metadata(partial).map_or(0, |meta| meta.len());
+    let clean = || {
+        leak::check(partial, &delivery.key, &delivery.allowed).is_ok_and(|leaks| leaks.is_empty())
+    };
+    let kept = if size == 0 || secret || !clean() {
+        let _ = fs::remove_file(partial);
+        "nothing was kept".to_owned()
+    } else {
+        format!(
+            "{} holds what was collected until then ({}) and can be analysed; it is kept",
+            partial.display(),
+            human(size)
+        )
+    };
+    failed(error, names, kept)
+}
+
+fn failed(error: &WriteError, names: Option<&(PathBuf, PathBuf)>, kept: String) -> OutputError {
     let why = match error {
         WriteError::Io { source, .. } => match source.kind() {
             io::ErrorKind::StorageFull
@@ -257,27 +469,9 @@ fn failure(error: &WriteError, names: Option<&(PathBuf, PathBuf)>) -> OutputErro
         },
         other => other.to_string(),
     };
-    let Some((_, partial)) = names else {
-        return OutputError::Write {
-            path: "-".to_owned(),
-            why,
-            kept: "what was written is a cut bundle".to_owned(),
-        };
-    };
-    let size = fs::metadata(partial).map_or(0, |meta| meta.len());
-    let kept = if size == 0 {
-        let _ = fs::remove_file(partial);
-        "nothing was kept".to_owned()
-    } else {
-        format!(
-            "{} holds what was collected until then ({}) and can be analysed; it is kept",
-            partial.display(),
-            human(size)
-        )
-    };
-    OutputError::Write {
-        path: partial.display().to_string(),
-        why,
-        kept,
-    }
+    let path = names.map_or_else(
+        || "-".to_owned(),
+        |(_, partial)| partial.display().to_string(),
+    );
+    OutputError::Write { path, why, kept }
 }

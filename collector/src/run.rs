@@ -15,17 +15,21 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::ClusterHandle;
+use crate::anonymize::{Anonymizer, MapError, MapFile, gather};
+use crate::cluster::{ClusterHandle, credentials};
 use crate::exec::Exec;
 use crate::host::Host;
 use crate::options::Options;
 use crate::out::{Out, Shared};
 use crate::outcome::Outcome;
-use crate::output::{Finished, LeftOut, Output, OutputError};
+use crate::output::{Delivery, Finished, LeftOut, Output, OutputError, Signals};
 use crate::plan::not_wanted;
 use crate::progress::{Event, Progress, human};
-use crate::redact::{Content, Key};
-use crate::source::{Source, SourceCtx};
+use crate::redact::{Content, Key, clean_name, clean_sentence};
+use crate::seal::SealError;
+use crate::seal::encrypt::Recipients;
+use crate::seal::sign::Signer;
+use crate::source::{Scope, Source, SourceCtx};
 
 /// Sources that run at the same time.
 const MAX_RUNNING: usize = 8;
@@ -65,6 +69,9 @@ pub enum RunError {
     /// No random bytes: without them pseudonyms could be guessed, so nothing is collected.
     #[error("the system gives no random bytes for the pseudonyms of secrets")]
     Random(#[source] std::io::Error),
+    /// A key is at fault.
+    #[error(transparent)]
+    Seal(#[from] SealError),
     /// Our bug.
     #[error("the writer stopped by itself (a bug)")]
     Writer,
@@ -132,6 +139,107 @@ impl Ending {
     }
 }
 
+/// What is settled before anything is collected.
+struct Prepared {
+    key: Key,
+    delivery: Delivery,
+    /// The node's name as the bundle shows it.
+    node: String,
+}
+
+/// Reads keys and, where names are to be replaced, learns them.
+async fn prepare(
+    options: &Options,
+    host: &Host,
+    cluster: &ClusterHandle,
+    sources: &[&'static Source],
+) -> Result<Prepared, RunError> {
+    let handover = &options.handover;
+    let signer = match &handover.sign_key {
+        Some(file) => Some(Signer::load(file)?),
+        None => None,
+    };
+    let recipients = Recipients::parse(&handover.encrypt_to)?;
+    let mut key = Key::random().map_err(RunError::Random)?;
+    remember_kubeconfigs(options, host, sources, &key).await;
+    let mut incomplete = Vec::new();
+    if !handover.anonymize.is_empty() {
+        let (names, missing) = gather(host, &options.node, cluster).await;
+        incomplete.extend(missing);
+        let site = Anonymizer::new(key.clone(), handover.anonymize.clone(), &names);
+        key = key.with_site(Arc::new(site));
+    }
+    let node = clean_name(&options.node, &key);
+    let delivery = Delivery {
+        key: key.clone(),
+        allowed: handover.allow_leak.clone(),
+        signer,
+        recipients,
+        map: None,
+        incomplete,
+    };
+    Ok(Prepared {
+        key,
+        delivery,
+        node,
+    })
+}
+
+/// The keys and tokens of the kubeconfigs that the run may log in with: the leak check searches for them.
+async fn remember_kubeconfigs(
+    options: &Options,
+    host: &Host,
+    sources: &[&'static Source],
+    key: &Key,
+) {
+    let asked = sources
+        .iter()
+        .any(|source| source.scope == Scope::Cluster && not_wanted(source, options).is_none());
+    if !options.live() || !asked {
+        return;
+    }
+    let key = key.clone();
+    let read = host.on_thread(move |host| {
+        for path in credentials::PLACES {
+            let text = host.read_text(path).unwrap_or_default();
+            crate::leak::remember(&key, "kubeconfig", text.as_bytes());
+        }
+    });
+    // Files that hang are left to their sources, which say so.
+    let _ = timeout(GRACE, read).await;
+}
+
+/// The map's file, named or beside the bundle.
+fn map_file(options: &Options, output: &Output) -> Result<MapFile, MapError> {
+    let beside = || {
+        let name = output
+            .path()
+            .map_or_else(|| "casefile".to_owned(), |path| path.display().to_string());
+        let stem = name.trim_end_matches(".age").trim_end_matches(".tar.gz");
+        std::path::PathBuf::from(format!("{stem}.map.json"))
+    };
+    MapFile::create(&options.handover.map.clone().unwrap_or_else(beside))
+}
+
+/// Opens the map of pseudonyms where names are replaced; without it there is no bundle.
+fn with_map(
+    options: &Options,
+    key: &Key,
+    output: Output,
+    delivery: &mut Delivery,
+) -> Result<Output, RunError> {
+    if key.site().is_some() {
+        match map_file(options, &output) {
+            Ok(map) => delivery.map = Some(map),
+            Err(error) => {
+                output.abandon();
+                return Err(OutputError::from(error).into());
+            }
+        }
+    }
+    Ok(output)
+}
+
 /// Collects what the options ask for of these sources.
 pub async fn run(
     options: Options,
@@ -144,19 +252,21 @@ pub async fn run(
     if without_root {
         progress.event(&Event::Message(NOT_ROOT));
     }
-    let top = format!(
-        "casefile-{}-{}",
-        options.node,
-        started.format("%Y%m%dT%H%M%SZ")
-    );
-    let output = Output::open(output, &top)?;
     let options = Arc::new(options);
     let host = Host::new(&options.root);
-    let header = header(&options, &host, started);
-    let key = Key::random().map_err(RunError::Random)?;
+    let cluster = Arc::new(ClusterHandle::new(Arc::clone(&options), host.clone()));
+    let Prepared {
+        key,
+        mut delivery,
+        node,
+    } = prepare(&options, &host, &cluster, sources).await?;
+    let top = format!("casefile-{node}-{}", started.format("%Y%m%dT%H%M%SZ"));
+    let output = Output::open(output, &top, delivery.recipients.is_some())?;
+    let output = with_map(&options, &key, output, &mut delivery)?;
+    let header = header(&options, &host, started, &key);
     let (sender, receiver) = mpsc::channel(MAX_WAITING);
     let shared = Arc::new(Shared {
-        node: options.node.clone(),
+        node,
         spill_dir: output.spill_dir.clone(),
         key,
         max_size: options.max_size,
@@ -167,9 +277,13 @@ pub async fn run(
     let stop = CancellationToken::new();
     let ending = Arc::new(Ending::default());
     let over = CancellationToken::new();
-    let (for_end, for_stop, for_over) = (Arc::clone(&ending), stop.clone(), over.clone());
+    let for_end = Arc::clone(&ending);
+    let signals = Signals {
+        stop: stop.clone(),
+        over: over.clone(),
+    };
     let writer = tokio::task::spawn_blocking(move || {
-        output.write(&top, &header, receiver, &for_stop, &for_over, |left_out| {
+        output.write(&top, &header, receiver, &signals, delivery, |left_out| {
             for_end.left_out(left_out);
             ManifestEnd {
                 finished: Utc::now(),
@@ -189,6 +303,7 @@ pub async fn run(
     let desk = Desk {
         options: &options,
         host: &host,
+        cluster: &cluster,
         shared: &shared,
         stop: &stop,
         ending: &ending,
@@ -268,6 +383,7 @@ fn leave(code: i32) -> ! {
 struct Desk<'a> {
     options: &'a Arc<Options>,
     host: &'a Host,
+    cluster: &'a Arc<ClusterHandle>,
     shared: &'a Arc<Shared>,
     stop: &'a CancellationToken,
     ending: &'a Arc<Ending>,
@@ -279,7 +395,6 @@ impl Desk<'_> {
     async fn collect(&self, sources: &[&'static Source]) -> Vec<&'static str> {
         let options = self.options;
         let exec = Exec::new(options.live(), options.command_dir.as_deref());
-        let cluster = Arc::new(ClusterHandle::new(Arc::clone(options), self.host.clone()));
         let permits = Arc::new(Semaphore::new(MAX_RUNNING));
         let mut tasks = JoinSet::new();
         let (wanted, unwanted): (Vec<&'static Source>, Vec<&'static Source>) = sources
@@ -305,7 +420,7 @@ impl Desk<'_> {
                 host: self.host.clone(),
                 exec: exec.clone(),
                 out: Out::new(Arc::clone(self.shared), source.id, most),
-                cluster: Arc::clone(&cluster),
+                cluster: Arc::clone(self.cluster),
                 cancel: self.stop.child_token(),
             };
             let (permits, ending, progress) = (
@@ -407,7 +522,7 @@ fn push_report(
         id: source.id.to_owned(),
         title: source.title.to_owned(),
         outcome: outcome.manifest(),
-        why: outcome.why().map(str::to_owned),
+        why: outcome.why().map(|why| out.sentence(why)),
         started,
         finished: Utc::now(),
         notes: out.notes(),
@@ -433,8 +548,12 @@ async fn write_files(shared: &Arc<Shared>) {
         .await;
 }
 
-fn header(options: &Options, host: &Host, started: DateTime<Utc>) -> Header {
-    let mut recorded: BTreeMap<String, String> = options.recorded();
+fn header(options: &Options, host: &Host, started: DateTime<Utc>, key: &Key) -> Header {
+    let mut recorded: BTreeMap<String, String> = options
+        .recorded()
+        .into_iter()
+        .map(|(name, value)| (name, clean_sentence(&value, key)))
+        .collect();
     recorded.insert(
         "started".to_owned(),
         started.to_rfc3339_opts(SecondsFormat::Secs, true),
@@ -455,7 +574,7 @@ fn header(options: &Options, host: &Host, started: DateTime<Utc>) -> Header {
     Header {
         format: FormatVersion::CURRENT,
         tool: format!("casefile-collector {}", env!("CARGO_PKG_VERSION")),
-        node: options.node.clone(),
+        node: clean_name(&options.node, key),
         started,
         options: recorded,
         clock: Clock {

@@ -96,7 +96,13 @@ fn word(outcome: Outcome) -> &'static str {
 }
 
 /// Prints what `verify` found.
-pub fn print_verify(name: &str, report: &VerifyReport, out: &mut dyn Write) -> io::Result<()> {
+/// `signature` says in words how it is signed; none where its signature does not hold.
+pub fn print_verify(
+    name: &str,
+    report: &VerifyReport,
+    signature: Option<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for (what, paths) in [
         ("changed", &report.changed),
         ("missing", &report.missing),
@@ -112,14 +118,15 @@ pub fn print_verify(name: &str, report: &VerifyReport, out: &mut dyn Write) -> i
     if report.summary.manifest.is_none() {
         writeln!(out, "there is no manifest: the bundle was cut short")?;
     }
-    let verdict = if report.is_clean() {
+    let verdict = if report.is_clean() && signature.is_some() {
         "whole and unchanged"
     } else {
         "NOT whole"
     };
     writeln!(
         out,
-        "{name}: {verdict}, {} entries as the manifest says",
-        report.intact
+        "{name}: {verdict}, {} entries as the manifest says, {}",
+        report.intact,
+        signature.unwrap_or("the signature does not hold")
     )
 }

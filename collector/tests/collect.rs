@@ -265,7 +265,10 @@ fn the_journal_of_a_mounted_disk_is_read() {
 fn journal_of(desk: &Desk, records: &[(i64, &str, &str, &str)]) -> bool {
     let remote = "/lib/systemd/systemd-journal-remote";
     if !Path::new(remote).exists() {
-        println!("skipped: {remote} is not installed");
+        let _ = std::io::Write::write_fmt(
+            &mut std::io::stderr(),
+            format_args!("skipped: {remote} is not installed\n"),
+        );
         return false;
     }
     let mut export = String::new();

@@ -83,6 +83,39 @@ fn main() -> anyhow::Result<()> {
         analyze / gzip
     );
     println!("peak memory:               {} MiB", peak / 1024);
+    report(&analyzer, &bundle)
+}
+
+/// Renders the whole report of the bundle and prints its time, memory and sizes.
+fn report(analyzer: &Path, bundle: &Path) -> anyhow::Result<()> {
+    let out = target().join("bench/report");
+    let arguments = || {
+        let mut command = Command::new(analyzer);
+        command.arg("report").arg(bundle).arg("-o").arg(&out);
+        command
+    };
+    let time = seconds(&mut arguments())?;
+    let measured = Command::new(std::env::current_exe()?)
+        .arg(MEASURE)
+        .arg(analyzer)
+        .args(arguments().get_args())
+        .output()?;
+    let peak: i64 = String::from_utf8(measured.stdout)?
+        .trim()
+        .parse()
+        .context("peak memory of the report")?;
+    println!(
+        "casefile-analyzer report:   {time:.2} s, {} MiB",
+        peak / 1024
+    );
+    for name in ["report.html", "report.md", "report.json"] {
+        let size = fs::metadata(out.join(name))?.len();
+        println!("{name:<27} {} KiB", size >> 10);
+        ensure!(
+            name != "report.html" || size < 3 << 20,
+            "the report is too large to be opened with ease"
+        );
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@ pub mod cri;
 pub mod expected;
 pub mod journal;
 pub mod packet;
+pub mod planted;
 pub mod recording;
 pub mod replay;
 pub mod story;

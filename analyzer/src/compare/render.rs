@@ -1,5 +1,7 @@
 //! A comparison for people: a screen, or a section for the ticket.
 
+use std::fmt::Write as _;
+
 use super::{Comparison, Outcome};
 use crate::report::escape::{md_code, md_fence, md_text, one_line};
 
@@ -111,22 +113,23 @@ pub fn markdown(one: &Comparison) -> String {
         time(one.after.finished),
     );
     for warning in &one.warnings {
-        page.push_str(&format!("> Note: {}\n", md_text(warning)));
+        let _ = writeln!(page, "> Note: {}", md_text(warning));
     }
     page.push_str("\n## Causes\n\n| | cause | before | after | why |\n|---|---|---|---|---|\n");
     for cause in &one.causes {
         let verdict = |verdict: Option<crate::model::Verdict>| {
             verdict.map_or("not seen", crate::model::Verdict::word)
         };
-        page.push_str(&format!(
-            "| **{}** | {} (`{}`) | {} | {} | {} |\n",
+        let _ = writeln!(
+            page,
+            "| **{}** | {} (`{}`) | {} | {} | {} |",
             cause.fate.word(),
             md_text(&cause.title),
             cause.cause,
             verdict(cause.before),
             verdict(cause.after),
             md_text(&cause.why),
-        ));
+        );
     }
     page.push_str(&configuration(one));
     page.push_str(&tables(one));
@@ -147,23 +150,25 @@ fn configuration(one: &Comparison) -> String {
     }
     let mut text = String::from("\n## What was changed\n\n");
     for change in one.configuration.iter().take(ROWS) {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "{} ({}):\n\n",
             md_code(&change.path, false),
             change.how
-        ));
+        );
         let mut lines = change.lines.join("\n");
         if change.more > 0 {
-            lines.push_str(&format!("\n… {} more lines", change.more));
+            let _ = write!(lines, "\n… {} more lines", change.more);
         }
         text.push_str(&md_fence(&lines, "diff", 0));
         text.push('\n');
     }
     if one.configuration.len() > ROWS {
-        text.push_str(&format!(
-            "{} more entries differ.\n",
+        let _ = writeln!(
+            text,
+            "{} more entries differ.",
             one.configuration.len() - ROWS
-        ));
+        );
     }
     text
 }
@@ -175,23 +180,25 @@ fn tables(one: &Comparison) -> String {
         text.push_str("\n## Counts and versions\n\n| | before | after |\n|---|---|---|\n");
         for value in values.into_iter().take(ROWS) {
             let side = |value: &Option<String>| md_text(&side(value));
-            text.push_str(&format!(
-                "| {} | {} | {} |\n",
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} |",
                 md_text(&value.label),
                 side(&value.before),
                 side(&value.after)
-            ));
+            );
         }
     }
     if !one.workloads.is_empty() {
         text.push_str("\n## Workloads that failed in either\n\n| workload | before | after |\n|---|---|---|\n");
         for workload in one.workloads.iter().take(ROWS) {
-            text.push_str(&format!(
-                "| {} | {} | {} |\n",
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} |",
                 md_code(&workload.subject, true),
                 md_text(&pod(&workload.before)),
                 md_text(&pod(&workload.after))
-            ));
+            );
         }
     }
     text

@@ -67,7 +67,7 @@ pub(super) fn build(
                 .map(|file| FixFile {
                     name: file.name.clone(),
                     language: file.language.clone(),
-                    content: one.command(&file.content),
+                    content: one.file(&file.content),
                 })
                 .collect(),
             verify: steps(&remedy.verify),

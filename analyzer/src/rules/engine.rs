@@ -1,6 +1,6 @@
 //! Judges every rule on the facts and hits: which signals were seen, and what follows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -76,14 +76,37 @@ impl Assessment<'_> {
         template::fill_whole(text, |name| self.value(name))
     }
 
-    /// A command or file, with what was not seen marked as a blank to fill in.
+    /// A command, with what was not seen, or is no single word for a shell, marked as a blank to fill in.
     pub fn command(&self, text: &str) -> String {
+        template::fill_command(text, |name| {
+            self.value(name)
+                .filter(|value| template::is_shell_word(value))
+        })
+    }
+
+    /// A file, with what was not seen marked as a blank to fill in.
+    pub fn file(&self, text: &str) -> String {
         template::fill_command(text, |name| self.value(name))
     }
 
-    /// How many different signals were seen; orders causes of the same verdict.
+    /// How many different signals that were seen speak for it; orders causes of the same verdict.
+    ///
+    /// Only what a group that holds asks for speaks for a cause. Symptoms are shared by many causes, and a
+    /// signal of no group is context: counting them would favour the rule that lists more of them.
     pub fn weight(&self) -> usize {
-        self.seen.len()
+        let file = &self.rule.file;
+        let groups = [&file.confirmed, &file.likely, &file.possible];
+        let holding = groups
+            .into_iter()
+            .flatten()
+            .filter(|one| group::holds(one, &self.seen).is_some());
+        let asked: BTreeSet<&str> = holding
+            .flat_map(|one| one.all.iter().chain(&one.any))
+            .map(String::as_str)
+            .filter(|signal| self.seen.contains_key(signal))
+            .filter(|signal| !file.symptoms.iter().any(|symptom| symptom == signal))
+            .collect();
+        asked.len()
     }
 }
 

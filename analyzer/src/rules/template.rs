@@ -65,6 +65,13 @@ pub fn fill_command<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> 
     filled
 }
 
+/// Whether a value can be nothing but one word of a shell. What a bundle says ends up in commands that people
+/// copy, so a value that a shell would read as more stays a blank, as if it had not been seen.
+pub fn is_shell_word(value: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "._-/:=+@,%".contains(c);
+    !value.is_empty() && value.chars().all(plain)
+}
+
 /// Fills from a map.
 pub fn fill_from(text: &str, values: &BTreeMap<String, String>) -> String {
     fill(text, |name| values.get(name).map(String::as_str))
@@ -113,6 +120,22 @@ mod tests {
     fn names_are_filled_and_a_missing_one_is_said_to_be_unknown() {
         let values = BTreeMap::from([("a.b".to_owned(), "1".to_owned())]);
         assert_eq!(fill_from("x {a.b} y {c}", &values), "x 1 y (unknown)");
+    }
+
+    #[test]
+    fn what_a_shell_would_read_as_more_than_a_word_stays_a_blank() {
+        let fill = |value: &str| {
+            fill_command("cat {s.path}", |_| {
+                Some(value).filter(|value| is_shell_word(value))
+            })
+        };
+        assert_eq!(
+            fill("/etc/containerd/config.toml"),
+            "cat /etc/containerd/config.toml"
+        );
+        for hostile in ["/etc/x; reboot", "$(id)", "`id`", "a b", "'", "a\nb"] {
+            assert_eq!(fill(hostile), "cat <path>", "{hostile}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! there, says at which lines to stop; the second finds all literals of such a line, and only patterns
 //! that have one of each of their clauses there are tried. Other lines are never decoded.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -51,6 +52,11 @@ impl Expression {
             .as_ref()
     }
 }
+
+/// A capture whose name begins so holds what no report may print.
+const SENSITIVE: &str = "sensitive_";
+/// What is printed instead.
+const WITHHELD: &str = "<withheld>";
 
 /// A pattern to look for in lines.
 pub struct LinePattern {
@@ -418,19 +424,46 @@ fn captures(regex: &Regex, text: &str) -> Option<BTreeMap<String, String>> {
     let matched = regex.captures(text)?;
     let named = regex.capture_names().flatten().filter_map(|name| {
         let value = matched.name(name)?;
+        if name.starts_with(SENSITIVE) {
+            return Some((name.to_owned(), WITHHELD.to_owned()));
+        }
         Some((name.to_owned(), excerpt(value.as_str(), 200)))
     });
     Some(named.collect())
 }
 
+/// A line without what a rule's captures mark as sensitive: nothing that quotes it may print that.
+fn without_sensitive<'a>(regex: &Regex, text: &'a str) -> Cow<'a, str> {
+    let mut names = regex.capture_names().flatten();
+    if !names.any(|name| name.starts_with(SENSITIVE)) {
+        return Cow::Borrowed(text);
+    }
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for matched in regex.captures_iter(text) {
+        for name in regex.capture_names().flatten() {
+            let value = matched.name(name).filter(|_| name.starts_with(SENSITIVE));
+            spans.extend(value.map(|value| value.range()));
+        }
+    }
+    let mut cleaned = text.to_owned();
+    // The value may stand elsewhere in the same line as well.
+    let mut values: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    for value in values.into_iter().filter(|value| !value.is_empty()) {
+        cleaned = cleaned.replace(value, WITHHELD);
+    }
+    Cow::Owned(cleaned)
+}
+
 /// The line, or of a very long one the part around the match.
 fn around(regex: &Regex, text: &str) -> String {
-    let text = text.trim_end();
+    let at = regex.find(text).map_or(0, |found| found.start());
+    let cleaned = without_sensitive(regex, text.trim_end());
+    let text = cleaned.as_ref();
     if text.len() <= EXCERPT {
         return text.to_owned();
     }
-    let at = regex.find(text).map_or(0, |found| found.start());
-    let mut start = at.saturating_sub(120);
+    let mut start = at.min(text.len()).saturating_sub(120);
     while !text.is_char_boundary(start) {
         start -= 1;
     }
@@ -488,6 +521,17 @@ mod tests {
             speaker: None,
         });
         Patterns::new(patterns.collect()).unwrap()
+    }
+
+    #[test]
+    fn what_a_rule_marks_as_sensitive_is_in_no_capture_and_in_no_quoted_line() {
+        let set = patterns(&[r"login of (?P<who>\S+) with code (?P<sensitive_code>\d+)"]);
+        let text = b"{\"MESSAGE\":\"login of mm with code 774411 (774411)\"}\n";
+        let origin = Origin::of("nodes/n/journal/c.json", Channel::Journal);
+        let hit = &set.search(&origin, text).hits[0];
+        assert_eq!(hit.captures["who"], "mm");
+        assert_eq!(hit.captures["sensitive_code"], "<withheld>");
+        assert_eq!(hit.text, "login of mm with code <withheld> (<withheld>)");
     }
 
     #[test]

@@ -38,11 +38,11 @@ pub(crate) fn looks_like(head: &[u8]) -> String {
         (b"\x04\x22\x4d\x18", "an lz4 file"),
         (
             b"age-encryption.org/",
-            "encrypted with age: decrypt it first",
+            "encrypted with age: decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age",
         ),
         (
             b"-----BEGIN AGE ENCRYPTED FILE",
-            "encrypted with age: decrypt it first",
+            "encrypted with age: decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age",
         ),
         (b"-----BEGIN PGP", "encrypted or signed with PGP"),
         (b"\x1f\x8b", "gzip inside gzip: decompress it once first"),

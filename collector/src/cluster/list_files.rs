@@ -154,7 +154,12 @@ impl ListFiles {
 
     fn line(&self, raw: &[u8], head: &Head) -> Result<Vec<u8>, serde_json::Error> {
         match self.target.shape {
-            Shape::SecretIndex => super::secrets::index_line(raw),
+            Shape::SecretIndex => {
+                for (name, value) in super::secrets::values(raw) {
+                    self.out.remember(&name, &value);
+                }
+                super::secrets::index_line(raw)
+            }
             Shape::Object(_) if head.is_helm() => slim::slim(raw, slim::HELM_CONFIGMAP),
             Shape::Object(ways) => slim::slim(raw, ways),
         }

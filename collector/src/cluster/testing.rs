@@ -250,6 +250,7 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         source_max_size: None,
         max_size: u64::MAX,
         probe: false,
+        handover: crate::options::Handover::default(),
         cluster_only: false,
         node_logs: Default::default(),
         command_dir: None,

@@ -1,13 +1,31 @@
 //! The key of a run's pseudonyms: equal secrets read equal within one bundle, and nothing links them across bundles.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use sha2::{Digest, Sha256};
+use ring::hmac;
 
-/// Random, made once a run, never written anywhere.
+use crate::anonymize::Anonymizer;
+
+/// The most secret values that are remembered for the leak check, and how much of each.
+const MAX_SEEN: usize = 100_000;
+const MAX_SEEN_BYTES: usize = 512;
+/// A shorter value stands in too many harmless places to be searched for.
+const MIN_SEEN_BYTES: usize = 8;
+
+/// Random, made once a run, never written anywhere. It also remembers, in memory, the secret values of this run, so
+/// that the leak check can search the finished bundle for each of them.
 #[derive(Clone)]
-pub struct Key(Arc<[u8; 32]>);
+pub struct Key {
+    inner: Arc<Inner>,
+    site: Option<Arc<Anonymizer>>,
+}
+
+struct Inner {
+    key: hmac::Key,
+    seen: Mutex<HashSet<Box<[u8]>>>,
+}
 
 impl Key {
     /// A fresh random key.
@@ -15,26 +33,89 @@ impl Key {
         let mut bytes = [0; 32];
         // The system call itself: where there is no /dev, a static binary has no other way.
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-        Ok(Self(Arc::new(bytes)))
+        Ok(Self::of(&bytes))
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                key: hmac::Key::new(hmac::HMAC_SHA256, bytes),
+                seen: Mutex::new(HashSet::new()),
+            }),
+            site: None,
+        }
+    }
+
+    /// The same key, with which names and addresses of the site are replaced as well.
+    pub fn with_site(&self, site: Arc<Anonymizer>) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            site: Some(site),
+        }
+    }
+
+    /// What replaces names and addresses, where that is wanted.
+    pub fn site(&self) -> Option<&Anonymizer> {
+        self.site.as_deref()
+    }
+
+    /// A text with names and addresses of the site replaced, where that is wanted.
+    pub(crate) fn anonymous(&self, text: String) -> String {
+        match self.site() {
+            Some(site) => site.text(&text),
+            None => text,
+        }
     }
 
     /// The same key in every run: for tests that compare output.
     #[cfg(test)]
     pub fn fixed() -> Self {
-        Self(Arc::new([7; 32]))
+        Self::of(&[7; 32])
+    }
+
+    /// HMAC-SHA256 of a text.
+    pub fn digest(&self, text: &[u8]) -> [u8; 32] {
+        let tag = hmac::sign(&self.inner.key, text);
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(tag.as_ref());
+        bytes
     }
 
     /// Eight hexadecimal digits that stand for a secret.
     pub fn pseudonym(&self, secret: &[u8]) -> String {
-        let digest = Sha256::new()
-            .chain_update(self.0.as_slice())
-            .chain_update(secret)
-            .finalize();
         let mut text = String::with_capacity(8);
-        for byte in digest.iter().take(4) {
+        for byte in self.digest(secret).iter().take(4) {
             // Writing to a String cannot fail.
             let _ = write!(text, "{byte:02x}");
         }
         text
+    }
+
+    /// Keeps a secret's value in memory until the run ends, for the leak check.
+    pub fn remember(&self, secret: &[u8]) {
+        if secret.len() < MIN_SEEN_BYTES {
+            return;
+        }
+        let secret = &secret[..secret.len().min(MAX_SEEN_BYTES)];
+        let mut seen = self
+            .inner
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if seen.len() < MAX_SEEN && !seen.contains(secret) {
+            seen.insert(secret.into());
+        }
+    }
+
+    /// The values so far, sorted.
+    pub fn seen(&self) -> Vec<Box<[u8]>> {
+        let seen = self
+            .inner
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut values: Vec<_> = seen.iter().cloned().collect();
+        values.sort();
+        values
     }
 }

@@ -8,6 +8,8 @@ use super::key::Key;
 pub(crate) struct Marker {
     key: Key,
     counts: BTreeMap<String, u64>,
+    /// A private key began in a string of its own and has not ended: so many strings may still belong to it.
+    pub(crate) key_lines: u32,
 }
 
 impl Marker {
@@ -16,11 +18,13 @@ impl Marker {
         Self {
             key,
             counts: BTreeMap::new(),
+            key_lines: 0,
         }
     }
 
     /// `<redacted:CLASS:xxxxxxxx>`, counted.
     pub(crate) fn mark(&mut self, class: &str, secret: &[u8]) -> String {
+        self.key.remember(secret);
         *self.counts.entry(class.to_owned()).or_default() += 1;
         format!("<redacted:{class}:{}>", self.key.pseudonym(secret))
     }

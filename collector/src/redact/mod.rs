@@ -1,38 +1,48 @@
 //! Redaction: secrets are replaced while bytes stream towards the bundle, and nothing reaches it by another road.
 //!
-//! A stream is cut into lines. A line without any hint of a secret passes as it is. The others are cleaned by the
-//! forms that secrets have of themselves (`patterns`), by the names in front of them (`pairs`, `words`), string by
-//! string where the line is JSON (`json`), and over lines where a value spans them (`pem`, YAML blocks).
+//! `bytes` decides what a stream is (text, gzip, UTF-16, binary). Text is cut into lines; a line without any hint of a
+//! secret passes as it is. The others are cleaned string by string where they are JSON (`json`), by the names in front
+//! of secrets (`pairs`, `words`), by the programs that take them (`args`), inside base64 (`encoded`, `wrapped`), by the
+//! forms that secrets have of themselves (`patterns`, `forms`), and over lines where a value spans them (`pem`,
+//! `secret_object`, YAML blocks, quotes).
 
+mod args;
+mod bytes;
+mod encoded;
+mod forms;
 mod json;
 mod key;
+mod lines;
 mod marker;
+mod name;
 mod pairs;
 mod patterns;
 mod pem;
+mod secret_object;
+mod span;
 mod value;
 mod words;
+mod wrapped;
 
+pub use forms::classes;
 pub use key::Key;
+pub use name::{clean_name, clean_sentence};
 
 use std::collections::BTreeMap;
 
+use bytes::{Gzip, HEAD, Kind, MAX_WHOLE};
+use lines::Lines;
 use marker::Marker;
-use pairs::Open;
-use pem::Pem;
-use words::KeyClass;
 
 /// Strings within strings are looked into this deep.
-const MAX_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 6;
 /// A longer line is handed on in pieces, cut where no word is cut.
 const MAX_LINE: usize = 4 << 20;
-/// Lines that one YAML block or quoted value may hold back.
-const MAX_OPEN_LINES: usize = 400;
 
 /// How a redactor looks at what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// Lines of text, configuration or logs.
+    /// A file, command output or log: text of any kind, or something binary.
     Text,
     /// One JSON value a line (API lists with one item a line, journal lines): stays valid JSON.
     JsonLines,
@@ -40,45 +50,181 @@ pub enum Content {
 
 /// Redacts one stream.
 pub struct Redactor {
-    content: Content,
-    marker: Marker,
     held: Vec<u8>,
-    state: State,
+    mode: Mode,
+    lines: Lines,
     depth: usize,
+    /// What comes out is no text.
+    opaque: bool,
 }
 
-/// What the lines so far mean for the next one.
-#[derive(Default)]
-struct State {
-    pem: Option<Pem>,
-    open: Option<(Open, usize)>,
-    named: Option<KeyClass>,
+/// How the stream is taken.
+enum Mode {
+    /// Not decided: the head has not come yet.
+    Sniff,
+    /// Line by line, or text by text where NUL ends them.
+    Lines { strings: bool },
+    /// Inflated, cleaned and packed again.
+    Gzip(Box<Gzip>),
+    /// Held to be looked at as a whole.
+    Whole(Kind),
+    /// Too large to be looked at, and left out.
+    Dropped(&'static str),
 }
 
 impl Redactor {
     /// A redactor for one entry.
     pub fn new(content: Content, key: Key) -> Self {
+        Self::nested(content, 0, key)
+    }
+
+    fn nested(content: Content, depth: usize, key: Key) -> Self {
+        let mode = match content {
+            Content::Text => Mode::Sniff,
+            Content::JsonLines => Mode::Lines { strings: false },
+        };
         Self {
-            content,
-            marker: Marker::new(key),
             held: Vec::new(),
-            state: State::default(),
-            depth: 0,
+            mode,
+            lines: Lines::new(content, depth, Marker::new(key)),
+            depth,
+            opaque: false,
         }
     }
 
     /// Takes bytes in any chunking and appends what is safe to `out`.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let from = out.len();
+        self.take(bytes, out);
+        self.anonymise(from, out);
+    }
+
+    /// Appends what was held back.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        let from = out.len();
+        self.close(out);
+        self.anonymise(from, out);
+    }
+
+    /// Replaces the site's names in what was appended: at the outermost level, and not in packed bytes.
+    fn anonymise(&mut self, from: usize, out: &mut Vec<u8>) {
+        let key = self.lines.marker.key();
+        if self.depth > 0 || self.opaque || out.len() == from {
+            return;
+        }
+        if let Some(site) = key.site() {
+            let named = site.bytes(&out[from..]);
+            out.truncate(from);
+            out.extend_from_slice(&named);
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        match &mut self.mode {
+            Mode::Lines { strings } => {
+                let strings = *strings;
+                self.lines_of(bytes, strings, out);
+            }
+            Mode::Gzip(gzip) => gzip.push(bytes, out),
+            Mode::Dropped(_) => {}
+            Mode::Sniff => {
+                self.held.extend_from_slice(bytes);
+                if self.held.len() >= HEAD {
+                    self.decide(out);
+                }
+            }
+            Mode::Whole(kind) => {
+                let kind = *kind;
+                self.held.extend_from_slice(bytes);
+                if self.held.len() > MAX_WHOLE {
+                    self.too_large(kind, out);
+                }
+            }
+        }
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if matches!(self.mode, Mode::Sniff) {
+            self.decide(out);
+        }
+        match std::mem::replace(&mut self.mode, Mode::Lines { strings: false }) {
+            Mode::Gzip(mut gzip) => gzip.finish(&mut self.lines.marker, out),
+            Mode::Whole(kind) => self.whole(kind, out),
+            Mode::Dropped(what) => {
+                out.extend(bytes::left_out(what, b"", &mut self.lines.marker));
+            }
+            Mode::Lines { .. } | Mode::Sniff => {}
+        }
+        if !self.held.is_empty() {
+            let whole = std::mem::take(&mut self.held);
+            self.lines.line(&whole, out);
+        }
+        self.lines.finish(out);
+    }
+
+    /// How many secrets of each class were replaced.
+    pub fn counts(&self) -> BTreeMap<String, u64> {
+        self.lines.marker.counts().clone()
+    }
+
+    /// The head is there: decides how the stream is taken, and takes what is held.
+    fn decide(&mut self, out: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        let kind = bytes::kind(&held[..held.len().min(HEAD)]);
+        self.mode = match kind {
+            Kind::Text => Mode::Lines { strings: false },
+            Kind::Strings => Mode::Lines { strings: true },
+            Kind::Gzip => Mode::Gzip(Box::new(Gzip::new(self.depth, &self.lines.marker))),
+            Kind::Closed(what) => Mode::Dropped(what),
+            Kind::Json | Kind::Utf16(_) | Kind::Binary => Mode::Whole(kind),
+        };
+        self.opaque = matches!(kind, Kind::Gzip | Kind::Utf16(_) | Kind::Binary);
+        self.take(&held, out);
+    }
+
+    fn too_large(&mut self, kind: Kind, out: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        if kind == Kind::Json {
+            self.mode = Mode::Lines { strings: false };
+            self.take(&held, out);
+        } else {
+            self.mode = Mode::Dropped("binary file");
+        }
+    }
+
+    fn whole(&mut self, kind: Kind, out: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        let marker = &mut self.lines.marker;
+        match kind {
+            Kind::Utf16(little) => out.extend(bytes::utf16(&held, little, self.depth, marker)),
+            Kind::Binary => out.extend(bytes::binary(&held, self.depth, marker)),
+            _ => {
+                let cleaned = std::str::from_utf8(&held)
+                    .ok()
+                    .and_then(|text| whole_json(text, self.depth, marker));
+                match cleaned {
+                    Some(cleaned) => out.extend_from_slice(cleaned.as_bytes()),
+                    None => self.lines_of(&held, false, out),
+                }
+            }
+        }
+    }
+
+    fn lines_of(&mut self, bytes: &[u8], strings: bool, out: &mut Vec<u8>) {
         let mut rest = bytes;
-        while let Some(at) = rest.iter().position(|b| *b == b'\n') {
+        let end = |rest: &[u8]| match strings {
+            true => memchr::memchr2(b'\n', 0, rest),
+            false => memchr::memchr(b'\n', rest),
+        };
+        while let Some(at) = end(rest) {
             let (line, behind) = rest.split_at(at + 1);
             rest = behind;
-            if self.held.is_empty() {
-                self.line(line, out);
-            } else {
+            if !self.held.is_empty() {
                 self.held.extend_from_slice(line);
                 let whole = std::mem::take(&mut self.held);
-                self.line(&whole, out);
+                self.text(&whole, out);
+            } else {
+                self.text(line, out);
             }
         }
         self.held.extend_from_slice(rest);
@@ -86,169 +232,44 @@ impl Redactor {
             let at = cut_point(&self.held);
             let behind = self.held.split_off(at);
             let piece = std::mem::replace(&mut self.held, behind);
-            self.line(&piece, out);
+            self.lines.line(&piece, out);
         }
     }
 
-    /// Appends what was held back.
-    pub fn finish(&mut self, out: &mut Vec<u8>) {
-        if !self.held.is_empty() {
-            let whole = std::mem::take(&mut self.held);
-            self.line(&whole, out);
-        }
-        if let Some(mut pem) = self.state.pem.take() {
-            out.extend_from_slice(pem.close(&mut self.marker, "").as_bytes());
-        }
-    }
-
-    /// How many secrets of each class were replaced.
-    pub fn counts(&self) -> BTreeMap<String, u64> {
-        self.marker.counts().clone()
-    }
-
-    /// One line with its line end, if it has one.
-    fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
-        let quiet =
-            self.state.pem.is_none() && self.state.open.is_none() && self.state.named.is_none();
-        if quiet && !patterns::suspicious(line) {
-            out.extend_from_slice(line);
-            return;
-        }
-        let body = line.strip_suffix(b"\n").unwrap_or(line);
-        let body = body.strip_suffix(b"\r").unwrap_or(body);
-        let end = &line[body.len()..];
-        // Bytes that are no UTF-8 are replaced in this line alone; quiet lines keep theirs.
-        let text = String::from_utf8_lossy(body).into_owned();
-        if let Some(pem) = &mut self.state.pem {
-            if let Some(done) = pem.push(&text, &mut self.marker) {
-                self.state.pem = None;
-                out.extend_from_slice(done.as_bytes());
+    /// One line, or one text that a NUL ends: the NUL is no part of it.
+    fn text(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        match line.split_last() {
+            Some((0, text)) => {
+                self.lines.line(text, out);
+                out.push(0);
             }
-            return;
-        }
-        if let Some(cleaned) = self.continued(&text) {
-            out.extend_from_slice(cleaned.as_bytes());
-            out.extend_from_slice(end);
-            return;
-        }
-        if let Some(cleaned) = self.fresh(text) {
-            out.extend_from_slice(cleaned.as_bytes());
-            out.extend_from_slice(end);
+            _ => self.lines.line(line, out),
         }
     }
+}
 
-    /// A line that belongs to a value begun before.
-    fn continued(&mut self, text: &str) -> Option<String> {
-        let (open, lines) = self.state.open.take()?;
-        let indent = text.len() - text.trim_start().len();
-        if let Open::Items(above, class) = open {
-            return self.item(text, above, class, lines);
-        }
-        let (goes_on, belongs, class) = match &open {
-            Open::Items(_, class) => (false, false, *class),
-            Open::Deeper(above, class) => {
-                let deeper = text.trim().is_empty() || indent > *above;
-                (deeper, deeper, *class)
-            }
-            Open::Until(mark, class) => (!text.contains(mark), true, *class),
-        };
-        if let Open::Until(mark, _) = open
-            && let Some(at) = text.find(mark)
-        {
-            let secret = self.marker.mark(class, &text.as_bytes()[..at]);
-            return Some(format!("{secret}{}", &text[at..]));
-        }
-        if goes_on && lines < MAX_OPEN_LINES {
-            self.state.open = Some((open, lines + 1));
-        }
-        if !belongs {
-            return None;
-        }
-        if text.trim().is_empty() {
-            return Some(text.to_owned());
-        }
-        let mark = self.marker.mark(class, text.trim().as_bytes());
-        Some(format!("{}{mark}", &text[..indent]))
-    }
-
-    /// A line below a secret's name that has no value of its own: an item of its list, or something else.
-    fn item(
-        &mut self,
-        text: &str,
-        above: usize,
-        class: &'static str,
-        lines: usize,
-    ) -> Option<String> {
-        let indent = text.len() - text.trim_start().len();
-        let value = text.trim_start().strip_prefix("- ")?.trim();
-        let plain = value.trim_matches(['"', '\'']);
-        if indent < above
-            || value.contains(": ")
-            || value.ends_with(':')
-            || value.starts_with(['{', '['])
-        {
-            return None;
-        }
-        if lines < MAX_OPEN_LINES {
-            self.state.open = Some((Open::Items(above, class), lines + 1));
-        }
-        if value::harmless(plain) || !value::looks_random(plain) && class != "password" {
-            return Some(text.to_owned());
-        }
-        let mark = self.marker.mark(class, plain.as_bytes());
-        Some(text.replacen(plain, &mark, 1))
-    }
-
-    /// A line that begins anew; none while a private key is open.
-    fn fresh(&mut self, text: String) -> Option<String> {
-        let force = self.state.named.take();
-        if looks_like_json(&text, self.content)
-            && let Some(cleaned) = json::clean(&text, self.depth, &mut self.marker)
-        {
-            return Some(cleaned);
-        }
-        let (text, pem) = pem::enter(text, &mut self.marker);
-        if pem.is_some() {
-            self.state.pem = pem;
-            return None;
-        }
-        self.state.named = yaml_name(&text);
-        let text = patterns::replace(text, &mut self.marker);
-        let cleaned = pairs::clean_line(&text, force, &mut self.marker);
-        self.state.open = cleaned.open.map(|open| (open, 0));
-        Some(cleaned.text)
-    }
+/// A JSON document over several lines; none where it is not JSON.
+fn whole_json(text: &str, depth: usize, marker: &mut Marker) -> Option<String> {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+    json::clean(text, depth, marker)
 }
 
 /// Cleans a text found inside a string.
 fn clean_text(text: &str, depth: usize, marker: &mut Marker) -> String {
-    let mut inner = Redactor::new(Content::Text, marker.key());
-    inner.depth = depth;
+    if text.contains('\n')
+        && text.trim_start().starts_with(['{', '['])
+        && let Some(cleaned) = whole_json(text, depth, marker)
+    {
+        return cleaned;
+    }
+    let mut inner = Redactor::nested(Content::Text, depth, marker.key());
+    inner.mode = Mode::Lines { strings: false };
     let mut out = Vec::with_capacity(text.len());
     inner.push(text.as_bytes(), &mut out);
     inner.finish(&mut out);
     marker.absorb(inner.counts());
+    marker.key_lines = marker.key_lines.max(inner.lines.marker.key_lines);
     String::from_utf8_lossy(&out).into_owned()
-}
-
-fn looks_like_json(text: &str, content: Content) -> bool {
-    let text = text.trim();
-    match content {
-        Content::JsonLines => true,
-        Content::Text => {
-            (text.starts_with("{\"") || text.starts_with("[\"") || text.starts_with("[{\""))
-                && text.ends_with(['}', ']', ','])
-        }
-    }
-}
-
-/// The class of `- name: DB_PASSWORD`, whose value stands in the next line.
-fn yaml_name(text: &str) -> Option<KeyClass> {
-    let text = text.trim_start().trim_start_matches("- ").trim_start();
-    let name = text
-        .strip_prefix("name:")
-        .or_else(|| text.strip_prefix("\"name\":"))?;
-    words::classify(name.trim().trim_end_matches(',').trim_matches(['"', '\'']))
 }
 
 /// Where to cut a line that is too long: behind the last space or comma, so that no word is cut.

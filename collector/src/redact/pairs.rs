@@ -6,19 +6,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::marker::Marker;
-use super::value::{harmless, looks_random};
+use super::span::{Found, Open, Place, is_open_mark};
+use super::value::{harmless, is_count, looks_random};
 use super::words::{KeyClass, classify};
-
-/// What the lines after this one still hold of the same value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Open {
-    /// Lines indented deeper than this belong to the value (a YAML block or a folded scalar).
-    Deeper(usize, &'static str),
-    /// Plain list items at this indent or deeper are values (`tokens:` and its list below).
-    Items(usize, &'static str),
-    /// Everything up to this closing mark belongs to it (TOML's triple quotes).
-    Until(&'static str, &'static str),
-}
 
 /// One line with its secrets replaced, and what of it goes on.
 pub(crate) struct Cleaned {
@@ -40,7 +30,7 @@ static FLAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// `"name":"DB_PASSWORD","value":`, as Kubernetes writes environment variables.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r#"(?i)\b(?:name|key)\\*["']?\s*:\s*\\*["']?(?<k>[A-Za-z_][A-Za-z0-9_.-]*)\\*["']?\s*,\s*\\*["']?value\\*["']?\s*:\s*"#,
+        r#"(?i)\b(?:name|key)\\*["']?\s*[:=]\s*\\*["']?(?<k>[A-Za-z_][A-Za-z0-9_.-]*)\\*["']?\s*,?\s*\\*["']?value\\*["']?\s*[:=]\s*"#,
     )
     .ok()
 });
@@ -51,6 +41,7 @@ pub(crate) fn clean_line(line: &str, force: Option<KeyClass>, marker: &mut Marke
         text: line.to_owned(),
         open: None,
     };
+    out.text = clean_elements(out.text, marker);
     for regex in [&*NAMED, &*FLAG, &*PAIR].into_iter().flatten() {
         out = one_pass(regex, out, force, marker, std::ptr::eq(regex, flag()));
     }
@@ -100,20 +91,57 @@ fn one_pass(
             at = end;
             continue;
         }
-        open = open.or_else(|| found.open(&text, key.start(), place, class.name));
         let value = &text[found.start..found.end];
         let doubtful = !class.sure && place == Place::Prose && is_value.is_none();
         let in_flag = flag && value.starts_with('-');
-        if harmless(value) || in_flag || (doubtful && !looks_random(value)) || is_open_mark(value) {
+        let counted = !class.sure && is_value.is_none() && is_count(value);
+        let spared = harmless(value) || in_flag || counted || (doubtful && !looks_random(value));
+        let goes_on = found.open(&text, key.start(), place, class.name);
+        open = open
+            .or(goes_on
+                .filter(|open| !spared || value.is_empty() || !matches!(open, Open::Deeper(..))));
+        if spared || is_open_mark(value) {
             continue;
         }
+        let quote = if found.needs_quotes(&text) { "\"" } else { "" };
         out.push_str(&text[copied..found.start]);
+        out.push_str(quote);
         out.push_str(&marker.mark(class.name, value.as_bytes()));
+        out.push_str(quote);
         copied = found.end;
         at = found.end.max(at);
     }
     out.push_str(&text[copied..]);
     Cleaned { text: out, open }
+}
+
+/// `<password>hunter2</password>`.
+static ELEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"<(?<k>[A-Za-z][A-Za-z0-9_.:-]*)(?:\s[^<>]*)?>(?<s>[^<>]+)</").ok()
+});
+
+fn clean_elements(text: String, marker: &mut Marker) -> String {
+    let Some(element) = ELEMENT.as_ref().filter(|_| text.contains("</")) else {
+        return text;
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for captures in element.captures_iter(&text) {
+        let (Some(key), Some(value)) = (captures.name("k"), captures.name("s")) else {
+            continue;
+        };
+        let placeholder = key.as_str().starts_with("redacted:");
+        let Some(class) =
+            classify(key.as_str()).filter(|_| !placeholder && !harmless(value.as_str()))
+        else {
+            continue;
+        };
+        out.push_str(&text[copied..value.start()]);
+        out.push_str(&marker.mark(class.name, value.as_str().trim().as_bytes()));
+        copied = value.end();
+    }
+    out.push_str(&text[copied..]);
+    out
 }
 
 static ITEM: LazyLock<Option<Regex>> =
@@ -148,180 +176,6 @@ fn clean_list(list: &str, class: KeyClass, marker: &mut Marker) -> String {
     }
     out.push_str(&list[copied..]);
     out
-}
-
-/// Where a pair stands decides how far its value reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// The pair is the whole line: the value is the rest of it.
-    Line,
-    /// Among other text: the value is one word.
-    Prose,
-}
-
-impl Place {
-    fn of(before: &str, separator: &str, behind: &str, flag: bool) -> Self {
-        let lead = before.trim_start_matches([' ', '\t', '-', '#', ';', '"', '\'']);
-        let lead = lead.strip_prefix("export ").unwrap_or(lead);
-        let dashes = before.trim_start().starts_with("--");
-        let lead = lead.strip_prefix("Environment=").unwrap_or(lead);
-        let tight_colon =
-            !behind.is_empty() && separator.ends_with(':') && !separator.contains(['"', '\'']);
-        if flag || dashes || tight_colon || !lead.trim_matches(['"', '\'']).is_empty() {
-            Self::Prose
-        } else {
-            Self::Line
-        }
-    }
-}
-
-/// Where a value lies.
-struct Found {
-    start: usize,
-    end: usize,
-    closed: bool,
-}
-
-impl Found {
-    fn at(text: &str, from: usize, place: Place) -> Self {
-        let rest = &text[from..];
-        let slashes = rest.len() - rest.trim_start_matches('\\').len();
-        let mark = rest[slashes..]
-            .chars()
-            .next()
-            .filter(|c| matches!(c, '"' | '\'' | '`'));
-        if let Some(mark) = mark {
-            let triple = if mark == '"' { "\"\"\"" } else { "'''" };
-            let width = if rest[slashes..].starts_with(triple) {
-                3
-            } else {
-                1
-            };
-            let start = from + slashes + width;
-            let closing = closing(&text[start..], mark, slashes);
-            return Self {
-                start,
-                end: closing.map_or(text.len(), |length| start + length),
-                closed: closing.is_some(),
-            };
-        }
-        if rest.starts_with('[') || rest.starts_with('{') {
-            return Self {
-                start: from,
-                end: from,
-                closed: true,
-            };
-        }
-        let length = match place {
-            Place::Line if !another_pair(rest) => rest.find(" #").unwrap_or(rest.len()),
-            _ => word(rest),
-        };
-        let value = rest[..length].trim_end();
-        Self {
-            start: from,
-            end: from + value.len(),
-            closed: true,
-        }
-    }
-
-    /// Whether the value goes on in the next lines.
-    fn open(&self, text: &str, key: usize, place: Place, class: &'static str) -> Option<Open> {
-        let value = &text[self.start..self.end];
-        let opening = &text[..self.start];
-        for mark in ["\"\"\"", "'''"] {
-            if opening.ends_with(mark) && !value.contains(mark) {
-                return Some(Open::Until(
-                    if mark == "'''" { "'''" } else { "\"\"\"" },
-                    class,
-                ));
-            }
-        }
-        let indent = text[..key].len() - text[..key].trim_start().len();
-        if place == Place::Line
-            && value.is_empty()
-            && self.end == text.len()
-            && opening.trim_end().ends_with(':')
-        {
-            return Some(Open::Items(indent, class));
-        }
-        let goes_on = is_open_mark(value) || !self.closed;
-        (place == Place::Line && goes_on).then_some(Open::Deeper(indent, class))
-    }
-}
-
-/// `|`, `>-`, `|2+`: YAML's mark that a block follows.
-fn is_open_mark(value: &str) -> bool {
-    value.starts_with(['|', '>'])
-        && value.len() <= 3
-        && value
-            .chars()
-            .skip(1)
-            .all(|c| matches!(c, '+' | '-') || c.is_ascii_digit())
-}
-
-/// The length of a quoted value up to its closing mark, which stands behind as many backslashes as the opening one.
-fn closing(text: &str, mark: char, slashes: usize) -> Option<usize> {
-    let mut run = 0;
-    for (at, c) in text.char_indices() {
-        if c == '\\' {
-            run += 1;
-            continue;
-        }
-        if c == mark && (run == slashes || (slashes == 0 && run % 2 == 0) || mark == '\'') {
-            return Some(at - run.min(slashes));
-        }
-        run = 0;
-    }
-    None
-}
-
-static NEXT_PAIR: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\s--?[A-Za-z]|[\s,;&][A-Za-z_][A-Za-z0-9_.-]*=").ok());
-static CUT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"[,;&][ ]?["']?[A-Za-z_][A-Za-z0-9_.-]*["']?[=:]"#).ok());
-
-/// Whether more pairs follow in the same line.
-fn another_pair(rest: &str) -> bool {
-    NEXT_PAIR.as_ref().is_some_and(|regex| regex.is_match(rest))
-}
-
-/// The length of one bare word: a `,` `;` `&` ends it only where another pair follows, brackets only at its end.
-fn word(rest: &str) -> usize {
-    // A scheme in front belongs to the value: `Authorization: Bearer abc`.
-    let scheme = ["bearer ", "basic ", "digest ", "negotiate "]
-        .iter()
-        .find(|scheme| {
-            rest.get(..scheme.len())
-                .is_some_and(|lead| lead.eq_ignore_ascii_case(scheme))
-        })
-        .map_or(0, |scheme| scheme.len());
-    let bytes = rest.as_bytes();
-    let escape = |at: usize| {
-        matches!(
-            bytes.get(at + 1),
-            Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\') | None
-        )
-    };
-    let mut end = bytes.len();
-    for (at, byte) in bytes.iter().enumerate().skip(scheme) {
-        if byte.is_ascii_whitespace()
-            || matches!(byte, b'"' | b'\'')
-            || (*byte == b'\\' && escape(at))
-        {
-            end = at;
-            break;
-        }
-    }
-    let value = rest.get(..end).unwrap_or("");
-    let end = CUT
-        .as_ref()
-        .and_then(|cut| cut.find(value))
-        .map_or(end, |found| found.start());
-    value
-        .get(..end)
-        .unwrap_or(value)
-        .trim_end_matches([',', ';', ')', ']', '}'])
-        .len()
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
-//! Secrets that give themselves away by their own form, wherever they stand.
+//! Secrets that give themselves away by their own form, wherever they stand, and the one search that says which of
+//! all expressions are worth trying on a line.
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 
+use super::forms::{Check, SPECS};
 use super::marker::Marker;
-use super::value::looks_random;
+use super::value::{harmless, looks_random};
 
-/// A line without any of these holds nothing that a redactor would replace; most lines end here.
-const HINTS: [&str; 30] = [
+/// Words that stand in the names of secrets.
+const NAMES: [&str; 21] = [
     "pass",
     "pwd",
     "secret",
@@ -17,130 +19,197 @@ const HINTS: [&str; 30] = [
     "key",
     "cred",
     "auth",
-    "bearer",
-    "basic ",
-    "eyj",
-    "://",
-    "akia",
-    "asia",
-    "nvapi",
-    "-----begin",
-    "ls0tls1",
-    "sig=",
     "cookie",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "github_pat",
-    "glpat",
-    "xox",
-    "hf_",
-    "sk-",
-    "aiza",
     "psk",
-    "$6$",
-    "$2",
+    "_pw",
+    "-pw",
+    "pw=",
+    "pw:",
+    "pw\"",
+    "pw ",
+    "bindpw",
+    "_pat",
+    "jwt",
+    "bearer",
+    "signature",
+    "community",
+];
+/// What opens or continues something over several lines.
+const OTHERS: [&str; 21] = [
+    "-----begin",
+    "data:",
+    "private-lines", // lists of bytes
+    ":[1",
+    ":[2",
+    ":[3",
+    ":[4",
+    ":[5",
+    ":[6",
+    ":[7",
+    ":[8",
+    ":[9",
+    ": [1",
+    ": [2",
+    ": [3",
+    ": [4",
+    ": [5",
+    ": [6",
+    ": [7",
+    ": [8",
+    ": [9",
+];
+/// Programs that take secrets as bare arguments.
+const PROGRAMS: [&str; 33] = [
+    "mysql",
+    "mariadb",
+    "curl",
+    "sshpass",
+    "redis-cli",
+    "docker",
+    "podman",
+    "nerdctl",
+    "skopeo",
+    "buildah",
+    "crictl",
+    "ctr ",
+    "ipmitool",
+    "openssl",
+    "ldap",
+    "htpasswd",
+    "mongo",
+    "sqlcmd",
+    "bcp ",
+    "smbclient",
+    "snmp",
+    "unzip",
+    "zip ",
+    "7z",
+    "etcdctl",
+    "helm ",
+    "oc ",
+    "az ",
+    "mc ",
+    "rabbitmqctl",
+    "racadm",
+    "keytool",
+    "\"-",
 ];
 
-static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
+/// What a line may hold, as bits: one for names, one for programs, one for what spans lines, one for each form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hints(u128);
+
+const NAME_BIT: u32 = 0;
+const PROGRAM_BIT: u32 = 1;
+const OTHER_BIT: u32 = 2;
+const FIRST_FORM: u32 = 8;
+
+struct Search {
+    automaton: AhoCorasick,
+    bits: Vec<u128>,
+}
+
+static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
+    let mut words: Vec<(&str, u128)> = Vec::new();
+    words.extend(NAMES.map(|word| (word, 1 << NAME_BIT)));
+    words.extend(PROGRAMS.map(|word| (word, 1 << PROGRAM_BIT)));
+    words.extend(OTHERS.map(|word| (word, 1 << OTHER_BIT)));
+    for (form, bit) in SPECS.iter().zip(FIRST_FORM..) {
+        words.extend(form.hints.iter().map(|hint| (*hint, 1 << bit)));
+    }
+    let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .build(HINTS)
-        .ok()
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(words.iter().map(|(word, _)| word))
+        .ok()?;
+    Some(Search {
+        automaton,
+        bits: words.into_iter().map(|(_, bit)| bit).collect(),
+    })
 });
 
-/// Whether a closer look at these bytes is worth its time.
-pub(crate) fn suspicious(bytes: &[u8]) -> bool {
-    PREFILTER
-        .as_ref()
-        .is_none_or(|filter| filter.is_match(bytes))
+/// What these bytes may hold; one search for everything.
+pub(crate) fn hints(bytes: &[u8]) -> Hints {
+    let Some(search) = SEARCH.as_ref() else {
+        return Hints(u128::MAX);
+    };
+    let found = search.automaton.find_overlapping_iter(bytes);
+    Hints(found.fold(0, |all, hit| all | search.bits[hit.pattern().as_usize()]))
 }
 
-/// A form: its class, its expression (the group `s` is the secret), and whether a word in its place must look random.
-struct Form {
-    class: &'static str,
-    regex: Regex,
-    doubtful: bool,
+impl Hints {
+    /// Whether nothing was found.
+    pub(crate) fn none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether a name of a secret may stand there.
+    pub(crate) fn names(self) -> bool {
+        self.0 & (1 << NAME_BIT) != 0
+    }
+
+    /// Whether a program that takes secrets as arguments may stand there.
+    pub(crate) fn programs(self) -> bool {
+        self.0 & (1 << PROGRAM_BIT) != 0
+    }
+
+    fn form(self, index: usize) -> bool {
+        u32::try_from(index).is_ok_and(|index| self.0 & (1 << (FIRST_FORM + index)) != 0)
+    }
 }
 
-static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
-    [
-        ("jwt", r"\b(?<s>eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?)", false),
-        ("bearer", r"(?i)\bbearer\s+(?<s>[A-Za-z0-9._~+/-]{6,}=*)", true),
-        ("basic-auth", r"(?i)\bbasic\s+(?<s>[A-Za-z0-9+/]{6,}={0,2})", true),
-        ("url-password", r#"://[^\s/@:"'<>\\?#]*:(?<s>[^\s"'<>\\/?#]+)@"#, false),
-        ("url-password", r#"://(?<s>[^\s/@:"'<>\\?#]{20,})@"#, false),
-        ("aws-key", r"\b(?<s>(?:AKIA|ASIA)[0-9A-Z]{16})\b", false),
-        ("nvapi-key", r"(?<s>nvapi-[A-Za-z0-9_-]{16,})", false),
-        ("api-key", r"\b(?<s>gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})", false),
-        ("api-key", r"\b(?<s>xox[abeprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{20,}|AIza[A-Za-z0-9_-]{30,})", false),
-        ("api-key", r"\b(?<s>sk-[A-Za-z0-9_-]{20,})", true),
-        ("password-hash", r"(?<s>\$(?:1|2[abxy]|5|6|y|apr1)\$[./A-Za-z0-9$=,]{16,})", false),
-        ("private-key", r"(?<s>LS0tLS1CRUdJTi[A-Za-z0-9+/]{20,}={0,2})", false),
-    ]
-    .into_iter()
-    .filter_map(|(class, text, doubtful)| Some(Form { class, regex: Regex::new(text).ok()?, doubtful }))
-    .collect()
+static FORMS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
+    SPECS
+        .iter()
+        .map(|spec| Regex::new(spec.regex).ok())
+        .collect()
 });
 
-/// Replaces every secret that has a form of its own.
-pub(crate) fn replace(text: String, marker: &mut Marker) -> String {
+/// Replaces every secret that has a form of its own, as far as the hints allow any.
+pub(crate) fn replace(text: String, hints: Hints, marker: &mut Marker) -> String {
     let mut text = text;
-    for form in FORMS.iter() {
-        if form.regex.is_match(&text) {
-            text = replace_form(form, &text, marker);
+    for (index, form) in FORMS.iter().enumerate() {
+        if !hints.form(index) {
+            continue;
+        }
+        if let Some(form) = form.as_ref().filter(|form| form.is_match(&text)) {
+            text = replace_form(index, form, &text, marker);
         }
     }
     text
 }
 
-fn replace_form(form: &Form, text: &str, marker: &mut Marker) -> String {
+fn replace_form(index: usize, form: &Regex, text: &str, marker: &mut Marker) -> String {
+    let spec = &SPECS[index];
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     for found in form
-        .regex
         .captures_iter(text)
         .filter_map(|captures| captures.name("s"))
     {
         let secret = found.as_str();
-        let spared = secret.starts_with("<redacted:")
-            || (form.doubtful && !looks_random(secret))
-            || (form.class == "private-key" && !encodes_private_key(secret))
-            || (form.class == "url-password" && super::value::harmless(secret));
-        if spared {
+        let counts = match spec.check {
+            Check::Sure => true,
+            Check::Random => looks_random(secret),
+            Check::NotHarmless => !harmless(secret),
+            Check::Mixed => {
+                secret.bytes().any(|b| b.is_ascii_digit())
+                    && secret.bytes().any(|b| b.is_ascii_lowercase())
+            }
+        };
+        let before = &text[..found.start()];
+        let inside = before
+            .rfind("<redacted:")
+            .is_some_and(|at| !before[at..].contains('>'));
+        if !counts || inside || secret.contains("<redacted:") {
             continue;
         }
         out.push_str(&text[copied..found.start()]);
-        out.push_str(&marker.mark(form.class, secret.as_bytes()));
+        out.push_str(&marker.mark(spec.class, secret.as_bytes()));
         copied = found.end();
     }
     out.push_str(&text[copied..]);
     out
-}
-
-/// Whether base64 of a PEM block begins one of a private key; certificates stay readable.
-fn encodes_private_key(base64: &str) -> bool {
-    let mut decoded = Vec::with_capacity(60);
-    let mut bits = 0_u32;
-    let mut held = 0;
-    for byte in base64.bytes().take(80) {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => break,
-        };
-        bits = (bits << 6) | u32::from(six);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            decoded.push(u8::try_from((bits >> held) & 0xff).unwrap_or(0));
-        }
-    }
-    let text = String::from_utf8_lossy(&decoded);
-    text.contains("PRIVATE")
 }
 
 #[cfg(test)]
@@ -149,13 +218,18 @@ mod tests {
     use crate::redact::Key;
 
     fn clean(text: &str) -> String {
-        replace(text.to_owned(), &mut Marker::new(Key::fixed()))
+        replace(
+            text.to_owned(),
+            hints(text.as_bytes()),
+            &mut Marker::new(Key::fixed()),
+        )
     }
 
     #[test]
-    fn every_form_compiles() {
-        assert_eq!(FORMS.len(), 12);
-        assert!(PREFILTER.is_some());
+    fn every_form_compiles_and_has_a_bit() {
+        assert!(SEARCH.is_some());
+        assert!(FORMS.iter().all(Option::is_some));
+        assert!(FIRST_FORM as usize + SPECS.len() <= 128);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::marker::Marker;
 
 /// A block that has no end after so many lines was none; a key of 16,384 bits has about 220.
-const MAX_LINES: usize = 400;
+pub(crate) const MAX_LINES: u32 = 400;
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const NAME: &str = "PRIVATE KEY";
@@ -16,7 +16,7 @@ pub(crate) struct Pem {
     others: String,
     /// What the placeholder's pseudonym is made of.
     body: String,
-    lines: usize,
+    lines: u32,
 }
 
 /// Where a private key's first line begins within a line, and where that marker ends.

@@ -132,7 +132,7 @@ fn the_manifest_gets_counts_by_class() {
     let mut redactor = Redactor::new(Content::JsonLines, Key::fixed());
     let mut out = Vec::new();
     redactor.push(
-        b"{\"MESSAGE\":\"password=abc123 at https://u:pw1@h/\"}\n",
+        b"{\"MESSAGE\":\"login password=abc123 at https://u:pw1@h/\"}\n",
         &mut out,
     );
     redactor.finish(&mut out);

@@ -28,6 +28,11 @@ pub(crate) fn harmless(value: &str) -> bool {
         || is_path(value)
 }
 
+/// Whether a value is a plain number: how many tokens, not which one.
+pub(crate) fn is_count(value: &str) -> bool {
+    value.len() <= 7 && value.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
 /// Whether a value looks made by a machine rather than written as a word: the test for doubtful places.
 pub(crate) fn looks_random(value: &str) -> bool {
     let len = value.len();
@@ -35,7 +40,11 @@ pub(crate) fn looks_random(value: &str) -> bool {
     let upper = value.bytes().skip(1).any(|b| b.is_ascii_uppercase());
     let lower = value.bytes().any(|b| b.is_ascii_lowercase());
     let word = value.bytes().all(|b| b.is_ascii_lowercase());
-    (len >= 6 && digit && (lower || upper)) || (len >= 8 && upper && lower) || (len >= 16 && !word)
+    let number = len >= 8 && value.bytes().all(|b| b.is_ascii_digit());
+    number
+        || (len >= 6 && digit && (lower || upper))
+        || (len >= 8 && upper && lower)
+        || (len >= 16 && !word)
 }
 
 /// `$(NAME)`, `${NAME}`, `$NAME`, `{{ ... }}`: the secret itself is elsewhere.
@@ -55,6 +64,8 @@ fn is_reference(value: &str) -> bool {
                 .and_then(|rest| rest.strip_suffix('}'))
         });
     inner.is_some_and(name)
+        || value.starts_with("$(")
+        || value.starts_with('`')
         || value.strip_prefix('$').is_some_and(|rest| {
             name(rest)
                 && rest

@@ -1,6 +1,10 @@
 //! Which key names say that their value is a secret. The last word of a name decides: `secretName` is a name,
 //! `tokenExpirationSeconds` are seconds, `clientSecret` is a secret.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// What a secret is called in its placeholder, and how sure the name alone makes us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyClass {
@@ -16,47 +20,92 @@ const fn class(name: &'static str, sure: bool) -> Option<KeyClass> {
 }
 
 /// Words that make a `...Key` a secret one; `key` alone names all sorts of harmless things.
-const KEY_QUALIFIERS: [&str; 22] = [
+const KEY_QUALIFIERS: [&str; 48] = [
     "access",
     "account",
+    "activation",
     "aes",
+    "age",
     "api",
     "app",
     "auth",
+    "bootstrap",
+    "bot",
+    "certificate",
+    "cipher",
     "client",
+    "consumer",
+    "cookie",
+    "crypt",
+    "decryption",
+    "deploy",
     "encryption",
     "enterprise",
     "hmac",
+    "ingest",
+    "join",
+    "jwt",
+    "kms",
+    "licence",
     "license",
     "master",
     "ngc",
     "nvidia",
+    "openai",
     "private",
+    "recovery",
     "secret",
+    "secretbox",
     "service",
     "session",
     "shared",
     "signing",
+    "sops",
     "ssh",
     "storage",
+    "subscription",
+    "tls",
+    "token",
+    "unseal",
+    "wireguard",
+    "write",
 ];
 /// Words that may follow the deciding word without changing what it says.
 const TRAILERS: [&str; 9] = [
     "b64", "base64", "data", "enc", "env", "hash", "plain", "string", "value",
 ];
 /// Words before `secret` that make it the name of a Secret object.
-const SECRET_OBJECTS: [&str; 6] = ["ca", "certificate", "existing", "pull", "tls", "webhook"];
+const SECRET_OBJECTS: [&str; 8] = [
+    "ca",
+    "certificate",
+    "checksum",
+    "existing",
+    "hash",
+    "pull",
+    "tls",
+    "webhook",
+];
 /// Deciding words written without a separator, and the class of what ends with them.
-const ENDINGS: [(&str, &str); 14] = [
+const ENDINGS: [(&str, &str); 24] = [
     ("password", "password"),
     ("passwords", "password"),
     ("passwd", "password"),
     ("passphrase", "password"),
+    ("userpass", "password"),
+    ("dbpass", "password"),
+    ("storepass", "password"),
+    ("keypass", "password"),
+    ("rootpass", "password"),
+    ("bindpw", "password"),
+    ("userpw", "password"),
     ("apikey", "api-key"),
     ("apikeys", "api-key"),
+    ("authkey", "api-key"),
     ("accesskey", "access-key"),
     ("secretkey", "secret"),
     ("privatekey", "private-key"),
+    ("presharedkey", "psk"),
+    ("encryptionkey", "api-key"),
     ("accountkey", "access-key"),
     ("authtoken", "token"),
     ("accesstoken", "token"),
@@ -64,8 +113,32 @@ const ENDINGS: [(&str, &str); 14] = [
     ("credential", "credential"),
 ];
 
+/// One of these stands in every name of a secret; most names have none.
+static STEMS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build([
+            "pass",
+            "pw",
+            "psk",
+            "secret",
+            "token",
+            "key",
+            "cred",
+            "auth",
+            "cookie",
+            "pat",
+            "jwt",
+            "community",
+        ])
+        .ok()
+});
+
 /// The class of the secret that a key of this name holds, if it does.
 pub(crate) fn classify(key: &str) -> Option<KeyClass> {
+    if STEMS.as_ref().is_some_and(|stems| !stems.is_match(key)) {
+        return None;
+    }
     let mut words = split(key);
     while words.len() > 1
         && words.last().is_some_and(|word| {
@@ -81,14 +154,17 @@ pub(crate) fn classify(key: &str) -> Option<KeyClass> {
         .to_owned();
     let before = words.last().map(String::as_str);
     match last.as_str() {
-        "pass" | "pwd" | "pw" | "psk" => return class("password", true),
+        "pass" | "pwd" | "pw" | "pws" | "pwds" | "psk" => return class("password", true),
         "secret" if before.is_some_and(|word| SECRET_OBJECTS.contains(&word)) => return None,
         "secret" => return class("secret", false),
         "secrets" if before.is_some_and(|word| word != "pull") => return class("secret", false),
         "token" | "tokens" => return class("token", false),
         "credentials" | "creds" | "cred" => return class("credential", false),
         "auth" | "authorization" => return class("auth", false),
-        "cookie" => return class("cookie", false),
+        "cookie" | "cookies" => return class("cookie", false),
+        "pat" if before.is_some() => return class("token", false),
+        "jwt" => return class("token", false),
+        "community" => return class("password", false),
         "key" | "keys" => {
             let secret = before.is_some_and(|word| KEY_QUALIFIERS.contains(&word));
             return if secret {
@@ -102,7 +178,11 @@ pub(crate) fn classify(key: &str) -> Option<KeyClass> {
         }
         _ => {}
     }
-    if let Some((_, name)) = ENDINGS.iter().find(|(ending, _)| last.ends_with(ending)) {
+    let one = last.strip_suffix('s').unwrap_or(&last);
+    if let Some((_, name)) = ENDINGS
+        .iter()
+        .find(|(ending, _)| last.ends_with(ending) || one.ends_with(ending))
+    {
         return Some(KeyClass {
             name,
             sure: *name == "password",

@@ -7,11 +7,16 @@
 
 mod bad_input;
 mod bare_machine;
+mod browser;
 mod cluster;
 mod determinism;
 mod diff;
 mod fix;
+mod handover;
+mod machines;
+mod markdown;
 mod real_node;
+mod report_cli;
 mod root_tree;
 mod samples;
 mod static_binary;

@@ -7,7 +7,7 @@ use casefile_tests::expected::Expected;
 
 use crate::support::{diagnose, run};
 
-fn samples() -> Vec<PathBuf> {
+pub(crate) fn samples() -> Vec<PathBuf> {
     let folder = bins::checkout().join("samples");
     let mut samples: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()

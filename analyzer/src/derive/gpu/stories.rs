@@ -7,13 +7,16 @@ use crate::facts::gpu::{Gpu, XidStory};
 use crate::facts::{AnyFact, Fact};
 use crate::gpu::xid::{self, Event, Health};
 use crate::parsers::{DriverLine, Says};
+use crate::scan::pasted::UNNAMED_NODE;
 
 pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<AnyFact> {
     let lines = lines(known, node);
     let events: Vec<Event> = lines.iter().filter_map(|line| event(line)).collect();
     let mut health = BTreeMap::new();
     let mut names = BTreeMap::new();
-    for gpu in gpus(known, node, listed) {
+    // Pasted lines name no node; what was pasted beside them without one may concern the same.
+    let beside = if node.is_empty() { UNNAMED_NODE } else { node };
+    for gpu in gpus(known, beside, listed) {
         let card = &gpu.data.card;
         if let Some(bus) = xid::bus(&card.bus_id) {
             names.insert(bus.clone(), card.name.clone());

@@ -1,5 +1,7 @@
 //! A runtime handler in a containerd's configuration, in the schema of that file.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,10 +63,11 @@ pub(super) fn tables(file: &str, handler: &str, binary: Option<&str>) -> String 
     let table = format!("{plugin}.containerd.runtimes.{}", quoted_key(handler));
     let mut options = String::new();
     if let Some(binary) = binary {
-        options.push_str(&format!(
-            "BinaryName = {}\n",
+        let _ = writeln!(
+            options,
+            "BinaryName = {}",
             toml::Value::String(binary.to_owned())
-        ));
+        );
     }
     if systemd_cgroup(&document) {
         options.push_str("SystemdCgroup = true\n");

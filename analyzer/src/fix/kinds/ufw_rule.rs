@@ -1,5 +1,7 @@
 //! A rule of `ufw route`, as far as a fix needs it: read from its words, written as ufw writes it.
 
+use std::fmt::Write as _;
+
 use crate::firewall::packet::Interface;
 use crate::firewall::question::pod_interface;
 use crate::fix::change::Refused;
@@ -100,7 +102,7 @@ impl RouteRule {
             ("proto", &self.proto),
         ] {
             if let Some(value) = value {
-                words.push_str(&format!(" {name} {value}"));
+                let _ = write!(words, " {name} {value}");
             }
         }
         for (name, address, port) in [
@@ -108,10 +110,10 @@ impl RouteRule {
             ("to", &self.to, &self.to_port),
         ] {
             if address.is_some() || port.is_some() {
-                words.push_str(&format!(" {name} {}", address.as_deref().unwrap_or("any")));
+                let _ = write!(words, " {name} {}", address.as_deref().unwrap_or("any"));
             }
             if let Some(port) = port {
-                words.push_str(&format!(" port {port}"));
+                let _ = write!(words, " port {port}");
             }
         }
         words
@@ -135,7 +137,7 @@ impl RouteRule {
         let mut rule = String::from("-A ufw-user-forward");
         let mut add = |flag: &str, value: Option<&str>| {
             if let Some(value) = value {
-                rule.push_str(&format!(" {flag} {value}"));
+                let _ = write!(rule, " {flag} {value}");
             }
         };
         add("-s", self.from.as_deref());

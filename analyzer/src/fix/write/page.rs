@@ -1,5 +1,7 @@
 //! The pages that go with a fix.
 
+use std::fmt::Write as _;
+
 use super::{Fix, Proof};
 use crate::diagnose::Standing;
 use crate::fix::change::{Action, Place};
@@ -27,8 +29,9 @@ pub(super) fn overview(input: &Input, fixes: &[Fix]) -> String {
             .verdict
             .map_or("proposed by a person", crate::model::Verdict::word);
         let folder = super::safe_name(&fix.cause);
-        page.push_str(&format!(
-            "| {} | {verdict} | **{}** | [{}]({folder}/README.md) |\n",
+        let _ = writeln!(
+            page,
+            "| {} | {verdict} | **{}** | [{}]({folder}/README.md) |",
             md_text(&fix.title),
             fix.shown().word(),
             md_text(if fix.remedy.is_empty() {
@@ -36,7 +39,7 @@ pub(super) fn overview(input: &Input, fixes: &[Fix]) -> String {
             } else {
                 &fix.remedy
             }),
-        ));
+        );
     }
     page
 }
@@ -51,11 +54,7 @@ pub(super) fn fix(fix: &Fix) -> String {
             &fix.remedy
         })
     );
-    page.push_str(&format!(
-        "For: {} (`{}`)\n\n",
-        md_text(&fix.title),
-        fix.cause
-    ));
+    let _ = write!(page, "For: {} (`{}`)\n\n", md_text(&fix.title), fix.cause);
     page.push_str(&what_replay_shows(fix));
     if let Some(proof) = fix.best() {
         page.push_str(&steps(proof));
@@ -70,12 +69,12 @@ pub(super) fn fix(fix: &Fix) -> String {
 fn in_words(steps: &[Step]) -> String {
     let mut text = String::from("## Steps\n\n");
     for (number, step) in (1..).zip(steps) {
-        text.push_str(&format!("{number}. {}\n", md_text(&step.text)));
+        let _ = writeln!(text, "{number}. {}", md_text(&step.text));
         if let Some(command) = &step.command {
-            text.push_str(&format!("\n{}\n", md_fence(command, "sh", 3)));
+            let _ = writeln!(text, "\n{}", md_fence(command, "sh", 3));
         }
         if let Some(expect) = &step.expect {
-            text.push_str(&format!("   Expect: {}\n", md_text(expect)));
+            let _ = writeln!(text, "   Expect: {}", md_text(expect));
         }
     }
     text
@@ -91,7 +90,7 @@ fn what_replay_shows(fix: &Fix) -> String {
             "Whether this change helps **cannot be shown** from this bundle."
         }
     };
-    text.push_str(&format!("{sentence}\n\nWhy: {}\n\n", md_text(shown.why())));
+    let _ = write!(text, "{sentence}\n\nWhy: {}\n\n", md_text(shown.why()));
     let Ok(proof) = &fix.proof else {
         text.push_str("Take the steps below by hand, and collect again after them.\n\n");
         return text;
@@ -102,7 +101,7 @@ fn what_replay_shows(fix: &Fix) -> String {
         ("remains", &proof.remains),
         ("new", &proof.appears),
     ] {
-        text.push_str(&format!("| {word} | {} |\n", causes_of(causes)));
+        let _ = writeln!(text, "| {word} | {} |", causes_of(causes));
     }
     text.push('\n');
     text.push_str(&opens(fix, proof));
@@ -114,9 +113,9 @@ fn what_replay_shows(fix: &Fix) -> String {
         .collect();
     if !assumed.is_empty() {
         text.push_str("It takes for granted that:\n\n");
-        assumed
-            .iter()
-            .for_each(|one| text.push_str(&format!("- {}\n", md_text(one))));
+        assumed.iter().for_each(|one| {
+            let _ = writeln!(text, "- {}", md_text(one));
+        });
         text.push('\n');
     }
     text
@@ -125,7 +124,7 @@ fn what_replay_shows(fix: &Fix) -> String {
 fn opens(fix: &Fix, proof: &Proof) -> String {
     let mut text = String::new();
     for one in &proof.opens {
-        text.push_str(&format!("- It opens {}.\n", md_text(one)));
+        let _ = writeln!(text, "- It opens {}.", md_text(one));
     }
     if let Some(narrower) = &fix.narrower {
         let titles: Vec<String> = narrower
@@ -133,10 +132,11 @@ fn opens(fix: &Fix, proof: &Proof) -> String {
             .iter()
             .map(|one| md_text(&one.title))
             .collect();
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "- The change is wider than needed. A smaller one does as well and is the one handed over here: {}.",
             titles.join("; ")
-        ));
+        );
         let closed: Vec<String> = proof
             .opens
             .iter()
@@ -144,7 +144,7 @@ fn opens(fix: &Fix, proof: &Proof) -> String {
             .map(|one| md_text(one))
             .collect();
         if !closed.is_empty() {
-            text.push_str(&format!(" It leaves closed: {}.", closed.join("; ")));
+            let _ = write!(text, " It leaves closed: {}.", closed.join("; "));
         }
         text.push('\n');
     }
@@ -183,16 +183,18 @@ fn steps(proof: &Proof) -> String {
             Place::Cluster => "where helm and kubectl reach the cluster".into(),
             Place::Hands => "by hand".into(),
         };
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "### {number}. {}\n\nRuns {place}.\n\n",
             md_text(action.text.trim_end_matches('.'))
-        ));
+        );
         if let Some((check, what)) = &action.guard {
-            text.push_str(&format!(
+            let _ = write!(
+                text,
                 "First make sure that {}: {}\n\n",
                 md_text(what),
                 md_code(check, false)
-            ));
+            );
         }
         let here = |command: &str| {
             command
@@ -207,18 +209,16 @@ fn steps(proof: &Proof) -> String {
             ("Then:", &action.command),
         ] {
             if let Some(command) = command {
-                text.push_str(&format!(
-                    "{what}\n\n{}\n",
-                    md_fence(&here(command), "sh", 0)
-                ));
+                let _ = writeln!(text, "{what}\n\n{}", md_fence(&here(command), "sh", 0));
             }
         }
-        text.push_str(&format!("- Expect: {}\n", md_text(&action.expect)));
-        text.push_str(&format!("- Interrupts: {}\n", md_text(&action.interrupts)));
-        text.push_str(&format!(
+        let _ = writeln!(text, "- Expect: {}", md_text(&action.expect));
+        let _ = writeln!(text, "- Interrupts: {}", md_text(&action.interrupts));
+        let _ = write!(
+            text,
             "- Roll back: {}\n\n",
             md_code(&here(&action.roll_back), false)
-        ));
+        );
     }
     text
 }
@@ -228,7 +228,7 @@ fn files(proof: &Proof) -> String {
     let mut text = String::from("## Files\n\n");
     for file in files {
         let name = super::safe_name(&file.name);
-        text.push_str(&format!("- [{name}]({name}): {}\n", md_text(&file.what)));
+        let _ = writeln!(text, "- [{name}]({name}): {}", md_text(&file.what));
     }
     text.push_str(
         "- `changes.yaml`: the same as typed changes; edit it and try it with `casefile-analyzer fix BUNDLE -o DIR --what-if changes.yaml`\n\

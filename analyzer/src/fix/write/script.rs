@@ -1,5 +1,7 @@
 //! `apply.sh`: stops at each step, refuses on the wrong node or a changed state, saves what it changes.
 
+use std::fmt::Write as _;
+
 use super::{Fix, Proof, safe_name};
 use crate::fix::change::{Action, Place, quoted};
 
@@ -83,33 +85,31 @@ fn step(action: &Action) -> String {
     }
     let mut text = String::new();
     if let Place::Node(node) = &action.place {
-        text.push_str(&format!("on_node {}\n", quoted(node)));
+        let _ = writeln!(text, "on_node {}", quoted(node));
     }
     if let Some((check, what)) = &action.guard {
-        text.push_str(&format!(
-            "still {} {}\n",
-            quoted(&one_line(what)),
-            quoted(check)
-        ));
+        let _ = writeln!(text, "still {} {}", quoted(&one_line(what)), quoted(check));
     }
     if let Some(dry) = &action.dry_run {
         text.push_str("say '  What it would do:'\n(\n");
-        text.push_str(&format!("{dry}\n) >&2 || stop 'the dry run failed'\n"));
+        let _ = writeln!(text, "{dry}\n) >&2 || stop 'the dry run failed'");
     }
     text.push_str("if [ \"$mode\" != dry ] && ask; then\n  mkdir -p \"$backup\"\n");
     if !action.backup.is_empty() {
         let files: Vec<String> = action.backup.iter().map(|file| quoted(file)).collect();
-        text.push_str(&format!("  save {}\n", files.join(" ")));
+        let _ = writeln!(text, "  save {}", files.join(" "));
     }
-    text.push_str(&format!("{command}\n"));
-    text.push_str(&format!(
-        "  say {}\n",
+    let _ = writeln!(text, "{command}");
+    let _ = writeln!(
+        text,
+        "  say {}",
         quoted(&one_line(&format!("  Expect: {}", action.expect)))
-    ));
-    text.push_str(&format!(
-        "  say {}\nfi\n",
+    );
+    let _ = writeln!(
+        text,
+        "  say {}\nfi",
         quoted(&one_line(&format!("  Back: {}", action.roll_back)))
-    ));
+    );
     text
 }
 

@@ -143,8 +143,6 @@ fn by_name(name: &str) -> Option<Generation> {
     if name.contains(" Ada ") {
         return Some(G::Ada);
     }
-    let found = MODELS
-        .iter()
-        .find(|(_, models)| models.iter().any(|model| named(&model)));
+    let found = MODELS.iter().find(|(_, models)| models.iter().any(&named));
     found.map(|(generation, _)| *generation)
 }

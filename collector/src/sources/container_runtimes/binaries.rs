@@ -156,7 +156,8 @@ fn named(text: &str, path_too: bool) -> Vec<(usize, String)> {
         let split = line.find(['=', ':'])?;
         let (key, value) = (&line[..split], &line[split + 1..]);
         let key = key.trim().trim_matches(['"', '\'']);
-        if !KEYS.contains(&key) && !(path_too && key == PATH_KEY) {
+        let names_a_program = KEYS.contains(&key) || (path_too && key == PATH_KEY);
+        if !names_a_program {
             return None;
         }
         let value = value.trim().trim_end_matches(',').trim_matches(['"', '\'']);
@@ -195,7 +196,9 @@ pub(super) fn write(host: &Host, out: &Out, tally: &mut Tally) {
         }
         rows.push(row);
     }
-    tally.taken += 1;
+    // The C library is there on every machine; it is noted for what others need of it, and is no runtime.
+    let runtimes = rows.iter().any(|row| !row.named_by.is_empty());
+    tally.taken += usize::from(runtimes);
     put(
         out,
         "host/binaries.json",

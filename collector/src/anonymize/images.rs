@@ -1,0 +1,55 @@
+//! Image references: a site's own registries and repositories under pseudonyms; public ones, tags and digests stay.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Anonymizer, Class, pseudonym};
+
+/// Registries that every cluster pulls from.
+const PUBLIC: [&str; 16] = [
+    "nvcr.io",
+    "docker.io",
+    "registry-1.docker.io",
+    "index.docker.io",
+    "quay.io",
+    "ghcr.io",
+    "gcr.io",
+    "registry.k8s.io",
+    "k8s.gcr.io",
+    "mcr.microsoft.com",
+    "public.ecr.aws",
+    "registry.gitlab.com",
+    "registry.access.redhat.com",
+    "registry.redhat.io",
+    "rocks.canonical.com",
+    "localhost",
+];
+
+static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(?<host>(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?|[a-z0-9-]+:\d{2,5})/(?<path>[a-z0-9]+(?:[._/-]+[a-z0-9]+)*)(?<tag>:[A-Za-z0-9_][A-Za-z0-9_.-]*|@sha256:)").ok()
+});
+
+/// Replaces references to images of the site.
+pub(super) fn replace(anonymizer: &Anonymizer, text: &str) -> String {
+    let Some(reference) = REFERENCE.as_ref() else {
+        return String::new();
+    };
+    reference
+        .replace_all(text, |found: &regex::Captures<'_>| {
+            let (host, path) = (&found["host"], &found["path"]);
+            let name = host.split(':').next().unwrap_or(host);
+            if PUBLIC.contains(&name) || name.ends_with(".invalid") {
+                return found[0].to_owned();
+            }
+            let registry = format!(
+                "{}.invalid",
+                pseudonym(&anonymizer.key, Class::Images, host)
+            );
+            let repository = pseudonym(&anonymizer.key, Class::Images, path);
+            anonymizer.used(Class::Images, host, &registry);
+            anonymizer.used(Class::Images, path, &repository);
+            format!("{registry}/{repository}{}", &found["tag"])
+        })
+        .into_owned()
+}

@@ -1,0 +1,223 @@
+//! Names and addresses of a site under pseudonyms that stay the same within one bundle, so that joins still work.
+//!
+//! Addresses are found by their form, hosts, users and namespaces by a list that is made before the first entry
+//! (`gather`). The map from pseudonyms back to names stays with the site (`map`).
+
+mod addresses;
+mod gather;
+mod images;
+mod ip;
+mod map;
+
+pub use gather::gather;
+pub use map::{MapError, MapFile, reveal};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::redact::Key;
+
+/// Pairs that the map holds at most.
+const MAX_PAIRS: usize = 1 << 20;
+
+/// What may be anonymised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Class {
+    /// Names of nodes and other machines, and their domains.
+    Hosts,
+    /// IPv4 and IPv6 addresses, prefix-preserving.
+    Ips,
+    /// Ethernet and InfiniBand addresses.
+    Macs,
+    /// Login names of people.
+    Users,
+    /// Namespaces of the cluster, but for those that every cluster has.
+    Namespaces,
+    /// Registries and repositories of images, but for public ones; tags and digests stay.
+    Images,
+}
+
+impl Class {
+    /// The word on the command line and in the privacy report.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hosts => "hosts",
+            Self::Ips => "ips",
+            Self::Macs => "macs",
+            Self::Users => "users",
+            Self::Namespaces => "namespaces",
+            Self::Images => "images",
+        }
+    }
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Hosts => "host",
+            Self::Ips => "ip",
+            Self::Macs => "mac",
+            Self::Users => "user",
+            Self::Namespaces => "ns",
+            Self::Images => "image",
+        }
+    }
+}
+
+/// The names of a site.
+#[derive(Debug, Default, Clone)]
+pub struct Names {
+    /// Names by class.
+    pub names: BTreeMap<Class, BTreeSet<String>>,
+    /// Addresses of this site that stay readable (cluster DNS).
+    pub kept: Vec<IpAddr>,
+    /// Names that are words of Kubernetes or of Linux, and therefore stay.
+    pub common: BTreeSet<String>,
+}
+
+/// Replaces names and addresses.
+pub struct Anonymizer {
+    key: Key,
+    classes: BTreeSet<Class>,
+    permutation: ip::Permutation,
+    names: Option<AhoCorasick>,
+    listed: Vec<(Class, String, String)>,
+    common: BTreeSet<String>,
+    pairs: Mutex<BTreeMap<String, (Class, String)>>,
+    counts: Mutex<BTreeMap<Class, u64>>,
+}
+
+impl Anonymizer {
+    /// For these classes and names.
+    pub fn new(key: Key, classes: BTreeSet<Class>, names: &Names) -> Self {
+        let mut listed = Vec::new();
+        for (class, list) in &names.names {
+            for name in list.iter().filter(|_| classes.contains(class)) {
+                listed.push((*class, name.clone(), pseudonym(&key, *class, name)));
+            }
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(listed.iter().map(|(_, name, _)| name));
+        Self {
+            permutation: ip::Permutation::new(key.clone(), &names.kept),
+            key,
+            classes,
+            names: automaton.ok().filter(|_| !listed.is_empty()),
+            listed,
+            common: names.common.clone(),
+            pairs: Mutex::default(),
+            counts: Mutex::default(),
+        }
+    }
+
+    /// A text with its names and addresses replaced.
+    pub fn text(&self, text: &str) -> String {
+        let text = self.listed_names(text);
+        let text = if self.classes.contains(&Class::Images) {
+            images::replace(self, &text)
+        } else {
+            text
+        };
+        addresses::replace(self, &text)
+    }
+
+    /// Bytes that may not be UTF-8: then only what is before the first foreign byte of each line and behind it.
+    pub fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            out.extend_from_slice(self.text(chunk.valid()).as_bytes());
+            out.extend_from_slice(chunk.invalid());
+        }
+        out
+    }
+
+    /// What is anonymised.
+    pub fn classes(&self) -> &BTreeSet<Class> {
+        &self.classes
+    }
+
+    /// Replacements so far.
+    pub fn counts(&self) -> BTreeMap<Class, u64> {
+        self.counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Names that stay because they are common words.
+    pub fn common(&self) -> &BTreeSet<String> {
+        &self.common
+    }
+
+    /// Pseudonyms that were used, with their class and what they stand for.
+    pub fn pairs(&self) -> BTreeMap<String, (Class, String)> {
+        self.pairs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn has(&self, class: Class) -> bool {
+        self.classes.contains(&class)
+    }
+
+    /// Notes a replacement for the map.
+    fn used(&self, class: Class, real: &str, pseudonym: &str) {
+        *self
+            .counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(class)
+            .or_default() += 1;
+        let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
+        if real != pseudonym && pairs.len() < MAX_PAIRS && !pairs.contains_key(pseudonym) {
+            pairs.insert(pseudonym.to_owned(), (class, real.to_owned()));
+        }
+    }
+
+    fn listed_names(&self, text: &str) -> String {
+        let Some(names) = &self.names else {
+            return text.to_owned();
+        };
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        for found in names.find_iter(text) {
+            let (class, real, pseudonym) = &self.listed[found.pattern().as_usize()];
+            let before = text[..found.start()].chars().next_back();
+            let behind = text[found.end()..].chars().next();
+            // Static pods are named `<component>-<node>`; nothing else may stand directly at a name.
+            let left =
+                before.is_none_or(|c| !part_of_name(c) || (*class == Class::Hosts && c == '-'));
+            if !left || behind.is_some_and(part_of_name) {
+                continue;
+            }
+            out.push_str(&text[copied..found.start()]);
+            out.push_str(pseudonym);
+            copied = found.end();
+            self.used(*class, real, pseudonym);
+        }
+        out.push_str(&text[copied..]);
+        out
+    }
+}
+
+fn part_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
+/// `host-1a2b3c4d`: a name that is valid wherever the real one is.
+fn pseudonym(key: &Key, class: Class, name: &str) -> String {
+    let digest = key.digest(format!("{}:{name}", class.word()).as_bytes());
+    let mut text = format!("{}-", class.prefix());
+    for byte in digest.iter().take(4) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Names and addresses change everywhere in the same way, and the map leads back.
+
+use super::*;
+
+fn site() -> Anonymizer {
+    let mut names = Names::default();
+    for (class, name) in [
+        (Class::Hosts, "berlin-gpu-7"),
+        (Class::Hosts, "lab.example.com"),
+        (Class::Users, "mmeier"),
+        (Class::Namespaces, "fraud-detection"),
+        (Class::Namespaces, "kube-system"),
+    ] {
+        names.add(class, name);
+    }
+    Anonymizer::new(Key::fixed(), Class::ALL.into_iter().collect(), &names)
+}
+
+#[test]
+fn names_change_wherever_they_stand_alone_and_nowhere_else() {
+    let site = site();
+    let out = site.text(
+        r#"{"nodeName":"berlin-gpu-7","name":"kube-proxy-berlin-gpu-7","namespace":"fraud-detection","p":"/home/mmeier/x","h":"berlin-gpu-7.lab.example.com"} my-fraud-detection berlin-gpu-77"#,
+    );
+    assert!(
+        !out.contains("\"berlin-gpu-7\"")
+            && !out.contains("mmeier")
+            && !out.contains("lab.example"),
+        "{out}"
+    );
+    assert!(out.ends_with("my-fraud-detection berlin-gpu-77"), "{out}");
+    assert_eq!(
+        out.matches(&pseudonym(&Key::fixed(), Class::Hosts, "berlin-gpu-7"))
+            .count(),
+        3,
+        "{out}"
+    );
+    assert_eq!(site.text("kube-system localhost"), "kube-system localhost");
+}
+
+#[test]
+fn addresses_change_and_what_only_looks_like_one_does_not() {
+    let site = site();
+    for text in [
+        "-A FORWARD -s 10.1.0.0/16 -d 192.168.4.9/32 -j DROP",
+        "inet 10.1.2.3/24 brd 10.1.2.255",
+        "dial tcp 10.1.2.3:6443: refused",
+        "[fd00:10::7]:443 fd00:10::/32",
+        "link/ether 52:54:00:12:34:56",
+        "ip-10-1-2-3.ec2.internal",
+        "img r.corp.example:5000/team/app:1.2",
+    ] {
+        let out = site.text(text);
+        assert_ne!(out, text);
+    }
+    for text in [
+        "10:15:00.123 6.8.0-45-generic 1.2.3.4.5 v25.3.0",
+        "PCI 00000000:01:00.0 std::vec a::b::x",
+        "127.0.0.53 0.0.0.0/0 169.254.1.1 ::1 fe80::1 255.255.255.0",
+        "ff:ff:ff:ff:ff:ff 00:00:00:00:00:00 ee:ee:ee:ee:ee:ee",
+        "nvcr.io/nvidia/driver:535.104.05 registry.k8s.io/pause:3.10",
+    ] {
+        assert_eq!(site.text(text), text);
+    }
+    let (net, host) = (site.text("10.1.0.0/16"), site.text("10.1.2.3"));
+    let two = |text: &str| {
+        text.split('.')
+            .take(2)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(two(&net), two(&host));
+    assert!(net.ends_with(".0.0/16"), "{net}");
+}
+
+#[test]
+fn the_kernels_routing_table_agrees_with_the_rest() {
+    let site = site();
+    let table = "Iface\tDestination\tGateway\tFlags\nens3\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\nens3\t0000A8C0\t00000000\t0001\t0\t0\t100\t0000FFFF\t0\t0\t0\n";
+    let out = site.text(table);
+    let gateway = out.lines().nth(1).unwrap().split('\t').nth(2).unwrap();
+    let number = u32::from_str_radix(gateway, 16).unwrap().swap_bytes();
+    assert_eq!(
+        std::net::Ipv4Addr::from(number).to_string(),
+        site.text("192.168.0.1")
+    );
+    assert!(
+        out.contains("\t00000000\t0001") && out.contains("0000A8C0"),
+        "{out}"
+    );
+}
+
+#[test]
+fn the_map_is_for_its_owner_alone_and_leads_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (map, report) = (dir.path().join("b.map.json"), dir.path().join("report.md"));
+    let site = site();
+    let text = "berlin-gpu-7 (10.1.2.3) in 10.1.0.0/16, ns fraud-detection, 52:54:00:12:34:56, r.corp.example:5000/team/app:1.2";
+    std::fs::write(&report, site.text(text)).unwrap();
+    MapFile::create(&map)
+        .unwrap()
+        .write(&site, "b.tar.gz")
+        .unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(
+        std::fs::metadata(&map).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(
+        String::from_utf8(reveal(&map, &report).unwrap()).unwrap(),
+        text
+    );
+    assert!(matches!(
+        MapFile::create(&map),
+        Err(MapError::Exists { .. })
+    ));
+    assert!(matches!(
+        reveal(&report, &report),
+        Err(MapError::NoMap { .. })
+    ));
+}
+
+#[test]
+fn a_map_of_a_run_without_a_bundle_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let map = dir.path().join("b.map.json");
+    drop(MapFile::create(&map).unwrap());
+    assert!(!map.exists());
+}

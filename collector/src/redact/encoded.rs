@@ -1,0 +1,184 @@
+//! Base64 inside text: decoded, cleaned as what it is (text, or gzip of text) and encoded again where anything was
+//! replaced, so that it stays base64 of the same kind of document.
+
+use std::io::{Read as _, Write as _};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+
+use super::marker::Marker;
+use super::{MAX_DEPTH, clean_text};
+
+/// Shorter runs hold no document.
+const MIN_RUN: usize = 16;
+/// The most that base64 of gzip may inflate to.
+const MAX_INFLATED: u64 = 16 << 20;
+
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_allow_trailing_bits(true)
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent);
+const PLAIN: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
+const URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
+
+/// The value of each digit of base64, in both alphabets.
+static SIX: LazyLock<[Option<u8>; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|byte| {
+        let byte = u8::try_from(byte).ok()?;
+        match byte {
+            b'A'..=b'Z' => Some(byte - b'A'),
+            b'a'..=b'z' => Some(byte - b'a' + 26),
+            b'0'..=b'9' => Some(byte - b'0' + 52),
+            b'+' | b'-' => Some(62),
+            b'/' | b'_' => Some(63),
+            _ => None,
+        }
+    })
+});
+
+/// The next run of digits long enough, at or behind `from`, whose beginning decodes to text or gzip.
+fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let six = &*SIX;
+    let mut at = from;
+    while at + MIN_RUN <= bytes.len() {
+        // A run of this length holds one of every sixteenth bytes; most lines end here.
+        let probe = at + MIN_RUN - 1;
+        if six[usize::from(bytes[probe])].is_none() {
+            at = probe + 1;
+            continue;
+        }
+        let start = (at..probe)
+            .rev()
+            .find(|i| six[usize::from(bytes[*i])].is_none())
+            .map_or(at, |i| i + 1);
+        let end = (probe..bytes.len())
+            .find(|i| six[usize::from(bytes[*i])].is_none())
+            .unwrap_or(bytes.len());
+        if end - start >= MIN_RUN && promising(&bytes[start..start + MIN_RUN], six) {
+            let padding = bytes[end..]
+                .iter()
+                .take(2)
+                .take_while(|b| **b == b'=')
+                .count();
+            return Some(start..end + padding);
+        }
+        at = end;
+    }
+    None
+}
+
+/// Whether the first digits of a run decode to what begins a text or gzip.
+fn promising(head: &[u8], six: &[Option<u8>; 256]) -> bool {
+    let mut decoded = [0_u8; 12];
+    for (three, four) in decoded.chunks_exact_mut(3).zip(head.chunks_exact(4)) {
+        let bits = four.iter().fold(0_u32, |bits, byte| {
+            (bits << 6) | u32::from(six[usize::from(*byte)].unwrap_or(0))
+        });
+        three.copy_from_slice(&bits.to_be_bytes()[1..]);
+    }
+    if decoded.starts_with(&[0x1f, 0x8b, 8]) {
+        return true;
+    }
+    // A character may be cut at the end of the head.
+    match std::str::from_utf8(&decoded) {
+        Ok(text) => printable(text),
+        Err(error) => {
+            error.error_len().is_none()
+                && std::str::from_utf8(&decoded[..error.valid_up_to()]).is_ok_and(printable)
+        }
+    }
+}
+
+/// Whether something that may be an encoded text stands anywhere.
+pub(crate) fn possible(bytes: &[u8]) -> bool {
+    next_run(bytes, 0).is_some()
+}
+
+/// Cleans what is encoded in a line.
+pub(crate) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
+    if depth >= MAX_DEPTH {
+        return text;
+    }
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(run) = next_run(text.as_bytes(), at) {
+        at = run.end;
+        if let Some(cleaned) = document(&text[run.clone()], depth, marker) {
+            out.push_str(&text[copied..run.start]);
+            out.push_str(&cleaned);
+            copied = run.end;
+        }
+    }
+    if copied == 0 {
+        return text;
+    }
+    out.push_str(&text[copied..]);
+    out
+}
+
+/// One run of base64; none where it holds no text or nothing in it was replaced.
+pub(crate) fn document(run: &str, depth: usize, marker: &mut Marker) -> Option<String> {
+    let engine = if run.contains(['-', '_']) {
+        &URL
+    } else {
+        &PLAIN
+    };
+    let bytes = decode(run, engine)?;
+    let cleaned = if bytes.starts_with(&[0x1f, 0x8b]) {
+        gzip(&bytes, depth, marker)?
+    } else {
+        let text = String::from_utf8(bytes).ok()?;
+        let cleaned = marker.key().anonymous(clean_text(&text, depth + 1, marker));
+        (cleaned != text).then(|| cleaned.into_bytes())?
+    };
+    Some(engine.encode(cleaned))
+}
+
+/// The bytes, where they are text or gzip.
+fn decode(run: &str, engine: &GeneralPurpose) -> Option<Vec<u8>> {
+    let usable = run.trim_end_matches('=');
+    // One left-over digit is no whole byte.
+    let usable = if usable.len() % 4 == 1 {
+        &usable[..usable.len() - 1]
+    } else {
+        usable
+    };
+    let bytes = engine.decode(usable).ok()?;
+    let gzip = bytes.starts_with(&[0x1f, 0x8b, 8]);
+    (gzip || std::str::from_utf8(&bytes).is_ok_and(printable)).then_some(bytes)
+}
+
+fn printable(text: &str) -> bool {
+    text.chars()
+        .all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t' | '\u{1b}'))
+}
+
+/// Gzip of text, cleaned and packed again; the placeholder alone where it cannot be read to its end.
+fn gzip(bytes: &[u8], depth: usize, marker: &mut Marker) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let read = MultiGzDecoder::new(bytes)
+        .take(MAX_INFLATED)
+        .read_to_end(&mut text);
+    if read.is_err() || text.len() as u64 >= MAX_INFLATED {
+        return Some(marker.mark("archive", bytes).into_bytes());
+    }
+    let text = match String::from_utf8(text) {
+        Ok(text) => text,
+        Err(error) => return Some(marker.mark("archive", error.as_bytes()).into_bytes()),
+    };
+    let cleaned = marker.key().anonymous(clean_text(&text, depth + 1, marker));
+    (cleaned != text).then(|| pack(cleaned.as_bytes()))
+}
+
+/// Gzip with the same bytes for the same content.
+pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    // Writing to memory does not fail.
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}

@@ -1,0 +1,95 @@
+//! Base64 that is wrapped over several lines, as `base64` and YAML blocks print it: joined, cleaned and wrapped again.
+
+use super::encoded;
+use super::marker::Marker;
+
+/// Shorter lines are not what a program wraps at.
+const MIN_WIDTH: usize = 60;
+/// Lines that are held at most.
+const MAX_LINES: usize = 20_000;
+
+/// The lines so far.
+#[derive(Default)]
+pub(super) struct Wrapped {
+    lines: Vec<Line>,
+}
+
+struct Line {
+    indent: String,
+    digits: String,
+    end: Vec<u8>,
+}
+
+/// What became of a line.
+pub(super) enum Step {
+    /// It is one of them and waits.
+    Held,
+    /// It is the last of them.
+    Complete,
+    /// It is something else.
+    Other,
+}
+
+impl Wrapped {
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Takes a line without its line end.
+    pub(super) fn push(&mut self, text: &str, end: &[u8]) -> Step {
+        let digits = text.trim();
+        let base64 = !digits.is_empty()
+            && !digits.starts_with('-')
+            && digits
+                .trim_end_matches('=')
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"+/_-".contains(&b));
+        let fits = match self.lines.first() {
+            None => {
+                digits.len() >= MIN_WIDTH
+                    && digits.len().is_multiple_of(4)
+                    && encoded::possible(digits.as_bytes())
+            }
+            Some(first) => digits.len() <= first.digits.len(),
+        };
+        if !base64 || !fits {
+            return Step::Other;
+        }
+        let width = self
+            .lines
+            .first()
+            .map_or(digits.len(), |first| first.digits.len());
+        let last = digits.len() < width || self.lines.len() >= MAX_LINES;
+        self.lines.push(Line {
+            indent: text[..text.len() - text.trim_start().len()].to_owned(),
+            digits: digits.to_owned(),
+            end: end.to_vec(),
+        });
+        if last { Step::Complete } else { Step::Held }
+    }
+
+    /// The lines cleaned, with their line ends; none where there are none.
+    pub(super) fn finish(&mut self, depth: usize, marker: &mut Marker) -> Option<String> {
+        let lines = std::mem::take(&mut self.lines);
+        let first = lines.first()?;
+        let joined: String = lines.iter().map(|line| line.digits.as_str()).collect();
+        let cleaned = encoded::document(&joined, depth, marker);
+        let text = cleaned.as_deref().unwrap_or(&joined);
+        let width = first.digits.len();
+        let mut out = String::with_capacity(joined.len() + lines.len() * 8);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (now, behind) = rest.split_at(rest.len().min(width));
+            rest = behind;
+            out.push_str(&first.indent);
+            out.push_str(now);
+            if !rest.is_empty() {
+                out.push_str(&String::from_utf8_lossy(&first.end));
+            }
+        }
+        let end = lines.last().map(|line| String::from_utf8_lossy(&line.end));
+        out.push_str(&end.unwrap_or_default());
+        Some(out)
+    }
+}

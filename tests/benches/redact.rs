@@ -1,0 +1,182 @@
+//! `cargo bench -p casefile-tests --bench redact`: recall and precision as tables, then the speed of redaction
+//! against `gzip -6` on the same bytes in the same run.
+//!
+//! `CASEFILE_BENCH_MIB` sets how much text is made for the second part.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::io::Write as _;
+use std::time::Instant;
+
+use casefile_collector::redact::{Content, Key, Redactor, clean_name};
+use casefile_tests::planted::{self, Document};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+const CHUNK: usize = 64 << 10;
+
+fn main() {
+    let key = match Key::random() {
+        Ok(key) => key,
+        Err(error) => {
+            println!("no random bytes: {error}");
+            return;
+        }
+    };
+    println!(
+        "{}",
+        planted::measure(1, &|document| redact(&key, document))
+    );
+    let mib: usize = std::env::var("CASEFILE_BENCH_MIB")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(64);
+    for (name, content, line) in SORTS {
+        let bytes = text(*line, mib << 20);
+        let gzip = best(|| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
+            // Writing to memory does not fail.
+            let _ = encoder.write_all(&bytes);
+            encoder.finish().map_or(0, |packed| packed.len())
+        });
+        let redacted = best(|| {
+            let mut redactor = Redactor::new(*content, key.clone());
+            let (mut out, mut length) = (Vec::new(), 0);
+            for chunk in bytes.chunks(CHUNK) {
+                redactor.push(chunk, &mut out);
+                length += out.len();
+                out.clear();
+            }
+            redactor.finish(&mut out);
+            length + out.len()
+        });
+        println!(
+            "{name:<28} redact {redacted:.2} s, gzip -6 {gzip:.2} s, ratio {:.2} ({mib} MiB)",
+            redacted / gzip
+        );
+    }
+}
+
+fn redact(key: &Key, document: &Document) -> (String, Vec<u8>) {
+    let content = match document.content {
+        planted::Content::Text => Content::Text,
+        planted::Content::JsonLines => Content::JsonLines,
+    };
+    let mut redactor = Redactor::new(content, key.clone());
+    let mut out = Vec::new();
+    redactor.push(&document.bytes, &mut out);
+    redactor.finish(&mut out);
+    (clean_name(&document.name, key), out)
+}
+
+/// The shortest of three runs, in seconds.
+fn best(mut work: impl FnMut() -> usize) -> f64 {
+    let mut shortest = f64::MAX;
+    for _ in 0..3 {
+        let clock = Instant::now();
+        let length = work();
+        assert!(length > 0, "nothing came out");
+        shortest = shortest.min(clock.elapsed().as_secs_f64());
+    }
+    shortest
+}
+
+type Line = fn(u64) -> String;
+
+/// What bundles are made of, by volume.
+const SORTS: &[(&str, Content, Line)] = &[
+    ("journal, JSON lines", Content::JsonLines, journal),
+    ("pods, one item a line", Content::JsonLines, pod),
+    ("container log, text", Content::Text, log),
+    ("configuration, YAML", Content::Text, yaml),
+];
+
+fn text(line: Line, length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length + 4096);
+    let mut number = 0;
+    while bytes.len() < length {
+        bytes.extend_from_slice(line(number).as_bytes());
+        number += 1;
+    }
+    bytes
+}
+
+fn mixed(n: u64) -> u64 {
+    let mut x = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x ^ (x >> 27)
+}
+
+fn message(n: u64) -> String {
+    let id = mixed(n);
+    match n % 10 {
+        0 => format!(
+            "I1120 10:15:00.{id} 812 kubelet.go:2448] \\\"SyncLoop (PLEG): event for pod\\\" pod=\\\"shop/web-{id:x}\\\" event={{\\\"ID\\\":\\\"{id:016x}\\\",\\\"Type\\\":\\\"ContainerStarted\\\"}}"
+        ),
+        1 => format!(
+            "E1120 10:15:00.{id} 812 pod_workers.go:1301] \\\"Error syncing pod, skipping\\\" err=\\\"failed to \\\\\\\"StartContainer\\\\\\\" for \\\\\\\"app\\\\\\\" with CrashLoopBackOff\\\" podUID=\\\"{id:08x}-7b0e\\\""
+        ),
+        2 => format!(
+            "pam_unix(sudo:session): session opened for user root(uid=0) by (uid={})",
+            id % 2000
+        ),
+        3 => format!(
+            "level=info msg=\\\"PullImage nvcr.io/nvidia/driver@sha256:{id:016x}{id:016x}{id:016x}{id:016x} returns\\\""
+        ),
+        4 => format!(
+            "[UFW BLOCK] IN=cali{id:x} OUT=eth0 SRC=10.1.{}.{} DST=10.152.183.10 LEN=60 PROTO=UDP SPT={} DPT=53",
+            id % 255,
+            id % 253,
+            id % 60000
+        ),
+        5 => format!(
+            "Get \\\"https://10.152.183.1:443/api/v1/namespaces/shop/secrets/db-{id:x}?timeout=10s\\\": dial tcp: i/o timeout"
+        ),
+        6 => format!("Started cri-containerd-{id:016x}{id:016x}.scope - libcontainer container."),
+        7 => format!(
+            "NVRM: Xid (PCI:0000:{:02x}:00): 79, pid={}, name=python, GPU has fallen off the bus.",
+            id % 255,
+            id % 60000
+        ),
+        8 => format!(
+            "MountVolume.SetUp succeeded for volume \\\"kube-api-access-{:x}\\\" (UniqueName: kubernetes.io/projected/{id:x})",
+            id % 99999
+        ),
+        _ => format!("reconciled object {id:x} in {} ms, nothing to do", id % 900),
+    }
+}
+
+fn journal(n: u64) -> String {
+    format!(
+        "{{\"__CURSOR\":\"s=0af1;i={n:x};b=77\",\"__REALTIME_TIMESTAMP\":\"17636349{n:08}\",\"_BOOT_ID\":\"7f2c0de1a5f14c5a8b7d4a1e9f00aa11\",\"PRIORITY\":\"6\",\"_PID\":\"{}\",\"_COMM\":\"kubelet\",\"_SYSTEMD_UNIT\":\"kubelet.service\",\"_HOSTNAME\":\"gpu-1\",\"MESSAGE\":\"{}\"}}\n",
+        n % 30000,
+        message(n)
+    )
+}
+
+fn log(n: u64) -> String {
+    format!(
+        "2026-11-20T10:15:{:02}.{:09}Z stdout F {}\n",
+        n % 60,
+        mixed(n) % 1_000_000_000,
+        message(n).replace("\\\"", "\"")
+    )
+}
+
+fn pod(n: u64) -> String {
+    let id = mixed(n);
+    format!(
+        "{{\"metadata\":{{\"name\":\"web-{id:x}\",\"namespace\":\"shop\",\"uid\":\"{id:016x}\",\"resourceVersion\":\"{n}\",\"labels\":{{\"app\":\"web\",\"pod-template-hash\":\"{id:x}\"}}}},\"spec\":{{\"volumes\":[{{\"name\":\"kube-api-access-{id:x}\",\"projected\":{{\"sources\":[{{\"serviceAccountToken\":{{\"expirationSeconds\":3607,\"path\":\"token\"}}}},{{\"configMap\":{{\"name\":\"kube-root-ca.crt\",\"items\":[{{\"key\":\"ca.crt\",\"path\":\"ca.crt\"}}]}}}}]}}}}],\"containers\":[{{\"name\":\"app\",\"image\":\"registry.example/shop/web@sha256:{id:016x}{id:016x}{id:016x}{id:016x}\",\"env\":[{{\"name\":\"MODE\",\"value\":\"fast\"}},{{\"name\":\"DB_PASSWORD\",\"valueFrom\":{{\"secretKeyRef\":{{\"name\":\"db\",\"key\":\"password\"}}}}}}],\"resources\":{{\"limits\":{{\"nvidia.com/gpu\":\"1\"}}}},\"volumeMounts\":[{{\"name\":\"kube-api-access-{id:x}\",\"readOnly\":true,\"mountPath\":\"/var/run/secrets/kubernetes.io/serviceaccount\"}}]}}],\"serviceAccountName\":\"default\",\"nodeName\":\"gpu-1\",\"tolerations\":[{{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300}}]}},\"status\":{{\"phase\":\"Running\",\"podIP\":\"10.1.{}.{}\"}}}},\n",
+        id % 255,
+        id % 253
+    )
+}
+
+fn yaml(n: u64) -> String {
+    let id = mixed(n);
+    format!(
+        "component{n}:\n  enabled: true\n  image: nvcr.io/nvidia/x:{}\n  resources:\n    limits:\n      memory: {}Mi\n  env:\n  - name: MODE\n    value: \"{id:x}\"\n  tolerations:\n  - key: nvidia.com/gpu\n    operator: Exists\n",
+        id % 99,
+        id % 4096
+    )
+}
