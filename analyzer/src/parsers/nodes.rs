@@ -106,14 +106,17 @@ fn parse_node(item: &Item<'_>) -> Parsed {
             "False"
         };
         if condition.status != wanted && !condition.message.is_empty() {
-            parsed.said.push(Said {
-                channel: Channel::Status,
-                subject: format!("node/{}", object.metadata.name),
-                text: format!("{}: {}", condition.reason, condition.message),
-                place: item.place.clone(),
-                at: time(condition.last_transition_time.as_deref()),
-                count: 1,
-            });
+            // Apart, since only what stands there literally can be quoted.
+            for text in [&condition.reason, &condition.message] {
+                parsed.said.push(Said {
+                    channel: Channel::Status,
+                    subject: format!("node/{}", object.metadata.name),
+                    text: text.clone(),
+                    place: item.place.clone(),
+                    at: time(condition.last_transition_time.as_deref()),
+                    count: 1,
+                });
+            }
         }
     }
     let node = node(object);
