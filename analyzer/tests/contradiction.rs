@@ -1,6 +1,8 @@
 //! Evidence that speaks against a cause weakens it, and a bundle that lost a part of itself does not
 //! become surer of another cause.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
