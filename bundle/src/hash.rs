@@ -3,15 +3,17 @@
 use sha2::{Digest, Sha256};
 
 /// A SHA-256 being computed.
-#[derive(Clone, Default)]
-pub(crate) struct Hasher(Sha256);
+#[derive(Clone, Default, Debug)]
+pub struct Hasher(Sha256);
 
 impl Hasher {
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
+    /// Takes more of the content.
+    pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    pub(crate) fn hex(self) -> String {
+    /// The digest of everything taken.
+    pub fn hex(self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = String::with_capacity(64);
         for byte in self.0.finalize() {
@@ -23,7 +25,7 @@ impl Hasher {
 }
 
 /// The SHA-256 of `bytes` in hex.
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     let mut hasher = Hasher::default();
     hasher.update(bytes);
     hasher.hex()

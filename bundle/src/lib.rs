@@ -14,6 +14,7 @@ mod spool;
 mod verify;
 mod writer;
 
+pub use hash::{Hasher, sha256_hex};
 pub use manifest::{
     Clock, EntryRecord, FormatVersion, Header, Manifest, ManifestEnd, Outcome, SourceReport,
 };

@@ -14,10 +14,7 @@ pub mod show;
 pub mod template;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-
-use sha2::{Digest as _, Sha256};
 
 pub use compile::{Rule, RuleError, RuleSet, Trust};
 
@@ -35,11 +32,11 @@ const DEEPEST: usize = 8;
 /// error is a folder that cannot be read, or a broken shipped rule.
 pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleError> {
     let mut patterns: Vec<LinePattern> = Vec::new();
-    let mut digest = Sha256::new();
+    let mut digest = casefile_bundle::Hasher::default();
     let mut note = |name: &str, text: &str| {
         for part in [name, text] {
             digest.update(part.as_bytes());
-            digest.update([0]);
+            digest.update(&[0]);
         }
     };
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
@@ -77,17 +74,9 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let set = RuleSet {
         rules: rules.into_values().collect(),
         patterns,
-        digest: hex(&digest.finalize()),
+        digest: digest.hex(),
     };
     Ok((set, faults))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 /// Takes out the rules of a folder that name unknown causes or close a cycle, and puts back the shipped

@@ -125,10 +125,12 @@ impl HostFile {
         let path = quoted(&self.path);
         let name = beside(&file_name(&self.path));
         let copy = format!("install -D -m 644 {name} {path}");
-        let check = is_containerd(&self.path).then(|| {
+        // Only the file that containerd reads by default can be checked without naming it.
+        let check = if self.path == "/etc/containerd/config.toml" {
             "\n# The root file's effective configuration, read by containerd itself:\ncontainerd config dump >/dev/null"
-                .to_owned()
-        });
+        } else {
+            ""
+        };
         Action {
             text: if self.remove {
                 format!("Remove {}.", self.path)
@@ -146,9 +148,7 @@ impl HostFile {
             command: Some(if self.remove {
                 format!("rm -f {path}")
             } else {
-                copy + &check
-                    .filter(|_| self.path == "/etc/containerd/config.toml")
-                    .unwrap_or_default()
+                copy + check
             }),
             expect: format!("'cat {}' shows the new content.", self.path),
             roll_back: format!(
@@ -157,10 +157,6 @@ impl HostFile {
             interrupts: "Nothing until the program that reads it is restarted.".into(),
         }
     }
-}
-
-fn is_containerd(path: &str) -> bool {
-    path.contains("containerd")
 }
 
 fn file_name(path: &str) -> String {

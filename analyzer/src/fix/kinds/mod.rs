@@ -95,18 +95,8 @@ fn unchanged(state: &mut Captured, node: &str, path: &str) -> Option<(String, St
     Some((
         format!(
             "echo '{}  {path}' | sha256sum --check --status",
-            sha256(&text)
+            casefile_bundle::sha256_hex(text.as_bytes())
         ),
         says,
     ))
-}
-
-fn sha256(text: &str) -> String {
-    use sha2::Digest;
-    let digest = sha2::Sha256::digest(text.as_bytes());
-    digest.iter().fold(String::new(), |mut hex, byte| {
-        use std::fmt::Write;
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
