@@ -95,6 +95,7 @@ pub fn of_entry(path: &str) -> Option<&'static Source> {
 }
 
 /// Which sources this input has.
+#[derive(Clone)]
 pub struct Availability {
     coverage: Vec<Coverage>,
     there: Vec<&'static str>,

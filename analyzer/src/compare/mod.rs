@@ -18,7 +18,7 @@ pub use config::ConfigChange;
 pub use render::{markdown, text};
 
 use crate::diagnose::{AnalyzeError, Analyzer};
-use crate::fix::captured::{Captured, Overlay};
+use crate::fix::captured::Captured;
 use crate::model::{Analysis, Input};
 
 /// What came of the incident between the two bundles.
@@ -91,8 +91,8 @@ pub fn compare(
     after: &Path,
 ) -> Result<Comparison, AnalyzeError> {
     let first = analyzer.analyze(before)?;
-    let second = analyzer.analyze(after)?;
-    let state = analyzer.judge(after, &Overlay::new())?.state;
+    let examined = analyzer.examine(after)?;
+    let (second, state) = (examined.analysis, examined.judged.state);
     let mut old = Captured::open(before).map_err(AnalyzeError::Open)?;
     let mut new = Captured::open(after).map_err(AnalyzeError::Open)?;
     let warnings = site::warnings(&first, &second, &mut old, &mut new);

@@ -80,40 +80,54 @@ impl Analyzer {
 
     /// Reads one input and diagnoses it.
     pub fn analyze(&self, input: &Path) -> Result<Analysis, AnalyzeError> {
-        Ok(self.examine(input)?.analysis)
+        let (scanned, available) = self.read(input, &Documents::new())?;
+        let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        Ok(self.conclude(input, &scanned, &assessments, available))
     }
 
-    /// Reads one input, diagnoses it and fills in the changes that the rules propose.
+    /// Reads one input, diagnoses it, fills in the changes that the rules propose and judges the captured
+    /// state alone: one pass serves the diagnosis, the fix and the comparison.
     pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
-        let mut scanned =
-            scan::scan(input, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
-        derive::run(&mut scanned);
-        let available = Availability::of(&scanned.summary, &scanned.paths);
+        let (scanned, available) = self.read(input, &Documents::new())?;
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
-        let analysis = self.conclude(input, &scanned, &assessments, available);
+        let analysis = self.conclude(input, &scanned, &assessments, available.clone());
         Ok(Examined {
             proposals: standing::proposals(&analysis, &assessments),
             analysis,
+            judged: Judged {
+                all: assessments.iter().filter_map(Standing::of).collect(),
+                state: self.of_state(scanned, &available),
+            },
         })
     }
 
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
     /// said, once on the captured state alone.
     pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
+        let (scanned, available) = self.read(input, instead)?;
+        let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        Ok(Judged {
+            all: all.iter().filter_map(Standing::of).collect(),
+            state: self.of_state(scanned, &available),
+        })
+    }
+
+    fn read(
+        &self,
+        input: &Path,
+        instead: &Documents,
+    ) -> Result<(Scanned, Availability), AnalyzeError> {
         let mut scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
             .map_err(AnalyzeError::Open)?;
         derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
-        let standings = |scanned: &Scanned| -> Vec<Standing> {
-            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
-            all.iter().filter_map(Standing::of).collect()
-        };
-        let all = standings(&scanned);
+        Ok((scanned, available))
+    }
+
+    fn of_state(&self, mut scanned: Scanned, available: &Availability) -> Vec<Standing> {
         standing::forget_history(&mut scanned);
-        Ok(Judged {
-            all,
-            state: standings(&scanned),
-        })
+        let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available);
+        all.iter().filter_map(Standing::of).collect()
     }
 
     fn conclude(

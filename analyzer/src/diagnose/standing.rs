@@ -8,12 +8,14 @@ use crate::rules::engine::Assessment;
 use crate::rules::file::Kind;
 use crate::scan::Scanned;
 
-/// A diagnosis with the changes that belong to it.
+/// A diagnosis with the changes that belong to it, and what they will be measured against.
 pub struct Examined {
     /// The diagnosis.
     pub analysis: Analysis,
     /// What the rules propose for each incident that is confirmed or likely, in the same order.
     pub proposals: Vec<Proposal>,
+    /// What the input says of every cause.
+    pub judged: Judged,
 }
 
 /// What a rule proposes to change.

@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::captured::Captured;
-use super::change::{Change, Refused};
+use super::proofs::Fix;
 use super::proposal::{self, Hints};
-use super::replay::{Proof, Replay, ReplayError, Shown};
-use super::write::{self, Fix};
+use super::replay::Replay;
+use super::write;
 use crate::cli::FixArgs;
-use crate::diagnose::{Analyzer, Examined, Proposal};
+use crate::diagnose::{Analyzer, Examined};
 use crate::model::Verdict;
 
 /// Tries the rules' changes, or those of a person, and writes them.
@@ -22,14 +22,10 @@ pub fn run(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let examined = analyzer.examine(input)?;
-    let replay = Replay::new(analyzer, input)?;
     let mut fixes = if args.what_if.is_empty() {
-        examined
-            .proposals
-            .iter()
-            .map(|proposal| of_rule(&replay, proposal))
-            .collect::<anyhow::Result<Vec<Fix>>>()?
+        super::proofs(analyzer, input, &examined)?
     } else {
+        let replay = Replay::new(analyzer, input, &examined.judged);
         vec![of_person(args, &replay, input, &examined)?]
     };
     let written = write::write(&examined.analysis.input, &mut fixes, &args.output)
@@ -47,26 +43,6 @@ pub fn run(
         writeln!(out, "wrote {}", file.display())?;
     }
     Ok(())
-}
-
-fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> anyhow::Result<Fix> {
-    let changes: Result<Vec<Change>, Refused> = proposal.changes.iter().cloned().collect();
-    let proof = match changes {
-        Ok(changes) if changes.is_empty() => Err(Refused::new(
-            "the rule describes this fix in words only; no replay can take its steps",
-        )),
-        Ok(changes) => attempt(replay, &changes, Some(&proposal.cause))?,
-        Err(refused) => Err(refused),
-    };
-    Ok(Fix {
-        cause: proposal.cause.clone(),
-        title: proposal.title.clone(),
-        verdict: Some(proposal.verdict),
-        remedy: proposal.remedy.clone(),
-        steps: proposal.steps.clone(),
-        narrower: narrower(replay, &proof, Some(&proposal.cause)),
-        proof,
-    })
 }
 
 fn of_person(
@@ -114,29 +90,6 @@ fn of_person(
         narrower: None,
         proof: Ok(proof),
     })
-}
-
-fn attempt(
-    replay: &Replay<'_>,
-    changes: &[Change],
-    cause: Option<&str>,
-) -> anyhow::Result<Result<Proof, Refused>> {
-    match replay.attempt(changes, cause) {
-        Ok(proof) => Ok(Ok(proof)),
-        Err(ReplayError::Refused(refused)) => Ok(Err(refused)),
-        Err(ReplayError::Analyze(error)) => Err(error.into()),
-    }
-}
-
-fn narrower(
-    replay: &Replay<'_>,
-    proof: &Result<Proof, Refused>,
-    cause: Option<&str>,
-) -> Option<Proof> {
-    let proof = proof.as_ref().ok()?;
-    matches!(proof.shown, Some(Shown::Gone(_)))
-        .then(|| replay.narrower(proof, cause?))
-        .flatten()
 }
 
 fn tell(fix: &Fix, out: &mut dyn Write) -> std::io::Result<()> {

@@ -9,9 +9,12 @@ pub mod change;
 pub mod command;
 mod exposure;
 pub mod kinds;
+pub mod proofs;
 pub mod proposal;
 pub mod replay;
 pub mod write;
+
+pub use proofs::proofs;
 
 #[cfg(test)]
 mod tests;

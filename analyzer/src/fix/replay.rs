@@ -61,18 +61,17 @@ pub struct Proof {
 pub struct Replay<'a> {
     analyzer: &'a Analyzer,
     input: &'a Path,
-    before: Judged,
+    before: &'a Judged,
 }
 
 impl<'a> Replay<'a> {
-    /// Judges the captured state as it is.
-    pub fn new(analyzer: &'a Analyzer, input: &'a Path) -> Result<Self, AnalyzeError> {
-        let nothing = super::captured::Overlay::new();
-        Ok(Self {
-            before: analyzer.judge(input, &nothing)?,
+    /// `before` is what the input says as it is ([`crate::diagnose::Examined::judged`]).
+    pub fn new(analyzer: &'a Analyzer, input: &'a Path, before: &'a Judged) -> Self {
+        Self {
             analyzer,
             input,
-        })
+            before,
+        }
     }
 
     /// Tries changes; `cause` is the one they are meant to remove.

@@ -7,46 +7,9 @@ pub(super) use script::beside;
 
 use std::path::{Path, PathBuf};
 
-use super::change::{Applied, Change, Refused};
-use super::replay::{Proof, Shown};
-use crate::model::{Input, Step, Verdict};
-
-/// The fix of one cause, or of what a person proposes.
-pub struct Fix {
-    /// Cause id; `proposal` for a person's own change.
-    pub cause: String,
-    /// What is wrong, as a sentence.
-    pub title: String,
-    /// How sure that is; none for a person's own change.
-    pub verdict: Option<Verdict>,
-    /// One line that names the fix.
-    pub remedy: String,
-    /// The rule's steps, for people.
-    pub steps: Vec<Step>,
-    /// What the replay showed; or why none was possible.
-    pub proof: Result<Proof, Refused>,
-    /// The smallest part of the changes that does as well.
-    pub narrower: Option<Proof>,
-}
-
-impl Fix {
-    /// What became of the cause.
-    pub fn shown(&self) -> Shown {
-        match &self.proof {
-            Ok(proof) => proof.shown.clone().unwrap_or_else(|| {
-                Shown::CannotBeShown(
-                    "no certain cause of the bundle is named for this change".into(),
-                )
-            }),
-            Err(refused) => Shown::CannotBeShown(refused.why.clone()),
-        }
-    }
-
-    /// The changes to hand over: the narrower ones where they do as well.
-    fn best(&self) -> Option<&Proof> {
-        self.narrower.as_ref().or(self.proof.as_ref().ok())
-    }
-}
+use super::change::{Applied, Change};
+use super::proofs::Fix;
+use crate::model::Input;
 
 /// Writes all fixes into a folder; gives the files in the order of writing.
 pub fn write(input: &Input, fixes: &mut [Fix], folder: &Path) -> std::io::Result<Vec<PathBuf>> {

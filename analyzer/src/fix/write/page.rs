@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{Fix, Proof};
 use crate::diagnose::Standing;
 use crate::fix::change::{Action, Place};
+use crate::fix::proofs::Fix;
+use crate::fix::replay::Proof;
 use crate::fix::replay::Shown;
 use crate::model::{Input, Step};
 use crate::report::escape::{md_code, md_fence, md_text};

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{Fix, Proof, safe_name};
+use super::safe_name;
 use crate::fix::change::{Action, Place, quoted};
+use crate::fix::proofs::Fix;
+use crate::fix::replay::Proof;
 
 const HEAD: &str = r#"#!/usr/bin/env bash
 # Applies a fix step by step. Each step is shown first and asked for; nothing runs without a yes.
