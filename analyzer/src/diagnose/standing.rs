@@ -3,6 +3,7 @@
 use crate::facts::FactType;
 use crate::facts::kube::{Container, Event};
 use crate::fix::change::{Change, Refused};
+use crate::fix::hinge::Hinge;
 use crate::model::{Analysis, Place, Step, Verdict};
 use crate::rules::engine::Assessment;
 use crate::rules::file::Kind;
@@ -30,6 +31,10 @@ pub struct Proposal {
     pub remedy: String,
     /// The rule's steps, for people.
     pub steps: Vec<Step>,
+    /// The rule's checks, for people.
+    pub verify: Vec<Step>,
+    /// What the cause needs in the captured files, as far as the evidence fills it in.
+    pub hinges: Vec<Hinge>,
     /// The changes, filled in; or why one cannot be.
     pub changes: Vec<Result<Change, Refused>>,
 }
@@ -119,9 +124,27 @@ pub(super) fn proposals(analysis: &Analysis, assessments: &[Assessment<'_>]) -> 
             verdict: incident.verdict,
             remedy: incident.remedy.title.clone(),
             steps: incident.remedy.steps.clone(),
+            verify: incident.remedy.verify.clone(),
+            hinges: hinges(one),
             changes: changes
                 .map(|change| change.filled(&|text| one.whole(text)))
                 .collect(),
+        })
+    })
+    .collect()
+}
+
+fn hinges(one: &Assessment<'_>) -> Vec<Hinge> {
+    let all = one.rule.file.remedy.hinges_on.iter();
+    all.filter_map(|hinge| {
+        Some(Hinge {
+            entry: one.whole(&hinge.entry)?,
+            line: one.whole(&hinge.line)?,
+            lacks: match &hinge.lacks {
+                Some(lacks) => Some(one.whole(lacks)?),
+                None => None,
+            },
+            says: one.whole(&hinge.says)?,
         })
     })
     .collect()

@@ -6,9 +6,12 @@ use serde_json::Value;
 
 use super::captured::Captured;
 use super::kinds::{
-    containerd_import::ContainerdImport, containerd_runtime::ContainerdRuntime,
-    helm_values::HelmValues, host_file::HostFile, kube_object::KubeObject, manual::Manual,
-    restart::Restart, sysctl::Sysctl, ufw_route::UfwRoute,
+    annotation::Annotation, configmap::ConfigMap, containerd_import::ContainerdImport,
+    containerd_runtime::ContainerdRuntime, docker_daemon::DockerDaemon, hardware::Hardware,
+    helm_values::HelmValues, host_file::HostFile, iptables::Iptables, kube_object::KubeObject,
+    kubelet_config::KubeletConfig, kubelet_flag::KubeletFlag, label::Label, manual::Manual,
+    package::Package, pod_spec::PodSpec, quota::Quota, restart::Restart, sysctl::Sysctl,
+    taint::Taint, toleration::Toleration, ufw_route::UfwRoute, unit::Unit,
 };
 
 /// What can be done to one kind of state.
@@ -44,7 +47,36 @@ pub enum Change {
     Restart(Restart),
     /// Create or patch a Kubernetes object.
     KubeObject(KubeObject),
-    /// Something that no replay can show: another driver, other hardware.
+    /// Add or remove rules of iptables.
+    Iptables(Iptables),
+    /// Change the kubelet's configuration file.
+    KubeletConfig(KubeletConfig),
+    /// Change a flag of the kubelet.
+    KubeletFlag(KubeletFlag),
+    /// Change a systemd unit, by a drop-in where one suffices.
+    Unit(Unit),
+    /// Change Docker's daemon.json.
+    DockerDaemon(DockerDaemon),
+    /// Change a pod's spec where the pod comes from.
+    PodSpec(PodSpec),
+    /// Let a pod tolerate a taint.
+    Toleration(Toleration),
+    /// Set or remove a label.
+    Label(Label),
+    /// Set or remove an annotation.
+    Annotation(Annotation),
+    /// Set or remove a taint of a node.
+    Taint(Taint),
+    /// Change a key of a configmap.
+    #[serde(rename = "configmap")]
+    ConfigMap(ConfigMap),
+    /// Raise a quota that refuses pods.
+    Quota(Quota),
+    /// Install another version of a package or driver; no replay can show it.
+    Package(Package),
+    /// Reset or replace a part; no replay can show it.
+    Hardware(Hardware),
+    /// Anything else that no replay can show.
     Manual(Manual),
 }
 
@@ -60,6 +92,20 @@ impl Change {
             Change::Sysctl(change) => change,
             Change::Restart(change) => change,
             Change::KubeObject(change) => change,
+            Change::Iptables(change) => change,
+            Change::KubeletConfig(change) => change,
+            Change::KubeletFlag(change) => change,
+            Change::Unit(change) => change,
+            Change::DockerDaemon(change) => change,
+            Change::PodSpec(change) => change,
+            Change::Toleration(change) => change,
+            Change::Label(change) => change,
+            Change::Annotation(change) => change,
+            Change::Taint(change) => change,
+            Change::ConfigMap(change) => change,
+            Change::Quota(change) => change,
+            Change::Package(change) => change,
+            Change::Hardware(change) => change,
             Change::Manual(change) => change,
         }
     }

@@ -6,9 +6,10 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::captured::Captured;
+use super::contradiction;
 use super::proofs::Fix;
 use super::proposal::{self, Hints};
-use super::replay::Replay;
+use super::replay::{Aim, Replay, ReplayError};
 use super::write;
 use crate::cli::FixArgs;
 use crate::diagnose::{Analyzer, Examined};
@@ -57,12 +58,14 @@ fn of_person(
         at: args.at.clone(),
         node: args.node.clone(),
     };
-    let mut changes = Vec::new();
+    let mut proposed = Vec::new();
     for file in &args.what_if {
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("reading the proposed change {}", file.display()))?;
-        changes.extend(proposal::read(file, &text, &hints, &mut state)?);
+        proposed.extend(proposal::read(file, &text, &hints, &mut state)?);
     }
+    contradiction::check(&proposed)?;
+    let (changes, origins): (Vec<_>, Vec<_>) = proposed.into_iter().unzip();
     let first = examined.proposals.first();
     let cause = args
         .cause
@@ -78,7 +81,14 @@ fn of_person(
         .map(|file| file.display().to_string())
         .collect();
     // Their own change has to fit the bundle: a refusal is the answer, and an error.
-    let proof = replay.attempt(&changes, cause)?;
+    let aim = cause.map(|cause| Aim {
+        cause,
+        hinges: title.map_or(&[], |one| one.hinges.as_slice()),
+    });
+    let proof = replay.attempt(&changes, aim).map_err(|error| match error {
+        ReplayError::Refused { number, why } => origins[number].refuses(&why).into(),
+        ReplayError::Analyze(error) => anyhow::Error::from(error),
+    })?;
     Ok(Fix {
         cause: "proposal".into(),
         title: title.map_or_else(|| "no certain cause".to_owned(), |one| one.title.clone()),
@@ -86,7 +96,8 @@ fn of_person(
             .map(|one| one.verdict)
             .filter(|verdict| *verdict <= Verdict::Likely),
         remedy: format!("the proposed change: {}", names.join(", ")),
-        steps: Vec::new(),
+        by_hand: Vec::new(),
+        verify: title.map(|one| one.verify.clone()).unwrap_or_default(),
         narrower: None,
         proof: Ok(proof),
     })

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::captured::Captured;
 use super::change::Change;
-use super::kinds::ufw_route::interfaces;
+use super::kinds::{iptables, ufw_route};
 use crate::derive::egress;
 use crate::firewall::eval::Verdict;
 use crate::firewall::packet::Interface;
@@ -21,12 +21,17 @@ const ANY_PORT: u16 = 8080;
 pub(super) fn opened(state: &mut Captured, changes: &[Change]) -> Vec<String> {
     let mut sentences = Vec::new();
     for change in changes {
-        let Change::UfwRoute(change) = change else {
-            continue;
+        let (node, pairs) = match change {
+            Change::UfwRoute(change) => (Some(change.node.clone()), ufw_route::interfaces(change)),
+            Change::Iptables(change) => (
+                change.node.clone().or_else(|| state.only_node()),
+                iptables::interfaces(change),
+            ),
+            _ => continue,
         };
-        let node = &change.node;
+        let Some(node) = &node else { continue };
         let (before, after) = documents(state, node);
-        for (input, output) in interfaces(change) {
+        for (input, output) in pairs {
             let packet = pod_to_tcp(INSIDE, input.clone(), output.clone(), OUTSIDE, ANY_PORT);
             let accepted = |documents: &Documents| {
                 let firewall = Firewall::from_captures(&egress::captures(documents, node));

@@ -7,7 +7,9 @@
 pub mod captured;
 pub mod change;
 pub mod command;
+mod contradiction;
 mod exposure;
+pub mod hinge;
 pub mod kinds;
 pub mod proofs;
 pub mod proposal;

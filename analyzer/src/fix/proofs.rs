@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::change::{Change, Refused};
-use super::replay::{Proof, Replay, ReplayError, Shown};
+use super::change::{Applied, Change, Refused};
+use super::kinds::manual::Manual;
+use super::replay::{Aim, Proof, Replay, ReplayError, Shown};
 use crate::diagnose::{AnalyzeError, Analyzer, Examined, Proposal};
 use crate::model::{Step, Verdict};
 
@@ -28,8 +29,10 @@ pub struct Fix {
     pub verdict: Option<Verdict>,
     /// One line that names the fix.
     pub remedy: String,
-    /// The rule's steps, for people.
-    pub steps: Vec<Step>,
+    /// The rule's steps, for people, where no change could be tried.
+    pub by_hand: Vec<Applied>,
+    /// How to see that it helped.
+    pub verify: Vec<Step>,
     /// What the replay showed; or why none was possible.
     pub proof: Result<Proof, Refused>,
     /// The smallest part of the changes that does as well.
@@ -53,47 +56,53 @@ impl Fix {
     pub fn best(&self) -> Option<&Proof> {
         self.narrower.as_ref().or(self.proof.as_ref().ok())
     }
+
+    /// What a person does, in order.
+    pub fn applied(&self) -> &[Applied] {
+        self.best().map_or(&self.by_hand, |proof| &proof.applied)
+    }
 }
 
 fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, AnalyzeError> {
+    let aim = Aim {
+        cause: &proposal.cause,
+        hinges: &proposal.hinges,
+    };
     let changes: Result<Vec<Change>, Refused> = proposal.changes.iter().cloned().collect();
     let proof = match changes {
         Ok(changes) if changes.is_empty() => Err(Refused::new(
-            "the rule describes this fix in words only; no replay can take its steps",
+            "this fix is work for people, and nothing that was collected would show its effect; no replay can take its steps",
         )),
-        Ok(changes) => attempt(replay, &changes, Some(&proposal.cause))?,
+        Ok(changes) => match replay.attempt(&changes, Some(aim)) {
+            Ok(proof) => Ok(proof),
+            Err(ReplayError::Refused { why, .. }) => Err(why),
+            Err(ReplayError::Analyze(error)) => return Err(error),
+        },
         Err(refused) => Err(refused),
     };
+    let narrower = proof.as_ref().ok().and_then(|proof| {
+        matches!(proof.shown, Some(Shown::Gone(_)))
+            .then(|| replay.narrower(proof, aim))
+            .flatten()
+    });
     Ok(Fix {
         cause: proposal.cause.clone(),
         title: proposal.title.clone(),
         verdict: Some(proposal.verdict),
         remedy: proposal.remedy.clone(),
-        steps: proposal.steps.clone(),
-        narrower: narrower(replay, &proof, Some(&proposal.cause)),
+        by_hand: proposal.steps.iter().map(by_hand).collect(),
+        verify: proposal.verify.clone(),
+        narrower,
         proof,
     })
 }
 
-fn attempt(
-    replay: &Replay<'_>,
-    changes: &[Change],
-    cause: Option<&str>,
-) -> Result<Result<Proof, Refused>, AnalyzeError> {
-    match replay.attempt(changes, cause) {
-        Ok(proof) => Ok(Ok(proof)),
-        Err(ReplayError::Refused(refused)) => Ok(Err(refused)),
-        Err(ReplayError::Analyze(error)) => Err(error),
-    }
-}
-
-fn narrower(
-    replay: &Replay<'_>,
-    proof: &Result<Proof, Refused>,
-    cause: Option<&str>,
-) -> Option<Proof> {
-    let proof = proof.as_ref().ok()?;
-    matches!(proof.shown, Some(Shown::Gone(_)))
-        .then(|| replay.narrower(proof, cause?))
-        .flatten()
+/// A step of a rule, for people.
+fn by_hand(step: &Step) -> Applied {
+    let manual = Manual {
+        step: step.text.clone(),
+        run: step.command.clone(),
+        expect: step.expect.clone().unwrap_or_default(),
+    };
+    manual.told()
 }

@@ -30,8 +30,72 @@ pub struct Hints {
     pub node: Option<String>,
 }
 
-/// Reads a proposal; the file's name and content decide what it is.
+/// Where a proposed change stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// File, as it was named.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: usize,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+impl Origin {
+    /// A refusal with this place before it.
+    pub fn refuses(&self, why: &Refused) -> Refused {
+        Refused::new(format!("{self}: {}", why.why))
+    }
+}
+
+/// Reads a proposal, each change with its place; the file's name and content decide what it is.
 pub fn read(
+    file: &Path,
+    text: &str,
+    hints: &Hints,
+    state: &mut Captured,
+) -> Result<Vec<(Change, Origin)>, Refused> {
+    let changes = changes(file, text, hints, state)?;
+    let lines = item_lines(text);
+    let several = changes.len() > 1 || text.trim_start().starts_with("changes:");
+    let at = |index: usize| Origin {
+        file: file.display().to_string(),
+        line: if several {
+            lines.get(index).copied().unwrap_or(1)
+        } else {
+            first_line(text)
+        },
+    };
+    Ok(changes
+        .into_iter()
+        .enumerate()
+        .map(|(index, change)| (change, at(index)))
+        .collect())
+}
+
+/// The first line that says something.
+fn first_line(text: &str) -> usize {
+    let says = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    text.lines().position(says).map_or(1, |at| at + 1)
+}
+
+/// Lines of the items of a list of changes: dashes at the indentation of the first.
+fn item_lines(text: &str) -> Vec<usize> {
+    let dash = |line: &str| line.find("- ").filter(|at| line[..*at].trim().is_empty());
+    let first = text.lines().find_map(dash);
+    let own = |line: &str| first.is_some() && dash(line) == first;
+    (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| own(line))
+        .map(|(number, _)| number)
+        .collect()
+}
+
+fn changes(
     file: &Path,
     text: &str,
     hints: &Hints,
@@ -81,6 +145,7 @@ fn of_yaml(text: &str, hints: &Hints, state: &mut Captured) -> Result<Vec<Change
         return Ok(vec![Change::KubeObject(KubeObject {
             manifest: text.to_owned(),
             patch: false,
+            remove: false,
         })]);
     }
     let sections: Vec<&str> = map.keys().map(String::as_str).collect();

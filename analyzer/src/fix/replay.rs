@@ -5,6 +5,7 @@ use std::path::Path;
 use super::captured::Captured;
 use super::change::{Applied, Change, Refused};
 use super::exposure;
+use super::hinge::Hinge;
 use crate::diagnose::{AnalyzeError, Analyzer, Judged, Standing};
 use crate::model::Verdict;
 
@@ -57,6 +58,15 @@ pub struct Proof {
     pub state: Captured,
 }
 
+/// What changes are meant to remove.
+#[derive(Clone, Copy)]
+pub struct Aim<'a> {
+    /// Cause id.
+    pub cause: &'a str,
+    /// What the cause needs to be so in the captured files.
+    pub hinges: &'a [Hinge],
+}
+
 /// Replays changes on inputs.
 pub struct Replay<'a> {
     analyzer: &'a Analyzer,
@@ -74,12 +84,13 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Tries changes; `cause` is the one they are meant to remove.
-    pub fn attempt(&self, changes: &[Change], cause: Option<&str>) -> Result<Proof, ReplayError> {
+    /// Tries changes.
+    pub fn attempt(&self, changes: &[Change], aim: Option<Aim<'_>>) -> Result<Proof, ReplayError> {
         let mut state = Captured::open(self.input).map_err(AnalyzeError::Open)?;
         let mut applied = Vec::new();
-        for change in changes {
-            applied.push(change.kind().apply(&mut state)?);
+        for (number, change) in changes.iter().enumerate() {
+            let one = change.kind().apply(&mut state);
+            applied.push(one.map_err(|why| ReplayError::Refused { number, why })?);
         }
         let after = self.analyzer.judge(self.input, state.overlay())?;
         let live = |all: &[Standing], cause: &str| {
@@ -91,7 +102,7 @@ impl<'a> Replay<'a> {
             live.filter(|one| wanted(one)).cloned().collect()
         };
         Ok(Proof {
-            shown: cause.map(|cause| self.shown(cause, &after, &applied)),
+            shown: aim.map(|aim| self.shown(aim, &after, &applied, &mut state)),
             gone: only(&self.before.state, &|one| !live(&after.state, &one.cause)),
             remains: only(&after.state, &|one| live(&self.before.state, &one.cause)),
             appears: only(&after.state, &|one| !live(&self.before.state, &one.cause)),
@@ -103,12 +114,12 @@ impl<'a> Replay<'a> {
     }
 
     /// The smallest part of the changes that still removes the cause; none where all of them are needed.
-    pub fn narrower(&self, proof: &Proof, cause: &str) -> Option<Proof> {
+    pub fn narrower(&self, proof: &Proof, aim: Aim<'_>) -> Option<Proof> {
         let mut best: Option<Proof> = None;
         loop {
             let changes = best.as_ref().map_or(&proof.changes, |best| &best.changes);
             let smaller = alternatives(changes).into_iter().find_map(|changes| {
-                let tried = self.attempt(&changes, Some(cause)).ok()?;
+                let tried = self.attempt(&changes, Some(aim)).ok()?;
                 matches!(tried.shown, Some(Shown::Gone(_))).then_some(tried)
             });
             match smaller {
@@ -118,7 +129,13 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn shown(&self, cause: &str, after: &Judged, applied: &[Applied]) -> Shown {
+    fn shown(
+        &self,
+        Aim { cause, hinges }: Aim<'_>,
+        after: &Judged,
+        applied: &[Applied],
+        state: &mut Captured,
+    ) -> Shown {
         let live = |one: &&Standing| one.verdict.is_live();
         if let Some(before) = Judged::find(&self.before.state, cause).filter(live) {
             return of_state(before, Judged::find(&after.state, cause), applied);
@@ -137,12 +154,37 @@ impl<'a> Replay<'a> {
                 "no longer so: {}. What was logged before stays in the bundle.",
                 ended.join("; ")
             ))
+        } else if let Some(shown) = of_hinges(hinges, state) {
+            shown
+        } else if let Some(step) = applied.iter().find(|one| !one.simulated) {
+            Shown::CannotBeShown(format!("no replay can take this step: {}", step.title))
         } else {
             Shown::CannotBeShown(
                 "the cause was told from what logs and events say; the captured configuration does not show it, so no replay can show that it is gone".into(),
             )
         }
     }
+}
+
+/// A cause that logs told ends with what it needs: one of the lines that it hinges on is there no more.
+fn of_hinges(hinges: &[Hinge], state: &mut Captured) -> Option<Shown> {
+    let mut still = Vec::new();
+    for hinge in hinges {
+        let Some(place) = hinge.holds(state, false) else {
+            continue;
+        };
+        match hinge.holds(state, true) {
+            None => {
+                return Some(Shown::Gone(format!(
+                    "it needs what is no longer so: {} ({place}). What was logged before stays in the bundle.",
+                    hinge.says
+                )));
+            }
+            Some(place) => still.push(format!("{} ({place})", hinge.says)),
+        }
+    }
+    (!still.is_empty())
+        .then(|| Shown::StillThere(format!("it is still so that {}", still.join(" and that "))))
 }
 
 /// What became of a cause that the state alone shows.
@@ -183,9 +225,14 @@ fn alternatives(changes: &[Change]) -> Vec<Vec<Change>> {
 /// Why nothing could be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The change does not fit the input.
-    #[error(transparent)]
-    Refused(#[from] Refused),
+    /// A change does not fit the input.
+    #[error("{why}")]
+    Refused {
+        /// Which one, counted from 0.
+        number: usize,
+        /// The reason.
+        why: Refused,
+    },
     /// The input cannot be read.
     #[error(transparent)]
     Analyze(#[from] AnalyzeError),

@@ -1,7 +1,7 @@
 //! Every typed change of a rule, tried on the rule's own examples.
 
 use super::change::Change;
-use super::replay::{Replay, Shown};
+use super::replay::{Aim, Replay, Shown};
 use crate::diagnose::Analyzer;
 use crate::model::Verdict;
 use crate::rules;
@@ -47,7 +47,13 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
                 Err(refused) => format!("refused: {refused}"),
                 Ok(changes) => {
                     let replay = Replay::new(&analyzer, folder.path(), &examined.judged);
-                    match replay.attempt(&changes, Some(&rule.id)) {
+                    match replay.attempt(
+                        &changes,
+                        Some(Aim {
+                            cause: &rule.id,
+                            hinges: &own.hinges,
+                        }),
+                    ) {
                         Err(error) => format!("refused: {error}"),
                         Ok(proof) => {
                             let shown = proof.shown.unwrap();

@@ -264,6 +264,20 @@ fn texts(file: &RuleFile, fields: &BTreeMap<&str, Option<Vec<String>>>, faults: 
     all.extend(lists.map(|text| ("remedy", text.as_str())));
     let changes: Vec<String> = remedy.changes.iter().flat_map(Change::texts).collect();
     all.extend(changes.iter().map(|text| ("changes", text.as_str())));
+    for hinge in &remedy.hinges_on {
+        let texts = [
+            Some(&hinge.entry),
+            Some(&hinge.line),
+            hinge.lacks.as_ref(),
+            Some(&hinge.says),
+        ];
+        all.extend(
+            texts
+                .into_iter()
+                .flatten()
+                .map(|text| ("hinges_on", text.as_str())),
+        );
+    }
     for (key, text) in all {
         for name in template::names(text) {
             let is_known = name.split_once('.').is_some_and(|(signal, field)| {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::fix::change::Change;
+use crate::fix::hinge::Hinge;
 use crate::model::{Severity, Verdict};
 use crate::parsers::Channel;
 
@@ -181,6 +182,10 @@ pub struct RemedyFile {
     /// The same as typed changes, which a replay can try on the captured state.
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// What the cause needs to be so in captured files, for causes that only logs tell: a change that ends
+    /// one of them ends the cause.
+    #[serde(default)]
+    pub hinges_on: Vec<Hinge>,
     /// Checks.
     #[serde(default)]
     pub verify: Vec<StepFile>,

@@ -22,6 +22,9 @@ pub struct HostFile {
     /// TOML to merge into the file, keeping its comments and order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merge_toml: Option<String>,
+    /// Tables or keys to take out of a TOML file, as dotted keys; its comments and order stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remove_toml: Vec<String>,
     /// Remove the file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
@@ -106,16 +109,20 @@ impl HostFile {
 
     /// What the file holds afterwards; a removed file holds nothing.
     fn content_after(&self, before: Option<&str>) -> Result<String, Refused> {
-        match (&self.content, &self.merge_toml, self.remove) {
-            (Some(content), None, false) => Ok(content.clone()),
-            (None, Some(delta), false) => merge_toml(&self.path, before.unwrap_or(""), delta),
-            (None, None, true) if before.is_some() => Ok(String::new()),
-            (None, None, true) => Err(Refused::new(format!(
+        let edits = self.merge_toml.is_some() || !self.remove_toml.is_empty();
+        match (&self.content, edits, self.remove) {
+            (Some(content), false, false) => Ok(content.clone()),
+            (None, true, false) => {
+                let kept = remove_toml(&self.path, before.unwrap_or(""), &self.remove_toml)?;
+                merge_toml(&self.path, &kept, self.merge_toml.as_deref().unwrap_or(""))
+            }
+            (None, false, true) if before.is_some() => Ok(String::new()),
+            (None, false, true) => Err(Refused::new(format!(
                 "{} is not in the bundle, so there is nothing to remove",
                 self.path
             ))),
             _ => Err(Refused::new(format!(
-                "{}: give one of content, merge_toml or remove",
+                "{}: give one of content, merge_toml with remove_toml, or remove",
                 self.path
             ))),
         }
@@ -176,6 +183,31 @@ pub(super) fn merge_toml(path: &str, before: &str, delta: &str) -> Result<String
     Ok(document.to_string())
 }
 
+/// Takes tables and keys out of a TOML text; what is not named stays as it was written.
+fn remove_toml(path: &str, before: &str, keys: &[String]) -> Result<String, Refused> {
+    if keys.is_empty() {
+        return Ok(before.to_owned());
+    }
+    let mut document: toml_edit::DocumentMut = before
+        .parse()
+        .map_err(|error| Refused::new(format!("{path} does not parse as TOML: {error}")))?;
+    for key in keys {
+        let parts = toml_edit::Key::parse(key)
+            .map_err(|error| Refused::new(format!("{key:?} is no dotted key: {error}")))?;
+        let missing = || Refused::new(format!("{path} holds no {key}"));
+        let (last, parents) = parts.split_last().ok_or_else(missing)?;
+        let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+        for part in parents {
+            let next = table
+                .get_mut(part.get())
+                .and_then(toml_edit::Item::as_table_like_mut);
+            table = next.ok_or_else(missing)?;
+        }
+        table.remove(last.get()).ok_or_else(missing)?;
+    }
+    Ok(document.to_string())
+}
+
 fn merge_table(into: &mut dyn toml_edit::TableLike, delta: &dyn toml_edit::TableLike) {
     for (key, value) in delta.iter() {
         let both_tables = value.is_table_like();
@@ -214,6 +246,18 @@ mod tests {
         let value: toml::Table = toml::from_str(&after).unwrap();
         assert_eq!(value["plugins"]["cri"]["a"].as_integer(), Some(2));
         assert_eq!(value["plugins"]["cri"]["x"]["b"].as_bool(), Some(true));
+    }
+
+    #[test]
+    fn removing_a_table_keeps_the_rest_as_it_was_written() {
+        let before = "# ours\nversion = 3\n[plugins.'a.b'.registry]\n  config_path = \"/x\" # dir\n[plugins.'a.b'.registry.mirrors.\"m\"]\nendpoint = []\n";
+        let after = remove_toml("/f", before, &["plugins.\"a.b\".registry.mirrors".into()]);
+        assert_eq!(
+            after.unwrap(),
+            "# ours\nversion = 3\n[plugins.'a.b'.registry]\n  config_path = \"/x\" # dir\n"
+        );
+        let error = remove_toml("/f", before, &["plugins.none".into()]).unwrap_err();
+        assert!(error.why.contains("/f holds no plugins.none"), "{error}");
     }
 
     #[test]

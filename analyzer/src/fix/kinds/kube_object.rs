@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::object::Named;
 use super::{edit_list, merge, yaml};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::beside;
+use crate::fix::write::{beside, safe_name};
 
 /// A manifest: the whole object where it is new, else the fields to merge into it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +19,9 @@ pub struct KubeObject {
     /// Refuse where the object does not exist yet.
     #[serde(default)]
     pub patch: bool,
+    /// Delete the object that the manifest names.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remove: bool,
 }
 
 impl Kind for KubeObject {
@@ -34,6 +38,9 @@ impl Kind for KubeObject {
             return Err(Refused::new(
                 "the bundle holds no Kubernetes objects, so nothing can be shown about this one",
             ));
+        }
+        if self.remove {
+            return remove(state, &named);
         }
         let mut existed = false;
         edit_list(state, &path, |items| {
@@ -56,23 +63,17 @@ impl Kind for KubeObject {
 
 impl KubeObject {
     fn told(&self, named: &Named, path: String, existed: bool) -> Applied {
-        let file = format!("{}-{}.yaml", named.kind.to_lowercase(), named.name);
+        let file = format!("{}.yaml", named.file());
         let here = beside(&file);
-        let target = format!(
-            "{} {}{}",
-            quoted(&named.kind.to_lowercase()),
-            quoted(&named.name),
-            named.flag()
-        );
+        let target = named.target();
+        let saved = format!("\"$backup/{}\"", safe_name(&file));
         let (verb, dry_run, command, back) = if existed {
             let patch = format!("kubectl patch {target} --type merge --patch-file {here}");
             (
                 "Patch",
                 format!("{patch} --dry-run=server -o yaml"),
-                patch,
-                format!(
-                    "kubectl get {target} -o yaml shows it; apply the copy that was saved before the change"
-                ),
+                format!("kubectl get {target} -o yaml > {saved}\n{patch}"),
+                format!("kubectl replace -f {saved}"),
             )
         } else {
             let apply = format!("kubectl apply -f {here}");
@@ -117,59 +118,46 @@ impl KubeObject {
     }
 }
 
-/// What a manifest names.
-struct Named {
-    kind: String,
-    namespace: Option<String>,
-    name: String,
-}
-
-impl std::fmt::Display for Named {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.namespace {
-            Some(namespace) => write!(f, "{} {namespace}/{}", self.kind, self.name),
-            None => write!(f, "{} {}", self.kind, self.name),
-        }
-    }
-}
-
-impl Named {
-    fn of(manifest: &Value) -> Result<Self, Refused> {
-        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        let metadata = manifest.get("metadata");
-        let missing = |what: &str| Refused::new(format!("the manifest has no {what}"));
-        Ok(Self {
-            kind: text(manifest.get("kind")).ok_or_else(|| missing("kind"))?,
-            name: text(metadata.and_then(|one| one.get("name")))
-                .ok_or_else(|| missing("metadata.name"))?,
-            namespace: text(metadata.and_then(|one| one.get("namespace"))),
-        })
-    }
-
-    /// The entry of its list. Resource names are the kind in lower case and plural.
-    fn entry(&self) -> String {
-        let kind = self.kind.to_lowercase();
-        let plural = if kind.ends_with('s') {
-            format!("{kind}es")
-        } else if let Some(stem) = kind.strip_suffix('y').filter(|_| !kind.ends_with("ay")) {
-            format!("{stem}ies")
-        } else {
-            format!("{kind}s")
-        };
-        match &self.namespace {
-            Some(namespace) => format!("cluster-resources/{plural}/{namespace}.json"),
-            None => format!("cluster-resources/{plural}.json"),
-        }
-    }
-
-    fn is(&self, item: &Value) -> bool {
-        item.pointer("/metadata/name").and_then(Value::as_str) == Some(self.name.as_str())
-    }
-
-    fn flag(&self) -> String {
-        let namespace = self.namespace.as_deref();
-        namespace.map_or_else(String::new, |namespace| {
-            format!(" -n {}", quoted(namespace))
-        })
-    }
+/// Takes an object out of its list.
+fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
+    let object = named
+        .read(state)
+        .ok_or_else(|| Refused::new(format!("{} holds no {named} to remove", named.entry())))?;
+    edit_list(state, &named.entry(), |items| {
+        items.retain(|item| !named.is(item));
+        Ok(())
+    })?;
+    let (target, file) = (named.target(), format!("{}-removed.yaml", named.file()));
+    let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
+    Ok(Applied {
+        title: format!("Delete {named}"),
+        changed: vec![named.entry()],
+        actions: vec![Action {
+            text: format!("Delete {named}."),
+            place: Place::Cluster,
+            guard: uid.map(|uid| {
+                (
+                    format!(
+                        "[ \"$(kubectl get {target} -o jsonpath='{{.metadata.uid}}')\" = {} ]",
+                        quoted(uid)
+                    ),
+                    format!("{named} is the one that was collected"),
+                )
+            }),
+            dry_run: Some(format!("kubectl delete {target} --dry-run=server")),
+            backup: Vec::new(),
+            command: Some(format!(
+                "kubectl get {target} -o yaml > \"$backup/{}\"\nkubectl delete {target} --wait=false",
+                safe_name(&file)
+            )),
+            expect: format!(
+                "'kubectl get {target}' says NotFound; an object that stays has a finalizer, and its controller has to act first."
+            ),
+            roll_back: format!("kubectl create -f \"$backup/{}\"", safe_name(&file)),
+            interrupts: "Whatever uses the object.".into(),
+        }],
+        assumes: vec!["no controller makes it again".into()],
+        simulated: true,
+        ..Applied::default()
+    })
 }

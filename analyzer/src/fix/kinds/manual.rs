@@ -22,7 +22,14 @@ pub struct Manual {
 
 impl Kind for Manual {
     fn apply(&self, _: &mut Captured) -> Result<Applied, Refused> {
-        Ok(Applied {
+        Ok(self.told())
+    }
+}
+
+impl Manual {
+    /// What a person does.
+    pub(in crate::fix) fn told(&self) -> Applied {
+        Applied {
             title: self.step.trim_end_matches('.').to_owned(),
             actions: vec![Action {
                 text: self.step.clone(),
@@ -32,10 +39,10 @@ impl Kind for Manual {
                 backup: Vec::new(),
                 command: self.run.clone(),
                 expect: self.expect.clone(),
-                roll_back: "Undo the step by hand; nothing here can do it.".into(),
-                interrupts: "Everything on the parts that are changed.".into(),
+                roll_back: "By hand: note the state before the step.".into(),
+                interrupts: "Not known here: judge it before the step.".into(),
             }],
             ..Applied::default()
-        })
+        }
     }
 }

@@ -1,16 +1,34 @@
 //! The kinds of change, one a file.
 
+pub mod annotation;
+pub mod configmap;
 pub mod containerd_import;
 pub mod containerd_runtime;
+pub mod docker_daemon;
+pub mod hardware;
 pub mod helm_values;
 pub mod host_file;
+pub mod iptables;
+mod iptables_rule;
 pub mod kube_object;
+pub mod kubelet_config;
+pub mod kubelet_flag;
+pub mod label;
 pub mod manual;
+mod object;
+pub mod package;
+pub mod pod_spec;
+pub mod quota;
 pub mod restart;
 pub mod sysctl;
+pub mod taint;
+pub mod toleration;
 mod toolkit_writes;
 pub mod ufw_route;
 mod ufw_rule;
+pub mod unit;
+mod workload;
+mod yaml_edit;
 
 use serde_json::Value;
 
@@ -70,6 +88,16 @@ fn yaml(what: &str, text: &str) -> Result<Value, Refused> {
 /// Writes YAML.
 fn to_yaml(value: &Value) -> Result<String, Refused> {
     serde_saphyr::to_string(value).map_err(|error| Refused::new(error.to_string()))
+}
+
+/// The named node, also as `node/NAME`, or the only one whose files the bundle holds.
+fn node(named: Option<&str>, state: &Captured) -> Result<String, Refused> {
+    let named = named.map(|name| name.strip_prefix("node/").unwrap_or(name).to_owned());
+    named.or_else(|| state.only_node()).ok_or_else(|| {
+        Refused::new(
+            "the bundle holds files of no node or of several; name the node of this change",
+        )
+    })
 }
 
 /// The entry of a host file.

@@ -24,13 +24,14 @@ pub fn write(input: &Input, fixes: &mut [Fix], folder: &Path) -> std::io::Result
         let own = folder.join(safe_name(&fix.cause));
         std::fs::create_dir_all(&own)?;
         put(&own.join("README.md"), &page::fix(fix), &mut written)?;
-        let Some(proof) = fix.best() else { continue };
-        put(
-            &own.join("changes.yaml"),
-            &as_yaml(&proof.changes),
-            &mut written,
-        )?;
-        for file in proof.applied.iter().flat_map(|applied| &applied.files) {
+        if let Some(proof) = fix.best() {
+            put(
+                &own.join("changes.yaml"),
+                &as_yaml(&proof.changes),
+                &mut written,
+            )?;
+        }
+        for file in fix.applied().iter().flat_map(|applied| &applied.files) {
             put(
                 &own.join(safe_name(&file.name)),
                 &file.content,
@@ -38,7 +39,7 @@ pub fn write(input: &Input, fixes: &mut [Fix], folder: &Path) -> std::io::Result
             )?;
         }
         let script = own.join("apply.sh");
-        put(&script, &script::apply(fix, proof), &mut written)?;
+        put(&script, &script::apply(fix), &mut written)?;
         executable(&script)?;
         for (path, diff) in differences(fix) {
             put(
@@ -97,7 +98,7 @@ fn differences(fix: &mut Fix) -> Vec<(String, String)> {
 }
 
 /// A name that is one plain path segment and one plain shell word, whatever the bundle says.
-pub(super) fn safe_name(text: &str) -> String {
+pub(in crate::fix) fn safe_name(text: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || "._-".contains(c) {
             c

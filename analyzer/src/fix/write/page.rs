@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::diagnose::Standing;
-use crate::fix::change::{Action, Place};
+use crate::fix::change::{Action, Applied, Place};
 use crate::fix::proofs::Fix;
 use crate::fix::replay::Proof;
 use crate::fix::replay::Shown;
@@ -57,18 +57,15 @@ pub(super) fn fix(fix: &Fix) -> String {
     );
     let _ = write!(page, "For: {} (`{}`)\n\n", md_text(&fix.title), fix.cause);
     page.push_str(&what_replay_shows(fix));
-    if let Some(proof) = fix.best() {
-        page.push_str(&steps(proof));
-        page.push_str(&files(proof));
-    } else {
-        page.push_str(&in_words(&fix.steps));
-    }
+    page.push_str(&steps(fix.applied()));
+    page.push_str(&verify(&fix.verify));
+    page.push_str(&files(fix));
     page
 }
 
-/// The rule's steps, where there is no typed change.
-fn in_words(steps: &[Step]) -> String {
-    let mut text = String::from("## Steps\n\n");
+/// How to see that it helped; the second bundle says it for the whole node.
+fn verify(steps: &[Step]) -> String {
+    let mut text = String::from("## Verify\n\n");
     for (number, step) in (1..).zip(steps) {
         let _ = writeln!(text, "{number}. {}", md_text(&step.text));
         if let Some(command) = &step.command {
@@ -78,6 +75,9 @@ fn in_words(steps: &[Step]) -> String {
             let _ = writeln!(text, "   Expect: {}", md_text(expect));
         }
     }
+    text.push_str(
+        "\nThen collect again and compare: `casefile-analyzer diff BEFORE AFTER` says whether the incident is over.\n\n",
+    );
     text
 }
 
@@ -173,11 +173,11 @@ fn causes_of(causes: &[Standing]) -> String {
     names.join("; ")
 }
 
-fn steps(proof: &Proof) -> String {
+fn steps(applied: &[Applied]) -> String {
     let mut text = String::from(
-        "## Steps\n\n`apply.sh` takes them one by one, shows each first, and asks. By hand:\n\n",
+        "## Steps\n\n`apply.sh` takes them one by one, shows each first, and asks; it runs none that is for people. By hand:\n\n",
     );
-    let actions: Vec<&Action> = proof.applied.iter().flat_map(|one| &one.actions).collect();
+    let actions: Vec<&Action> = applied.iter().flat_map(|one| &one.actions).collect();
     for (number, action) in (1..).zip(actions) {
         let place = match &action.place {
             Place::Node(node) => format!("as root on node {}", md_text(node)),
@@ -213,7 +213,9 @@ fn steps(proof: &Proof) -> String {
                 let _ = writeln!(text, "{what}\n\n{}", md_fence(&here(command), "sh", 0));
             }
         }
-        let _ = writeln!(text, "- Expect: {}", md_text(&action.expect));
+        if !action.expect.is_empty() {
+            let _ = writeln!(text, "- Expect: {}", md_text(&action.expect));
+        }
         let _ = writeln!(text, "- Interrupts: {}", md_text(&action.interrupts));
         let _ = write!(
             text,
@@ -224,12 +226,16 @@ fn steps(proof: &Proof) -> String {
     text
 }
 
-fn files(proof: &Proof) -> String {
-    let files: Vec<_> = proof.applied.iter().flat_map(|one| &one.files).collect();
+fn files(fix: &Fix) -> String {
+    let files: Vec<_> = fix.applied().iter().flat_map(|one| &one.files).collect();
     let mut text = String::from("## Files\n\n");
     for file in files {
         let name = super::safe_name(&file.name);
         let _ = writeln!(text, "- [{name}]({name}): {}", md_text(&file.what));
+    }
+    text.push_str("- `apply.sh`: the steps above, one by one\n");
+    if fix.best().is_none() {
+        return text;
     }
     text.push_str(
         "- `changes.yaml`: the same as typed changes; edit it and try it with `casefile-analyzer fix BUNDLE -o DIR --what-if changes.yaml`\n\

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use super::safe_name;
 use crate::fix::change::{Action, Place, quoted};
 use crate::fix::proofs::Fix;
-use crate::fix::replay::Proof;
 
 const HEAD: &str = r#"#!/usr/bin/env bash
 # Applies a fix step by step. Each step is shown first and asked for; nothing runs without a yes.
@@ -51,13 +50,13 @@ save() {
 "#;
 
 /// The script of one fix.
-pub(super) fn apply(fix: &Fix, proof: &Proof) -> String {
+pub(super) fn apply(fix: &Fix) -> String {
     let mut text = String::from(HEAD);
     let say = |text: &str| format!("say {}\n", quoted(&one_line(text)));
     text.push('\n');
     text.push_str(&say(&format!("Fix for {}: {}", fix.cause, fix.remedy)));
-    let actions: Vec<&Action> = proof
-        .applied
+    let actions: Vec<&Action> = fix
+        .applied()
         .iter()
         .flat_map(|applied| &applied.actions)
         .collect();

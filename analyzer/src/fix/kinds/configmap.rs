@@ -1,0 +1,119 @@
+//! A key of a configmap.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::object::Named;
+use super::to_yaml;
+use crate::fix::captured::Captured;
+use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
+use crate::fix::write::{beside, safe_name};
+
+/// A configmap, and what one of its keys shall hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigMap {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Key under `data`.
+    pub key: String,
+    /// Text to look for; the whole value is replaced if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find: Option<String>,
+    /// What stands there instead.
+    pub replace: String,
+    /// Workload to restart after it, e.g. `deployment/coredns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<String>,
+}
+
+impl Kind for ConfigMap {
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        let named = Named::new("ConfigMap", Some(&self.namespace), &self.name);
+        if state.is_redacted(&named.entry())
+            && state.before(casefile_bundle::MANIFEST_PATH).is_some()
+        {
+            return Err(Refused::new(format!(
+                "secrets were taken out of {}, so the changed text would not be the cluster's own",
+                named.entry()
+            )));
+        }
+        let (mut after, mut version) = (String::new(), None);
+        named.edit(state, |item| {
+            version = item
+                .pointer("/metadata/resourceVersion")
+                .and_then(Value::as_str)
+                .map(str::to_owned);
+            let before = item["data"][&self.key].as_str().unwrap_or_default();
+            after = match &self.find {
+                None => self.replace.clone(),
+                Some(find) if !find.is_empty() && before.contains(find.as_str()) => {
+                    before.replace(find.as_str(), &self.replace)
+                }
+                Some(find) => {
+                    return Err(Refused::new(format!(
+                        "key {} of {named} does not hold {find:?}",
+                        self.key
+                    )));
+                }
+            };
+            item["data"][&self.key] = after.clone().into();
+            Ok(())
+        })?;
+        self.told(&named, &after, version)
+    }
+}
+
+impl ConfigMap {
+    fn told(
+        &self,
+        named: &Named,
+        after: &str,
+        version: Option<String>,
+    ) -> Result<Applied, Refused> {
+        let (target, file) = (named.target(), format!("{}.yaml", named.file()));
+        let saved = format!("\"$backup/{}\"", safe_name(&file));
+        let patch = format!(
+            "kubectl patch {target} --type merge --patch-file {}",
+            beside(&file)
+        );
+        let restart = self.restart.as_ref().map(|one| {
+            format!(
+                "\nkubectl rollout restart {} -n {}",
+                quoted(one),
+                quoted(&self.namespace)
+            )
+        });
+        Ok(Applied {
+            title: format!("Change key {} of {named}", self.key),
+            changed: vec![named.entry()],
+            files: vec![HandOver {
+                name: file,
+                content: to_yaml(&json!({"data": {&self.key: after}}))?,
+                what: "the key as it shall be".into(),
+            }],
+            actions: vec![Action {
+                text: format!("Change key {} of {named}.", self.key),
+                place: Place::Cluster,
+                guard: version.map(|version| (
+                    format!("[ \"$(kubectl get {target} -o jsonpath='{{.metadata.resourceVersion}}')\" = {} ]", quoted(&version)),
+                    format!("{named} is as it was when the bundle was collected"),
+                )),
+                dry_run: Some(format!("{patch} --dry-run=server -o yaml")),
+                backup: Vec::new(),
+                command: Some(format!("kubectl get {target} -o yaml > {saved}\n{patch}{}", restart.as_deref().unwrap_or_default())),
+                expect: format!("'kubectl get {target} -o yaml' shows it; mounted copies follow within a minute or two."),
+                roll_back: format!("kubectl replace -f {saved}{}", restart.as_deref().unwrap_or_default().replace('\n', " && ")),
+                interrupts: self.restart.as_ref().map_or_else(
+                    || "Nothing; programs that read it once have to be restarted.".into(),
+                    |one| format!("The pods of {one} are replaced one after another."),
+                ),
+            }],
+            simulated: true,
+            ..Applied::default()
+        })
+    }
+}

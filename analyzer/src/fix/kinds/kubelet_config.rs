@@ -1,0 +1,96 @@
+//! A setting of the kubelet's configuration file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::host_file::HostFile;
+use super::object::Named;
+use super::{entry, yaml, yaml_edit};
+use crate::fix::captured::Captured;
+use crate::fix::change::{Applied, Kind, Refused};
+
+const FILES: [&str; 3] = [
+    "/var/lib/kubelet/config.yaml",
+    "/etc/kubernetes/kubelet-config.yaml",
+    "/etc/kubernetes/kubelet/kubelet-config.json",
+];
+
+/// Settings of a node's kubelet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KubeletConfig {
+    /// Node; the only one of the bundle if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// The file; the first usual one that was collected if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// YAML of the settings, named as in KubeletConfiguration.
+    pub set: String,
+    /// Unit to restart after it; `kubelet.service` if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+impl Kind for KubeletConfig {
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        let delta = yaml("the settings", &self.set)?;
+        let Value::Object(settings) = &delta else {
+            return Err(Refused::new("the settings are no map"));
+        };
+        let node = super::node(self.node.as_deref(), state)?;
+        let path = self.file(state, &node)?;
+        let before = state.now(&entry(&node, &path)).unwrap_or_default();
+        let edited = yaml_edit::set(&path, &before, &delta)?;
+        let file = HostFile {
+            node: node.clone(),
+            path: path.clone(),
+            content: Some(edited.text),
+            restart: Some(
+                self.unit
+                    .clone()
+                    .unwrap_or_else(|| "kubelet.service".into()),
+            ),
+            ..HostFile::default()
+        };
+        let mut applied = file.apply(state)?;
+        if !edited.kept_comments {
+            applied.assumes.push(format!("the comments of {path} are not needed: a nested setting is changed, and the file is written anew"));
+        }
+        if let Some(pods) = settings.get("maxPods").and_then(Value::as_u64) {
+            applied.changed.push(follow_pods(state, &node, pods)?);
+        }
+        Ok(applied)
+    }
+}
+
+impl KubeletConfig {
+    fn file(&self, state: &mut Captured, node: &str) -> Result<String, Refused> {
+        let wanted: Vec<&str> = match &self.path {
+            Some(path) => vec![path],
+            None => FILES.to_vec(),
+        };
+        let found = wanted
+            .iter()
+            .find(|path| state.now(&entry(node, path)).is_some());
+        found.map(|path| (*path).to_owned()).ok_or_else(|| {
+            Refused::new(format!(
+                "the bundle holds none of {} of node {node}, so nothing can be shown about the kubelet's configuration",
+                wanted.join(", ")
+            ))
+        })
+    }
+}
+
+/// The kubelet reports its limit as the node's capacity.
+fn follow_pods(state: &mut Captured, node: &str, pods: u64) -> Result<String, Refused> {
+    let named = Named::new("Node", None, node);
+    named.edit(state, |item| {
+        for list in ["capacity", "allocatable"] {
+            item["status"][list]["pods"] = pods.to_string().into();
+        }
+        Ok(())
+    })?;
+    Ok(named.entry())
+}

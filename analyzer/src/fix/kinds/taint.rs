@@ -1,0 +1,139 @@
+//! A taint of a node.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::object::Named;
+use crate::fix::captured::Captured;
+use crate::fix::change::{Action, Applied, Kind, Place, Refused, quoted};
+
+/// A node, and a taint that it shall have or lose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Taint {
+    /// Node.
+    pub node: String,
+    /// Key.
+    pub key: String,
+    /// Value.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    pub effect: String,
+    /// Remove it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remove: bool,
+}
+
+impl Kind for Taint {
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        if !["NoSchedule", "PreferNoSchedule", "NoExecute"].contains(&self.effect.as_str()) {
+            return Err(Refused::new(format!(
+                "{:?} is no effect of a taint; known are NoSchedule, PreferNoSchedule, NoExecute",
+                self.effect
+            )));
+        }
+        let named = Named::new("Node", None, &self.node);
+        let mut before = None;
+        named.edit(state, |node| {
+            let taints = node["spec"]["taints"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            let own = |taint: &Value| {
+                taint["key"] == self.key.as_str() && taint["effect"] == self.effect.as_str()
+            };
+            before = taints
+                .iter()
+                .find(|taint| own(taint))
+                .map(|taint| taint["value"].as_str().unwrap_or("").to_owned());
+            let mut kept: Vec<Value> = taints.into_iter().filter(|taint| !own(taint)).collect();
+            if !self.remove {
+                kept.push(json!({"key": self.key, "value": self.value, "effect": self.effect}));
+            }
+            node["spec"]["taints"] = kept.into();
+            Ok(())
+        })?;
+        if self.remove && before.is_none() {
+            return Err(Refused::new(format!(
+                "{named} has no taint {}:{}",
+                self.key, self.effect
+            )));
+        }
+        Ok(self.told(&named, before.as_deref()))
+    }
+}
+
+impl Taint {
+    fn told(&self, named: &Named, before: Option<&str>) -> Applied {
+        let set = |value: &str| {
+            let value = if value.is_empty() {
+                String::new()
+            } else {
+                format!("={value}")
+            };
+            quoted(&format!("{}{value}:{}", self.key, self.effect))
+        };
+        let gone = quoted(&format!("{}:{}-", self.key, self.effect));
+        let node = quoted(&self.node);
+        let to = if self.remove {
+            gone.clone()
+        } else {
+            set(&self.value)
+        };
+        let back = before.map_or(gone, set);
+        Applied {
+            title: format!(
+                "{} the taint {}:{} of {named}",
+                if self.remove { "Remove" } else { "Set" },
+                self.key,
+                self.effect
+            ),
+            changed: vec![named.entry()],
+            actions: vec![Action {
+                text: format!("Change the taints of node {}.", self.node),
+                place: Place::Cluster,
+                guard: Some((
+                    format!(
+                        "kubectl get node {node} -o jsonpath='{{.spec.taints[*].key}}' | {}grep -qw -- {}",
+                        if before.is_some() { "" } else { "! " },
+                        quoted(&self.key)
+                    ),
+                    format!(
+                        "node {} {} the taint {}",
+                        self.node,
+                        if before.is_some() {
+                            "still has"
+                        } else {
+                            "does not have"
+                        },
+                        self.key
+                    ),
+                )),
+                dry_run: Some(format!(
+                    "kubectl taint node {node} --overwrite {to} --dry-run=server"
+                )),
+                backup: Vec::new(),
+                command: Some(format!("kubectl taint node {node} --overwrite {to}")),
+                expect: "'kubectl describe node' shows the taints.".into(),
+                roll_back: format!("kubectl taint node {node} --overwrite {back}"),
+                interrupts: if self.effect == "NoExecute" && !self.remove {
+                    "Pods on the node that do not tolerate it are evicted.".into()
+                } else {
+                    "Nothing that runs.".into()
+                },
+            }],
+            assumes: if self.remove {
+                vec![
+                    "nothing sets the taint again; a node pool's template or an operator would"
+                        .into(),
+                ]
+            } else {
+                Vec::new()
+            },
+            simulated: true,
+            ..Applied::default()
+        }
+    }
+}
