@@ -58,6 +58,7 @@ pub(super) fn build(
         observations: observations(one),
         tables: tables::build(&file.tables, &scanned.facts),
         figures: super::state::figures(&file.tables, &scanned.facts),
+        fix: None,
         remedy: Remedy {
             title: one.tell(&remedy.title),
             steps: steps(&remedy.steps),

@@ -14,7 +14,7 @@ mod timeline;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use standing::{Examined, Judged, Proposal, Standing};
+pub use standing::{Examined, Judged, Proposal, Reading, Standing};
 
 use casefile_bundle::{Form, OpenError, Summary};
 use chrono::{DateTime, Utc};
@@ -87,21 +87,45 @@ impl Analyzer {
     pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
         let mut scanned =
             scan::scan(input, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
-        derive::run(&mut scanned);
+        let added = derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
         let analysis = self.conclude(input, &scanned, &assessments, available);
+        let proposals = standing::proposals(&analysis, &assessments);
+        let separate = added.take_out(&mut scanned);
         Ok(Examined {
-            proposals: standing::proposals(&analysis, &assessments),
+            proposals,
             analysis,
+            reading: Reading {
+                input: input.to_owned(),
+                scanned: separate.then_some(scanned),
+            },
         })
+    }
+
+    /// Judges what was read as if the entries named in `instead` held those texts; the input is read anew
+    /// only where it has to be.
+    pub fn judge_again(
+        &self,
+        reading: &Reading,
+        instead: &Documents,
+    ) -> Result<Judged, AnalyzeError> {
+        let scanned = reading.scanned.as_ref();
+        match scanned.and_then(|one| one.again(&self.patterns, &self.router, instead)) {
+            Some(scanned) => Ok(self.judged(scanned)),
+            None => self.judge(&reading.input, instead),
+        }
     }
 
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
     /// said, once on the captured state alone.
     pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
-        let mut scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
+        let scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
             .map_err(AnalyzeError::Open)?;
+        Ok(self.judged(scanned))
+    }
+
+    fn judged(&self, mut scanned: Scanned) -> Judged {
         derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let standings = |scanned: &Scanned| -> Vec<Standing> {
@@ -110,10 +134,10 @@ impl Analyzer {
         };
         let all = standings(&scanned);
         standing::forget_history(&mut scanned);
-        Ok(Judged {
+        Judged {
             all,
             state: standings(&scanned),
-        })
+        }
     }
 
     fn conclude(

@@ -11,7 +11,7 @@ use super::proposal::{self, Hints};
 use super::replay::{Proof, Replay, ReplayError, Shown};
 use super::write::{self, Fix};
 use crate::cli::FixArgs;
-use crate::diagnose::{Analyzer, Examined, Proposal};
+use crate::diagnose::{AnalyzeError, Analyzer, Examined, Proposal};
 use crate::model::Verdict;
 
 /// Tries the rules' changes, or those of a person, and writes them.
@@ -22,13 +22,13 @@ pub fn run(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let examined = analyzer.examine(input)?;
-    let replay = Replay::new(analyzer, input)?;
+    let replay = Replay::new(analyzer, &examined.reading)?;
     let mut fixes = if args.what_if.is_empty() {
         examined
             .proposals
             .iter()
             .map(|proposal| of_rule(&replay, proposal))
-            .collect::<anyhow::Result<Vec<Fix>>>()?
+            .collect::<Result<Vec<Fix>, AnalyzeError>>()?
     } else {
         vec![of_person(args, &replay, input, &examined)?]
     };
@@ -49,7 +49,8 @@ pub fn run(
     Ok(())
 }
 
-fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> anyhow::Result<Fix> {
+/// The fix of a rule's proposal, tried.
+pub(super) fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, AnalyzeError> {
     let changes: Result<Vec<Change>, Refused> = proposal.changes.iter().cloned().collect();
     let proof = match changes {
         Ok(changes) if changes.is_empty() => Err(Refused::new(
@@ -120,11 +121,11 @@ fn attempt(
     replay: &Replay<'_>,
     changes: &[Change],
     cause: Option<&str>,
-) -> anyhow::Result<Result<Proof, Refused>> {
+) -> Result<Result<Proof, Refused>, AnalyzeError> {
     match replay.attempt(changes, cause) {
         Ok(proof) => Ok(Ok(proof)),
         Err(ReplayError::Refused(refused)) => Ok(Err(refused)),
-        Err(ReplayError::Analyze(error)) => Err(error.into()),
+        Err(ReplayError::Analyze(error)) => Err(error),
     }
 }
 

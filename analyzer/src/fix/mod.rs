@@ -11,6 +11,7 @@ mod exposure;
 pub mod kinds;
 pub mod proposal;
 pub mod replay;
+pub mod shown;
 pub mod write;
 
 #[cfg(test)]

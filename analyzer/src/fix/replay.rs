@@ -1,11 +1,9 @@
 //! The proof: a change is applied to the captured state, the state is diagnosed again, and the two are compared.
 
-use std::path::Path;
-
-use super::captured::Captured;
+use super::captured::{Captured, Overlay};
 use super::change::{Applied, Change, Refused};
 use super::exposure;
-use crate::diagnose::{AnalyzeError, Analyzer, Judged, Standing};
+use crate::diagnose::{AnalyzeError, Analyzer, Judged, Reading, Standing};
 use crate::model::Verdict;
 
 /// What a replay showed about a cause.
@@ -60,29 +58,30 @@ pub struct Proof {
 /// Replays changes on inputs.
 pub struct Replay<'a> {
     analyzer: &'a Analyzer,
-    input: &'a Path,
+    reading: &'a Reading,
+    captured: Captured,
     before: Judged,
 }
 
 impl<'a> Replay<'a> {
-    /// Judges the captured state as it is.
-    pub fn new(analyzer: &'a Analyzer, input: &'a Path) -> Result<Self, AnalyzeError> {
-        let nothing = super::captured::Overlay::new();
+    /// Judges the captured state as it is, from what was read when it was examined.
+    pub fn new(analyzer: &'a Analyzer, reading: &'a Reading) -> Result<Self, AnalyzeError> {
         Ok(Self {
-            before: analyzer.judge(input, &nothing)?,
+            before: analyzer.judge_again(reading, &Overlay::new())?,
+            captured: Captured::open(reading.input()).map_err(AnalyzeError::Open)?,
             analyzer,
-            input,
+            reading,
         })
     }
 
     /// Tries changes; `cause` is the one they are meant to remove.
     pub fn attempt(&self, changes: &[Change], cause: Option<&str>) -> Result<Proof, ReplayError> {
-        let mut state = Captured::open(self.input).map_err(AnalyzeError::Open)?;
+        let mut state = self.captured.clone();
         let mut applied = Vec::new();
         for change in changes {
             applied.push(change.kind().apply(&mut state)?);
         }
-        let after = self.analyzer.judge(self.input, state.overlay())?;
+        let after = self.analyzer.judge_again(self.reading, state.overlay())?;
         let live = |all: &[Standing], cause: &str| {
             all.iter()
                 .any(|one| one.cause == cause && one.verdict.is_live())

@@ -43,8 +43,37 @@ impl Fix {
     }
 
     /// The changes to hand over: the narrower ones where they do as well.
-    fn best(&self) -> Option<&Proof> {
+    pub(super) fn best(&self) -> Option<&Proof> {
         self.narrower.as_ref().or(self.proof.as_ref().ok())
+    }
+
+    /// Captured against changed, entry by entry.
+    pub(super) fn differences(&mut self) -> Vec<(String, String)> {
+        let proof = match (&mut self.narrower, &mut self.proof) {
+            (Some(proof), _) | (None, Ok(proof)) => proof,
+            (None, Err(_)) => return Vec::new(),
+        };
+        let mut paths: Vec<String> = proof
+            .applied
+            .iter()
+            .flat_map(|one: &Applied| one.changed.clone())
+            .collect();
+        paths.sort();
+        paths.dedup();
+        let mut all = Vec::new();
+        for path in paths {
+            let before = proof.state.before(&path).unwrap_or_default();
+            let after = proof.state.now(&path).unwrap_or_default();
+            let diff = similar::TextDiff::from_lines(&before, &after);
+            let text = diff
+                .unified_diff()
+                .header(&format!("captured/{path}"), &format!("changed/{path}"))
+                .to_string();
+            if !text.is_empty() {
+                all.push((path, text));
+            }
+        }
+        all
     }
 }
 
@@ -77,7 +106,7 @@ pub fn write(input: &Input, fixes: &mut [Fix], folder: &Path) -> std::io::Result
         let script = own.join("apply.sh");
         put(&script, &script::apply(fix, proof), &mut written)?;
         executable(&script)?;
-        for (path, diff) in differences(fix) {
+        for (path, diff) in fix.differences() {
             put(
                 &own.join(format!("{}.diff", safe_name(&path))),
                 &diff,
@@ -102,35 +131,6 @@ fn executable(path: &Path) -> std::io::Result<()> {
 fn as_yaml(changes: &[Change]) -> String {
     let list = serde_json::json!({ "changes": changes });
     serde_saphyr::to_string(&list).unwrap_or_default()
-}
-
-/// Captured against changed, entry by entry.
-fn differences(fix: &mut Fix) -> Vec<(String, String)> {
-    let proof = match (&mut fix.narrower, &mut fix.proof) {
-        (Some(proof), _) | (None, Ok(proof)) => proof,
-        (None, Err(_)) => return Vec::new(),
-    };
-    let mut paths: Vec<String> = proof
-        .applied
-        .iter()
-        .flat_map(|one: &Applied| one.changed.clone())
-        .collect();
-    paths.sort();
-    paths.dedup();
-    let mut all = Vec::new();
-    for path in paths {
-        let before = proof.state.before(&path).unwrap_or_default();
-        let after = proof.state.now(&path).unwrap_or_default();
-        let diff = similar::TextDiff::from_lines(&before, &after);
-        let text = diff
-            .unified_diff()
-            .header(&format!("captured/{path}"), &format!("changed/{path}"))
-            .to_string();
-        if !text.is_empty() {
-            all.push((path, text));
-        }
-    }
-    all
 }
 
 /// A name that is one plain path segment and one plain shell word, whatever the bundle says.

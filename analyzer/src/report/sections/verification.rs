@@ -1,8 +1,9 @@
 //! Verification: the checks that show each fix worked, with what should be seen.
 
-use super::{Section, SectionCtx, per_incident, resolution};
+use super::{Section, SectionCtx, per_incident};
 use crate::model::Analysis;
 use crate::report::blocks::{Block, Rich};
+use crate::report::{fill_in, plan};
 
 pub(super) static SECTION: Section = Section {
     id: "verification",
@@ -15,9 +16,11 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
         if incident.remedy.verify.is_empty() {
             return Vec::new();
         }
-        vec![Block::Steps {
-            items: resolution::steps(&incident.remedy.verify),
-        }]
+        let items = plan::steps(&incident.remedy.verify);
+        let note = fill_in::note(&items, incident);
+        let mut blocks = vec![Block::Steps { items }];
+        blocks.extend(note);
+        blocks
     });
     if blocks.is_empty() {
         blocks.push(Block::paragraph(
