@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::blocks::{Block, Rich, StepItem};
-use crate::model::Incident;
+use crate::model::{Analysis, Incident};
 
 /// What stands in commands of rules for something that a person chooses, and what it means.
 const NAMES: &[(&str, &str)] = &[
@@ -17,6 +17,9 @@ const NAMES: &[(&str, &str)] = &[
     ("CHART", "the chart, or its file"),
     ("VERSION", "the version to install"),
     ("IMAGE", "the image"),
+    ("PV", "the PersistentVolume"),
+    ("OLD_NODE", "the node that is gone"),
+    ("HAMI-SCHEDULER", "an address of HAMi's scheduler"),
     ("DEVICE-PLUGIN-POD", "the device plugin's pod on the node"),
     ("HAMI-DEVICE-PLUGIN-POD", "HAMi's device plugin pod on the node"),
     ("JOB", "the job"),
@@ -40,7 +43,11 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 /// A sentence about what is to be filled in; none where the commands leave nothing open.
-pub(crate) fn note(steps: &[StepItem], incident: &Incident) -> Option<Block> {
+pub(crate) fn note(
+    steps: &[StepItem],
+    incident: &Incident,
+    analysis: &Analysis,
+) -> Option<Block> {
     let commands = steps.iter().filter_map(|step| step.command.as_deref());
     let open: BTreeSet<usize> = commands.flat_map(open_names).collect();
     if open.is_empty() {
@@ -53,7 +60,7 @@ pub(crate) fn note(steps: &[StepItem], incident: &Incident) -> Option<Block> {
             .text(if nth == 0 { " " } else { "; " })
             .code(name)
             .text(format!(" is {meaning}"));
-        let known = known(name, incident);
+        let known = known(name, incident, analysis);
         if let Some((first, rest)) = known.split_first() {
             text = text.text(", here ").code(first.clone());
             for one in rest {
@@ -92,10 +99,20 @@ fn titled(after: &str) -> bool {
     after.starts_with(":.") || after.starts_with(":{")
 }
 
-/// What the bundle offers for a name: at most two.
-fn known(name: &str, incident: &Incident) -> Vec<String> {
+/// What the bundle offers for a name: at most two. Pods that do not do their work come first.
+fn known(name: &str, incident: &Incident, analysis: &Analysis) -> Vec<String> {
+    let ill = |subject: &&String| {
+        let mut workloads = analysis.impact.workloads.iter();
+        workloads.any(|one| one.subject == **subject)
+    };
     let of = |kind: &str, part: usize| -> Vec<String> {
-        let subjects = incident.subjects.iter();
+        let (ill, rest): (Vec<&String>, Vec<&String>) = incident.subjects.iter().partition(ill);
+        let subjects = if ill.is_empty() || kind != "pod/" {
+            ill.into_iter().chain(rest).collect()
+        } else {
+            ill
+        };
+        let subjects = subjects.into_iter();
         let mut all: Vec<String> = Vec::new();
         for subject in subjects.filter(|one| one.starts_with(kind)) {
             let part = subject.split('/').nth(part).unwrap_or_default();

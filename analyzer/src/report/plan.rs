@@ -15,8 +15,6 @@ pub(crate) struct Plan {
     pub(crate) files: Vec<(String, String, String)>,
     /// How each change is taken back: what it was, and the command or sentence.
     pub(crate) back: Vec<StepItem>,
-    /// Whether the steps are the changes that were tried, and not the rule's words.
-    pub(crate) typed: bool,
 }
 
 /// The plan for one cause.
@@ -52,7 +50,6 @@ pub(crate) fn in_words(incident: &Incident) -> Plan {
         dry: dry.map(|(index, _)| index + 1).collect(),
         files: remedy.files.iter().map(file).collect(),
         back: Vec::new(),
-        typed: false,
     }
 }
 
@@ -62,8 +59,9 @@ pub(crate) fn steps(steps: &[Step]) -> Vec<StepItem> {
         text: Rich::prose(&words::sentence(&step.text)),
         command: step
             .command
-            .clone()
-            .filter(|command| !command.trim().is_empty()),
+            .as_ref()
+            .map(|command| command.trim().to_owned())
+            .filter(|command| !command.is_empty()),
         expect: step
             .expect
             .as_ref()
@@ -78,7 +76,6 @@ fn of_fix(fix: &Fix) -> Plan {
         dry: Vec::new(),
         files: files(fix),
         back: Vec::new(),
-        typed: true,
     };
     for action in &fix.actions {
         // Said once a change: a step that is read first tells where all of them run.

@@ -70,13 +70,13 @@ pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(note);
     }
     if let Some(first) = analysis.incidents.first() {
-        blocks.extend(in_short(first));
+        blocks.extend(in_short(first, analysis));
     }
     blocks
 }
 
 /// The commands of the fix and the first check, for a reader who has two minutes.
-fn in_short(incident: &Incident) -> Vec<Block> {
+fn in_short(incident: &Incident, analysis: &Analysis) -> Vec<Block> {
     let plan = plan::of(incident);
     let mut lines = Vec::new();
     for (nth, step) in plan.steps.iter().enumerate() {
@@ -110,7 +110,7 @@ fn in_short(incident: &Incident) -> Vec<Block> {
         },
     ];
     let shown: Vec<_> = plan.steps.iter().chain(check).cloned().collect();
-    blocks.extend(fill_in::note(&shown, incident));
+    blocks.extend(fill_in::note(&shown, incident, analysis));
     blocks
 }
 
@@ -211,6 +211,14 @@ pub(crate) fn counted(impact: &Impact) -> Vec<String> {
             continue;
         };
         parts.push(match whole {
+            // That none is affected says little where single pods are.
+            "gpu_nodes" if part_count == 0 => continue,
+            // Shared cards are handed out in more pieces than there are.
+            "gpus" if part_count > all => format!(
+                "{} allocatable on {}",
+                words::count(part_count, "GPU share"),
+                words::count(all, "GPU")
+            ),
             "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
             _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),

@@ -19,14 +19,17 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
         ("Remains", &fix.remains, "nothing else"),
         ("New", &fix.appears, "nothing"),
     ];
-    let rows = rows.map(|(word, causes, none)| vec![Rich::from(word), causes_of(causes, none)]);
-    blocks.push(Block::Table {
-        caption: "Causes in the changed state".to_owned(),
-        columns: vec![Rich::from("With the change"), Rich::from("Causes")],
-        rows: rows.into(),
-        titled: false,
-        row_heads: true,
-    });
+    // Where the state shows no cause at all, three times "nothing" would read as a success.
+    if rows.iter().any(|(_, causes, _)| !causes.is_empty()) {
+        let rows = rows.map(|(word, causes, none)| vec![Rich::from(word), causes_of(causes, none)]);
+        blocks.push(Block::Table {
+            caption: "Causes in the changed state".to_owned(),
+            columns: vec![Rich::from("With the change"), Rich::from("Causes")],
+            rows: rows.into(),
+            titled: false,
+            row_heads: true,
+        });
+    }
     let mut items: Vec<Rich> = Vec::new();
     for open in &fix.opens {
         items.push(

@@ -28,12 +28,13 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         analysis,
         "resolution",
         3,
-        |index, incident| fix(index + 1, incident, below(analysis, 3), ctx),
+        |index, incident| fix(index + 1, incident, analysis, ctx),
     ));
     blocks
 }
 
-fn fix(number: usize, incident: &Incident, level: u8, ctx: &SectionCtx) -> Vec<Block> {
+fn fix(number: usize, incident: &Incident, analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    let level = below(analysis, 3);
     let plan = plan::of(incident);
     if plan.steps.is_empty() && plan.files.is_empty() {
         let text = Rich::from("No fix is known here for ")
@@ -57,7 +58,7 @@ fn fix(number: usize, incident: &Incident, level: u8, ctx: &SectionCtx) -> Vec<B
         blocks.extend(replayed::blocks(fix, ctx));
     }
     blocks.push(heading("steps", "Steps"));
-    blocks.extend(take(&plan, incident));
+    blocks.extend(take(&plan, incident, analysis));
     if !plan.files.is_empty() {
         blocks.push(heading("files", "Files"));
         blocks.extend(files(&plan));
@@ -72,19 +73,24 @@ fn fix(number: usize, incident: &Incident, level: u8, ctx: &SectionCtx) -> Vec<B
     }
     if let Some(fix) = plan::tried(incident) {
         blocks.extend(replayed::deltas(fix, ctx));
-        blocks.extend(in_words(incident, fix, &plan));
+        blocks.extend(in_words(incident, fix, &plan, analysis));
     }
     blocks
 }
 
 /// The rule's own steps, folded: they say what to look at around the change. Left out where the change that
 /// was tried is narrower than they are.
-fn in_words(incident: &Incident, fix: &Fix, plan: &Plan) -> Option<Block> {
+fn in_words(
+    incident: &Incident,
+    fix: &Fix,
+    plan: &Plan,
+    analysis: &Analysis,
+) -> Option<Block> {
     if incident.remedy.steps.is_empty() || !fix.leaves_closed.is_empty() {
         return None;
     }
     let words = plan::in_words(incident);
-    let mut blocks = take(&words, incident);
+    let mut blocks = take(&words, incident, analysis);
     for (name, language, content) in &words.files {
         let same = |file: &&(String, String, String)| file.2.trim() == content.trim();
         blocks.push(match plan.files.iter().find(same) {
@@ -108,11 +114,11 @@ fn in_words(incident: &Incident, fix: &Fix, plan: &Plan) -> Option<Block> {
     })
 }
 
-fn take(plan: &Plan, incident: &Incident) -> Vec<Block> {
+fn take(plan: &Plan, incident: &Incident, analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![Block::Steps {
         items: plan.steps.clone(),
     }];
-    blocks.extend(fill_in::note(&plan.steps, incident));
+    blocks.extend(fill_in::note(&plan.steps, incident, analysis));
     blocks
 }
 
