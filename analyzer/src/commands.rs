@@ -12,6 +12,7 @@ use crate::cli::{
 };
 use crate::compare;
 use crate::diagnose::{AnalyzeError, Analyzer};
+use crate::fix;
 use crate::model::Analysis;
 use crate::progress::Progress;
 use crate::report::{self, Format, own};
@@ -56,7 +57,7 @@ pub fn run(
     match cli.command {
         Command::Report(args) => report(&args, terminal, out, errors),
         Command::Diagnose(args) => diagnose(&args, terminal, out, errors),
-        Command::Fix(args) => fix(&args, out, errors),
+        Command::Fix(args) => fix_command(&args, out, errors),
         Command::Diff(args) => diff(&args, out, errors),
         Command::Ls(args) => ls(&args, out),
         Command::Cat(args) => cat(&args, out, errors),
@@ -118,7 +119,7 @@ fn report(
         })
         .collect();
     for (input, folder) in args.inputs.iter().zip(&folders) {
-        let analysis = analyze(&analyzer, input, terminal)?;
+        let analysis = analyze_by(&fix::shown::analyze, &analyzer, input, terminal)?;
         let written = report::write_reports(&analysis, folder, &formats, "report", &options)?;
         writeln!(out, "{}", headline(&analysis))?;
         for file in written {
@@ -243,12 +244,16 @@ fn diagnose(
     Ok(exit)
 }
 
-fn fix(args: &FixArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+fn fix_command(
+    args: &FixArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
     report::check_output_dir(&args.output)?;
     let (analyzer, exit) = analyzer(&args.rules, errors)?;
     let inside = unpacked_inside(&args.input);
     let input = inside.as_deref().unwrap_or(&args.input);
-    crate::fix::command::run(args, &analyzer, input, out)?;
+    fix::command::run(args, &analyzer, input, out)?;
     Ok(exit)
 }
 
@@ -272,14 +277,23 @@ fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow:
 
 /// Analyses a bundle or folder, and loose text: a text file, or standard input as `-`.
 fn analyze(analyzer: &Analyzer, input: &Path, terminal: Terminal) -> anyhow::Result<Analysis> {
+    analyze_by(&Analyzer::analyze, analyzer, input, terminal)
+}
+
+fn analyze_by(
+    analyze: &dyn Fn(&Analyzer, &Path) -> Result<Analysis, AnalyzeError>,
+    analyzer: &Analyzer,
+    input: &Path,
+    terminal: Terminal,
+) -> anyhow::Result<Analysis> {
     let _progress = terminal.progress.then(|| Progress::start(input));
     if input.as_os_str() == "-" {
         let folder =
             staged("pasted.txt", &mut std::io::stdin().lock()).context("reading standard input")?;
-        return Ok(analyzer.analyze(folder.path())?);
+        return Ok(analyze(analyzer, folder.path())?);
     }
     let inside = unpacked_inside(input);
-    match analyzer.analyze(inside.as_deref().unwrap_or(input)) {
+    match analyze(analyzer, inside.as_deref().unwrap_or(input)) {
         Err(AnalyzeError::Open(OpenError::NotABundle { .. })) if is_text(input) => {
             let mut file = std::fs::File::open(input)
                 .with_context(|| format!("opening {}", input.display()))?;
@@ -289,7 +303,7 @@ fn analyze(analyzer: &Analyzer, input: &Path, terminal: Terminal) -> anyhow::Res
             let name = name.unwrap_or_else(|| "input.txt".into());
             let folder =
                 staged(&name, &mut file).with_context(|| format!("reading {}", input.display()))?;
-            let mut analysis = analyzer.analyze(folder.path())?;
+            let mut analysis = analyze(analyzer, folder.path())?;
             analysis.input.name = name;
             Ok(analysis)
         }

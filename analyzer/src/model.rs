@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+pub mod fix;
 pub mod state;
 
+use fix::Fix;
 use state::{PacketPath, RuntimeLayers, State};
 
 /// How sure a cause is, from the strongest to the weakest.
@@ -282,6 +284,9 @@ pub struct Incident {
     pub figures: Vec<Figure>,
     /// What to do.
     pub remedy: Remedy,
+    /// The remedy as typed changes, tried on the captured state; none where the rule names none, where the
+    /// cause is not confirmed or likely, or where it was not asked for.
+    pub fix: Option<Fix>,
     /// Further reading, from the rule.
     pub references: Vec<String>,
 }

@@ -95,7 +95,6 @@ pub fn of_entry(path: &str) -> Option<&'static Source> {
 }
 
 /// Which sources this input has.
-#[derive(Clone)]
 pub struct Availability {
     coverage: Vec<Coverage>,
     there: Vec<&'static str>,

@@ -20,6 +20,7 @@ pub use render::{markdown, text};
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::fix::captured::Captured;
 use crate::model::{Analysis, Input};
+use crate::scan::Documents;
 
 /// What came of the incident between the two bundles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -92,7 +93,10 @@ pub fn compare(
 ) -> Result<Comparison, AnalyzeError> {
     let first = analyzer.analyze(before)?;
     let examined = analyzer.examine(after)?;
-    let (second, state) = (examined.analysis, examined.judged.state);
+    let state = analyzer
+        .judge_again(&examined.reading, &Documents::new())?
+        .state;
+    let second = examined.analysis;
     let mut old = Captured::open(before).map_err(AnalyzeError::Open)?;
     let mut new = Captured::open(after).map_err(AnalyzeError::Open)?;
     let warnings = site::warnings(&first, &second, &mut old, &mut new);

@@ -9,6 +9,8 @@ mod gpu;
 mod hami;
 mod scheduling;
 
+use std::collections::BTreeSet;
+
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
@@ -58,8 +60,32 @@ pub static DERIVERS: &[&Deriver] = &[
     &gpu::DERIVER,
 ];
 
+/// What derivers added, so that it can be taken out again.
+#[derive(Debug, Default)]
+pub struct Added {
+    kinds: BTreeSet<&'static str>,
+    mixed: bool,
+}
+
+impl Added {
+    /// Takes the derived facts out, so that what was read can be changed and derived from again; false
+    /// where they cannot be told from what was read.
+    pub fn take_out(&self, scanned: &mut Scanned) -> bool {
+        for kind in &self.kinds {
+            scanned.facts.forget(kind);
+        }
+        !self.mixed
+    }
+}
+
 /// Runs all derivers. A deriver that fails costs its own facts only.
-pub fn run(scanned: &mut Scanned) {
+pub fn run(scanned: &mut Scanned) -> Added {
+    let read: BTreeSet<&'static str> = scanned.facts.kinds().collect();
+    // Facts of pasted texts get other places at the end, and do not get them twice.
+    let mut added = Added {
+        mixed: !scanned.origins.is_empty(),
+        ..Added::default()
+    };
     let mut paths = scanned.paths.clone();
     paths.extend(scanned.origins.keys().cloned());
     for deriver in DERIVERS {
@@ -73,6 +99,8 @@ pub fn run(scanned: &mut Scanned) {
         match std::panic::catch_unwind(derive) {
             Ok(facts) => {
                 for fact in facts {
+                    added.mixed |= read.contains(fact.kind());
+                    added.kinds.insert(fact.kind());
                     scanned.facts.add(fact);
                 }
                 scanned.facts.sort();
@@ -88,4 +116,5 @@ pub fn run(scanned: &mut Scanned) {
     }
     pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
     scanned.facts.sort();
+    added
 }

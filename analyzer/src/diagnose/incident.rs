@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{by_hand, tables};
+use crate::facts::kube::Event;
 use crate::model::{
     ChainLink, Evidence, FixFile, Incident, Observation, Place, Remedy, Role, Step, Symptom,
     Verdict,
@@ -46,7 +47,7 @@ pub(super) fn build(
         title: one.headline(),
         verdict,
         severity: file.severity,
-        since: since(one),
+        since: since(one, scanned),
         summary: one.tell(&file.summary),
         explanation: one.tell(&file.explanation),
         look_alikes: file.look_alikes.clone(),
@@ -58,6 +59,7 @@ pub(super) fn build(
         observations: observations(one),
         tables: tables::build(&file.tables, &scanned.facts),
         figures: super::state::figures(&file.tables, &scanned.facts),
+        fix: None,
         remedy: Remedy {
             title: one.tell(&remedy.title),
             steps: steps(&remedy.steps),
@@ -188,7 +190,7 @@ fn subjects(one: &Assessment<'_>) -> Vec<String> {
 }
 
 /// The first time that what decided was seen; where that is a setting without a time, the first symptom.
-fn since(one: &Assessment<'_>) -> Option<chrono::DateTime<chrono::Utc>> {
+fn since(one: &Assessment<'_>, scanned: &Scanned) -> Option<chrono::DateTime<chrono::Utc>> {
     let deciding = one
         .decided_by
         .into_iter()
@@ -197,10 +199,18 @@ fn since(one: &Assessment<'_>) -> Option<chrono::DateTime<chrono::Utc>> {
         names
             .filter_map(|name| one.seen.get(name.as_str()))
             .flatten()
-            .map(|sighting| sighting.at)
+            .map(|sighting| began(sighting, scanned))
             .fold(None, earliest)
     };
     first(&mut deciding.into_iter()).or_else(|| first(&mut one.rule.file.symptoms.iter()))
+}
+
+/// When a sighting began: an event is dated by its last time, and says when it was first seen.
+fn began(sighting: &Sighting, scanned: &Scanned) -> Option<chrono::DateTime<chrono::Utc>> {
+    let events = scanned.facts.table::<Event>();
+    let at = events.partition_point(|event| event.place < sighting.place);
+    let event = events.get(at).filter(|event| event.place == sighting.place);
+    event.and_then(|event| event.data.first).or(sighting.at)
 }
 
 /// What to look at to be sure, each as a question with its command: what would confirm it first, then

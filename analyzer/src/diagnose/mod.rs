@@ -14,7 +14,7 @@ mod timeline;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use standing::{Examined, Judged, Proposal, Standing};
+pub use standing::{Examined, Judged, Proposal, Reading, Standing};
 
 use casefile_bundle::{Form, OpenError, Summary};
 use chrono::{DateTime, Utc};
@@ -80,54 +80,64 @@ impl Analyzer {
 
     /// Reads one input and diagnoses it.
     pub fn analyze(&self, input: &Path) -> Result<Analysis, AnalyzeError> {
-        let (scanned, available) = self.read(input, &Documents::new())?;
-        let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
-        Ok(self.conclude(input, &scanned, &assessments, available))
+        Ok(self.examine(input)?.analysis)
     }
 
-    /// Reads one input, diagnoses it, fills in the changes that the rules propose and judges the captured
-    /// state alone: one pass serves the diagnosis, the fix and the comparison.
+    /// Reads one input, diagnoses it and fills in the changes that the rules propose.
     pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
-        let (scanned, available) = self.read(input, &Documents::new())?;
+        let mut scanned =
+            scan::scan(input, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
+        let added = derive::run(&mut scanned);
+        let available = Availability::of(&scanned.summary, &scanned.paths);
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
-        let analysis = self.conclude(input, &scanned, &assessments, available.clone());
+        let analysis = self.conclude(input, &scanned, &assessments, available);
+        let proposals = standing::proposals(&analysis, &assessments);
+        let separate = added.take_out(&mut scanned);
         Ok(Examined {
-            proposals: standing::proposals(&analysis, &assessments),
+            proposals,
             analysis,
-            judged: Judged {
-                all: assessments.iter().filter_map(Standing::of).collect(),
-                state: self.of_state(scanned, &available),
+            reading: Reading {
+                input: input.to_owned(),
+                scanned: separate.then_some(scanned),
             },
         })
+    }
+
+    /// Judges what was read as if the entries named in `instead` held those texts; the input is read anew
+    /// only where it has to be.
+    pub fn judge_again(
+        &self,
+        reading: &Reading,
+        instead: &Documents,
+    ) -> Result<Judged, AnalyzeError> {
+        let scanned = reading.scanned.as_ref();
+        match scanned.and_then(|one| one.again(&self.patterns, &self.router, instead)) {
+            Some(scanned) => Ok(self.judged(scanned)),
+            None => self.judge(&reading.input, instead),
+        }
     }
 
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
     /// said, once on the captured state alone.
     pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
-        let (scanned, available) = self.read(input, instead)?;
-        let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
-        Ok(Judged {
-            all: all.iter().filter_map(Standing::of).collect(),
-            state: self.of_state(scanned, &available),
-        })
+        let scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
+            .map_err(AnalyzeError::Open)?;
+        Ok(self.judged(scanned))
     }
 
-    fn read(
-        &self,
-        input: &Path,
-        instead: &Documents,
-    ) -> Result<(Scanned, Availability), AnalyzeError> {
-        let mut scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
-            .map_err(AnalyzeError::Open)?;
+    fn judged(&self, mut scanned: Scanned) -> Judged {
         derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
-        Ok((scanned, available))
-    }
-
-    fn of_state(&self, mut scanned: Scanned, available: &Availability) -> Vec<Standing> {
+        let standings = |scanned: &Scanned| -> Vec<Standing> {
+            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+            all.iter().filter_map(Standing::of).collect()
+        };
+        let all = standings(&scanned);
         standing::forget_history(&mut scanned);
-        let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available);
-        all.iter().filter_map(Standing::of).collect()
+        Judged {
+            all,
+            state: standings(&scanned),
+        }
     }
 
     fn conclude(

@@ -1,5 +1,7 @@
 //! What the captured state alone says of a cause, and what a rule proposes to change about it.
 
+use std::path::{Path, PathBuf};
+
 use crate::facts::FactType;
 use crate::facts::kube::{Container, Event};
 use crate::fix::change::{Change, Refused};
@@ -9,14 +11,33 @@ use crate::rules::engine::Assessment;
 use crate::rules::file::Kind;
 use crate::scan::Scanned;
 
-/// A diagnosis with the changes that belong to it, and what they will be measured against.
+/// A diagnosis with the changes that belong to it.
 pub struct Examined {
     /// The diagnosis.
     pub analysis: Analysis,
     /// What the rules propose for each incident that is confirmed or likely, in the same order.
     pub proposals: Vec<Proposal>,
-    /// What the input says of every cause.
-    pub judged: Judged,
+    /// What was read, to try the proposals on.
+    pub reading: Reading,
+}
+
+/// What one pass over an input gave, kept so that changes can be judged without another pass.
+pub struct Reading {
+    pub(super) input: PathBuf,
+    /// Without what derivers add; none where a new pass has to be made.
+    pub(super) scanned: Option<Scanned>,
+}
+
+impl Reading {
+    /// The input that was read.
+    pub fn input(&self) -> &Path {
+        &self.input
+    }
+
+    /// Whether changes can be judged without reading the input once more.
+    pub fn suffices(&self) -> bool {
+        self.scanned.is_some()
+    }
 }
 
 /// What a rule proposes to change.

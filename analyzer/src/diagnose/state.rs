@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::tables;
 use crate::facts::gpu::Gpu;
 use crate::facts::kube::{Event, Node, Pod, Workload};
-use crate::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts, scheduling};
 use crate::model::Figure;
 use crate::model::state::{
-    Activity, Allocation, Card, ComponentState, Hami, HamiSetting, NodeState, PacketPath,
+    Activity, Allocation, Card, ComponentState, Hami, HamiCard, HamiSetting, NodeState, PacketPath,
     RuntimeLayers, State,
 };
 
@@ -347,5 +347,29 @@ fn hami(facts: &Facts) -> Option<Hami> {
             .iter()
             .any(|one| one.data.component.starts_with("hami"));
     let settings = unique(facts.table::<HamiSetting>());
-    (installed || !settings.is_empty()).then_some(Hami { settings })
+    let cards: Vec<HamiCard> = facts
+        .table::<scheduling::HamiCard>()
+        .iter()
+        .map(hami_card)
+        .collect();
+    let seen = installed || !settings.is_empty() || !cards.is_empty();
+    seen.then_some(Hami { settings, cards })
+}
+
+fn hami_card(fact: &Fact<scheduling::HamiCard>) -> HamiCard {
+    let data = &fact.data;
+    HamiCard {
+        node: data.node.clone(),
+        uuid: data.uuid.clone(),
+        kind: data.kind.clone(),
+        healthy: data.healthy,
+        slots: data.slots,
+        slots_held: data.slots_held,
+        memory_mib: data.memory,
+        memory_held_mib: data.memory_held,
+        cores: data.cores,
+        cores_held: data.cores_held,
+        holders: data.holders.clone(),
+        place: Some(fact.place.clone()),
+    }
 }

@@ -29,7 +29,7 @@ pub struct Field {
 }
 
 /// A kind of fact.
-pub trait FactType: Serialize + Send + Sync + 'static {
+pub trait FactType: Serialize + Clone + Send + Sync + 'static {
     /// Name in rules, e.g. `pod`.
     const KIND: &'static str;
     /// Every field that rules may test.
@@ -81,6 +81,11 @@ impl AnyFact {
         }
     }
 
+    /// Name of its kind in rules.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     /// Lets a function change the place and the excerpt.
     pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String)) {
         self.table.rewrite(change);
@@ -104,6 +109,7 @@ trait Table: Any + Send + Sync {
     fn rewrite(&mut self, change: &mut dyn FnMut(&mut Place, &mut String));
     fn append(&mut self, other: Box<dyn Table>);
     fn sort(&mut self);
+    fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table>;
     fn views(&self) -> Vec<FactView>;
     fn as_any(&self) -> &dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
@@ -130,6 +136,11 @@ impl<T: FactType> Table for Vec<Fact<T>> {
 
     fn sort(&mut self) {
         self.sort_by(|a, b| a.place.cmp(&b.place));
+    }
+
+    fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table> {
+        let kept = self.iter().filter(|fact| keep(&fact.place)).cloned();
+        Box::new(kept.collect::<Vec<_>>())
     }
 
     fn views(&self) -> Vec<FactView> {
@@ -181,6 +192,21 @@ impl Facts {
     /// Forgets all facts of a kind.
     pub fn forget(&mut self, kind: &str) {
         self.tables.remove(kind);
+    }
+
+    /// The kinds that there are facts of.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
+        self.tables.keys().copied()
+    }
+
+    /// A copy of the facts whose places a function keeps.
+    pub fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Facts {
+        let tables = self.tables.iter();
+        Facts {
+            tables: tables
+                .map(|(kind, table)| (*kind, table.kept(keep)))
+                .collect(),
+        }
     }
 
     /// Orders every table by place; called once after reading and after each deriver.

@@ -13,6 +13,7 @@ const LONGEST: usize = 16 << 20;
 
 /// Reads entries of the input on demand and keeps what changes make of them. The input itself is
 /// never written.
+#[derive(Clone)]
 pub struct Captured {
     input: PathBuf,
     paths: Vec<String>,

@@ -24,9 +24,9 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let examined = analyzer.examine(input)?;
     let mut fixes = if args.what_if.is_empty() {
-        super::proofs(analyzer, input, &examined)?
+        super::proofs(analyzer, &examined)?
     } else {
-        let replay = Replay::new(analyzer, input, &examined.judged);
+        let replay = Replay::new(analyzer, &examined.reading)?;
         vec![of_person(args, &replay, input, &examined)?]
     };
     let written = write::write(&examined.analysis.input, &mut fixes, &args.output)

@@ -14,6 +14,7 @@ pub mod kinds;
 pub mod proofs;
 pub mod proposal;
 pub mod replay;
+pub mod shown;
 pub mod write;
 
 pub use proofs::proofs;

@@ -1,7 +1,5 @@
 //! What the rules propose for an input, each with what its replay showed.
 
-use std::path::Path;
-
 use super::change::{Applied, Change, Refused};
 use super::kinds::manual::Manual;
 use super::replay::{Aim, Proof, Replay, ReplayError, Shown};
@@ -9,12 +7,8 @@ use crate::diagnose::{AnalyzeError, Analyzer, Examined, Proposal};
 use crate::model::{Step, Verdict};
 
 /// Tries what the rules propose for every cause that is confirmed or likely, in the order of the incidents.
-pub fn proofs(
-    analyzer: &Analyzer,
-    input: &Path,
-    examined: &Examined,
-) -> Result<Vec<Fix>, AnalyzeError> {
-    let replay = Replay::new(analyzer, input, &examined.judged);
+pub fn proofs(analyzer: &Analyzer, examined: &Examined) -> Result<Vec<Fix>, AnalyzeError> {
+    let replay = Replay::new(analyzer, &examined.reading)?;
     let proposals = examined.proposals.iter();
     proposals.map(|one| of_rule(&replay, one)).collect()
 }
@@ -61,9 +55,39 @@ impl Fix {
     pub fn applied(&self) -> &[Applied] {
         self.best().map_or(&self.by_hand, |proof| &proof.applied)
     }
+
+    /// Captured against changed, entry by entry.
+    pub(super) fn differences(&mut self) -> Vec<(String, String)> {
+        let proof = match (&mut self.narrower, &mut self.proof) {
+            (Some(proof), _) | (None, Ok(proof)) => proof,
+            (None, Err(_)) => return Vec::new(),
+        };
+        let mut paths: Vec<String> = proof
+            .applied
+            .iter()
+            .flat_map(|one: &Applied| one.changed.clone())
+            .collect();
+        paths.sort();
+        paths.dedup();
+        let mut all = Vec::new();
+        for path in paths {
+            let before = proof.state.before(&path).unwrap_or_default();
+            let after = proof.state.now(&path).unwrap_or_default();
+            let diff = similar::TextDiff::from_lines(&before, &after);
+            let text = diff
+                .unified_diff()
+                .header(&format!("captured/{path}"), &format!("changed/{path}"))
+                .to_string();
+            if !text.is_empty() {
+                all.push((path, text));
+            }
+        }
+        all
+    }
 }
 
-fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, AnalyzeError> {
+/// The fix of a rule's proposal, tried.
+pub(super) fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, AnalyzeError> {
     let aim = Aim {
         cause: &proposal.cause,
         hinges: &proposal.hinges,

@@ -1,12 +1,10 @@
 //! The proof: a change is applied to the captured state, the state is diagnosed again, and the two are compared.
 
-use std::path::Path;
-
-use super::captured::Captured;
+use super::captured::{Captured, Overlay};
 use super::change::{Applied, Change, Refused};
 use super::exposure;
 use super::hinge::Hinge;
-use crate::diagnose::{AnalyzeError, Analyzer, Judged, Standing};
+use crate::diagnose::{AnalyzeError, Analyzer, Judged, Reading, Standing};
 use crate::model::Verdict;
 
 /// What a replay showed about a cause.
@@ -70,29 +68,31 @@ pub struct Aim<'a> {
 /// Replays changes on inputs.
 pub struct Replay<'a> {
     analyzer: &'a Analyzer,
-    input: &'a Path,
-    before: &'a Judged,
+    reading: &'a Reading,
+    captured: Captured,
+    before: Judged,
 }
 
 impl<'a> Replay<'a> {
-    /// `before` is what the input says as it is ([`crate::diagnose::Examined::judged`]).
-    pub fn new(analyzer: &'a Analyzer, input: &'a Path, before: &'a Judged) -> Self {
-        Self {
+    /// Judges the captured state as it is, from what was read when it was examined.
+    pub fn new(analyzer: &'a Analyzer, reading: &'a Reading) -> Result<Self, AnalyzeError> {
+        Ok(Self {
+            before: analyzer.judge_again(reading, &Overlay::new())?,
+            captured: Captured::open(reading.input()).map_err(AnalyzeError::Open)?,
             analyzer,
-            input,
-            before,
-        }
+            reading,
+        })
     }
 
     /// Tries changes.
     pub fn attempt(&self, changes: &[Change], aim: Option<Aim<'_>>) -> Result<Proof, ReplayError> {
-        let mut state = Captured::open(self.input).map_err(AnalyzeError::Open)?;
+        let mut state = self.captured.clone();
         let mut applied = Vec::new();
         for (number, change) in changes.iter().enumerate() {
             let one = change.kind().apply(&mut state);
             applied.push(one.map_err(|why| ReplayError::Refused { number, why })?);
         }
-        let after = self.analyzer.judge(self.input, state.overlay())?;
+        let after = self.analyzer.judge_again(self.reading, state.overlay())?;
         let live = |all: &[Standing], cause: &str| {
             all.iter()
                 .any(|one| one.cause == cause && one.verdict.is_live())

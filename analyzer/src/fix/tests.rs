@@ -46,7 +46,7 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
             let shown = match changes {
                 Err(refused) => format!("refused: {refused}"),
                 Ok(changes) => {
-                    let replay = Replay::new(&analyzer, folder.path(), &examined.judged);
+                    let replay = Replay::new(&analyzer, &examined.reading).unwrap();
                     match replay.attempt(
                         &changes,
                         Some(Aim {

@@ -195,6 +195,37 @@ pub struct LayerSetting {
 pub struct Hami {
     /// Settings that were read, e.g. `deviceMemoryScaling`.
     pub settings: Vec<HamiSetting>,
+    /// Cards as HAMi registered them, with what pods hold of each, by node.
+    pub cards: Vec<HamiCard>,
+}
+
+/// A card as HAMi's scheduler accounts for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct HamiCard {
+    /// Node.
+    pub node: String,
+    /// UUID.
+    pub uuid: String,
+    /// Type.
+    pub kind: String,
+    /// Registered as healthy.
+    pub healthy: bool,
+    /// Containers that may share it.
+    pub slots: i64,
+    /// Containers that do.
+    pub slots_held: i64,
+    /// Memory that may be handed out, in MiB: the card's times `deviceMemoryScaling`.
+    pub memory_mib: i64,
+    /// Memory held, in MiB.
+    pub memory_held_mib: i64,
+    /// Compute that may be handed out, in percent.
+    pub cores: i64,
+    /// Compute held, in percent.
+    pub cores_held: i64,
+    /// Pods that hold a share.
+    pub holders: Vec<String>,
+    /// Where the node registers it.
+    pub place: Option<Place>,
 }
 
 /// A setting of HAMi.

@@ -248,6 +248,21 @@ impl Rich {
         self
     }
 
+    /// The words alone, for places that cannot mark a part of them.
+    pub fn plain(&self) -> String {
+        let part = |part: &Inline| match part {
+            Inline::Text { text }
+            | Inline::Strong { text }
+            | Inline::Code { text }
+            | Inline::Place { text, .. }
+            | Inline::Badge { text, .. }
+            | Inline::Jump { text, .. } => text.clone(),
+            Inline::Link { href } => href.clone(),
+            Inline::Blank { text } => format!("[fill in: {text}]"),
+        };
+        self.0.iter().map(part).collect()
+    }
+
     /// Whether there is nothing to print.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

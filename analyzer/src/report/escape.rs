@@ -133,7 +133,7 @@ pub(crate) fn md_text(text: &str) -> String {
             if is_live_word(piece) {
                 push_code(&mut out, &md_code(piece, false));
             } else {
-                md_word(piece, &mut out);
+                md_word(piece, index == 0 && piece_index == 0, &mut out);
             }
         }
     }
@@ -180,8 +180,8 @@ fn is_emoji_code(word: &str) -> bool {
     })
 }
 
-/// Escapes the marks of one word.
-fn md_word(word: &str, out: &mut String) {
+/// Escapes the marks of one word; `leads` if it may begin a line, where more of them are marks.
+fn md_word(word: &str, leads: bool, out: &mut String) {
     let chars: Vec<char> = word.chars().collect();
     let lead_digits = chars.iter().take_while(|c| c.is_ascii_digit()).count();
     for (index, &c) in chars.iter().enumerate() {
@@ -193,9 +193,9 @@ fn md_word(word: &str, out: &mut String) {
             '\\' | '`' | '*' | '[' | ']' | '<' | '~' | '$' | '|' => true,
             '_' => !inside,
             '&' => after.is_some_and(|c| *c == '#' || c.is_ascii_alphanumeric()),
-            '#' | '>' | '=' => index == 0,
-            '-' | '+' => index == 0 && (after.is_none() || after == Some(&c)),
-            '.' | ')' => index == lead_digits && index > 0 && after.is_none(),
+            '#' | '>' | '=' => leads && index == 0,
+            '-' | '+' => leads && index == 0 && (after.is_none() || after == Some(&c)),
+            '.' | ')' => leads && index == lead_digits && index > 0 && after.is_none(),
             _ => false,
         };
         if escape {

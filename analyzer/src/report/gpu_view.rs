@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::blocks::{Block, Rich, StepItem};
-use super::sections::SectionCtx;
+use super::sections::{SectionCtx, limited};
 use super::svg::nodes::is_well;
-use super::words;
-use crate::model::state::{ComponentState, State};
+use super::{plan, words};
+use crate::model::state::{ComponentState, HamiCard, NodeState, State};
 use crate::model::{Analysis, Severity};
 
 /// The parts of the view, each ready to print.
@@ -37,27 +37,10 @@ impl GpuView {
 }
 
 fn status(state: &State, ctx: &SectionCtx) -> Vec<Block> {
+    let hami_cards = state.hami.as_ref().map_or(&[][..], |hami| &hami.cards);
     let gpu_nodes: Vec<_> = state.nodes.iter().filter(|node| node.gpu).collect();
-    let cards: usize = gpu_nodes.iter().map(|node| node.cards.len()).sum();
-    let known = |of: fn(&crate::model::state::NodeState) -> Option<u64>| -> Option<u64> {
-        let numbers: Vec<u64> = gpu_nodes.iter().filter_map(|node| of(node)).collect();
-        (!numbers.is_empty()).then(|| numbers.iter().fold(0, |sum: u64, n| sum.saturating_add(*n)))
-    };
     let item =
         |label: &str, text: Rich| Rich::new().strong(format!("{label}:")).text(" ").join(text);
-    let devices = if cards > 0 {
-        Rich::from(format!("{cards}, as nvidia-smi lists them"))
-    } else {
-        Rich::from("not known: no output of nvidia-smi in this input")
-    };
-    let taken: u64 = gpu_nodes.iter().map(|node| node.taken).sum();
-    let slots = match known(|node| node.allocatable) {
-        Some(all) => Rich::from(format!(
-            "{} of {all} allocatable ({taken} asked for by pods that are bound to a node)",
-            all.saturating_sub(taken)
-        )),
-        None => Rich::from("not known: no Node object says what is allocatable"),
-    };
     let nodes = if state.nodes.is_empty() {
         Rich::from("not known: no Node object in this input")
     } else {
@@ -65,8 +48,8 @@ fn status(state: &State, ctx: &SectionCtx) -> Vec<Block> {
     };
     let mut items = vec![
         item("Total GPU nodes", nodes),
-        item("Total GPU devices", devices),
-        item("Available GPU slots", slots),
+        item("Total GPU devices", devices(&gpu_nodes, hami_cards)),
+        item("Available GPU slots", slots(&gpu_nodes, hami_cards)),
     ];
     let Some(hami) = &state.hami else {
         items.push(item("HAMi", Rich::from("not found in this input")));
@@ -90,7 +73,133 @@ fn status(state: &State, ctx: &SectionCtx) -> Vec<Block> {
         let text = Rich::new().code(setting.value.clone()).text(" · ");
         items.push(item(name, ctx.place(text, &setting.place)));
     }
-    vec![Block::list(items)]
+    let mut blocks = vec![Block::list(items)];
+    blocks.extend(cards(hami_cards, ctx));
+    blocks
+}
+
+/// How many cards there are, by whoever counts them: HAMi's registration, else nvidia-smi.
+fn devices(gpu_nodes: &[&NodeState], hami: &[HamiCard]) -> Rich {
+    let listed: usize = gpu_nodes.iter().map(|node| node.cards.len()).sum();
+    if !hami.is_empty() {
+        let ill = hami.iter().filter(|card| !card.healthy).count();
+        let mut text = format!("{}, as HAMi registered them", hami.len());
+        if ill > 0 {
+            text = format!("{text}, {ill} of them as not healthy");
+        }
+        if listed > 0 && listed != hami.len() {
+            text = format!("{text}; nvidia-smi lists {listed} on the nodes it was run on");
+        }
+        return Rich::from(text);
+    }
+    match listed {
+        0 => Rich::from("not known: no output of nvidia-smi in this input"),
+        _ => Rich::from(format!("{listed}, as nvidia-smi lists them")),
+    }
+}
+
+/// What can still be handed out: by HAMi's account of its cards, else of the resource `nvidia.com/gpu`.
+fn slots(gpu_nodes: &[&NodeState], hami: &[HamiCard]) -> Rich {
+    if !hami.is_empty() {
+        let well = || hami.iter().filter(|card| card.healthy);
+        let sum = |of: fn(&HamiCard) -> i64| well().map(of).fold(0, i64::saturating_add);
+        let (all, held) = (sum(|card| card.slots), sum(|card| card.slots_held));
+        let (memory, taken) = (
+            sum(|card| card.memory_mib),
+            sum(|card| card.memory_held_mib),
+        );
+        return Rich::from(format!(
+            "{} of {all} on healthy cards; device memory left: {} of {}",
+            all.saturating_sub(held),
+            gib(memory.saturating_sub(taken)),
+            gib(memory)
+        ));
+    }
+    let known: Vec<u64> = gpu_nodes
+        .iter()
+        .filter_map(|node| node.allocatable)
+        .collect();
+    let total = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(0, u64::saturating_add);
+    let taken = total(&mut gpu_nodes.iter().map(|node| node.taken));
+    if known.is_empty() {
+        return Rich::from("not known: no Node object says what is allocatable");
+    }
+    let all = total(&mut known.iter().copied());
+    Rich::from(format!(
+        "{} of {all} allocatable ({taken} asked for by pods that are bound to a node)",
+        all.saturating_sub(taken)
+    ))
+}
+
+/// Card by card: what HAMi's scheduler has handed out, and to whom.
+fn cards(cards: &[HamiCard], ctx: &SectionCtx) -> Vec<Block> {
+    if cards.is_empty() {
+        return Vec::new();
+    }
+    let mut rows: Vec<Vec<Rich>> = cards.iter().map(|card| card_row(card, ctx)).collect();
+    let more = limited(&mut rows, ctx.limits.rows, "report.json");
+    let mut blocks = vec![Block::Table {
+        caption: "Cards by HAMi's account".to_owned(),
+        columns: [
+            "Card",
+            "Node",
+            "Slots held",
+            "Memory held",
+            "Compute held",
+            "Held by",
+            "Where it stands",
+        ]
+        .map(Rich::from)
+        .into(),
+        rows,
+        titled: true,
+        row_heads: false,
+    }];
+    blocks.extend(more);
+    blocks
+}
+
+fn card_row(card: &HamiCard, ctx: &SectionCtx) -> Vec<Rich> {
+    const HOLDERS: usize = 4;
+    let mut name = Rich::new().code(card.uuid.clone()).text(" ");
+    name = if card.healthy {
+        name.text(card.kind.clone())
+    } else {
+        name.text(format!("{}, ", card.kind)).strong("not healthy")
+    };
+    let mut holders = Rich::new();
+    for (nth, holder) in card.holders.iter().take(HOLDERS).enumerate() {
+        holders = holders
+            .text(if nth == 0 { "" } else { ", " })
+            .code(holder.clone());
+    }
+    if card.holders.len() > HOLDERS {
+        holders = holders.text(format!(" and {} more", card.holders.len() - HOLDERS));
+    }
+    if card.holders.is_empty() {
+        holders = Rich::from("no pod");
+    }
+    let place = card.place.as_ref();
+    vec![
+        name,
+        Rich::new().code(card.node.clone()),
+        Rich::from(format!("{} of {}", card.slots_held, card.slots)),
+        Rich::from(format!(
+            "{} of {}",
+            gib(card.memory_held_mib),
+            gib(card.memory_mib)
+        )),
+        Rich::from(format!("{} of {} %", card.cores_held, card.cores)),
+        holders,
+        place.map_or_else(Rich::new, |place| ctx.place(Rich::new(), place)),
+    ]
+}
+
+/// MiB as GiB with one digit.
+fn gib(mib: i64) -> String {
+    let sign = if mib < 0 { "-" } else { "" };
+    let mib = mib.unsigned_abs();
+    format!("{sign}{}.{} GiB", mib / 1024, mib % 1024 * 10 / 1024)
 }
 
 fn components(state: &State, ctx: &SectionCtx) -> Vec<Block> {
@@ -116,9 +225,18 @@ fn components(state: &State, ctx: &SectionCtx) -> Vec<Block> {
                 rows.push(unseen(label));
             }
         }
-        for label in ["Webhook", "Monitor"] {
-            rows.push(unseen(label));
-        }
+        rows.push(vec![
+            Rich::from("Webhook"),
+            Rich::from("answered by the scheduler's pod; whether it is registered was not read"),
+            Rich::from("the scheduler's"),
+            Rich::new(),
+        ]);
+        rows.push(vec![
+            Rich::from("Monitor"),
+            Rich::from("a container of the device plugin's pods; not looked at by itself"),
+            Rich::from("the device plugin's"),
+            Rich::new(),
+        ]);
     }
     if rows.is_empty() {
         return vec![Block::paragraph(
@@ -209,12 +327,11 @@ fn issues(analysis: &Analysis) -> Vec<Block> {
 }
 
 fn remediation(incident: &crate::model::Incident) -> Block {
-    if incident.remedy.steps.is_empty() {
+    let items = plan::of(incident).steps;
+    if items.is_empty() {
         return Block::paragraph("No fix is known here for this cause.");
     }
-    Block::Steps {
-        items: super::sections::resolution::steps(&incident.remedy.steps),
-    }
+    Block::Steps { items }
 }
 
 fn allocation(state: &State) -> Vec<Block> {
@@ -226,7 +343,7 @@ fn allocation(state: &State) -> Vec<Block> {
     let rows = state.allocation.iter().map(|row| {
         let memory = row.memory_mib.map_or_else(
             || "not said".to_owned(),
-            |mib| format!("{}.{} GiB", mib / 1024, mib % 1024 * 10 / 1024),
+            |mib| gib(i64::try_from(mib).unwrap_or(i64::MAX)),
         );
         vec![
             Rich::new().code(row.namespace.clone()),

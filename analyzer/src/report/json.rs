@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{RenderError, escape};
+use crate::model::fix::Fix;
 use crate::model::state::State;
 use crate::model::{
     Analysis, Benign, ChainLink, Considered, Coverage, Digest, EnvironmentItem, Evidence, Figure,
@@ -69,6 +70,7 @@ struct IncidentJson<'a> {
     tables: &'a [Table],
     figures: &'a [Figure],
     remedy: &'a Remedy,
+    fix: Option<&'a Fix>,
     references: &'a [String],
 }
 
@@ -231,6 +233,7 @@ fn incident(incident: &Incident) -> IncidentJson<'_> {
         tables: &incident.tables,
         figures: &incident.figures,
         remedy: &incident.remedy,
+        fix: incident.fix.as_ref(),
         references: &incident.references,
     }
 }

@@ -1,5 +1,6 @@
 //! The one pass over a bundle: routes every entry to its parser and every line to the patterns.
 
+mod again;
 mod clean;
 mod faults;
 pub mod kube_list;

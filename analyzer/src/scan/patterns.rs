@@ -111,6 +111,8 @@ pub struct Hit {
     pub last: Option<DateTime<Utc>>,
     /// How many.
     pub count: u64,
+    /// Other entries that hold alike ones.
+    pub also: BTreeSet<String>,
 }
 
 impl Hit {
@@ -124,6 +126,10 @@ impl Hit {
         self.count = self.count.saturating_add(later.count);
         self.at = earliest(self.at, later.at);
         self.last = self.last.max(later.last);
+        self.also.extend(later.also.iter().cloned());
+        if later.place.path != self.place.path {
+            self.also.insert(later.place.path.clone());
+        }
     }
 }
 
@@ -370,6 +376,7 @@ impl Patterns {
                 at: line.at,
                 last: line.at,
                 count: 1,
+                also: BTreeSet::new(),
             };
             counts.add(hit, &mut found.hits);
         }
@@ -395,6 +402,7 @@ impl Patterns {
                 at: said.at,
                 last: said.at,
                 count: said.count,
+                also: BTreeSet::new(),
             })
         });
         matching.collect()

@@ -7,7 +7,7 @@ pub(super) use script::beside;
 
 use std::path::{Path, PathBuf};
 
-use super::change::{Applied, Change};
+use super::change::Change;
 use super::proofs::Fix;
 use crate::model::Input;
 
@@ -41,7 +41,7 @@ pub fn write(input: &Input, fixes: &mut [Fix], folder: &Path) -> std::io::Result
         let script = own.join("apply.sh");
         put(&script, &script::apply(fix), &mut written)?;
         executable(&script)?;
-        for (path, diff) in differences(fix) {
+        for (path, diff) in fix.differences() {
             put(
                 &own.join(format!("{}.diff", safe_name(&path))),
                 &diff,
@@ -66,35 +66,6 @@ fn executable(path: &Path) -> std::io::Result<()> {
 fn as_yaml(changes: &[Change]) -> String {
     let list = serde_json::json!({ "changes": changes });
     serde_saphyr::to_string(&list).unwrap_or_default()
-}
-
-/// Captured against changed, entry by entry.
-fn differences(fix: &mut Fix) -> Vec<(String, String)> {
-    let proof = match (&mut fix.narrower, &mut fix.proof) {
-        (Some(proof), _) | (None, Ok(proof)) => proof,
-        (None, Err(_)) => return Vec::new(),
-    };
-    let mut paths: Vec<String> = proof
-        .applied
-        .iter()
-        .flat_map(|one: &Applied| one.changed.clone())
-        .collect();
-    paths.sort();
-    paths.dedup();
-    let mut all = Vec::new();
-    for path in paths {
-        let before = proof.state.before(&path).unwrap_or_default();
-        let after = proof.state.now(&path).unwrap_or_default();
-        let diff = similar::TextDiff::from_lines(&before, &after);
-        let text = diff
-            .unified_diff()
-            .header(&format!("captured/{path}"), &format!("changed/{path}"))
-            .to_string();
-        if !text.is_empty() {
-            all.push((path, text));
-        }
-    }
-    all
 }
 
 /// A name that is one plain path segment and one plain shell word, whatever the bundle says.

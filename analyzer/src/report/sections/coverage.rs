@@ -47,18 +47,7 @@ pub(super) fn warning(analysis: &Analysis) -> Option<Block> {
             .say(&words::sentence(why))
             .text(" ");
     }
-    let gaps = analysis
-        .coverage
-        .iter()
-        .filter(|source| is_gap(source))
-        .count();
-    if gaps > 0 {
-        let all = words::count(analysis.coverage.len() as u64, "source");
-        text = text
-            .text(format!("{gaps} of {all} incomplete: see "))
-            .jump("Coverage", "coverage")
-            .text(".");
-    }
+    text = text.join(gaps_in_short(analysis));
     if text.is_empty() {
         return None;
     }
@@ -67,6 +56,39 @@ pub(super) fn warning(analysis: &Analysis) -> Option<Block> {
         title: "What limits this report".to_owned(),
         text,
     })
+}
+
+/// The gaps that leave a cause open by name, the others as a number.
+fn gaps_in_short(analysis: &Analysis) -> Rich {
+    const SHOWN: usize = 4;
+    let all = analysis.coverage.len();
+    let gaps: Vec<&Coverage> = analysis.coverage.iter().filter(|one| is_gap(one)).collect();
+    let (open, rest): (Vec<&Coverage>, Vec<&Coverage>) = gaps
+        .into_iter()
+        .partition(|source| !source.so_we_cannot_say.is_empty());
+    let mut text = Rich::new();
+    if open.is_empty() && rest.is_empty() {
+        return text;
+    }
+    for (nth, source) in open.iter().take(SHOWN).enumerate() {
+        let causes = words::count(source.so_we_cannot_say.len() as u64, "cause");
+        text = text
+            .text(if nth == 0 { "" } else { "; " })
+            .say(&source.title)
+            .text(format!(" ({}): {causes} not checked", source.outcome));
+    }
+    if open.len() > SHOWN {
+        text = text.text(format!("; {} more sources", open.len() - SHOWN));
+    }
+    if !rest.is_empty() {
+        let number = rest.len();
+        text = text.text(if open.is_empty() {
+            format!("{number} of {all} sources have parts missing, and no cause depended on them")
+        } else {
+            format!("; {number} more with parts missing that no cause depended on")
+        });
+    }
+    text.text(". See ").jump("Coverage", "coverage").text(".")
 }
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
@@ -107,11 +129,19 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 
 fn gap(source: &Coverage) -> Vec<Rich> {
     const SHOWN: usize = 6;
-    let mut why = Rich::prose(&words::sentence(
-        source.why.as_deref().unwrap_or("no reason was recorded"),
-    ));
+    let reason = source.why.as_deref().filter(|why| !why.trim().is_empty());
+    // What is missing says its own reasons.
+    let reason = reason.or(source
+        .missing
+        .is_empty()
+        .then_some("no reason was recorded"));
+    let mut why = Rich::prose(&words::sentence(reason.unwrap_or_default()));
     if !source.missing.is_empty() {
-        why = why.text(" Missing: ");
+        why = why.text(if reason.is_some() {
+            " Missing: "
+        } else {
+            "Missing: "
+        });
         for (index, part) in source.missing.iter().take(SHOWN).enumerate() {
             why = why
                 .text(if index == 0 { "" } else { "; " })

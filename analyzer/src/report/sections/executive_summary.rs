@@ -116,12 +116,22 @@ fn plain(analysis: &Analysis) -> Option<Rich> {
     if let (Some(since), Some(now)) = (since, analysis.reference_time)
         && now >= since
     {
-        text = format!("{text}, the longest for {}", words::span(now - since));
+        let which = if impact.workloads.len() == 1 {
+            ""
+        } else {
+            "the longest "
+        };
+        text = format!("{text}, {which}for {}", words::span(now - since));
     }
     let wanted = get("gpus_wanted");
     if wanted > 0 {
         text = format!(
-            "{text}; together they wait for {}",
+            "{text}; {} for {}",
+            if impact.workloads.len() == 1 {
+                "it waits"
+            } else {
+                "together they wait"
+            },
             words::count(wanted, "GPU")
         );
     }

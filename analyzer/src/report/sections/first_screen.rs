@@ -3,7 +3,7 @@
 use super::SectionCtx;
 use crate::model::{Analysis, Impact, Incident, Verdict};
 use crate::report::blocks::{Block, Rich};
-use crate::report::{escape, words};
+use crate::report::{escape, fill_in, plan, words};
 
 /// One line of the status table.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -70,47 +70,52 @@ pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(note);
     }
     if let Some(first) = analysis.incidents.first() {
-        blocks.extend(in_short(first));
+        blocks.extend(in_short(first, analysis));
     }
     blocks
 }
 
 /// The commands of the fix and the first check, for a reader who has two minutes.
-fn in_short(incident: &Incident) -> Vec<Block> {
-    let remedy = &incident.remedy;
+fn in_short(incident: &Incident, analysis: &Analysis) -> Vec<Block> {
+    let plan = plan::of(incident);
     let mut lines = Vec::new();
-    for (nth, step) in remedy.steps.iter().enumerate() {
-        lines.push(format!("# {}. {}", nth + 1, first_sentence(&step.text)));
-        lines.extend(
-            step.command
-                .as_ref()
-                .map(|command| command.trim().to_owned()),
-        );
+    for (nth, step) in plan.steps.iter().enumerate() {
+        lines.push(format!(
+            "# {}. {}",
+            nth + 1,
+            first_sentence(&step.text.plain())
+        ));
+        lines.extend(step.command.clone());
     }
-    let check = remedy.verify.iter().find(|step| step.command.is_some());
+    let verify = plan::steps(&incident.remedy.verify);
+    let check = verify.iter().find(|step| step.command.is_some());
     if let Some(step) = check.filter(|_| !lines.is_empty()) {
-        lines.push(format!("# Check: {}", first_sentence(&step.text)));
-        lines.extend(
-            step.command
-                .as_ref()
-                .map(|command| command.trim().to_owned()),
-        );
+        lines.push(format!("# Check: {}", first_sentence(&step.text.plain())));
+        lines.extend(step.command.clone());
     }
-    let commands = remedy.steps.iter().any(|step| step.command.is_some());
+    let commands = plan.steps.iter().any(|step| step.command.is_some());
     if !commands || incident.verdict > Verdict::Likely {
         return Vec::new();
     }
+    let files = if plan.files.is_empty() {
+        " Why and the dry run stand under "
+    } else {
+        " Why, the files and the dry run stand under "
+    };
     let text = Rich::new()
         .strong("The fix in short.")
-        .text(" Why, the files and the dry run stand under ")
+        .text(files)
         .jump("Resolution Process", "resolution")
         .text("; nothing of it was run.");
-    vec![
+    let mut blocks = vec![
         Block::paragraph(text),
         Block::Command {
             command: lines.join("\n"),
         },
-    ]
+    ];
+    let shown: Vec<_> = plan.steps.iter().chain(check).cloned().collect();
+    blocks.extend(fill_in::note(&shown, incident, analysis));
+    blocks
 }
 
 /// The first sentence of a text, on one line.
@@ -159,7 +164,9 @@ fn standing(analysis: &Analysis) -> Rich {
     let mut text = Rich::new()
         .verdict(first.verdict)
         .text(format!(" · {}", words::standing(first)));
-    if !first.remedy.steps.is_empty() {
+    if let Some(fix) = super::replayed::in_short(first.fix.as_ref()) {
+        text = text.text(format!(" · {fix}"));
+    } else if !first.remedy.steps.is_empty() {
         text = text.text(" · fix described below, not applied");
     }
     let more = analysis.incidents.len() - 1;
@@ -208,6 +215,14 @@ pub(crate) fn counted(impact: &Impact) -> Vec<String> {
             continue;
         };
         parts.push(match whole {
+            // That none is affected says little where single pods are.
+            "gpu_nodes" if part_count == 0 => continue,
+            // Shared cards are handed out in more pieces than there are.
+            "gpus" if part_count > all => format!(
+                "{} allocatable on {}",
+                words::count(part_count, "GPU share"),
+                words::count(all, "GPU")
+            ),
             "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
             _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
@@ -304,7 +319,7 @@ fn do_now(analysis: &Analysis) -> Rich {
             .text("no fix is known for this cause here; see ")
             .jump("Next Steps", "next-steps");
     } else {
-        let steps = words::count(first.remedy.steps.len() as u64, "step");
+        let steps = words::count(plan::of(first).steps.len() as u64, "step");
         text = text.say(&words::clause(&first.remedy.title));
         text = text
             .text(format!(" ({steps}, "))

@@ -22,7 +22,8 @@ mod mitigation;
 mod next_steps;
 mod prevention;
 mod problem_statement;
-pub(crate) mod resolution;
+pub(crate) mod replayed;
+mod resolution;
 mod root_cause;
 mod state;
 mod timeline;
@@ -99,11 +100,11 @@ impl SectionCtx {
         };
         for (index, incident) in analysis.incidents.iter().enumerate() {
             ctx.number(&format!("e{}", index + 1), &incident.evidence);
-            for (nth, symptom) in incident.symptoms.iter().enumerate() {
-                ctx.number(&format!("s{}-{}", index + 1, nth + 1), &symptom.evidence);
-            }
             for (nth, observation) in incident.observations.iter().enumerate() {
                 ctx.number(&format!("o{}-{}", index + 1, nth + 1), &observation.lines);
+            }
+            for (nth, symptom) in incident.symptoms.iter().enumerate() {
+                ctx.number(&format!("s{}-{}", index + 1, nth + 1), &symptom.evidence);
             }
         }
         ctx
@@ -147,16 +148,25 @@ impl SectionCtx {
         let (shown, rest): (Vec<_>, Vec<_>) = chosen
             .into_iter()
             .partition(|(index, _)| *index < self.limits.evidence);
-        let items: Vec<ExcerptItem> = shown
-            .iter()
-            .map(|(index, line)| ExcerptItem {
+        let mut items: Vec<ExcerptItem> = Vec::new();
+        for (index, line) in shown {
+            let place = line.place.to_string();
+            let text = escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned();
+            // Several signals may stand on one line; a reader wants to see it once.
+            if items
+                .iter()
+                .any(|known| known.place == place && known.text == text)
+            {
+                continue;
+            }
+            items.push(ExcerptItem {
                 anchor: format!("{prefix}-{}", index + 1),
-                place: line.place.to_string(),
-                says: Rich::prose(line.says.trim()),
+                place,
+                says: Rich::prose(without_quote(line.says.trim(), &line.text)),
                 note: words::seen(line),
-                text: escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned(),
-            })
-            .collect();
+                text,
+            });
+        }
         let mut blocks = Vec::new();
         if !items.is_empty() {
             blocks.push(Block::Excerpt { ordered, items });
@@ -168,6 +178,15 @@ impl SectionCtx {
         }
         blocks
     }
+}
+
+/// A sentence without the quoted line at its end, where that line is printed below it anyway.
+fn without_quote<'a>(says: &'a str, quoted: &str) -> &'a str {
+    let Some((head, tail)) = says.split_once(": ") else {
+        return says;
+    };
+    let same = tail.split_whitespace().eq(quoted.split_whitespace());
+    if same { head } else { says }
 }
 
 /// One sub-heading of `level` per incident if there are several, none if there is one.
@@ -222,7 +241,7 @@ mod tests {
     fn every_section_file_is_in_the_list() {
         let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/sections");
         let files = std::fs::read_dir(dir).unwrap().count();
-        // mod.rs is no section, and the first screen stands before the list.
-        assert_eq!(files - 2, SECTIONS.len());
+        // mod.rs is no section, the first screen stands before the list, `replayed` is a part of one.
+        assert_eq!(files - 3, SECTIONS.len());
     }
 }

@@ -1,0 +1,45 @@
+//! What was scanned, as if some entries held other texts: only those are read again.
+
+use super::patterns::Patterns;
+use super::sink::Sink;
+use super::{Documents, Gather, Router, Scanned};
+use crate::model::Place;
+
+impl Scanned {
+    /// The same scan with the texts of `instead` in their entries; the input is not read. None where what
+    /// those entries gave cannot be told from what others gave, so that only a new scan can say.
+    ///
+    /// What derivers added must have been taken out before.
+    pub fn again(
+        &self,
+        patterns: &Patterns,
+        router: &Router,
+        instead: &Documents,
+    ) -> Option<Scanned> {
+        let stays = |path: &str| !instead.contains_key(path);
+        let shared = self.hits.iter().any(|hit| {
+            let mut paths = hit.also.iter().chain([&hit.place.path]);
+            !hit.also.is_empty() && paths.any(|path| !stays(path))
+        });
+        if shared || !self.origins.is_empty() {
+            return None;
+        }
+        let mut gather = Gather::new(patterns, router);
+        gather.facts = self.facts.kept(&|place: &Place| stays(&place.path));
+        let hits = self.hits.iter().filter(|hit| stays(&hit.place.path));
+        gather.hits = hits.cloned().collect();
+        let documents = self.documents.iter().filter(|(path, _)| stays(path));
+        gather.documents = documents.map(|(a, b)| (a.clone(), b.clone())).collect();
+        gather.kept = gather.documents.values().map(String::len).sum();
+        let paths = self.paths.iter().filter(|path| stays(path));
+        gather.paths = paths.cloned().collect();
+        let sink = Sink { patterns, router };
+        for (path, text) in instead {
+            if let Some((path, out)) = sink.text(path, text) {
+                gather.entry(&path, vec![out]);
+            }
+        }
+        gather.paths.sort();
+        Some(gather.finish(self.summary.clone()))
+    }
+}
