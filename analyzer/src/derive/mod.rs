@@ -12,7 +12,7 @@ mod scheduling;
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
-use crate::scan::{Documents, Scanned};
+use crate::scan::{Documents, Scanned, joined};
 
 /// What a deriver reads.
 pub struct Known<'a> {
@@ -87,5 +87,6 @@ pub fn run(scanned: &mut Scanned) {
         }
     }
     pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
+    joined::lead_home(&scanned.homes, &mut scanned.facts, &mut scanned.problems);
     scanned.facts.sort();
 }
