@@ -13,6 +13,7 @@ mod determinism;
 mod diff;
 mod fix;
 mod handover;
+mod joined;
 mod machines;
 mod markdown;
 mod real_node;
