@@ -16,6 +16,7 @@ mod nodes;
 mod nvidia_smi;
 mod pod_state;
 mod pods;
+mod probe;
 mod proc_driver;
 mod scheduling;
 mod sysctl;
@@ -183,6 +184,7 @@ pub static PARSERS: &[&Parser] = &[
     &node_json::CONTAINERD,
     &node_json::FILES,
     &nvidia_smi::PARSER,
+    &probe::PARSER,
     &proc_driver::PARSER,
     &sysctl::PARSER,
     &logs::POD_LOGS,
