@@ -14,6 +14,7 @@ mod logs;
 mod node_json;
 mod nodes;
 mod nvidia_smi;
+mod nvml;
 mod pod_state;
 mod pods;
 mod probe;
@@ -184,6 +185,7 @@ pub static PARSERS: &[&Parser] = &[
     &node_json::CONTAINERD,
     &node_json::FILES,
     &nvidia_smi::PARSER,
+    &nvml::PARSER,
     &probe::PARSER,
     &proc_driver::PARSER,
     &sysctl::PARSER,

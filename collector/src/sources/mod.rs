@@ -17,6 +17,7 @@ pub mod kubelet_config;
 pub mod network;
 pub mod nvidia_driver;
 pub mod nvidia_smi;
+pub mod nvml;
 pub mod packages;
 pub mod probe;
 pub mod processes;
