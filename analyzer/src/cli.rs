@@ -49,9 +49,13 @@ pub struct RuleArgs {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Bundle, unpacked bundle, folder of evidence, text file, or `-` for pasted text.
+    /// Bundle, unpacked bundle, folder of bundles or of evidence, text file, or `-` for pasted text. Bundles of
+    /// several nodes of one cluster are analysed as one.
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
+    /// Take bundles that do not say which cluster they are of as one cluster's.
+    #[arg(long)]
+    pub join: bool,
     /// Folder to write to; made if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
@@ -89,9 +93,13 @@ pub enum ReportFormat {
 /// Arguments of `diagnose`.
 #[derive(Debug, Args)]
 pub struct DiagnoseArgs {
-    /// Bundle, unpacked bundle, folder of evidence, text file, or `-` for pasted text.
+    /// Bundle, unpacked bundle, folder of bundles or of evidence, text file, or `-` for pasted text. Bundles of
+    /// several nodes of one cluster are analysed as one.
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
+    /// Take bundles that do not say which cluster they are of as one cluster's.
+    #[arg(long)]
+    pub join: bool,
     /// Output.
     #[arg(long, default_value = "text")]
     pub format: DiagnoseFormat,

@@ -13,6 +13,7 @@ use crate::cli::{
 use crate::compare;
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::fix;
+use crate::join::{self, Unit};
 use crate::model::Analysis;
 use crate::progress::Progress;
 use crate::report::{self, Format, own};
@@ -103,7 +104,8 @@ fn report(
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     let options = options(args)?;
-    let folders = folders(args)?;
+    let units = units(&args.inputs, args.join, errors)?;
+    let folders = folders(&units, &args.output)?;
     for folder in &folders {
         report::check_output_dir(folder)?;
     }
@@ -118,8 +120,8 @@ fn report(
             ReportFormat::Json => Format::Json,
         })
         .collect();
-    for (input, folder) in args.inputs.iter().zip(&folders) {
-        let analysis = analyze_by(&fix::shown::analyze, &analyzer, input, terminal)?;
+    for (unit, folder) in units.iter().zip(&folders) {
+        let analysis = analyze_unit(&fix::shown::analyze, &analyzer, unit, terminal)?;
         let written = report::write_reports(&analysis, folder, &formats, "report", &options)?;
         writeln!(out, "{}", headline(&analysis))?;
         for file in written {
@@ -144,25 +146,28 @@ fn options(args: &ReportArgs) -> anyhow::Result<report::Options> {
     })
 }
 
-/// The folder of each input: the output folder itself, or one below it for each of several inputs.
-fn folders(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
-    if args.inputs.len() == 1 {
-        return Ok(vec![args.output.clone()]);
+/// What is analysed as one; sentences about what stays apart go to `errors`.
+fn units(inputs: &[PathBuf], anyway: bool, errors: &mut dyn Write) -> anyhow::Result<Vec<Unit>> {
+    let grouped = join::group(inputs, anyway);
+    for note in &grouped.notes {
+        writeln!(errors, "note: {note}")?;
+    }
+    Ok(grouped.units)
+}
+
+/// The folder of each analysis: the output folder itself, or one below it for each of several.
+fn folders(units: &[Unit], output: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if units.len() == 1 {
+        return Ok(vec![output.to_owned()]);
     }
     let mut folders: Vec<PathBuf> = Vec::new();
-    for (index, input) in args.inputs.iter().enumerate() {
-        let name = input
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        let name = name
-            .filter(|_| input.as_os_str() != "-")
-            .unwrap_or_else(|| "pasted".to_owned());
-        let folder = args.output.join(name.trim_end_matches(".tar.gz"));
+    for unit in units {
+        let folder = output.join(unit.name());
         if let Some(other) = folders.iter().position(|known| *known == folder) {
             bail!(
                 "the reports of {} and {} would both be written to {}; rename one, or run twice with different -o",
-                args.inputs[other].display(),
-                args.inputs[index].display(),
+                units[other].input().display(),
+                unit.input().display(),
                 folder.display()
             );
         }
@@ -212,15 +217,16 @@ fn diagnose(
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     let document = matches!(args.format, DiagnoseFormat::Sarif | DiagnoseFormat::Junit);
-    if document && args.inputs.len() > 1 {
+    let units = units(&args.inputs, args.join, errors)?;
+    if document && units.len() > 1 {
         bail!(
             "SARIF and JUnit are one document an input; run it once for each of the {} inputs",
-            args.inputs.len()
+            units.len()
         );
     }
     let (analyzer, mut exit) = analyzer(&args.rules, errors)?;
-    for input in &args.inputs {
-        let analysis = analyze(&analyzer, input, terminal)?;
+    for unit in &units {
+        let analysis = analyze_unit(&Analyzer::analyze, &analyzer, unit, terminal)?;
         match args.format {
             DiagnoseFormat::Text if terminal.colour => {
                 write!(out, "{}", report::render_colour(&analysis))?;
@@ -275,13 +281,27 @@ fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow:
     Ok(exit)
 }
 
-/// Analyses a bundle or folder, and loose text: a text file, or standard input as `-`.
-fn analyze(analyzer: &Analyzer, input: &Path, terminal: Terminal) -> anyhow::Result<Analysis> {
-    analyze_by(&Analyzer::analyze, analyzer, input, terminal)
+/// How one input becomes an analysis: with what its fixes would do, or without.
+type Analyze = dyn Fn(&Analyzer, &Path) -> Result<Analysis, AnalyzeError>;
+
+fn analyze_unit(
+    alone: &Analyze,
+    analyzer: &Analyzer,
+    unit: &Unit,
+    terminal: Terminal,
+) -> anyhow::Result<Analysis> {
+    match unit {
+        Unit::Alone(input) => analyze(alone, analyzer, input, terminal),
+        Unit::Joined(members) => {
+            let _progress = terminal.progress.then(|| Progress::start(unit.input()));
+            Ok(analyzer.analyze_joined(members)?)
+        }
+    }
 }
 
-fn analyze_by(
-    analyze: &dyn Fn(&Analyzer, &Path) -> Result<Analysis, AnalyzeError>,
+/// Analyses a bundle or folder, and loose text: a text file, or standard input as `-`.
+fn analyze(
+    analyze: &Analyze,
     analyzer: &Analyzer,
     input: &Path,
     terminal: Terminal,
@@ -460,6 +480,16 @@ fn cat(args: &CatArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::R
         out.write_all(text)?;
         writeln!(out)?;
         return Ok(Exit::Done);
+    }
+    if let Some((node, rest)) = args.path.split_once(':')
+        && casefile_bundle::list(&args.input, &Limits::default())?
+            .0
+            .header
+            .is_some_and(|header| header.node == node)
+    {
+        let path = rest.to_owned();
+        let input = args.input.clone();
+        return cat(&CatArgs { input, path }, out, errors);
     }
     writeln!(
         errors,

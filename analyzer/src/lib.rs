@@ -13,6 +13,7 @@ pub mod facts;
 pub mod firewall;
 pub mod fix;
 pub mod gpu;
+pub mod join;
 pub mod loose;
 pub mod model;
 pub mod parsers;

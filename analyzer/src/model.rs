@@ -412,6 +412,23 @@ pub struct Input {
     pub entries: u64,
     /// Bytes read, inflated.
     pub bytes: u64,
+    /// The bundles of a joined analysis, by node; empty for one input. Paths that start with `<node>:` lie in
+    /// that node's bundle.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bundles: Vec<JoinedBundle>,
+}
+
+/// One of several bundles of a cluster that were analysed as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct JoinedBundle {
+    /// Node that it was taken on.
+    pub node: String,
+    /// File or folder name, without its directory.
+    pub name: String,
+    /// End of collection.
+    pub finished: Option<DateTime<Utc>>,
+    /// No manifest at the end: the file is cut.
+    pub cut_short: bool,
 }
 
 /// A fact about the environment, for the report's environment table.

@@ -5,6 +5,7 @@
 
 use casefile_bundle::{Outcome, Summary};
 
+use crate::join::Member;
 use crate::model::Coverage;
 use crate::scan::pasted::Origins;
 
@@ -16,6 +17,13 @@ pub struct Source {
     pub title: &'static str,
     /// Entries that it writes, by prefix or, with `*`, by a glob over one segment.
     pub entries: &'static [&'static str],
+}
+
+impl Source {
+    /// Whether it tells of the cluster, so that any node's bundle may hold it.
+    pub fn is_of_cluster(&self) -> bool {
+        !self.entries.iter().any(|entry| entry.starts_with("nodes/"))
+    }
 }
 
 /// All sources that rules may need, in the order of the report.
@@ -138,6 +146,37 @@ impl Availability {
         Self { coverage, there }
     }
 
+    /// The same for the bundles of a cluster's nodes: one that could ask the cluster suffices for what is the
+    /// cluster's, but what is a node's must be there of every node.
+    pub fn joined(members: &[Member]) -> Self {
+        let of = |member: &Member| {
+            let paths: Vec<String> = member.paths.iter().cloned().collect();
+            Self::of(&member.summary, &paths)
+        };
+        let mut each: Vec<(&str, Self)> = members
+            .iter()
+            .map(|member| (member.node.as_str(), of(member)))
+            .collect();
+        each.sort_by_key(|(node, _)| *node);
+        let have = |source: &Source| {
+            let mut those = each.iter().map(|(_, one)| one.has(source.id));
+            if source.is_of_cluster() {
+                those.any(|has| has)
+            } else {
+                those.all(|has| has)
+            }
+        };
+        let there = SOURCES
+            .iter()
+            .filter(|source| have(source))
+            .map(|source| source.id)
+            .collect();
+        Self {
+            there,
+            coverage: joined_rows(&each),
+        }
+    }
+
     /// Whether the source was collected, at least in part.
     pub fn has(&self, source: &str) -> bool {
         self.there.contains(&source)
@@ -166,6 +205,58 @@ impl Availability {
     pub fn into_coverage(self) -> Vec<Coverage> {
         self.coverage
     }
+}
+
+/// Rows of several bundles: the best of what is the cluster's; what is a node's once for all nodes of which
+/// the same is to be said.
+fn joined_rows(each: &[(&str, Availability)]) -> Vec<Coverage> {
+    let mut order: Vec<&str> = Vec::new();
+    for row in each.iter().flat_map(|(_, one)| &one.coverage) {
+        if !order.contains(&row.source.as_str()) {
+            order.push(&row.source);
+        }
+    }
+    let mut rows = Vec::new();
+    for source in order {
+        let of = |one: &'_ Availability| {
+            one.coverage
+                .iter()
+                .find(|row| row.source == source)
+                .cloned()
+        };
+        let mut all: Vec<(&str, Coverage)> = each
+            .iter()
+            .filter_map(|(node, one)| Some((*node, of(one)?)))
+            .collect();
+        if find(source).is_some_and(Source::is_of_cluster) {
+            all.sort_by_key(|(_, row)| rank(&row.outcome));
+            all.truncate(1);
+        }
+        let mut alike: Vec<(Vec<&str>, Coverage)> = Vec::new();
+        for (node, row) in all {
+            match alike.iter_mut().find(|(_, known)| *known == row) {
+                Some((nodes, _)) => nodes.push(node),
+                None => alike.push((vec![node], row)),
+            }
+        }
+        let several = alike.len() > 1;
+        rows.extend(alike.into_iter().map(|(nodes, mut row)| {
+            if several {
+                row.title = format!("{} on {}", row.title, nodes.join(", "));
+            }
+            row
+        }));
+    }
+    rows
+}
+
+/// The order of outcomes, the fullest first.
+fn rank(outcome: &str) -> usize {
+    const ORDER: [&str; 5] = ["collected", "partial", "unknown", "skipped", "failed"];
+    ORDER
+        .iter()
+        .position(|one| *one == outcome)
+        .unwrap_or(ORDER.len())
 }
 
 /// Sources that only the bundle knows (of a newer collector) are shown as it states them.

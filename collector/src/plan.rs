@@ -84,12 +84,11 @@ pub fn not_wanted(source: &Source, options: &Options) -> Option<String> {
     if options.skip.contains(source.id) {
         return Some("named by --skip".to_owned());
     }
-    if source.id == sources::probe::SOURCE.id && !options.probe && !options.only.contains(source.id)
-    {
-        return Some("not asked for: --probe asks for it".to_owned());
-    }
-    if source.id == sources::cluster_node_logs::SOURCE.id && options.node_logs.is_empty() {
-        return Some("not asked for: --node-logs NODE asks for it".to_owned());
+    let opt_in = sources::OPT_IN
+        .iter()
+        .find(|one| one.source.id == source.id);
+    if let Some(one) = opt_in.filter(|one| !(one.asked)(options)) {
+        return Some(format!("not asked for: {} asks for it", one.by));
     }
     if options.cluster_only && source.scope != Scope::Cluster {
         return Some("--cluster-only leaves out this machine".to_owned());

@@ -63,7 +63,7 @@ plant_programs() {
   for name in nvidia-container-runtime nvidia-container-runtime.cdi nvidia-container-runtime.legacy; do
     cp "$binaries/casefile-standin" "$root/usr/local/nvidia/toolkit/$name"
   done
-  for name in casefile-collector casefile-story casefile-cri casefile-packet; do
+  for name in casefile-collector casefile-story casefile-cri casefile-packet casefile-dns; do
     [ ! -e "$binaries/$name" ] || cp "$binaries/$name" "$root/usr/local/bin/"
   done
 }

@@ -1,8 +1,7 @@
 //! Whether two bundles belong to one site, and are in order.
 
-use serde_json::Value;
-
 use crate::fix::captured::Captured;
+use crate::join::cluster_uid;
 use crate::model::Analysis;
 
 /// What speaks against comparing the two.
@@ -66,13 +65,7 @@ pub(super) fn warnings(
 
 /// The uid of the namespace kube-system, which stands for the cluster.
 fn cluster(state: &mut Captured) -> Option<String> {
-    let list: Value =
-        serde_json::from_str(&state.before("cluster-resources/namespaces.json")?).ok()?;
-    let items = list.get("items")?.as_array()?;
-    let own = items.iter().find(|item| {
-        item.pointer("/metadata/name").and_then(Value::as_str) == Some("kube-system")
-    })?;
-    Some(own.pointer("/metadata/uid")?.as_str()?.to_owned())
+    cluster_uid(&state.before("cluster-resources/namespaces.json")?)
 }
 
 fn boot(state: &mut Captured) -> Option<String> {

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
-use crate::scan::{Documents, Scanned};
+use crate::scan::{Documents, Scanned, joined};
 
 /// What a deriver reads.
 pub struct Known<'a> {
@@ -115,6 +115,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
         }
     }
     pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
+    joined::lead_home(&scanned.homes, &mut scanned.facts, &mut scanned.problems);
     scanned.facts.sort();
     added
 }

@@ -12,7 +12,10 @@ pub(super) fn complete(
     differential: &[Considered],
     assessments: &[Assessment<'_>],
 ) -> Vec<Coverage> {
-    for row in &mut coverage {
+    // Of several nodes one may have the source that another lacks.
+    let lacks =
+        |row: &&mut Coverage| !matches!(row.outcome.as_str(), "collected" | "partial" | "unknown");
+    for row in coverage.iter_mut().filter(lacks) {
         let unchecked = assessments.iter().filter(|one| {
             one.verdict == Some(Verdict::NotChecked) && one.missing.contains(&row.source.as_str())
         });

@@ -10,6 +10,7 @@ mod standing;
 mod state;
 mod tables;
 mod timeline;
+mod together;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +21,7 @@ use casefile_bundle::{Form, OpenError, Summary};
 use chrono::{DateTime, Utc};
 
 use crate::derive;
+use crate::join::Member;
 pub use tables::names as table_names;
 
 use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed};
@@ -27,7 +29,7 @@ use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
-use crate::scan::{self, Documents, Router, Scanned};
+use crate::scan::{self, Documents, Router, Scanned, joined};
 use crate::sources::Availability;
 
 /// Why there is no analysis.
@@ -117,6 +119,20 @@ impl Analyzer {
         }
     }
 
+    /// Reads the bundles of a cluster's nodes, newest first, and diagnoses them as one.
+    pub fn analyze_joined(&self, members: &[Member]) -> Result<Analysis, AnalyzeError> {
+        let mut scanned =
+            joined::scan(members, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
+        derive::run(&mut scanned);
+        let available = Availability::joined(members);
+        let mut assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        name_nodes(&mut assessments);
+        let input = members.first().map_or(Path::new(""), |one| &one.input);
+        let mut analysis = self.conclude(input, &scanned, &assessments, available);
+        together::describe(&mut analysis.input, members);
+        Ok(analysis)
+    }
+
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
     /// said, once on the captured state alone.
     pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
@@ -188,6 +204,16 @@ impl Analyzer {
         };
         analysis.digests = cited::digests(&analysis, &scanned.summary);
         analysis
+    }
+}
+
+/// Says of each line which node it is about, where several were collected and its sentence does not.
+fn name_nodes(assessments: &mut [Assessment<'_>]) {
+    let sightings = assessments.iter_mut().flat_map(|one| one.seen.values_mut());
+    for sighting in sightings.flatten() {
+        if !sighting.node.is_empty() && !sighting.says.contains(&sighting.node) {
+            sighting.says = format!("{} (node {})", sighting.says, sighting.node);
+        }
     }
 }
 
@@ -287,5 +313,6 @@ fn describe(input: &Path, summary: &Summary) -> Input {
         cut_short: summary.cut_short,
         entries: summary.entries,
         bytes: summary.bytes,
+        bundles: Vec::new(),
     }
 }

@@ -8,6 +8,7 @@ pub mod gpu;
 pub mod kube;
 pub mod node;
 mod picture;
+pub mod probe;
 pub mod runtime;
 pub mod scheduling;
 
@@ -258,6 +259,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<kube::HelmRelease>(),
     kind::<node::Process>(),
     kind::<node::Setting>(),
+    kind::<probe::Probe>(),
     kind::<runtime::ContainerdInstance>(),
     kind::<runtime::HandlerCheck>(),
     kind::<runtime::ToolkitTarget>(),

@@ -14,8 +14,10 @@ mod logs;
 mod node_json;
 mod nodes;
 mod nvidia_smi;
+mod nvml;
 mod pod_state;
 mod pods;
+mod probe;
 mod proc_driver;
 mod scheduling;
 mod sysctl;
@@ -183,6 +185,8 @@ pub static PARSERS: &[&Parser] = &[
     &node_json::CONTAINERD,
     &node_json::FILES,
     &nvidia_smi::PARSER,
+    &nvml::PARSER,
+    &probe::PARSER,
     &proc_driver::PARSER,
     &sysctl::PARSER,
     &logs::POD_LOGS,

@@ -170,6 +170,11 @@ pub fn render_junit(analysis: &Analysis) -> String {
     junit::render(analysis)
 }
 
+/// A number with its noun, `1 bundle` or `2 bundles`.
+pub(crate) fn count_in_words(number: u64, noun: &str) -> String {
+    words::count(number, noun)
+}
+
 /// Bytes as people read them.
 pub(crate) fn size_in_words(bytes: u64) -> String {
     words::bytes(bytes)

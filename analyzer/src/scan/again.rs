@@ -33,7 +33,11 @@ impl Scanned {
         gather.kept = gather.documents.values().map(String::len).sum();
         let paths = self.paths.iter().filter(|path| stays(path));
         gather.paths = paths.cloned().collect();
-        let sink = Sink { patterns, router };
+        let sink = Sink {
+            patterns,
+            router,
+            uids: false,
+        };
         for (path, text) in instead {
             if let Some((path, out)) = sink.text(path, text) {
                 gather.entry(&path, vec![out]);

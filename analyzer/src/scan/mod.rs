@@ -3,6 +3,7 @@
 mod again;
 mod clean;
 mod faults;
+pub mod joined;
 pub mod kube_list;
 pub mod lines;
 pub mod literals;
@@ -47,6 +48,8 @@ pub struct Scanned {
     pub paths: Vec<String>,
     /// Where the pieces of loose texts stand that were given the path of a bundle's entry.
     pub origins: Origins,
+    /// In a joined analysis: which node's bundle holds each entry of the cluster.
+    pub homes: joined::Homes,
 }
 
 /// Which parser reads which entry.
@@ -99,7 +102,11 @@ pub fn scan_with(
     router: &Router,
     instead: &Documents,
 ) -> Result<Scanned, OpenError> {
-    let sink = Sink { patterns, router };
+    let sink = Sink {
+        patterns,
+        router,
+        uids: false,
+    };
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
     let mut gather = Gather::new(patterns, router);
     let mut outputs = outputs
@@ -337,6 +344,7 @@ impl<'a> Gather<'a> {
             problems: self.problems,
             paths: self.paths,
             origins: self.origins,
+            homes: joined::Homes::new(),
         }
     }
 }

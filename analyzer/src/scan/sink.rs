@@ -5,7 +5,7 @@ use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
-use super::{Router, clean, faults, kube_list};
+use super::{Router, clean, faults, joined, kube_list};
 use crate::loose;
 use crate::parsers::{Channel, Parsed, Read};
 
@@ -25,12 +25,16 @@ pub(super) struct Out {
     pub(super) kept: Vec<u8>,
     /// The entry is over the limit for being kept.
     pub(super) too_large: bool,
+    /// Objects of a list: their lines and uids, where they were asked for.
+    pub(super) uids: Vec<(u32, String)>,
 }
 
 /// Routes pieces.
 pub(super) struct Sink<'a> {
     pub(super) patterns: &'a Patterns,
     pub(super) router: &'a Router,
+    /// Several bundles may hold one object, so objects are told apart.
+    pub(super) uids: bool,
 }
 
 impl PieceSink for Sink<'_> {
@@ -57,6 +61,9 @@ impl PieceSink for Sink<'_> {
                     let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
                     out.found.hits = hits.collect();
                     out.parsed = parsed;
+                    if self.uids {
+                        out.uids = uids(piece.bytes);
+                    }
                 }
                 None => keep(piece, &mut out),
             },
@@ -101,6 +108,13 @@ impl Sink<'_> {
         };
         Some((path, self.piece(&piece)?))
     }
+}
+
+fn uids(bytes: &[u8]) -> Vec<(u32, String)> {
+    let lines = bytes.split(|byte| *byte == b'\n').zip(1u32..);
+    lines
+        .filter_map(|(line, number)| Some((number, joined::uid(line)?)))
+        .collect()
 }
 
 fn keep(piece: &Piece<'_>, out: &mut Out) {

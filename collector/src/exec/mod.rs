@@ -2,6 +2,7 @@
 //! its own process group, its output read apart and within limits, stopped when its time is up and abandoned when it
 //! cannot be stopped.
 
+pub mod carried;
 mod group;
 mod table;
 

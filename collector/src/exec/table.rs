@@ -181,6 +181,10 @@ pub static COMMANDS: &[Spec] = &[
         20,
         4 << 20,
     ),
+    Spec {
+        file: Some("nvml.json"),
+        ..slow(spec("nvml", "<program>", &["<library>"]), 20, 16 << 20)
+    },
     spec("resolvectl-status", "resolvectl", &["status", "--no-pager"]),
     slow(
         spec(

@@ -17,10 +17,12 @@ pub mod kubelet_config;
 pub mod network;
 pub mod nvidia_driver;
 pub mod nvidia_smi;
+pub mod nvml;
 pub mod packages;
 pub mod probe;
 pub mod processes;
 
+use crate::options::Options;
 use crate::source::Source;
 
 /// Every source, in the order of their ids.
@@ -44,6 +46,30 @@ pub static SOURCES: &[&Source] = &[
     &nvidia_smi::SOURCE,
     &packages::SOURCE,
     &probe::SOURCE,
+];
+
+/// A source that runs only where the user asks for it.
+pub struct OptIn {
+    /// The source.
+    pub source: &'static Source,
+    /// Whether the options ask for it.
+    pub asked: fn(&Options) -> bool,
+    /// How to ask for it.
+    pub by: &'static str,
+}
+
+/// The sources that are off by default.
+pub static OPT_IN: &[OptIn] = &[
+    OptIn {
+        source: &cluster_node_logs::SOURCE,
+        asked: |options| !options.node_logs.is_empty(),
+        by: "--node-logs NODE",
+    },
+    OptIn {
+        source: &probe::SOURCE,
+        asked: |options| options.probe || options.only.contains(probe::SOURCE.id),
+        by: "--probe",
+    },
 ];
 
 /// The source of this id.

@@ -12,6 +12,7 @@ use crate::host::{Host, Stat};
 use crate::out::Out;
 use crate::redact::Content;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::sources::nvml;
 use crate::take::{Need, Tally, copy_all};
 use crate::{outcome::Outcome, take};
 
@@ -84,7 +85,11 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     let smi = ids
         .iter()
         .filter_map(|id| Some(ctx.call(&call(ctx.exec, ctx.host, id)?)));
-    smi.chain(ctx.commands(&OTHER)).chain(files).collect()
+    let nvml = nvml::plan(ctx);
+    smi.chain(ctx.commands(&OTHER))
+        .chain(files)
+        .chain(nvml)
+        .collect()
 }
 
 fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
@@ -115,6 +120,9 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
             if !smi.absent.is_empty() || ctx.cancel.is_cancelled() {
                 break;
             }
+        }
+        if smi.taken == 0 && !smi.absent.is_empty() && !ctx.cancel.is_cancelled() {
+            nvml::ask(&ctx, &mut smi).await;
         }
         let mut around = ctx.files(surroundings).await;
         for id in OTHER {

@@ -1,13 +1,14 @@
 //! A GPU with its state, from the labels of every driver generation.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Report;
 use super::tree::Tree;
 use super::values::{count, flag, known, number, version};
 
 /// A GPU as `nvidia-smi` reports it. `None` and empty mean that it was not reported or not understood.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Card {
     /// Index in the order of `nvidia-smi`.
     pub index: Option<u64>,

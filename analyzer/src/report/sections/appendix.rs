@@ -15,6 +15,7 @@ pub(super) static SECTION: Section = Section {
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = vec![Block::heading(3, "input", "Input"), input(analysis)];
+    blocks.extend(bundles(analysis));
     blocks.push(Block::heading(3, "problems", "What could not be read"));
     blocks.extend(problems(analysis, ctx));
     blocks.push(Block::heading(3, "cited", "Entries cited in this report"));
@@ -76,7 +77,14 @@ fn input(analysis: &Analysis) -> Block {
         vec![Rich::from("Rules"), rules(analysis)],
         vec![
             Rich::from("To see a cited line"),
-            Rich::new().code(format!("casefile-analyzer cat {} PATH:LINE", input.name)),
+            Rich::new().code(format!(
+                "casefile-analyzer cat {} PATH:LINE",
+                if input.bundles.is_empty() {
+                    &input.name
+                } else {
+                    "BUNDLE"
+                }
+            )),
         ],
     ];
     let columns = vec![Rich::from("What"), Rich::from("Value")];
@@ -87,6 +95,36 @@ fn input(analysis: &Analysis) -> Block {
         titled: false,
         row_heads: true,
     }
+}
+
+/// Which bundle holds what, where several were read as one.
+fn bundles(analysis: &Analysis) -> Vec<Block> {
+    let bundles = &analysis.input.bundles;
+    if bundles.is_empty() {
+        return Vec::new();
+    }
+    let rows = bundles.iter().map(|one| {
+        let taken = one
+            .finished
+            .map_or_else(|| "not recorded".to_owned(), words::time);
+        let cut = if one.cut_short { ", cut short" } else { "" };
+        vec![
+            Rich::new().code(one.node.clone()),
+            Rich::new().code(one.name.clone()),
+            Rich::from(format!("{taken}{cut}")),
+        ]
+    });
+    let table = Block::table(
+        "Bundles that were read as one",
+        &["Node", "Bundle", "Collected until"],
+        rows.collect(),
+    );
+    let explained = Rich::from("A place that starts with ")
+        .code("NODE:")
+        .text(" or ")
+        .code("nodes/NODE/")
+        .text(" lies in the bundle of that node. Of an object that several bundles hold, the newest copy counts.");
+    vec![table, Block::paragraph(explained)]
 }
 
 fn rules(analysis: &Analysis) -> Rich {

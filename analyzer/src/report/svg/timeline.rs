@@ -9,6 +9,7 @@ use super::axis::Axis;
 use super::{Canvas, Svg, shorten};
 use crate::model::Moment;
 use crate::report::{escape, words};
+use crate::scan::joined;
 
 /// Lanes that are drawn; those of incidents and the busiest come first.
 const MAX_LANES: usize = 10;
@@ -127,7 +128,7 @@ fn draw_some(id: &str, moments: &[&Moment], title: &str) -> Svg {
 
 /// The source that an entry is, as a name for its lane: the same events, journal unit or log share one.
 pub(crate) fn source(path: &str) -> String {
-    let parts: Vec<&str> = path.split('/').collect();
+    let parts: Vec<&str> = joined::within(path).split('/').collect();
     let stem = |file: &str| {
         file.rsplit_once('.')
             .map_or(file, |(stem, _)| stem)

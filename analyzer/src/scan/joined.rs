@@ -1,0 +1,312 @@
+//! Bundles of several nodes of one cluster, read as one input.
+//!
+//! Each node's files come from its own bundle. Objects of the cluster were taken by every bundle at another
+//! moment: of one object the newest copy counts, by its uid. Their places start with `<node>:`, the node of the
+//! bundle that holds the line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use casefile_bundle::{Limits, OpenError, Outcome, Summary};
+use serde::Deserialize;
+
+use super::patterns::Patterns;
+use super::sink::{Out, Sink};
+use super::{Gather, Router, Scanned, node_of};
+use crate::facts::Facts;
+use crate::join::Member;
+use crate::model::{Place, Problem};
+use crate::parsers::Read;
+
+/// The node whose bundle holds each entry of the cluster.
+pub type Homes = BTreeMap<String, String>;
+
+/// The path of an entry inside its bundle, without the node that a joined analysis puts before it.
+pub fn within(path: &str) -> &str {
+    match path.split_once(':') {
+        Some((node, rest)) if !node.contains('/') => rest,
+        _ => path,
+    }
+}
+
+/// Reads bundles of one cluster, the newest first.
+pub(crate) fn scan(
+    members: &[Member],
+    patterns: &Patterns,
+    router: &Router,
+) -> Result<Scanned, OpenError> {
+    let mut share = Share::new(members, router);
+    let mut gather = Gather::new(patterns, router);
+    let mut problems = Vec::new();
+    for (index, member) in members.iter().enumerate() {
+        let sink = Sink {
+            patterns,
+            router,
+            uids: true,
+        };
+        let (summary, outputs) = casefile_bundle::scan(&member.input, &Limits::default(), &sink)?;
+        problems.extend(
+            summary
+                .problems
+                .iter()
+                .map(|problem| of_reader(member, problem)),
+        );
+        let mut outputs = outputs.into_iter().peekable();
+        while let Some((path, _, first)) = outputs.next() {
+            let mut pieces = vec![first];
+            while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
+                pieces.push(out);
+            }
+            if share.take(index, path.as_str(), &mut pieces) {
+                gather.entry(&path, pieces);
+            }
+        }
+        share.close();
+    }
+    gather.paths.sort();
+    gather.paths.dedup();
+    let mut scanned = gather.finish(summary(members, &share.homes));
+    scanned.problems.extend(problems);
+    lead_home(&share.homes, &mut scanned.facts, &mut scanned.problems);
+    for hit in &mut scanned.hits {
+        home(&share.homes, &mut hit.place);
+    }
+    scanned.homes = share.homes;
+    scanned.problems.sort();
+    Ok(scanned)
+}
+
+/// Puts the node of the bundle before the places of facts that were read or derived from cluster entries.
+pub(crate) fn lead_home(homes: &Homes, facts: &mut Facts, problems: &mut [Problem]) {
+    if homes.is_empty() {
+        return;
+    }
+    facts.rewrite(&mut |place, _| home(homes, place));
+    for problem in problems {
+        home(homes, &mut problem.place);
+    }
+}
+
+fn home(homes: &Homes, place: &mut Place) {
+    if let Some(node) = homes.get(&place.path) {
+        place.path = format!("{node}:{}", place.path);
+    }
+}
+
+fn of_reader(member: &Member, problem: &casefile_bundle::ReadProblem) -> Problem {
+    Problem {
+        place: Place {
+            path: String::new(),
+            line: None,
+        },
+        text: format!("{}: {problem}", member.name),
+    }
+}
+
+/// Which entry and which object is taken from which bundle.
+struct Share<'a> {
+    members: &'a [Member],
+    router: &'a Router,
+    homes: Homes,
+    /// The source of each entry, by bundle.
+    sources: Vec<BTreeMap<&'a str, &'a str>>,
+    /// Objects taken from the bundles before this one, and from this one.
+    known: BTreeSet<String>,
+    new: BTreeSet<String>,
+}
+
+impl<'a> Share<'a> {
+    fn new(members: &'a [Member], router: &'a Router) -> Self {
+        Self {
+            members,
+            router,
+            homes: Homes::new(),
+            sources: members.iter().map(sources).collect(),
+            known: BTreeSet::new(),
+            new: BTreeSet::new(),
+        }
+    }
+
+    /// Whether this entry of this bundle counts; takes out of its pieces what a newer bundle said.
+    fn take(&mut self, index: usize, path: &str, pieces: &mut [Out]) -> bool {
+        let member = &self.members[index];
+        let others = |wanted: &dyn Fn(&Member) -> bool| self.members.iter().any(wanted);
+        let node = node_of(path);
+        if !node.is_empty() {
+            // What another node's API said of a node gives way to the node's own word, then to the newest.
+            let own = node == member.node;
+            let better = |other: &Member| other.node == node && other.paths.contains(path);
+            let newer = self.members[..index]
+                .iter()
+                .any(|one| one.paths.contains(path));
+            return own || !(others(&better) || newer);
+        }
+        let first = !self.homes.contains_key(path);
+        if self.is_gone(index, path) {
+            return false;
+        }
+        let list = matches!(
+            self.router.parser(path).map(|one| one.read),
+            Some(Read::Items(_))
+        );
+        if list && pieces.iter().all(|piece| piece.kept.is_empty()) {
+            for piece in pieces.iter_mut() {
+                self.without_known(piece);
+                piece.lead_home(&member.node);
+            }
+            self.homes
+                .entry(path.to_owned())
+                .or_insert_with(|| member.node.clone());
+            return true;
+        }
+        if first {
+            self.homes.insert(path.to_owned(), member.node.clone());
+        }
+        first
+    }
+
+    /// Whether a newer bundle took everything of this entry's source, so that what it lacks is no more. Logs
+    /// and events of what is gone stay: they tell what happened.
+    fn is_gone(&self, index: usize, path: &str) -> bool {
+        const STATE: [&str; 2] = ["cluster_objects", "helm_releases"];
+        let Some(source) = self.sources[index]
+            .get(path)
+            .filter(|one| STATE.contains(one))
+        else {
+            return false;
+        };
+        let newer = self.members[..index].iter();
+        let mut reports = newer
+            .filter_map(|one| one.summary.manifest.as_ref())
+            .flat_map(|one| &one.sources);
+        reports.any(|report| report.id == *source && report.outcome == Outcome::Collected)
+    }
+
+    fn without_known(&mut self, piece: &mut Out) {
+        let known = &self.known;
+        let dropped: BTreeSet<u32> = piece
+            .uids
+            .iter()
+            .filter(|(_, uid)| known.contains(uid))
+            .map(|(line, _)| *line)
+            .collect();
+        let stays = |place: &Place| place.line.is_none_or(|line| !dropped.contains(&line));
+        if !dropped.is_empty() {
+            piece.parsed.facts.retain_mut(|fact| {
+                let mut keep = true;
+                fact.rewrite(&mut |place, _| keep = stays(place));
+                keep
+            });
+            piece.found.hits.retain(|hit| stays(&hit.place));
+        }
+        self.new.extend(
+            std::mem::take(&mut piece.uids)
+                .into_iter()
+                .map(|(_, uid)| uid),
+        );
+    }
+
+    /// Ends a bundle: what it held is known to the older ones.
+    fn close(&mut self) {
+        self.known.append(&mut self.new);
+    }
+}
+
+fn sources(member: &Member) -> BTreeMap<&str, &str> {
+    let manifest = member.summary.manifest.iter();
+    let entries = manifest.flat_map(|one| &one.entries);
+    entries
+        .map(|entry| (entry.path.as_str(), entry.source.as_str()))
+        .collect()
+}
+
+/// The uid of an object, if the line is one.
+pub(super) fn uid(line: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Object {
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        uid: Option<String>,
+    }
+    let line = line.trim_ascii();
+    let line = line.strip_suffix(b",").unwrap_or(line);
+    serde_json::from_slice::<Object>(line).ok()?.metadata.uid
+}
+
+/// One summary of all: the span of time, the sums, and the entries that were taken.
+fn summary(members: &[Member], homes: &Homes) -> Summary {
+    let summaries = || members.iter().map(|one| &one.summary);
+    let manifests = || summaries().filter_map(|one| one.manifest.as_ref());
+    let mut header = summaries().find_map(|one| one.header.clone());
+    let mut manifest = manifests().next().cloned();
+    let mut nodes: Vec<&str> = members.iter().map(|one| one.node.as_str()).collect();
+    nodes.sort_unstable();
+    let started = summaries()
+        .filter_map(|one| Some(one.header.as_ref()?.started))
+        .min();
+    if let (Some(header), Some(started)) = (&mut header, started) {
+        header.node = nodes.join(", ");
+        header.started = started;
+    }
+    if let Some(manifest) = &mut manifest {
+        manifest.finished = manifests()
+            .map(|one| one.finished)
+            .max()
+            .unwrap_or(manifest.finished);
+        let stopped = members.iter().filter_map(|one| {
+            let why = one.summary.manifest.as_ref()?.interrupted.as_ref()?;
+            Some(format!("{}: {why}", one.node))
+        });
+        let stopped: Vec<String> = stopped.collect();
+        manifest.interrupted = (!stopped.is_empty()).then(|| stopped.join("; "));
+        manifest.entries = members.iter().flat_map(|one| entries(one, homes)).collect();
+    }
+    Summary {
+        header,
+        manifest,
+        problems: Vec::new(),
+        cut_short: summaries().any(|one| one.cut_short),
+        entries: summaries().map(|one| one.entries).sum(),
+        bytes: summaries().map(|one| one.bytes).sum(),
+        form: members
+            .first()
+            .map_or(casefile_bundle::Form::Bundle, |one| one.summary.form),
+    }
+}
+
+/// A bundle's entries under the paths that places of the joined analysis have.
+fn entries<'a>(
+    member: &'a Member,
+    homes: &'a Homes,
+) -> impl Iterator<Item = casefile_bundle::EntryRecord> + 'a {
+    let manifest = member.summary.manifest.iter();
+    manifest.flat_map(|one| &one.entries).filter_map(|entry| {
+        let path = entry.path.as_str();
+        if node_of(path) == member.node {
+            return Some(entry.clone());
+        }
+        homes.get(path)?;
+        let mut entry = entry.clone();
+        entry.path = casefile_bundle::BundlePath::new(&format!("{}:{path}", member.node)).ok()?;
+        Some(entry)
+    })
+}
+
+impl Out {
+    /// Puts the node of the bundle before the places of everything read from a list.
+    fn lead_home(&mut self, node: &str) {
+        let lead = |place: &mut Place| place.path = format!("{node}:{}", place.path);
+        for fact in &mut self.parsed.facts {
+            fact.rewrite(&mut |place, _| lead(place));
+        }
+        self.parsed
+            .problems
+            .iter_mut()
+            .for_each(|one| lead(&mut one.place));
+        self.found
+            .hits
+            .iter_mut()
+            .for_each(|one| lead(&mut one.place));
+    }
+}
