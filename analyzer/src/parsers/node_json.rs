@@ -42,7 +42,8 @@ fn objects<'a>(document: &'a Document<'_>) -> impl Iterator<Item = (Place, &'a s
         })
 }
 
-fn parse_each<T: serde::de::DeserializeOwned>(
+/// Reads each record of a list into facts; one that does not parse is a problem.
+pub(super) fn parse_each<T: serde::de::DeserializeOwned>(
     document: &Document<'_>,
     what: &str,
     mut add: impl FnMut(T, Place, &str, &mut Parsed),
