@@ -20,6 +20,7 @@ pub mod parsers;
 mod progress;
 pub mod report;
 pub mod rules;
+pub mod runtimes;
 pub mod scan;
 pub mod scheduling;
 pub mod sources;

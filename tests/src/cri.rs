@@ -21,6 +21,8 @@ pub struct Pod {
     pub uid: String,
     /// How often it was tried before.
     pub attempt: u32,
+    /// Whether it shares the node's network, which needs no CNI.
+    pub host_network: bool,
 }
 
 /// How a gRPC call ended.
@@ -71,6 +73,17 @@ pub async fn run_pod_sandbox(socket: &Path, pod: &Pod, handler: &str) -> anyhow:
     })
 }
 
+/// [`run_pod_sandbox`] for callers without an async runtime.
+///
+/// # Errors
+/// As [`run_pod_sandbox`], and when no runtime can be started.
+pub fn ask_for_sandbox(socket: &Path, pod: &Pod, handler: &str) -> anyhow::Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(run_pod_sandbox(socket, pod, handler))
+}
+
 /// gRPC framing: uncompressed, length, message.
 fn framed(message: &[u8]) -> Bytes {
     let mut frame = BytesMut::with_capacity(message.len() + 5);
@@ -94,11 +107,26 @@ fn sandbox_request(pod: &Pod, handler: &str) -> Vec<u8> {
     let mut config = Vec::new();
     field(&mut config, 1, &metadata);
     field(&mut config, 3, logs.as_bytes());
-    field(&mut config, 8, &[]);
+    field(&mut config, 8, &linux(pod));
     let mut request = Vec::new();
     field(&mut request, 1, &config);
     field(&mut request, 2, handler.as_bytes());
     request
+}
+
+/// `LinuxPodSandboxConfig { security_context = 2 { namespace_options = 1 { network = 1: NODE } } }`
+fn linux(pod: &Pod) -> Vec<u8> {
+    const NODE: u64 = 2;
+    let mut linux = Vec::new();
+    if pod.host_network {
+        let mut options = Vec::new();
+        varint(&mut options, 1 << 3);
+        varint(&mut options, NODE);
+        let mut security = Vec::new();
+        field(&mut security, 1, &options);
+        field(&mut linux, 2, &security);
+    }
+    linux
 }
 
 /// A length-delimited protobuf field.

@@ -98,6 +98,7 @@ pub fn attempts(state: State) -> Vec<Attempt> {
                 namespace: namespace.to_owned(),
                 uid: uid.to_owned(),
                 attempt: 0,
+                host_network: false,
             };
             let time = first + (last - first) * number / (count - 1);
             attempts.push(Attempt { time, pod });

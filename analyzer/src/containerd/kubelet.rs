@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::args::{arg_file, option};
 use super::instances::{DEFAULT_SOCKET, Evidence, Instance, InstanceKind, NodeFacts};
+use super::kubelet_settings;
 use super::paths;
-use super::tree::Captured;
 
 /// What the kubelet uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,29 +53,6 @@ impl KubeletUse {
 }
 
 const ENDPOINT: &str = "container-runtime-endpoint";
-
-/// Files that hold kubelet arguments, in the order of their authority.
-const ARG_FILES: [&str; 8] = [
-    "/var/snap/k8s/common/args/kubelet",
-    "/var/snap/microk8s/current/args/kubelet",
-    "/var/lib/kubelet/kubeadm-flags.env",
-    "/etc/default/kubelet",
-    "/etc/sysconfig/kubelet",
-    "/etc/systemd/system/kubelet.service",
-    "/usr/lib/systemd/system/kubelet.service",
-    "/lib/systemd/system/kubelet.service",
-];
-const UNIT_DROPINS: [&str; 3] = [
-    "/etc/systemd/system/kubelet.service.d/*.conf",
-    "/usr/lib/systemd/system/kubelet.service.d/*.conf",
-    "/lib/systemd/system/kubelet.service.d/*.conf",
-];
-const CONFIG_FILES: [&str; 4] = [
-    "/var/lib/kubelet/config.yaml",
-    "/etc/kubernetes/kubelet/kubelet-config.json",
-    "/etc/kubernetes/kubelet/config.json",
-    "/etc/kubernetes/kubelet-config.yaml",
-];
 
 /// Decides which of the instances the kubelet uses.
 ///
@@ -147,15 +123,9 @@ fn place(
 type Found = Option<(String, Evidence)>;
 
 fn from_process(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>) -> Found {
-    let mut kubelets = facts
-        .processes
-        .iter()
-        .filter(|process| runs_kubelet(process.program()));
-    let found = kubelets
-        .clone()
-        .find_map(|process| Some((option(&process.cmdline, &[ENDPOINT])?, process)));
+    let found = kubelet_settings::in_process(facts, ENDPOINT);
     if found.is_none() {
-        missing.push(match kubelets.next() {
+        missing.push(match kubelet_settings::kubelets(facts).next() {
             Some(kubelet) => format!(
                 "no --{ENDPOINT} on the command line of kubelet pid {}",
                 kubelet.pid
@@ -164,113 +134,25 @@ fn from_process(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>
             None => "processes were not captured".to_owned(),
         });
     }
-    found.map(|(endpoint, process)| (endpoint, process.evidence()))
-}
-
-fn runs_kubelet(program: &str) -> bool {
-    matches!(
-        program,
-        "kubelet" | "kubelite" | "k3s" | "k3s-server" | "k3s-agent" | "rke2" | "k0s"
-    )
+    found
 }
 
 fn from_arg_files(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>) -> Found {
-    let mut files: Vec<String> = ARG_FILES.iter().map(|&path| path.to_owned()).collect();
-    for pattern in UNIT_DROPINS {
-        files.extend(facts.tree.glob(pattern).paths);
+    let found = kubelet_settings::in_arg_files(facts, ENDPOINT);
+    if found.is_none() {
+        missing.push(format!(
+            "no captured file of kubelet arguments sets --{ENDPOINT}"
+        ));
     }
-    for path in files {
-        let Some((bundle_path, words)) = arg_file(facts.tree, &path) else {
-            continue;
-        };
-        // `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=…` starts with a name.
-        let words = words.into_iter().map(|(line, word)| {
-            let at = word.find("--").unwrap_or(0);
-            (
-                line,
-                word.get(at..)
-                    .unwrap_or_default()
-                    .trim_end_matches(['"', '\'', '\\'])
-                    .to_owned(),
-            )
-        });
-        let (lines, words): (Vec<u32>, Vec<String>) = words.unzip();
-        if let Some(endpoint) = option(&words, &[ENDPOINT]) {
-            let at = words
-                .iter()
-                .rposition(|word| word.contains(ENDPOINT))
-                .unwrap_or(0);
-            let line = lines.get(at).copied().unwrap_or(1);
-            let text = format!("--{ENDPOINT}={endpoint}");
-            return Some((
-                endpoint,
-                Evidence {
-                    path: bundle_path,
-                    line,
-                    text,
-                },
-            ));
-        }
-    }
-    missing.push(format!(
-        "no captured file of kubelet arguments sets --{ENDPOINT}"
-    ));
-    None
+    found
 }
 
 fn from_config(facts: &NodeFacts<'_>, _: &[Instance], missing: &mut Vec<String>) -> Found {
-    let kubelets = facts
-        .processes
-        .iter()
-        .filter(|process| runs_kubelet(process.program()));
-    let mut files: Vec<String> = kubelets
-        .clone()
-        .filter_map(|process| option(&process.cmdline, &["config"]))
-        .collect();
-    for dir in kubelets.filter_map(|process| option(&process.cmdline, &["config-dir"])) {
-        // Drop-ins override the file, the last one wins.
-        let found = facts.tree.glob(&paths::join(&dir, "*.conf")).paths;
-        files.splice(0..0, found.into_iter().rev());
+    let found = kubelet_settings::in_config(facts, "containerRuntimeEndpoint");
+    if found.is_none() {
+        missing.push("no captured KubeletConfiguration sets containerRuntimeEndpoint".to_owned());
     }
-    files.extend(CONFIG_FILES.iter().map(|&path| path.to_owned()));
-    for path in files {
-        let Captured::Content { bundle_path, text } = facts.tree.read(&path) else {
-            continue;
-        };
-        for (number, line) in text.lines().enumerate() {
-            if let Some(endpoint) = config_value(line, "containerRuntimeEndpoint") {
-                let line_number = u32::try_from(number + 1).unwrap_or(u32::MAX);
-                return Some((
-                    endpoint,
-                    Evidence {
-                        path: bundle_path,
-                        line: line_number,
-                        text: line.trim().to_owned(),
-                    },
-                ));
-            }
-        }
-    }
-    missing.push("no captured KubeletConfiguration sets containerRuntimeEndpoint".to_owned());
-    None
-}
-
-/// The value of a top-level key in YAML, or of a key in JSON with one key a line.
-fn config_value(line: &str, key: &str) -> Option<String> {
-    let yaml = line.strip_prefix(key);
-    let json = line
-        .trim_start()
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_prefix(key)?.strip_prefix('"'));
-    let value = yaml.or(json)?.trim_start().strip_prefix(':')?.trim();
-    let value = value
-        .split(" #")
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(',')
-        .trim()
-        .trim_matches(['"', '\'']);
-    (!value.is_empty()).then(|| value.to_owned())
+    found
 }
 
 /// K3s, RKE2, k0s and MicroK8s start kubelet and containerd together.

@@ -14,6 +14,7 @@ mod distributions;
 pub mod handlers;
 pub mod instances;
 pub mod kubelet;
+pub mod kubelet_settings;
 mod load;
 pub mod merge;
 pub mod migrate;
@@ -41,7 +42,7 @@ pub use instances::{
 pub use kubelet::{KubeletUse, kubelet_uses};
 pub use problem::{ConfigProblem, Effect};
 pub use release::{Containerd, Release};
-pub use staleness::{NewerFile, newer_files};
+pub use staleness::{NewerFile, Staleness, staleness};
 pub use toolkit::{
     EnvVar, StrayHandler, ToolkitInput, ToolkitTarget, stray_handlers, toolkit_target,
 };

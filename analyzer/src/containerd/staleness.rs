@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::DateTime;
 use serde::Serialize;
 
+use super::Answer;
 use super::config::EffectiveConfig;
 use super::instances::Instance;
 use super::paths;
@@ -20,37 +21,59 @@ pub struct NewerFile {
     pub started: String,
 }
 
-/// Lists the files of a configuration that are newer than the daemon.
+/// A file may be written this much before the process that reads it counts as started later: modification times
+/// and start times come from clocks of different precision.
+const SLACK_SECONDS: i64 = 2;
+
+/// Whether a daemon runs with what its files say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Staleness {
+    /// Whether a file is newer than the process. Unknown where no start or no file time was captured.
+    pub stale: Answer,
+    /// Those files.
+    pub newer: Vec<NewerFile>,
+}
+
+/// Compares the files of a configuration with the daemon's start.
 ///
-/// `written` holds modification times, RFC 3339, by host path. A file whose time was not captured, and an
-/// instance without a process, give no statement. A removed drop-in leaves no trace here.
+/// `written` holds modification times, RFC 3339, by host path. A removed drop-in leaves no trace here.
 #[must_use]
-pub fn newer_files(
+pub fn staleness(
     instance: &Instance,
     config: &EffectiveConfig,
     written: &BTreeMap<String, String>,
-) -> Vec<NewerFile> {
-    let Some(started) = &instance.started else {
-        return Vec::new();
+) -> Staleness {
+    let started = instance.started.as_deref();
+    let start = started.and_then(|text| DateTime::parse_from_rfc3339(text).ok());
+    let (Some(started), Some(start)) = (started, start) else {
+        return Staleness {
+            stale: Answer::Unknown,
+            newer: Vec::new(),
+        };
     };
-    let Ok(start) = DateTime::parse_from_rfc3339(started) else {
-        return Vec::new();
-    };
-    let mut out = Vec::new();
+    let (mut dated, mut newer) = (false, Vec::new());
     for file in &config.files {
         let host_path = paths::clean(&file.host_path);
-        let Some(text) = written.get(&host_path) else {
+        let text = written.get(&host_path);
+        let time = text.and_then(|text| DateTime::parse_from_rfc3339(text).ok());
+        let (Some(text), Some(time)) = (text, time) else {
             continue;
         };
-        if DateTime::parse_from_rfc3339(text).is_ok_and(|time| time > start) {
-            out.push(NewerFile {
+        dated = true;
+        if (time - start).num_seconds() > SLACK_SECONDS {
+            newer.push(NewerFile {
                 host_path,
                 written: text.clone(),
-                started: started.clone(),
+                started: started.to_owned(),
             });
         }
     }
-    out
+    let stale = match (newer.is_empty(), dated) {
+        (false, _) => Answer::Yes,
+        (true, true) => Answer::No,
+        (true, false) => Answer::Unknown,
+    };
+    Staleness { stale, newer }
 }
 
 #[cfg(test)]
@@ -87,9 +110,20 @@ mod tests {
             },
             Some("1.7.0"),
         );
-        let at = |time: &str| BTreeMap::from([(root.to_owned(), time.to_owned())]);
-        let newer = newer_files(&instances[0], &config, &at("2026-11-20T11:30:00+01:00"));
-        assert_eq!(newer.len(), 1, "10:30 UTC is after the start");
-        assert!(newer_files(&instances[0], &config, &at("2026-11-20T10:30:00+01:00")).is_empty());
+        let at = |time: &str| {
+            let written = BTreeMap::from([(root.to_owned(), time.to_owned())]);
+            staleness(&instances[0], &config, &written)
+        };
+        let newer = at("2026-11-20T11:30:00+01:00");
+        assert_eq!(newer.stale, Answer::Yes, "10:30 UTC is after the start");
+        assert_eq!(newer.newer.len(), 1);
+        assert_eq!(at("2026-11-20T10:30:00+01:00").stale, Answer::No);
+        assert_eq!(
+            at("2026-11-20T10:00:01Z").stale,
+            Answer::No,
+            "the second in which both happened decides nothing"
+        );
+        let none = staleness(&instances[0], &config, &BTreeMap::new());
+        assert_eq!(none.stale, Answer::Unknown, "no file time was captured");
     }
 }

@@ -7,6 +7,7 @@ mod containerd;
 pub(crate) mod egress;
 mod gpu;
 mod hami;
+mod runtimes;
 mod scheduling;
 
 use std::collections::BTreeSet;
@@ -54,6 +55,7 @@ pub struct Deriver {
 /// All derivers; each sees the facts of the ones before it.
 pub static DERIVERS: &[&Deriver] = &[
     &containerd::DERIVER,
+    &runtimes::DERIVER,
     &egress::DERIVER,
     &hami::DERIVER,
     &scheduling::DERIVER,

@@ -10,6 +10,7 @@ pub mod node;
 mod picture;
 pub mod probe;
 pub mod runtime;
+pub mod runtime_parts;
 pub mod scheduling;
 
 use std::any::Any;
@@ -264,6 +265,13 @@ pub const KINDS: &[KindInfo] = &[
     kind::<runtime::HandlerCheck>(),
     kind::<runtime::ToolkitTarget>(),
     kind::<runtime::ConfigFault>(),
+    kind::<runtime_parts::HostProgram>(),
+    kind::<runtime_parts::HandlerProgram>(),
+    kind::<runtime_parts::CgroupDriver>(),
+    kind::<runtime_parts::RegistryHost>(),
+    kind::<runtime_parts::CdiDevice>(),
+    kind::<runtime_parts::CdiFault>(),
+    kind::<runtime_parts::RuntimeFault>(),
     kind::<firewall::BlockedPacket>(),
     kind::<firewall::EgressCheck>(),
     kind::<firewall::FirewallState>(),

@@ -9,6 +9,7 @@ mod driver_lines;
 mod events;
 mod helm;
 mod host_files;
+mod host_json;
 mod kernel_packets;
 mod logs;
 mod node_json;
@@ -184,6 +185,7 @@ pub static PARSERS: &[&Parser] = &[
     &node_json::PROCESSES,
     &node_json::CONTAINERD,
     &node_json::FILES,
+    &host_json::PROGRAMS,
     &nvidia_smi::PARSER,
     &nvml::PARSER,
     &probe::PARSER,

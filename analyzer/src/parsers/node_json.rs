@@ -42,6 +42,7 @@ fn objects<'a>(document: &'a Document<'_>) -> impl Iterator<Item = (Place, &'a s
         })
 }
 
+/// Reads each record of a list into facts; one that does not parse is a problem.
 pub(super) fn parse_each<T: serde::de::DeserializeOwned>(
     document: &Document<'_>,
     what: &str,

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use casefile_tests::cri::{Pod, run_pod_sandbox};
+use casefile_tests::cri::{Pod, ask_for_sandbox};
 use clap::Parser;
 
 #[derive(Parser)]
@@ -19,10 +19,12 @@ struct Options {
     handler: String,
     #[arg(long, default_value_t = 0)]
     attempt: u32,
+    /// Share the node's network
+    #[arg(long)]
+    host_network: bool,
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let (namespace, name) = options
         .pod
@@ -33,8 +35,9 @@ async fn main() -> anyhow::Result<()> {
         namespace: namespace.to_owned(),
         uid: options.uid.clone(),
         attempt: options.attempt,
+        host_network: options.host_network,
     };
-    let outcome = run_pod_sandbox(&options.socket, &pod, &options.handler).await?;
+    let outcome = ask_for_sandbox(&options.socket, &pod, &options.handler)?;
     let code = outcome.code;
     writeln!(std::io::stdout(), "code {code} {}", outcome.message)?;
     Ok(())

@@ -1,14 +1,16 @@
 //! Container runtimes: which containerd the kubelet uses, which handlers each instance would resolve,
 //! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
 
+pub(super) mod cgroup;
+pub(super) mod checks;
 mod layers;
 mod pasted;
+pub(super) mod programs;
+mod registry;
 mod toolkit;
-mod tree;
+pub(super) mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use chrono::{DateTime, Utc};
 
 use super::{Deriver, Known};
 use crate::containerd::config::RootFile;
@@ -17,14 +19,14 @@ use crate::containerd::instances::{
     Evidence, Instance, NodeFacts, Process as Seen, find_instances,
 };
 use crate::containerd::kubelet::{KubeletUse, kubelet_uses};
-use crate::containerd::problem::ConfigProblem;
-use crate::containerd::{Answer, EffectiveConfig, MapTree, resolve};
+use crate::containerd::{EffectiveConfig, MapTree, resolve, staleness};
 use crate::facts::kube::{Node, RuntimeClass};
 use crate::facts::node::Process;
-use crate::facts::runtime::{ConfigFault, ContainerdInstance, HandlerCheck};
+use crate::facts::runtime::ContainerdInstance;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
 use crate::parsers::{CapturedFile, InstanceRecord};
+use checks::{fault_fact, handler_fact, word};
 
 /// Joins processes, host files, Node objects, RuntimeClasses and helm values.
 pub(super) static DERIVER: Deriver = Deriver {
@@ -32,28 +34,26 @@ pub(super) static DERIVER: Deriver = Deriver {
     derive,
 };
 
-/// A configuration may be written this much before the process that reads it counts as started later.
-const START_SLACK_SECONDS: i64 = 2;
-
 /// Everything resolved about one node.
-struct Resolved {
-    node: String,
-    instances: Vec<Instance>,
-    kubelet: KubeletUse,
+pub(super) struct Resolved {
+    pub(super) node: String,
+    pub(super) instances: Vec<Instance>,
+    pub(super) kubelet: KubeletUse,
+    pub(super) cgroups: cgroup::Setting,
     configs: BTreeMap<String, EffectiveConfig>,
     cris: BTreeMap<String, Cri>,
 }
 
 impl Resolved {
     /// The effective configuration of an instance, and what the CRI makes of it.
-    fn of(&self, instance: &Instance) -> Option<(&EffectiveConfig, &Cri)> {
+    pub(super) fn of(&self, instance: &Instance) -> Option<(&EffectiveConfig, &Cri)> {
         Some((
             self.configs.get(&instance.id)?,
             self.cris.get(&instance.id)?,
         ))
     }
 
-    fn used(&self, id: &str) -> &'static str {
+    pub(super) fn used(&self, id: &str) -> &'static str {
         match &self.kubelet {
             KubeletUse::Instance { id: used, .. } if used == id => "yes",
             KubeletUse::Unknown { .. } => "unknown",
@@ -69,14 +69,18 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
         let resolved = resolve_node(known, &node, &tree);
         for instance in &resolved.instances {
             facts.extend(instance_facts(known, &resolved, instance));
+            facts.extend(cgroup::facts(known, &resolved, instance));
+            facts.extend(programs::facts(known, &resolved, instance));
+            facts.extend(registry::facts(known, &resolved, instance, &tree));
         }
+        facts.extend(programs::toolkit(known, &node));
         facts.extend(toolkit::targets(known, &resolved));
         facts.extend(pasted::facts(known, &node));
     }
     facts
 }
 
-fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Resolved {
+pub(super) fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Resolved {
     let processes = processes(known, node);
     let runtime = node_text(known, node, |node| Some(node.runtime.clone()));
     let socket = node_text(known, node, |node| node.cri_socket.clone());
@@ -94,6 +98,8 @@ fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Resolved {
     };
     let instances = find_instances(&facts);
     let kubelet = kubelet_uses(&facts, &instances);
+    let version = node_text(known, node, |node| Some(node.kubelet.clone()));
+    let cgroups = cgroup::setting(&facts, version.as_ref().map_or("", |one| one.text.as_str()));
     let mut configs = BTreeMap::new();
     let mut cris = BTreeMap::new();
     for instance in &instances {
@@ -109,6 +115,7 @@ fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Resolved {
         node: node.to_owned(),
         instances,
         kubelet,
+        cgroups,
         configs,
         cris,
     }
@@ -262,7 +269,7 @@ fn of_evidence(known: &Known<'_>, line: &Evidence) -> (Place, String) {
     (place, text)
 }
 
-fn of_place(known: &Known<'_>, place: &crate::containerd::Place) -> (Place, String) {
+pub(super) fn of_place(known: &Known<'_>, place: &crate::containerd::Place) -> (Place, String) {
     let place = Place {
         path: place.bundle_path.clone(),
         line: Some(place.line),
@@ -295,117 +302,10 @@ fn stale(
     instance: &Instance,
     config: &EffectiveConfig,
 ) -> &'static str {
-    let started = instance
-        .started
-        .as_deref()
-        .and_then(|at| DateTime::parse_from_rfc3339(at).ok());
-    let Some(started) = started else {
-        return "unknown";
-    };
-    let changed: Vec<DateTime<Utc>> = known
-        .facts
-        .table::<CapturedFile>()
-        .iter()
-        .filter(|file| file.data.node == resolved.node)
-        .filter(|file| {
-            config
-                .files
-                .iter()
-                .any(|read| read.host_path == file.data.path)
-        })
-        .filter_map(|file| file.data.mtime)
+    let files = known.facts.table::<CapturedFile>().iter();
+    let of_node = files.filter(|file| file.data.node == resolved.node);
+    let written = of_node
+        .filter_map(|file| Some((file.data.path.clone(), file.data.mtime?.to_rfc3339())))
         .collect();
-    match changed.iter().max() {
-        Some(at) if (*at - started.to_utc()).num_seconds() > START_SLACK_SECONDS => "yes",
-        Some(_) => "no",
-        None => "unknown",
-    }
-}
-
-fn handler_fact(
-    known: &Known<'_>,
-    resolved: &Resolved,
-    instance: &Instance,
-    config: &EffectiveConfig,
-    cri: &Cri,
-    handler: &str,
-) -> AnyFact {
-    let check = cri.check(config, handler);
-    let data = HandlerCheck {
-        node: resolved.node.clone(),
-        instance: instance.id.clone(),
-        used_by_kubelet: resolved.used(&instance.id).to_owned(),
-        handler: handler.to_owned(),
-        resolves: word(check.resolves).to_owned(),
-        because: check.because,
-    };
-    let root = config.files.first();
-    let (place, text) = match (&check.provenance, root) {
-        (Some(place), _) => of_place(known, place),
-        (None, Some(root)) => {
-            let place = Place {
-                path: root.bundle_path.clone(),
-                line: Some(1),
-            };
-            let text = text_at(known, &place).unwrap_or_default();
-            (place, text)
-        }
-        (None, None) => (
-            Place {
-                path: String::new(),
-                line: None,
-            },
-            String::new(),
-        ),
-    };
-    Fact {
-        data,
-        place,
-        text,
-        at: None,
-    }
-    .into()
-}
-
-fn word(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Yes => "yes",
-        Answer::No => "no",
-        Answer::Unknown => "unknown",
-    }
-}
-
-fn fault_fact(
-    known: &Known<'_>,
-    resolved: &Resolved,
-    instance: &Instance,
-    problem: &ConfigProblem,
-) -> AnyFact {
-    let kind = serde_json::to_value(problem).ok();
-    let kind = kind.as_ref().and_then(|value| value.get("kind")?.as_str());
-    let (place, text) = problem.place().map_or_else(
-        || {
-            (
-                Place {
-                    path: String::new(),
-                    line: None,
-                },
-                String::new(),
-            )
-        },
-        |place| of_place(known, place),
-    );
-    Fact {
-        data: ConfigFault {
-            node: resolved.node.clone(),
-            instance: instance.id.clone(),
-            used_by_kubelet: resolved.used(&instance.id).to_owned(),
-            fault: kind.unwrap_or("other").to_owned(),
-            detail: problem.to_string(),
-        },
-        place,
-        text,
-        at: None,
-    }
-    .into()
+    word(staleness(instance, config, &written).stale)
 }

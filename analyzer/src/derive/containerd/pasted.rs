@@ -2,7 +2,8 @@
 //!
 //! They are resolved like any other; that the kubelet uses them stays unknown.
 
-use super::{KubeletUse, Resolved, fault_fact, handler_facts, instance_fact};
+use super::checks::fault_fact;
+use super::{KubeletUse, Resolved, handler_facts, instance_fact};
 use crate::containerd::config::RootFile;
 use crate::containerd::handlers::cri_view;
 use crate::containerd::instances::{Instance, InstanceKind};
@@ -46,6 +47,7 @@ fn of_one(known: &Known<'_>, node: &str, path: &str, text: &str, whole: bool) ->
         kubelet: KubeletUse::Unknown {
             missing: Vec::new(),
         },
+        cgroups: super::cgroup::Setting::default(),
         configs: std::iter::once((id.clone(), config)).collect(),
         cris: std::iter::once((id, cri)).collect(),
     };

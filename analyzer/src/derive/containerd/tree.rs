@@ -7,7 +7,7 @@ use crate::derive::Known;
 use crate::parsers::CapturedFile;
 
 /// Builds it from the copies and from what the collector noted as absent.
-pub(super) fn captured(known: &Known<'_>, node: &str) -> MapTree {
+pub(in crate::derive) fn captured(known: &Known<'_>, node: &str) -> MapTree {
     let prefix = format!("nodes/{node}/rootfs/");
     let copies = known.documents.range(prefix.clone()..);
     let mut tree = MapTree::new();

@@ -41,7 +41,7 @@ const USUAL: [&str; 22] = [
     "/lib64/libc.so.6",
 ];
 /// Configuration beside containerd's that names programs.
-const CONFIGS: [&str; 7] = [
+const CONFIGS: [&str; 9] = [
     "/etc/crio/crio.conf",
     "/etc/crio/crio.conf.d/*",
     "/etc/docker/daemon.json",
@@ -49,6 +49,8 @@ const CONFIGS: [&str; 7] = [
     "/etc/nvidia-container-runtime/config.toml",
     "/usr/local/nvidia/toolkit/.config/nvidia-container-runtime/config.toml",
     "/run/nvidia/toolkit/.config/nvidia-container-runtime/config.toml",
+    "/etc/cdi/*",
+    "/run/cdi/*",
 ];
 /// Keys whose value is a program.
 const KEYS: [&str; 6] = [
@@ -59,7 +61,8 @@ const KEYS: [&str; 6] = [
     "monitor_path",
     "conmon",
 ];
-/// A key whose value is a program in Docker's and the NVIDIA toolkit's files, and a folder in containerd's.
+/// A key whose value is a program in Docker's and the NVIDIA toolkit's files and of a device specification's hooks, and
+/// a folder in containerd's.
 const PATH_KEY: &str = "path";
 /// Where a name without a folder is looked for, as a daemon's usual PATH has it.
 const PATH: [&str; 6] = [
@@ -114,7 +117,9 @@ pub(super) fn find(host: &Host) -> BTreeMap<String, Named> {
     let mut found: BTreeMap<String, Named> = BTreeMap::new();
     for (config, files) in configs(host) {
         let text = files.read_text(&config).unwrap_or_default();
-        let ours = config.contains("nvidia-container-runtime") || config.ends_with(".json");
+        let ours = config.contains("nvidia-container-runtime")
+            || config.contains("/cdi/")
+            || config.ends_with(".json");
         for (line, program) in named(&text, ours) {
             let path = located(&files, &program);
             let entry = found.entry(path).or_insert_with(|| Named {
@@ -161,7 +166,8 @@ fn named(text: &str, path_too: bool) -> Vec<(usize, String)> {
             return None;
         }
         let value = value.trim().trim_end_matches(',').trim_matches(['"', '\'']);
-        let program = !value.is_empty() && !value.contains([' ', '{', '[', '"']);
+        let device = value.starts_with("/dev/");
+        let program = !value.is_empty() && !device && !value.contains([' ', '{', '[', '"']);
         program.then(|| (number, value.to_owned()))
     });
     lines.collect()
@@ -278,6 +284,11 @@ mod tests {
             [(3, "nvidia-container-runtime".to_owned())]
         );
         assert_eq!(named("path = \"/opt\"\nRuntime = \"a b\"", false), []);
+        let cdi = "  deviceNodes:\n    - path: /dev/nvidia0\n      path: /dev/nvidia1\n  hooks:\n    - hookName: createContainer\n      path: /usr/bin/nvidia-cdi-hook\n";
+        assert_eq!(
+            named(cdi, true),
+            [(6, "/usr/bin/nvidia-cdi-hook".to_owned())]
+        );
     }
 
     #[test]

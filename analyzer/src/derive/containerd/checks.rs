@@ -1,0 +1,99 @@
+//! Handlers that RuntimeClasses ask for, and faults of a configuration, as facts.
+
+use super::{Resolved, of_place, text_at};
+use crate::containerd::handlers::Cri;
+use crate::containerd::instances::Instance;
+use crate::containerd::problem::ConfigProblem;
+use crate::containerd::{Answer, EffectiveConfig};
+use crate::derive::Known;
+use crate::facts::runtime::{ConfigFault, HandlerCheck};
+use crate::facts::{AnyFact, Fact};
+use crate::model::Place;
+
+pub(super) fn handler_fact(
+    known: &Known<'_>,
+    resolved: &Resolved,
+    instance: &Instance,
+    config: &EffectiveConfig,
+    cri: &Cri,
+    handler: &str,
+) -> AnyFact {
+    let check = cri.check(config, handler);
+    let data = HandlerCheck {
+        node: resolved.node.clone(),
+        instance: instance.id.clone(),
+        used_by_kubelet: resolved.used(&instance.id).to_owned(),
+        handler: handler.to_owned(),
+        resolves: word(check.resolves).to_owned(),
+        because: check.because,
+    };
+    let root = config.files.first();
+    let (place, text) = match (&check.provenance, root) {
+        (Some(place), _) => of_place(known, place),
+        (None, Some(root)) => {
+            let place = Place {
+                path: root.bundle_path.clone(),
+                line: Some(1),
+            };
+            let text = text_at(known, &place).unwrap_or_default();
+            (place, text)
+        }
+        (None, None) => (
+            Place {
+                path: String::new(),
+                line: None,
+            },
+            String::new(),
+        ),
+    };
+    Fact {
+        data,
+        place,
+        text,
+        at: None,
+    }
+    .into()
+}
+
+pub(in crate::derive) fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Yes => "yes",
+        Answer::No => "no",
+        Answer::Unknown => "unknown",
+    }
+}
+
+pub(super) fn fault_fact(
+    known: &Known<'_>,
+    resolved: &Resolved,
+    instance: &Instance,
+    problem: &ConfigProblem,
+) -> AnyFact {
+    let kind = serde_json::to_value(problem).ok();
+    let kind = kind.as_ref().and_then(|value| value.get("kind")?.as_str());
+    let (place, text) = problem.place().map_or_else(
+        || {
+            (
+                Place {
+                    path: String::new(),
+                    line: None,
+                },
+                String::new(),
+            )
+        },
+        |place| of_place(known, place),
+    );
+    Fact {
+        data: ConfigFault {
+            node: resolved.node.clone(),
+            instance: instance.id.clone(),
+            used_by_kubelet: resolved.used(&instance.id).to_owned(),
+            fault: kind.unwrap_or("other").to_owned(),
+            detail: problem.to_string(),
+        },
+        place,
+        text,
+        at: None,
+    }
+    .into()
+}
