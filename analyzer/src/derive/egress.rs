@@ -86,6 +86,9 @@ pub(crate) fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a>
         ip6tables: command("ip6tables-save"),
         ip6tables_legacy: command("ip6tables-legacy-save"),
         nft: command("nft-list-ruleset"),
+        ipsets: command("ipset-list"),
+        routes: [command("ip-route"), command("ip6-route")],
+        policy_rules: [command("ip-rule"), command("ip6-rule")],
         ufw_status: command("ufw-status-verbose"),
         ufw_files: UfwFiles {
             defaults: file("default/ufw"),

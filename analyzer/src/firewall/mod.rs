@@ -2,14 +2,16 @@
 //! with a packet, which rule or policy decides, and the walk that leads there.
 //!
 //! Pure: captured texts in, explained verdicts out. What the captures cannot
-//! tell (set contents, rate limits, foreign nft tables) makes a verdict
+//! tell (sets that were not listed, rate limits, syntax nobody reads) makes a verdict
 //! [`eval::Verdict::Undecided`] instead of a guess.
 
 pub mod condition;
 pub mod eval;
+pub mod ipset;
 pub mod iptables;
 pub mod log_line;
 pub mod nft;
 pub mod packet;
 pub mod question;
+pub mod route;
 pub mod ufw;

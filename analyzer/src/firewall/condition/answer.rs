@@ -9,6 +9,9 @@ use crate::firewall::packet::{CtState, Interface, Packet};
 impl Condition {
     /// Answers the condition for a packet.
     pub fn answer(&self, view: &View<'_>) -> Tri {
+        if let Test::Lookup(lookup) = &self.test {
+            return lookup.answer(view, self.negated);
+        }
         let packet = view.packet;
         let asks_ports = matches!(
             self.test,
@@ -42,6 +45,14 @@ impl Condition {
             {
                 format!("`{text}` depends on earlier packets")
             }
+            Test::Lookup(lookup) => lookup.doubt(),
+            Test::AnyOf(lookups) => {
+                let doubtful = lookups.iter().find(|lookup| lookup.set.doubt.is_some());
+                match doubtful.or(lookups.first()) {
+                    Some(lookup) => format!("{} ({})", lookup.doubt(), lookup.name),
+                    None => String::new(),
+                }
+            }
             Test::Opaque { text, .. } => format!("`{text}` is not evaluated"),
             other => format!("the packet's {} is not known", other.subject()),
         }
@@ -61,7 +72,7 @@ impl Test {
             Test::Icmp { .. } => "ICMP type",
             Test::Mark { .. } => "mark",
             Test::ConnMark { .. } => "connection mark",
-            Test::States { .. } => "connection state",
+            Test::States { .. } | Test::Rewritten => "connection state",
             Test::AddressType { .. } => "address type",
             Test::PacketType(_) => "link-layer type",
             Test::MacSource(_) => "hardware address",
@@ -90,7 +101,7 @@ impl Test {
             Test::Icmp { kind, codes } => icmp(packet, *kind, *codes),
             Test::Mark { value, mask } => known(view.mark, |m| m & mask == *value),
             Test::ConnMark { value, mask } => known(view.connmark, |m| m & mask == *value),
-            Test::States { states, nat } => conntrack(view.states, states, *nat),
+            Test::States { states, nat } => conntrack(view, states, *nat),
             Test::AddressType { destination, kinds } => {
                 subset(&address_kinds(view, *destination), kinds)
             }
@@ -105,6 +116,12 @@ impl Test {
                 Some(ports) => Tri::of(ports.input.is_some() && ports.output.is_some()),
                 None => Tri::Maybe,
             },
+            Test::Lookup(lookup) => lookup.answer(view, false),
+            Test::AnyOf(lookups) => {
+                let answers = lookups.iter().map(|lookup| lookup.answer(view, false));
+                answers.max().unwrap_or(Tri::No)
+            }
+            Test::Rewritten => view.rewritten.map_or(Tri::Maybe, Tri::of),
             Test::ExtensionHeader(_) => Tri::No,
             Test::Assumed { answer, .. } => Tri::of(*answer),
             Test::Opaque { .. } => Tri::Maybe,
@@ -136,7 +153,7 @@ fn icmp(packet: &Packet, kind: u8, codes: Option<(u8, u8)>) -> Tri {
 }
 
 /// Matches a rule's interface against what is known of the packet's.
-fn interface(wanted: &Interface, slot: Slot<'_>) -> Tri {
+pub(super) fn interface(wanted: &Interface, slot: Slot<'_>) -> Tri {
     let actual = match slot {
         Slot::Unknown => {
             return if *wanted == Interface::Prefix(String::new()) {
@@ -179,8 +196,8 @@ fn bridge_port(packet: &Packet, wanted: Option<&Interface>, outgoing: bool) -> T
     }
 }
 
-fn conntrack(possible: &BTreeSet<CtState>, wanted: &BTreeSet<CtState>, nat: bool) -> Tri {
-    match subset(possible, wanted) {
+fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, nat: bool) -> Tri {
+    match subset(view.states, wanted) {
         Tri::No if nat => Tri::Maybe,
         answer => answer,
     }
@@ -199,7 +216,7 @@ fn subset<T: Ord>(possible: &BTreeSet<T>, wanted: &BTreeSet<T>) -> Tri {
 
 /// Types an address may have, judged by the packet's direction: the routing
 /// table itself is not consulted.
-fn address_kinds(view: &View<'_>, destination: bool) -> BTreeSet<AddressKind> {
+pub(super) fn address_kinds(view: &View<'_>, destination: bool) -> BTreeSet<AddressKind> {
     use crate::firewall::packet::Direction::{Forward, Input, Output};
     let packet = view.packet;
     let address = if destination { packet.dst } else { packet.src };
@@ -236,7 +253,7 @@ fn address_kinds(view: &View<'_>, destination: bool) -> BTreeSet<AddressKind> {
 }
 
 /// Link-layer types the packet may have.
-fn link_kinds(packet: &Packet) -> BTreeSet<AddressKind> {
+pub(super) fn link_kinds(packet: &Packet) -> BTreeSet<AddressKind> {
     let kind = match packet.mac_dst {
         Some([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]) => AddressKind::Broadcast,
         Some(mac) if mac[0] & 1 == 1 => AddressKind::Multicast,

@@ -4,6 +4,9 @@
 //! ipset, a rate limit, an unknown module, a field the packet does not show.
 
 mod answer;
+pub mod field;
+pub mod lookup;
+pub mod set;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -22,11 +25,11 @@ pub enum Tri {
 }
 
 impl Tri {
-    fn of(value: bool) -> Tri {
+    pub(super) fn of(value: bool) -> Tri {
         if value { Tri::Yes } else { Tri::No }
     }
 
-    fn invert(self) -> Tri {
+    pub(super) fn invert(self) -> Tri {
         match self {
             Tri::Yes => Tri::No,
             Tri::No => Tri::Yes,
@@ -59,7 +62,8 @@ impl AddressMask {
     }
 }
 
-fn address_bits(address: IpAddr) -> u128 {
+/// An address as a number.
+pub fn address_bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(v4) => u128::from(v4.to_bits()),
         IpAddr::V6(v6) => v6.to_bits(),
@@ -171,6 +175,12 @@ pub enum Test {
         /// The sentence that says what was assumed.
         assumption: String,
     },
+    /// Fields of the packet in a set.
+    Lookup(lookup::Lookup),
+    /// Fields of the packet in one of several sets.
+    AnyOf(Vec<lookup::Lookup>),
+    /// A destination that the walk has rewritten, or one that came so (`ct status dnat`).
+    Rewritten,
     /// A module or option that cannot be decided offline; the text of it.
     Opaque {
         /// Module name, e.g. `limit` or `set`.
@@ -190,7 +200,7 @@ pub struct Condition {
 }
 
 /// An interface slot at a hook.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot<'a> {
     /// The hook has no such interface.
     Absent,
@@ -213,6 +223,8 @@ pub struct View<'a> {
     pub mark: Option<u32>,
     /// Connection mark at this point of the walk.
     pub connmark: Option<u32>,
+    /// Whether the connection's destination was rewritten, where that is known.
+    pub rewritten: Option<bool>,
     /// Possible connection-tracking states.
     pub states: &'a BTreeSet<CtState>,
 }

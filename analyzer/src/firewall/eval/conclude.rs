@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::explore::{End, Entry, Explorer, Fate, Met};
+use super::explore::Explorer;
+use super::way::{Does, End, Entry, Fate, Met};
 use super::{DecidedBy, Evaluation, MAX_WALK, Step, Verdict};
-use crate::firewall::iptables::Target;
+use crate::firewall::iptables::{NatTo, Target};
 
 impl Explorer<'_> {
     /// The answer from all ends.
@@ -18,6 +19,7 @@ impl Explorer<'_> {
         evaluation.walk = self.walk(base);
         evaluation.assumptions = self.assumptions.iter().cloned().collect();
         evaluation.verdict = self.verdict(base, &mut evaluation.or_decided_by);
+        evaluation.leaves = Some((*base.packet).clone());
         evaluation
     }
 
@@ -57,7 +59,7 @@ impl Explorer<'_> {
         let doubt = other.doubt.map(|at| &self.entries[at]);
         let (rule, reason) = match doubt {
             Some(Entry {
-                what: Met::Rule(rule),
+                what: Met::Rule(rule, _),
                 doubt,
                 ..
             }) => (
@@ -78,10 +80,10 @@ impl Explorer<'_> {
 
     pub(super) fn describe(&self, end: &End) -> Option<DecidedBy> {
         let entry = &self.entries[end.decider?];
-        let hook = &self.hooks[entry.hook];
+        let hook = self.hook(entry.stage, entry.hook)?;
         let table = hook.table.to_owned();
         Some(match entry.what {
-            Met::Rule(rule) => DecidedBy::Rule {
+            Met::Rule(rule, _) => DecidedBy::Rule {
                 table,
                 chain: entry.chain.to_owned(),
                 text: rule.text.clone(),
@@ -98,36 +100,47 @@ impl Explorer<'_> {
             }
             Met::Nothing => DecidedBy::NoRules {
                 table,
-                path: self.set.path.to_string(),
+                path: hook.path.to_owned(),
             },
         })
     }
 
     fn walk(&self, end: &End) -> Vec<Step> {
-        let mut steps = Vec::new();
+        let mut entries = Vec::new();
         let mut at = end.last;
         while let Some(index) = at {
-            let entry = &self.entries[index];
-            if steps.len() < MAX_WALK {
-                steps.extend(self.describe_step(entry));
-            }
-            at = entry.before;
+            entries.push(&self.entries[index]);
+            at = self.entries[index].before;
         }
-        steps.reverse();
+        entries.reverse();
+        let same = |a: &&Entry<'_>, b: &&Entry<'_>| (a.stage, a.hook) == (b.stage, b.hook);
+        let mut steps: Vec<Step> = Vec::new();
+        for group in entries.chunk_by(same) {
+            // A translation chain that changes nothing is no part of the packet's way.
+            let nat = group.first().and_then(|e| self.hook(e.stage, e.hook));
+            if nat.is_some_and(|hook| hook.nat) && !group.iter().any(|entry| rewrites(entry)) {
+                continue;
+            }
+            steps.extend(group.iter().filter_map(|entry| self.describe_step(entry)));
+        }
+        let skipped = steps.len().saturating_sub(MAX_WALK);
+        steps.drain(..skipped);
         steps
     }
 
     fn describe_step(&self, entry: &Entry<'_>) -> Option<Step> {
-        let hook = &self.hooks[entry.hook];
+        let hook = self.hook(entry.stage, entry.hook)?;
         let (origin, text, why, log_prefix) = match entry.what {
-            Met::Rule(rule) => {
-                let prefix = match &rule.target {
+            Met::Rule(rule, does) => {
+                let logs = |target: &Target| match target {
                     Target::Log(prefix) => Some(prefix.clone()),
                     _ => None,
                 };
+                let mut all = rule.effects.iter().chain([&rule.target]);
+                let prefix = all.find_map(logs);
                 let why = match &entry.doubt {
                     Some(doubt) => format!("may match: {doubt}"),
-                    None => action(&rule.target),
+                    None => does_what(does),
                 };
                 (rule.origin.clone(), rule.text.clone(), why, prefix)
             }
@@ -164,8 +177,28 @@ fn word(fate: &Fate) -> &'static str {
         Fate::Accepted => "accepted",
         Fate::Dropped => "dropped",
         Fate::Rejected => "rejected",
-        Fate::Nat => "rewritten",
         Fate::Unknown(_) => "unknown",
+    }
+}
+
+fn rewrites(entry: &Entry<'_>) -> bool {
+    match entry.what {
+        Met::Rule(_, Does::Nat(_)) => true,
+        Met::Rule(_, Does::Target(Target::Nat(nat))) => nat.to != NatTo::Source,
+        _ => false,
+    }
+}
+
+fn does_what(does: Does<'_>) -> String {
+    match does {
+        Does::Target(target) => action(target),
+        Does::Nat(NatTo::Destination(Some(address), Some(port))) => {
+            format!("matches: destination becomes {address} port {port}")
+        }
+        Does::Nat(NatTo::Destination(Some(address), None)) => {
+            format!("matches: destination becomes {address}")
+        }
+        Does::Nat(_) => "matches: destination is rewritten".to_owned(),
     }
 }
 
@@ -183,7 +216,9 @@ fn action(target: &Target) -> String {
         Target::RestoreMark { .. } => "matches: mark is restored from the connection".to_owned(),
         Target::ChangeConnMark => "matches: connection mark changes".to_owned(),
         Target::Untrack => "matches: not tracked".to_owned(),
-        Target::Nat(text) => format!("matches: {text}"),
+        Target::LoseMark => "matches: mark is set".to_owned(),
+        Target::Nat(nat) => format!("matches: {}", nat.text),
+        Target::Map(_) => "matches: a map decides".to_owned(),
         Target::Pass(name) => format!("matches: {name}, goes on"),
     }
 }

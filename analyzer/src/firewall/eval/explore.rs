@@ -6,11 +6,16 @@
 //! of rules, not with the number of combinations.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::hooks::Hook;
+use super::hooks::{Hook, Path, Stage};
+use super::take::harmless;
+use super::way::{Does, End, Entry, Fate, Frame, Key, Met, Way};
+use super::{Rules, forwarding};
 
+use crate::firewall::condition::lookup::Lookup;
 use crate::firewall::condition::{Slot, Test, Tri, View};
-use crate::firewall::iptables::{Chain, Rule, RuleSet, Table, Target};
+use crate::firewall::iptables::{NatTo, Rule, Target};
 use crate::firewall::packet::{CtState, Direction, Interface, Packet};
 
 /// Rules looked at in one evaluation before giving up.
@@ -20,84 +25,15 @@ const MAX_ENTRIES: usize = 400_000;
 /// Ways that may wait to be followed.
 const MAX_WAYS: usize = 50_000;
 /// Nested chains; the kernel allows fewer.
-const MAX_DEPTH: usize = 128;
-
-/// How a way ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fate {
-    Accepted,
-    Dropped,
-    Rejected,
-    /// Address translation, in the nat table only.
-    Nat,
-    Unknown(String),
-}
-
-/// The end of one way.
-#[derive(Debug, Clone)]
-pub(super) struct End {
-    pub(super) fate: Fate,
-    /// Walk entry that decided.
-    pub(super) decider: Option<usize>,
-    /// Last walk entry.
-    pub(super) last: Option<usize>,
-    /// Doubtful rules that were taken as matching: how many, and the first one.
-    pub(super) doubts: usize,
-    pub(super) doubt: Option<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Frame<'a> {
-    name: &'a str,
-    next: usize,
-}
-
-#[derive(Clone)]
-struct Way<'a> {
-    hook: usize,
-    /// Chains entered, with their rules; the last is the current one.
-    frames: Vec<(Frame<'a>, &'a Chain)>,
-    mark: Option<u32>,
-    connmark: Option<u32>,
-    untracked: bool,
-    decider: Option<usize>,
-    last: Option<usize>,
-    doubts: usize,
-    doubt: Option<usize>,
-}
-
-type Key<'a> = (
-    usize,
-    Vec<Frame<'a>>,
-    Option<u32>,
-    Option<u32>,
-    bool,
-    Option<usize>,
-);
-
-/// A walk entry: what was met, and the entry before it.
-pub(super) struct Entry<'a> {
-    pub(super) before: Option<usize>,
-    pub(super) hook: usize,
-    pub(super) chain: &'a str,
-    pub(super) what: Met<'a>,
-    /// Why it is not certain that the rule matches.
-    pub(super) doubt: Option<String>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Met<'a> {
-    Rule(&'a Rule),
-    Policy,
-    Nothing,
-}
+pub(super) const MAX_DEPTH: usize = 128;
 
 pub(super) struct Explorer<'a> {
-    pub(super) set: &'a RuleSet,
-    packet: &'a Packet,
+    rules: &'a Rules<'a>,
     states: &'a BTreeSet<CtState>,
     untracked: BTreeSet<CtState>,
-    pub(super) hooks: &'a [Hook<'a>],
+    /// What rules see before connection tracking has looked.
+    not_yet: BTreeSet<CtState>,
+    path: Path<'a>,
     pub(super) entries: Vec<Entry<'a>>,
     waiting: Vec<Way<'a>>,
     seen: BTreeSet<Key<'a>>,
@@ -108,30 +44,35 @@ pub(super) struct Explorer<'a> {
 
 impl<'a> Explorer<'a> {
     pub(super) fn new(
-        set: &'a RuleSet,
-        packet: &'a Packet,
+        rules: &'a Rules<'a>,
+        packet: &Packet,
         states: &'a BTreeSet<CtState>,
-        hooks: &'a [Hook<'a>],
     ) -> Explorer<'a> {
         // The first packet of a connection carries no connection mark yet.
         let fresh = states.iter().all(|state| *state == CtState::New);
+        let path = Path::new(rules);
+        let unchanged = (fresh && !packet.past_prerouting) || path.keeps_destinations();
         let start = Way {
+            stage: Stage::first(packet),
             hook: 0,
             frames: Vec::new(),
+            packet: Arc::new(packet.clone()),
             mark: packet.mark,
             connmark: fresh.then_some(0),
             untracked: false,
+            natted: false,
+            rewritten: unchanged.then_some(false),
             decider: None,
             last: None,
             doubts: 0,
             doubt: None,
         };
         Explorer {
-            set,
-            packet,
+            rules,
             states,
             untracked: BTreeSet::from([CtState::Untracked]),
-            hooks,
+            not_yet: BTreeSet::from([CtState::Invalid]),
+            path,
             entries: Vec::new(),
             waiting: vec![start],
             seen: BTreeSet::new(),
@@ -141,8 +82,8 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    pub(super) fn ends(&self) -> &[End] {
-        &self.ends
+    pub(super) fn hook(&self, stage: Stage, at: usize) -> Option<&Hook<'a>> {
+        self.path.hooks(stage).get(at)
     }
 
     pub(super) fn run(&mut self) {
@@ -163,29 +104,39 @@ impl<'a> Explorer<'a> {
     /// Enters the way's hook, or ends the way behind the last one.
     fn enter_hook(&mut self, way: &mut Way<'a>) {
         loop {
-            let Some(hook) = self.hooks.get(way.hook) else {
-                return self.end(way, Fate::Accepted);
+            let Some(hook) = self.path.hooks(way.stage).get(way.hook) else {
+                let Some(next) = way.stage.next(way.packet.direction) else {
+                    return self.end(way, Fate::Accepted);
+                };
+                (way.stage, way.hook, way.natted) = (next, 0, false);
+                continue;
             };
+            if hook.nat && (way.natted || !self.translates(way)) {
+                way.hook += 1;
+                continue;
+            }
             if let Some((_, chain)) = hook.found {
-                way.frames.push((
-                    Frame {
-                        name: hook.chain_name,
-                        next: 0,
-                    },
-                    chain,
-                ));
+                let name = hook.chain_name;
+                way.frames.push((Frame { name, next: 0 }, chain));
                 return;
             }
-            if self.set.cut {
-                return self.end(way, Fate::Unknown(format!("{} is cut off", self.set.path)));
+            if hook.cut {
+                let why = format!("{} is cut off", hook.path);
+                return self.end(way, Fate::Unknown(why));
             }
-            self.meet(way, hook.chain_name, Met::Nothing, None);
-            way.decider = way.last;
+            let name = hook.chain_name;
+            self.meet(way, name, Met::Nothing, None);
+            way.decider = way.decider.or(way.last);
             way.hook += 1;
         }
     }
 
-    fn end(&mut self, way: &mut Way<'a>, fate: Fate) {
+    /// Address translation looks at first packets only, and a logged packet has been there.
+    fn translates(&self, way: &Way<'a>) -> bool {
+        self.states.contains(&CtState::New) && !way.untracked && !way.packet.past_prerouting
+    }
+
+    pub(super) fn end(&mut self, way: &mut Way<'a>, fate: Fate) {
         way.frames.clear();
         let decider = if fate == Fate::Accepted {
             way.decider.or(way.last)
@@ -198,6 +149,7 @@ impl<'a> Explorer<'a> {
             last: way.last,
             doubts: way.doubts,
             doubt: way.doubt,
+            packet: Arc::clone(&way.packet),
         });
     }
 
@@ -210,6 +162,7 @@ impl<'a> Explorer<'a> {
     fn meet(&mut self, way: &mut Way<'a>, chain: &'a str, what: Met<'a>, doubt: Option<String>) {
         self.entries.push(Entry {
             before: way.last,
+            stage: way.stage,
             hook: way.hook,
             chain,
             what,
@@ -236,24 +189,80 @@ impl<'a> Explorer<'a> {
         }
         self.budget -= 1;
         let (answer, doubt) = self.answer(way, rule);
-        match answer {
-            Tri::No => {}
-            Tri::Yes => {
-                self.meet(way, name, Met::Rule(rule), None);
+        if answer == Tri::No {
+            return;
+        }
+        if let Some((lookup, does)) = mapped(&rule.target) {
+            return self.choose(way, (name, rule), lookup, does, doubt);
+        }
+        match (answer, &rule.target) {
+            (Tri::No, _) => {}
+            (Tri::Yes, target) => {
+                self.meet(way, name, Met::Rule(rule, Does::Target(target)), None);
                 let fate = self.take(way);
                 self.finish_if(way, fate);
             }
-            Tri::Maybe
-                if matches!(rule.target, Target::None | Target::Log(_) | Target::Pass(_)) =>
-            {
-                self.meet(way, name, Met::Rule(rule), doubt);
+            (Tri::Maybe, target) if harmless(target) && rule.effects.iter().all(harmless) => {
+                self.meet(way, name, Met::Rule(rule, Does::Target(target)), doubt);
             }
-            Tri::Maybe => self.branch(way, name, rule, doubt),
+            (Tri::Maybe, target) => {
+                self.fork(way, (name, rule), Does::Target(target), doubt);
+                self.seen.insert(way.key());
+            }
         }
     }
 
-    /// Follows the way on which the rule does not match now, the other one later.
-    fn branch(&mut self, way: &mut Way<'a>, name: &'a str, rule: &'a Rule, doubt: Option<String>) {
+    /// Takes what a map holds for the packet; where that is doubtful, every possible one.
+    fn choose(
+        &mut self,
+        way: &mut Way<'a>,
+        (name, rule): (&'a str, &'a Rule),
+        lookup: &'a Lookup,
+        does: Vec<Does<'a>>,
+        doubt: Option<String>,
+    ) {
+        let Some(found) = lookup.find(&self.view(way)) else {
+            return;
+        };
+        let certain = doubt.is_none() && found.answer == Tri::Yes;
+        let held: Vec<Does<'a>> = found
+            .elements
+            .iter()
+            .filter_map(|at| does.get(*at).copied())
+            .collect();
+        if let (true, [one]) = (certain, held.as_slice()) {
+            self.meet(way, name, Met::Rule(rule, *one), None);
+            let fate = self.take(way);
+            return self.finish_if(way, fate);
+        }
+        let why = doubt.unwrap_or_else(|| lookup.doubt());
+        for one in held {
+            self.fork(way, (name, rule), one, Some(why.clone()));
+        }
+        if found.answer == Tri::Maybe && lookup.set.doubt.is_some() {
+            let why = format!("the verdict may be one that was not captured: {why}");
+            self.meet(
+                way,
+                name,
+                Met::Rule(rule, Does::Target(&Target::None)),
+                Some(why.clone()),
+            );
+            self.end(way, Fate::Unknown(why));
+        } else if certain {
+            way.frames.clear();
+        } else {
+            self.seen.insert(way.key());
+        }
+    }
+
+    /// Lets a way that takes the rule wait; the current one goes on without.
+    fn fork(
+        &mut self,
+        way: &mut Way<'a>,
+        (name, rule): (&'a str, &'a Rule),
+        does: Does<'a>,
+        doubt: Option<String>,
+    ) {
         if self.waiting.len() >= MAX_WAYS {
             return self.end(
                 way,
@@ -261,11 +270,10 @@ impl<'a> Explorer<'a> {
             );
         }
         let mut taken = way.clone();
-        self.meet(&mut taken, name, Met::Rule(rule), doubt);
+        self.meet(&mut taken, name, Met::Rule(rule, does), doubt);
         taken.doubts += 1;
         taken.doubt = taken.doubt.or(taken.last);
         self.waiting.push(taken);
-        self.seen.insert(key(way));
     }
 
     fn answer(&mut self, way: &Way<'a>, rule: &'a Rule) -> (Tri, Option<String>) {
@@ -292,60 +300,47 @@ impl<'a> Explorer<'a> {
         (answer, doubtful.map(|condition| condition.doubt()))
     }
 
-    fn view(&self, way: &Way<'a>) -> View<'_> {
-        let hook = &self.hooks[way.hook];
-        let packet = self.packet;
+    fn view<'b>(&'b self, way: &'b Way<'a>) -> View<'b> {
+        let packet = &*way.packet;
+        let early = self
+            .hook(way.stage, way.hook)
+            .is_some_and(|hook| hook.untracked_yet);
         View {
             packet,
             in_iface: slot(
-                hook.sees_in && packet.direction != Direction::Output,
+                way.stage.sees_in() && packet.direction != Direction::Output,
                 packet.in_iface.as_ref(),
             ),
             out_iface: slot(
-                hook.sees_out && packet.direction != Direction::Input,
+                way.stage.sees_out() && packet.direction != Direction::Input,
                 packet.out_iface.as_ref(),
             ),
             mark: way.mark,
             connmark: way.connmark,
-            states: if way.untracked {
-                &self.untracked
-            } else {
-                self.states
+            rewritten: way.rewritten,
+            states: match (way.untracked, early) {
+                (true, _) => &self.untracked,
+                (_, true) => &self.not_yet,
+                _ => self.states,
             },
         }
     }
 
-    /// Applies the target of the rule the way met last.
-    fn take(&mut self, way: &mut Way<'a>) -> Option<Fate> {
-        let Met::Rule(rule) = self.entries[way.last?].what else {
-            return None;
-        };
-        match &rule.target {
-            Target::None | Target::Log(_) | Target::Pass(_) => {}
-            Target::Accept => self.pass_hook(way),
-            Target::Drop => return Some(Fate::Dropped),
-            Target::Reject(_) => return Some(Fate::Rejected),
-            Target::Nat(_) => return Some(Fate::Nat),
-            Target::Return => self.leave_chain(way),
-            Target::Jump(name) | Target::Goto(name) | Target::Named(name) => {
-                let goto = matches!(rule.target, Target::Goto(_));
-                return self.enter_chain(way, name, goto);
-            }
-            Target::SetMark { value, mask } => way.mark = marked(way.mark, *value, *mask),
-            Target::RestoreMark { nfmask, ctmask } => {
-                way.mark = way
-                    .connmark
-                    .and_then(|c| marked(way.mark, c & ctmask, *nfmask));
-            }
-            Target::ChangeConnMark => way.connmark = None,
-            Target::Untrack => way.untracked = true,
-        }
-        None
+    /// Routes a packet whose destination was rewritten.
+    pub(super) fn route(&mut self, packet: &mut Packet) -> Result<(), String> {
+        let assumed = forwarding::route(self.rules.routes, packet)?;
+        self.assumptions.extend(assumed);
+        Ok(())
     }
 
     /// The hook lets the packet pass.
-    fn pass_hook(&mut self, way: &mut Way<'a>) {
-        if self.hooks[way.hook].table == "filter" {
+    pub(super) fn pass_hook(&mut self, way: &mut Way<'a>) {
+        let filter = self
+            .hook(way.stage, way.hook)
+            .is_some_and(|hook| hook.filter);
+        let entry = way.last.map(|at| &self.entries[at].what);
+        let by_rule = matches!(entry, Some(Met::Rule(..)));
+        if filter && (by_rule || way.decider.is_none()) {
             way.decider = way.last;
         }
         way.frames.clear();
@@ -353,51 +348,18 @@ impl<'a> Explorer<'a> {
         self.enter_hook(way);
     }
 
-    fn enter_chain(&mut self, way: &mut Way<'a>, name: &'a str, goto: bool) -> Option<Fate> {
-        let (table_name, table) = self.table(way)?;
-        let Some((name, chain)) = table.chains.get_key_value(name) else {
-            return Some(Fate::Unknown(format!(
-                "`{name}` is neither a captured chain of table {table_name} nor a target that is understood"
-            )));
-        };
-        if way.frames.len() >= MAX_DEPTH {
-            return Some(Fate::Unknown(format!(
-                "chains of table {table_name} call each other in a loop"
-            )));
-        }
-        if goto {
-            // The chain that is left is not returned to.
-            let base = way.frames.len() == 1;
-            if let Some((frame, chain)) = way.frames.last_mut() {
-                frame.next = chain.rules.len();
-            }
-            if !base {
-                way.frames.pop();
-            }
-        }
-        way.frames.push((Frame { name, next: 0 }, chain));
-        None
-    }
-
-    fn table(&self, way: &Way<'a>) -> Option<(&'static str, &'a Table)> {
-        let hook = &self.hooks[way.hook];
-        hook.found.map(|(table, _)| (hook.table, table))
-    }
-
     /// Returns to the calling chain, or applies the policy of the base chain.
-    fn leave_chain(&mut self, way: &mut Way<'a>) {
+    pub(super) fn leave_chain(&mut self, way: &mut Way<'a>) {
         if let Some((name, table)) = self.table(way)
             && !table.complete
         {
-            let why = format!(
-                "table {name} in {} is cut off or partly unreadable",
-                self.set.path
-            );
+            let path = self.hook(way.stage, way.hook).map_or("", |hook| hook.path);
+            let why = format!("table {name} in {path} is cut off or partly unreadable");
             return self.end(way, Fate::Unknown(why));
         }
         let left = way.frames.pop();
         if !way.frames.is_empty() {
-            if !self.seen.is_empty() && self.seen.contains(&key(way)) {
+            if !self.seen.is_empty() && self.seen.contains(&way.key()) {
                 // Another way has been here in the same state: same outcomes.
                 way.frames.clear();
             }
@@ -419,30 +381,22 @@ impl<'a> Explorer<'a> {
     }
 }
 
+/// The keys of a rule's map and what each of them does, where the rule has one.
+fn mapped(target: &Target) -> Option<(&Lookup, Vec<Does<'_>>)> {
+    match target {
+        Target::Map(map) => Some((&map.lookup, map.verdicts.iter().map(Does::Target).collect())),
+        Target::Nat(nat) => match &nat.to {
+            NatTo::Map(lookup, to) => Some((lookup, to.iter().map(Does::Nat).collect())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn slot(exists: bool, interface: Option<&Interface>) -> Slot<'_> {
     match (exists, interface) {
         (false, _) => Slot::Absent,
         (true, None) => Slot::Unknown,
         (true, Some(interface)) => Slot::Known(interface),
     }
-}
-
-fn marked(mark: Option<u32>, value: u32, mask: u32) -> Option<u32> {
-    if mask == u32::MAX {
-        Some(value)
-    } else {
-        mark.map(|m| (m & !mask) ^ value)
-    }
-}
-
-fn key<'a>(way: &Way<'a>) -> Key<'a> {
-    let frames = way.frames.iter().map(|(frame, _)| *frame).collect();
-    (
-        way.hook,
-        frames,
-        way.mark,
-        way.connmark,
-        way.untracked,
-        way.decider,
-    )
 }

@@ -1,84 +1,209 @@
-//! A hook: one base chain that a packet passes, in the kernel's order.
+//! A hook: one base chain that a packet passes, in the kernel's order over all
+//! rule sets: by stage, then by priority.
 
+use super::Rules;
 use crate::firewall::iptables::{Chain, RuleSet, Table};
 use crate::firewall::packet::{Direction, Packet};
 
+/// A netfilter hook of the IP stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    Prerouting,
+    Input,
+    Forward,
+    Output,
+    Postrouting,
+}
+
+impl Stage {
+    const ALL: [Stage; 5] = [
+        Stage::Prerouting,
+        Stage::Input,
+        Stage::Forward,
+        Stage::Output,
+        Stage::Postrouting,
+    ];
+
+    /// Where a packet starts.
+    pub(super) fn first(packet: &Packet) -> Stage {
+        match packet.direction {
+            Direction::Output => Stage::Output,
+            _ if !packet.past_prerouting => Stage::Prerouting,
+            direction => Stage::routed(direction),
+        }
+    }
+
+    fn routed(direction: Direction) -> Stage {
+        match direction {
+            Direction::Input => Stage::Input,
+            _ => Stage::Forward,
+        }
+    }
+
+    /// The stage behind this one; `None` behind the last.
+    pub(super) fn next(self, direction: Direction) -> Option<Stage> {
+        match self {
+            Stage::Prerouting => Some(Stage::routed(direction)),
+            Stage::Forward | Stage::Output => Some(Stage::Postrouting),
+            Stage::Input | Stage::Postrouting => None,
+        }
+    }
+
+    /// Its name in nft.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Stage::Prerouting => "prerouting",
+            Stage::Input => "input",
+            Stage::Forward => "forward",
+            Stage::Output => "output",
+            Stage::Postrouting => "postrouting",
+        }
+    }
+
+    pub(super) fn sees_in(self) -> bool {
+        self != Stage::Output
+    }
+
+    pub(super) fn sees_out(self) -> bool {
+        !matches!(self, Stage::Prerouting | Stage::Input)
+    }
+}
+
+/// The priority at which connection tracking looks at a packet.
+const TRACKING: i32 = -200;
+
 /// One base chain on the packet's path.
 pub(super) struct Hook<'a> {
-    /// Table name.
-    pub(super) table: &'static str,
+    /// Table, with its family where nft's rules name it.
+    pub(super) table: &'a str,
     /// Base chain name.
-    pub(super) chain_name: &'static str,
+    pub(super) chain_name: &'a str,
     /// The chain and its table, where the rule set has them.
     pub(super) found: Option<(&'a Table, &'a Chain)>,
-    /// The hook knows the incoming interface.
-    pub(super) sees_in: bool,
-    /// The hook knows the outgoing interface.
-    pub(super) sees_out: bool,
+    /// Path of the captured text.
+    pub(super) path: &'a str,
+    /// The text is cut off, so that the chain may be missing only here.
+    pub(super) cut: bool,
+    /// An address translation chain, which only first packets pass.
+    pub(super) nat: bool,
+    /// Its accept is an answer to the question who lets the packet through.
+    pub(super) filter: bool,
+    /// Connection tracking has not seen the packet yet.
+    pub(super) untracked_yet: bool,
+    priority: i32,
 }
 
-/// Hooks whose chains can drop the packet. The filter hook is always listed,
+/// The hooks of every stage.
+pub(super) struct Path<'a>([Vec<Hook<'a>>; 5]);
+
+impl<'a> Path<'a> {
+    pub(super) fn new(rules: &Rules<'a>) -> Path<'a> {
+        let stages = Stage::ALL.map(|stage| {
+            let mut hooks = Vec::new();
+            for set in &rules.saved {
+                saved(set, stage, &mut hooks);
+            }
+            nft(rules, stage, &mut hooks);
+            hooks.sort_by_key(|hook| hook.priority);
+            hooks
+        });
+        Path(stages)
+    }
+
+    pub(super) fn hooks(&self, stage: Stage) -> &[Hook<'a>] {
+        &self.0[stage as usize]
+    }
+
+    /// True when no rule anywhere rewrites destinations.
+    pub(super) fn keeps_destinations(&self) -> bool {
+        let before = [Stage::Prerouting, Stage::Output];
+        !before
+            .iter()
+            .flat_map(|stage| self.hooks(*stage))
+            .any(|hook| hook.nat && hook.found.is_some_and(|(_, chain)| !chain.rules.is_empty()))
+    }
+}
+
+/// Tables of iptables at a stage with their priorities, and the name of the chain.
+fn builtin(stage: Stage) -> (&'static str, &'static [(&'static str, i32)]) {
+    match stage {
+        Stage::Prerouting => (
+            "PREROUTING",
+            &[("raw", -300), ("mangle", -150), ("nat", -100)],
+        ),
+        Stage::Input => (
+            "INPUT",
+            &[("mangle", -150), ("filter", 0), ("security", 50)],
+        ),
+        Stage::Forward => (
+            "FORWARD",
+            &[("mangle", -150), ("filter", 0), ("security", 50)],
+        ),
+        Stage::Output => (
+            "OUTPUT",
+            &[
+                ("raw", -300),
+                ("mangle", -150),
+                ("nat", -100),
+                ("filter", 0),
+                ("security", 50),
+            ],
+        ),
+        Stage::Postrouting => ("POSTROUTING", &[("mangle", -150)]),
+    }
+}
+
+/// The chains of a rule set at a stage. The filter table is always listed,
 /// others only when they hold rules or a policy other than ACCEPT.
-pub(super) fn filtering<'a>(set: &'a RuleSet, packet: &Packet) -> Vec<Hook<'a>> {
-    let path: &[(&'static str, &'static str)] = match packet.direction {
-        Direction::Forward => &[
-            ("raw", "PREROUTING"),
-            ("mangle", "PREROUTING"),
-            ("mangle", "FORWARD"),
-            ("filter", "FORWARD"),
-            ("security", "FORWARD"),
-            ("mangle", "POSTROUTING"),
-        ],
-        Direction::Input => &[
-            ("raw", "PREROUTING"),
-            ("mangle", "PREROUTING"),
-            ("mangle", "INPUT"),
-            ("filter", "INPUT"),
-            ("security", "INPUT"),
-        ],
-        Direction::Output => &[
-            ("raw", "OUTPUT"),
-            ("mangle", "OUTPUT"),
-            ("filter", "OUTPUT"),
-            ("security", "OUTPUT"),
-            ("mangle", "POSTROUTING"),
-        ],
-    };
-    path.iter()
-        .filter(|(_, chain)| !(packet.past_prerouting && *chain == "PREROUTING"))
-        .map(|(table, chain)| hook(set, table, chain))
-        .filter(|hook| {
-            hook.table == "filter" || hook.found.is_some_and(|(_, chain)| matters(chain))
-        })
-        .collect()
+fn saved<'a>(set: &'a RuleSet, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
+    let (chain_name, tables) = builtin(stage);
+    for (table, priority) in tables {
+        let found = set
+            .tables
+            .get(*table)
+            .and_then(|t| t.chains.get(chain_name).map(|chain| (t, chain)));
+        let filter = *table == "filter";
+        if filter || found.is_some_and(|(_, chain)| matters(chain)) {
+            hooks.push(Hook {
+                table,
+                chain_name,
+                found,
+                path: &set.path,
+                cut: set.cut,
+                nat: *table == "nat",
+                filter,
+                untracked_yet: *priority < TRACKING,
+                priority: *priority,
+            });
+        }
+    }
 }
 
-/// The hook of the nat table that may rewrite the destination, if it has rules.
-pub(super) fn destination_nat<'a>(set: &'a RuleSet, packet: &Packet) -> Vec<Hook<'a>> {
-    let chain = if packet.direction == Direction::Output {
-        "OUTPUT"
-    } else {
-        "PREROUTING"
-    };
-    let hook = hook(set, "nat", chain);
-    let has_rules = hook.found.is_some_and(|(_, chain)| !chain.rules.is_empty());
-    if has_rules { vec![hook] } else { Vec::new() }
+fn nft<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
+    for table in &rules.nft {
+        for base in table.bases.iter().filter(|base| base.hook == stage.word()) {
+            let Some((name, chain)) = table.rules.chains.get_key_value(&base.chain) else {
+                continue;
+            };
+            let nat = base.kind == "nat";
+            if (nat && stage >= Stage::Postrouting) || (nat && stage == Stage::Input) {
+                continue;
+            }
+            hooks.push(Hook {
+                table: &table.title,
+                chain_name: name,
+                found: Some((&table.rules, chain)),
+                path: &table.path,
+                cut: false,
+                nat,
+                filter: base.kind == "filter" && matters(chain),
+                untracked_yet: base.priority < TRACKING,
+                priority: base.priority,
+            });
+        }
+    }
 }
 
 fn matters(chain: &Chain) -> bool {
     !chain.rules.is_empty() || chain.policy.as_ref().is_some_and(|policy| !policy.accept)
-}
-
-fn hook<'a>(set: &'a RuleSet, table: &'static str, chain_name: &'static str) -> Hook<'a> {
-    let found = set
-        .tables
-        .get(table)
-        .and_then(|t| t.chains.get(chain_name).map(|c| (t, c)));
-    Hook {
-        table,
-        chain_name,
-        found,
-        sees_in: !matches!(chain_name, "OUTPUT" | "POSTROUTING"),
-        sees_out: !matches!(chain_name, "PREROUTING" | "INPUT"),
-    }
 }

@@ -3,15 +3,31 @@
 
 mod conclude;
 mod explore;
+mod forwarding;
 mod hooks;
+mod take;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use std::fmt;
 
-use super::iptables::{Origin, RuleSet};
+use super::iptables::{Origin, Problem, RuleSet};
+use super::nft::NftTable;
 use super::packet::Packet;
-use explore::{Explorer, Fate};
+use super::route::Routing;
+use explore::Explorer;
+
+/// All rules that a packet of one family has to pass.
+#[derive(Debug, Clone, Default)]
+pub struct Rules<'a> {
+    /// Outputs of iptables-save and what was assembled from ufw's files.
+    pub saved: Vec<&'a RuleSet>,
+    /// Tables of `nft list ruleset` that iptables-save does not show.
+    pub nft: Vec<&'a NftTable>,
+    /// The node's routes, for packets whose destination is rewritten.
+    pub routes: Option<&'a Routing>,
+}
 
 /// What happens to the packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,6 +161,8 @@ pub struct Evaluation {
     pub or_decided_by: Vec<DecidedBy>,
     /// Rules met on the way to `decided_by`, in order.
     pub walk: Vec<Step>,
+    /// The packet as it leaves the host, with a rewritten destination; `None` where there is no answer.
+    pub leaves: Option<Packet>,
     /// What was taken for granted, as sentences.
     pub assumptions: Vec<String>,
     /// What was not evaluated and other remarks, as sentences.
@@ -161,6 +179,7 @@ impl Evaluation {
             decided_by: None,
             or_decided_by: Vec::new(),
             walk: Vec::new(),
+            leaves: None,
             assumptions: Vec::new(),
             notes: Vec::new(),
         }
@@ -174,58 +193,70 @@ impl Evaluation {
     }
 }
 
-/// Evaluates a packet against the rule set of its family.
+/// Evaluates a packet against one rule set of its family.
 pub fn evaluate(set: &RuleSet, packet: &Packet) -> Evaluation {
-    let states = packet.possible_states();
-    let hooks = hooks::filtering(set, packet);
-    let mut explorer = Explorer::new(set, packet, &states, &hooks);
-    explorer.run();
-    let mut evaluation = explorer.conclude();
-    note_problems(set, &mut evaluation);
-    if !packet.past_prerouting && states.contains(&super::packet::CtState::New) {
-        consider_nat(set, packet, &states, &mut evaluation);
+    let rules = Rules {
+        saved: vec![set],
+        ..Rules::default()
+    };
+    evaluate_all(&rules, packet)
+}
+
+/// Evaluates a packet against all rules of its family: every base chain has to
+/// let it pass, in the order of the kernel's priorities.
+pub fn evaluate_all(rules: &Rules<'_>, packet: &Packet) -> Evaluation {
+    let evaluation = explore(rules, packet);
+    if evaluation.verdict.is_undecided() {
+        // What one rule set leaves open another may still refuse for certain.
+        let alone = rules.each().map(|one| explore(&one, packet));
+        if rules.count() > 1
+            && let Some(refused) = alone.into_iter().find(|one| one.verdict.is_blocked())
+        {
+            return refused;
+        }
     }
     evaluation
 }
 
-fn note_problems(set: &RuleSet, evaluation: &mut Evaluation) {
-    if let Some(first) = set.problems.first() {
-        let count = set.problems.len();
-        evaluation.notes.push(format!(
-            "{count} unreadable place(s), the first at {}: {}",
-            first.origin, first.message
-        ));
+fn explore(rules: &Rules<'_>, packet: &Packet) -> Evaluation {
+    let states = packet.possible_states();
+    let mut explorer = Explorer::new(rules, packet, &states);
+    explorer.run();
+    let mut evaluation = explorer.conclude();
+    for set in &rules.saved {
+        note_problems(&set.problems, &mut evaluation);
+    }
+    evaluation
+}
+
+impl<'a> Rules<'a> {
+    fn count(&self) -> usize {
+        self.saved.len() + self.nft.len()
+    }
+
+    /// Each rule set as if it were the only one.
+    fn each(&self) -> impl Iterator<Item = Rules<'a>> {
+        let routes = self.routes;
+        let saved = self.saved.iter().map(move |set| Rules {
+            saved: vec![*set],
+            nft: Vec::new(),
+            routes,
+        });
+        let nft = self.nft.iter().map(move |table| Rules {
+            saved: Vec::new(),
+            nft: vec![*table],
+            routes,
+        });
+        saved.chain(nft)
     }
 }
 
-/// Destination NAT happens before the filter rules see the packet: a packet
-/// that the nat table rewrites was not the packet that has been evaluated.
-fn consider_nat(
-    set: &RuleSet,
-    packet: &Packet,
-    states: &std::collections::BTreeSet<super::packet::CtState>,
-    evaluation: &mut Evaluation,
-) {
-    let hooks = hooks::destination_nat(set, packet);
-    if hooks.is_empty() {
-        return;
-    }
-    let mut explorer = Explorer::new(set, packet, states, &hooks);
-    explorer.run();
-    let rewrites: Vec<_> = explorer
-        .ends()
-        .iter()
-        .filter(|end| end.fate == Fate::Nat)
-        .collect();
-    let Some(first) = rewrites.first().and_then(|end| explorer.describe(end)) else {
-        return;
-    };
-    if rewrites.len() == explorer.ends().len() {
-        let why = format!("the nat table rewrites the destination first, by {first}");
-        evaluation.verdict = Verdict::Undecided { why };
-    } else {
-        evaluation.assumptions.push(format!(
-            "no destination NAT applies, though {first} may match"
+pub(super) fn note_problems(problems: &[Problem], evaluation: &mut Evaluation) {
+    if let Some(first) = problems.first() {
+        let count = problems.len();
+        evaluation.notes.push(format!(
+            "{count} unreadable place(s), the first at {}: {}",
+            first.origin, first.message
         ));
     }
 }

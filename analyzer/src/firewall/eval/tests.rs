@@ -161,10 +161,19 @@ fn a_destination_rewrite_before_the_filter_is_not_passed_over() {
     let text = "*nat\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p udp -m udp --dport 53 -j DNAT --to-destination 10.0.0.9\n\
         COMMIT\n*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n";
     let set = parse_save("x", text, Family::V4);
-    assert!(
-        evaluate(&set, &pod_packet(Protocol::UDP, 53))
-            .verdict
-            .is_undecided()
+    let answer = evaluate(&set, &pod_packet(Protocol::UDP, 53));
+    assert_eq!(answer.verdict, Verdict::Accepted);
+    assert_eq!(answer.leaves.unwrap().dst.to_string(), "10.0.0.9");
+    assert_eq!(answer.walk[0].table, "nat");
+    assert_eq!(answer.assumptions.len(), 1, "{:?}", answer.assumptions);
+    let closed = text.replace(
+        "COMMIT\n*filter\n",
+        "COMMIT\n*filter\n-A FORWARD -d 10.0.0.9/32 -j DROP\n",
+    );
+    let set = parse_save("x", &closed, Family::V4);
+    assert_eq!(
+        evaluate(&set, &pod_packet(Protocol::UDP, 53)).verdict,
+        Verdict::Dropped
     );
     assert_eq!(
         evaluate(&set, &pod_packet(Protocol::TCP, 443)).verdict,

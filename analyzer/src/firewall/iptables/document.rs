@@ -205,6 +205,7 @@ impl Reader<'_> {
             text: body.to_owned(),
             counters,
             conditions,
+            effects: Vec::new(),
             target,
         }
     }

@@ -11,11 +11,15 @@ mod values;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 pub use document::{parse_save, words};
+pub(in crate::firewall) use targets::destination;
+pub(in crate::firewall) use values::{ICMP_NAMES, ICMPV6_NAMES, port};
 
 use super::condition::Condition;
+use super::condition::lookup::Lookup;
 use super::packet::Family;
 
 /// Where a rule or policy stands.
@@ -126,6 +130,8 @@ pub struct Rule {
     pub counters: Option<(u64, u64)>,
     /// Conditions, all of which must hold.
     pub conditions: Vec<Condition>,
+    /// What a rule of nft does before its verdict: logging, marks.
+    pub effects: Vec<Target>,
     /// What happens then.
     pub target: Target,
 }
@@ -167,12 +173,49 @@ pub enum Target {
     ChangeConnMark,
     /// Exempts the packet from connection tracking.
     Untrack,
+    /// Sets the mark to something that is not known.
+    LoseMark,
     /// Address translation; ends the nat hook.
-    Nat(String),
+    Nat(Nat),
+    /// The verdict that a map holds for the packet; goes on where it holds none.
+    Map(Box<VerdictMap>),
     /// A target that lets the packet continue unchanged in what rules can see.
     Pass(String),
     /// A chain of this name, or else a target whose effect is not known.
     Named(String),
+}
+
+/// An address translation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nat {
+    /// As written.
+    pub text: String,
+    /// Where the packet goes then.
+    pub to: NatTo,
+}
+
+/// Where an address translation sends a packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NatTo {
+    /// Where it went before: only its source changes.
+    Source,
+    /// To this host itself, at another port where one is given.
+    Local(Option<u16>),
+    /// To an address, a port, or both.
+    Destination(Option<IpAddr>, Option<u16>),
+    /// To what a map holds for the packet; each element's translation in the set's order.
+    Map(Box<Lookup>, Vec<NatTo>),
+    /// To something that the rule does not show.
+    Unknown,
+}
+
+/// A map from fields of the packet to verdicts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictMap {
+    /// The keys.
+    pub lookup: Lookup,
+    /// The verdicts, in the order of the set's elements.
+    pub verdicts: Vec<Target>,
 }
 
 impl RuleSet {

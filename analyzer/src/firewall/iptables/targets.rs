@@ -1,7 +1,7 @@
 //! The target of a rule with its own options.
 
-use super::Target;
 use super::values;
+use super::{Nat, NatTo, Target};
 
 /// Targets that change nothing which later rules can see.
 const PASSING_TARGETS: [&str; 19] = [
@@ -88,11 +88,43 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
         "NOTRACK" => Target::Untrack,
         "CT" if arguments.contains(&"--notrack") => Target::Untrack,
         "CT" => Target::Pass(name.to_owned()),
-        "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => {
-            Target::Nat(join(name, arguments))
-        }
+        "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => Target::Nat(Nat {
+            text: join(name, arguments),
+            to: match name {
+                "DNAT" => destination(argument("--to-destination").unwrap_or("")),
+                "REDIRECT" => NatTo::Local(argument("--to-ports").and_then(|p| p.parse().ok())),
+                "NETMAP" => NatTo::Unknown,
+                _ => NatTo::Source,
+            },
+        }),
         _ if PASSING_TARGETS.contains(&name) => Target::Pass(name.to_owned()),
         _ => Target::Named(name.to_owned()),
+    }
+}
+
+/// `10.0.0.9`, `10.0.0.9:53`, `:53`, `[fd00::1]:53`; ranges are not followed.
+pub(in crate::firewall) fn destination(text: &str) -> NatTo {
+    let (address, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let Some((address, port)) = rest.split_once(']') else {
+                return NatTo::Unknown;
+            };
+            (address, port.strip_prefix(':'))
+        }
+        None if text.matches(':').count() > 1 => (text, None),
+        None => match text.split_once(':') {
+            Some((address, port)) => (address, Some(port)),
+            None => (text, None),
+        },
+    };
+    let read = |text: &str| (!text.is_empty()).then(|| text.parse());
+    let port = match port.map(str::parse::<u16>).transpose() {
+        Ok(port) => port,
+        Err(_) => return NatTo::Unknown,
+    };
+    match read(address).transpose() {
+        Ok(address) if address.is_some() || port.is_some() => NatTo::Destination(address, port),
+        _ => NatTo::Unknown,
     }
 }
 

@@ -30,7 +30,7 @@ const SERVICES: [(&str, u16); 20] = [
 ];
 
 /// ICMP names that iptables accepts, with type and code.
-const ICMP_NAMES: [(&str, u8, Option<u8>); 18] = [
+pub(in crate::firewall) const ICMP_NAMES: [(&str, u8, Option<u8>); 18] = [
     ("echo-reply", 0, None),
     ("pong", 0, None),
     ("destination-unreachable", 3, None),
@@ -52,7 +52,7 @@ const ICMP_NAMES: [(&str, u8, Option<u8>); 18] = [
 ];
 
 /// ICMPv6 names that ip6tables accepts.
-const ICMPV6_NAMES: [(&str, u8, Option<u8>); 17] = [
+pub(in crate::firewall) const ICMPV6_NAMES: [(&str, u8, Option<u8>); 17] = [
     ("destination-unreachable", 1, None),
     ("no-route", 1, Some(0)),
     ("port-unreachable", 1, Some(4)),
@@ -140,7 +140,7 @@ fn port_range(text: &str) -> Option<(u16, u16)> {
     }
 }
 
-fn port(text: &str) -> Option<u16> {
+pub(in crate::firewall) fn port(text: &str) -> Option<u16> {
     text.parse().ok().or_else(|| {
         SERVICES
             .iter()

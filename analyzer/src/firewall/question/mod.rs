@@ -9,11 +9,13 @@ pub use ask::{pod_interface, pod_to_dns, pod_to_tcp};
 use std::collections::BTreeSet;
 
 use super::condition::Test;
-use super::eval::{Evaluation, Verdict, evaluate};
+use super::eval::{Evaluation, Rules, Verdict, evaluate_all};
+use super::ipset::IpSets;
 use super::iptables::{Backend, Rule, RuleSet, parse_save};
 use super::log_line::LoggedPacket;
-use super::nft::{NftTable, parse_tables};
+use super::nft::{NftTable, Ruleset, parse_ruleset};
 use super::packet::{CtState, Family, Packet};
+use super::route::Routing;
 use super::ufw::{Ufw, UfwFiles, UfwWords, assemble, from_rows};
 
 /// A captured text with its path inside the bundle.
@@ -38,6 +40,12 @@ pub struct Captures<'a> {
     pub ip6tables_legacy: Option<Captured<'a>>,
     /// `nft list ruleset`.
     pub nft: Option<Captured<'a>>,
+    /// `ipset list` or `ipset save`.
+    pub ipsets: Option<Captured<'a>>,
+    /// `ip route show table all`, IPv4 and IPv6.
+    pub routes: [Option<Captured<'a>>; 2],
+    /// `ip rule`, IPv4 and IPv6.
+    pub policy_rules: [Option<Captured<'a>>; 2],
     /// `ufw status verbose`.
     pub ufw_status: Option<Captured<'a>>,
     /// ufw's files.
@@ -48,7 +56,8 @@ pub struct Captures<'a> {
 #[derive(Debug, Clone)]
 pub struct Firewall {
     sets: Vec<RuleSet>,
-    nft: Option<(String, Vec<NftTable>)>,
+    nft: Option<Ruleset>,
+    routes: Option<Routing>,
     ufw: Ufw,
 }
 
@@ -74,6 +83,20 @@ pub struct LoggedAnswer {
     pub log_rule_found: bool,
     /// Connection states in which the packet meets that LOG rule.
     pub states: Vec<CtState>,
+}
+
+impl Captures<'_> {
+    /// The node's routes, where they were captured.
+    fn routing(&self) -> Option<Routing> {
+        let mut routing = Routing::default();
+        for routes in self.routes.iter().flatten() {
+            routing.read_routes(*routes);
+        }
+        for rules in self.policy_rules.iter().flatten() {
+            routing.read_rules(*rules);
+        }
+        (!routing.routes.is_empty()).then_some(routing)
+    }
 }
 
 impl Firewall {
@@ -107,10 +130,19 @@ impl Firewall {
                 sets.extend(from_ufw_files(&ufw, &captures.ufw_files, family));
             }
         }
-        let nft = captures
-            .nft
-            .map(|file| (file.path.to_owned(), parse_tables(file.text)));
-        Firewall { sets, nft, ufw }
+        if let Some(listed) = captures.ipsets {
+            let ipsets = IpSets::parse(listed);
+            for set in &mut sets {
+                ipsets.resolve(set);
+            }
+        }
+        let nft = captures.nft.map(|file| parse_ruleset(file.path, file.text));
+        Firewall {
+            sets,
+            nft,
+            routes: captures.routing(),
+            ufw,
+        }
     }
 
     /// What was captured of ufw.
@@ -125,21 +157,9 @@ impl Firewall {
 
     /// What the captured rules do with the packet.
     pub fn evaluate(&self, packet: &Packet) -> Answer {
-        let family = packet.family();
-        let results: Vec<(&RuleSet, Evaluation)> = self
-            .sets
-            .iter()
-            .filter(|set| set.family == family)
-            .map(|set| (set, evaluate(set, packet)))
-            .collect();
-        // A packet has to pass every rule set, so one that blocks it decides;
-        // otherwise one that is undecided leaves the whole undecided.
-        let rank = |verdict: &Verdict| match verdict {
-            Verdict::Dropped | Verdict::Rejected => 0,
-            Verdict::Undecided { .. } => 1,
-            Verdict::Accepted => 2,
-        };
-        let Some(index) = (0..results.len()).min_by_key(|at| rank(&results[*at].1.verdict)) else {
+        let rules = self.rules(packet.family());
+        if rules.saved.is_empty() && rules.nft.is_empty() {
+            let family = packet.family();
             let mut evaluation =
                 Evaluation::undecided(&format!("no {family} firewall rules were captured"));
             let not_evaluated = self.degrade(packet, &mut evaluation);
@@ -148,29 +168,69 @@ impl Firewall {
                 ufw: None,
                 not_evaluated,
             };
-        };
-        let (set, mut evaluation) = results[index].clone();
-        let ufw = evaluation
-            .decided_by
-            .as_ref()
-            .and_then(|decided| self.ufw.explain(decided, set, packet.direction));
-        for (_, other) in results
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| *at != index)
-            .map(|(_, result)| result)
-        {
-            evaluation
-                .assumptions
-                .extend(other.assumptions.iter().cloned());
-            evaluation.notes.extend(other.notes.iter().cloned());
         }
-        self.remark(set, packet, &mut evaluation);
+        let mut evaluation = evaluate_all(&rules, packet);
+        self.note_nft(packet, &mut evaluation);
+        let decider = evaluation.decided_by.clone();
+        let ufw = decider.as_ref().and_then(|decided| {
+            let mut sets = rules.saved.iter();
+            sets.find_map(|set| self.ufw.explain(decided, set, packet.direction))
+        });
+        for set in &rules.saved {
+            self.remark(set, packet, &mut evaluation);
+        }
         let not_evaluated = self.degrade(packet, &mut evaluation);
         Answer {
             evaluation,
             ufw,
             not_evaluated,
+        }
+    }
+
+    /// Everything that packets of a family have to pass.
+    fn rules(&self, family: Family) -> Rules<'_> {
+        let saved: Vec<&RuleSet> = self
+            .sets
+            .iter()
+            .filter(|set| set.family == family && !self.replaced(set))
+            .collect();
+        let nft = self.tables().filter(|table| {
+            table.is_routed() && table.sees(family) && !saved.iter().any(|set| shows(set, table))
+        });
+        Rules {
+            nft: nft.collect(),
+            saved,
+            routes: self.routes.as_ref(),
+        }
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &NftTable> {
+        self.nft.iter().flat_map(|ruleset| &ruleset.tables)
+    }
+
+    /// True for an output of iptables-save that leaves out conditions which nft shows.
+    fn replaced(&self, set: &RuleSet) -> bool {
+        self.tables()
+            .any(|table| shows(set, table) && lost_marks(set, table))
+    }
+
+    /// Says what was not understood of nft's rules.
+    fn note_nft(&self, packet: &Packet, evaluation: &mut Evaluation) {
+        let Some(ruleset) = &self.nft else { return };
+        let family = packet.family();
+        if let Some(first) = ruleset.problems.first() {
+            evaluation.notes.push(format!(
+                "{} statement(s) of {} are not understood, the first at {}: {}",
+                ruleset.unread, ruleset.path, first.origin, first.message
+            ));
+        }
+        for set in self.sets.iter().filter(|set| set.family == family) {
+            if self.replaced(set) {
+                evaluation.notes.push(format!(
+                    "{} leaves out conditions on the packet mark (an iptables older than the one that wrote the rules): {} is evaluated in its place",
+                    set.path, ruleset.path
+                ));
+            }
         }
     }
 
@@ -201,41 +261,30 @@ impl Firewall {
         let of_family = |set: &&RuleSet| set.family == family;
         let mut not_evaluated = Vec::new();
         let mut doubts = Vec::new();
-        let (path, tables) = self.nft.as_ref().map_or(("", &[][..]), |(path, tables)| {
-            (path.as_str(), tables.as_slice())
-        });
-        for table in tables.iter().filter(|table| table.sees(family)) {
-            if let Some(set) = self
+        for table in self.tables().filter(|table| table.sees(family)) {
+            let shown = self
                 .sets
                 .iter()
                 .filter(of_family)
-                .find(|set| shows(set, table) && lost_marks(set, table))
-            {
-                let count = table.mark_matches();
-                evaluation.verdict = Verdict::Undecided {
-                    why: format!(
-                        "{} leaves out conditions: {path} shows {count} rules of {} that ask for the packet mark, it shows none (an iptables older than the one that wrote the rules)",
-                        set.path,
-                        table.title()
-                    ),
-                };
-            }
-            if self
-                .sets
-                .iter()
-                .filter(of_family)
-                .any(|set| shows(set, table))
-            {
+                .any(|set| shows(set, table));
+            if shown || table.is_routed() {
                 continue;
             }
             not_evaluated.push(table.title());
             if table.may_drop(packet.direction) {
                 doubts.push(format!(
-                    "{} ({path}:{}) can drop packets on this path and was not evaluated",
+                    "{} ({}:{}) can drop packets on this path and was not evaluated",
                     table.title(),
+                    table.path,
                     table.line
                 ));
             }
+        }
+        if let Some(ruleset) = self.nft.as_ref().filter(|ruleset| ruleset.cut) {
+            doubts.push(format!(
+                "{} is cut off: tables may be missing",
+                ruleset.path
+            ));
         }
         let legacy_shown = self
             .sets
@@ -301,13 +350,9 @@ impl Firewall {
         for state in CtState::ALL {
             let mut packet = logged.packet.clone();
             packet.ct_states = BTreeSet::from([state]);
-            let logs = self
-                .sets
-                .iter()
-                .filter(|set| set.family == packet.family())
-                .any(|set| evaluate(set, &packet).passes_log(&logged.prefix));
-            if logs {
-                kept.push((state, self.evaluate(&packet)));
+            let answer = self.evaluate(&packet);
+            if answer.evaluation.passes_log(&logged.prefix) {
+                kept.push((state, answer));
             }
         }
         // An invalid or untracked packet must not hide what happens to a new one.

@@ -82,7 +82,7 @@ fn rules_that_were_changed_after_the_line_do_not_pretend_to_explain_it() {
 }
 
 #[test]
-fn a_foreign_nft_table_that_can_drop_takes_an_acceptance_back_but_not_a_drop() {
+fn a_table_beside_iptables_is_asked_too_and_one_of_a_single_device_is_not_passed_over() {
     let nft = "table inet firewalld {\n chain f {\n type filter hook forward priority 10; policy accept;\n reject\n }\n}\n";
     let open = save("-A FORWARD -j ACCEPT\n");
     let closed = save("");
@@ -95,10 +95,21 @@ fn a_foreign_nft_table_that_can_drop_takes_an_acceptance_back_but_not_a_drop() {
         ..with_save(&open)
     })
     .evaluate(&dns());
-    assert_eq!(answer.not_evaluated, ["table inet firewalld"]);
+    assert_eq!(answer.evaluation.verdict, Verdict::Rejected);
+    let device = "table netdev n {\n chain f {\n type filter hook ingress device \"eth0\" priority 0; policy accept;\n drop\n }\n}\n";
+    let device = Some(Captured {
+        path: "nft",
+        text: device,
+    });
+    let answer = Firewall::from_captures(&Captures {
+        nft: device,
+        ..with_save(&open)
+    })
+    .evaluate(&dns());
+    assert_eq!(answer.not_evaluated, ["table netdev n"]);
     assert!(answer.evaluation.verdict.is_undecided());
     let answer = Firewall::from_captures(&Captures {
-        nft,
+        nft: device,
         ..with_save(&closed)
     })
     .evaluate(&dns());
@@ -159,7 +170,10 @@ fn a_default_program_that_is_the_legacy_one_is_not_counted_twice() {
         ..with_save(text)
     });
     assert_eq!(firewall.rule_sets().len(), 1);
-    assert_eq!(firewall.evaluate(&dns()).not_evaluated, ["table ip filter"]);
+    // The legacy rules are asked, and so is nft's own table of that name.
+    let answer = firewall.evaluate(&dns());
+    assert_eq!(answer.evaluation.verdict, Verdict::Dropped);
+    assert!(answer.not_evaluated.is_empty());
 }
 
 #[test]
@@ -353,8 +367,9 @@ fn a_real_calico_dump_decides_unless_nft_shows_that_it_left_conditions_out() {
     let known = Some(Interface::Name("cali40a2bb3ea25".into()));
     let packet = pod_to_tcp(pod, known, outside, "1.1.1.1".parse().unwrap(), 443);
     let answer = Firewall::from_captures(&captures).evaluate(&packet);
-    let Verdict::Undecided { why } = &answer.evaluation.verdict else {
-        panic!("{answer:#?}")
-    };
-    assert!(why.contains("leaves out conditions"), "{why}");
+    assert_eq!(answer.evaluation.verdict, Verdict::Accepted, "{answer:#?}");
+    let notes = answer.evaluation.notes.join("\n");
+    assert!(notes.contains("leaves out conditions"), "{notes}");
+    let decided = answer.evaluation.decided_by.unwrap().to_string();
+    assert!(decided.contains("nft:"), "{decided}");
 }

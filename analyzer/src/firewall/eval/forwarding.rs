@@ -1,0 +1,47 @@
+//! The routing decision that follows a rewritten destination.
+
+use crate::firewall::packet::{Direction, Interface, Packet};
+use crate::firewall::route::{Route, Routing};
+
+/// Sets direction and outgoing interface of a packet with a new destination. Without
+/// captured routes the packet is taken as routed on, which is said.
+pub(super) fn route(
+    routes: Option<&Routing>,
+    packet: &mut Packet,
+) -> Result<Option<String>, String> {
+    let answer = routes.map(|routes| routes.decide(packet));
+    match answer {
+        Some(Route::Local) if packet.direction == Direction::Output => {
+            packet.out_iface = Some(Interface::Name("lo".to_owned()));
+        }
+        Some(Route::Local) => {
+            packet.direction = Direction::Input;
+            packet.out_iface = None;
+        }
+        Some(Route::Via { device, .. }) => {
+            forwarded(packet);
+            packet.out_iface = Some(Interface::Name(device));
+        }
+        Some(Route::Refused { what, .. }) => {
+            return Err(format!(
+                "the rewritten destination {} has {what}",
+                packet.dst
+            ));
+        }
+        Some(Route::Unknown) | None => {
+            forwarded(packet);
+            packet.out_iface = None;
+            return Ok(Some(format!(
+                "the rewritten destination {} is on another host or in a pod",
+                packet.dst
+            )));
+        }
+    }
+    Ok(None)
+}
+
+fn forwarded(packet: &mut Packet) {
+    if packet.direction == Direction::Input {
+        packet.direction = Direction::Forward;
+    }
+}

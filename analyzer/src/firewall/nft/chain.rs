@@ -1,0 +1,499 @@
+//! The statements of a chain as rules: conditions, effects and a verdict.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::expression::expression;
+use super::set::{RawElement, RawSet, anonymous};
+use super::tokens::{Token, written};
+use super::translate;
+use crate::firewall::condition::field::Field;
+use crate::firewall::condition::lookup::{Lookup, Masked};
+use crate::firewall::condition::set::Set;
+use crate::firewall::condition::{Condition, Test};
+use crate::firewall::iptables::{Origin, Rule, Target, VerdictMap};
+
+/// Reads the rules of one table.
+pub(super) struct Compiler<'t, 'a> {
+    text: &'a str,
+    path: &'t Arc<str>,
+    sets: &'t BTreeMap<&'a str, RawSet<'a>>,
+    read: BTreeMap<(String, Vec<Field>), Arc<Set>>,
+    pub(super) problems: Vec<(Origin, String)>,
+}
+
+/// A reader for rules that may name these sets.
+pub(super) fn compile<'t, 'a>(
+    text: &'a str,
+    path: &'t Arc<str>,
+    sets: &'t BTreeMap<&'a str, RawSet<'a>>,
+) -> Compiler<'t, 'a> {
+    Compiler {
+        text,
+        path,
+        sets,
+        read: BTreeMap::new(),
+        problems: Vec::new(),
+    }
+}
+
+/// A rule while it is read.
+pub(super) struct Statement<'c, 't, 'a> {
+    pub(super) compiler: &'c mut Compiler<'t, 'a>,
+    pub(super) tokens: &'a [Token<'a>],
+    pub(super) at: usize,
+    pub(super) conditions: Vec<Condition>,
+    effects: Vec<Target>,
+    target: Option<Target>,
+}
+
+/// Words that start a statement, at which reading goes on behind something unknown.
+const STARTS: [&str; 18] = [
+    "accept",
+    "drop",
+    "return",
+    "continue",
+    "jump",
+    "goto",
+    "reject",
+    "counter",
+    "log",
+    "limit",
+    "masquerade",
+    "snat",
+    "dnat",
+    "redirect",
+    "queue",
+    "notrack",
+    "comment",
+    "meta",
+];
+
+impl<'a> Compiler<'_, 'a> {
+    pub(super) fn rule(&mut self, tokens: &'a [Token<'a>]) -> Rule {
+        let line = tokens.first().map_or(0, |token| token.line);
+        let origin = Origin {
+            path: Arc::clone(self.path),
+            line,
+        };
+        let text = written(self.text, tokens);
+        let counters = counters(tokens);
+        let mut statement = Statement {
+            compiler: self,
+            tokens,
+            at: 0,
+            conditions: Vec::new(),
+            effects: Vec::new(),
+            target: None,
+        };
+        statement.run();
+        Rule {
+            origin,
+            text,
+            counters,
+            conditions: statement.conditions,
+            effects: statement.effects,
+            target: statement.target.unwrap_or(Target::None),
+        }
+    }
+
+    fn named(&mut self, name: &str, fields: &[Masked]) -> Arc<Set> {
+        let fields: Vec<Field> = fields.iter().map(|one| one.field).collect();
+        let key = (name.to_owned(), fields);
+        if let Some(set) = self.read.get(&key) {
+            return Arc::clone(set);
+        }
+        let set = match self.sets.get(name) {
+            Some(raw) => raw.read(&key.1, name),
+            None => {
+                let mut set = Set::default();
+                set.doubt = Some(format!("set {name} was not captured"));
+                Arc::new(set)
+            }
+        };
+        self.read.insert(key, Arc::clone(&set));
+        set
+    }
+}
+
+/// What `counter packets 12 bytes 3456` holds.
+fn counters(tokens: &[Token<'_>]) -> Option<(u64, u64)> {
+    let at = tokens.iter().position(|token| token.is("counter"))?;
+    match tokens.get(at + 1..at + 5)? {
+        [packets, count, bytes, size] if packets.is("packets") && bytes.is("bytes") => {
+            Some((count.text.parse().ok()?, size.text.parse().ok()?))
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Statement<'_, '_, 'a> {
+    pub(super) fn peek(&self) -> Option<Token<'a>> {
+        self.tokens.get(self.at).copied()
+    }
+
+    /// The next word, where it is this one.
+    pub(super) fn eat(&mut self, word: &str) -> bool {
+        let found = self.peek().is_some_and(|token| token.is(word));
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn word(&mut self) -> Option<Token<'a>> {
+        let token = self.peek()?;
+        self.at += 1;
+        Some(token)
+    }
+
+    fn run(&mut self) {
+        while let Some(token) = self.peek() {
+            let start = self.at;
+            if token.is(";") {
+                self.at += 1;
+                continue;
+            }
+            if self.one(&token).is_none() {
+                self.at = start;
+                self.unknown();
+            }
+        }
+    }
+
+    fn one(&mut self, token: &Token<'a>) -> Option<()> {
+        if self.verdict().is_some() || self.action(token)?.is_some() {
+            return Some(());
+        }
+        expression(self)
+    }
+
+    /// Statements that are no matches; the inner `None` is for what is none of them.
+    fn action(&mut self, token: &Token<'a>) -> Option<Option<()>> {
+        if token.quoted {
+            return None;
+        }
+        let second = self.tokens.get(self.at + 1).map_or("", |next| next.text);
+        match (token.text, second) {
+            ("counter" | "comment" | "log" | "reject" | "notrack" | "flow" | "queue", _) => {
+                self.simple()
+            }
+            ("limit" | "quota", _) | ("ct", "count") => self.doubtful("limit"),
+            ("add" | "update" | "delete" | "set", _) => self.dynamic(),
+            ("masquerade" | "snat" | "dnat" | "redirect", _) => {
+                let nat = translate::nat(self)?;
+                self.finish(Target::Nat(nat));
+                Some(Some(()))
+            }
+            ("dup", _) => {
+                self.skip();
+                Some(Some(()))
+            }
+            ("#", _) => self.foreign(),
+            _ => Some(self.changes()),
+        }
+    }
+
+    fn simple(&mut self) -> Option<Option<()>> {
+        match self.word()?.text {
+            "counter" => {
+                if self.eat("packets") {
+                    self.at += 3;
+                } else if self.eat("name") {
+                    self.at += 1;
+                }
+            }
+            "comment" => self.at += 1,
+            "notrack" => self.effects.push(Target::Untrack),
+            "flow" => {
+                self.skip();
+                self.effects.push(Target::Pass("flow".to_owned()));
+            }
+            "log" => self.log(),
+            "reject" => {
+                let start = self.at;
+                self.skip();
+                let with = self.tokens.get(start..self.at).unwrap_or_default();
+                let words: Vec<&str> = with.iter().skip(1).map(|token| token.text).collect();
+                self.finish(Target::Reject(if words.is_empty() {
+                    "port-unreachable".to_owned()
+                } else {
+                    words.join(" ")
+                }));
+            }
+            _ => {
+                self.skip();
+                self.finish(Target::Named("queue".to_owned()));
+            }
+        }
+        Some(Some(()))
+    }
+
+    fn log(&mut self) {
+        let mut prefix = String::new();
+        let mut group = false;
+        while let Some(token) = self.peek() {
+            match token.text {
+                "prefix" => {
+                    self.at += 1;
+                    prefix = self.word().map_or("", |word| word.text).trim().to_owned();
+                }
+                "level" | "snaplen" | "queue-threshold" => self.at += 2,
+                "group" => {
+                    group = true;
+                    self.at += 2;
+                }
+                "flags" => self.log_flags(),
+                _ => break,
+            }
+        }
+        self.effects.push(if group {
+            Target::Pass("log group".to_owned())
+        } else {
+            Target::Log(prefix)
+        });
+    }
+
+    fn log_flags(&mut self) {
+        self.at += 1;
+        if self.eat("tcp") || self.eat("ip") {
+            self.at += 1;
+            while self.eat(",") {
+                self.at += 1;
+            }
+        } else {
+            self.at += 1;
+        }
+    }
+
+    /// A statement that lets the packet go on only sometimes.
+    fn doubtful(&mut self, module: &str) -> Option<Option<()>> {
+        let start = self.at;
+        self.at += 1;
+        self.skip();
+        let text = written(self.compiler.text, &self.tokens[start..self.at]);
+        self.opaque(module, text);
+        Some(Some(()))
+    }
+
+    /// `update @set { ip saddr timeout 5m }`: goes on, unless a limit inside says no.
+    fn dynamic(&mut self) -> Option<Option<()>> {
+        let start = self.at;
+        self.at += 1;
+        if !self.peek()?.text.starts_with('@') {
+            return None;
+        }
+        self.at += 1;
+        let body = self.braces()?;
+        if body
+            .iter()
+            .any(|t| t.is("limit") || t.is("quota") || t.is("ct"))
+        {
+            let text = written(self.compiler.text, &self.tokens[start..self.at]);
+            self.opaque("limit", text);
+        }
+        Some(Some(()))
+    }
+
+    /// A match or target of iptables that this nft could not translate.
+    fn foreign(&mut self) -> Option<Option<()>> {
+        self.at += 1;
+        let name = self.word()?;
+        match name.text {
+            "handle" | "nfacct-name" | "last" => self.at += 1,
+            _ => return None,
+        }
+        Some(Some(()))
+    }
+
+    /// Statements that set a field of the packet or of its connection.
+    fn changes(&mut self) -> Option<()> {
+        let words: Vec<&str> = self.tokens[self.at..]
+            .iter()
+            .take(5)
+            .map(|token| token.text)
+            .collect();
+        match words.as_slice() {
+            ["meta", "mark", "set", ..] => self.at += 3,
+            ["mark", "set", ..] => self.at += 2,
+            ["ct", "mark", "set", ..] => {
+                self.skip_value(3);
+                self.effects.push(Target::ChangeConnMark);
+                return Some(());
+            }
+            [
+                "meta" | "ct",
+                "nftrace" | "priority" | "pkttype" | "helper" | "zone" | "label" | "timeout"
+                | "event" | "expectation" | "secmark" | "notrack",
+                "set",
+                ..,
+            ] => {
+                self.skip_value(3);
+                return Some(());
+            }
+            [
+                "ip" | "ip6",
+                "dscp" | "ecn" | "ttl" | "hoplimit" | "flowlabel",
+                "set",
+                ..,
+            ] => {
+                self.skip_value(3);
+                return Some(());
+            }
+            ["tcp", "option", "maxseg", "size", "set"] => {
+                self.skip_value(5);
+                return Some(());
+            }
+            _ => return None,
+        }
+        let target = translate::mark(self);
+        self.effects.push(target);
+        Some(())
+    }
+
+    fn skip_value(&mut self, words: usize) {
+        self.at += words + 1;
+        self.skip();
+    }
+
+    /// A verdict, if one stands here.
+    fn verdict(&mut self) -> Option<()> {
+        let rest = self.tokens.get(self.at..)?;
+        let target = plain_verdict(rest)?;
+        self.at += if matches!(target, Target::Jump(_) | Target::Goto(_)) {
+            2
+        } else {
+            1
+        };
+        self.finish(target);
+        Some(())
+    }
+
+    fn finish(&mut self, target: Target) {
+        if let Some(before) = self.target.replace(target) {
+            self.effects.push(before);
+        }
+    }
+
+    /// Words up to the next statement that is known.
+    pub(super) fn skip(&mut self) {
+        let mut depth = 0usize;
+        while let Some(token) = self.peek() {
+            match token.text {
+                "{" => depth += 1,
+                "}" => depth = depth.saturating_sub(1),
+                word if depth == 0 && !token.quoted && STARTS.contains(&word) => return,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// The words between the braces that stand here.
+    pub(super) fn braces(&mut self) -> Option<&'a [Token<'a>]> {
+        if !self.eat("{") {
+            return None;
+        }
+        let start = self.at;
+        let mut depth = 1usize;
+        while let Some(token) = self.word() {
+            match token.text {
+                "{" if !token.quoted => depth += 1,
+                "}" if !token.quoted => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(&self.tokens[start..self.at - 1]);
+            }
+        }
+        None
+    }
+
+    /// The set that stands here, named or in braces, for these fields.
+    pub(super) fn set(&mut self, fields: &[Masked]) -> Option<(Arc<Set>, String, RawElements<'a>)> {
+        let plain: Vec<Field> = fields.iter().map(|one| one.field).collect();
+        let token = self.peek()?;
+        if let Some(name) = token.text.strip_prefix('@') {
+            self.at += 1;
+            let set = self.compiler.named(name, fields);
+            let raw = self.compiler.sets.get(name);
+            let elements = raw.map(|raw| raw.elements.clone()).unwrap_or_default();
+            return Some((set, format!("@{name}"), elements));
+        }
+        let raw = anonymous(self.braces()?);
+        let set = raw.read(&plain, "in the rule");
+        if set.doubt.is_some() {
+            return None;
+        }
+        Some((set, String::new(), raw.elements))
+    }
+
+    /// The verdict map behind `vmap`.
+    pub(super) fn verdict_map(&mut self, fields: Vec<Masked>) -> Option<()> {
+        let (set, name, elements) = self.set(&fields)?;
+        let verdicts = elements
+            .iter()
+            .map(|element| match plain_verdict(element.data) {
+                Some(target) => target,
+                None => Target::Named(element.data.iter().map(|t| t.text).collect()),
+            })
+            .collect();
+        let lookup = Lookup { fields, set, name };
+        self.finish(Target::Map(Box::new(VerdictMap { lookup, verdicts })));
+        Some(())
+    }
+
+    pub(super) fn test(&mut self, negated: bool, test: Test) {
+        // A mark that this rule has set itself is not followed within the rule.
+        let marks = |effect: &Target| !matches!(effect, Target::Log(_) | Target::Pass(_));
+        if self.effects.iter().any(marks) {
+            self.opaque("order", "a condition behind a change".to_owned());
+        }
+        self.conditions.push(Condition { negated, test });
+    }
+
+    pub(super) fn opaque(&mut self, module: &str, text: String) {
+        let module = module.to_owned();
+        self.conditions.push(Condition {
+            negated: false,
+            test: Test::Opaque { module, text },
+        });
+    }
+
+    /// Something that is not understood: named, and doubtful where it could decide.
+    fn unknown(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        self.skip();
+        let tokens = &self.tokens[start..self.at];
+        let text = written(self.compiler.text, tokens);
+        let origin = Origin {
+            path: Arc::clone(self.compiler.path),
+            line: tokens.first().map_or(0, |token| token.line),
+        };
+        self.compiler
+            .problems
+            .push((origin, format!("`{text}` is not understood")));
+        self.opaque("unread", text.clone());
+        if self.at >= self.tokens.len() && self.target.is_none() {
+            // It may be a verdict of its own.
+            self.target = Some(Target::Named(text));
+        }
+    }
+}
+
+/// Elements of a map as written, with what it holds for each.
+pub(super) type RawElements<'a> = Vec<RawElement<'a>>;
+
+/// A verdict that needs nothing but its name.
+fn plain_verdict(tokens: &[Token<'_>]) -> Option<Target> {
+    let first = tokens.first().filter(|token| !token.quoted)?;
+    let chain = || tokens.get(1).map(|token| token.text.to_owned());
+    Some(match first.text {
+        "accept" => Target::Accept,
+        "drop" => Target::Drop,
+        "return" => Target::Return,
+        "continue" => Target::None,
+        "jump" => Target::Jump(chain()?),
+        "goto" => Target::Goto(chain()?),
+        _ => return None,
+    })
+}

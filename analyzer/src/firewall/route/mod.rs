@@ -1,0 +1,262 @@
+//! The routes of a node: by which interface a packet leaves, or why it does not.
+//!
+//! Policy rules are asked in the order of their priority, a table's routes by the
+//! longest prefix and then the lowest metric, as the kernel does.
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+use super::iptables::Origin;
+use super::packet::{Direction, Family, Interface, Packet};
+
+/// The routes and policy rules of a node.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Routing {
+    /// Routes of all tables, in file order.
+    pub routes: Vec<RouteEntry>,
+    rules: Vec<PolicyRule>,
+}
+
+/// What becomes of packets to a prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RouteKind {
+    /// Sent on through an interface.
+    Unicast,
+    /// Delivered to the host itself.
+    Local,
+    /// Delivered to the host and its whole link.
+    Broadcast,
+    /// Refused with "network unreachable".
+    Unreachable,
+    /// Dropped without an answer.
+    Blackhole,
+    /// Refused with "administratively prohibited".
+    Prohibit,
+    /// Looked up in the next table.
+    Throw,
+}
+
+/// One route.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RouteEntry {
+    /// Destinations.
+    pub to: IpNet,
+    /// Table, by name or number: `main`, `local`, `1`.
+    pub table: String,
+    /// What it does.
+    pub kind: RouteKind,
+    /// Outgoing interface; of several next hops the first.
+    pub device: Option<String>,
+    /// Next hop, where it is not on the link.
+    pub gateway: Option<IpAddr>,
+    /// Lower ones are preferred.
+    pub metric: u32,
+    /// The link has no carrier or is down: the kernel may pass the route over.
+    pub dead: bool,
+    /// Where it stands.
+    pub origin: Origin,
+    /// As written.
+    pub text: String,
+}
+
+/// One policy rule (`ip rule`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PolicyRule {
+    priority: u32,
+    not: bool,
+    from: Option<IpNet>,
+    to: Option<IpNet>,
+    iif: Option<String>,
+    mark: Option<(u32, u32)>,
+    /// A selector that is not followed (port ranges, user ids).
+    other: bool,
+    /// Table; `None` for a rule that refuses.
+    table: Option<String>,
+}
+
+/// The answer for one packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Route {
+    /// It is for the host itself.
+    Local,
+    /// It leaves by an interface.
+    Via {
+        /// Outgoing interface.
+        device: String,
+        /// Next hop, where it is not on the link.
+        gateway: Option<IpAddr>,
+        /// Where the route stands.
+        origin: Origin,
+        /// The route as written.
+        text: String,
+    },
+    /// It goes nowhere.
+    Refused {
+        /// `no route`, `a blackhole route`, ...
+        what: String,
+        /// Where that stands, if it is written anywhere.
+        origin: Option<Origin>,
+    },
+    /// The captures do not tell.
+    Unknown,
+}
+
+impl Routing {
+    /// True without any route of this family: they were not captured.
+    pub fn lacks(&self, family: Family) -> bool {
+        !self.routes.iter().any(|route| {
+            let v4 = route.to.addr().is_ipv4();
+            v4 == (family == Family::V4)
+                && !matches!(route.kind, RouteKind::Local | RouteKind::Broadcast)
+        })
+    }
+
+    /// Where the packet is routed.
+    pub fn decide(&self, packet: &Packet) -> Route {
+        if self.lacks(packet.family()) {
+            return Route::Unknown;
+        }
+        let usual = usual_rules();
+        let rules = if self.rules.is_empty() {
+            &usual
+        } else {
+            &self.rules
+        };
+        let mut possible: Option<Route> = None;
+        for rule in rules {
+            let matches = rule.matches(packet);
+            if matches == Some(false) {
+                continue;
+            }
+            let Some(route) = self.in_table(rule, packet) else {
+                continue;
+            };
+            if matches.is_none() {
+                // It may apply: then the answer is only certain if others agree.
+                if possible.as_ref().is_some_and(|known| *known != route) {
+                    return Route::Unknown;
+                }
+                possible = Some(route);
+                continue;
+            }
+            return match possible {
+                Some(known) if !same_way(&known, &route) => Route::Unknown,
+                _ => route,
+            };
+        }
+        Route::Refused {
+            what: "no route".to_owned(),
+            origin: None,
+        }
+    }
+
+    fn in_table(&self, rule: &PolicyRule, packet: &Packet) -> Option<Route> {
+        let Some(table) = &rule.table else {
+            return Some(Route::Refused {
+                what: "a policy rule that refuses".to_owned(),
+                origin: None,
+            });
+        };
+        let best = self
+            .routes
+            .iter()
+            .filter(|route| route.table == *table && route.to.contains(&packet.dst))
+            .min_by_key(|route| {
+                (
+                    route.dead,
+                    128 - route.to.prefix_len().min(128),
+                    route.metric,
+                )
+            })?;
+        let refused = |what: &str| Route::Refused {
+            what: what.to_owned(),
+            origin: Some(best.origin.clone()),
+        };
+        Some(match best.kind {
+            RouteKind::Local | RouteKind::Broadcast => Route::Local,
+            RouteKind::Unreachable => refused("an unreachable route"),
+            RouteKind::Blackhole => refused("a blackhole route"),
+            RouteKind::Prohibit => refused("a prohibiting route"),
+            RouteKind::Throw => return None,
+            RouteKind::Unicast => match &best.device {
+                Some(device) => Route::Via {
+                    device: device.clone(),
+                    gateway: best.gateway,
+                    origin: best.origin.clone(),
+                    text: best.text.clone(),
+                },
+                None => Route::Unknown,
+            },
+        })
+    }
+}
+
+fn same_way(a: &Route, b: &Route) -> bool {
+    match (a, b) {
+        (Route::Via { device: a, .. }, Route::Via { device: b, .. }) => a == b,
+        (a, b) => a == b,
+    }
+}
+
+/// The rules that every host starts with.
+fn usual_rules() -> Vec<PolicyRule> {
+    let rule = |priority: u32, table: &str| PolicyRule {
+        priority,
+        not: false,
+        from: None,
+        to: None,
+        iif: None,
+        mark: None,
+        other: false,
+        table: Some(table.to_owned()),
+    };
+    vec![
+        rule(0, "local"),
+        rule(32766, "main"),
+        rule(32767, "default"),
+    ]
+}
+
+impl PolicyRule {
+    /// Whether the rule applies; `None` where the packet does not tell.
+    fn matches(&self, packet: &Packet) -> Option<bool> {
+        let mut known = Some(true);
+        let mut ask = |answer: Option<bool>| match answer {
+            Some(false) => known = Some(false),
+            None if known == Some(true) => known = None,
+            _ => {}
+        };
+        if let Some(from) = &self.from {
+            ask(Some(from.contains(&packet.src)));
+        }
+        if let Some(to) = &self.to {
+            ask(Some(to.contains(&packet.dst)));
+        }
+        if let Some((value, mask)) = self.mark {
+            ask(packet.mark.map(|mark| mark & mask == value));
+        }
+        if let Some(iif) = &self.iif {
+            ask(match (&packet.in_iface, packet.direction) {
+                (_, Direction::Output) => Some(iif == "lo"),
+                (Some(Interface::Name(name)), _) => Some(name == iif),
+                (Some(Interface::Prefix(prefix)), _) if !iif.starts_with(prefix.as_str()) => {
+                    Some(false)
+                }
+                _ => None,
+            });
+        }
+        if self.other {
+            ask(None);
+        }
+        if self.not {
+            known.map(|yes| !yes)
+        } else {
+            known
+        }
+    }
+}
