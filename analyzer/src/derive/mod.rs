@@ -3,11 +3,14 @@
 //!
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
+mod cluster;
 mod containerd;
 pub(crate) mod egress;
 mod gpu;
 mod hami;
 mod scheduling;
+
+use chrono::{DateTime, Utc};
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
@@ -24,6 +27,8 @@ pub struct Known<'a> {
     pub paths: &'a [String],
     /// Where pasted pieces stand in the texts that they came from.
     pub origins: &'a Origins,
+    /// When the bundle was collected: the end of it, else the start; none for loose text.
+    pub now: Option<DateTime<Utc>>,
 }
 
 impl Known<'_> {
@@ -56,18 +61,23 @@ pub static DERIVERS: &[&Deriver] = &[
     &hami::DERIVER,
     &scheduling::DERIVER,
     &gpu::DERIVER,
+    &cluster::DERIVER,
 ];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {
     let mut paths = scanned.paths.clone();
     paths.extend(scanned.origins.keys().cloned());
+    let summary = &scanned.summary;
+    let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
+    let now = finished.or_else(|| summary.header.as_ref().map(|header| header.started));
     for deriver in DERIVERS {
         let known = Known {
             facts: &scanned.facts,
             documents: &scanned.documents,
             paths: &paths,
             origins: &scanned.origins,
+            now,
         };
         let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
         match std::panic::catch_unwind(derive) {

@@ -26,6 +26,9 @@ pub(super) static COMMANDS: Parser = Parser {
     read: Read::Whole(parse_command),
 };
 
+/// A configuration file longer than this is kept and not searched, in bytes.
+const CONFIG_LIMIT: usize = 256 << 10;
+
 /// TOML files of the node: kept like other files, and said where they do not parse.
 pub(super) static TOML: Parser = Parser {
     id: "toml",
@@ -33,17 +36,22 @@ pub(super) static TOML: Parser = Parser {
     read: Read::Whole(parse_toml),
 };
 
-/// Copies of files of the node.
+/// Files that configure the node, and values of helm releases: kept, and searched by the patterns that ask for files.
+pub(super) static CONFIGS: Parser = Parser {
+    id: "configs",
+    reads: &[
+        "nodes/*/rootfs/etc/**",
+        "nodes/*/rootfs/**/*.{conf,yaml,yml,json,service,tmpl,rules,cfg}",
+        "nodes/*/rootfs/var/snap/*/current/args/*",
+        "helm/*/*/values-*.yaml",
+    ],
+    read: Read::Whole(parse_config),
+};
+
+/// Copies of other files of the node.
 pub(super) static ROOTFS: Parser = Parser {
     id: "rootfs",
     reads: &["nodes/*/rootfs/**"],
-    read: Read::Keep,
-};
-
-/// Values of helm releases.
-pub(super) static HELM_VALUES: Parser = Parser {
-    id: "helm-values",
-    reads: &["helm/*/*/values-*.yaml"],
     read: Read::Keep,
 };
 
@@ -70,14 +78,21 @@ pub(super) static LOOSE: Parser = Parser {
 };
 
 fn parse_toml(document: &Document<'_>) -> Parsed {
-    match document.text.parse::<toml::Table>() {
-        Ok(_) => Parsed::default(),
-        Err(error) => {
-            let at = error.span().map_or(0, |span| span.start);
-            let text = format!("invalid TOML: {}", error.message());
-            Parsed::problem(document.at_offset(at), text)
-        }
+    let mut parsed = parse_config(document);
+    if let Err(error) = document.text.parse::<toml::Table>() {
+        let at = error.span().map_or(0, |span| span.start);
+        let text = format!("invalid TOML: {}", error.message());
+        let problem = Parsed::problem(document.at_offset(at), text);
+        parsed.problems.extend(problem.problems);
     }
+    parsed
+}
+
+fn parse_config(document: &Document<'_>) -> Parsed {
+    if document.text.len() > CONFIG_LIMIT {
+        return Parsed::default();
+    }
+    say_lines(document, Channel::File)
 }
 
 fn parse_command(document: &Document<'_>) -> Parsed {
@@ -107,5 +122,42 @@ pub(super) fn say_lines(document: &Document<'_>, channel: Channel) -> Parsed {
             })
             .collect(),
         ..Parsed::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Parsed {
+        parse_config(&Document {
+            path: "nodes/n1/rootfs/etc/sysctl.d/99.conf",
+            node: "n1",
+            text,
+        })
+    }
+
+    #[test]
+    fn the_lines_of_a_config_file_are_searched_as_a_file_of_their_node() {
+        let parsed = read("# comment\n\nnet.ipv4.ip_forward = 0\n");
+        let said: Vec<(Channel, &str, Option<u32>)> = parsed
+            .said
+            .iter()
+            .map(|one| (one.channel, one.text.as_str(), one.place.line))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                (Channel::File, "# comment", Some(1)),
+                (Channel::File, "net.ipv4.ip_forward = 0", Some(3)),
+            ]
+        );
+        assert!(parsed.said.iter().all(|one| one.subject == "node/n1"));
+    }
+
+    #[test]
+    fn a_file_too_long_for_a_configuration_is_not_searched() {
+        let parsed = read(&"x\n".repeat(CONFIG_LIMIT));
+        assert!(parsed.said.is_empty());
     }
 }

@@ -42,7 +42,7 @@ fn objects<'a>(document: &'a Document<'_>) -> impl Iterator<Item = (Place, &'a s
         })
 }
 
-fn parse_each<T: serde::de::DeserializeOwned>(
+pub(super) fn parse_each<T: serde::de::DeserializeOwned>(
     document: &Document<'_>,
     what: &str,
     mut add: impl FnMut(T, Place, &str, &mut Parsed),
