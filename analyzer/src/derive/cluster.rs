@@ -102,8 +102,8 @@ fn webhook_skips(known: &Known<'_>) -> Vec<AnyFact> {
     pods.filter(|pod| asks_for_hami(&pod.data))
         .filter_map(|pod| {
             let meta = &pod.data.metadata;
-            let excluded =
-                labels_of(&meta.namespace).is_some_and(|has| !takes(hook.namespace_selector.as_ref(), has));
+            let excluded = labels_of(&meta.namespace)
+                .is_some_and(|has| !takes(hook.namespace_selector.as_ref(), has));
             let by = match takes(hook.object_selector.as_ref(), &meta.labels) {
                 _ if excluded => "namespace",
                 false => "pod",
@@ -147,7 +147,11 @@ fn plugin_configs(known: &Known<'_>) -> Vec<AnyFact> {
 /// Who uses the certificate of a file. Files that rotation left behind are used by nobody.
 fn role(path: &str) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let kept = ["/etc/kubernetes/pki/", "/server/tls/", "/var/snap/microk8s/current/certs/"];
+    let kept = [
+        "/etc/kubernetes/pki/",
+        "/server/tls/",
+        "/var/snap/microk8s/current/certs/",
+    ];
     match name {
         "kubelet-client-current.pem" | "client-kubelet.crt" => "kubelet-client",
         _ if kept.iter().any(|folder| path.contains(folder)) => "control-plane",

@@ -71,7 +71,10 @@ impl FactType for AttachedVolume {
         field("node", "node that it is attached to"),
         field("attached", "the attacher says that it is attached"),
         field("deleting", "it is being deleted"),
-        field("node_state", "present, not-ready or gone; empty if the nodes were not listed"),
+        field(
+            "node_state",
+            "present, not-ready or gone; empty if the nodes were not listed",
+        ),
     ];
     fn subject(&self) -> String {
         self.0.subject()
@@ -103,7 +106,10 @@ impl FactType for Webhook {
         field("config", "name of the webhook configuration"),
         field("name", "name of the webhook"),
         field("failure_policy", "Fail or Ignore"),
-        field("service", "namespace/name of the service that is called; empty for a URL"),
+        field(
+            "service",
+            "namespace/name of the service that is called; empty for a URL",
+        ),
     ];
     fn subject(&self) -> String {
         format!("webhookconfiguration/{}", self.config)
@@ -209,8 +215,14 @@ impl FactType for CertificateState {
         field("path", "file"),
         field("subject", "subject"),
         field("not_after", "last moment at which it is valid"),
-        field("state", "valid, expired or not-yet-valid at the end of collection"),
-        field("role", "who uses it: kubelet-client, control-plane or other"),
+        field(
+            "state",
+            "valid, expired or not-yet-valid at the end of collection",
+        ),
+        field(
+            "role",
+            "who uses it: kubelet-client, control-plane or other",
+        ),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)

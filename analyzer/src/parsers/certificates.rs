@@ -26,20 +26,24 @@ struct Row {
 
 fn parse(document: &Document<'_>) -> Parsed {
     let node = document.node.to_owned();
-    parse_each(document, "certificate", |row: Row, place, object, parsed| {
-        let certificate = Certificate {
-            node: node.clone(),
-            path: row.path,
-            subject: row.subject,
-            not_before: row.not_before,
-            not_after: row.not_after,
-        };
-        let fact = Fact {
-            data: certificate,
-            place,
-            text: excerpt(object, 400),
-            at: None,
-        };
-        parsed.facts.push(fact.into());
-    })
+    parse_each(
+        document,
+        "certificate",
+        |row: Row, place, object, parsed| {
+            let certificate = Certificate {
+                node: node.clone(),
+                path: row.path,
+                subject: row.subject,
+                not_before: row.not_before,
+                not_after: row.not_after,
+            };
+            let fact = Fact {
+                data: certificate,
+                place,
+                text: excerpt(object, 400),
+                at: None,
+            };
+            parsed.facts.push(fact.into());
+        },
+    )
 }

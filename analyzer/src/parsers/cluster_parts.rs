@@ -87,7 +87,11 @@ struct AttachmentStatus {
 fn attachment(item: &Item<'_>) -> serde_json::Result<Parsed> {
     let object: AttachmentObject = serde_json::from_slice(item.json)?;
     let attachment = Attachment {
-        volume: object.spec.source.persistent_volume_name.unwrap_or_default(),
+        volume: object
+            .spec
+            .source
+            .persistent_volume_name
+            .unwrap_or_default(),
         node: object.spec.node_name,
         attached: object.status.attached,
         deleting: object.metadata.deletion_timestamp.is_some(),
@@ -134,21 +138,25 @@ struct Service {
 fn webhooks(item: &Item<'_>) -> serde_json::Result<Parsed> {
     let object: WebhookConfiguration = serde_json::from_slice(item.json)?;
     let config = object.metadata.name;
-    let facts = object.webhooks.unwrap_or_default().into_iter().map(|entry| {
-        let text = format!("\"name\":\"{}\"", entry.name);
-        let service = entry.client_config.service;
-        let webhook = Webhook {
-            config: config.clone(),
-            name: entry.name,
-            failure_policy: entry.failure_policy,
-            service: service
-                .map(|service| format!("{}/{}", service.namespace, service.name))
-                .unwrap_or_default(),
-            namespace_selector: entry.namespace_selector,
-            object_selector: entry.object_selector,
-        };
-        fact(webhook, item, text).into()
-    });
+    let facts = object
+        .webhooks
+        .unwrap_or_default()
+        .into_iter()
+        .map(|entry| {
+            let text = format!("\"name\":\"{}\"", entry.name);
+            let service = entry.client_config.service;
+            let webhook = Webhook {
+                config: config.clone(),
+                name: entry.name,
+                failure_policy: entry.failure_policy,
+                service: service
+                    .map(|service| format!("{}/{}", service.namespace, service.name))
+                    .unwrap_or_default(),
+                namespace_selector: entry.namespace_selector,
+                object_selector: entry.object_selector,
+            };
+            fact(webhook, item, text).into()
+        });
     Ok(Parsed {
         facts: facts.collect(),
         ..Parsed::default()

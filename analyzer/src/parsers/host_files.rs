@@ -29,7 +29,8 @@ pub(super) static COMMANDS: Parser = Parser {
 /// A configuration file longer than this is kept and not searched, in bytes.
 const CONFIG_LIMIT: usize = 256 << 10;
 
-/// TOML files of the node: kept like other files, and said where they do not parse.
+/// TOML files of the node: kept like other files, and said where they do not parse. Their lines are not searched:
+/// containerd's files are resolved together, and a line that another file overrides would mislead.
 pub(super) static TOML: Parser = Parser {
     id: "toml",
     reads: &["nodes/*/rootfs/**/*.toml"],
@@ -78,14 +79,14 @@ pub(super) static LOOSE: Parser = Parser {
 };
 
 fn parse_toml(document: &Document<'_>) -> Parsed {
-    let mut parsed = parse_config(document);
-    if let Err(error) = document.text.parse::<toml::Table>() {
-        let at = error.span().map_or(0, |span| span.start);
-        let text = format!("invalid TOML: {}", error.message());
-        let problem = Parsed::problem(document.at_offset(at), text);
-        parsed.problems.extend(problem.problems);
+    match document.text.parse::<toml::Table>() {
+        Ok(_) => Parsed::default(),
+        Err(error) => {
+            let at = error.span().map_or(0, |span| span.start);
+            let text = format!("invalid TOML: {}", error.message());
+            Parsed::problem(document.at_offset(at), text)
+        }
     }
-    parsed
 }
 
 fn parse_config(document: &Document<'_>) -> Parsed {
