@@ -1,5 +1,6 @@
 //! `cargo bench -p casefile-tests --bench analyze`: analyses a generated bundle of 1 GiB against
-//! `gzip -dc` of the same file in the same run, and prints wall times, their ratio and peak memory.
+//! `gzip -dc` of the same file in the same run, and prints wall times, their ratio, peak memory and the
+//! rules' share.
 //!
 //! `CASEFILE_BENCH_MIB` sets another size; the bundle is kept under `target/bench/` and made again
 //! only when the size changes.
@@ -23,6 +24,9 @@ use casefile_bundle::{
 };
 use chrono::{DateTime, Utc};
 use nix::sys::resource::{UsageWho, getrusage};
+
+#[path = "analyze/share.rs"]
+mod share;
 
 const RUNS: usize = 3;
 const NODE: &str = "gpu-1";
@@ -83,7 +87,8 @@ fn main() -> anyhow::Result<()> {
         analyze / gzip
     );
     println!("peak memory:               {} MiB", peak / 1024);
-    report(&analyzer, &bundle)
+    report(&analyzer, &bundle)?;
+    share::print(&bundle)
 }
 
 /// Renders the whole report of the bundle and prints its time, memory and sizes.

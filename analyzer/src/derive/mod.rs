@@ -3,6 +3,7 @@
 //!
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
+mod cluster;
 mod containerd;
 pub(crate) mod egress;
 mod gpu;
@@ -11,6 +12,8 @@ mod runtimes;
 mod scheduling;
 
 use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
@@ -27,6 +30,8 @@ pub struct Known<'a> {
     pub paths: &'a [String],
     /// Where pasted pieces stand in the texts that they came from.
     pub origins: &'a Origins,
+    /// When the bundle was collected: the end of it, else the start; none for loose text.
+    pub now: Option<DateTime<Utc>>,
 }
 
 impl Known<'_> {
@@ -60,6 +65,7 @@ pub static DERIVERS: &[&Deriver] = &[
     &hami::DERIVER,
     &scheduling::DERIVER,
     &gpu::DERIVER,
+    &cluster::DERIVER,
 ];
 
 /// What derivers added, so that it can be taken out again.
@@ -90,12 +96,16 @@ pub fn run(scanned: &mut Scanned) -> Added {
     };
     let mut paths = scanned.paths.clone();
     paths.extend(scanned.origins.keys().cloned());
+    let summary = &scanned.summary;
+    let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
+    let now = finished.or_else(|| summary.header.as_ref().map(|header| header.started));
     for deriver in DERIVERS {
         let known = Known {
             facts: &scanned.facts,
             documents: &scanned.documents,
             paths: &paths,
             origins: &scanned.origins,
+            now,
         };
         let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
         match std::panic::catch_unwind(derive) {

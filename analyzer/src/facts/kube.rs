@@ -212,6 +212,8 @@ pub struct Node {
     pub taints: Vec<String>,
     /// CRI socket annotation.
     pub cri_socket: Option<String>,
+    /// Labels that tell of GPUs: NVIDIA's, HAMi's, and PCI devices of feature discovery.
+    pub labels: BTreeMap<String, String>,
 }
 
 impl FactType for Node {
@@ -232,6 +234,7 @@ impl FactType for Node {
         field("cordoned", "unschedulable"),
         field("taints", "taints"),
         field("cri_socket", "kubeadm's CRI socket annotation"),
+        field("labels", "labels that tell of GPUs"),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.name)

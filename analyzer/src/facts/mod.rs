@@ -3,6 +3,7 @@
 //! Parsers and derivers add facts; rules and sections read them. A fact is never changed. Tables are
 //! kept in the order of their places, so nothing downstream depends on the order of reading.
 
+pub mod cluster;
 pub mod firewall;
 pub mod gpu;
 pub mod kube;
@@ -285,6 +286,12 @@ pub const KINDS: &[KindInfo] = &[
     kind::<scheduling::NodeResource>(),
     kind::<scheduling::HamiCard>(),
     kind::<scheduling::QuotaRefusal>(),
+    kind::<cluster::ConfigMap>(),
+    kind::<cluster::AttachedVolume>(),
+    kind::<cluster::Webhook>(),
+    kind::<cluster::WebhookSkip>(),
+    kind::<cluster::PluginConfigMissing>(),
+    kind::<cluster::CertificateState>(),
 ];
 
 /// Cuts a text to at most `max` bytes at a character boundary, so that excerpts stay short.

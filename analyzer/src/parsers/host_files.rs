@@ -26,24 +26,33 @@ pub(super) static COMMANDS: Parser = Parser {
     read: Read::Whole(parse_command),
 };
 
-/// TOML files of the node: kept like other files, and said where they do not parse.
+/// A configuration file longer than this is kept and not searched, in bytes.
+const CONFIG_LIMIT: usize = 256 << 10;
+
+/// TOML files of the node: kept like other files, and said where they do not parse. Their lines are not searched:
+/// containerd's files are resolved together, and a line that another file overrides would mislead.
 pub(super) static TOML: Parser = Parser {
     id: "toml",
     reads: &["nodes/*/rootfs/**/*.toml"],
     read: Read::Whole(parse_toml),
 };
 
-/// Copies of files of the node.
+/// Files that configure the node, and values of helm releases: kept, and searched by the patterns that ask for files.
+pub(super) static CONFIGS: Parser = Parser {
+    id: "configs",
+    reads: &[
+        "nodes/*/rootfs/etc/**",
+        "nodes/*/rootfs/**/*.{conf,yaml,yml,json,service,tmpl,rules,cfg}",
+        "nodes/*/rootfs/var/snap/*/current/args/*",
+        "helm/*/*/values-*.yaml",
+    ],
+    read: Read::Whole(parse_config),
+};
+
+/// Copies of other files of the node.
 pub(super) static ROOTFS: Parser = Parser {
     id: "rootfs",
     reads: &["nodes/*/rootfs/**"],
-    read: Read::Keep,
-};
-
-/// Values of helm releases.
-pub(super) static HELM_VALUES: Parser = Parser {
-    id: "helm-values",
-    reads: &["helm/*/*/values-*.yaml"],
     read: Read::Keep,
 };
 
@@ -80,6 +89,13 @@ fn parse_toml(document: &Document<'_>) -> Parsed {
     }
 }
 
+fn parse_config(document: &Document<'_>) -> Parsed {
+    if document.text.len() > CONFIG_LIMIT {
+        return Parsed::default();
+    }
+    say_lines(document, Channel::File)
+}
+
 fn parse_command(document: &Document<'_>) -> Parsed {
     say_lines(document, Channel::Command)
 }
@@ -107,5 +123,42 @@ pub(super) fn say_lines(document: &Document<'_>, channel: Channel) -> Parsed {
             })
             .collect(),
         ..Parsed::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Parsed {
+        parse_config(&Document {
+            path: "nodes/n1/rootfs/etc/sysctl.d/99.conf",
+            node: "n1",
+            text,
+        })
+    }
+
+    #[test]
+    fn the_lines_of_a_config_file_are_searched_as_a_file_of_their_node() {
+        let parsed = read("# comment\n\nnet.ipv4.ip_forward = 0\n");
+        let said: Vec<(Channel, &str, Option<u32>)> = parsed
+            .said
+            .iter()
+            .map(|one| (one.channel, one.text.as_str(), one.place.line))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                (Channel::File, "# comment", Some(1)),
+                (Channel::File, "net.ipv4.ip_forward = 0", Some(3)),
+            ]
+        );
+        assert!(parsed.said.iter().all(|one| one.subject == "node/n1"));
+    }
+
+    #[test]
+    fn a_file_too_long_for_a_configuration_is_not_searched() {
+        let parsed = read(&"x\n".repeat(CONFIG_LIMIT));
+        assert!(parsed.said.is_empty());
     }
 }

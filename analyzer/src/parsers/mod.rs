@@ -4,6 +4,8 @@
 //! a [`Problem`] with a place, and the rest is still read. To add one, write a file with a [`Parser`]
 //! and add it to [`PARSERS`].
 
+mod certificates;
+mod cluster_parts;
 mod components;
 mod driver_lines;
 mod events;
@@ -182,6 +184,8 @@ pub static PARSERS: &[&Parser] = &[
     &helm::PARSER,
     &scheduling::PARSER,
     &scheduling::CLUSTER,
+    &cluster_parts::PARSER,
+    &certificates::PARSER,
     &node_json::PROCESSES,
     &node_json::CONTAINERD,
     &node_json::FILES,
@@ -198,8 +202,8 @@ pub static PARSERS: &[&Parser] = &[
     &host_files::LOGS,
     &host_files::COMMANDS,
     &host_files::TOML,
+    &host_files::CONFIGS,
     &host_files::ROOTFS,
-    &host_files::HELM_VALUES,
     &host_files::OWN,
     &host_files::LOOSE,
 ];

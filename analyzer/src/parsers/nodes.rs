@@ -184,8 +184,18 @@ fn node(object: Object) -> Node {
             .annotations
             .get("kubeadm.alpha.kubernetes.io/cri-socket")
             .cloned(),
+        labels: metadata
+            .labels
+            .into_iter()
+            .filter(|(key, _)| tells_of_gpus(key))
+            .collect(),
         name: metadata.name,
     }
+}
+
+fn tells_of_gpus(label: &str) -> bool {
+    let parts = ["nvidia.com/", "hami.io/", "feature.node.kubernetes.io/pci-"];
+    parts.iter().any(|part| label.starts_with(part))
 }
 
 #[derive(Debug, Default, Deserialize)]

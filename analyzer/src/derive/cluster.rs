@@ -1,0 +1,190 @@
+//! What objects beside pods and nodes do to them: volumes held by nodes that are gone, pods that a webhook is not
+//! given, configurations that no ConfigMap holds, certificates that are over.
+
+use chrono::{DateTime, Utc};
+
+use super::{Deriver, Known};
+use crate::facts::cluster::{
+    AttachedVolume, Attachment, Certificate, CertificateState, ConfigMap, PluginConfigMissing,
+    Webhook, WebhookSkip,
+};
+use crate::facts::kube::Node;
+use crate::facts::scheduling::Namespace;
+use crate::facts::{AnyFact, Fact, FactType};
+use crate::scheduling::api::{self, LabelSelector, Labels};
+use crate::scheduling::selector;
+
+/// Joins them.
+pub(super) static DERIVER: Deriver = Deriver {
+    id: "cluster",
+    derive,
+};
+
+/// HAMi's webhook, under the names of the project's releases.
+const HAMI_WEBHOOKS: [&str; 2] = ["vgpu.hami.io", "vgpu.4pd.io"];
+
+/// Resources that only HAMi's scheduler can serve.
+const HAMI_RESOURCES: [&str; 3] = [
+    "nvidia.com/gpumem",
+    "nvidia.com/gpucores",
+    "nvidia.com/gpumem-percentage",
+];
+
+/// Label by which a node asks for a configuration of the device plugin.
+const PLUGIN_CONFIG: &str = "nvidia.com/device-plugin.config";
+
+fn derive(known: &Known<'_>) -> Vec<AnyFact> {
+    let mut facts = attachments(known);
+    facts.extend(webhook_skips(known));
+    facts.extend(plugin_configs(known));
+    facts.extend(certificates(known));
+    facts
+}
+
+/// The same place and words, another statement.
+fn after<A, B: FactType>(fact: &Fact<A>, data: B) -> AnyFact {
+    Fact {
+        data,
+        place: fact.place.clone(),
+        text: fact.text.clone(),
+        at: fact.at,
+    }
+    .into()
+}
+
+fn attachments(known: &Known<'_>) -> Vec<AnyFact> {
+    let nodes = known.facts.table::<Node>();
+    let state = |name: &str| match nodes.iter().find(|node| node.data.name == name) {
+        _ if nodes.is_empty() => "",
+        None => "gone",
+        Some(node) if node.data.ready => "present",
+        Some(_) => "not-ready",
+    };
+    let held = known.facts.table::<Attachment>().iter();
+    held.map(|fact| {
+        let mut attachment = fact.data.clone();
+        state(&attachment.node).clone_into(&mut attachment.node_state);
+        after(fact, AttachedVolume(attachment))
+    })
+    .collect()
+}
+
+/// Whether a webhook's selector takes these labels. One that is absent or empty takes all.
+fn takes(wanted: Option<&LabelSelector>, labels: &Labels) -> bool {
+    wanted.is_none() || selector::matches(wanted, labels)
+}
+
+fn asks_for_hami(pod: &api::Pod) -> bool {
+    let mut amounts = pod.spec.containers.iter().map(|one| &one.resources);
+    amounts.any(|one| {
+        let named = |name: &&str| one.limits.get(name).or(one.requests.get(name)).is_some();
+        HAMI_RESOURCES.iter().any(named)
+    })
+}
+
+fn webhook_skips(known: &Known<'_>) -> Vec<AnyFact> {
+    let hooks = known.facts.table::<Webhook>().iter();
+    let Some(hook) = hooks
+        .map(|fact| &fact.data)
+        .find(|hook| HAMI_WEBHOOKS.contains(&hook.name.as_str()))
+    else {
+        return Vec::new();
+    };
+    let namespaces = known.facts.table::<Namespace>();
+    let labels_of = |name: &str| {
+        let found = namespaces.iter().map(|fact| &fact.data.0.metadata);
+        found
+            .into_iter()
+            .find(|meta| meta.name == name)
+            .map(|meta| &meta.labels)
+    };
+    let pods = known.facts.table::<api::Pod>().iter();
+    pods.filter(|pod| asks_for_hami(&pod.data))
+        .filter_map(|pod| {
+            let meta = &pod.data.metadata;
+            let excluded = labels_of(&meta.namespace)
+                .is_some_and(|has| !takes(hook.namespace_selector.as_ref(), has));
+            let by = match takes(hook.object_selector.as_ref(), &meta.labels) {
+                _ if excluded => "namespace",
+                false => "pod",
+                true => return None,
+            };
+            let skip = WebhookSkip {
+                namespace: meta.namespace.clone(),
+                pod: meta.name.clone(),
+                webhook: hook.name.clone(),
+                by: by.to_owned(),
+                scheduler: pod.data.scheduler().to_owned(),
+            };
+            Some(after(pod, skip))
+        })
+        .collect()
+}
+
+fn plugin_configs(known: &Known<'_>) -> Vec<AnyFact> {
+    let maps = known.facts.table::<ConfigMap>();
+    if maps.is_empty() {
+        return Vec::new();
+    }
+    let held = |config: &str| {
+        maps.iter()
+            .any(|map| map.data.keys.iter().any(|key| key == config))
+    };
+    let nodes = known.facts.table::<api::Node>().iter();
+    nodes
+        .filter_map(|node| {
+            let config = node.data.metadata.labels.get(PLUGIN_CONFIG)?;
+            let missing = PluginConfigMissing {
+                node: node.data.metadata.name.clone(),
+                config: config.clone(),
+                searched: maps.len(),
+            };
+            (!config.is_empty() && !held(config)).then(|| after(node, missing))
+        })
+        .collect()
+}
+
+/// Who uses the certificate of a file. Files that rotation left behind are used by nobody.
+fn role(path: &str) -> &'static str {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let kept = [
+        "/etc/kubernetes/pki/",
+        "/server/tls/",
+        "/var/snap/microk8s/current/certs/",
+    ];
+    match name {
+        "kubelet-client-current.pem" | "client-kubelet.crt" => "kubelet-client",
+        _ if kept.iter().any(|folder| path.contains(folder)) => "control-plane",
+        _ => "other",
+    }
+}
+
+fn certificates(known: &Known<'_>) -> Vec<AnyFact> {
+    // Without a time to compare with nothing can be said.
+    let Some(now) = known.now else {
+        return Vec::new();
+    };
+    let rows = known.facts.table::<Certificate>().iter();
+    rows.map(|fact| {
+        let row = &fact.data;
+        let state = CertificateState {
+            node: row.node.clone(),
+            path: row.path.clone(),
+            subject: row.subject.clone(),
+            not_after: row.not_after,
+            state: validity(row, now).to_owned(),
+            role: role(&row.path).to_owned(),
+        };
+        after(fact, state)
+    })
+    .collect()
+}
+
+fn validity(row: &Certificate, now: DateTime<Utc>) -> &'static str {
+    match (row.not_before, row.not_after) {
+        (_, Some(end)) if end < now => "expired",
+        (Some(start), _) if start > now => "not-yet-valid",
+        (_, Some(_)) => "valid",
+        _ => "",
+    }
+}

@@ -1,0 +1,230 @@
+//! Facts about objects beside pods and nodes: configurations, attachments, webhooks, certificates, and what they do
+//! to the rest.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use super::{FactType, Field};
+use crate::scheduling::api::LabelSelector;
+
+const fn field(name: &'static str, doc: &'static str) -> Field {
+    Field { name, doc }
+}
+
+/// A ConfigMap. Its values are not kept: they may be large, and secret.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ConfigMap {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Names of its entries.
+    pub keys: Vec<String>,
+}
+
+impl FactType for ConfigMap {
+    const KIND: &'static str = "configmap";
+    const FIELDS: &'static [Field] = &[
+        field("namespace", "namespace"),
+        field("name", "name"),
+        field("keys", "names of its entries"),
+    ];
+    fn subject(&self) -> String {
+        format!("configmap/{}/{}", self.namespace, self.name)
+    }
+}
+
+/// A VolumeAttachment: that a volume is, or shall be, attached to a node.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Attachment {
+    /// Name.
+    pub name: String,
+    /// PersistentVolume.
+    pub volume: String,
+    /// Node.
+    pub node: String,
+    /// The attacher says that it is attached.
+    pub attached: bool,
+    /// It is being deleted.
+    pub deleting: bool,
+    /// `present`, `not-ready`, `gone`; empty where the nodes were not listed.
+    pub node_state: String,
+}
+
+/// What a deriver adds to [`Attachment`]: rules read this one.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct AttachedVolume(pub Attachment);
+
+impl FactType for Attachment {
+    const KIND: &'static str = "volume-attachment-object";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+impl FactType for AttachedVolume {
+    const KIND: &'static str = "volume-attachment";
+    const FIELDS: &'static [Field] = &[
+        field("name", "name"),
+        field("volume", "PersistentVolume"),
+        field("node", "node that it is attached to"),
+        field("attached", "the attacher says that it is attached"),
+        field("deleting", "it is being deleted"),
+        field(
+            "node_state",
+            "present, not-ready or gone; empty if the nodes were not listed",
+        ),
+    ];
+    fn subject(&self) -> String {
+        self.0.subject()
+    }
+}
+
+/// One webhook of a mutating or validating configuration.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Webhook {
+    /// Name of the configuration.
+    pub config: String,
+    /// Name of the webhook.
+    pub name: String,
+    /// `Fail` or `Ignore`.
+    pub failure_policy: String,
+    /// `namespace/name` of the service that is called; empty for a URL.
+    pub service: String,
+    /// Namespaces whose objects it gets; all if absent.
+    #[serde(skip)]
+    pub namespace_selector: Option<LabelSelector>,
+    /// Objects that it gets; all if absent.
+    #[serde(skip)]
+    pub object_selector: Option<LabelSelector>,
+}
+
+impl FactType for Webhook {
+    const KIND: &'static str = "webhook";
+    const FIELDS: &'static [Field] = &[
+        field("config", "name of the webhook configuration"),
+        field("name", "name of the webhook"),
+        field("failure_policy", "Fail or Ignore"),
+        field(
+            "service",
+            "namespace/name of the service that is called; empty for a URL",
+        ),
+    ];
+    fn subject(&self) -> String {
+        format!("webhookconfiguration/{}", self.config)
+    }
+}
+
+/// A pod that asks for HAMi's resources and that HAMi's webhook is not given.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct WebhookSkip {
+    /// Namespace of the pod.
+    pub namespace: String,
+    /// Pod.
+    pub pod: String,
+    /// Webhook.
+    pub webhook: String,
+    /// Whose labels exclude it: `namespace` or `pod`.
+    pub by: String,
+    /// Scheduler that the pod names.
+    pub scheduler: String,
+}
+
+impl FactType for WebhookSkip {
+    const KIND: &'static str = "webhook-skip";
+    const FIELDS: &'static [Field] = &[
+        field("namespace", "namespace of the pod"),
+        field("pod", "pod"),
+        field("webhook", "webhook"),
+        field("by", "whose labels exclude it: namespace or pod"),
+        field("scheduler", "scheduler that the pod names"),
+    ];
+    fn subject(&self) -> String {
+        format!("pod/{}/{}", self.namespace, self.pod)
+    }
+}
+
+/// A configuration that a node's label asks the device plugin for and that no ConfigMap holds.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PluginConfigMissing {
+    /// Node.
+    pub node: String,
+    /// Configuration that its label names.
+    pub config: String,
+    /// ConfigMaps that were searched.
+    pub searched: usize,
+}
+
+impl FactType for PluginConfigMissing {
+    const KIND: &'static str = "plugin-config-missing";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("config", "configuration that its label names"),
+        field("searched", "ConfigMaps that were searched"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// A certificate on a node.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Certificate {
+    /// Node.
+    pub node: String,
+    /// File.
+    pub path: String,
+    /// Subject.
+    pub subject: String,
+    /// Start of its validity.
+    pub not_before: Option<DateTime<Utc>>,
+    /// End of its validity.
+    pub not_after: Option<DateTime<Utc>>,
+}
+
+impl FactType for Certificate {
+    const KIND: &'static str = "certificate-file";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// A certificate as it stood when the bundle was collected.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct CertificateState {
+    /// Node.
+    pub node: String,
+    /// File.
+    pub path: String,
+    /// Subject.
+    pub subject: String,
+    /// Last moment at which it is valid.
+    pub not_after: Option<DateTime<Utc>>,
+    /// `valid`, `expired` or `not-yet-valid` at the end of collection.
+    pub state: String,
+    /// Who uses it: `kubelet-client`, `control-plane` or `other`.
+    pub role: String,
+}
+
+impl FactType for CertificateState {
+    const KIND: &'static str = "certificate";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("path", "file"),
+        field("subject", "subject"),
+        field("not_after", "last moment at which it is valid"),
+        field(
+            "state",
+            "valid, expired or not-yet-valid at the end of collection",
+        ),
+        field(
+            "role",
+            "who uses it: kubelet-client, control-plane or other",
+        ),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}

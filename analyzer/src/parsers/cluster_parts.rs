@@ -1,0 +1,164 @@
+//! ConfigMaps, VolumeAttachments and webhook configurations.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::pods::fact;
+use super::{Item, Parsed, Parser, Read};
+use crate::facts::cluster::{Attachment, ConfigMap, Webhook};
+use crate::scheduling::api::{LabelSelector, Meta};
+
+/// Reads the three kinds.
+pub(super) static PARSER: Parser = Parser {
+    id: "cluster-parts",
+    reads: &[
+        "cluster-resources/configmaps/*.json",
+        "cluster-resources/volumeattachments.json",
+        "cluster-resources/mutatingwebhookconfigurations.json",
+        "cluster-resources/validatingwebhookconfigurations.json",
+    ],
+    read: Read::Items(parse),
+};
+
+fn parse(item: &Item<'_>) -> Parsed {
+    let kind = item.place.path.split('/').nth(1).unwrap_or_default();
+    let read = match kind.trim_end_matches(".json") {
+        "configmaps" => config_map(item),
+        "volumeattachments" => attachment(item),
+        _ => webhooks(item),
+    };
+    read.unwrap_or_else(|error| {
+        Parsed::problem(item.place.clone(), format!("{kind} not read: {error}"))
+    })
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ConfigMapObject {
+    metadata: Meta,
+    data: Option<BTreeMap<String, IgnoredAny>>,
+    binary_data: Option<BTreeMap<String, IgnoredAny>>,
+}
+
+fn config_map(item: &Item<'_>) -> serde_json::Result<Parsed> {
+    let object: ConfigMapObject = serde_json::from_slice(item.json)?;
+    let keys = [object.data, object.binary_data].into_iter().flatten();
+    let map = ConfigMap {
+        keys: keys.flat_map(BTreeMap::into_keys).collect(),
+        namespace: object.metadata.namespace,
+        name: object.metadata.name,
+    };
+    let text = format!("\"name\":\"{}\"", map.name);
+    Ok(Parsed {
+        facts: vec![fact(map, item, text).into()],
+        ..Parsed::default()
+    })
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct AttachmentObject {
+    metadata: Meta,
+    spec: AttachmentSpec,
+    status: AttachmentStatus,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct AttachmentSpec {
+    node_name: String,
+    source: AttachmentSource,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct AttachmentSource {
+    persistent_volume_name: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AttachmentStatus {
+    attached: bool,
+}
+
+fn attachment(item: &Item<'_>) -> serde_json::Result<Parsed> {
+    let object: AttachmentObject = serde_json::from_slice(item.json)?;
+    let attachment = Attachment {
+        volume: object
+            .spec
+            .source
+            .persistent_volume_name
+            .unwrap_or_default(),
+        node: object.spec.node_name,
+        attached: object.status.attached,
+        deleting: object.metadata.deletion_timestamp.is_some(),
+        name: object.metadata.name,
+        node_state: String::new(),
+    };
+    let text = format!("\"nodeName\":\"{}\"", attachment.node);
+    Ok(Parsed {
+        facts: vec![fact(attachment, item, text).into()],
+        ..Parsed::default()
+    })
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WebhookConfiguration {
+    metadata: Meta,
+    webhooks: Option<Vec<WebhookEntry>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct WebhookEntry {
+    name: String,
+    failure_policy: String,
+    namespace_selector: Option<LabelSelector>,
+    object_selector: Option<LabelSelector>,
+    client_config: ClientConfig,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ClientConfig {
+    service: Option<Service>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Service {
+    namespace: String,
+    name: String,
+}
+
+fn webhooks(item: &Item<'_>) -> serde_json::Result<Parsed> {
+    let object: WebhookConfiguration = serde_json::from_slice(item.json)?;
+    let config = object.metadata.name;
+    let facts = object
+        .webhooks
+        .unwrap_or_default()
+        .into_iter()
+        .map(|entry| {
+            let text = format!("\"name\":\"{}\"", entry.name);
+            let service = entry.client_config.service;
+            let webhook = Webhook {
+                config: config.clone(),
+                name: entry.name,
+                failure_policy: entry.failure_policy,
+                service: service
+                    .map(|service| format!("{}/{}", service.namespace, service.name))
+                    .unwrap_or_default(),
+                namespace_selector: entry.namespace_selector,
+                object_selector: entry.object_selector,
+            };
+            fact(webhook, item, text).into()
+        });
+    Ok(Parsed {
+        facts: facts.collect(),
+        ..Parsed::default()
+    })
+}
