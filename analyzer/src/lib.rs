@@ -9,6 +9,7 @@ pub mod compare;
 pub mod containerd;
 pub mod derive;
 pub mod diagnose;
+pub mod ending;
 pub mod facts;
 pub mod firewall;
 pub mod fix;

@@ -5,10 +5,14 @@
 
 mod containerd;
 pub(crate) mod egress;
+mod ending;
 mod gpu;
 mod hami;
+mod moments;
 mod runtimes;
 mod scheduling;
+
+use chrono::{DateTime, Utc};
 
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
@@ -25,6 +29,8 @@ pub struct Known<'a> {
     pub paths: &'a [String],
     /// Where pasted pieces stand in the texts that they came from.
     pub origins: &'a Origins,
+    /// The clock of the collection at its end; none for input that does not say.
+    pub now: Option<DateTime<Utc>>,
 }
 
 impl Known<'_> {
@@ -58,18 +64,24 @@ pub static DERIVERS: &[&Deriver] = &[
     &hami::DERIVER,
     &scheduling::DERIVER,
     &gpu::DERIVER,
+    &ending::DERIVER,
+    &moments::DERIVER,
 ];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) {
     let mut paths = scanned.paths.clone();
     paths.extend(scanned.origins.keys().cloned());
+    let summary = &scanned.summary;
+    let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
+    let now = finished.or_else(|| summary.header.as_ref().map(|header| header.started));
     for deriver in DERIVERS {
         let known = Known {
             facts: &scanned.facts,
             documents: &scanned.documents,
             paths: &paths,
             origins: &scanned.origins,
+            now,
         };
         let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
         match std::panic::catch_unwind(derive) {

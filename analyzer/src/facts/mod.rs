@@ -3,6 +3,7 @@
 //! Parsers and derivers add facts; rules and sections read them. A fact is never changed. Tables are
 //! kept in the order of their places, so nothing downstream depends on the order of reading.
 
+pub mod ending;
 pub mod firewall;
 pub mod gpu;
 pub mod kube;
@@ -247,6 +248,11 @@ pub const KINDS: &[KindInfo] = &[
     kind::<firewall::BlockedPacket>(),
     kind::<firewall::EgressCheck>(),
     kind::<firewall::FirewallState>(),
+    kind::<ending::ContainerEnded>(),
+    kind::<ending::PodEvicted>(),
+    kind::<ending::NodeMoment>(),
+    kind::<ending::Certificate>(),
+    kind::<ending::ClockState>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),

@@ -10,6 +10,7 @@ mod events;
 mod helm;
 mod host_files;
 mod host_json;
+mod host_lines;
 mod kernel_packets;
 mod logs;
 mod node_json;
@@ -18,13 +19,17 @@ mod nvidia_smi;
 mod pod_state;
 mod pods;
 mod proc_driver;
+mod runs;
 mod scheduling;
 mod sysctl;
 mod workloads;
 
 pub use driver_lines::{DriverLine, Says};
+pub use host_json::CertificateRecord;
+pub use host_lines::{HostLine, HostSays};
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
+pub use runs::ContainerRun;
 pub(crate) use scheduling::missing as missing_pods;
 
 use chrono::{DateTime, Utc};
@@ -184,6 +189,7 @@ pub static PARSERS: &[&Parser] = &[
     &node_json::CONTAINERD,
     &node_json::FILES,
     &host_json::PROGRAMS,
+    &host_json::CERTIFICATES,
     &nvidia_smi::PARSER,
     &proc_driver::PARSER,
     &sysctl::PARSER,
@@ -214,6 +220,8 @@ pub enum Extracted {
     Packet(PacketLine),
     /// A message of the NVIDIA driver.
     Driver(DriverLine),
+    /// Something that happened to the node.
+    Host(HostLine),
 }
 
 /// Lines of which alike ones are added up, so that a flood of them is one fact.
@@ -226,6 +234,10 @@ pub trait Repeats {
     fn node(&self) -> &str;
     /// Where the first stands.
     fn place(&self) -> &Place;
+    /// The same, for facts read from a later piece of an entry.
+    fn place_mut(&mut self) -> &mut Place;
+    /// Text and time of the first.
+    fn stated(&self) -> (&str, Option<DateTime<Utc>>);
     /// Adds a later line that is alike.
     fn absorb(&mut self, later: &Self);
 }
@@ -235,4 +247,9 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &kernel_packets::EXTRACTOR,
     &driver_lines::XID,
     &driver_lines::FABRIC_MANAGER,
+    &host_lines::MEMORY_KILL,
+    &host_lines::MEMORY_KILLED,
+    &host_lines::BOOT,
+    &host_lines::PLEG,
+    &host_lines::RUNTIME_DOWN,
 ];
