@@ -14,6 +14,7 @@ pub mod facts;
 pub mod firewall;
 pub mod fix;
 pub mod gpu;
+pub mod helm;
 pub mod loose;
 pub mod model;
 pub mod parsers;

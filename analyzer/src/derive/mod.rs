@@ -8,6 +8,7 @@ pub(crate) mod egress;
 mod ending;
 mod gpu;
 mod hami;
+mod helm;
 mod moments;
 mod runtimes;
 mod scheduling;
@@ -66,6 +67,7 @@ pub static DERIVERS: &[&Deriver] = &[
     &gpu::DERIVER,
     &ending::DERIVER,
     &moments::DERIVER,
+    &helm::DERIVER,
 ];
 
 /// Runs all derivers. A deriver that fails costs its own facts only.

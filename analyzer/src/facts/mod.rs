@@ -6,6 +6,7 @@
 pub mod ending;
 pub mod firewall;
 pub mod gpu;
+pub mod helm;
 pub mod kube;
 pub mod node;
 mod picture;
@@ -232,6 +233,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<kube::RuntimeClass>(),
     kind::<kube::Workload>(),
     kind::<kube::HelmRelease>(),
+    kind::<helm::HelmDrift>(),
     kind::<node::Process>(),
     kind::<node::Setting>(),
     kind::<runtime::ContainerdInstance>(),

@@ -22,6 +22,7 @@ mod proc_driver;
 mod runs;
 mod scheduling;
 mod sysctl;
+mod templates;
 mod workloads;
 
 pub use driver_lines::{DriverLine, Says};
@@ -31,6 +32,7 @@ pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
 pub use runs::ContainerRun;
 pub(crate) use scheduling::missing as missing_pods;
+pub use templates::PodTemplate;
 
 use chrono::{DateTime, Utc};
 
