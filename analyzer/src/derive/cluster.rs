@@ -1,12 +1,9 @@
 //! What objects beside pods and nodes do to them: volumes held by nodes that are gone, pods that a webhook is not
-//! given, configurations that no ConfigMap holds, certificates that are over.
-
-use chrono::{DateTime, Utc};
+//! given, configurations that no ConfigMap holds.
 
 use super::{Deriver, Known};
 use crate::facts::cluster::{
-    AttachedVolume, Attachment, Certificate, CertificateState, ConfigMap, PluginConfigMissing,
-    Webhook, WebhookSkip,
+    AttachedVolume, Attachment, ConfigMap, PluginConfigMissing, Webhook, WebhookSkip,
 };
 use crate::facts::kube::Node;
 use crate::facts::scheduling::Namespace;
@@ -37,7 +34,6 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let mut facts = attachments(known);
     facts.extend(webhook_skips(known));
     facts.extend(plugin_configs(known));
-    facts.extend(certificates(known));
     facts
 }
 
@@ -142,49 +138,4 @@ fn plugin_configs(known: &Known<'_>) -> Vec<AnyFact> {
             (!config.is_empty() && !held(config)).then(|| after(node, missing))
         })
         .collect()
-}
-
-/// Who uses the certificate of a file. Files that rotation left behind are used by nobody.
-fn role(path: &str) -> &'static str {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let kept = [
-        "/etc/kubernetes/pki/",
-        "/server/tls/",
-        "/var/snap/microk8s/current/certs/",
-    ];
-    match name {
-        "kubelet-client-current.pem" | "client-kubelet.crt" => "kubelet-client",
-        _ if kept.iter().any(|folder| path.contains(folder)) => "control-plane",
-        _ => "other",
-    }
-}
-
-fn certificates(known: &Known<'_>) -> Vec<AnyFact> {
-    // Without a time to compare with nothing can be said.
-    let Some(now) = known.now else {
-        return Vec::new();
-    };
-    let rows = known.facts.table::<Certificate>().iter();
-    rows.map(|fact| {
-        let row = &fact.data;
-        let state = CertificateState {
-            node: row.node.clone(),
-            path: row.path.clone(),
-            subject: row.subject.clone(),
-            not_after: row.not_after,
-            state: validity(row, now).to_owned(),
-            role: role(&row.path).to_owned(),
-        };
-        after(fact, state)
-    })
-    .collect()
-}
-
-fn validity(row: &Certificate, now: DateTime<Utc>) -> &'static str {
-    match (row.not_before, row.not_after) {
-        (_, Some(end)) if end < now => "expired",
-        (Some(start), _) if start > now => "not-yet-valid",
-        (_, Some(_)) => "valid",
-        _ => "",
-    }
 }

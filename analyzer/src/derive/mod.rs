@@ -6,8 +6,11 @@
 mod cluster;
 mod containerd;
 pub(crate) mod egress;
+mod ending;
 mod gpu;
 mod hami;
+mod helm;
+mod moments;
 mod runtimes;
 mod scheduling;
 
@@ -30,7 +33,7 @@ pub struct Known<'a> {
     pub paths: &'a [String],
     /// Where pasted pieces stand in the texts that they came from.
     pub origins: &'a Origins,
-    /// When the bundle was collected: the end of it, else the start; none for loose text.
+    /// The clock of the collection at its end; none for input that does not say.
     pub now: Option<DateTime<Utc>>,
 }
 
@@ -66,6 +69,9 @@ pub static DERIVERS: &[&Deriver] = &[
     &scheduling::DERIVER,
     &gpu::DERIVER,
     &cluster::DERIVER,
+    &ending::DERIVER,
+    &moments::DERIVER,
+    &helm::DERIVER,
 ];
 
 /// What derivers added, so that it can be taken out again.

@@ -1,7 +1,6 @@
-//! Facts about objects beside pods and nodes: configurations, attachments, webhooks, certificates, and what they do
+//! Facts about objects beside pods and nodes: configurations, attachments, webhooks, and what they do
 //! to the rest.
 
-use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{FactType, Field};
@@ -162,67 +161,6 @@ impl FactType for PluginConfigMissing {
         field("node", "node"),
         field("config", "configuration that its label names"),
         field("searched", "ConfigMaps that were searched"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
-    }
-}
-
-/// A certificate on a node.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Certificate {
-    /// Node.
-    pub node: String,
-    /// File.
-    pub path: String,
-    /// Subject.
-    pub subject: String,
-    /// Start of its validity.
-    pub not_before: Option<DateTime<Utc>>,
-    /// End of its validity.
-    pub not_after: Option<DateTime<Utc>>,
-}
-
-impl FactType for Certificate {
-    const KIND: &'static str = "certificate-file";
-    const FIELDS: &'static [Field] = &[];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
-    }
-}
-
-/// A certificate as it stood when the bundle was collected.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct CertificateState {
-    /// Node.
-    pub node: String,
-    /// File.
-    pub path: String,
-    /// Subject.
-    pub subject: String,
-    /// Last moment at which it is valid.
-    pub not_after: Option<DateTime<Utc>>,
-    /// `valid`, `expired` or `not-yet-valid` at the end of collection.
-    pub state: String,
-    /// Who uses it: `kubelet-client`, `control-plane` or `other`.
-    pub role: String,
-}
-
-impl FactType for CertificateState {
-    const KIND: &'static str = "certificate";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("path", "file"),
-        field("subject", "subject"),
-        field("not_after", "last moment at which it is valid"),
-        field(
-            "state",
-            "valid, expired or not-yet-valid at the end of collection",
-        ),
-        field(
-            "role",
-            "who uses it: kubelet-client, control-plane or other",
-        ),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)

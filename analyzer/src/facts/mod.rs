@@ -4,8 +4,10 @@
 //! kept in the order of their places, so nothing downstream depends on the order of reading.
 
 pub mod cluster;
+pub mod ending;
 pub mod firewall;
 pub mod gpu;
+pub mod helm;
 pub mod kube;
 pub mod node;
 mod picture;
@@ -259,6 +261,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<kube::RuntimeClass>(),
     kind::<kube::Workload>(),
     kind::<kube::HelmRelease>(),
+    kind::<helm::HelmDrift>(),
     kind::<node::Process>(),
     kind::<node::Setting>(),
     kind::<probe::Probe>(),
@@ -276,6 +279,11 @@ pub const KINDS: &[KindInfo] = &[
     kind::<firewall::BlockedPacket>(),
     kind::<firewall::EgressCheck>(),
     kind::<firewall::FirewallState>(),
+    kind::<ending::ContainerEnded>(),
+    kind::<ending::PodEvicted>(),
+    kind::<ending::NodeMoment>(),
+    kind::<ending::Certificate>(),
+    kind::<ending::ClockState>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),
@@ -291,7 +299,6 @@ pub const KINDS: &[KindInfo] = &[
     kind::<cluster::Webhook>(),
     kind::<cluster::WebhookSkip>(),
     kind::<cluster::PluginConfigMissing>(),
-    kind::<cluster::CertificateState>(),
 ];
 
 /// Cuts a text to at most `max` bytes at a character boundary, so that excerpts stay short.

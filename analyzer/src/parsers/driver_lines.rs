@@ -64,6 +64,12 @@ impl Repeats for DriverLine {
     fn place(&self) -> &Place {
         &self.place
     }
+    fn place_mut(&mut self) -> &mut Place {
+        &mut self.place
+    }
+    fn stated(&self) -> (&str, Option<DateTime<Utc>>) {
+        (&self.text, self.at)
+    }
     fn absorb(&mut self, later: &Self) {
         self.count = self.count.saturating_add(later.count);
         self.at = crate::scan::patterns::earliest(self.at, later.at);

@@ -4,7 +4,6 @@
 //! a [`Problem`] with a place, and the rest is still read. To add one, write a file with a [`Parser`]
 //! and add it to [`PARSERS`].
 
-mod certificates;
 mod cluster_parts;
 mod components;
 mod driver_lines;
@@ -12,6 +11,7 @@ mod events;
 mod helm;
 mod host_files;
 mod host_json;
+mod host_lines;
 mod kernel_packets;
 mod logs;
 mod node_json;
@@ -22,14 +22,20 @@ mod pod_state;
 mod pods;
 mod probe;
 mod proc_driver;
+mod runs;
 mod scheduling;
 mod sysctl;
+mod templates;
 mod workloads;
 
 pub use driver_lines::{DriverLine, Says};
+pub use host_json::CertificateRecord;
+pub use host_lines::{HostLine, HostSays};
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
+pub use runs::ContainerRun;
 pub(crate) use scheduling::missing as missing_pods;
+pub use templates::PodTemplate;
 
 use chrono::{DateTime, Utc};
 
@@ -185,11 +191,11 @@ pub static PARSERS: &[&Parser] = &[
     &scheduling::PARSER,
     &scheduling::CLUSTER,
     &cluster_parts::PARSER,
-    &certificates::PARSER,
     &node_json::PROCESSES,
     &node_json::CONTAINERD,
     &node_json::FILES,
     &host_json::PROGRAMS,
+    &host_json::CERTIFICATES,
     &nvidia_smi::PARSER,
     &nvml::PARSER,
     &probe::PARSER,
@@ -222,6 +228,8 @@ pub enum Extracted {
     Packet(PacketLine),
     /// A message of the NVIDIA driver.
     Driver(DriverLine),
+    /// Something that happened to the node.
+    Host(HostLine),
 }
 
 /// Lines of which alike ones are added up, so that a flood of them is one fact.
@@ -234,6 +242,10 @@ pub trait Repeats {
     fn node(&self) -> &str;
     /// Where the first stands.
     fn place(&self) -> &Place;
+    /// The same, for facts read from a later piece of an entry.
+    fn place_mut(&mut self) -> &mut Place;
+    /// Text and time of the first.
+    fn stated(&self) -> (&str, Option<DateTime<Utc>>);
     /// Adds a later line that is alike.
     fn absorb(&mut self, later: &Self);
 }
@@ -243,4 +255,9 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &kernel_packets::EXTRACTOR,
     &driver_lines::XID,
     &driver_lines::FABRIC_MANAGER,
+    &host_lines::MEMORY_KILL,
+    &host_lines::MEMORY_KILLED,
+    &host_lines::BOOT,
+    &host_lines::PLEG,
+    &host_lines::RUNTIME_DOWN,
 ];

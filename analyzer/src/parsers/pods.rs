@@ -181,6 +181,8 @@ fn parse(item: &Item<'_>) -> Parsed {
     let text = format!("\"name\":\"{}\"", pod.name);
     parsed.facts.push(fact(pod, item, text).into());
     parsed.facts.extend(super::scheduling::pod(item));
+    parsed.facts.extend(super::runs::of_pod(item));
+    parsed.facts.extend(super::templates::of_pod(item));
     parsed
 }
 

@@ -90,6 +90,10 @@ fn parse(item: &Item<'_>) -> Parsed {
     let text = format!("\"name\":\"{}\"", workload.name);
     let mut facts = vec![fact(workload, item, text).into()];
     facts.extend(super::scheduling::workload(item));
+    facts.extend(super::templates::of_workload(
+        item,
+        folder.trim_end_matches('s'),
+    ));
     Parsed {
         facts,
         ..Parsed::default()

@@ -17,9 +17,11 @@ use std::path::Path;
 use casefile_bundle::{BundlePath, Limits, OpenError, Summary};
 use globset::{GlobSet, GlobSetBuilder};
 
-use crate::facts::{AnyFact, Fact, Facts};
+use crate::facts::{AnyFact, Fact, FactType, Facts};
 use crate::model::{Place, Problem};
-use crate::parsers::{Document, DriverLine, PARSERS, PacketLine, Parsed, Parser, Read, Repeats};
+use crate::parsers::{
+    Document, DriverLine, HostLine, PARSERS, PacketLine, Parsed, Parser, Read, Repeats,
+};
 use pasted::{Origins, Pieces};
 use patterns::{Hit, Patterns};
 use sink::{Out, Sink};
@@ -137,6 +139,7 @@ struct Gather<'a> {
     hits: Vec<Hit>,
     packets: Vec<PacketLine>,
     driver: Vec<DriverLine>,
+    host: Vec<HostLine>,
     documents: Documents,
     kept: usize,
     problems: Vec<Problem>,
@@ -154,6 +157,7 @@ impl<'a> Gather<'a> {
             hits: Vec::new(),
             packets: Vec::new(),
             driver: Vec::new(),
+            host: Vec::new(),
             documents: Documents::new(),
             kept: 0,
             problems: Vec::new(),
@@ -177,14 +181,9 @@ impl<'a> Gather<'a> {
                 shift_place(&mut hit.place, lines_before);
                 self.hits.push(hit);
             }
-            for mut packet in piece.found.packets {
-                shift_place(&mut packet.place, lines_before);
-                self.packets.push(packet);
-            }
-            for mut said in piece.found.driver {
-                shift_place(&mut said.place, lines_before);
-                self.driver.push(said);
-            }
+            moved(piece.found.packets, lines_before, &mut self.packets);
+            moved(piece.found.driver, lines_before, &mut self.driver);
+            moved(piece.found.host, lines_before, &mut self.host);
             self.pieces(piece.pieces);
             lines_before = lines_before.saturating_add(piece.lines);
             too_large |= piece.too_large;
@@ -318,22 +317,9 @@ impl<'a> Gather<'a> {
 
     fn finish(mut self, summary: Summary) -> Scanned {
         self.place_pasted();
-        for said in merge_alike(self.driver) {
-            self.facts.add(AnyFact::new(Fact {
-                place: said.place.clone(),
-                text: said.text.clone(),
-                at: said.at,
-                data: said,
-            }));
-        }
-        for packet in merge_alike(self.packets) {
-            self.facts.add(AnyFact::new(Fact {
-                place: packet.place.clone(),
-                text: packet.text.clone(),
-                at: packet.at,
-                data: packet,
-            }));
-        }
+        state_all(self.driver, &mut self.facts);
+        state_all(self.packets, &mut self.facts);
+        state_all(self.host, &mut self.facts);
         self.facts.sort();
         self.problems.sort();
         Scanned {
@@ -413,6 +399,27 @@ fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
         *count <= GROUPS_PER_PATTERN
     });
     merged
+}
+
+/// Takes the lines of a later piece of an entry, whose places count from the piece's beginning.
+fn moved<T: Repeats>(lines: Vec<T>, before: u32, into: &mut Vec<T>) {
+    for mut line in lines {
+        shift_place(line.place_mut(), before);
+        into.push(line);
+    }
+}
+
+/// Makes facts of lines, alike ones added up.
+fn state_all<T: Repeats + FactType>(lines: Vec<T>, facts: &mut Facts) {
+    for line in merge_alike(lines) {
+        let (text, at) = line.stated();
+        facts.add(AnyFact::new(Fact {
+            place: line.place().clone(),
+            text: text.to_owned(),
+            at,
+            data: line,
+        }));
+    }
 }
 
 /// Adds up alike lines of one entry that stood in different pieces of it.

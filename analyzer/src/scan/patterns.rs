@@ -17,7 +17,9 @@ use super::lines::{LogLine, Origin};
 use super::literals;
 use crate::facts::excerpt;
 use crate::model::Place;
-use crate::parsers::{Channel, DriverLine, EXTRACTORS, Extracted, PacketLine, Repeats, Said};
+use crate::parsers::{
+    Channel, DriverLine, EXTRACTORS, Extracted, HostLine, PacketLine, Repeats, Said,
+};
 
 /// Different groups of one pattern that are kept from one stretch of log; more are counted only.
 const GROUPS_PER_PIECE: usize = 40;
@@ -150,6 +152,8 @@ pub struct Found {
     pub packets: Vec<PacketLine>,
     /// Messages of the NVIDIA driver, alike ones added up.
     pub driver: Vec<DriverLine>,
+    /// What happened to the node, alike lines added up.
+    pub host: Vec<HostLine>,
 }
 
 /// What makes a pattern worth trying on a line: a literal of every clause, by their ids.
@@ -319,6 +323,7 @@ impl Patterns {
             match (EXTRACTORS[index].extract)(&line) {
                 Some(Extracted::Packet(packet)) => add_alike(packet, &mut found.packets),
                 Some(Extracted::Driver(said)) => add_alike(said, &mut found.driver),
+                Some(Extracted::Host(said)) => add_alike(said, &mut found.host),
                 None => {}
             }
         }

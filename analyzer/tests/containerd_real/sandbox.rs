@@ -31,7 +31,33 @@ pub(crate) struct Tally {
     pub(crate) differs: Vec<String>,
 }
 
-const AT_RANDOM: &str = "a file has the CRI table under two names, containerd keeps one of them at random, and we say unknown";
+const AT_RANDOM: &str = "left open: a file has the CRI table under two names, and containerd keeps one of them at random";
+const FROM_WORKING_DIRECTORY: &str =
+    "left open: an import pattern counts from the daemon's working directory, which no file tells";
+const SNAPSHOTTER_FIRST: &str =
+    "a handler without runtime_type fails at its snapshotter, before its runtime is asked for";
+
+/// Why an answer of ours is not that of the request, where that is as it should be.
+fn explained(
+    config: &EffectiveConfig,
+    because: &str,
+    ours: Answer,
+    outcome: &Outcome,
+) -> Option<&'static str> {
+    let ambiguous =
+        |problem: &ConfigProblem| matches!(problem, ConfigProblem::AmbiguousTable { .. });
+    match ours {
+        Answer::Unknown if config.problems.iter().any(ambiguous) => Some(AT_RANDOM),
+        Answer::Unknown if because.contains("working directory of the daemon") => {
+            Some(FROM_WORKING_DIRECTORY)
+        }
+        Answer::No if because.ends_with("has no runtime_type") => {
+            (outcome.message.contains("snapshotter") && outcome.message.contains("was not found"))
+                .then_some(SNAPSHOTTER_FIRST)
+        }
+        _ => None,
+    }
+}
 
 /// How far a real sandbox request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,10 +142,8 @@ fn one(
         Real::NotReached => "requests: ended before the look-up",
     };
     *tally.seen.entry(kind).or_default() += 1;
-    let ambiguous =
-        |problem: &ConfigProblem| matches!(problem, ConfigProblem::AmbiguousTable { .. });
-    if check.resolves == Answer::Unknown && config.problems.iter().any(ambiguous) {
-        *tally.explained.entry(AT_RANDOM).or_default() += 1;
+    if let Some(why) = explained(config, &check.because, check.resolves, &outcome) {
+        *tally.explained.entry(why).or_default() += 1;
         return;
     }
     let equal = match check.resolves {

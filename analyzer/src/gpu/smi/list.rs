@@ -64,10 +64,32 @@ pub(super) fn from_csv(text: &str) -> Report {
     Report {
         line: 1,
         cards: lines
-            .filter_map(|(line, number)| Some((number, csv_line(line)?)))
+            .filter_map(|(line, number)| Some((number, csv_line(line).or_else(|| nameless(line))?)))
             .collect(),
         ..Report::default()
     }
+}
+
+/// Among lines of fields one of a GPU whose UUID was not reported: an index, a name and an amount of memory.
+fn nameless(line: &str) -> Option<Card> {
+    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+    let index = fields.first()?.parse().ok()?;
+    let name = fields
+        .get(1)
+        .and_then(|name| known(name))
+        .filter(|name| is_name(name))?;
+    let memory = fields.iter().find_map(|field| number(field, "MiB"))?;
+    Some(Card {
+        index: Some(index),
+        name: name.to_owned(),
+        memory: Some(memory),
+        ..Card::default()
+    })
+}
+
+/// A name begins with a letter; a digit in front is an index whose comma is missing.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic()) && !text.starts_with("GPU-")
 }
 
 /// Fields are told by what they look like, since no header names them: an index, a name, a UUID, MiB, a mask.
@@ -87,9 +109,9 @@ fn csv_line(line: &str) -> Option<Card> {
     } else {
         fields.first()
     };
-    let name = name.and_then(|name| known(name)).filter(|name| {
-        name.bytes().any(|byte| byte.is_ascii_alphabetic()) && !name.starts_with("GPU-")
-    })?;
+    let name = name
+        .and_then(|name| known(name))
+        .filter(|name| is_name(name))?;
     let reasons = REASONS
         .iter()
         .filter(|(bit, _)| mask.unwrap_or(0) & bit != 0);

@@ -5,6 +5,8 @@
 
 mod card;
 mod list;
+#[cfg(test)]
+mod states_tests;
 mod table;
 #[cfg(test)]
 mod tests;

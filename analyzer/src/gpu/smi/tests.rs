@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 
-fn recorded(test: &str) -> Option<Vec<(String, String)>> {
+pub(super) fn recorded(test: &str) -> Option<Vec<(String, String)>> {
     let root = PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../shared/data/nvidia-smi"
@@ -28,7 +28,7 @@ fn recorded(test: &str) -> Option<Vec<(String, String)>> {
 }
 
 /// File, GPUs, driver, CUDA, name of the first GPU, its temperature.
-type Expected = (
+pub(super) type Expected = (
     &'static str,
     usize,
     Option<&'static str>,
@@ -37,7 +37,7 @@ type Expected = (
     Option<i64>,
 );
 
-const EXPECTED: [Expected; 22] = [
+pub(super) const EXPECTED: [Expected; 22] = [
     (
         "a100-sxm4-v12.xml",
         1,

@@ -1,0 +1,289 @@
+//! Why containers ended and pods were evicted: their status joined with kernel lines, events, boots and file systems.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::{Deriver, Known};
+use crate::ending::memory::Kill;
+use crate::ending::{Around, Said, ending, eviction};
+use crate::facts::ending::{ContainerEnded, PodEvicted};
+use crate::facts::kube::{Event, Pod};
+use crate::facts::{AnyFact, Fact};
+use crate::parsers::{ContainerRun, HostLine, HostSays};
+
+/// Joins runs that ended with what was said around them.
+pub(super) static DERIVER: Deriver = Deriver {
+    id: "ending",
+    derive,
+};
+
+/// What was captured of a node.
+#[derive(Default)]
+struct Node<'a> {
+    kills: Vec<Kill>,
+    kill_lines: Vec<&'a Fact<HostLine>>,
+    boots: Vec<DateTime<Utc>>,
+    kernel_captured: bool,
+}
+
+fn derive(known: &Known<'_>) -> Vec<AnyFact> {
+    let nodes = nodes(known);
+    let events = events_by_pod(known);
+    let mut facts = Vec::new();
+    for run in known.facts.table::<ContainerRun>() {
+        facts.push(ended(run, &nodes, &events));
+    }
+    facts.extend(evictions(known, &events));
+    facts
+}
+
+/// Kernel lines by node; of lines that two entries hold (the journal and a copy of it) the first is taken.
+fn nodes<'a>(known: &Known<'a>) -> BTreeMap<String, Node<'a>> {
+    let mut nodes: BTreeMap<String, Node<'a>> = BTreeMap::new();
+    for name in known.nodes() {
+        let of_kernel = |path: &&String| {
+            path.starts_with(&format!("nodes/{name}/journal/kernel"))
+                || path.starts_with(&format!("nodes/{name}/commands/dmesg"))
+        };
+        let kernel_captured = known.paths.iter().any(|path| of_kernel(&path));
+        let node = Node {
+            kernel_captured,
+            ..Node::default()
+        };
+        nodes.insert(name, node);
+    }
+    for line in known.facts.table::<HostLine>() {
+        let node = nodes.entry(line.data.node.clone()).or_default();
+        match (&line.data.says, line.data.kill()) {
+            (HostSays::Boot, _) => node.boots.extend(line.data.at),
+            (_, Some(kill)) => {
+                let known = node
+                    .kills
+                    .iter()
+                    .position(|one| one.pid == kill.pid && one.at == kill.at);
+                // The summary line says more than the sentence after it.
+                match known.or_else(|| same_pid(&node.kills, &kill)) {
+                    Some(at) if node.kills[at].container.is_empty() => {
+                        node.kills[at] = kill;
+                        node.kill_lines[at] = line;
+                    }
+                    Some(_) => {}
+                    None => {
+                        node.kills.push(kill);
+                        node.kill_lines.push(line);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    nodes
+}
+
+/// The other line about one kill: the same process within a second.
+fn same_pid(kills: &[Kill], kill: &Kill) -> Option<usize> {
+    let near = |one: &Kill| match (one.at, kill.at) {
+        (Some(one), Some(two)) => (one - two).num_seconds().abs() <= 1,
+        _ => true,
+    };
+    kills
+        .iter()
+        .position(|one| one.pid == kill.pid && one.process == kill.process && near(one))
+}
+
+fn events_by_pod<'a>(known: &Known<'a>) -> BTreeMap<&'a str, Vec<&'a Fact<Event>>> {
+    let mut events: BTreeMap<&str, Vec<&Fact<Event>>> = BTreeMap::new();
+    for event in known.facts.table::<Event>() {
+        if event.data.object.starts_with("pod/") {
+            events
+                .entry(event.data.object.as_str())
+                .or_default()
+                .push(event);
+        }
+    }
+    events
+}
+
+fn ended(
+    run: &Fact<ContainerRun>,
+    nodes: &BTreeMap<String, Node<'_>>,
+    events: &BTreeMap<&str, Vec<&Fact<Event>>>,
+) -> AnyFact {
+    let data = &run.data;
+    let pod = format!("pod/{}/{}", data.namespace, data.pod);
+    let events = events.get(pod.as_str()).map_or(&[][..], Vec::as_slice);
+    let said: Vec<Said> = events
+        .iter()
+        .map(|event| Said {
+            reason: event.data.reason.clone(),
+            message: event.data.message.clone(),
+            times: (event.data.first, event.data.last),
+        })
+        .collect();
+    let none = Node::default();
+    let node = nodes.get(&data.node).unwrap_or(&none);
+    let found = ending(
+        &data.run,
+        Around {
+            events: &said,
+            kills: &node.kills,
+            kernel_captured: node.kernel_captured,
+            boots: &node.boots,
+        },
+    );
+    // The line that shows the cause: the kernel's, the kubelet's event, or the status itself.
+    let (place, text) = match (found.kill, found.event) {
+        (Some(at), _) => (
+            node.kill_lines[at].place.clone(),
+            node.kill_lines[at].text.clone(),
+        ),
+        (None, Some(at)) => (events[at].place.clone(), events[at].text.clone()),
+        (None, None) => (run.place.clone(), run.text.clone()),
+    };
+    let fact = ContainerEnded {
+        namespace: data.namespace.clone(),
+        pod: data.pod.clone(),
+        container: data.run.name.clone(),
+        node: data.node.clone(),
+        init: data.init,
+        cause: found.cause.word().to_owned(),
+        because: crate::facts::excerpt(&found.because, 600),
+        exit_code: data.run.exit_code,
+        meaning: found.code.words,
+        signal: found.code.signal,
+        memory_limit: data.run.memory_limit.clone(),
+        restarts: data.restarts,
+        finished: data.run.finished,
+    };
+    Fact {
+        data: fact,
+        place,
+        text,
+        at: data.run.finished,
+    }
+    .into()
+}
+
+/// Evicted pods: by their events, which name the pod, and by status where no event is left.
+fn evictions(known: &Known<'_>, events: &BTreeMap<&str, Vec<&Fact<Event>>>) -> Vec<AnyFact> {
+    let mut facts = Vec::new();
+    for (pod, events) in events {
+        let mut evicted = events.iter().filter(|event| event.data.reason == "Evicted");
+        let Some(event) = evicted.next() else {
+            continue;
+        };
+        let mut names = pod.trim_start_matches("pod/").splitn(2, '/');
+        let namespace = names.next().unwrap_or_default();
+        let name = names.next().unwrap_or_default();
+        let pods = known.facts.table::<Pod>().iter();
+        let bound = pods.filter(|one| one.data.namespace == namespace && one.data.name == name);
+        let node = bound
+            .map(|one| one.data.node.clone())
+            .next()
+            .unwrap_or_default();
+        let message = &event.data.message;
+        facts.extend(
+            evicted_fact(known, (namespace, name, &node), message).map(|data| {
+                Fact {
+                    data,
+                    place: event.place.clone(),
+                    text: event.text.clone(),
+                    at: event.data.last,
+                }
+                .into()
+            }),
+        );
+    }
+    let with_event: Vec<String> = events
+        .iter()
+        .filter(|(_, events)| events.iter().any(|event| event.data.reason == "Evicted"))
+        .map(|(pod, _)| (*pod).to_owned())
+        .collect();
+    let mut seen = std::collections::BTreeSet::new();
+    for run in known.facts.table::<ContainerRun>() {
+        let data = &run.data;
+        let pod = format!("pod/{}/{}", data.namespace, data.pod);
+        let told = with_event.contains(&pod) || data.run.pod_reason != "Evicted";
+        if told || !seen.insert(pod) {
+            continue;
+        }
+        let about = (
+            data.namespace.as_str(),
+            data.pod.as_str(),
+            data.node.as_str(),
+        );
+        facts.extend(
+            evicted_fact(known, about, &data.run.pod_message).map(|fact| {
+                Fact {
+                    data: fact,
+                    place: run.place.clone(),
+                    text: "\"reason\":\"Evicted\"".to_owned(),
+                    at: data.run.finished,
+                }
+                .into()
+            }),
+        );
+    }
+    facts
+}
+
+fn evicted_fact(
+    known: &Known<'_>,
+    (namespace, pod, node): (&str, &str, &str),
+    message: &str,
+) -> Option<PodEvicted> {
+    let found = eviction::parse(message)?;
+    let storage = matches!(found.resource.as_str(), "ephemeral-storage" | "inodes");
+    let filesystem = if storage && found.node_was_short {
+        fullest(known, node, found.resource == "inodes")
+    } else {
+        String::new()
+    };
+    Some(PodEvicted {
+        namespace: namespace.to_owned(),
+        pod: pod.to_owned(),
+        node: node.to_owned(),
+        resource: found.resource,
+        signal: found.signal,
+        filesystem,
+        threshold: found.threshold,
+        available: found.available,
+        own_limit: found.own_limit,
+        node_was_short: found.node_was_short,
+        message: crate::facts::excerpt(message, 400),
+    })
+}
+
+/// Mount points that kubelets and runtimes keep their data below.
+const DATA_MOUNTS: [&str; 9] = [
+    "/",
+    "/var",
+    "/var/lib",
+    "/var/lib/kubelet",
+    "/var/lib/containerd",
+    "/var/lib/containers",
+    "/var/lib/docker",
+    "/var/lib/rancher",
+    "/var/snap",
+];
+
+/// The fullest of the file systems that an eviction can be about, as `df` printed them: `/var (93%)`.
+fn fullest(known: &Known<'_>, node: &str, inodes: bool) -> String {
+    let name = if inodes { "df-inodes" } else { "df" };
+    let Some(text) = known
+        .documents
+        .get(&format!("nodes/{node}/commands/{name}.out"))
+    else {
+        return String::new();
+    };
+    let rows = text.lines().filter_map(|line| {
+        let mount = line.split_whitespace().last()?;
+        let used = line.split_whitespace().rev().nth(1)?.strip_suffix('%')?;
+        DATA_MOUNTS
+            .contains(&mount)
+            .then_some((used.parse::<u8>().ok()?, mount))
+    });
+    let fullest = rows.max_by_key(|(used, _)| *used);
+    fullest.map_or_else(String::new, |(used, mount)| format!("{mount} ({used}%)"))
+}

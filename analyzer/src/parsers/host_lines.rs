@@ -1,0 +1,179 @@
+//! What happened to the node itself, said in logs: kills for memory, boots, a kubelet that gets no answer.
+
+use chrono::{DateTime, Utc};
+
+use super::{Channel, Extracted, Extractor, Repeats};
+use crate::ending::memory;
+use crate::facts::{FactType, Field};
+use crate::model::Place;
+use crate::scan::lines::LogLine;
+
+/// The kernel's summary of a kill for memory, with the control groups.
+pub(super) static MEMORY_KILL: Extractor = Extractor {
+    needle: "oom-kill:constraint=",
+    extract: |line| memory_kill(line).map(Extracted::Host),
+};
+
+/// The kernel's sentence about it, which older kernels have alone.
+pub(super) static MEMORY_KILLED: Extractor = Extractor {
+    needle: "ut of memory: Kill",
+    extract: |line| memory_kill(line).map(Extracted::Host),
+};
+
+/// The first line of a kernel.
+pub(super) static BOOT: Extractor = Extractor {
+    needle: "Linux version ",
+    extract: |line| {
+        let first = line.channel == Channel::Kernel && line.text.starts_with("Linux version ");
+        first.then(|| Extracted::Host(said(line, HostSays::Boot)))
+    },
+};
+
+/// The kubelet's list of containers is too old.
+pub(super) static PLEG: Extractor = Extractor {
+    needle: "PLEG is not healthy",
+    extract: |line| of_kubelet(line, HostSays::Pleg),
+};
+
+/// The kubelet calls the runtime down.
+pub(super) static RUNTIME_DOWN: Extractor = Extractor {
+    needle: "container runtime is down",
+    extract: |line| of_kubelet(line, HostSays::RuntimeDown),
+};
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HostSays {
+    /// The kernel killed a process: its id, name, container, pod, and what was full.
+    MemoryKill {
+        /// Process id.
+        pid: u64,
+        /// Name.
+        process: String,
+        /// Container id.
+        container: String,
+        /// Pod uid.
+        pod_uid: String,
+        /// What was full.
+        full: memory::Full,
+    },
+    /// The kernel came up.
+    Boot,
+    /// The kubelet has had no list of containers for too long.
+    Pleg,
+    /// The kubelet calls the runtime down.
+    RuntimeDown,
+}
+
+/// A line about the node, and how many of its like were seen.
+#[derive(Debug, Clone)]
+pub struct HostLine {
+    /// Node; empty where the path names none.
+    pub node: String,
+    /// What it says.
+    pub says: HostSays,
+    /// Where the first stands.
+    pub place: Place,
+    /// Text of the first.
+    pub text: String,
+    /// Time of the first.
+    pub at: Option<DateTime<Utc>>,
+    /// How many.
+    pub count: u64,
+}
+
+impl HostLine {
+    /// The kill that it tells of.
+    pub fn kill(&self) -> Option<memory::Kill> {
+        let HostSays::MemoryKill {
+            pid,
+            process,
+            container,
+            pod_uid,
+            full,
+        } = &self.says
+        else {
+            return None;
+        };
+        Some(memory::Kill {
+            process: process.clone(),
+            pid: *pid,
+            full: *full,
+            container: container.clone(),
+            pod_uid: pod_uid.clone(),
+            at: self.at,
+        })
+    }
+}
+
+impl Repeats for HostLine {
+    /// Boots and kills are told apart by their time, the kubelet's complaints are not.
+    type Key = (HostSays, Option<DateTime<Utc>>);
+    fn key(&self) -> Self::Key {
+        let at = match self.says {
+            HostSays::Boot | HostSays::MemoryKill { .. } => self.at,
+            HostSays::Pleg | HostSays::RuntimeDown => None,
+        };
+        (self.says.clone(), at)
+    }
+    fn node(&self) -> &str {
+        &self.node
+    }
+    fn place(&self) -> &Place {
+        &self.place
+    }
+    fn place_mut(&mut self) -> &mut Place {
+        &mut self.place
+    }
+    fn stated(&self) -> (&str, Option<DateTime<Utc>>) {
+        (&self.text, self.at)
+    }
+    fn absorb(&mut self, later: &Self) {
+        self.count = self.count.saturating_add(later.count);
+        self.at = crate::scan::patterns::earliest(self.at, later.at);
+    }
+}
+
+impl serde::Serialize for HostLine {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl FactType for HostLine {
+    const KIND: &'static str = "host-line";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+fn said(line: &LogLine<'_>, says: HostSays) -> HostLine {
+    HostLine {
+        node: line.node.to_owned(),
+        says,
+        place: line.place(),
+        text: crate::facts::excerpt(&line.text, 400),
+        at: line.at,
+        count: 1,
+    }
+}
+
+fn of_kubelet(line: &LogLine<'_>, says: HostSays) -> Option<Extracted> {
+    (line.channel == Channel::Journal).then(|| Extracted::Host(said(line, says)))
+}
+
+fn memory_kill(line: &LogLine<'_>) -> Option<HostLine> {
+    if line.channel != Channel::Kernel {
+        return None;
+    }
+    let kill = memory::parse(&line.text)?;
+    let says = HostSays::MemoryKill {
+        pid: kill.pid,
+        process: kill.process,
+        container: kill.container,
+        pod_uid: kill.pod_uid,
+        full: kill.full,
+    };
+    Some(said(line, says))
+}
