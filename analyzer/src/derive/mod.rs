@@ -7,6 +7,7 @@ mod containerd;
 pub(crate) mod egress;
 mod gpu;
 mod hami;
+mod network;
 mod scheduling;
 
 use crate::facts::{AnyFact, Facts};
@@ -53,6 +54,7 @@ pub struct Deriver {
 pub static DERIVERS: &[&Deriver] = &[
     &containerd::DERIVER,
     &egress::DERIVER,
+    &network::DERIVER,
     &hami::DERIVER,
     &scheduling::DERIVER,
     &gpu::DERIVER,

@@ -6,6 +6,7 @@
 pub mod firewall;
 pub mod gpu;
 pub mod kube;
+pub mod network;
 pub mod node;
 mod picture;
 pub mod runtime;
@@ -239,6 +240,11 @@ pub const KINDS: &[KindInfo] = &[
     kind::<firewall::BlockedPacket>(),
     kind::<firewall::EgressCheck>(),
     kind::<firewall::FirewallState>(),
+    kind::<network::AddressOverlap>(),
+    kind::<network::MtuMismatch>(),
+    kind::<network::RouteMissing>(),
+    kind::<network::Resolv>(),
+    kind::<network::ReachCheck>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),
