@@ -11,6 +11,7 @@ mod gpu;
 mod hami;
 mod helm;
 mod moments;
+mod network;
 mod runtimes;
 mod scheduling;
 
@@ -65,6 +66,7 @@ pub static DERIVERS: &[&Deriver] = &[
     &containerd::DERIVER,
     &runtimes::DERIVER,
     &egress::DERIVER,
+    &network::DERIVER,
     &hami::DERIVER,
     &scheduling::DERIVER,
     &gpu::DERIVER,

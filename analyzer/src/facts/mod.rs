@@ -9,6 +9,7 @@ pub mod firewall;
 pub mod gpu;
 pub mod helm;
 pub mod kube;
+pub mod network;
 pub mod node;
 mod picture;
 pub mod probe;
@@ -284,6 +285,11 @@ pub const KINDS: &[KindInfo] = &[
     kind::<ending::NodeMoment>(),
     kind::<ending::Certificate>(),
     kind::<ending::ClockState>(),
+    kind::<network::AddressOverlap>(),
+    kind::<network::MtuMismatch>(),
+    kind::<network::RouteMissing>(),
+    kind::<network::Resolv>(),
+    kind::<network::ReachCheck>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),

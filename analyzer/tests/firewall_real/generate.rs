@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::dice::Dice;
+use crate::lab::Texts;
+use crate::nft;
+
 /// Fixed iptables rule sets.
 pub(crate) const FIXED: &[(&str, &str)] = &[
     (
@@ -131,30 +135,126 @@ pub(crate) const UFW: &[(&str, &str)] = &[
     ),
 ];
 
-/// A generator of reproducible numbers (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from((self.0 >> 11) % n as u64).expect("small")
-    }
-
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len())]
-    }
-}
-
 const CHAIN_COUNT: usize = 6;
 
-/// A rule set that the kernel accepts, different for each seed.
-pub(crate) fn rule_set(seed: u64) -> String {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    for _ in 0..8 {
-        dice.below(2);
+/// Kinds of generated rules, each with its share in a hundred.
+pub(crate) const KINDS: &[(&str, u64)] = &[
+    ("iptables-nft", 25),
+    ("iptables-legacy", 10),
+    ("iptables with ipsets", 15),
+    ("iptables with translations", 10),
+    ("nft", 30),
+    ("nft beside iptables, both kinds", 10),
+];
+
+/// Rules of a kind, different for each seed.
+pub(crate) fn rules(kind: &str, seed: u64) -> Texts {
+    let mut texts = Texts::default();
+    match kind {
+        "iptables-nft" => texts.iptables = rule_set(seed),
+        "iptables-legacy" => texts.legacy = rule_set(seed + 10_000),
+        "iptables with ipsets" => {
+            texts.ipset = IPSETS.to_owned();
+            texts.iptables = with_sets(&rule_set(seed + 20_000), seed);
+        }
+        "iptables with translations" => texts.iptables = translated(&rule_set(seed + 30_000), seed),
+        "nft" => texts.nft = nft::rule_set(seed),
+        _ => {
+            texts.iptables = rule_set(seed + 40_000);
+            texts.legacy = rule_set(seed + 50_000);
+            texts.nft = nft::rule_set(seed + 60_000);
+        }
     }
+    texts
+}
+
+const IPSETS: &str = "create hosts hash:ip family inet
+add hosts 10.1.0.185
+add hosts 192.0.2.9
+create nets hash:net family inet
+add nets 10.0.0.0/8
+add nets 10.1.0.128/25 nomatch
+add nets 192.0.2.0/24
+create services hash:ip,port family inet
+add services 192.0.2.53,udp:53
+add services 192.0.2.53,tcp:8080
+create ranges hash:net,port family inet
+add ranges 192.0.2.0/26,tcp:440-450
+add ranges 10.1.0.0/16,udp:8472
+create ports bitmap:port range 0-65535
+add ports 53
+add ports 20-22
+create blocks hash:ip family inet netmask 24
+add blocks 10.1.0.7
+create all list:set size 8
+add all hosts
+add all nets
+";
+
+/// The rules, some of them with set matches.
+fn with_sets(rules: &str, seed: u64) -> String {
+    let mut dice = Dice::new(seed + 7);
+    let mut text = String::new();
+    for line in rules.lines() {
+        let in_filter = line.starts_with("-A FORWARD ") || line.starts_with("-A U");
+        match line.rsplit_once(" -") {
+            Some((head, tail)) if in_filter && dice.below(2) == 0 && !line.contains(['"', '!']) => {
+                let set = dice.one(&[
+                    "-m set --match-set hosts src",
+                    "-m set ! --match-set hosts dst",
+                    "-m set --match-set nets src",
+                    "-m set --match-set nets dst",
+                    "-m set --match-set services dst,dst",
+                    "-m set ! --match-set ranges dst,dst",
+                    "-m set --match-set ports dst",
+                    "-m set --match-set blocks src",
+                    "-m set --match-set all src",
+                ]);
+                let (head, tail) = match tail.split_once(' ') {
+                    Some((word, _)) if word.len() == 1 && "jg".contains(word) => (head, tail),
+                    _ => {
+                        text += line;
+                        text.push('\n');
+                        continue;
+                    }
+                };
+                let _ = writeln!(text, "{head} {set} -{tail}");
+            }
+            _ => {
+                text += line;
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+/// The rules behind a nat table that changes where packets go.
+fn translated(rules: &str, seed: u64) -> String {
+    let mut dice = Dice::new(seed + 9);
+    let mut text = String::from(
+        "*nat\n:PREROUTING ACCEPT\n:INPUT ACCEPT\n:OUTPUT ACCEPT\n:POSTROUTING ACCEPT\n:SVC -\n:MARK-MASQ -\n",
+    );
+    text += "-A PREROUTING -j SVC\n-A MARK-MASQ -j MARK --set-xmark 0x10/0xf0\n";
+    for _ in 0..1 + dice.below(4) {
+        let rule = dice.one(&[
+            "-A SVC -p udp -m udp --dport 123 -j DNAT --to-destination 192.0.2.53:53",
+            "-A SVC -i lxc+ -p tcp -m tcp --dport 8080 -j DNAT --to-destination 192.0.2.53:443",
+            "-A SVC -p udp -m udp --dport 8472 -j DNAT --to-destination 10.1.0.185:9000",
+            "-A SVC -d 192.0.2.0/24 -p udp -m udp --dport 53 -j DNAT --to-destination 10.1.0.1:10250",
+            "-A SVC -p udp -m udp --dport 123 -j REDIRECT --to-ports 53",
+            "-A SVC -s 10.0.0.0/8 -p tcp -j MARK-MASQ",
+            "-A SVC -p icmp -j RETURN",
+            "-A SVC -p udp -m udp --dport 10250 -j DNAT --to-destination 192.0.2.53:53",
+        ]);
+        let _ = writeln!(text, "{rule}");
+    }
+    text + "COMMIT\n" + rules
+}
+
+/// A rule set that the kernel accepts, different for each seed.
+fn rule_set(seed: u64) -> String {
+    let mut dice = Dice::new(seed);
     let mut text = String::new();
     if dice.below(4) == 0 {
         text += "*raw\n:PREROUTING ACCEPT\n:OUTPUT ACCEPT\n";

@@ -58,6 +58,7 @@ impl Shot {
         }
         packet.tcp_flags = (self.proto == 6).then_some(self.flags);
         packet.mark = Some(0);
+        packet.ttl = Some(64);
         packet.fragment = Some(false);
         packet.length = Some(match self.proto {
             17 => 30,
@@ -67,6 +68,15 @@ impl Shot {
         packet.ct_states = [self.state].into();
         packet
     }
+}
+
+/// Rules of every kind, to be loaded or as they were saved; empty where there are none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    pub(crate) iptables: String,
+    pub(crate) legacy: String,
+    pub(crate) nft: String,
+    pub(crate) ipset: String,
 }
 
 /// What really happened.
@@ -79,6 +89,7 @@ pub(crate) enum Outcome {
 
 pub(crate) struct Lab {
     tag: String,
+    uses_legacy: std::cell::Cell<bool>,
     pub(crate) scratch: tempfile::TempDir,
     wire: Child,
     to_wire: ChildStdin,
@@ -96,6 +107,8 @@ pub(crate) fn missing() -> Option<String> {
         "ip",
         "iptables-restore",
         "iptables-save",
+        "iptables-legacy-save",
+        "ipset",
         "nft",
         "ufw",
         "python3",
@@ -172,6 +185,7 @@ impl Lab {
         let scratch = tempfile::tempdir().expect("scratch folder");
         let mut lab = Lab {
             tag,
+            uses_legacy: std::cell::Cell::new(false),
             scratch,
             wire,
             to_wire,
@@ -219,19 +233,73 @@ impl Lab {
         assert!(sh(&line).0, "ufw's files could not be copied");
     }
 
-    /// Loads a complete rule set; false when the kernel refuses it.
-    pub(crate) fn load(&self, text: &str) -> bool {
-        let path = self.scratch.path().join("rules");
-        std::fs::write(&path, text).expect("rules file");
+    /// Loads complete rules in place of what is there; the kernel's complaint when it refuses them.
+    pub(crate) fn load(&self, rules: &Texts) -> Result<(), String> {
         // A restore leaves tables alone that its text does not name.
-        let clean = "for t in raw mangle nat filter; do iptables -t $t -F; iptables -t $t -X; done";
-        let restore = format!("iptables-restore < {}", path.display());
-        self.router(&format!("{clean}; {restore}")).0
+        let mut script = String::from(
+            "for t in raw mangle nat filter; do nft delete table ip $t 2>/dev/null; done\n",
+        );
+        if self.uses_legacy.replace(!rules.legacy.is_empty()) {
+            script += "for t in raw mangle nat filter; do iptables-legacy -t $t -F; iptables-legacy -t $t -X; done\nfor c in INPUT FORWARD OUTPUT; do iptables-legacy -P $c ACCEPT; done\n";
+        }
+        script += "nft delete table inet gen 2>/dev/null; nft delete table ip gen 2>/dev/null; ipset flush 2>/dev/null; for i in 1 2 3 4 5 6 7 8 9; do ipset destroy 2>/dev/null && break; sleep 0.05; done\n";
+        for (command, text) in [
+            ("ipset restore", &rules.ipset),
+            ("iptables-restore", &rules.iptables),
+            ("iptables-legacy-restore", &rules.legacy),
+            ("nft -f -", &rules.nft),
+        ] {
+            if !text.is_empty() {
+                let path = self.scratch.path().join(command.replace(' ', "-"));
+                std::fs::write(&path, text).expect("rules file");
+                script += &format!("{command} < {} 2>&1 || exit 1\n", path.display());
+            }
+        }
+        match self.router(&script) {
+            (true, _) => Ok(()),
+            (false, why) => Err(format!("the kernel refuses: {why}\n{rules:?}")),
+        }
     }
 
-    /// `iptables-save -c` of the router.
-    pub(crate) fn save(&self) -> String {
-        sh(&format!("ip netns exec {}r iptables-save -c", self.tag)).1
+    /// What the router's kernel holds, in the forms that a collector would take.
+    pub(crate) fn save(&self, rules: &Texts) -> Texts {
+        let mut line = String::new();
+        if !rules.iptables.is_empty() {
+            line += "iptables-save -c; ";
+        }
+        line += "echo ----; ";
+        if !rules.legacy.is_empty() {
+            line += "iptables-legacy-save -c; ";
+        }
+        line += "echo ----; ";
+        if !rules.nft.is_empty() {
+            line += "nft list ruleset; ";
+        }
+        line += "echo ----; ";
+        if !rules.ipset.is_empty() {
+            line += "ipset list";
+        }
+        let path = self.scratch.path().join("save.sh");
+        std::fs::write(&path, line).expect("script");
+        let output = sh(&format!(
+            "ip netns exec {}r sh {}",
+            self.tag,
+            path.display()
+        ))
+        .1;
+        let mut parts = output.split("----\n").map(str::to_owned);
+        let mut part = || parts.next().unwrap_or_default();
+        Texts {
+            iptables: part(),
+            legacy: part(),
+            nft: part(),
+            ipset: part(),
+        }
+    }
+
+    /// The router's routes.
+    pub(crate) fn routes(&self) -> String {
+        sh(&format!("ip -n {}r -j route show table all", self.tag)).1
     }
 
     /// Makes a connection that tracking knows in both directions.

@@ -2,33 +2,50 @@
 //! namespace, real packets through it, and for each packet the verdict, the
 //! deciding rule or policy and every rule on the way compared by counters.
 //!
-//! Needs root, iptables, nft, ufw and python3; says so and passes otherwise.
-//! `FW_RULE_SETS` sets the number of generated rule sets (60), `FW_SEED` the
-//! first seed.
+//! Needs root, iptables (both kinds), nft, ipset, ufw and python3; says so and
+//! passes otherwise. `FW_RULE_SETS` sets the number of generated rule sets (60),
+//! `FW_SEED` the first seed.
 
+mod compare;
+mod dice;
 mod generate;
 mod lab;
+mod nft;
 
-use std::collections::BTreeSet;
 use std::io::Write;
 
-use casefile_analyzer::firewall::eval::{DecidedBy, Evaluation, Verdict};
-use casefile_analyzer::firewall::iptables::{Backend, RuleSet, Target, parse_save};
-use casefile_analyzer::firewall::packet::{CtState, Family};
+use casefile_analyzer::firewall::iptables::Backend;
+use casefile_analyzer::firewall::packet::CtState;
 use casefile_analyzer::firewall::question::{Captured, Captures, Firewall};
 use casefile_analyzer::firewall::ufw::UfwFiles;
-use lab::{Lab, Outcome, Shot};
+use compare::compare;
+use lab::{Lab, Outcome, Shot, Texts};
 
 /// UDP ports of a connection that is established before the rules are loaded.
 const KNOWN: (u16, u16) = (7001, 7002);
 
 #[derive(Default)]
 struct Score {
+    /// Packets sent before, so that no two share their ports.
+    salt: usize,
     rule_sets: usize,
     packets: usize,
     equal: usize,
     undecided: usize,
     differences: Vec<String>,
+    /// Rule sets that the kernel did not take.
+    refused: Vec<String>,
+}
+
+impl std::fmt::Display for Score {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (sets, packets, equal) = (self.rule_sets, self.packets, self.equal);
+        write!(
+            f,
+            "{sets} rule sets, {packets} packets, {equal} equal, {} undecided",
+            self.undecided
+        )
+    }
 }
 
 #[test]
@@ -40,64 +57,122 @@ fn verdicts_and_deciding_rules_equal_those_of_the_kernel() {
     }
     let mut lab = Lab::new();
     lab.establish(KNOWN.0, KNOWN.1);
-    let mut score = Score::default();
-    for (name, rules) in generate::FIXED {
-        assert!(lab.load(rules), "{name}: the kernel refuses the rules");
-        check(&mut lab, name, &mut score);
+    let mut scores: Vec<(&str, Score)> = Vec::new();
+    let mut run =
+        |kind: &'static str, lab: &mut Lab, work: &mut dyn FnMut(&mut Lab, &mut Score)| {
+            let mut score = Score {
+                salt: scores.iter().map(|(_, s): &(&str, Score)| s.packets).sum(),
+                ..Score::default()
+            };
+            work(lab, &mut score);
+            scores.push((kind, score));
+        };
+    run("ufw", &mut lab, &mut |lab, score| {
+        for (name, commands) in generate::UFW {
+            check_ufw(lab, name, commands, score);
+        }
+    });
+    run("written by programs", &mut lab, &mut |lab, score| {
+        for (name, rules) in generate::FIXED {
+            check(lab, name, &iptables(rules), score);
+        }
+        for (name, rules) in nft::FIXED {
+            let rules = Texts {
+                nft: (*rules).to_owned(),
+                ..Texts::default()
+            };
+            check(lab, name, &rules, score);
+        }
+    });
+    let (first, count) = (number("FW_SEED", 1), number("FW_RULE_SETS", 60));
+    for (kind, share) in generate::KINDS {
+        run(kind, &mut lab, &mut |lab, score| {
+            for seed in first..first + count * share / 100 {
+                check(
+                    lab,
+                    &format!("{kind}, seed {seed}"),
+                    &generate::rules(kind, seed),
+                    score,
+                );
+            }
+        });
     }
-    for (name, commands) in generate::UFW {
-        check_ufw(&mut lab, name, commands, &mut score);
-    }
-    let number = |name: &str, default: u64| {
-        std::env::var(name)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(default)
-    };
-    let first = number("FW_SEED", 1);
-    for seed in first..first + number("FW_RULE_SETS", 60) {
-        let rules = generate::rule_set(seed);
-        assert!(lab.load(&rules), "seed {seed}: the kernel refuses\n{rules}");
-        check(&mut lab, &format!("seed {seed}"), &mut score);
-    }
-    let Score {
-        rule_sets,
-        packets,
-        equal,
-        undecided,
-        differences,
-    } = score;
-    let _ = writeln!(
-        out,
-        "{rule_sets} rule sets, {packets} packets, {equal} equal, {undecided} undecided"
-    );
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    report(&scores);
 }
 
-/// Sends every shot through the loaded rules and compares.
-fn check(lab: &mut Lab, name: &str, score: &mut Score) {
+fn number(name: &str, default: u64) -> u64 {
+    let set = std::env::var(name).ok().and_then(|text| text.parse().ok());
+    set.unwrap_or(default)
+}
+
+fn iptables(text: &str) -> Texts {
+    Texts {
+        iptables: text.to_owned(),
+        ..Texts::default()
+    }
+}
+
+/// Prints the counts of every kind, and fails with what differs.
+fn report(scores: &[(&str, Score)]) {
+    let mut out = std::io::stderr();
+    let mut all = Score::default();
+    for (kind, score) in scores {
+        let _ = writeln!(out, "{kind}: {score}");
+        all.rule_sets += score.rule_sets;
+        all.packets += score.packets;
+        all.equal += score.equal;
+        all.undecided += score.undecided;
+    }
+    let _ = writeln!(out, "all: {all}");
+    let differences: Vec<&str> = scores
+        .iter()
+        .flat_map(|(_, score)| score.differences.iter().take(3))
+        .map(String::as_str)
+        .collect();
+    let refused: Vec<&String> = scores.iter().flat_map(|(_, s)| &s.refused).collect();
+    assert!(
+        refused.is_empty(),
+        "{} rule sets are refused, the first: {}",
+        refused.len(),
+        refused[0]
+    );
+    assert!(
+        differences.is_empty(),
+        "{} packets differ, the first ones:\n{}",
+        all.packets - all.equal,
+        differences.join("\n")
+    );
+}
+
+/// Loads the rules, sends every shot through them and compares.
+fn check(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
+    if let Err(why) = lab.load(rules) {
+        score.refused.push(format!("{name}: {why}"));
+        return;
+    }
+    check_loaded(lab, name, rules, score);
+}
+
+fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
     score.rule_sets += 1;
-    let mut before = lab.save();
-    for shot in shots(score.packets) {
+    let routes = lab.routes();
+    let mut before = lab.save(rules);
+    for shot in shots(score.salt + score.packets) {
         let id = lab.fire(&shot);
         let seen = wait_for_quiet(lab);
-        let after = lab.save();
+        let after = lab.save(rules);
         let happened = seen
             .iter()
             .find(|(seen, _)| *seen == id)
             .map_or(Outcome::Nothing, |(_, outcome)| *outcome);
-        let captures = Captures {
-            iptables: Some(captured("iptables-save", &before)),
-            ..Captures::default()
-        };
-        let answer = Firewall::from_captures(&captures).evaluate(&shot.packet());
+        let firewall = Firewall::from_captures(&compare::captures(&before, &routes));
+        let answer = firewall.evaluate(&shot.packet());
         score.packets += 1;
-        let (set_before, set_after) = (parsed(&before), parsed(&after));
-        match compare(&answer.evaluation, happened, &set_before, &set_after) {
+        match compare(&answer.evaluation, happened, &before, &after) {
             Ok(()) => score.equal += 1,
             Err(why) => {
                 score.differences.push(format!(
-                    "{name}: {shot:?}: {why}\n{:?}\n{before}",
+                    "{name}: {shot:?}: {why}\n{:?}\n{before:?}",
                     answer.evaluation
                 ));
             }
@@ -114,97 +189,6 @@ fn wait_for_quiet(lab: &mut Lab) -> Vec<(u16, Outcome)> {
     lab::sh("true");
     seen.extend(lab.seen());
     seen
-}
-
-fn compare(
-    evaluation: &Evaluation,
-    happened: Outcome,
-    before: &RuleSet,
-    after: &RuleSet,
-) -> Result<(), String> {
-    let expected = match evaluation.verdict {
-        Verdict::Accepted => Outcome::Arrived,
-        Verdict::Dropped => Outcome::Nothing,
-        Verdict::Rejected => Outcome::Refused,
-        Verdict::Undecided { .. } => return Err("undecided".into()),
-    };
-    if expected != happened {
-        return Err(format!("expected {expected:?}, happened {happened:?}"));
-    }
-    let moved = moved(before, after);
-    let walked: BTreeSet<(String, u32)> = evaluation
-        .walk
-        .iter()
-        .map(|step| (step.table.clone(), step.origin.line))
-        .collect();
-    let missing: Vec<_> = moved.certain.difference(&walked).collect();
-    let extra: Vec<_> = walked
-        .iter()
-        .filter(|step| !moved.all.contains(*step))
-        .collect();
-    if !missing.is_empty() || !extra.is_empty() {
-        return Err(format!(
-            "counters moved but not in the walk: {missing:?}; in the walk but not moved: {extra:?}"
-        ));
-    }
-    let decider = match &evaluation.decided_by {
-        Some(DecidedBy::Rule { table, origin, .. } | DecidedBy::Policy { table, origin, .. }) => {
-            (table.clone(), origin.line)
-        }
-        other => {
-            return if other.is_some() {
-                Ok(())
-            } else {
-                Err("nothing decided".into())
-            };
-        }
-    };
-    if moved.all.contains(&decider) {
-        Ok(())
-    } else {
-        Err(format!("{decider:?} did not move"))
-    }
-}
-
-#[derive(Default)]
-struct Moved {
-    /// Every rule and policy whose counter moved.
-    all: BTreeSet<(String, u32)>,
-    /// Those that must be in the walk.
-    certain: BTreeSet<(String, u32)>,
-}
-
-fn moved(before: &RuleSet, after: &RuleSet) -> Moved {
-    let mut moved = Moved::default();
-    for (table, new) in &after.tables {
-        // The kernel's own refusals leave by these; they are not the packet's way.
-        let own =
-            |name: &str| matches!(name, "OUTPUT" | "POSTROUTING") || name.ends_with("-output");
-        for (name, chain) in &new.chains {
-            let old = &before.tables[table].chains[name];
-            for (rule, old_rule) in chain.rules.iter().zip(&old.rules) {
-                if rule.counters != old_rule.counters {
-                    moved.all.insert((table.clone(), rule.origin.line));
-                    // A rate-limited rule may or may not have counted.
-                    if !own(name) && !matches!(rule.target, Target::Log(_)) {
-                        moved.certain.insert((table.clone(), rule.origin.line));
-                    }
-                } else if matches!(rule.target, Target::Log(_)) {
-                    moved.all.insert((table.clone(), rule.origin.line));
-                }
-            }
-            if let (Some(policy), Some(old)) = (&chain.policy, &old.policy)
-                && policy.counters != old.counters
-            {
-                moved.all.insert((table.clone(), policy.origin.line));
-            }
-        }
-    }
-    moved
-}
-
-fn parsed(text: &str) -> RuleSet {
-    parse_save("iptables-save", text, Family::V4)
 }
 
 fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {
@@ -259,11 +243,12 @@ fn shots(salt: usize) -> Vec<Shot> {
 /// assembled from ufw's files alone answers the same.
 fn check_ufw(lab: &mut Lab, name: &str, commands: &str, score: &mut Score) {
     lab.fresh_ufw();
-    lab.load("*filter\n:INPUT ACCEPT\n:FORWARD ACCEPT\n:OUTPUT ACCEPT\nCOMMIT\n");
+    let empty = iptables("*filter\n:INPUT ACCEPT\n:FORWARD ACCEPT\n:OUTPUT ACCEPT\nCOMMIT\n");
+    lab.load(&empty).expect("empty rules");
     let (done, output) = lab.router(commands);
     assert!(done, "{name}: {output}");
-    check(lab, name, score);
-    let saved = lab.save();
+    check_loaded(lab, name, &empty, score);
+    let saved = lab.save(&empty).iptables;
     let status = lab.router("ufw status verbose").1;
     let read = |file: &str| std::fs::read_to_string(lab.etc().join(file)).expect("ufw's file");
     let texts = [

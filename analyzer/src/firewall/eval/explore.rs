@@ -108,6 +108,9 @@ impl<'a> Explorer<'a> {
                 let Some(next) = way.stage.next(way.packet.direction) else {
                     return self.end(way, Fate::Accepted);
                 };
+                if (way.stage, next) == (Stage::Prerouting, Stage::Forward) {
+                    forwarding::age(&mut way.packet);
+                }
                 (way.stage, way.hook, way.natted) = (next, 0, false);
                 continue;
             };

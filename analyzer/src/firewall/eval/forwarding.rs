@@ -1,5 +1,7 @@
 //! The routing decision that follows a rewritten destination.
 
+use std::sync::Arc;
+
 use crate::firewall::packet::{Direction, Interface, Packet};
 use crate::firewall::route::{Route, Routing};
 
@@ -43,5 +45,12 @@ pub(super) fn route(
 fn forwarded(packet: &mut Packet) {
     if packet.direction == Direction::Input {
         packet.direction = Direction::Forward;
+    }
+}
+
+/// A router takes one from the time to live before its forward rules see the packet.
+pub(super) fn age(packet: &mut Arc<Packet>) {
+    if let Some(ttl) = packet.ttl {
+        Arc::make_mut(packet).ttl = Some(ttl.saturating_sub(1));
     }
 }

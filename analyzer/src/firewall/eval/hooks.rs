@@ -2,7 +2,7 @@
 //! rule sets: by stage, then by priority.
 
 use super::Rules;
-use crate::firewall::iptables::{Chain, RuleSet, Table};
+use crate::firewall::iptables::{Backend, Chain, RuleSet, Table};
 use crate::firewall::packet::{Direction, Packet};
 
 /// A netfilter hook of the IP stack.
@@ -100,10 +100,18 @@ impl<'a> Path<'a> {
     pub(super) fn new(rules: &Rules<'a>) -> Path<'a> {
         let stages = Stage::ALL.map(|stage| {
             let mut hooks = Vec::new();
-            for set in &rules.saved {
+            // Of equal priorities the chain that was registered last comes first. The captures do not
+            // show that order; legacy tables stay registered from their first use, nft lists its
+            // tables as they were made.
+            let legacy = |set: &&&RuleSet| set.backend == Backend::Legacy;
+            for set in rules.saved.iter().filter(legacy) {
+                saved(set, stage, &mut hooks);
+            }
+            for set in rules.saved.iter().filter(|set| !legacy(set)) {
                 saved(set, stage, &mut hooks);
             }
             nft(rules, stage, &mut hooks);
+            hooks.reverse();
             hooks.sort_by_key(|hook| hook.priority);
             hooks
         });

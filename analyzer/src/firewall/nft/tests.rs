@@ -1,6 +1,6 @@
 use super::*;
 use crate::firewall::eval::{DecidedBy, Evaluation, Rules, Verdict, evaluate_all};
-use crate::firewall::packet::{CtState, Direction, Family, Interface, Packet, Protocol};
+use crate::firewall::packet::{CtState, Direction, Interface, Packet, Protocol};
 use proptest::prelude::*;
 
 const FIREWALLD: &str = "table inet firewalld {\n\tchain filter_FORWARD {\n\t\ttype filter hook forward priority filter + 10; policy accept;\n\t\tct state established,related accept\n\t\tjump filter_FORWARD_IN_ZONES\n\t}\n\tchain filter_FORWARD_IN_ZONES {\n\t\treject with icmpx admin-prohibited\n\t}\n\tchain nat_PREROUTING {\n\t\ttype nat hook prerouting priority dstnat; policy accept;\n\t}\n}\ntable ip filter {\n\tchain FORWARD {\n\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}\n";
@@ -86,6 +86,13 @@ fn chains_of_a_hook_are_asked_in_the_order_of_their_priorities() {
         asked(text, &pod_packet(Protocol::UDP, 53)).verdict,
         Verdict::Dropped
     );
+}
+
+#[test]
+fn of_equal_priorities_the_chain_that_was_made_last_comes_first() {
+    let text = "table ip a {\nchain one {\ntype filter hook forward priority 0; policy accept;\nmeta mark 0x5 drop\n}\nchain two {\ntype filter hook forward priority 0; policy accept;\nmeta mark set 0x5\n}\n}\n";
+    let answer = asked(text, &pod_packet(Protocol::UDP, 53));
+    assert_eq!(answer.verdict, Verdict::Dropped);
 }
 
 #[test]

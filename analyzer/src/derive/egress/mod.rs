@@ -1,5 +1,8 @@
 //! Pod egress: what the captured firewall does with the packets it logged, and with those pods need.
 
+pub(super) mod sides;
+pub(super) mod words;
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
@@ -9,17 +12,17 @@ use super::{Deriver, Known};
 use crate::facts::firewall::{BlockedPacket, EgressCheck, FirewallState};
 use crate::facts::kube::{Node, Pod};
 use crate::facts::{AnyFact, Fact};
-use crate::firewall::eval::DecidedBy;
 use crate::firewall::iptables::Origin;
-use crate::firewall::packet::{Direction, Interface, Packet};
+use crate::firewall::packet::{Interface, Packet};
 use crate::firewall::question::{
-    Answer, Captured, Captures, Firewall, pod_interface, pod_to_dns, pod_to_tcp,
+    Captured, Captures, Firewall, pod_interface, pod_to_dns, pod_to_tcp,
 };
 use crate::firewall::ufw::UfwFiles;
 use crate::model::Place;
-use crate::model::state::{PacketPath, PathStep};
 use crate::parsers::PacketLine;
 use crate::scan::Documents;
+use sides::{default_route_interface, pod_address, pod_side, upstream_servers};
+use words::{decided_at, direction, in_words, name, owner, path, verdict, words};
 
 /// Joins firewall captures, logged packets, pods and nodes.
 pub(super) static DERIVER: Deriver = Deriver {
@@ -29,8 +32,6 @@ pub(super) static DERIVER: Deriver = Deriver {
 
 /// An outside address for the question "may a pod reach the outside": TEST-NET-1, which nobody owns.
 const OUTSIDE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
-/// Steps of a packet's way that are kept; of a longer way the middle is left out.
-const MOST_STEPS: usize = 16;
 /// Groups of logged packets that are evaluated; a flood has few groups and many lines.
 const MOST_PACKETS: usize = 64;
 
@@ -103,10 +104,11 @@ pub(crate) fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a>
     }
 }
 
-fn has_rules(captures: &Captures<'_>) -> bool {
+pub(super) fn has_rules(captures: &Captures<'_>) -> bool {
     captures.iptables.is_some()
         || captures.iptables_legacy.is_some()
         || captures.ufw_files.user.is_some()
+        || captures.nft.is_some_and(|nft| nft.text.contains("table "))
 }
 
 fn state(firewall: &Firewall, node: &str, documents: &Documents) -> Option<AnyFact> {
@@ -293,219 +295,4 @@ fn needed(known: &Known<'_>, firewall: &Firewall, node: &str) -> Vec<AnyFact> {
         check.into_iter().chain([path])
     });
     answers.collect()
-}
-
-/// The way of a packet, for the drawing.
-fn path(node: &str, question: &str, packet: &Packet, answer: &Answer) -> AnyFact {
-    let walk = &answer.evaluation.walk;
-    let left_out = walk.len().saturating_sub(MOST_STEPS);
-    let head = MOST_STEPS / 2;
-    let kept = walk
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| *index < head || *index >= head + left_out);
-    let steps = kept.map(|(_, step)| PathStep {
-        chain: format!("{} {}", step.table, step.chain),
-        rule: step.text.clone(),
-        does: step.why.clone(),
-        place: (step.origin.line > 0).then(|| Place {
-            path: step.origin.path.to_string(),
-            line: Some(step.origin.line),
-        }),
-    });
-    let data = PacketPath {
-        node: node.to_owned(),
-        question: question.to_owned(),
-        packet: in_words(packet),
-        verdict: verdict(answer),
-        steps: steps.collect(),
-        left_out: u64::try_from(left_out).unwrap_or(u64::MAX),
-        decided_by: words(answer),
-    };
-    let place = decided_at(answer).map_or_else(
-        || Place {
-            path: String::new(),
-            line: None,
-        },
-        |origin| Place {
-            path: origin.path.to_string(),
-            line: (origin.line > 0).then_some(origin.line),
-        },
-    );
-    Fact {
-        data,
-        place,
-        text: String::new(),
-        at: None,
-    }
-    .into()
-}
-
-/// The address of a pod on the node, preferably one that asks DNS for others.
-fn pod_address(known: &Known<'_>, node: &str) -> Option<IpAddr> {
-    let pods = known.facts.table::<Pod>().iter().map(|pod| &pod.data);
-    let here = |pod: &&Pod| !pod.host_network && (pod.node == node || pod.node.is_empty());
-    let mut addresses: Vec<(bool, IpAddr)> = pods
-        .filter(here)
-        .filter_map(|pod| Some((pod.component != "dns", pod.ip.as_ref()?.parse().ok()?)))
-        .collect();
-    addresses.sort();
-    addresses.first().map(|(_, address)| *address)
-}
-
-/// The pattern of the pods' interfaces, told from the interfaces that were captured or logged.
-fn pod_side(known: &Known<'_>, node: &str) -> Option<Interface> {
-    let logged = known.facts.table::<PacketLine>().iter().filter_map(|line| {
-        match &line.data.packet.packet.in_iface {
-            Some(Interface::Name(name)) => Some(name.clone()),
-            _ => None,
-        }
-    });
-    let listed = known
-        .documents
-        .get(&format!("nodes/{node}/commands/ip-addr.out"))
-        .map(|text| interface_names(text))
-        .unwrap_or_default();
-    let patterns: BTreeSet<Interface> = logged
-        .chain(listed)
-        .filter_map(|name| pod_interface(&name))
-        .collect();
-    patterns.into_iter().next()
-}
-
-/// Interface names of `ip addr`, in its JSON or its text form.
-fn interface_names(text: &str) -> Vec<String> {
-    if let Ok(serde_json::Value::Array(interfaces)) = serde_json::from_str(text) {
-        let names = interfaces
-            .iter()
-            .filter_map(|one| one.get("ifname")?.as_str());
-        return names.map(str::to_owned).collect();
-    }
-    let heads = text
-        .lines()
-        .filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
-    heads
-        .filter_map(|line| line.split(": ").nth(1))
-        .map(|name| name.split('@').next().unwrap_or(name).to_owned())
-        .collect()
-}
-
-/// The interface of the default route, from `ip route` in either form.
-fn default_route_interface(documents: &Documents, node: &str) -> Option<String> {
-    let text = documents.get(&format!("nodes/{node}/commands/ip-route.out"))?;
-    if let Ok(serde_json::Value::Array(routes)) = serde_json::from_str(text) {
-        let default = routes
-            .iter()
-            .find(|route| route.get("dst").and_then(|dst| dst.as_str()) == Some("default"))?;
-        return default.get("dev")?.as_str().map(str::to_owned);
-    }
-    let line = text.lines().find(|line| line.starts_with("default "))?;
-    let mut words = line.split_whitespace().skip_while(|word| *word != "dev");
-    words.nth(1).map(str::to_owned)
-}
-
-/// Name servers that cluster DNS forwards to: those of the node, and those that logged packets went to.
-fn upstream_servers(known: &Known<'_>, node: &str) -> BTreeSet<IpAddr> {
-    let files = ["run/systemd/resolve/resolv.conf", "etc/resolv.conf"];
-    let texts = files
-        .iter()
-        .filter_map(|file| known.documents.get(&format!("nodes/{node}/rootfs/{file}")));
-    let named = texts.flat_map(|text| text.lines()).filter_map(|line| {
-        line.strip_prefix("nameserver")?
-            .trim()
-            .parse::<IpAddr>()
-            .ok()
-    });
-    let logged = known
-        .facts
-        .table::<PacketLine>()
-        .iter()
-        .map(|line| &line.data.packet.packet)
-        .filter(|packet| packet.dport == Some(53))
-        .map(|packet| packet.dst);
-    named
-        .chain(logged)
-        .filter(|address| !address.is_loopback())
-        .collect()
-}
-
-fn name(interface: Option<&Interface>) -> String {
-    interface.map(ToString::to_string).unwrap_or_default()
-}
-
-fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "forward",
-        Direction::Input => "input",
-        Direction::Output => "output",
-    }
-}
-
-fn in_words(packet: &Packet) -> String {
-    let interface =
-        |one: Option<&Interface>| one.map_or_else(|| "?".to_owned(), ToString::to_string);
-    let proto = packet
-        .proto
-        .map(|proto| proto.to_string())
-        .unwrap_or_default();
-    let port = packet
-        .dport
-        .map_or_else(String::new, |port| format!(" port {port}"));
-    format!(
-        "{} -> {}, {proto}{port}, in on {}, out on {}",
-        packet.src,
-        packet.dst,
-        interface(packet.in_iface.as_ref()),
-        interface(packet.out_iface.as_ref())
-    )
-}
-
-fn verdict(answer: &Answer) -> String {
-    use crate::firewall::eval::Verdict;
-    match answer.evaluation.verdict {
-        Verdict::Accepted => "accepted",
-        Verdict::Dropped => "dropped",
-        Verdict::Rejected => "rejected",
-        Verdict::Undecided { .. } if answer.evaluation.decided_by.is_none() => "not-evaluated",
-        Verdict::Undecided { .. } => "undecided",
-    }
-    .to_owned()
-}
-
-/// What decides, in ufw's words where it is ufw's decision.
-fn words(answer: &Answer) -> String {
-    let decided = answer
-        .evaluation
-        .decided_by
-        .as_ref()
-        .map(ToString::to_string);
-    match (&answer.ufw, decided) {
-        (Some(ufw), Some(decided)) => format!("{} ({decided})", ufw.sentence.trim_end_matches('.')),
-        (_, Some(decided)) => decided,
-        (_, None) => "no firewall rules were captured".into(),
-    }
-}
-
-fn decided_at(answer: &Answer) -> Option<&Origin> {
-    answer
-        .evaluation
-        .decided_by
-        .as_ref()
-        .and_then(DecidedBy::origin)
-}
-
-/// Whose rule decided: ufw's by its own words or the log prefix, else by the chain's name.
-fn owner(answer: &Answer, logged_by_ufw: bool) -> String {
-    let chain = match &answer.evaluation.decided_by {
-        Some(DecidedBy::Rule { chain, .. } | DecidedBy::Policy { chain, .. }) => chain.as_str(),
-        _ => "",
-    };
-    let ufw = answer.ufw.is_some() || chain.starts_with("ufw");
-    if ufw || (logged_by_ufw && answer.evaluation.decided_by.is_none()) {
-        "ufw".into()
-    } else if chain.contains("DOCKER") {
-        "docker".into()
-    } else {
-        "iptables".into()
-    }
 }

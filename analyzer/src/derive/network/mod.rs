@@ -1,0 +1,76 @@
+//! Addresses, routes and links of the nodes: overlaps, MTUs that do not fit, missing routes, resolver
+//! files, and whether the traffic that a cluster needs gets through.
+
+mod links;
+mod mtu;
+mod overlap;
+mod reach;
+mod resolv;
+mod routes;
+#[cfg(test)]
+mod tests;
+
+use super::{Deriver, Known};
+use crate::facts::{AnyFact, Fact, FactType};
+use crate::firewall::iptables::Origin;
+use crate::firewall::question::Captured;
+use crate::firewall::route::Routing;
+use crate::model::Place;
+
+/// Joins links, routes, resolver files, nodes and rules.
+pub(super) static DERIVER: Deriver = Deriver {
+    id: "node-network",
+    derive,
+};
+
+fn derive(known: &Known<'_>) -> Vec<AnyFact> {
+    let mut facts = overlap::of_cluster(known);
+    for node in known.nodes() {
+        let routing = routing(known, &node);
+        let links = links::read(known, &node);
+        facts.extend(resolv::derive(known, &node));
+        facts.extend(mtu::derive(&node, &links, &routing));
+        if !routing.routes.is_empty() {
+            facts.extend(overlap::of_node(known, &node, &routing));
+            facts.extend(routes::derive(known, &node, &routing));
+        }
+        facts.extend(reach::derive(known, &node, &routing, &links));
+    }
+    facts
+}
+
+/// The captured output of a command on a node.
+fn command<'a>(known: &Known<'a>, node: &str, name: &str) -> Option<Captured<'a>> {
+    let path = format!("nodes/{node}/commands/{name}.out");
+    let (path, text) = known.documents.get_key_value(&path)?;
+    Some(Captured { path, text })
+}
+
+fn routing(known: &Known<'_>, node: &str) -> Routing {
+    let mut routing = Routing::default();
+    for name in ["ip-route", "ip6-route"] {
+        if let Some(captured) = command(known, node, name) {
+            routing.read_routes(captured);
+        }
+    }
+    for name in ["ip-rule", "ip6-rule"] {
+        if let Some(captured) = command(known, node, name) {
+            routing.read_rules(captured);
+        }
+    }
+    routing
+}
+
+/// A fact that stands at a place, with the text there.
+fn fact<T: FactType>(data: T, origin: &Origin, text: &str) -> AnyFact {
+    Fact {
+        data,
+        place: Place {
+            path: origin.path.to_string(),
+            line: (origin.line > 0).then_some(origin.line),
+        },
+        text: crate::facts::excerpt(text, 300),
+        at: None,
+    }
+    .into()
+}

@@ -1,0 +1,178 @@
+//! Facts about addresses, routes and links: what overlaps, what does not fit, what is missing.
+
+use serde::Serialize;
+
+use super::{FactType, Field};
+
+const fn field(name: &'static str, doc: &'static str) -> Field {
+    Field { name, doc }
+}
+
+/// Two address ranges that share addresses and have different owners.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct AddressOverlap {
+    /// Node on which it was seen; empty for ranges of the whole cluster.
+    pub node: String,
+    /// First range.
+    pub first: String,
+    /// What it is, e.g. `services`.
+    pub first_is: String,
+    /// Second range.
+    pub second: String,
+    /// What it is, e.g. `route of device eth0`.
+    pub second_is: String,
+}
+
+impl FactType for AddressOverlap {
+    const KIND: &'static str = "address-overlap";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node, empty for ranges of the whole cluster"),
+        field("first", "first range"),
+        field("first_is", "what it is: pods, services"),
+        field("second", "second range"),
+        field("second_is", "what it is: services, a route, a name server"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// An interface that takes larger packets than the next link on their way.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct MtuMismatch {
+    /// Node.
+    pub node: String,
+    /// Interface.
+    pub device: String,
+    /// Its MTU in bytes.
+    pub mtu: u64,
+    /// The link that its packets leave by.
+    pub over: String,
+    /// MTU of that in bytes.
+    pub over_mtu: u64,
+    /// Bytes that the tunnel's header takes; 0 without a tunnel.
+    pub overhead: u64,
+    /// The largest MTU that would fit.
+    pub fits: u64,
+}
+
+impl FactType for MtuMismatch {
+    const KIND: &'static str = "mtu-mismatch";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("device", "interface with the larger MTU"),
+        field("mtu", "its MTU in bytes"),
+        field("over", "link that its packets leave by"),
+        field("over_mtu", "MTU of that link in bytes"),
+        field(
+            "overhead",
+            "bytes of the tunnel's header, 0 without a tunnel",
+        ),
+        field("fits", "the largest MTU that would fit"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// Something that a node has to reach and has no route to.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct RouteMissing {
+    /// Node.
+    pub node: String,
+    /// Destination: a range, or `default`.
+    pub to: String,
+    /// What lies there, e.g. `pods of node gpu-2`.
+    pub what: String,
+    /// What the captured routes do with it: `no route`, `a blackhole route`.
+    pub found: String,
+}
+
+impl FactType for RouteMissing {
+    const KIND: &'static str = "route-missing";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("to", "destination: a range, or default"),
+        field("what", "what lies there"),
+        field("found", "what the routes do with it"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// A resolver configuration of a node.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Resolv {
+    /// Node.
+    pub node: String,
+    /// Path on the node.
+    pub path: String,
+    /// Name servers in order.
+    pub nameservers: Vec<String>,
+    /// Search domains.
+    pub search: Vec<String>,
+    /// Every name server is a loopback address, which in a pod means the pod itself.
+    pub only_loopback: bool,
+    /// `yes` where the kubelet hands this file to pods, `no`, or `unknown`.
+    pub given_to_pods: String,
+}
+
+impl FactType for Resolv {
+    const KIND: &'static str = "resolv";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("path", "path on the node"),
+        field("nameservers", "name servers"),
+        field("search", "search domains"),
+        field("only_loopback", "all name servers are loopback addresses"),
+        field(
+            "given_to_pods",
+            "yes, no or unknown: the kubelet hands it to pods",
+        ),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// Whether traffic that the cluster needs gets through a node, by its routes and its rules.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ReachCheck {
+    /// Node.
+    pub node: String,
+    /// Question, e.g. `pod to pod on another node`.
+    pub question: String,
+    /// Packet in words.
+    pub packet: String,
+    /// How it is routed: `by eno1`, `to the host itself`, `no route`, `unknown`.
+    pub route: String,
+    /// `accepted`, `dropped`, `rejected`, `no-route`, `not-forwarded`, `undecided` or `not-evaluated`.
+    pub verdict: String,
+    /// The rule, policy, route or setting that decides.
+    pub decided_by: String,
+    /// Whose rule it is: `ufw`, `firewalld`, `docker`, `nft`, `iptables`; empty where no rule decides.
+    pub owner: String,
+    /// firewalld's zone of the deciding rule, if it is one of firewalld.
+    pub zone: String,
+}
+
+impl FactType for ReachCheck {
+    const KIND: &'static str = "reach-check";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("question", "question"),
+        field("packet", "packet in words"),
+        field("route", "how it is routed"),
+        field(
+            "verdict",
+            "accepted, dropped, rejected, no-route, not-forwarded, undecided or not-evaluated",
+        ),
+        field("decided_by", "the deciding rule, policy, route or setting"),
+        field("owner", "ufw, firewalld, docker, nft or iptables"),
+        field("zone", "firewalld's zone of the deciding rule"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
