@@ -10,7 +10,7 @@ use crate::support::{CANNOT, Ended, ended, manifest, skip};
 
 const MOST: u64 = 25 << 20;
 
-fn packed(test: &str) -> Option<PathBuf> {
+pub(crate) fn packed(test: &str) -> Option<PathBuf> {
     let profile = bins::folder();
     let target = profile.parent()?;
     let path = target.join("x86_64-unknown-linux-gnu/release/casefile-collector");
