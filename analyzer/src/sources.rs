@@ -168,11 +168,11 @@ impl Availability {
             .collect();
         each.sort_by_key(|(node, _)| *node);
         let have = |source: &Source| {
-            let mut those = each.iter().map(|(_, one)| one.has(source.id));
+            let mut nodes = each.iter().filter(|(_, one)| !one.is_of_cluster_only());
             if source.is_of_cluster() {
-                those.any(|has| has)
+                each.iter().any(|(_, one)| one.has(source.id))
             } else {
-                those.all(|has| has)
+                nodes.all(|(_, one)| one.has(source.id))
             }
         };
         let there = SOURCES
@@ -184,6 +184,15 @@ impl Availability {
             there,
             coverage: joined_rows(&each),
         }
+    }
+
+    /// Whether nothing of a node was asked for (`--cluster-only`).
+    fn is_of_cluster_only(&self) -> bool {
+        let mut of_node = self
+            .coverage
+            .iter()
+            .filter(|row| find(&row.source).is_some_and(|source| !source.is_of_cluster()));
+        of_node.all(|row| row.outcome == "skipped")
     }
 
     /// Whether the source was collected, at least in part.

@@ -113,6 +113,8 @@ fn stdout() -> std::io::StdoutLock<'static> {
 fn printed(result: std::io::Result<()>) -> u8 {
     match result {
         Ok(()) => 0,
+        // A reader that closed the pipe has what it wanted.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 0,
         Err(error) => {
             complain(&format!("cannot print: {error}"));
             NO_OUTPUT
@@ -204,13 +206,7 @@ fn collect(args: &CollectArgs) -> u8 {
 
 fn plan(args: &CollectArgs, format: PlanFormat) -> u8 {
     match args.resolve() {
-        Ok(options) => match plan::print(&options, format, &mut std::io::stdout().lock()) {
-            Ok(()) => 0,
-            Err(error) => {
-                complain(&format!("cannot print the plan: {error}"));
-                NO_OUTPUT
-            }
-        },
+        Ok(options) => printed(plan::print(&options, format, &mut stdout())),
         Err(error) => {
             complain(&error);
             USAGE
@@ -220,13 +216,7 @@ fn plan(args: &CollectArgs, format: PlanFormat) -> u8 {
 
 fn plan_privacy(args: &CollectArgs) -> u8 {
     let words: Vec<_> = args.anonymize.iter().map(|class| class.word()).collect();
-    match privacy::plan(&words, &mut std::io::stdout().lock()) {
-        Ok(()) => 0,
-        Err(error) => {
-            complain(&format!("cannot print the plan: {error}"));
-            NO_OUTPUT
-        }
-    }
+    printed(privacy::plan(&words, &mut stdout()))
 }
 
 /// Writes the report with the names of the site; an existing file is not overwritten.
@@ -238,15 +228,13 @@ fn reveal(map: &Path, report: &Path, output: Option<&Path>) -> u8 {
             return NO_OUTPUT;
         }
     };
-    let written = match output {
-        None => std::io::stdout().lock().write_all(&text),
-        Some(path) => std::fs::File::create_new(path).and_then(|mut file| file.write_all(&text)),
+    let Some(path) = output else {
+        return printed(stdout().write_all(&text));
     };
-    match written {
+    match std::fs::File::create_new(path).and_then(|mut file| file.write_all(&text)) {
         Ok(()) => 0,
         Err(error) => {
-            let path = output.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-            complain(&format!("cannot write {path}: {error}"));
+            complain(&format!("cannot write {}: {error}", path.display()));
             NO_OUTPUT
         }
     }

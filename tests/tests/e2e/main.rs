@@ -16,6 +16,7 @@ mod handover;
 mod joined;
 mod machines;
 mod markdown;
+mod nvml;
 mod probe;
 mod real_node;
 mod report_cli;

@@ -4,13 +4,17 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use casefile_bundle::Outcome;
 use casefile_tests::bins;
+use casefile_tests::recording::User;
+use casefile_tests::replay::small::Small;
+use casefile_tests::replay::{Credential, Faults, Server};
 
-use crate::support::{CANNOT, Ended, ended, manifest, skip};
+use crate::support::{CANNOT, Ended, ended, manifest, plant, skip, source, told};
 
 const MOST: u64 = 25 << 20;
 
-fn packed(test: &str) -> Option<PathBuf> {
+pub(crate) fn packed(test: &str) -> Option<PathBuf> {
     let profile = bins::folder();
     let target = profile.parent()?;
     let path = target.join("x86_64-unknown-linux-gnu/release/casefile-collector");
@@ -26,7 +30,7 @@ fn packed(test: &str) -> Option<PathBuf> {
 }
 
 /// Runs the binary with this folder as its whole world; the bundle lies in the folder's `out`.
-fn inside(root: &Path, binary: &Path) -> Ended {
+fn inside(root: &Path, binary: &Path, more: &[&str]) -> Ended {
     std::fs::copy(binary, root.join("casefile-collector")).unwrap();
     std::fs::create_dir_all(root.join("out")).unwrap();
     // An unpacked userland gets its processes and devices, in a mount namespace of its own.
@@ -37,6 +41,7 @@ fn inside(root: &Path, binary: &Path) -> Ended {
         .arg(root)
         .args(["/casefile-collector", "-o", "/out/", "--timeout", "60s"])
         .args(["--progress", "none"])
+        .args(more)
         .env_clear()
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
     ended(command.output().unwrap())
@@ -60,11 +65,60 @@ fn it_is_small_and_runs_in_an_empty_chroot() {
     let size = std::fs::metadata(&binary).unwrap().len();
     assert!(size < MOST, "{size}");
     let root = tempfile::tempdir().unwrap();
-    let seen = inside(root.path(), &binary);
+    let seen = inside(root.path(), &binary, &[]);
     assert_eq!(seen.code, 4, "{seen:?}");
     bundle(root.path());
     let names: Vec<_> = std::fs::read_dir(root.path()).unwrap().collect();
     assert_eq!(names.len(), 2, "{names:?}");
+}
+
+/// A process that ends with its test.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn it_looks_names_up_where_there_is_no_c_library_to_ask() {
+    let test = "it_looks_names_up_where_there_is_no_c_library_to_ask";
+    let Some(binary) = packed(test) else { return };
+    let server = Server::start(
+        Small::new(),
+        "127.0.0.1:0".parse().unwrap(),
+        Faults::default(),
+    )
+    .unwrap();
+    let resolver = Command::new(bins::find("casefile-dns"))
+        .args(["127.0.0.77:53", "kubernetes=127.0.0.1"])
+        .spawn();
+    let _resolver = Running(resolver.unwrap());
+    let root = tempfile::tempdir().unwrap();
+    plant(root.path(), "etc/resolv.conf", "nameserver 127.0.0.77\n");
+    let kubeconfig = server.kubeconfig(User::Admin, Credential::Certificate);
+    plant(
+        root.path(),
+        "kubeconfig",
+        kubeconfig.replace("https://127.0.0.1:", "https://kubernetes:"),
+    );
+    let more = ["--only", "cluster_objects", "--kubeconfig", "/kubeconfig"];
+    let seen = inside(root.path(), &binary, &more);
+    assert!(matches!(seen.code, 0 | 4), "{seen:?}");
+    let manifest = manifest(&bundle(root.path()));
+    let (outcome, text) = told(source(&manifest, "cluster_objects"));
+    assert!(
+        matches!(outcome, Outcome::Collected | Outcome::Partial),
+        "{text}"
+    );
+    assert!(
+        server
+            .requests()
+            .iter()
+            .any(|request| request.contains("/api/v1/pods"))
+    );
 }
 
 #[test]
@@ -90,7 +144,7 @@ fn it_runs_in_the_oldest_userland_that_can_be_had() {
         return skip(test, made.err.lines().last().unwrap_or_default());
     }
     assert_eq!(made.code, 0, "{made:?}");
-    let seen = inside(root.path(), &binary);
+    let seen = inside(root.path(), &binary, &[]);
     assert!(matches!(seen.code, 0 | 4), "{seen:?}");
     let file = bundle(root.path());
     // Its own programs ran, with its own C library.
