@@ -244,7 +244,11 @@ fn diagnose(
     Ok(exit)
 }
 
-fn fix_command(args: &FixArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+fn fix_command(
+    args: &FixArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
     report::check_output_dir(&args.output)?;
     let (analyzer, exit) = analyzer(&args.rules, errors)?;
     let inside = unpacked_inside(&args.input);

@@ -209,9 +209,7 @@ fn since(one: &Assessment<'_>, scanned: &Scanned) -> Option<chrono::DateTime<chr
 fn began(sighting: &Sighting, scanned: &Scanned) -> Option<chrono::DateTime<chrono::Utc>> {
     let events = scanned.facts.table::<Event>();
     let at = events.partition_point(|event| event.place < sighting.place);
-    let event = events
-        .get(at)
-        .filter(|event| event.place == sighting.place);
+    let event = events.get(at).filter(|event| event.place == sighting.place);
     event.and_then(|event| event.data.first).or(sighting.at)
 }
 

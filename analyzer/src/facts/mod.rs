@@ -203,7 +203,9 @@ impl Facts {
     pub fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Facts {
         let tables = self.tables.iter();
         Facts {
-            tables: tables.map(|(kind, table)| (*kind, table.kept(keep))).collect(),
+            tables: tables
+                .map(|(kind, table)| (*kind, table.kept(keep)))
+                .collect(),
         }
     }
 

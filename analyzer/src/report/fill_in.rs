@@ -21,7 +21,10 @@ const NAMES: &[(&str, &str)] = &[
     ("OLD_NODE", "the node that is gone"),
     ("HAMI-SCHEDULER", "an address of HAMi's scheduler"),
     ("DEVICE-PLUGIN-POD", "the device plugin's pod on the node"),
-    ("HAMI-DEVICE-PLUGIN-POD", "HAMi's device plugin pod on the node"),
+    (
+        "HAMI-DEVICE-PLUGIN-POD",
+        "HAMi's device plugin pod on the node",
+    ),
     ("JOB", "the job"),
     ("BUS_ID", "the GPU's PCI bus id"),
     ("INDEX", "the GPU's index in nvidia-smi -L"),
@@ -43,11 +46,7 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 /// A sentence about what is to be filled in; none where the commands leave nothing open.
-pub(crate) fn note(
-    steps: &[StepItem],
-    incident: &Incident,
-    analysis: &Analysis,
-) -> Option<Block> {
+pub(crate) fn note(steps: &[StepItem], incident: &Incident, analysis: &Analysis) -> Option<Block> {
     let commands = steps.iter().filter_map(|step| step.command.as_deref());
     let open: BTreeSet<usize> = commands.flat_map(open_names).collect();
     if open.is_empty() {

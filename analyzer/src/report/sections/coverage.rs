@@ -131,7 +131,10 @@ fn gap(source: &Coverage) -> Vec<Rich> {
     const SHOWN: usize = 6;
     let reason = source.why.as_deref().filter(|why| !why.trim().is_empty());
     // What is missing says its own reasons.
-    let reason = reason.or(source.missing.is_empty().then_some("no reason was recorded"));
+    let reason = reason.or(source
+        .missing
+        .is_empty()
+        .then_some("no reason was recorded"));
     let mut why = Rich::prose(&words::sentence(reason.unwrap_or_default()));
     if !source.missing.is_empty() {
         why = why.text(if reason.is_some() {

@@ -80,7 +80,11 @@ fn in_short(incident: &Incident, analysis: &Analysis) -> Vec<Block> {
     let plan = plan::of(incident);
     let mut lines = Vec::new();
     for (nth, step) in plan.steps.iter().enumerate() {
-        lines.push(format!("# {}. {}", nth + 1, first_sentence(&step.text.plain())));
+        lines.push(format!(
+            "# {}. {}",
+            nth + 1,
+            first_sentence(&step.text.plain())
+        ));
         lines.extend(step.command.clone());
     }
     let verify = plan::steps(&incident.remedy.verify);

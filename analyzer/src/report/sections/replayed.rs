@@ -67,18 +67,18 @@ pub(crate) fn in_short(fix: Option<&Fix>) -> Option<&'static str> {
 }
 
 fn verdict(fix: &Fix) -> Rich {
-    let text = Rich::from("The change was made in a copy of what the bundle holds, and the whole diagnosis was run again on it. ");
+    let text = Rich::from(
+        "The change was made in a copy of what the bundle holds, and the whole diagnosis was run again on that copy; lines named here are the copy's. ",
+    );
     let text = match fix.outcome {
         FixOutcome::Gone => text.text("The cause is ").strong("gone").text(": "),
         FixOutcome::StillThere => text
             .text("The cause is ")
             .strong("still there")
             .text(", so this does not help: "),
-        FixOutcome::CannotBeShown if fix.actions.is_empty() => {
-            Rich::from("Whether it helps ")
-                .strong("cannot be shown")
-                .text(": ")
-        }
+        FixOutcome::CannotBeShown if fix.actions.is_empty() => Rich::from("Whether it helps ")
+            .strong("cannot be shown")
+            .text(": "),
         FixOutcome::CannotBeShown => text
             .text("Whether it helps ")
             .strong("cannot be shown")
@@ -112,7 +112,7 @@ pub(crate) fn deltas(fix: &Fix, ctx: &SectionCtx) -> Option<Block> {
     let shown = fix.deltas.iter().take(ctx.limits.evidence);
     let mut blocks: Vec<Block> = shown
         .map(|delta| Block::File {
-            name: delta.path.clone(),
+            name: delta.entry.clone(),
             language: "diff".to_owned(),
             content: shortened(&delta.diff),
         })

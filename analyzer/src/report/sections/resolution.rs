@@ -80,12 +80,7 @@ fn fix(number: usize, incident: &Incident, analysis: &Analysis, ctx: &SectionCtx
 
 /// The rule's own steps, folded: they say what to look at around the change. Left out where the change that
 /// was tried is narrower than they are.
-fn in_words(
-    incident: &Incident,
-    fix: &Fix,
-    plan: &Plan,
-    analysis: &Analysis,
-) -> Option<Block> {
+fn in_words(incident: &Incident, fix: &Fix, plan: &Plan, analysis: &Analysis) -> Option<Block> {
     if incident.remedy.steps.is_empty() || !fix.leaves_closed.is_empty() {
         return None;
     }

@@ -38,7 +38,9 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
     if !remaining.is_empty() {
         let mut text = Rich::from("With the first fix alone that report still names: ");
         for (nth, cause) in remaining.iter().enumerate() {
-            text = text.text(if nth == 0 { "" } else { ", " }).code(cause.clone());
+            text = text
+                .text(if nth == 0 { "" } else { ", " })
+                .code(cause.clone());
         }
         blocks.push(Block::paragraph(text.text(".")));
     }
