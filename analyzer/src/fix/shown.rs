@@ -62,7 +62,7 @@ fn untried(why: &str) -> model::Fix {
 fn of(fix: &mut Fix) -> model::Fix {
     let shown = fix.shown();
     let deltas = fix.differences().into_iter();
-    let deltas = deltas.map(|(path, diff)| Delta { path, diff }).collect();
+    let deltas = deltas.map(|(entry, diff)| Delta { entry, diff }).collect();
     let Some(proof) = fix.best() else {
         return untried(shown.why());
     };

@@ -1,8 +1,9 @@
 //! Every typed change of a rule, tried on the rule's own examples.
 
+use super::captured::Captured;
 use super::change::Change;
 use super::replay::{Aim, Replay, Shown};
-use crate::diagnose::Analyzer;
+use crate::diagnose::{Analyzer, Reading};
 use crate::model::Verdict;
 use crate::rules;
 
@@ -59,6 +60,7 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
                             let shown = proof.shown.unwrap();
                             tried = true;
                             gone |= matches!(shown, Shown::Gone(_));
+                            same_without_a_new_scan(&analyzer, &examined.reading, &proof.state);
                             let left = matches!(shown, Shown::StillThere(_));
                             assert!(!left, "{} does not help on {:?}", rule.id, example.name);
                             format!("{}: {}", shown.word(), shown.why())
@@ -78,6 +80,14 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
         "no example fits the changes of {untried:?}"
     );
     assert!(removed >= 9, "only {removed} causes are shown to be gone");
+}
+
+/// What is judged from one reading is what a new scan of the changed state says.
+fn same_without_a_new_scan(analyzer: &Analyzer, reading: &Reading, state: &Captured) {
+    assert!(reading.suffices(), "the examples are no pasted texts");
+    let again = analyzer.judge_again(reading, state.overlay()).unwrap();
+    let anew = analyzer.judge(reading.input(), state.overlay()).unwrap();
+    assert!(again == anew, "{:?}", state.overlay().keys());
 }
 
 fn print(line: &str) {

@@ -93,8 +93,8 @@ pub struct HandedFile {
 /// What a change makes of one captured entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Delta {
-    /// Path of the entry.
-    pub path: String,
+    /// Path of the entry, in the bundle or new.
+    pub entry: String,
     /// Unified diff, captured against changed.
     pub diff: String,
 }

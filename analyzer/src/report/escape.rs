@@ -292,7 +292,7 @@ mod tests {
             md_text("<b> *x* gpu_nodes _y_"),
             "\\<b> \\*x\\* gpu_nodes \\_y\\_"
         );
-        assert_eq!(md_text("# head\n- item"), "\\# head \\- item");
+        assert_eq!(md_text("# head\n- item"), "\\# head - item");
         assert_eq!(md_text("1. one"), "1\\. one");
     }
 

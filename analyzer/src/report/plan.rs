@@ -134,7 +134,7 @@ fn back(action: &FixAction, number: usize) -> StepItem {
         Some(command) => step(Rich::from(text), Some(command), ""),
         None => step(
             Rich::from(text)
-                .text(" ")
+                .text(" By hand: ")
                 .say(&words::sentence(&action.roll_back)),
             None,
             "",
@@ -142,14 +142,16 @@ fn back(action: &FixAction, number: usize) -> StepItem {
     }
 }
 
-/// The files that the commands name; others are for people and lie in the folder of `fix`.
+/// The files that the commands name; others are for people and lie in the folder of `fix`. Where no command
+/// names one, all of them.
 fn files(fix: &Fix) -> Vec<(String, String, String)> {
     let named = |name: &str| {
         let in_text = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains(name));
         let mut actions = fix.actions.iter();
         actions.any(|action| in_text(&action.command) || in_text(&action.dry_run))
     };
-    let used = fix.files.iter().filter(|file| named(&file.name));
+    let any = fix.files.iter().any(|file| named(&file.name));
+    let used = fix.files.iter().filter(|file| !any || named(&file.name));
     used.map(|file| {
         (
             file.name.clone(),

@@ -68,7 +68,7 @@ pub(crate) fn in_short(fix: Option<&Fix>) -> Option<&'static str> {
 
 fn verdict(fix: &Fix) -> Rich {
     let text = Rich::from(
-        "The change was made in a copy of what the bundle holds, and the whole diagnosis was run again on it. ",
+        "The change was made in a copy of what the bundle holds, and the whole diagnosis was run again on that copy; lines named here are the copy's. ",
     );
     let text = match fix.outcome {
         FixOutcome::Gone => text.text("The cause is ").strong("gone").text(": "),
@@ -112,7 +112,7 @@ pub(crate) fn deltas(fix: &Fix, ctx: &SectionCtx) -> Option<Block> {
     let shown = fix.deltas.iter().take(ctx.limits.evidence);
     let mut blocks: Vec<Block> = shown
         .map(|delta| Block::File {
-            name: delta.path.clone(),
+            name: delta.entry.clone(),
             language: "diff".to_owned(),
             content: shortened(&delta.diff),
         })

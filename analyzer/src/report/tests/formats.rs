@@ -134,8 +134,9 @@ fn the_gpu_troubleshooting_report_counts_what_was_collected() {
     let text = render(&example::model_incident(), Format::Markdown, &options).unwrap();
     for line in [
         "- **Total GPU nodes:** 1\n",
-        "- **Total GPU devices:** 1, as nvidia-smi lists them\n",
-        "- **Available GPU slots:** 0 of 0 allocatable (1 asked for by pods that are bound to a node)\n",
+        "- **Total GPU devices:** 1, as HAMi registered them\n",
+        "- **Available GPU slots:** 8 of 10 on healthy cards; device memory left: 27.4 GiB of 67.4 GiB\n",
+        "| 2 of 10 | 40.0 GiB of 67.4 GiB | 60 of 100 % | `default/gpu-textgen` |",
         "- **Device memory scaling:** `1.5` · `helm/kube-system/hami/values-all.yaml:12`\n",
         "| Scheduler | running, 1 of 1 | `v1.17.5` | `cluster-resources/pods/default.json:4` |\n",
         "| Device plugin | not seen in this input | not known |  |\n",

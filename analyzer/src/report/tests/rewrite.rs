@@ -1,5 +1,6 @@
 //! Rewriting: the same analysis with every text in it replaced, to try hostile text everywhere at once.
 
+use crate::model::fix::Fix;
 use crate::model::state::{PacketPath, RuntimeLayers, State};
 use crate::model::*;
 
@@ -99,6 +100,54 @@ fn state(state: &mut State, f: &mut dyn FnMut(&mut String)) {
         f(&mut setting.value);
         f(&mut setting.place.path);
     }
+    for card in state.hami.iter_mut().flat_map(|hami| &mut hami.cards) {
+        f(&mut card.node);
+        f(&mut card.uuid);
+        f(&mut card.kind);
+        card.holders.iter_mut().for_each(&mut *f);
+        card.place.iter_mut().for_each(|at| f(&mut at.path));
+    }
+}
+
+fn fix(fix: &mut Fix, f: &mut dyn FnMut(&mut String)) {
+    f(&mut fix.why);
+    for list in [&mut fix.opens, &mut fix.leaves_closed, &mut fix.assumes] {
+        list.iter_mut().for_each(&mut *f);
+    }
+    for cause in [&mut fix.gone, &mut fix.remains, &mut fix.appears]
+        .into_iter()
+        .flatten()
+    {
+        f(&mut cause.cause);
+        f(&mut cause.title);
+    }
+    for action in &mut fix.actions {
+        for text in [
+            &mut action.text,
+            &mut action.expect,
+            &mut action.roll_back,
+            &mut action.interrupts,
+        ] {
+            f(text);
+        }
+        let optional = [
+            &mut action.node,
+            &mut action.check,
+            &mut action.checks,
+            &mut action.dry_run,
+            &mut action.command,
+        ];
+        optional.into_iter().flatten().for_each(&mut *f);
+    }
+    for file in &mut fix.files {
+        f(&mut file.name);
+        f(&mut file.what);
+        f(&mut file.content);
+    }
+    for delta in &mut fix.deltas {
+        f(&mut delta.entry);
+        f(&mut delta.diff);
+    }
 }
 
 fn packet_path(path: &mut PacketPath, f: &mut dyn FnMut(&mut String)) {
@@ -177,6 +226,7 @@ fn incident(incident: &mut Incident, f: &mut dyn FnMut(&mut String)) {
         list.iter_mut().for_each(&mut *f);
     }
     evidence(&mut incident.evidence, f);
+    incident.fix.iter_mut().for_each(|one| fix(one, f));
     for symptom in &mut incident.symptoms {
         f(&mut symptom.id);
         f(&mut symptom.text);
