@@ -46,6 +46,14 @@ pub struct RuleArgs {
     pub rules: Option<PathBuf>,
 }
 
+/// Keys of encrypted inputs.
+#[derive(Debug, Args)]
+pub struct KeyArgs {
+    /// Key that opens an encrypted input, as `age-keygen` writes it.
+    #[arg(short, long, value_name = "FILE")]
+    pub identity: Vec<PathBuf>,
+}
+
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
@@ -71,6 +79,9 @@ pub struct ReportArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// A format of `report`.
@@ -101,6 +112,9 @@ pub struct DiagnoseArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// A format of `diagnose`.
@@ -162,6 +176,9 @@ pub struct FixArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// Arguments of `diff`.
@@ -176,6 +193,9 @@ pub struct DiffArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// A format of `diff`.
@@ -245,6 +265,9 @@ pub struct LsArgs {
     /// Only entries whose path starts with this.
     #[arg(value_name = "PREFIX", default_value = "")]
     pub prefix: String,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// Arguments of `cat`.
@@ -256,6 +279,9 @@ pub struct CatArgs {
     /// Entry, as `ls` prints it; `PATH:LINE` prints that line only.
     #[arg(value_name = "PATH")]
     pub path: String,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// Arguments of `rules`.

@@ -30,7 +30,7 @@ pub fn run(
             .map(|proposal| of_rule(&replay, proposal))
             .collect::<anyhow::Result<Vec<Fix>>>()?
     } else {
-        vec![of_person(args, &replay, input, &examined)?]
+        vec![of_person(args, &replay, &examined)?]
     };
     let written = write::write(&examined.analysis.input, &mut fixes, &args.output)
         .with_context(|| format!("writing into {}", args.output.display()))?;
@@ -69,13 +69,8 @@ fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> anyhow::Result<Fix> {
     })
 }
 
-fn of_person(
-    args: &FixArgs,
-    replay: &Replay<'_>,
-    input: &Path,
-    examined: &Examined,
-) -> anyhow::Result<Fix> {
-    let mut state = Captured::open(input)?;
+fn of_person(args: &FixArgs, replay: &Replay<'_>, examined: &Examined) -> anyhow::Result<Fix> {
+    let mut state = Captured::open(replay.input())?;
     let hints = Hints {
         release: args.release.clone(),
         at: args.at.clone(),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use casefile_bundle::Input;
+
 use super::captured::Captured;
 use super::change::{Applied, Change, Refused};
 use super::exposure;
@@ -75,9 +77,14 @@ impl<'a> Replay<'a> {
         })
     }
 
+    /// The input, to be read.
+    pub fn input(&self) -> Input<'_> {
+        self.analyzer.input(self.input)
+    }
+
     /// Tries changes; `cause` is the one they are meant to remove.
     pub fn attempt(&self, changes: &[Change], cause: Option<&str>) -> Result<Proof, ReplayError> {
-        let mut state = Captured::open(self.input).map_err(AnalyzeError::Open)?;
+        let mut state = Captured::open(self.input()).map_err(AnalyzeError::Open)?;
         let mut applied = Vec::new();
         for change in changes {
             applied.push(change.kind().apply(&mut state)?);
