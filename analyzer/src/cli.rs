@@ -46,6 +46,14 @@ pub struct RuleArgs {
     pub rules: Option<PathBuf>,
 }
 
+/// Keys of encrypted inputs.
+#[derive(Debug, Clone, Args)]
+pub struct KeyArgs {
+    /// Key that opens an encrypted input, as `age-keygen` writes it.
+    #[arg(short, long, value_name = "FILE")]
+    pub identity: Vec<PathBuf>,
+}
+
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
@@ -75,6 +83,9 @@ pub struct ReportArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// A format of `report`.
@@ -109,6 +120,9 @@ pub struct DiagnoseArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// A format of `diagnose`.
@@ -170,6 +184,9 @@ pub struct FixArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// Arguments of `diff`.
@@ -184,6 +201,9 @@ pub struct DiffArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// A format of `diff`.
@@ -253,10 +273,13 @@ pub struct LsArgs {
     /// Only entries whose path starts with this.
     #[arg(value_name = "PREFIX", default_value = "")]
     pub prefix: String,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// Arguments of `cat`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct CatArgs {
     /// Bundle.
     #[arg(value_name = "INPUT")]
@@ -264,6 +287,9 @@ pub struct CatArgs {
     /// Entry, as `ls` prints it; `PATH:LINE` prints that line only.
     #[arg(value_name = "PATH")]
     pub path: String,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// Arguments of `rules`.

@@ -4,11 +4,12 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use casefile_bundle::{Limits, OpenError};
+use casefile_bundle::{Input, KeyError, Keys, Limits, OpenError};
 
 use crate::cli::{
-    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, DiffArgs, DiffFormat, FixArgs, LsArgs,
-    ReportArgs, ReportFormat, RuleArgs, RulesArgs, RulesCommand, TemplateArgs, TemplateCommand,
+    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, DiffArgs, DiffFormat, FixArgs, KeyArgs,
+    LsArgs, ReportArgs, ReportFormat, RuleArgs, RulesArgs, RulesCommand, TemplateArgs,
+    TemplateCommand,
 };
 use crate::compare;
 use crate::diagnose::{AnalyzeError, Analyzer};
@@ -92,9 +93,15 @@ fn load(
     Ok((set, faults, exit))
 }
 
-fn analyzer(args: &RuleArgs, errors: &mut dyn Write) -> anyhow::Result<(Analyzer, Exit)> {
+fn analyzer(
+    args: &RuleArgs,
+    keys: &KeyArgs,
+    errors: &mut dyn Write,
+) -> anyhow::Result<(Analyzer, Exit)> {
+    let keys = Keys::load(&keys.identity)?;
     let (set, faults, exit) = load(args, errors)?;
-    Ok((Analyzer::new(set)?.without(&faults), exit))
+    let analyzer = Analyzer::new(set)?.without(&faults);
+    Ok((analyzer.opening_with(keys), exit))
 }
 
 fn report(
@@ -104,12 +111,12 @@ fn report(
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     let options = options(args)?;
-    let units = units(&args.inputs, args.join, errors)?;
+    let units = units(&args.inputs, args.join, &args.keys, errors)?;
     let folders = folders(&units, &args.output)?;
     for folder in &folders {
         report::check_output_dir(folder)?;
     }
-    let (analyzer, exit) = analyzer(&args.rules, errors)?;
+    let (analyzer, exit) = analyzer(&args.rules, &args.keys, errors)?;
     let formats: Vec<Format> = args
         .format
         .iter()
@@ -147,8 +154,14 @@ fn options(args: &ReportArgs) -> anyhow::Result<report::Options> {
 }
 
 /// What is analysed as one; sentences about what stays apart go to `errors`.
-fn units(inputs: &[PathBuf], anyway: bool, errors: &mut dyn Write) -> anyhow::Result<Vec<Unit>> {
-    let grouped = join::group(inputs, anyway);
+fn units(
+    inputs: &[PathBuf],
+    anyway: bool,
+    keys: &KeyArgs,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Vec<Unit>> {
+    let keys = Keys::load(&keys.identity)?;
+    let grouped = join::group(inputs, anyway, keys.as_ref());
     for note in &grouped.notes {
         writeln!(errors, "note: {note}")?;
     }
@@ -217,14 +230,14 @@ fn diagnose(
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     let document = matches!(args.format, DiagnoseFormat::Sarif | DiagnoseFormat::Junit);
-    let units = units(&args.inputs, args.join, errors)?;
+    let units = units(&args.inputs, args.join, &args.keys, errors)?;
     if document && units.len() > 1 {
         bail!(
             "SARIF and JUnit are one document an input; run it once for each of the {} inputs",
             units.len()
         );
     }
-    let (analyzer, mut exit) = analyzer(&args.rules, errors)?;
+    let (analyzer, mut exit) = analyzer(&args.rules, &args.keys, errors)?;
     for unit in &units {
         let analysis = analyze_unit(&Analyzer::analyze, &analyzer, unit, terminal)?;
         match args.format {
@@ -256,7 +269,7 @@ fn fix_command(
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     report::check_output_dir(&args.output)?;
-    let (analyzer, exit) = analyzer(&args.rules, errors)?;
+    let (analyzer, exit) = analyzer(&args.rules, &args.keys, errors)?;
     let inside = unpacked_inside(&args.input);
     let input = inside.as_deref().unwrap_or(&args.input);
     fix::command::run(args, &analyzer, input, out)?;
@@ -264,7 +277,7 @@ fn fix_command(
 }
 
 fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
-    let (analyzer, exit) = analyzer(&args.rules, errors)?;
+    let (analyzer, exit) = analyzer(&args.rules, &args.keys, errors)?;
     let inputs: Vec<PathBuf> = args
         .inputs
         .iter()
@@ -349,7 +362,7 @@ fn unpacked_inside(folder: &Path) -> Option<PathBuf> {
 /// Whether a file starts like text: no zero byte and no broken UTF-8 in its first block. A file that is
 /// named like an archive was meant to be one, and is refused instead of being read as a log.
 fn is_text(path: &Path) -> bool {
-    let archive = ["tar", "gz", "tgz", "zip", "xz", "zst"];
+    let archive = ["tar", "gz", "tgz", "zip", "xz", "zst", "age"];
     if path
         .extension()
         .is_some_and(|ending| archive.iter().any(|known| ending == *known))
@@ -447,7 +460,9 @@ fn template(
 }
 
 fn ls(args: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    let (_, entries) = casefile_bundle::list(&args.input, &Limits::default())?;
+    let keys = Keys::load(&args.keys.identity)?;
+    let input = Input::new(&args.input, keys.as_ref());
+    let (_, entries) = casefile_bundle::list(input, &Limits::default())?;
     for entry in entries {
         if entry.path.as_str().starts_with(&args.prefix) {
             let size = entry
@@ -460,8 +475,9 @@ fn ls(args: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
 }
 
 fn cat(args: &CatArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
-    let read =
-        |path: &str| casefile_bundle::read_entry(&args.input, &Limits::default(), path, CAT_LIMIT);
+    let keys = Keys::load(&args.keys.identity)?;
+    let input = Input::new(&args.input, keys.as_ref());
+    let read = |path: &str| casefile_bundle::read_entry(input, &Limits::default(), path, CAT_LIMIT);
     if let Some(bytes) = read(&args.path)? {
         out.write_all(&bytes)?;
         return Ok(Exit::Done);
@@ -482,14 +498,16 @@ fn cat(args: &CatArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::R
         return Ok(Exit::Done);
     }
     if let Some((node, rest)) = args.path.split_once(':')
-        && casefile_bundle::list(&args.input, &Limits::default())?
+        && casefile_bundle::list(input, &Limits::default())?
             .0
             .header
             .is_some_and(|header| header.node == node)
     {
-        let path = rest.to_owned();
-        let input = args.input.clone();
-        return cat(&CatArgs { input, path }, out, errors);
+        let rest = CatArgs {
+            path: rest.to_owned(),
+            ..args.clone()
+        };
+        return cat(&rest, out, errors);
     }
     writeln!(
         errors,
@@ -606,7 +624,7 @@ fn test_rules(
 
 /// The exit code that an error stands for.
 pub fn exit_of(error: &anyhow::Error) -> Exit {
-    if error.downcast_ref::<OpenError>().is_some() {
+    if error.is::<OpenError>() || error.is::<KeyError>() {
         return Exit::Input;
     }
     match error.downcast_ref::<AnalyzeError>() {

@@ -4,24 +4,28 @@
 //! (or a foreign tar, or an unpacked folder) in pieces on all cores without ever unpacking it.
 //! `FORMAT.md` beside this crate describes the file for people who write their own reader.
 
+mod blame;
 mod hash;
+mod keys;
 mod manifest;
 mod member;
 mod path;
 pub mod reader;
+mod seal;
 mod signature;
 mod spool;
 mod verify;
 mod writer;
 
-pub use hash::{Hasher, sha256_hex};
+pub use hash::{Hasher, hex, sha256_hex};
+pub use keys::{KeyError, Keys};
 pub use manifest::{
     Clock, EntryRecord, FormatVersion, Header, Manifest, ManifestEnd, Outcome, SourceReport,
 };
 pub use path::{BundlePath, PathError};
 pub use reader::{
-    EntryInfo, Form, Limits, OpenError, Piece, PieceSink, ReadProblem, Summary, list, read_entry,
-    scan,
+    EntryInfo, Form, Input, Limits, OpenError, Piece, PieceSink, ReadProblem, Summary, list,
+    read_entry, scan,
 };
 pub use signature::{Signed, read_signature};
 pub use spool::{EntrySpool, FinishedEntry};
@@ -34,3 +38,5 @@ pub const HEADER_PATH: &str = "casefile.json";
 pub const MANIFEST_PATH: &str = "manifest.json";
 /// Path of the entry behind the manifest that holds its signature, where there is one.
 pub const SIGNATURE_PATH: &str = "manifest.json.sig";
+/// Path of the entry behind the manifest that holds the archive's checksum, where nobody signed.
+pub const SUM_PATH: &str = "manifest.json.sum";

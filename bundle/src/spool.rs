@@ -1,10 +1,13 @@
 //! A spool: one entry while a source fills it, in bounded memory.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use age::stream::StreamWriter;
+
 use crate::hash::{Hasher, sha256_hex};
+use crate::keys::Keys;
 use crate::member::{MEMBER_BYTES, Packer};
 
 /// Content up to this size stays raw and may share a member: it leaves room for its tar headers.
@@ -16,13 +19,14 @@ const MEMORY_BYTES: usize = 4 << 20;
 ///
 /// Content of up to about 1 MiB stays raw. Beyond that, complete gzip members are compressed on the
 /// go (each ends at a line end where the content has lines) and kept compressed: in memory up to
-/// 4 MiB, then in an unlinked temporary file in the spill folder.
+/// 4 MiB, then in an unlinked temporary file in the spill folder, which is encrypted where there are keys for it.
 pub struct EntrySpool {
     spill_dir: PathBuf,
+    keys: Option<Keys>,
     raw: Vec<u8>,
     packer: Option<Packer>,
     packed: Vec<u8>,
-    spill: Option<File>,
+    spill: Option<Spill>,
     hasher: Hasher,
     bytes: u64,
 }
@@ -30,8 +34,14 @@ pub struct EntrySpool {
 impl EntrySpool {
     /// An empty spool; `spill_dir` is used only for an entry of many megabytes.
     pub fn new(spill_dir: &Path) -> Self {
+        Self::locked(spill_dir, None)
+    }
+
+    /// As [`EntrySpool::new`]; with keys nothing readable ever lies in the spill folder.
+    pub fn locked(spill_dir: &Path, keys: Option<Keys>) -> Self {
         Self {
             spill_dir: spill_dir.to_owned(),
+            keys,
             raw: Vec::new(),
             packer: None,
             packed: Vec::new(),
@@ -56,7 +66,7 @@ impl EntrySpool {
             }
             Content::Packed {
                 memory: self.packed,
-                file: self.spill,
+                file: self.spill.map(Spill::finish).transpose()?,
             }
         };
         Ok(FinishedEntry {
@@ -78,7 +88,7 @@ impl EntrySpool {
         if self.packed.len() > MEMORY_BYTES {
             let file = match &mut self.spill {
                 Some(file) => file,
-                none => none.insert(tempfile::tempfile_in(&self.spill_dir)?),
+                none => none.insert(Spill::new(&self.spill_dir, self.keys.clone())?),
             };
             file.write_all(&self.packed)?;
             self.packed.clear();
@@ -105,6 +115,45 @@ impl Write for EntrySpool {
     }
 }
 
+/// A spill file that is being written.
+enum Spill {
+    Plain(File),
+    Locked(StreamWriter<File>, Keys),
+}
+
+/// A spill file that is complete.
+pub(crate) struct Spilled {
+    file: File,
+    keys: Option<Keys>,
+}
+
+impl Spill {
+    fn new(dir: &Path, keys: Option<Keys>) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(dir)?;
+        Ok(match keys {
+            Some(keys) => Self::Locked(keys.lock(&[], file)?, keys),
+            None => Self::Plain(file),
+        })
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(file) => file.write_all(bytes),
+            Self::Locked(file, _) => file.write_all(bytes),
+        }
+    }
+
+    fn finish(self) -> io::Result<Spilled> {
+        Ok(match self {
+            Self::Plain(file) => Spilled { file, keys: None },
+            Self::Locked(file, keys) => Spilled {
+                file: file.finish()?,
+                keys: Some(keys),
+            },
+        })
+    }
+}
+
 /// An entry whose content is complete, ready for [`crate::Writer::append`].
 pub struct FinishedEntry {
     content: Content,
@@ -121,7 +170,7 @@ pub(crate) enum Content {
         /// Members not spilled.
         memory: Vec<u8>,
         /// Members spilled.
-        file: Option<File>,
+        file: Option<Spilled>,
     },
 }
 
@@ -165,7 +214,9 @@ impl FinishedEntry {
             // What gzip cannot shrink grows by a few bytes a block.
             Content::Raw(raw) => raw.len() as u64 + (raw.len() as u64 >> 10) + 1024,
             Content::Packed { memory, file } => {
-                let spilled = file.as_ref().and_then(|file| file.metadata().ok());
+                let spilled = file
+                    .as_ref()
+                    .and_then(|spilled| spilled.file.metadata().ok());
                 memory.len() as u64 + spilled.map_or(0, |meta| meta.len())
             }
         }
@@ -182,8 +233,16 @@ impl FinishedEntry {
 }
 
 /// Copies spilled members from the start of their file.
-pub(crate) fn copy_members(mut file: File, mut out: impl Write) -> io::Result<u64> {
+pub(crate) fn copy_members(spilled: Spilled, out: impl Write) -> io::Result<u64> {
+    let mut file = spilled.file;
     file.seek(SeekFrom::Start(0))?;
+    match spilled.keys {
+        Some(keys) => copy(keys.reopen(BufReader::new(file))?, out),
+        None => copy(file, out),
+    }
+}
+
+fn copy(mut file: impl Read, mut out: impl Write) -> io::Result<u64> {
     let mut buffer = vec![0; 256 << 10];
     let mut copied = 0;
     loop {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use crate::hash::Hasher;
 use crate::path::BundlePath;
-use crate::reader::{Deliver, Limits, OpenError, OwnedPiece, Summary, read_in_order};
-use crate::{MANIFEST_PATH, SIGNATURE_PATH};
+use crate::reader::{Deliver, Form, Input, Limits, OpenError, OwnedPiece, Summary, read_in_order};
+use crate::seal::check_sum;
+use crate::{MANIFEST_PATH, SIGNATURE_PATH, SUM_PATH};
 
 /// What a comparison of a bundle with its manifest found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub struct VerifyReport {
     pub missing: Vec<BundlePath>,
     /// Entries that the manifest does not name, sorted; all of them when there is no manifest.
     pub extra: Vec<BundlePath>,
+    /// What is wrong with the bytes around the entries, where nobody signed; of a signed bundle
+    /// [`crate::read_signature`] says it. A folder has no such bytes.
+    pub wrapping: Vec<String>,
     /// What else the reading found.
     pub summary: Summary,
 }
@@ -30,6 +33,7 @@ impl VerifyReport {
         self.changed.is_empty()
             && self.missing.is_empty()
             && self.extra.is_empty()
+            && self.wrapping.is_empty()
             && self.summary.manifest.is_some()
             && self.summary.problems.is_empty()
             && !self.summary.cut_short
@@ -53,8 +57,9 @@ impl Deliver for Hashes {
     }
 }
 
-/// Compares the SHA-256 of each entry with the manifest's.
-pub fn verify(input: &Path, limits: &Limits) -> Result<VerifyReport, OpenError> {
+/// Compares the SHA-256 of each entry with the manifest's, and the bytes around them with what was sealed.
+pub fn verify<'a>(input: impl Into<Input<'a>>, limits: &Limits) -> Result<VerifyReport, OpenError> {
+    let input = input.into();
     let mut hashes = Hashes::default();
     let summary = read_in_order(input, limits, &mut hashes)?;
     let mut found = hashes.done;
@@ -63,6 +68,7 @@ pub fn verify(input: &Path, limits: &Limits) -> Result<VerifyReport, OpenError> 
         changed: Vec::new(),
         missing: Vec::new(),
         extra: Vec::new(),
+        wrapping: Vec::new(),
         summary,
     };
     let records = report.summary.manifest.iter().flat_map(|m| &m.entries);
@@ -75,9 +81,13 @@ pub fn verify(input: &Path, limits: &Limits) -> Result<VerifyReport, OpenError> 
     }
     report.changed.sort();
     report.missing.sort();
+    let signed = found.keys().any(|path| path.as_str() == SIGNATURE_PATH);
+    if report.summary.form == Form::Bundle && report.summary.manifest.is_some() && !signed {
+        report.wrapping = check_sum(input, limits)?;
+    }
     let extra = found.into_keys();
     report.extra = extra
-        .filter(|p| !matches!(p.as_str(), MANIFEST_PATH | SIGNATURE_PATH))
+        .filter(|p| !matches!(p.as_str(), MANIFEST_PATH | SIGNATURE_PATH | SUM_PATH))
         .collect();
     Ok(report)
 }

@@ -9,9 +9,10 @@ use crate::hash::{Hasher, sha256_hex};
 use crate::manifest::{EntryRecord, FormatVersion, Header, Manifest, ManifestEnd};
 use crate::member::{MEMBER_BYTES, Packer, stored};
 use crate::path::{BundlePath, PathError};
-use crate::signature::{Signed, statement};
+use crate::seal::{Sum, statement};
+use crate::signature::Signed;
 use crate::spool::{Content, FinishedEntry, copy_members};
-use crate::{HEADER_PATH, MANIFEST_PATH, SIGNATURE_PATH};
+use crate::{HEADER_PATH, MANIFEST_PATH, SIGNATURE_PATH, SUM_PATH};
 
 /// Source id of `casefile.json` in the manifest.
 const OWN_SOURCE: &str = "casefile";
@@ -139,7 +140,8 @@ impl<W: Write> Writer<W> {
 
     /// Appends an entry. A path that is in the bundle already is refused and nothing is written.
     pub fn append(&mut self, meta: EntryMeta, entry: FinishedEntry) -> Result<(), WriteError> {
-        if self.seen.contains(&meta.path) || meta.path.as_str() == MANIFEST_PATH {
+        let own = [MANIFEST_PATH, SIGNATURE_PATH, SUM_PATH].contains(&meta.path.as_str());
+        if self.seen.contains(&meta.path) || own {
             return Err(WriteError::Duplicate(meta.path));
         }
         let bytes = entry.bytes();
@@ -209,12 +211,12 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes `manifest.json` and the tar end blocks, flushes and returns the sink.
+    /// Writes `manifest.json`, its sum and the tar end blocks, flushes and returns the sink.
     pub fn finish(self, end: ManifestEnd) -> Result<W, WriteError> {
         self.finish_signed(end, None)
     }
 
-    /// As [`Writer::finish`], with a signature behind the manifest where there is somebody to sign.
+    /// As [`Writer::finish`], with a signature instead of the sum where there is somebody to sign.
     pub fn finish_signed(
         mut self,
         end: ManifestEnd,
@@ -246,27 +248,33 @@ impl<W: Write> Writer<W> {
             self.flush()?;
         }
         self.pending.extend_from_slice(rest);
-        let end = if sign.is_some() { 0 } else { 2 * BLOCK };
-        let end = self.pending.len() + padding(json.len() as u64) + end;
+        let end = self.pending.len() + padding(json.len() as u64);
         self.pending.resize(end, 0);
         self.flush()?;
-        if let Some(sign) = sign {
-            self.sign(&sha256_hex(&json), sign)?;
-        }
+        self.seal(&sha256_hex(&json), sign)?;
         let flushed = self.out.flush();
         flushed.map_err(|e| self.io(e))?;
         Ok(self.out.out)
     }
 
-    /// Writes the signature about everything so far, and the end of the archive.
-    fn sign(&mut self, manifest: &str, sign: &Sign<'_>) -> Result<(), WriteError> {
-        let signed = sign(statement(
-            manifest,
-            self.offset,
-            &self.out.hash.clone().hex(),
-        ));
-        let json = to_json(SIGNATURE_PATH, &signed)?;
-        let mut content = self.tar_head(&own_meta(SIGNATURE_PATH).path, json.len() as u64);
+    /// Writes the seal about everything so far, and the end of the archive.
+    fn seal(&mut self, manifest: &str, sign: Option<&Sign<'_>>) -> Result<(), WriteError> {
+        let says =
+            |schema: &str| statement(schema, manifest, self.offset, &self.out.hash.clone().hex());
+        let (path, json) = match sign {
+            Some(sign) => {
+                let signed = sign(says(Signed::SCHEMA));
+                (SIGNATURE_PATH, to_json(SIGNATURE_PATH, &signed)?)
+            }
+            None => {
+                let sum = Sum {
+                    schema: Sum::SCHEMA.to_owned(),
+                    statement: says(Sum::SCHEMA),
+                };
+                (SUM_PATH, to_json(SUM_PATH, &sum)?)
+            }
+        };
+        let mut content = self.tar_head(&own_meta(path).path, json.len() as u64);
         content.extend_from_slice(&json);
         content.resize(content.len() + padding(json.len() as u64) + 2 * BLOCK, 0);
         let mut member = Vec::new();

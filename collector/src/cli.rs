@@ -56,6 +56,9 @@ pub enum Command {
         /// Demand a signature by this key (PEM, as `openssl pkey -pubout` writes it)
         #[arg(long, value_name = "FILE")]
         public_key: Option<PathBuf>,
+        /// Key that opens an encrypted bundle, as `age-keygen` writes it
+        #[arg(short, long, value_name = "FILE")]
+        identity: Vec<PathBuf>,
     },
     /// Put the names of the site back into a report that was made from an anonymised bundle
     Reveal {

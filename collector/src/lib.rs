@@ -29,6 +29,7 @@ pub mod sources;
 pub mod summary;
 mod sysfs;
 pub mod take;
+mod verify;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -70,7 +71,11 @@ pub fn start() -> ExitCode {
         Some(Command::Plan {
             collect, format, ..
         }) => plan(&collect, format),
-        Some(Command::Verify { bundle, public_key }) => verify(&bundle, public_key.as_deref()),
+        Some(Command::Verify {
+            bundle,
+            public_key,
+            identity,
+        }) => verify::verify(&bundle, public_key.as_deref(), &identity),
         Some(Command::Reveal {
             map,
             report,
@@ -237,47 +242,5 @@ fn reveal(map: &Path, report: &Path, output: Option<&Path>) -> u8 {
             complain(&format!("cannot write {}: {error}", path.display()));
             NO_OUTPUT
         }
-    }
-}
-
-fn verify(bundle: &Path, public_key: Option<&Path>) -> u8 {
-    let limits = casefile_bundle::Limits::default();
-    let checked = casefile_bundle::verify(bundle, &limits)
-        .and_then(|report| Ok((report, casefile_bundle::read_signature(bundle, &limits)?)));
-    let (report, signature) = match checked {
-        Ok(checked) => checked,
-        Err(error) => {
-            complain(&error);
-            return NO_OUTPUT;
-        }
-    };
-    let mut broken: Vec<String> = Vec::new();
-    let mut by_key = "not signed";
-    if let Some((signed, problems)) = &signature {
-        by_key = "signed (name the key with --public-key to check by whom)";
-        broken.extend(problems.iter().cloned());
-        if let Some(key) = public_key {
-            match seal::sign::verify(signed, key) {
-                Ok(()) => by_key = "signed by the given key",
-                Err(error) => broken.push(error.to_string()),
-            }
-        }
-    } else if let Some(key) = public_key {
-        broken.push(format!(
-            "manifest.json.sig: missing: a signature by {} is demanded and the bundle is not signed",
-            key.display()
-        ));
-    }
-    let name = bundle.display().to_string();
-    let mut out = std::io::stdout().lock();
-    for line in &broken {
-        let _ = writeln!(out, "{line}");
-    }
-    let whole = broken.is_empty();
-    let _ = summary::print_verify(&name, &report, whole.then_some(by_key), &mut out);
-    if report.is_clean() && whole {
-        0
-    } else {
-        NO_OUTPUT
     }
 }

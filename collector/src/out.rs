@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use casefile_bundle::{BundlePath, EntryMeta, EntrySpool, FinishedEntry};
+use casefile_bundle::{BundlePath, EntryMeta, EntrySpool, FinishedEntry, Keys};
 use tokio::sync::mpsc;
 
 use crate::files::FileLog;
@@ -53,6 +53,8 @@ pub struct Shared {
     pub node: String,
     /// Where big entries are buffered until they are written.
     pub spill_dir: PathBuf,
+    /// What those buffers are encrypted with, where the bundle is.
+    pub spill_keys: Option<Keys>,
     /// The key of this run's pseudonyms.
     pub key: Key,
     /// The most bytes of content that all sources may add together.
@@ -183,7 +185,10 @@ impl Out {
             buffer: Vec::new(),
             tail: None,
             open: Some(Open {
-                spool: EntrySpool::new(&self.inner.shared.spill_dir),
+                spool: EntrySpool::locked(
+                    &self.inner.shared.spill_dir,
+                    self.inner.shared.spill_keys.clone(),
+                ),
                 meta: EntryMeta {
                     path,
                     source: self.inner.source.to_owned(),
@@ -478,6 +483,7 @@ pub mod testing {
         let shared = Shared {
             node: "node-1".to_owned(),
             spill_dir: std::env::temp_dir(),
+            spill_keys: None,
             key: Key::fixed(),
             max_size: u64::MAX,
             used: AtomicU64::new(0),

@@ -1,19 +1,21 @@
 //! The output: where the bundle goes, found writable before anything is collected, and the one thread that writes it.
 
+mod deliver;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek};
-use std::os::fd::AsRawFd;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use age::stream::StreamWriter;
 use casefile_bundle::{BundlePath, EntryMeta, Header, ManifestEnd, WriteError, Writer};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::anonymize::{MapError, MapFile};
-use crate::leak::{self, Leak};
+use crate::leak::Leak;
 use crate::out::Done;
 use crate::privacy;
 use crate::progress::human;
@@ -99,7 +101,7 @@ pub struct Delivery {
 /// The opened output.
 pub struct Output {
     sink: Sink,
-    /// The same file where it has no name: what is in it is sent on when it is finished.
+    /// The same file where it has no name, because it goes to standard output when it is finished.
     hidden: Option<File>,
     /// Final name and the name until then; none for standard output.
     names: Option<(PathBuf, PathBuf)>,
@@ -129,7 +131,7 @@ pub struct Finished {
 
 impl Output {
     /// Opens the output; `wanted` is a file, a folder, `-` or nothing (then the current folder), `top` the bundle's
-    /// name without its ending. What is to be encrypted or goes to standard output is made in a file without a name.
+    /// name without its ending. What goes to standard output is made in a file without a name.
     pub fn open(wanted: Option<&Path>, top: &str, encrypted: bool) -> Result<Self, OutputError> {
         let ending = if encrypted { "tar.gz.age" } else { "tar.gz" };
         let file_name = format!("{top}.{ending}");
@@ -177,15 +179,9 @@ impl Output {
                 free: human(free),
             });
         }
-        let (sink, hidden) = if encrypted {
-            let (sink, hidden) = hidden(&dir)?;
-            (sink, Some(hidden))
-        } else {
-            (Sink::file(file, &dir), None)
-        };
         Ok(Self {
-            sink,
-            hidden,
+            sink: Sink::file(file, &dir),
+            hidden: None,
             names: Some((path, partial)),
             spill_dir: dir,
         })
@@ -221,10 +217,10 @@ impl Output {
         let written = stream(self.sink, top, header, &mut entries, over, &delivery, end);
         // Sources that still wait for room in the channel learn that the bundle is closed.
         entries.close();
-        let secret = hidden.is_some();
+        let secret = hidden.is_some() || delivery.recipients.is_some();
         let result = match written {
-            Ok(sink) => deliver(sink, hidden, names.as_ref(), delivery),
-            Err(error) => Err(failure(&error, names.as_ref(), secret, &delivery)),
+            Ok(sink) => deliver::deliver(sink, hidden, names.as_ref(), delivery),
+            Err(error) => Err(deliver::failure(&error, names.as_ref(), secret, &delivery)),
         };
         result.inspect_err(|_| signals.stop.cancel())
     }
@@ -256,76 +252,6 @@ fn hidden(dir: &Path) -> Result<(Sink, File), OutputError> {
     Ok((Sink::file(file, dir), again))
 }
 
-/// Checks what was written, then gives it its name or sends it on.
-fn deliver(
-    mut sink: Sink,
-    hidden: Option<File>,
-    names: Option<&(PathBuf, PathBuf)>,
-    delivery: Delivery,
-) -> Result<Finished, OutputError> {
-    let remove = || {
-        if let Some((_, partial)) = names {
-            let _ = fs::remove_file(partial);
-        }
-    };
-    let gone = |error: WriteError| {
-        remove();
-        failed(&error, names, "nothing was kept".to_owned())
-    };
-    let offset = sink.bytes();
-    let settled = sink.settle();
-    settled.map_err(|source| gone(WriteError::Io { offset, source }))?;
-    let place = match (&hidden, names) {
-        (Some(file), _) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
-        (None, Some((_, partial))) => partial.clone(),
-        (None, None) => PathBuf::from("-"),
-    };
-    let leaks = leak::check(&place, &delivery.key, &delivery.allowed).map_err(|error| {
-        remove();
-        OutputError::Unchecked(error.to_string())
-    })?;
-    if !leaks.is_empty() {
-        remove();
-        return Err(OutputError::Leaks(leaks));
-    }
-    if let Some(plain) = hidden {
-        sink = send_on(plain, names, delivery.recipients.as_ref()).map_err(gone)?;
-    }
-    let finished = settle(sink, names).map_err(gone)?;
-    if let (Some(map), Some(site)) = (delivery.map, delivery.key.site()) {
-        map.write(site, &finished.path).inspect_err(|_| {
-            if let Some((path, _)) = names {
-                let _ = fs::remove_file(path);
-            }
-        })?;
-    }
-    Ok(finished)
-}
-
-/// Copies what was made in a file without a name to where it goes, encrypted where that is wanted.
-fn send_on(
-    mut plain: File,
-    names: Option<&(PathBuf, PathBuf)>,
-    recipients: Option<&Recipients>,
-) -> Result<Sink, WriteError> {
-    let failed = |source| WriteError::Io { offset: 0, source };
-    plain.rewind().map_err(failed)?;
-    let mut target = match names {
-        Some((_, partial)) => {
-            let dir = partial.parent().unwrap_or_else(|| Path::new("."));
-            Sink::file(File::create(partial).map_err(failed)?, dir)
-        }
-        None => Sink::stdout(),
-    };
-    match recipients {
-        Some(recipients) => recipients.copy(&mut plain, &mut target).map_err(failed)?,
-        None => {
-            std::io::copy(&mut plain, &mut target).map_err(failed)?;
-        }
-    }
-    Ok(target)
-}
-
 fn stream(
     sink: Sink,
     top: &str,
@@ -338,7 +264,10 @@ fn stream(
     let mut tally = privacy::Tally::default();
     let room = sink.room();
     let mut left_out = Vec::new();
-    let mut writer = Writer::new(sink, top, header)?;
+    let offset = sink.bytes();
+    let target = Target::new(sink, delivery.recipients.as_ref());
+    let target = target.map_err(|source| WriteError::Io { offset, source })?;
+    let mut writer = Writer::new(target, top, header)?;
     let runtime = Handle::current();
     let mut flushed = Instant::now();
     loop {
@@ -364,11 +293,52 @@ fn stream(
         origin: None,
     };
     writer.append_bytes(meta, &report)?;
-    match &delivery.signer {
+    let target = match &delivery.signer {
         Some(signer) => {
             writer.finish_signed(end(&left_out), Some(&|statement| signer.sign(statement)))
         }
         None => writer.finish(end(&left_out)),
+    }?;
+    target
+        .end()
+        .map_err(|source| WriteError::Io { offset: 0, source })
+}
+
+/// The sink, behind the encryption where there are recipients: what is written is never plain on the disk then.
+enum Target {
+    Plain(Sink),
+    Locked(StreamWriter<Sink>),
+}
+
+impl Target {
+    fn new(sink: Sink, recipients: Option<&Recipients>) -> io::Result<Self> {
+        Ok(match recipients {
+            Some(recipients) => Self::Locked(recipients.lock(sink)?),
+            None => Self::Plain(sink),
+        })
+    }
+
+    fn end(self) -> io::Result<Sink> {
+        match self {
+            Self::Plain(sink) => Ok(sink),
+            Self::Locked(writer) => writer.finish(),
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(sink) => sink.write(bytes),
+            Self::Locked(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(sink) => sink.flush(),
+            Self::Locked(writer) => writer.flush(),
+        }
     }
 }
 
@@ -392,7 +362,7 @@ async fn next(entries: &mut mpsc::Receiver<Done>, over: &CancellationToken) -> N
 /// Two sources may want the same file: the first one's copy is kept. An entry that would leave no room for the
 /// manifest is left out; a smaller one after it may still fit.
 fn append(
-    writer: &mut Writer<Sink>,
+    writer: &mut Writer<Target>,
     done: Done,
     room: &Room,
     left_out: &mut Vec<LeftOut>,
@@ -410,68 +380,4 @@ fn append(
         Err(WriteError::Duplicate(_)) => Ok(()),
         other => other,
     }
-}
-
-fn settle(mut sink: Sink, names: Option<&(PathBuf, PathBuf)>) -> Result<Finished, WriteError> {
-    let offset = sink.bytes();
-    let io = |source| WriteError::Io { offset, source };
-    sink.settle().map_err(io)?;
-    if let Some((path, partial)) = names {
-        fs::rename(partial, path).map_err(io)?;
-    }
-    let path = names
-        .as_ref()
-        .map_or_else(|| "-".to_owned(), |(path, _)| path.display().to_string());
-    Ok(Finished {
-        path,
-        bytes: sink.bytes(),
-        sha256: sink.sha256(),
-    })
-}
-
-/// What became of a bundle that could not be written to its end. What is left of a plain one is kept when it leaks
-/// nothing; of one that was to be encrypted nothing is.
-fn failure(
-    error: &WriteError,
-    names: Option<&(PathBuf, PathBuf)>,
-    secret: bool,
-    delivery: &Delivery,
-) -> OutputError {
-    let Some((_, partial)) = names else {
-        return failed(error, names, "nothing was sent".to_owned());
-    };
-    let size = fs::metadata(partial).map_or(0, |meta| meta.len());
-    let clean = || {
-        leak::check(partial, &delivery.key, &delivery.allowed).is_ok_and(|leaks| leaks.is_empty())
-    };
-    let kept = if size == 0 || secret || !clean() {
-        let _ = fs::remove_file(partial);
-        "nothing was kept".to_owned()
-    } else {
-        format!(
-            "{} holds what was collected until then ({}) and can be analysed; it is kept",
-            partial.display(),
-            human(size)
-        )
-    };
-    failed(error, names, kept)
-}
-
-fn failed(error: &WriteError, names: Option<&(PathBuf, PathBuf)>, kept: String) -> OutputError {
-    let why = match error {
-        WriteError::Io { source, .. } => match source.kind() {
-            io::ErrorKind::StorageFull
-            | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => {
-                format!("{source}: free some space, or choose another place with -o PATH or -o -")
-            }
-            _ => source.to_string(),
-        },
-        other => other.to_string(),
-    };
-    let path = names.map_or_else(
-        || "-".to_owned(),
-        |(_, partial)| partial.display().to_string(),
-    );
-    OutputError::Write { path, why, kept }
 }

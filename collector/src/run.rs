@@ -264,10 +264,12 @@ pub async fn run(
     let output = Output::open(output, &top, delivery.recipients.is_some())?;
     let output = with_map(&options, &key, output, &mut delivery)?;
     let header = header(&options, &host, started, &key);
+    let spill_keys = delivery.recipients.as_ref().map(|list| list.keys().clone());
     let (sender, receiver) = mpsc::channel(MAX_WAITING);
     let shared = Arc::new(Shared {
         node,
         spill_dir: output.spill_dir.clone(),
+        spill_keys,
         key,
         max_size: options.max_size,
         used: AtomicU64::new(0),

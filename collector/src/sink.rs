@@ -7,21 +7,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use casefile_bundle::Hasher;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 
 /// Room kept for what ends the bundle: small entries that wait for their member (up to 1 MiB), the manifest's notes.
 const FOR_END: u64 = (1 << 20) + (256 << 10);
 /// And for each entry's line in the manifest, compressed.
 const FOR_ENTRY: u64 = 256;
+/// Encryption adds one byte to so many: a tag of 16 to 64 KiB.
+const BYTES_A_TAG: u64 = 4096;
 /// Taken ahead in steps of this, where the disk has it.
 const STEP: u64 = 8 << 20;
 
 /// A sink that knows its size and checksum.
 pub struct Sink {
     to: To,
-    hash: Sha256,
+    hash: Hasher,
     bytes: u64,
 }
 
@@ -44,7 +46,7 @@ impl Sink {
     fn new(to: To) -> Self {
         Self {
             to,
-            hash: Sha256::new(),
+            hash: Hasher::default(),
             bytes: 0,
         }
     }
@@ -56,8 +58,7 @@ impl Sink {
 
     /// Checksum of what was written, in hexadecimal.
     pub fn sha256(&self) -> String {
-        let digest = self.hash.clone().finalize();
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        self.hash.clone().hex()
     }
 
     /// Puts everything on the disk and gives back room that was not needed.
@@ -119,7 +120,8 @@ impl Room {
             return true;
         };
         let entries = self.entries.fetch_add(1, Ordering::Relaxed) + 1;
-        let needed = offset + bytes + FOR_END + entries * FOR_ENTRY;
+        let encryption = (offset + bytes) / BYTES_A_TAG;
+        let needed = offset + bytes + encryption + FOR_END + entries * FOR_ENTRY;
         if needed <= self.taken.load(Ordering::Relaxed) {
             return true;
         }

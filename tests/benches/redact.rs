@@ -1,7 +1,8 @@
 //! `cargo bench -p casefile-tests --bench redact`: recall and precision as tables, then the speed of redaction
-//! against `gzip -6` on the same bytes in the same run.
+//! against `gzip -6` on the same bytes in the same run,
+//! and the memory that a small and a large stream need.
 //!
-//! `CASEFILE_BENCH_MIB` sets how much text is made for the second part.
+//! `CASEFILE_BENCH_MIB` sets how much text is made for the second part; `CASEFILE_BENCH_ONLY=speed` leaves out the first.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -23,38 +24,83 @@ fn main() {
             return;
         }
     };
-    println!(
-        "{}",
-        planted::measure(1, &|document| redact(&key, document))
-    );
+    if std::env::var_os("CASEFILE_BENCH_ONLY").is_none() {
+        println!(
+            "{}",
+            planted::measure(1, &|document| redact(&key, document))
+        );
+    }
     let mib: usize = std::env::var("CASEFILE_BENCH_MIB")
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(64);
     for (name, content, line) in SORTS {
-        let bytes = text(*line, mib << 20);
-        let gzip = best(|| {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
-            // Writing to memory does not fail.
-            let _ = encoder.write_all(&bytes);
-            encoder.finish().map_or(0, |packed| packed.len())
-        });
-        let redacted = best(|| {
-            let mut redactor = Redactor::new(*content, key.clone());
-            let (mut out, mut length) = (Vec::new(), 0);
-            for chunk in bytes.chunks(CHUNK) {
-                redactor.push(chunk, &mut out);
-                length += out.len();
-                out.clear();
-            }
-            redactor.finish(&mut out);
-            length + out.len()
-        });
+        speed(name, *content, &text(*line, mib << 20), &key);
+    }
+    for (name, content, line) in SORTS {
+        let small = peak(*content, *line, 4 << 20, &key);
+        let large = peak(*content, *line, 64 << 20, &key);
+        let show = |peak: Option<u64>| peak.map_or_else(|| "?".to_owned(), |kib| kib.to_string());
         println!(
-            "{name:<28} redact {redacted:.2} s, gzip -6 {gzip:.2} s, ratio {:.2} ({mib} MiB)",
-            redacted / gzip
+            "{name:<28} needs {} KiB more for 4 MiB, {} KiB more for 64 MiB",
+            show(small),
+            show(large)
         );
     }
+}
+
+fn speed(name: &str, content: Content, bytes: &[u8], key: &Key) {
+    let gzip = best(|| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
+        // Writing to memory does not fail.
+        let _ = encoder.write_all(bytes);
+        encoder.finish().map_or(0, |packed| packed.len())
+    });
+    let redacted = best(|| {
+        let mut redactor = Redactor::new(content, key.clone());
+        let (mut out, mut length) = (Vec::new(), 0);
+        for chunk in bytes.chunks(CHUNK) {
+            redactor.push(chunk, &mut out);
+            length += out.len();
+            out.clear();
+        }
+        redactor.finish(&mut out);
+        length + out.len()
+    });
+    println!(
+        "{name:<28} redact {redacted:.3} s, gzip -6 {gzip:.3} s, ratio {:.2} ({} MiB)",
+        redacted / gzip,
+        bytes.len() >> 20
+    );
+}
+
+/// How far the resident memory grows, in KiB, while a stream that is never held as a whole is redacted.
+fn peak(content: Content, line: Line, length: usize, key: &Key) -> Option<u64> {
+    // Linux starts counting the peak anew.
+    std::fs::write("/proc/self/clear_refs", "5").ok()?;
+    let before = resident("VmHWM")?;
+    let mut redactor = Redactor::new(content, key.clone());
+    let (mut chunk, mut out) = (Vec::new(), Vec::new());
+    let (mut number, mut given) = (0, 0);
+    while given < length {
+        while chunk.len() < CHUNK {
+            chunk.extend_from_slice(line(number).as_bytes());
+            number += 1;
+        }
+        redactor.push(&chunk, &mut out);
+        given += chunk.len();
+        chunk.clear();
+        out.clear();
+    }
+    redactor.finish(&mut out);
+    Some(resident("VmHWM")?.saturating_sub(before))
+}
+
+/// A figure of this process in KiB.
+fn resident(name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 fn redact(key: &Key, document: &Document) -> (String, Vec<u8>) {

@@ -97,8 +97,8 @@ pub fn compare(
         .judge_again(&examined.reading, &Documents::new())?
         .state;
     let second = examined.analysis;
-    let mut old = Captured::open(before).map_err(AnalyzeError::Open)?;
-    let mut new = Captured::open(after).map_err(AnalyzeError::Open)?;
+    let mut old = Captured::open(analyzer.input(before)).map_err(AnalyzeError::Open)?;
+    let mut new = Captured::open(analyzer.input(after)).map_err(AnalyzeError::Open)?;
     let warnings = site::warnings(&first, &second, &mut old, &mut new);
     let causes = causes::changes(&first, &second, &state);
     Ok(Comparison {

@@ -17,7 +17,7 @@ use std::path::Path;
 
 pub use standing::{Examined, Judged, Proposal, Reading, Standing};
 
-use casefile_bundle::{Form, OpenError, Summary};
+use casefile_bundle::{Form, Keys, OpenError, Summary};
 use chrono::{DateTime, Utc};
 
 use crate::derive;
@@ -52,6 +52,7 @@ pub struct Analyzer {
     patterns: Patterns,
     router: Router,
     left_out: Vec<Problem>,
+    keys: Option<Keys>,
 }
 
 impl Analyzer {
@@ -64,6 +65,7 @@ impl Analyzer {
             router: Router::new().map_err(|error| bug(&error))?,
             set,
             left_out: Vec::new(),
+            keys: None,
         })
     }
 
@@ -80,6 +82,17 @@ impl Analyzer {
         self
     }
 
+    /// Opens encrypted inputs with these keys.
+    pub fn opening_with(mut self, keys: Option<Keys>) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// An input as this analyzer opens it.
+    pub fn input<'a>(&'a self, path: &'a Path) -> casefile_bundle::Input<'a> {
+        casefile_bundle::Input::new(path, self.keys.as_ref())
+    }
+
     /// Reads one input and diagnoses it.
     pub fn analyze(&self, input: &Path) -> Result<Analysis, AnalyzeError> {
         Ok(self.examine(input)?.analysis)
@@ -87,8 +100,8 @@ impl Analyzer {
 
     /// Reads one input, diagnoses it and fills in the changes that the rules propose.
     pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
-        let mut scanned =
-            scan::scan(input, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
+        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router)
+            .map_err(AnalyzeError::Open)?;
         let added = derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
@@ -121,8 +134,8 @@ impl Analyzer {
 
     /// Reads the bundles of a cluster's nodes, newest first, and diagnoses them as one.
     pub fn analyze_joined(&self, members: &[Member]) -> Result<Analysis, AnalyzeError> {
-        let mut scanned =
-            joined::scan(members, &self.patterns, &self.router).map_err(AnalyzeError::Open)?;
+        let mut scanned = joined::scan(members, self.keys.as_ref(), &self.patterns, &self.router)
+            .map_err(AnalyzeError::Open)?;
         derive::run(&mut scanned);
         let available = Availability::joined(members);
         let mut assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
@@ -136,7 +149,7 @@ impl Analyzer {
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
     /// said, once on the captured state alone.
     pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
-        let scanned = scan::scan_with(input, &self.patterns, &self.router, instead)
+        let scanned = scan::scan_with(self.input(input), &self.patterns, &self.router, instead)
             .map_err(AnalyzeError::Open)?;
         Ok(self.judged(scanned))
     }

@@ -1,9 +1,9 @@
 //! The captured state of one input, and what changes make of it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use casefile_bundle::{Limits, Manifest, OpenError};
+use casefile_bundle::{Input, Keys, Limits, Manifest, OpenError};
 
 /// Entries with another content than the input's, by path.
 pub type Overlay = BTreeMap<String, String>;
@@ -16,6 +16,7 @@ const LONGEST: usize = 16 << 20;
 #[derive(Clone)]
 pub struct Captured {
     input: PathBuf,
+    keys: Option<Keys>,
     paths: Vec<String>,
     read: BTreeMap<String, Option<String>>,
     overlay: Overlay,
@@ -23,10 +24,12 @@ pub struct Captured {
 
 impl Captured {
     /// Lists the input.
-    pub fn open(input: &Path) -> Result<Self, OpenError> {
+    pub fn open<'a>(input: impl Into<Input<'a>>) -> Result<Self, OpenError> {
+        let input = input.into();
         let (_, entries) = casefile_bundle::list(input, &Limits::default())?;
         Ok(Self {
-            input: input.to_owned(),
+            input: input.path().to_owned(),
+            keys: input.keys().cloned(),
             paths: entries
                 .into_iter()
                 .map(|entry| entry.path.as_str().to_owned())
@@ -52,8 +55,9 @@ impl Captured {
             return known.clone();
         }
         let there = self.paths.iter().any(|known| known == path);
+        let input = Input::new(&self.input, self.keys.as_ref());
         let bytes = there
-            .then(|| casefile_bundle::read_entry(&self.input, &Limits::default(), path, LONGEST))
+            .then(|| casefile_bundle::read_entry(input, &Limits::default(), path, LONGEST))
             .and_then(Result::ok)
             .flatten();
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());

@@ -27,7 +27,7 @@ pub fn run(
         super::proofs(analyzer, &examined)?
     } else {
         let replay = Replay::new(analyzer, &examined.reading)?;
-        vec![of_person(args, &replay, input, &examined)?]
+        vec![of_person(args, &replay, &examined)?]
     };
     let written = write::write(&examined.analysis.input, &mut fixes, &args.output)
         .with_context(|| format!("writing into {}", args.output.display()))?;
@@ -46,13 +46,8 @@ pub fn run(
     Ok(())
 }
 
-fn of_person(
-    args: &FixArgs,
-    replay: &Replay<'_>,
-    input: &Path,
-    examined: &Examined,
-) -> anyhow::Result<Fix> {
-    let mut state = Captured::open(input)?;
+fn of_person(args: &FixArgs, replay: &Replay<'_>, examined: &Examined) -> anyhow::Result<Fix> {
+    let mut state = Captured::open(replay.input())?;
     let hints = Hints {
         release: args.release.clone(),
         at: args.at.clone(),

@@ -1,5 +1,7 @@
 //! The proof: a change is applied to the captured state, the state is diagnosed again, and the two are compared.
 
+use casefile_bundle::Input;
+
 use super::captured::{Captured, Overlay};
 use super::change::{Applied, Change, Refused};
 use super::exposure;
@@ -78,10 +80,16 @@ impl<'a> Replay<'a> {
     pub fn new(analyzer: &'a Analyzer, reading: &'a Reading) -> Result<Self, AnalyzeError> {
         Ok(Self {
             before: analyzer.judge_again(reading, &Overlay::new())?,
-            captured: Captured::open(reading.input()).map_err(AnalyzeError::Open)?,
+            captured: Captured::open(analyzer.input(reading.input()))
+                .map_err(AnalyzeError::Open)?,
             analyzer,
             reading,
         })
+    }
+
+    /// The input, to be read.
+    pub fn input(&self) -> Input<'_> {
+        self.analyzer.input(self.reading.input())
     }
 
     /// Tries changes.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use casefile_bundle::{HEADER_PATH, Limits, Summary};
+use casefile_bundle::{HEADER_PATH, Input, Keys, Limits, Summary};
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
@@ -40,7 +40,7 @@ pub fn cluster_uid(namespaces: &str) -> Option<String> {
 }
 
 /// Whether this is a bundle, packed or unpacked; reads no further than its header.
-pub fn is_bundle(path: &Path) -> bool {
+pub fn is_bundle(path: &Path, keys: Option<&Keys>) -> bool {
     let named = |endings: &[&str]| {
         path.extension()
             .is_some_and(|ending| endings.iter().any(|known| ending == *known))
@@ -48,13 +48,18 @@ pub fn is_bundle(path: &Path) -> bool {
     if path.is_dir() {
         return path.join(HEADER_PATH).is_file();
     }
-    named(&["gz", "tgz", "tar", "partial"])
-        && casefile_bundle::read_entry(path, &Limits::default(), HEADER_PATH, HEADER_LIMIT)
-            .is_ok_and(|header| header.is_some())
+    named(&["gz", "tgz", "tar", "partial", "age"])
+        && casefile_bundle::read_entry(
+            Input::new(path, keys),
+            &Limits::default(),
+            HEADER_PATH,
+            HEADER_LIMIT,
+        )
+        .is_ok_and(|header| header.is_some())
 }
 
 /// The bundles directly in a folder, sorted, and how many other files it holds.
-pub(super) fn inside(folder: &Path) -> (Vec<PathBuf>, usize) {
+pub(super) fn inside(folder: &Path, keys: Option<&Keys>) -> (Vec<PathBuf>, usize) {
     if !folder.is_dir() || folder.join(HEADER_PATH).is_file() {
         return (Vec::new(), 0);
     }
@@ -62,14 +67,14 @@ pub(super) fn inside(folder: &Path) -> (Vec<PathBuf>, usize) {
     let mut paths: Vec<PathBuf> = children.map(|entry| entry.path()).collect();
     paths.sort();
     let (bundles, others): (Vec<PathBuf>, Vec<PathBuf>) =
-        paths.into_iter().partition(|path| is_bundle(path));
+        paths.into_iter().partition(|path| is_bundle(path, keys));
     (bundles, others.len())
 }
 
 /// Reads what a bundle says of itself; none for anything else, which says itself what is wrong with it.
-pub(super) fn read(input: PathBuf) -> Option<Member> {
+pub(super) fn read(input: PathBuf, keys: Option<&Keys>) -> Option<Member> {
     let limits = Limits::default();
-    let (summary, entries) = casefile_bundle::list(&input, &limits).ok()?;
+    let (summary, entries) = casefile_bundle::list(Input::new(&input, keys), &limits).ok()?;
     let node = summary.header.as_ref()?.node.clone();
     let paths: BTreeSet<String> = entries
         .iter()
@@ -77,7 +82,9 @@ pub(super) fn read(input: PathBuf) -> Option<Member> {
         .collect();
     let text = |path: &str| {
         let there = paths.contains(path);
-        let bytes = there.then(|| casefile_bundle::read_entry(&input, &limits, path, LIST_LIMIT));
+        let bytes = there.then(|| {
+            casefile_bundle::read_entry(Input::new(&input, keys), &limits, path, LIST_LIMIT)
+        });
         String::from_utf8(bytes?.ok()??).ok()
     };
     let cluster = text("cluster-resources/namespaces.json").and_then(|text| cluster_uid(&text));

@@ -9,7 +9,7 @@ mod identity;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use casefile_bundle::Summary;
+use casefile_bundle::{Keys, Summary};
 
 pub use identity::{cluster_uid, is_bundle};
 
@@ -73,12 +73,12 @@ pub struct Units {
 }
 
 /// Puts inputs together that are bundles of one cluster. `anyway` takes those that do not say which cluster
-/// they are of as one cluster; bundles of different clusters stay apart even then.
-pub fn group(inputs: &[PathBuf], anyway: bool) -> Units {
+/// they are of as one cluster; bundles of different clusters stay apart even then. `keys` open encrypted ones.
+pub fn group(inputs: &[PathBuf], anyway: bool, keys: Option<&Keys>) -> Units {
     let mut units = Units::default();
     let inputs: Vec<PathBuf> = inputs
         .iter()
-        .flat_map(|input| unfold(input, &mut units.notes))
+        .flat_map(|input| unfold(input, keys, &mut units.notes))
         .collect();
     if inputs.len() < 2 {
         units.units = inputs.into_iter().map(Unit::Alone).collect();
@@ -87,7 +87,7 @@ pub fn group(inputs: &[PathBuf], anyway: bool) -> Units {
     let (mut members, mut order) = (Vec::new(), Vec::new());
     for input in inputs {
         order.push(input.clone());
-        members.extend(identity::read(input));
+        members.extend(identity::read(input, keys));
     }
     let mut groups: BTreeMap<String, Vec<Member>> = BTreeMap::new();
     for (cluster, member) in assign(members, anyway, &mut units.notes) {
@@ -122,8 +122,8 @@ impl Units {
 }
 
 /// The bundles in a folder that holds bundles and is none itself; any other input as it is.
-fn unfold(input: &Path, notes: &mut Vec<String>) -> Vec<PathBuf> {
-    let (bundles, others) = identity::inside(input);
+fn unfold(input: &Path, keys: Option<&Keys>, notes: &mut Vec<String>) -> Vec<PathBuf> {
+    let (bundles, others) = identity::inside(input, keys);
     let archives = bundles.iter().any(|path| path.is_file());
     if bundles.len() < 2 && !archives {
         return vec![input.to_owned()];

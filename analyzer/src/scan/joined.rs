@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use casefile_bundle::{Limits, OpenError, Outcome, Summary};
+use casefile_bundle::{Input, Keys, Limits, OpenError, Outcome, Summary};
 use serde::Deserialize;
 
 use super::patterns::Patterns;
@@ -31,6 +31,7 @@ pub fn within(path: &str) -> &str {
 /// Reads bundles of one cluster, the newest first.
 pub(crate) fn scan(
     members: &[Member],
+    keys: Option<&Keys>,
     patterns: &Patterns,
     router: &Router,
 ) -> Result<Scanned, OpenError> {
@@ -43,7 +44,8 @@ pub(crate) fn scan(
             router,
             uids: true,
         };
-        let (summary, outputs) = casefile_bundle::scan(&member.input, &Limits::default(), &sink)?;
+        let (summary, outputs) =
+            casefile_bundle::scan(Input::new(&member.input, keys), &Limits::default(), &sink)?;
         problems.extend(
             summary
                 .problems

@@ -12,9 +12,8 @@ pub mod patterns;
 mod sink;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use casefile_bundle::{BundlePath, Limits, OpenError, Summary};
+use casefile_bundle::{BundlePath, Input, Limits, OpenError, Summary};
 use globset::{GlobSet, GlobSetBuilder};
 
 use crate::facts::{AnyFact, Fact, FactType, Facts};
@@ -93,13 +92,17 @@ pub fn node_of(path: &str) -> &str {
 }
 
 /// Reads a bundle, tar or folder once.
-pub fn scan(input: &Path, patterns: &Patterns, router: &Router) -> Result<Scanned, OpenError> {
+pub fn scan<'a>(
+    input: impl Into<Input<'a>>,
+    patterns: &Patterns,
+    router: &Router,
+) -> Result<Scanned, OpenError> {
     scan_with(input, patterns, router, &Documents::new())
 }
 
 /// The same, as if the entries named in `instead` held those texts.
-pub fn scan_with(
-    input: &Path,
+pub fn scan_with<'a>(
+    input: impl Into<Input<'a>>,
     patterns: &Patterns,
     router: &Router,
     instead: &Documents,

@@ -5,6 +5,7 @@
 //! kept comes back sorted, so that the order of entries in the archive does not matter.
 
 mod folder;
+mod input;
 mod limits;
 mod piece;
 mod pool;
@@ -16,11 +17,9 @@ mod tar_stage;
 mod top;
 mod walk;
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
-use std::path::Path;
 
+pub use input::Input;
 pub use limits::Limits;
 pub use piece::{EntryInfo, Piece, PieceSink};
 pub use problem::{OpenError, ReadProblem};
@@ -28,9 +27,10 @@ pub use problem::{OpenError, ReadProblem};
 use crate::manifest::{Header, Manifest};
 use crate::path::BundlePath;
 use folder::read_folder;
+pub(crate) use input::Bytes;
+use input::Opened;
 pub(crate) use piece::{Deliver, OwnedPiece};
 use pool::{CloseOnDrop, Harvest, Shared, work};
-use sniff::{Magic, SNIFF_BYTES};
 use stream::{read_gzip, read_tar};
 use walk::Walk;
 
@@ -71,8 +71,8 @@ pub struct Summary {
 pub type Results<T> = Vec<(BundlePath, u32, T)>;
 
 /// Reads `input` once, inflating and calling the sink on all cores; results sorted by path and piece.
-pub fn scan<S: PieceSink>(
-    input: &Path,
+pub fn scan<'a, S: PieceSink>(
+    input: impl Into<Input<'a>>,
     limits: &Limits,
     sink: &S,
 ) -> Result<(Summary, Results<S::Out>), OpenError> {
@@ -84,12 +84,12 @@ pub fn scan<S: PieceSink>(
         }
     }
     let shared = Shared::new(threads());
-    run(input, limits, sink, &shared, &mut ToPool(&shared))
+    run(input.into(), limits, sink, &shared, &mut ToPool(&shared))
 }
 
 /// Reads `input` once and gives the pieces to `deliver` in archive order on the calling thread.
 pub(crate) fn read_in_order(
-    input: &Path,
+    input: Input<'_>,
     limits: &Limits,
     deliver: &mut dyn Deliver,
 ) -> Result<Summary, OpenError> {
@@ -104,8 +104,8 @@ fn threads() -> usize {
 /// The content of one entry, at most `cap` bytes; `None` when there is no such entry.
 ///
 /// `path` is as [`list`] gives it. Reading ends with the entry.
-pub fn read_entry(
-    input: &Path,
+pub fn read_entry<'a>(
+    input: impl Into<Input<'a>>,
     limits: &Limits,
     path: &str,
     cap: usize,
@@ -136,12 +136,15 @@ pub fn read_entry(
         cap,
         content: None,
     };
-    read_in_order(input, limits, &mut one)?;
+    read_in_order(input.into(), limits, &mut one)?;
     Ok(one.content)
 }
 
 /// All entries in path order. Content is passed over, so damage inside it goes unnoticed.
-pub fn list(input: &Path, limits: &Limits) -> Result<(Summary, Vec<EntryInfo>), OpenError> {
+pub fn list<'a>(
+    input: impl Into<Input<'a>>,
+    limits: &Limits,
+) -> Result<(Summary, Vec<EntryInfo>), OpenError> {
     struct Names(Vec<EntryInfo>);
     impl Deliver for Names {
         fn wants(&mut self, entry: &EntryInfo) -> bool {
@@ -154,7 +157,7 @@ pub fn list(input: &Path, limits: &Limits) -> Result<(Summary, Vec<EntryInfo>), 
         }
     }
     let mut names = Names(Vec::new());
-    let summary = read_in_order(input, limits, &mut names)?;
+    let summary = read_in_order(input.into(), limits, &mut names)?;
     let mut names = names.0;
     names.sort_by(|a, b| a.path.cmp(&b.path));
     Ok((summary, names))
@@ -170,21 +173,14 @@ impl PieceSink for NoSink {
     }
 }
 
-/// An input that was opened and recognised.
-enum Opened {
-    Folder,
-    Gzip(File),
-    Tar(File),
-}
-
 fn run<S: PieceSink>(
-    input: &Path,
+    input: Input<'_>,
     limits: &Limits,
     sink: &S,
     shared: &Shared,
     deliver: &mut dyn Deliver,
 ) -> Result<(Summary, Results<S::Out>), OpenError> {
-    let opened = open(input)?;
+    let opened = input.open()?;
     let harvest = |summary: Result<Summary, OpenError>, harvests: Vec<Harvest<S::Out>>| {
         let mut summary = summary?;
         let mut kept = Vec::new();
@@ -215,17 +211,17 @@ fn run<S: PieceSink>(
 }
 
 fn read(
-    input: &Path,
+    input: Input<'_>,
     opened: Opened,
     limits: &Limits,
     shared: &Shared,
     deliver: &mut dyn Deliver,
 ) -> Result<Summary, OpenError> {
     let strip_top = !matches!(opened, Opened::Folder);
-    let mut walk = Walk::new(input, limits, strip_top, deliver);
+    let mut walk = Walk::new(input.path(), limits, strip_top, deliver);
     let form = match opened {
         Opened::Folder => {
-            read_folder(input, &mut walk);
+            read_folder(input.path(), &mut walk);
             Form::Folder
         }
         Opened::Gzip(file) => {
@@ -238,46 +234,4 @@ fn read(
         }
     };
     walk.finish(form)
-}
-
-fn open(input: &Path) -> Result<Opened, OpenError> {
-    let path = || input.to_owned();
-    let fail = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => OpenError::NotFound { path: path() },
-        _ => OpenError::Unreadable {
-            path: path(),
-            source,
-        },
-    };
-    let metadata = std::fs::metadata(input).map_err(fail)?;
-    if metadata.is_dir() {
-        std::fs::read_dir(input).map_err(fail)?;
-        return Ok(Opened::Folder);
-    }
-    if !metadata.is_file() {
-        // Opening a pipe or a terminal could wait for ever, and members are read with seeks.
-        let why = "neither a regular file nor a folder: save it to a file first";
-        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, why)));
-    }
-    let mut file = File::open(input).map_err(fail)?;
-    let mut head = Vec::with_capacity(SNIFF_BYTES);
-    (&mut file)
-        .take(SNIFF_BYTES as u64)
-        .read_to_end(&mut head)
-        .map_err(fail)?;
-    if head.is_empty() {
-        return Err(OpenError::Empty { path: path() });
-    }
-    file.seek(SeekFrom::Start(0)).map_err(fail)?;
-    match sniff::magic(&head) {
-        Magic::Gzip => Ok(Opened::Gzip(file)),
-        Magic::Tar => Ok(Opened::Tar(file)),
-        Magic::Other => {
-            let looks_like = sniff::looks_like(&head);
-            Err(OpenError::NotABundle {
-                path: path(),
-                looks_like,
-            })
-        }
-    }
 }

@@ -170,6 +170,14 @@ pub enum OpenError {
         /// What it looks like.
         looks_like: String,
     },
+    /// Encrypted, and not opened by the keys that were given.
+    #[error("{path}: cannot be decrypted: {why}", path = path.display())]
+    Locked {
+        /// The input.
+        path: PathBuf,
+        /// Why, and what to do.
+        why: String,
+    },
     /// Written by a newer major version of the format.
     #[error(
         "{path}: written by format {major}; this program reads up to {known}: use a newer casefile-analyzer",

@@ -38,7 +38,7 @@ pub(crate) fn looks_like(head: &[u8]) -> String {
         (b"\x04\x22\x4d\x18", "an lz4 file"),
         (
             b"age-encryption.org/",
-            "encrypted with age: decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age",
+            "encrypted with age: name its key with --identity KEY, or decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age",
         ),
         (
             b"-----BEGIN AGE ENCRYPTED FILE",

@@ -1,11 +1,11 @@
 //! The stream: brings the bytes of a file to the tar stage, hopping over members where it can.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::input::Bytes;
 use super::piece::BufPool;
 use super::pool::{MemberJob, Shared};
 use super::tar_stage::TarStage;
@@ -19,7 +19,7 @@ const FILE_BUFFER: usize = 256 << 10;
 const MAX_TAIL: u64 = 1 << 20;
 
 /// Reads a gzip file into the tar stage.
-pub(crate) fn read_gzip(file: File, shared: &Shared, walk: &mut Walk<'_>) {
+pub(crate) fn read_gzip(file: Box<dyn Bytes>, shared: &Shared, walk: &mut Walk<'_>) {
     let mut tar = TarStage::new();
     let mut hopper = Hopper::new(file);
     match hop(&mut hopper, shared, &mut tar, walk) {
@@ -36,7 +36,7 @@ pub(crate) fn read_gzip(file: File, shared: &Shared, walk: &mut Walk<'_>) {
 }
 
 /// Reads a plain tar into the tar stage.
-pub(crate) fn read_tar(mut file: File, walk: &mut Walk<'_>) {
+pub(crate) fn read_tar(mut file: Box<dyn Bytes>, walk: &mut Walk<'_>) {
     let mut tar = TarStage::new();
     let failure = feed_all(&mut file, &mut tar, walk, |file| {
         file.stream_position().unwrap_or(u64::MAX)
@@ -120,7 +120,7 @@ fn hop(hopper: &mut Hopper, shared: &Shared, tar: &mut TarStage, walk: &mut Walk
 
 /// Takes a file apart into members by the sizes they say of themselves.
 struct Hopper {
-    file: BufReader<File>,
+    file: BufReader<Box<dyn Bytes>>,
     offset: u64,
 }
 
@@ -132,7 +132,7 @@ enum Hop {
 }
 
 impl Hopper {
-    fn new(file: File) -> Self {
+    fn new(file: Box<dyn Bytes>) -> Self {
         let file = BufReader::with_capacity(FILE_BUFFER, file);
         Self { file, offset: 0 }
     }
@@ -195,7 +195,12 @@ impl Hopper {
     }
 }
 
-fn stream_gzip(file: BufReader<File>, offset: u64, tar: &mut TarStage, walk: &mut Walk<'_>) {
+fn stream_gzip(
+    file: BufReader<Box<dyn Bytes>>,
+    offset: u64,
+    tar: &mut TarStage,
+    walk: &mut Walk<'_>,
+) {
     let mut file = Counted {
         inner: file,
         count: offset,

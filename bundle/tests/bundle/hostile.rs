@@ -290,7 +290,7 @@ fn what_is_no_bundle_is_named_for_what_it_looks_like() {
     );
     assert_eq!(
         says(b"age-encryption.org/v1\n"),
-        "not a bundle: it looks like encrypted with age: decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age"
+        "not a bundle: it looks like encrypted with age: name its key with --identity KEY, or decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age"
     );
     assert_eq!(
         says("caf\u{e9} is text\n".as_bytes()),

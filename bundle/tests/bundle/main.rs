@@ -1,6 +1,8 @@
 //! Tests of the bundle crate as its users see it.
 
 #[cfg(test)]
+mod flips;
+#[cfg(test)]
 mod foreign;
 #[cfg(test)]
 mod hostile;

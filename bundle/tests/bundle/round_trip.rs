@@ -54,6 +54,7 @@ fn entries_small_and_large_come_back_whole_with_header_and_manifest() {
             "c/binary",
             "casefile.json",
             "manifest.json",
+            "manifest.json.sum",
             &long_path
         ]
     );
@@ -129,7 +130,7 @@ fn a_bundle_that_was_only_begun_names_its_node() {
 fn a_path_is_written_once() {
     let mut writer = Writer::new(Vec::new(), "t", &header()).unwrap();
     writer.append_bytes(meta("a"), b"first").unwrap();
-    for path in ["a", "casefile.json", "manifest.json"] {
+    for path in ["a", "casefile.json", "manifest.json", "manifest.json.sum"] {
         let refused = writer.append_bytes(meta(path), b"second");
         assert!(matches!(refused, Err(WriteError::Duplicate(_))), "{path}");
     }

@@ -197,5 +197,6 @@ pub(crate) fn content(path: &Path) -> (Summary, Entries) {
     let (summary, mut entries) = read(path, &Limits::default()).unwrap();
     entries.remove("casefile.json");
     entries.remove("manifest.json");
+    entries.remove("manifest.json.sum");
     (summary, entries)
 }

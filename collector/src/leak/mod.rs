@@ -5,12 +5,11 @@
 mod forms;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use casefile_bundle::{Limits, OpenError, Piece, PieceSink, scan};
+use casefile_bundle::{Input, Limits, OpenError, Piece, PieceSink, scan};
 
 use crate::redact::Key;
 
@@ -173,7 +172,11 @@ impl PieceSink for Search {
 }
 
 /// Looks through a finished bundle; `allowed` are paths that may hold what they hold.
-pub fn check(bundle: &Path, key: &Key, allowed: &BTreeSet<String>) -> Result<Vec<Leak>, OpenError> {
+pub fn check<'a>(
+    bundle: impl Into<Input<'a>>,
+    key: &Key,
+    allowed: &BTreeSet<String>,
+) -> Result<Vec<Leak>, OpenError> {
     let seen = key.seen();
     let telling: Vec<Vec<u8>> = seen
         .iter()

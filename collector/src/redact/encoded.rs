@@ -94,9 +94,14 @@ fn promising(head: &[u8], six: &[Option<u8>; 256]) -> bool {
     }
 }
 
+/// Where the first thing begins that may be an encoded text.
+pub(crate) fn first(bytes: &[u8]) -> Option<usize> {
+    next_run(bytes, 0).map(|run| run.start)
+}
+
 /// Whether something that may be an encoded text stands anywhere.
 pub(crate) fn possible(bytes: &[u8]) -> bool {
-    next_run(bytes, 0).is_some()
+    first(bytes).is_some()
 }
 
 /// Cleans what is encoded in a line.

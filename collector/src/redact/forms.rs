@@ -24,6 +24,14 @@ pub(crate) struct Spec {
     pub(crate) regex: &'static str,
     /// What else must hold.
     pub(crate) check: Check,
+    /// At least so many characters of a token follow a hint directly.
+    pub(crate) tail: usize,
+}
+
+impl Spec {
+    const fn tail(self, tail: usize) -> Self {
+        Self { tail, ..self }
+    }
 }
 
 const fn form(
@@ -37,6 +45,7 @@ const fn form(
         hints,
         regex,
         check,
+        tail: 0,
     }
 }
 
@@ -85,7 +94,8 @@ pub(crate) const SPECS: &[Spec] = &[
         &["akia", "asia", "aroa", "aida", "abia"],
         Sure,
         r"\b(?<s>(?:AKIA|ASIA|AROA|AIDA|ABIA)[0-9A-Z]{16})\b",
-    ),
+    )
+    .tail(16),
     form(
         "nvapi-key",
         &["nvapi-"],
@@ -148,7 +158,8 @@ pub(crate) const SPECS: &[Spec] = &[
         &["npm_"],
         Mixed,
         r"\b(?<s>npm_[A-Za-z0-9]{30,})",
-    ),
+    )
+    .tail(30),
     form(
         "pypi-token",
         &["pypi-ageichlwas5vcmc"],
@@ -160,13 +171,15 @@ pub(crate) const SPECS: &[Spec] = &[
         &["hf_", "api_org_"],
         Mixed,
         r"\b(?<s>(?:hf|api_org)_[A-Za-z0-9]{20,})",
-    ),
+    )
+    .tail(20),
     form(
         "api-key",
         &["sk-"],
         Random,
         r"\b(?<s>sk-[A-Za-z0-9_-]{20,})",
-    ),
+    )
+    .tail(20),
     form(
         "digitalocean-token",
         &["dop_v1_", "doo_v1_", "dor_v1_"],
@@ -178,13 +191,15 @@ pub(crate) const SPECS: &[Spec] = &[
         &["sg."],
         Mixed,
         r"\b(?<s>SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,})",
-    ),
+    )
+    .tail(40),
     form(
         "telegram-token",
         &[":aa"],
         Sure,
         r"\b(?<s>[0-9]{8,10}:AA[A-Za-z0-9_-]{32,})",
-    ),
+    )
+    .tail(32),
     form(
         "docker-token",
         &["dckr_pat_", "dckr_oat_", "swmtkn-"],
@@ -208,7 +223,8 @@ pub(crate) const SPECS: &[Spec] = &[
         &["dapi"],
         Sure,
         r"\b(?<s>dapi[a-f0-9]{32}(?:-[0-9])?)",
-    ),
+    )
+    .tail(32),
     form(
         "grafana-token",
         &["glsa_", "glc_"],
@@ -269,7 +285,8 @@ pub(crate) const SPECS: &[Spec] = &[
         &["dp."],
         Sure,
         r"\b(?<s>dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{36,})",
-    ),
+    )
+    .tail(38),
     form(
         "planetscale-token",
         &["pscale_"],
@@ -299,7 +316,8 @@ pub(crate) const SPECS: &[Spec] = &[
         &["pat"],
         Sure,
         r"\b(?<s>pat[A-Za-z0-9]{14}\.[a-f0-9]{64})\b",
-    ),
+    )
+    .tail(79),
     form(
         "onepassword-token",
         &["ops_ey"],
@@ -317,7 +335,8 @@ pub(crate) const SPECS: &[Spec] = &[
         &["k10"],
         Sure,
         r"\b(?<s>K10[a-f0-9]{64}::[A-Za-z0-9_-]+:[A-Za-z0-9._-]+)",
-    ),
+    )
+    .tail(64),
     form(
         "rancher-token",
         &["token-", "kubeconfig-u"],
@@ -329,7 +348,8 @@ pub(crate) const SPECS: &[Spec] = &[
         &["q~"],
         Sure,
         r"(?<s>[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})",
-    ),
+    )
+    .tail(31),
     form(
         "azure-key",
         &["accountkey=", "sharedaccesskey=", "sig="],
@@ -364,13 +384,13 @@ pub(crate) const SPECS: &[Spec] = &[
     ),
     form(
         "psk",
-        &["psk", "xauth", "eap"],
+        &["psk ", "psk\t", "xauth ", "xauth\t", "eap ", "eap\t"],
         Sure,
         r#"(?i):\s*(?:PSK|XAUTH|EAP)\s+"(?<s>[^"]+)""#,
     ),
     form(
         "password",
-        &["password"],
+        &["password ", "password\t"],
         NotHarmless,
         r"(?i)\b(?:login|machine|account)\s+\S+\s+password\s+(?<s>\S+)",
     ),

@@ -3,9 +3,10 @@
 
 use super::args::Command;
 use super::marker::Marker;
+use super::scan::{Hints, Places};
 use super::value::harmless;
 use super::words::{KeyClass, classify};
-use super::{MAX_DEPTH, clean_text, encoded, patterns};
+use super::{MAX_DEPTH, clean_text, patterns};
 
 /// Deeper nesting is copied without the knowledge of keys further out.
 const MAX_NESTING: usize = 256;
@@ -44,67 +45,82 @@ struct Line<'a> {
     /// A Secret stands somewhere in this line.
     secret_object: bool,
     marker: &'a mut Marker,
+    places: Places,
+    whole: &'a str,
+    /// What was replaced, and everything in front of it.
     out: String,
+    /// So much of the whole is in `out`.
+    copied: usize,
 }
 
 /// A line with its secrets replaced; none when it is not JSON after all (a string does not end).
 pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<String> {
+    let places = Places::of(line.as_bytes());
+    if marker.key_lines == 0 && places.none(line.as_bytes()) {
+        return Some(line.to_owned());
+    }
     let mut state = Line {
         levels: vec![Level::default()],
         depth,
         secret_object: holds_secret_object(line),
         marker,
-        out: String::with_capacity(line.len()),
+        places,
+        whole: line,
+        out: String::new(),
+        copied: 0,
     };
-    let mut rest = line;
-    while let Some(at) = rest
-        .bytes()
-        .position(|b| matches!(b, b'"' | b'{' | b'[' | b'}' | b']' | b','))
+    let mut at = 0;
+    while let Some(found) = line.as_bytes()[at..]
+        .iter()
+        .position(|b| STRUCTURE[usize::from(*b)])
     {
-        state.bare(&rest[..at]);
-        let mark = rest.as_bytes()[at];
-        rest = &rest[at + 1..];
-        match mark {
+        state.bare(at, at + found);
+        at += found;
+        match line.as_bytes()[at] {
             b'"' => {
-                let end = string_end(rest)?;
-                let (raw, behind) = (&rest[..end], &rest[end + 1..]);
+                let start = at + 1;
+                let end = start + string_end(&line[start..])?;
                 let is_key = state.levels.last().is_some_and(|level| level.object)
-                    && behind.trim_start().starts_with(':');
-                state.out.push('"');
+                    && line[end + 1..].trim_start().starts_with(':');
                 if is_key {
-                    state.key(raw);
+                    state.key(start, end);
                 } else {
-                    state.string(raw, behind);
+                    state.string(start, end);
                 }
-                state.out.push('"');
-                rest = behind;
-                continue;
+                at = end;
             }
-            b'[' => {
-                if let Some((bytes, length)) = byte_list(rest)
-                    && state.bytes(&bytes)
-                {
-                    rest = &rest[length..];
-                    continue;
-                }
-                state.open(mark);
-            }
-            b'{' => state.open(mark),
+            b'[' => match byte_list(&line[at + 1..]) {
+                Some((bytes, length)) if state.bytes(&bytes, at, at + 1 + length) => at += length,
+                _ => state.open(b'['),
+            },
+            b'{' => state.open(b'{'),
             b'}' | b']' if state.levels.len() > 1 => {
                 state.levels.pop();
             }
             b',' => state.next_member(),
             _ => {}
         }
-        state.out.push(char::from(mark));
+        at += 1;
     }
-    state.bare(rest);
-    Some(state.out)
+    state.bare(at, line.len());
+    Some(state.finish())
 }
+
+/// What means something outside strings.
+static STRUCTURE: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b"\"{[}],";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 /// `"kind":"Secret"`, with or without blanks.
 fn holds_secret_object(line: &str) -> bool {
-    line.match_indices("\"Secret").any(|(at, _)| {
+    memchr::memmem::find_iter(line.as_bytes(), "\"Secret").any(|at| {
         let before = line[..at].trim_end();
         let behind = &line[at + "\"Secret".len()..];
         let kind = before
@@ -153,90 +169,98 @@ impl Line<'_> {
         }
     }
 
+    /// Puts something else in the place of a part of the line.
+    fn replace(&mut self, start: usize, end: usize, with: &str) {
+        self.out.push_str(&self.whole[self.copied..start]);
+        self.out.push_str(with);
+        self.copied = end;
+    }
+
+    fn finish(mut self) -> String {
+        self.out.push_str(&self.whole[self.copied..]);
+        self.out
+    }
+
     /// Numbers, `true`, spaces: only a number under the name of a password can be a secret.
-    fn bare(&mut self, text: &str) {
-        let number = text.trim_matches([' ', '\t', '\r', '\n', ':']);
-        let secret = self
+    fn bare(&mut self, from: usize, to: usize) {
+        let class = self
             .levels
             .last()
             .and_then(|level| if level.data { Some(DATA) } else { level.class })
-            .filter(|class| class.sure);
-        match secret {
-            Some(class) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
-                let mark = self.marker.mark(class.name, number.as_bytes());
-                self.out
-                    .push_str(&text.replacen(number, &format!("\"{mark}\""), 1));
-            }
-            _ => self.out.push_str(text),
+            .filter(|class| class.sure && from < to);
+        let Some(class) = class else { return };
+        let text = &self.whole[from..to];
+        let number = text.trim_matches([' ', '\t', '\r', '\n', ':']);
+        if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+            let mark = self.marker.mark(class.name, number.as_bytes());
+            let start = from + text.find(number).unwrap_or(0);
+            self.replace(start, start + number.len(), &format!("\"{mark}\""));
         }
     }
 
     /// A list of bytes; whether it was replaced.
-    fn bytes(&mut self, bytes: &[u8]) -> bool {
+    fn bytes(&mut self, bytes: &[u8], from: usize, to: usize) -> bool {
         let class = self.levels.last().and_then(|level| level.class);
-        let Ok(text) = std::str::from_utf8(bytes) else {
-            return class.is_some_and(|class| {
-                let mark = self.marker.mark(class.name, bytes);
-                self.out.push('"');
-                self.out.push_str(&mark);
-                self.out.push('"');
-                true
-            });
+        let cleaned = match (std::str::from_utf8(bytes), class) {
+            (Err(_), None) => return false,
+            (Err(_), Some(class)) => self.marker.mark(class.name, bytes),
+            (Ok(_), Some(class)) if class.sure => self.marker.mark(class.name, bytes),
+            (Ok(_), _) if self.depth >= MAX_DEPTH => return false,
+            (Ok(text), _) => clean_text(text, self.depth + 1, self.marker),
         };
-        let cleaned = match class {
-            Some(class) if class.sure => self.marker.mark(class.name, bytes),
-            _ if self.depth >= MAX_DEPTH => return false,
-            _ => clean_text(text, self.depth + 1, self.marker),
-        };
-        if cleaned == text {
+        if cleaned.as_bytes() == bytes {
             return false;
         }
-        self.out.push('"');
-        escape(&cleaned, &mut self.out);
-        self.out.push('"');
+        let quoted = format!("\"{}\"", escape(&cleaned));
+        self.replace(from, to, &quoted);
         true
     }
 
-    fn key(&mut self, raw: &str) {
+    fn key(&mut self, start: usize, end: usize) {
+        let hints = self.places.between(start, end);
+        let raw = &self.whole[start..end];
         let Some(level) = self.levels.last_mut() else {
             return;
         };
-        level.class = classify(raw);
+        // A placeholder is no name, whatever its digits spell.
+        level.class = classified(raw, hints).filter(|_| !raw.contains("<redacted:"));
         level.key_is_name = matches!(raw, "name" | "key" | "Name" | "Key");
         level.key_is_value = matches!(raw, "value" | "Value");
         level.key_is_data = self.secret_object && matches!(raw, "data" | "stringData");
-        let hints = patterns::hints(raw.as_bytes());
-        if hints.none() {
-            self.out.push_str(raw);
-        } else {
+        if hints.forms().next().is_some() {
             // A key is a name: only what has a form of its own can be a secret.
-            let cleaned = patterns::replace(unescape(raw), hints, self.marker);
-            escape(&cleaned, &mut self.out);
+            let text = unescape(raw);
+            let cleaned = patterns::replace(text.clone(), hints, self.marker);
+            if cleaned != text {
+                self.replace(start, end, &escape(&cleaned));
+            }
         }
     }
 
-    fn string(&mut self, raw: &str, behind: &str) {
-        let class = self.class_of(raw, behind);
+    fn string(&mut self, start: usize, end: usize) {
+        let hints = self.places.between(start, end);
+        let raw = &self.whole[start..end];
+        let class = self.class_of(raw, &self.whole[end + 1..], hints);
         let secret = class.filter(|_| !harmless(raw) && !raw.starts_with("--"));
         let nested = class.is_some() && raw.trim_start().starts_with('{');
         match secret {
             Some(class) if !nested => {
                 let mark = self.marker.mark(class.name, unescape(raw).as_bytes());
-                self.out.push_str(&mark);
+                self.replace(start, end, &mark);
             }
-            _ if self.argument(raw) => {}
-            _ => self.text(raw),
+            _ if self.argument(raw, start) => {}
+            _ => self.text(start, end, hints),
         }
     }
 
     /// What the string is a secret of, by the names around it.
-    fn class_of(&mut self, raw: &str, behind: &str) -> Option<KeyClass> {
+    fn class_of(&mut self, raw: &str, behind: &str, hints: Hints) -> Option<KeyClass> {
         let level = self.levels.last_mut()?;
         if level.data || level.key_is_data {
             return Some(DATA);
         }
         if level.object && level.key_is_name {
-            level.named = classify(raw);
+            level.named = classified(raw, hints);
             level.key_is_name = false;
         }
         let named = if level.key_is_value && level.named.is_none() {
@@ -257,7 +281,7 @@ impl Line<'_> {
     }
 
     /// An argument of a program that takes secrets as bare arguments; whether it was written.
-    fn argument(&mut self, raw: &str) -> bool {
+    fn argument(&mut self, raw: &str, start: usize) -> bool {
         let Some(level) = self.levels.last_mut().filter(|level| !level.object) else {
             return false;
         };
@@ -269,34 +293,39 @@ impl Line<'_> {
             return false;
         };
         let mark = self.marker.mark("password", raw[secret.clone()].as_bytes());
-        self.out.push_str(&raw[..secret.start]);
-        self.out.push_str(&mark);
-        self.out.push_str(&raw[secret.end..]);
+        self.replace(start + secret.start, start + secret.end, &mark);
         true
     }
 
     /// A string without a telling name.
-    fn text(&mut self, raw: &str) {
+    fn text(&mut self, start: usize, end: usize, hints: Hints) {
+        let raw = &self.whole[start..end];
         if self.marker.key_lines > 0
             && let Some(cleaned) = key_line(raw, self.marker)
         {
-            self.out.push_str(&cleaned);
+            self.replace(start, end, &cleaned);
             return;
         }
-        let quiet = patterns::hints(raw.as_bytes()).none() && !encoded::possible(raw.as_bytes());
+        let quiet = hints.none() || (hints.forms().next().is_none() && is_word(raw));
+        let quiet = quiet && !self.places.encoded(self.whole.as_bytes(), start, end);
         if quiet || self.depth >= MAX_DEPTH {
-            self.out.push_str(raw);
             return;
         }
         let text = unescape(raw);
         let cleaned = clean_text(&text, self.depth + 1, self.marker);
         // Written back only where something was replaced, so that everything else keeps its own escapes.
-        if cleaned == text {
-            self.out.push_str(raw);
-        } else {
-            escape(&cleaned, &mut self.out);
+        if cleaned != text {
+            self.replace(start, end, &escape(&cleaned));
         }
     }
+}
+
+/// The class of a name, as far as the search saw one there.
+fn classified(raw: &str, hints: Hints) -> Option<KeyClass> {
+    // A name with a blank in it is more than the words that the search looks at.
+    (hints.names() || raw.contains(' '))
+        .then(|| classify(raw))
+        .flatten()
 }
 
 /// One line of a private key that began in a string before: journals hold a key line by line.
@@ -325,6 +354,12 @@ fn name_behind(behind: &str) -> Option<KeyClass> {
     classify(&name[..string_end(name)?])
 }
 
+/// Whether a string is one word, in which a name can have no value and a program no argument.
+fn is_word(raw: &str) -> bool {
+    raw.bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"_-./@+".contains(&b))
+}
+
 /// The place of a string's closing quote.
 fn string_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -347,14 +382,12 @@ fn unescape(raw: &str) -> String {
     serde_json::from_str(&quoted).unwrap_or_else(|_| raw.to_owned())
 }
 
-fn escape(text: &str, out: &mut String) {
+fn escape(text: &str) -> String {
     let quoted = serde_json::to_string(text).unwrap_or_default();
-    out.push_str(
-        quoted
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'))
-            .unwrap_or(""),
-    );
+    let inner = quoted
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    inner.unwrap_or("").to_owned()
 }
 
 #[cfg(test)]

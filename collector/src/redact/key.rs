@@ -1,7 +1,6 @@
 //! The key of a run's pseudonyms: equal secrets read equal within one bundle, and nothing links them across bundles.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ring::hmac;
@@ -83,12 +82,7 @@ impl Key {
 
     /// Eight hexadecimal digits that stand for a secret.
     pub fn pseudonym(&self, secret: &[u8]) -> String {
-        let mut text = String::with_capacity(8);
-        for byte in self.digest(secret).iter().take(4) {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        casefile_bundle::hex(&self.digest(secret)[..4])
     }
 
     /// Keeps a secret's value in memory until the run ends, for the leak check.

@@ -8,7 +8,7 @@ use super::span::{Open, is_open_mark, word};
 use super::value::{harmless, looks_random};
 use super::words::{self, KeyClass};
 use super::wrapped::{Step, Wrapped};
-use super::{Content, encoded, json, pairs, patterns};
+use super::{Content, encoded, json, pairs, patterns, scan};
 
 /// Lines that one YAML block or quoted value may hold back.
 const MAX_OPEN_LINES: usize = 400;
@@ -98,6 +98,11 @@ impl Lines {
         self.plain(line, out);
     }
 
+    /// Whether the next line means what it would at the beginning of the stream.
+    pub(super) fn idle(&self) -> bool {
+        self.quiet() && self.value_first.is_none() && self.objects.nothing_held()
+    }
+
     fn quiet(&self) -> bool {
         self.pem.is_none()
             && self.open.is_none()
@@ -109,7 +114,15 @@ impl Lines {
 
     fn plain(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let quiet = self.quiet();
-        if quiet && patterns::hints(line).none() && !encoded::possible(line) {
+        if quiet
+            && self.content == Content::JsonLines
+            && let Ok(text) = std::str::from_utf8(line)
+            && let Some(cleaned) = json::clean(text, self.depth, &mut self.marker)
+        {
+            out.extend_from_slice(cleaned.as_bytes());
+            return;
+        }
+        if quiet && scan::hints(line).none() && !encoded::possible(line) {
             out.extend_from_slice(line);
             return;
         }
@@ -117,7 +130,7 @@ impl Lines {
         let body = body.strip_suffix(b"\r").unwrap_or(body);
         let end = &line[body.len()..];
         // Bytes that are no UTF-8 are replaced in this line alone; quiet lines keep theirs.
-        let text = String::from_utf8_lossy(body).into_owned();
+        let text = String::from_utf8_lossy(body);
         if let Some(pem) = &mut self.pem {
             if let Some(done) = pem.push(&text, &mut self.marker) {
                 self.pem = None;
@@ -137,7 +150,7 @@ impl Lines {
                 Step::Other => self.unwrap(out),
             }
         }
-        if let Some(cleaned) = self.fresh(text) {
+        if let Some(cleaned) = self.fresh(&text) {
             out.extend_from_slice(cleaned.as_bytes());
             out.extend_from_slice(end);
         }
@@ -273,19 +286,19 @@ impl Lines {
     }
 
     /// A line that begins anew; none while a private key is open.
-    fn fresh(&mut self, text: String) -> Option<String> {
+    fn fresh(&mut self, text: &str) -> Option<String> {
         let force = self.named.take();
-        if let Some(cleaned) = self.json(&text) {
+        if let Some(cleaned) = self.json(text) {
             return Some(cleaned);
         }
-        let (text, pem) = pem::enter(text, &mut self.marker);
+        let (text, pem) = pem::enter(text.to_owned(), &mut self.marker);
         if pem.is_some() {
             self.pem = pem;
             return None;
         }
         self.named = yaml_name(&text);
         let text = self.list_item(text);
-        let hints = patterns::hints(text.as_bytes());
+        let hints = scan::hints(text.as_bytes());
         let mut open = None;
         let mut text = text;
         if hints.names() || force.is_some() {
@@ -328,10 +341,10 @@ impl Lines {
         let rest = rest.trim_end();
         serde_json::from_str::<serde::de::IgnoredAny>(rest).ok()?;
         // What stands before it must be a prefix, not a name whose value this is.
-        if !before.ends_with(' ') || patterns::hints(before.as_bytes()).names() {
+        if !before.ends_with(' ') || scan::hints(before.as_bytes()).names() {
             return None;
         }
-        let hints = patterns::hints(before.as_bytes());
+        let hints = scan::hints(before.as_bytes());
         let before = patterns::replace(before.to_owned(), hints, &mut self.marker);
         let rest = json::clean(rest, self.depth, &mut self.marker)?;
         Some(format!("{before}{rest}"))

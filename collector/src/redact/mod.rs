@@ -18,6 +18,7 @@ mod name;
 mod pairs;
 mod patterns;
 mod pem;
+mod scan;
 mod secret_object;
 mod span;
 mod value;
@@ -216,7 +217,13 @@ impl Redactor {
             true => memchr::memchr2(b'\n', 0, rest),
             false => memchr::memchr(b'\n', rest),
         };
-        while let Some(at) = end(rest) {
+        loop {
+            if !strings && self.held.is_empty() && self.lines.idle() {
+                let (quiet, behind) = rest.split_at(scan::quiet_lines(rest));
+                out.extend_from_slice(quiet);
+                rest = behind;
+            }
+            let Some(at) = end(rest) else { break };
             let (line, behind) = rest.split_at(at + 1);
             rest = behind;
             if !self.held.is_empty() {

@@ -1,7 +1,7 @@
 //! Names and sentences that reach the bundle beside entries' content: paths, origins, notes, reasons.
 
 use super::marker::Marker;
-use super::{Key, clean_text, pairs, patterns};
+use super::{Key, clean_text, pairs, patterns, scan};
 
 /// A path with its secrets replaced, in letters that every file system takes.
 pub fn clean_name(path: &str, key: &Key) -> String {
@@ -9,7 +9,7 @@ pub fn clean_name(path: &str, key: &Key) -> String {
 }
 
 fn without_secrets(path: &str, key: &Key) -> String {
-    let hints = patterns::hints(path.as_bytes());
+    let hints = scan::hints(path.as_bytes());
     if hints.none() {
         return path.to_owned();
     }

@@ -1,162 +1,13 @@
-//! Secrets that give themselves away by their own form, wherever they stand, and the one search that says which of
-//! all expressions are worth trying on a line.
+//! Secrets that give themselves away by their own form, wherever they stand.
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 
 use super::forms::{Check, SPECS};
 use super::marker::Marker;
+use super::scan::Hints;
 use super::value::{harmless, looks_random};
-
-/// Words that stand in the names of secrets.
-const NAMES: [&str; 21] = [
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "cred",
-    "auth",
-    "cookie",
-    "psk",
-    "_pw",
-    "-pw",
-    "pw=",
-    "pw:",
-    "pw\"",
-    "pw ",
-    "bindpw",
-    "_pat",
-    "jwt",
-    "bearer",
-    "signature",
-    "community",
-];
-/// What opens or continues something over several lines.
-const OTHERS: [&str; 21] = [
-    "-----begin",
-    "data:",
-    "private-lines", // lists of bytes
-    ":[1",
-    ":[2",
-    ":[3",
-    ":[4",
-    ":[5",
-    ":[6",
-    ":[7",
-    ":[8",
-    ":[9",
-    ": [1",
-    ": [2",
-    ": [3",
-    ": [4",
-    ": [5",
-    ": [6",
-    ": [7",
-    ": [8",
-    ": [9",
-];
-/// Programs that take secrets as bare arguments.
-const PROGRAMS: [&str; 33] = [
-    "mysql",
-    "mariadb",
-    "curl",
-    "sshpass",
-    "redis-cli",
-    "docker",
-    "podman",
-    "nerdctl",
-    "skopeo",
-    "buildah",
-    "crictl",
-    "ctr ",
-    "ipmitool",
-    "openssl",
-    "ldap",
-    "htpasswd",
-    "mongo",
-    "sqlcmd",
-    "bcp ",
-    "smbclient",
-    "snmp",
-    "unzip",
-    "zip ",
-    "7z",
-    "etcdctl",
-    "helm ",
-    "oc ",
-    "az ",
-    "mc ",
-    "rabbitmqctl",
-    "racadm",
-    "keytool",
-    "\"-",
-];
-
-/// What a line may hold, as bits: one for names, one for programs, one for what spans lines, one for each form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hints(u128);
-
-const NAME_BIT: u32 = 0;
-const PROGRAM_BIT: u32 = 1;
-const OTHER_BIT: u32 = 2;
-const FIRST_FORM: u32 = 8;
-
-struct Search {
-    automaton: AhoCorasick,
-    bits: Vec<u128>,
-}
-
-static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
-    let mut words: Vec<(&str, u128)> = Vec::new();
-    words.extend(NAMES.map(|word| (word, 1 << NAME_BIT)));
-    words.extend(PROGRAMS.map(|word| (word, 1 << PROGRAM_BIT)));
-    words.extend(OTHERS.map(|word| (word, 1 << OTHER_BIT)));
-    for (form, bit) in SPECS.iter().zip(FIRST_FORM..) {
-        words.extend(form.hints.iter().map(|hint| (*hint, 1 << bit)));
-    }
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(words.iter().map(|(word, _)| word))
-        .ok()?;
-    Some(Search {
-        automaton,
-        bits: words.into_iter().map(|(_, bit)| bit).collect(),
-    })
-});
-
-/// What these bytes may hold; one search for everything.
-pub(crate) fn hints(bytes: &[u8]) -> Hints {
-    let Some(search) = SEARCH.as_ref() else {
-        return Hints(u128::MAX);
-    };
-    let found = search.automaton.find_overlapping_iter(bytes);
-    Hints(found.fold(0, |all, hit| all | search.bits[hit.pattern().as_usize()]))
-}
-
-impl Hints {
-    /// Whether nothing was found.
-    pub(crate) fn none(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Whether a name of a secret may stand there.
-    pub(crate) fn names(self) -> bool {
-        self.0 & (1 << NAME_BIT) != 0
-    }
-
-    /// Whether a program that takes secrets as arguments may stand there.
-    pub(crate) fn programs(self) -> bool {
-        self.0 & (1 << PROGRAM_BIT) != 0
-    }
-
-    fn form(self, index: usize) -> bool {
-        u32::try_from(index).is_ok_and(|index| self.0 & (1 << (FIRST_FORM + index)) != 0)
-    }
-}
 
 static FORMS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
     SPECS
@@ -168,11 +19,9 @@ static FORMS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
 /// Replaces every secret that has a form of its own, as far as the hints allow any.
 pub(crate) fn replace(text: String, hints: Hints, marker: &mut Marker) -> String {
     let mut text = text;
-    for (index, form) in FORMS.iter().enumerate() {
-        if !hints.form(index) {
-            continue;
-        }
-        if let Some(form) = form.as_ref().filter(|form| form.is_match(&text)) {
+    for index in hints.forms() {
+        let form = FORMS[index].as_ref();
+        if let Some(form) = form.filter(|form| form.is_match(&text)) {
             text = replace_form(index, form, &text, marker);
         }
     }
@@ -216,6 +65,7 @@ fn replace_form(index: usize, form: &Regex, text: &str, marker: &mut Marker) -> 
 mod tests {
     use super::*;
     use crate::redact::Key;
+    use crate::redact::scan::hints;
 
     fn clean(text: &str) -> String {
         replace(
@@ -226,10 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn every_form_compiles_and_has_a_bit() {
-        assert!(SEARCH.is_some());
+    fn every_form_compiles() {
         assert!(FORMS.iter().all(Option::is_some));
-        assert!(FIRST_FORM as usize + SPECS.len() <= 128);
     }
 
     #[test]

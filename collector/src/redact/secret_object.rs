@@ -35,6 +35,11 @@ fn member(line: &[u8]) -> Option<(usize, &str, &str)> {
 }
 
 impl SecretObjects {
+    /// Whether no line waits.
+    pub(crate) fn nothing_held(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// Whether a line may mean something here; most do not.
     pub(crate) fn wants(&self, line: &[u8]) -> bool {
         let body = line.trim_ascii_start();

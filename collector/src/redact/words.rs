@@ -85,6 +85,8 @@ const SECRET_OBJECTS: [&str; 8] = [
     "tls",
     "webhook",
 ];
+/// Of a longer name the beginning decides.
+const MAX_NAME: usize = 200;
 /// Deciding words written without a separator, and the class of what ends with them.
 const ENDINGS: [(&str, &str); 24] = [
     ("password", "password"),
@@ -114,46 +116,53 @@ const ENDINGS: [(&str, &str); 24] = [
 ];
 
 /// One of these stands in every name of a secret; most names have none.
-static STEMS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+pub(crate) const STEMS: [&str; 12] = [
+    "pass",
+    "pw",
+    "psk",
+    "secret",
+    "token",
+    "key",
+    "cred",
+    "auth",
+    "cookie",
+    "pat",
+    "jwt",
+    "community",
+];
+
+static STEM: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .build([
-            "pass",
-            "pw",
-            "psk",
-            "secret",
-            "token",
-            "key",
-            "cred",
-            "auth",
-            "cookie",
-            "pat",
-            "jwt",
-            "community",
-        ])
+        .build(STEMS)
         .ok()
 });
 
 /// The class of the secret that a key of this name holds, if it does.
 pub(crate) fn classify(key: &str) -> Option<KeyClass> {
-    if STEMS.as_ref().is_some_and(|stems| !stems.is_match(key)) {
+    if STEM.as_ref().is_some_and(|stems| !stems.is_match(key)) {
         return None;
     }
-    let mut words = split(key);
-    while words.len() > 1
-        && words.last().is_some_and(|word| {
-            TRAILERS.contains(&word.as_str()) || word.bytes().all(|b| b.is_ascii_digit())
-        })
-    {
-        words.pop();
+    decide(key)
+}
+
+/// As [`classify`], of a name in which a stem was seen already.
+pub(crate) fn decide(key: &str) -> Option<KeyClass> {
+    let mut room = [b' '; 2 * MAX_NAME];
+    let lower = lower(key, &mut room);
+    let mut words = lower.rsplit(' ').filter(|word| !word.is_empty());
+    let mut last = words.next()?;
+    while TRAILERS.contains(&last) || last.bytes().all(|b| b.is_ascii_digit()) {
+        let Some(word) = words.clone().next() else {
+            break;
+        };
+        words.next();
+        last = word;
     }
     // `PASSWORD2` is a second password.
-    let last = words
-        .pop()?
-        .trim_end_matches(|c: char| c.is_ascii_digit())
-        .to_owned();
-    let before = words.last().map(String::as_str);
-    match last.as_str() {
+    let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let before = words.clone().next();
+    match last {
         "pass" | "pwd" | "pw" | "pws" | "pwds" | "psk" => return class("password", true),
         "secret" if before.is_some_and(|word| SECRET_OBJECTS.contains(&word)) => return None,
         "secret" => return class("secret", false),
@@ -173,12 +182,12 @@ pub(crate) fn classify(key: &str) -> Option<KeyClass> {
                 None
             };
         }
-        "id" if before == Some("key") && words.iter().any(|word| word == "access") => {
+        "id" if before == Some("key") && words.clone().any(|word| word == "access") => {
             return class("access-key", false);
         }
         _ => {}
     }
-    let one = last.strip_suffix('s').unwrap_or(&last);
+    let one = last.strip_suffix('s').unwrap_or(last);
     if let Some((_, name)) = ENDINGS
         .iter()
         .find(|(ending, _)| last.ends_with(ending) || one.ends_with(ending))
@@ -195,28 +204,24 @@ pub(crate) fn classify(key: &str) -> Option<KeyClass> {
     })
 }
 
-/// A name's words in lower case: at separators and at `camelCase` humps.
-fn split(key: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let chars: Vec<char> = key.chars().take(200).collect();
-    for (i, c) in chars.iter().enumerate() {
-        if !c.is_ascii_alphanumeric() {
-            words.push(std::mem::take(&mut word));
-            continue;
+/// A name's words in lower case with blanks between them: cut at separators and at `camelCase` humps.
+fn lower<'a>(key: &str, room: &'a mut [u8; 2 * MAX_NAME]) -> &'a str {
+    let bytes = &key.as_bytes()[..key.len().min(MAX_NAME)];
+    let mut at = 0;
+    for (i, byte) in bytes.iter().enumerate() {
+        let hump = byte.is_ascii_uppercase() && i > 0 && {
+            let (before, after) = (bytes[i - 1], bytes.get(i + 1));
+            before.is_ascii_lowercase()
+                || (before.is_ascii_uppercase() && after.is_some_and(u8::is_ascii_lowercase))
+        };
+        at += usize::from(hump);
+        if byte.is_ascii_alphanumeric() {
+            room[at] = byte.to_ascii_lowercase();
         }
-        let after_small = i > 0 && chars[i - 1].is_ascii_lowercase();
-        let before_small = i > 0
-            && chars[i - 1].is_ascii_uppercase()
-            && chars.get(i + 1).is_some_and(char::is_ascii_lowercase);
-        if c.is_ascii_uppercase() && (after_small || before_small) {
-            words.push(std::mem::take(&mut word));
-        }
-        word.push(c.to_ascii_lowercase());
+        at += 1;
     }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    words
+    // All of it is ASCII.
+    std::str::from_utf8(&room[..at]).unwrap_or("")
 }
 
 #[cfg(test)]

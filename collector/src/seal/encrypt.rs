@@ -1,14 +1,20 @@
 //! Encryption to recipients in the age format, as `age -r` does it: `age -d -i KEY` opens it.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
+use age::stream::StreamWriter;
 use age::x25519;
+use casefile_bundle::Keys;
 
 use super::SealError;
 
-/// Who may open a bundle.
-pub struct Recipients(Vec<x25519::Recipient>);
+/// Who may open a bundle. This run is one of them, with a key that is never written: it has to search the finished
+/// file for leaks, and to read back what big entries left in temporary files.
+pub struct Recipients {
+    list: Vec<x25519::Recipient>,
+    own: Keys,
+}
 
 impl Recipients {
     /// Each text is a recipient (`age1...`) or a file with one in each line.
@@ -37,17 +43,20 @@ impl Recipients {
                 return Err(SealError::new(&name, "no recipient in this file"));
             }
         }
-        Ok((!list.is_empty()).then_some(Self(list)))
+        Ok((!list.is_empty()).then(|| Self {
+            list,
+            own: Keys::of_this_run(),
+        }))
     }
 
-    /// Copies everything from `from` to `to`, encrypted. Nothing is ever written plain.
-    pub fn copy(&self, from: &mut dyn Read, to: &mut dyn Write) -> io::Result<()> {
-        let recipients = self.0.iter().map(|one| one as &dyn age::Recipient);
-        let encryptor = age::Encryptor::with_recipients(recipients)
-            .map_err(|error| io::Error::other(error.to_string()))?;
-        let mut writer = encryptor.wrap_output(to)?;
-        io::copy(from, &mut writer)?;
-        writer.finish()?.flush()
+    /// Encrypts what is written to the result; `finish` it. Nothing of it is ever written plain.
+    pub fn lock<W: Write>(&self, to: W) -> io::Result<StreamWriter<W>> {
+        self.own.lock(&self.list, to)
+    }
+
+    /// What opens the file in this run.
+    pub fn keys(&self) -> &Keys {
+        &self.own
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use casefile_bundle::Signed;
+use casefile_bundle::{Signed, hex};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 
 use super::SealError;
@@ -78,14 +78,6 @@ fn pem(path: &Path, label: &str) -> Result<Vec<u8>, String> {
     STANDARD
         .decode(body)
         .map_err(|_| "its PEM block is broken".to_owned())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
+
 use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 use x509_parser::pem::Pem;
@@ -239,7 +239,7 @@ fn row(path: &str, number: usize, der: &[u8]) -> Found {
         not_after: time(&validity.not_after),
         is_ca: certificate.is_ca(),
         names: names.unwrap_or_default(),
-        sha256: hex(&Sha256::digest(der)),
+        sha256: casefile_bundle::sha256_hex(der),
     })
 }
 
@@ -264,14 +264,6 @@ fn name(name: &GeneralName<'_>) -> Option<String> {
         },
         _ => None,
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<Vec<_>>()
-        .concat()
 }
 
 #[cfg(test)]
