@@ -31,6 +31,14 @@ impl Kind for Sysctl {
                 self.name
             )));
         }
+        if self.node.starts_with("node/") {
+            let node = super::node(Some(&self.node), state)?;
+            return Self {
+                node,
+                ..self.clone()
+            }
+            .apply(state);
+        }
         let proc = format!("/proc/sys/{}", self.name.replace('.', "/"));
         let (captured, before) = self.change_entry(state, &proc)?;
         let (name, value) = (&self.name, &self.value);

@@ -112,7 +112,7 @@ impl Toolkit {
 
 /// The root's CRI section, which the drop-in repeats: containerd 1.x lets a section of an import replace
 /// the whole section (nvidia-container-toolkit pull request 1311). Containerd 2 merges, and gets none.
-fn copied_section(root: &str) -> String {
+pub(super) fn copied_section(root: &str) -> String {
     const SECTION: &str = "io.containerd.grpc.v1.cri";
     let document: toml::Table = toml::from_str(root).unwrap_or_default();
     let section = document
