@@ -244,7 +244,7 @@ pub struct Action {
     pub command: Option<String>,
     /// What to see after it.
     pub expect: String,
-    /// Takes it back.
+    /// The command that takes it back; a sentence, with its capital, where none can.
     pub roll_back: String,
     /// What it interrupts, as a sentence.
     pub interrupts: String,

@@ -159,7 +159,7 @@ impl HostFile {
             }),
             expect: format!("'cat {}' shows the new content.", self.path),
             roll_back: format!(
-                "cp -a \"$backup\"{path} {path}   # or: rm {path}, if it was not there before"
+                "if [ -e \"$backup\"{path} ]; then cp -a \"$backup\"{path} {path}; else rm -f {path}; fi"
             ),
             interrupts: "Nothing until the program that reads it is restarted.".into(),
         }

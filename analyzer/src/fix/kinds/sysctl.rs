@@ -65,7 +65,7 @@ impl Kind for Sysctl {
                 )),
                 expect: format!("{name} = {value}"),
                 roll_back: format!(
-                    "rm {FILE}; sysctl -w {}",
+                    "if [ -e \"$backup\"{FILE} ]; then cp -a \"$backup\"{FILE} {FILE}; else rm -f {FILE}; fi\nsysctl -w {}",
                     quoted(&format!("{name}={before}"))
                 ),
                 interrupts: "Nothing.".into(),
