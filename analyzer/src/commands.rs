@@ -283,6 +283,7 @@ fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow:
         .iter()
         .map(|input| unpacked_inside(input).unwrap_or_else(|| input.clone()))
         .collect();
+    let mut all = Vec::new();
     for pair in inputs.windows(2) {
         let one = compare::compare(&analyzer, &pair[0], &pair[1])?;
         match args.format {
@@ -290,6 +291,15 @@ fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow:
             DiffFormat::Md => write!(out, "{}", compare::markdown(&one))?,
             DiffFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&one)?)?,
         }
+        all.push(one);
+    }
+    let history = compare::history(&all);
+    match args.format {
+        DiffFormat::Text => write!(out, "{history}")?,
+        DiffFormat::Md if !history.is_empty() => {
+            write!(out, "\n{}", report::escape::md_fence(&history, "text", 0))?;
+        }
+        DiffFormat::Md | DiffFormat::Json => {}
     }
     Ok(exit)
 }

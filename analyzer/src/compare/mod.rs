@@ -5,6 +5,7 @@
 
 mod causes;
 mod config;
+mod history;
 mod render;
 mod site;
 
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 pub use causes::{CauseChange, Fate};
 pub use config::ConfigChange;
+pub use history::history;
 pub use render::{markdown, text};
 
 use crate::diagnose::{AnalyzeError, Analyzer};

@@ -157,14 +157,16 @@ pub(super) fn proposals(analysis: &Analysis, assessments: &[Assessment<'_>]) -> 
 
 fn hinges(one: &Assessment<'_>) -> Vec<Hinge> {
     let all = one.rule.file.remedy.hinges_on.iter();
+    let whole = |text: &Option<String>| match text {
+        Some(text) => one.whole(text).map(Some),
+        None => Some(None),
+    };
     all.filter_map(|hinge| {
         Some(Hinge {
             entry: one.whole(&hinge.entry)?,
             line: one.whole(&hinge.line)?,
-            lacks: match &hinge.lacks {
-                Some(lacks) => Some(one.whole(lacks)?),
-                None => None,
-            },
+            pod: whole(&hinge.pod)?,
+            lacks: whole(&hinge.lacks)?,
             says: one.whole(&hinge.says)?,
         })
     })

@@ -272,6 +272,12 @@ pub struct HamiCard {
     pub cores: i64,
     /// Cores held in percent.
     pub cores_held: i64,
+    /// Containers that it still takes.
+    pub slots_free: i64,
+    /// Memory in MiB that is not held.
+    pub memory_free: i64,
+    /// Cores in percent that are not held.
+    pub cores_free: i64,
     /// Pods that hold a share.
     pub holders: Vec<String>,
 }
@@ -290,6 +296,9 @@ impl FactType for HamiCard {
         field("memory_held", "memory held in MiB"),
         field("cores", "cores in percent"),
         field("cores_held", "cores held in percent"),
+        field("slots_free", "containers that it still takes"),
+        field("memory_free", "memory in MiB that is not held"),
+        field("cores_free", "cores in percent that are not held"),
         field("holders", "pods that hold a share"),
     ];
     fn subject(&self) -> String {

@@ -7,11 +7,13 @@ use serde_json::Value;
 use super::captured::Captured;
 use super::kinds::{
     annotation::Annotation, configmap::ConfigMap, containerd_import::ContainerdImport,
-    containerd_runtime::ContainerdRuntime, docker_daemon::DockerDaemon, hardware::Hardware,
+    containerd_registry::ContainerdRegistry, containerd_runtime::ContainerdRuntime,
+    containerd_section::ContainerdSection, docker_daemon::DockerDaemon, hardware::Hardware,
     helm_values::HelmValues, host_file::HostFile, iptables::Iptables, kube_object::KubeObject,
     kubelet_config::KubeletConfig, kubelet_flag::KubeletFlag, label::Label, manual::Manual,
     package::Package, pod_spec::PodSpec, quota::Quota, restart::Restart, sysctl::Sysctl,
     taint::Taint, toleration::Toleration, ufw_route::UfwRoute, unit::Unit,
+    volume_attachment::VolumeAttachment,
 };
 
 /// What can be done to one kind of state.
@@ -41,6 +43,12 @@ pub enum Change {
     ContainerdRuntime(ContainerdRuntime),
     /// Let a containerd import a folder of drop-ins.
     ContainerdImport(ContainerdImport),
+    /// Repeat a containerd's CRI section in the drop-in that replaces it.
+    ContainerdSection(ContainerdSection),
+    /// Move a containerd's registry mirrors to the hosts directory.
+    ContainerdRegistry(ContainerdRegistry),
+    /// Delete the attachment of a volume to a node that is gone.
+    VolumeAttachment(VolumeAttachment),
     /// Set a kernel parameter.
     Sysctl(Sysctl),
     /// Restart a unit, so that it reads its files again.
@@ -89,6 +97,9 @@ impl Change {
             Change::HostFile(change) => change,
             Change::ContainerdRuntime(change) => change,
             Change::ContainerdImport(change) => change,
+            Change::ContainerdSection(change) => change,
+            Change::ContainerdRegistry(change) => change,
+            Change::VolumeAttachment(change) => change,
             Change::Sysctl(change) => change,
             Change::Restart(change) => change,
             Change::KubeObject(change) => change,
@@ -233,7 +244,7 @@ pub struct Action {
     pub command: Option<String>,
     /// What to see after it.
     pub expect: String,
-    /// Takes it back.
+    /// The command that takes it back; a sentence, with its capital, where none can.
     pub roll_back: String,
     /// What it interrupts, as a sentence.
     pub interrupts: String,

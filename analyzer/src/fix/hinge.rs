@@ -4,17 +4,24 @@ use globset::Glob;
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::captured::Captured;
 use super::change::Refused;
 
-/// A line of the captured state without which the cause cannot act. Every text may hold `{signal.field}`.
+/// What a cause needs in the captured state and cannot act without: a line that is there, or one that is
+/// missing. Every text may hold `{signal.field}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hinge {
-    /// Entries, as a glob; lists of Kubernetes objects hold one object a line.
+    /// Entries, as a glob; lists of Kubernetes objects hold one object a line. Not needed beside `pod`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub entry: String,
-    /// Expression that the line matches.
+    /// `NAMESPACE/NAME` of a pod whose line of its list is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pod: Option<String>,
+    /// Expression that the line matches; without it no line of the entry may match `lacks`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub line: String,
     /// Expression that it does not match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,23 +44,48 @@ impl Hinge {
             .filter(|path| glob.is_match(path))
             .map(str::to_owned)
             .collect();
-        let is_so = |text: &str| {
-            line.is_match(text) && !lacks.as_ref().is_some_and(|lacks| lacks.is_match(text))
-        };
+        let lacking = |text: &str| !lacks.as_ref().is_some_and(|lacks| lacks.is_match(text));
         paths.into_iter().find_map(|path| {
             let text = if changed {
                 state.now(&path)
             } else {
                 state.before(&path)
             }?;
-            let at = text.lines().position(|line| is_so(line))?;
+            if self.line.is_empty() && self.pod.is_none() {
+                return text.lines().all(lacking).then_some(path);
+            }
+            let at = text
+                .lines()
+                .position(|text| self.is_of_pod(text) && line.is_match(text) && lacking(text))?;
             Some(format!("{path}:{}", at + 1))
         })
     }
 
+    fn is_of_pod(&self, line: &str) -> bool {
+        let Some(pod) = &self.pod else { return true };
+        let name = pod.rsplit('/').next().unwrap_or_default();
+        let object: Option<Value> = serde_json::from_str(line.trim().trim_end_matches(',')).ok();
+        object.is_some_and(|object| object["metadata"]["name"] == name)
+    }
+
+    /// The entries: those named, or the list of the pod's namespace.
+    fn entries(&self) -> String {
+        let pod = self
+            .pod
+            .as_deref()
+            .map(|pod| pod.strip_prefix("pod/").unwrap_or(pod));
+        match pod.and_then(|pod| pod.split_once('/')) {
+            Some((namespace, _)) => {
+                format!("cluster-resources/pods/{}.json", globset::escape(namespace))
+            }
+            None => self.entry.clone(),
+        }
+    }
+
     fn compiled(&self) -> Result<(globset::GlobMatcher, Regex, Option<Regex>), Refused> {
         let wrong = |what: &str, error: String| Refused::new(format!("{what:?}: {error}"));
-        let glob = Glob::new(&self.entry).map_err(|error| wrong(&self.entry, error.to_string()))?;
+        let glob =
+            Glob::new(&self.entries()).map_err(|error| wrong(&self.entry, error.to_string()))?;
         let expression =
             |text: &str| Regex::new(text).map_err(|error| wrong(text, error.to_string()));
         let lacks = self.lacks.as_deref().map(expression).transpose()?;

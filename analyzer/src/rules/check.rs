@@ -279,7 +279,10 @@ fn texts(file: &RuleFile, fields: &BTreeMap<&str, Option<Vec<String>>>, faults: 
         );
     }
     for (key, text) in all {
-        for name in template::names(text) {
+        for name in template::names(text)
+            .into_iter()
+            .flat_map(|name| name.split('|'))
+        {
             let is_known = name.split_once('.').is_some_and(|(signal, field)| {
                 fields.get(signal).is_some_and(|names| {
                     names

@@ -52,10 +52,14 @@ pub struct Assessment<'r> {
 }
 
 impl Assessment<'_> {
+    /// `{a.x|b.y}` is the first that was seen.
     fn value(&self, name: &str) -> Option<&str> {
-        let (signal, field) = name.split_once('.')?;
-        let first = self.seen.get(signal)?.first()?;
-        first.values.get(field).map(String::as_str)
+        name.split('|').find_map(|one| {
+            let (signal, field) = one.split_once('.')?;
+            let first = self.seen.get(signal)?.first()?;
+            let value = first.values.get(field).map(String::as_str);
+            value.filter(|value| !value.is_empty())
+        })
     }
 
     /// The rule's headline if all its facts were seen, else its title.

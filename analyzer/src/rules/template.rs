@@ -109,7 +109,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text
             .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'|'))
 }
 
 #[cfg(test)]

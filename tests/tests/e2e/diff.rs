@@ -146,3 +146,18 @@ fn bundles_in_the_wrong_order_are_noticed() {
     );
     assert_eq!(fates(&comparison), [is("ufw-blocks-pod-traffic", "new")]);
 }
+
+#[test]
+fn several_bundles_in_a_row_make_a_history() {
+    let names = ["toolkit-wrong-containerd", "ufw-blocks-dns", "fixed"];
+    let paths = names.map(|name| sample(name).display().to_string());
+    let ended = run(bins::ANALYZER, &["diff", &paths[0], &paths[1], &paths[2]]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for line in [
+        "toolkit-configures-wrong-containerd: seen in 1, gone in 2",
+        "ufw-blocks-pod-traffic: seen in 1, still in 2, gone in 3",
+        "changed between 2 and 3: nodes/192-18-132-31/rootfs/etc/ufw/user.rules",
+    ] {
+        assert!(ended.out.contains(line), "{line}: {}", ended.out);
+    }
+}

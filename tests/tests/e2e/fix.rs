@@ -342,3 +342,115 @@ fn what_a_hostile_bundle_says_stays_a_word_in_the_script() {
     );
     assert!(!mark.exists(), "a text of the bundle was run: {said}");
 }
+
+/// Samples whose fix can be replayed, one or more for each family that has such a fix.
+const REPLAYED: &[(&str, &str, &[&str])] = &[
+    ("runtime", "toolkit-wrong-containerd", &[]),
+    ("runtime", "drop-in-without-runc", &[]),
+    ("runtime", "kubelet-bound-to-containerd", &[]),
+    ("runtime", "rke2-chart-without-class", &[]),
+    ("image", "registry-mirrors-conflict", &[]),
+    ("network", "ufw-blocks-dns", &[]),
+    ("network", "ip-forward-off", &[]),
+    ("dns", "dns-loop", &[]),
+    ("hami", "hami-gpumem-taken", &[]),
+    // One GPU of the node is taken: the next cause in line, and said.
+    ("scheduling", "request-exceeds-node", &["gpu-all-allocated"]),
+    ("storage", "volume-of-lost-node", &[]),
+    ("workload", "nccl-shared-memory", &[]),
+];
+
+#[test]
+fn the_fix_of_each_sample_that_can_be_replayed_removes_its_cause_and_brings_nothing_unsaid() {
+    for (family, name, next) in REPLAYED {
+        let folder = tempfile::tempdir().unwrap();
+        let said = fix(&sample(name), folder.path(), &[]);
+        assert_eq!(said.code, 0, "{family}/{name}: {said:?}");
+        assert!(said.out.starts_with("gone: "), "{family}/{name}: {said:?}");
+        let new: Vec<&str> = said
+            .out
+            .lines()
+            .filter(|line| line.contains("new after it: "))
+            .collect();
+        assert_eq!(new.len(), next.len(), "{family}/{name}: {said:?}");
+        for cause in *next {
+            assert!(
+                new.iter().any(|line| line.contains(cause)),
+                "{name}: {new:?}"
+            );
+        }
+        let causes: Vec<PathBuf> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|one| one.unwrap().path())
+            .filter(|path| path.is_dir())
+            .collect();
+        assert!(!causes.is_empty(), "{name}");
+        for cause in causes {
+            reads_well(&cause);
+        }
+    }
+}
+
+/// A folder that somebody follows at night: a page with all parts, and a script that a shell accepts.
+fn reads_well(folder: &Path) {
+    let page = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    for part in [
+        "## What the replay shows",
+        "## Steps",
+        "## Verify",
+        "## Files",
+        "- Interrupts: ",
+        "- Roll back: ",
+    ] {
+        assert!(page.contains(part), "{}: no {part}", folder.display());
+    }
+    let script = folder.join("apply.sh");
+    let accepted = Command::new("bash")
+        .arg("-n")
+        .arg(&script)
+        .status()
+        .unwrap();
+    assert!(accepted.success(), "{}", script.display());
+    // Where it is installed.
+    if let Ok(checked) = Command::new("shellcheck")
+        .args(["-S", "error"])
+        .arg(&script)
+        .output()
+    {
+        assert!(
+            checked.status.success(),
+            "{}",
+            String::from_utf8_lossy(&checked.stdout)
+        );
+    }
+}
+
+#[test]
+fn changes_that_contradict_one_another_or_fit_nothing_are_named_with_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = "192-18-132-31";
+    let cases = [
+        (
+            format!(
+                "changes:\n- sysctl: {{node: {node}, name: net.ipv4.ip_forward, value: '1'}}\n- sysctl: {{node: {node}, name: net.ipv4.ip_forward, value: '0'}}\n"
+            ),
+            "changes.yaml:3: contradicts",
+        ),
+        (
+            "changes:\n- label: {kind: Node, name: nosuchnode, key: a, value: b}\n".to_owned(),
+            "changes.yaml:2: cluster-resources/nodes.json holds no Node nosuchnode",
+        ),
+        (
+            "# a values file\ntoolkit: [1\n".to_owned(),
+            "does not parse as YAML",
+        ),
+    ];
+    for (text, why) in cases {
+        let file = proposal(folder.path(), "changes.yaml", &text);
+        let out = folder.path().join("out");
+        let said = fix(&sample(TOOLKIT_STATE), &out, &["--what-if", &file]);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.err.contains(why), "{why}: {said:?}");
+        assert!(!out.exists() || !out.join("README.md").exists());
+    }
+}

@@ -12,6 +12,8 @@ mod cluster;
 mod determinism;
 mod diff;
 mod fix;
+mod fix_cluster;
+mod fix_real;
 mod handover;
 mod joined;
 mod machines;

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::object::Named;
+use super::object::{Named, saved};
 use super::to_yaml;
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::{beside, safe_name};
+use crate::fix::write::beside;
 
 /// A configmap, and what one of its keys shall hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +75,7 @@ impl ConfigMap {
         version: Option<String>,
     ) -> Result<Applied, Refused> {
         let (target, file) = (named.target(), format!("{}.yaml", named.file()));
-        let saved = format!("\"$backup/{}\"", safe_name(&file));
+        let saved = saved(&file);
         let patch = format!(
             "kubectl patch {target} --type merge --patch-file {}",
             beside(&file)
@@ -91,7 +91,7 @@ impl ConfigMap {
             title: format!("Change key {} of {named}", self.key),
             changed: vec![named.entry()],
             files: vec![HandOver {
-                name: file,
+                name: file.clone(),
                 content: to_yaml(&json!({"data": {&self.key: after}}))?,
                 what: "the key as it shall be".into(),
             }],
@@ -104,7 +104,7 @@ impl ConfigMap {
                 )),
                 dry_run: Some(format!("{patch} --dry-run=server -o yaml")),
                 backup: Vec::new(),
-                command: Some(format!("kubectl get {target} -o yaml > {saved}\n{patch}{}", restart.as_deref().unwrap_or_default())),
+                command: Some(format!("{}\n{patch}{}", named.save(&file), restart.as_deref().unwrap_or_default())),
                 expect: format!("'kubectl get {target} -o yaml' shows it; mounted copies follow within a minute or two."),
                 roll_back: format!("kubectl replace -f {saved}{}", restart.as_deref().unwrap_or_default().replace('\n', " && ")),
                 interrupts: self.restart.as_ref().map_or_else(

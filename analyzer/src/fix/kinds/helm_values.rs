@@ -94,7 +94,7 @@ impl HelmValues {
             )
         });
         let back = revision.map_or_else(
-            || "helm rollback RELEASE REVISION".to_owned(),
+            || format!("Roll back to the revision before: 'helm history {release} -n {namespace}' lists them."),
             |revision| format!("helm rollback {release} {revision} -n {namespace}"),
         );
         Applied {

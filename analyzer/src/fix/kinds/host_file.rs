@@ -159,15 +159,21 @@ impl HostFile {
             }),
             expect: format!("'cat {}' shows the new content.", self.path),
             roll_back: format!(
-                "cp -a \"$backup\"{path} {path}   # or: rm {path}, if it was not there before"
+                "if [ -e \"$backup\"{path} ]; then cp -a \"$backup\"{path} {path}; else rm -f {path}; fi"
             ),
             interrupts: "Nothing until the program that reads it is restarted.".into(),
         }
     }
 }
 
+/// The last part of a path; a hosts.toml keeps its folder, since there is one for each registry.
 fn file_name(path: &str) -> String {
-    path.rsplit('/').next().unwrap_or("file").to_owned()
+    let mut parts = path.rsplit('/');
+    match (parts.next(), parts.next()) {
+        (Some("hosts.toml"), Some(folder)) => format!("{folder}-hosts.toml"),
+        (Some(name), _) => name.to_owned(),
+        _ => "file".to_owned(),
+    }
 }
 
 /// Merges tables key by key into a TOML text; what is not named stays as it was written.
@@ -181,6 +187,30 @@ pub(super) fn merge_toml(path: &str, before: &str, delta: &str) -> Result<String
         delta.parse().map_err(|error| wrong("the change", error))?;
     merge_table(document.as_table_mut(), delta.as_table());
     Ok(document.to_string())
+}
+
+/// Adds what a TOML text lacks; what it says stays as it was written.
+pub(super) fn fill_toml(path: &str, before: &str, defaults: &str) -> Result<String, Refused> {
+    let parse = |text: &str| {
+        text.parse::<toml_edit::DocumentMut>()
+            .map_err(|error| Refused::new(format!("{path} does not parse as TOML: {error}")))
+    };
+    let (mut document, defaults) = (parse(before)?, parse(defaults)?);
+    fill_table(document.as_table_mut(), defaults.as_table());
+    Ok(document.to_string())
+}
+
+fn fill_table(into: &mut dyn toml_edit::TableLike, defaults: &dyn toml_edit::TableLike) {
+    for (key, value) in defaults.iter() {
+        match into.get_mut(key) {
+            Some(own) => {
+                if let (Some(own), Some(value)) = (own.as_table_like_mut(), value.as_table_like()) {
+                    fill_table(own, value);
+                }
+            }
+            None => drop(into.insert(key, value.clone())),
+        }
+    }
 }
 
 /// Takes tables and keys out of a TOML text; what is not named stays as it was written.

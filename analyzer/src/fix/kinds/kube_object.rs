@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::object::Named;
+use super::object::{Named, saved};
 use super::{edit_list, merge, yaml};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::{beside, safe_name};
+use crate::fix::write::beside;
 
 /// A manifest: the whole object where it is new, else the fields to merge into it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,13 +66,13 @@ impl KubeObject {
         let file = format!("{}.yaml", named.file());
         let here = beside(&file);
         let target = named.target();
-        let saved = format!("\"$backup/{}\"", safe_name(&file));
+        let saved = saved(&file);
         let (verb, dry_run, command, back) = if existed {
             let patch = format!("kubectl patch {target} --type merge --patch-file {here}");
             (
                 "Patch",
                 format!("{patch} --dry-run=server -o yaml"),
-                format!("kubectl get {target} -o yaml > {saved}\n{patch}"),
+                format!("{}\n{patch}", named.save(&file)),
                 format!("kubectl replace -f {saved}"),
             )
         } else {
@@ -147,13 +147,13 @@ fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
             dry_run: Some(format!("kubectl delete {target} --dry-run=server")),
             backup: Vec::new(),
             command: Some(format!(
-                "kubectl get {target} -o yaml > \"$backup/{}\"\nkubectl delete {target} --wait=false",
-                safe_name(&file)
+                "{}\nkubectl delete {target} --wait=false",
+                named.save(&file)
             )),
             expect: format!(
                 "'kubectl get {target}' says NotFound; an object that stays has a finalizer, and its controller has to act first."
             ),
-            roll_back: format!("kubectl create -f \"$backup/{}\"", safe_name(&file)),
+            roll_back: format!("kubectl create -f {}", saved(&file)),
             interrupts: "Whatever uses the object.".into(),
         }],
         assumes: vec!["no controller makes it again".into()],

@@ -3,7 +3,9 @@
 pub mod annotation;
 pub mod configmap;
 pub mod containerd_import;
+pub mod containerd_registry;
 pub mod containerd_runtime;
+pub mod containerd_section;
 pub mod docker_daemon;
 pub mod hardware;
 pub mod helm_values;
@@ -27,6 +29,7 @@ mod toolkit_writes;
 pub mod ufw_route;
 mod ufw_rule;
 pub mod unit;
+pub mod volume_attachment;
 mod workload;
 mod yaml_edit;
 

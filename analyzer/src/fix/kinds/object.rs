@@ -5,6 +5,12 @@ use serde_json::Value;
 use super::edit_list;
 use crate::fix::captured::Captured;
 use crate::fix::change::{Refused, quoted};
+use crate::fix::write::safe_name;
+
+/// A saved file, as a word of the script.
+pub(super) fn saved(name: &str) -> String {
+    format!("\"$backup/{}\"", safe_name(name))
+}
 
 /// An object by kind, namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +43,15 @@ impl Named {
     pub(super) fn target(&self) -> String {
         let kind = self.kind.to_lowercase();
         format!("{} {}{}", quoted(&kind), quoted(&self.name), self.flag())
+    }
+
+    /// The command that saves it, without what would keep it from being put back.
+    pub(super) fn save(&self, name: &str) -> String {
+        format!(
+            "kubectl get {} -o yaml | sed -E '/^  (resourceVersion|uid|creationTimestamp):/d' > {}",
+            self.target(),
+            saved(name)
+        )
     }
 
     /// A name for files about it.

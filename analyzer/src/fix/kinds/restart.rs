@@ -43,9 +43,8 @@ impl Kind for Restart {
                 backup: Vec::new(),
                 command: Some(format!("systemctl restart {unit}")),
                 expect: format!("'systemctl is-active {unit}' says active."),
-                roll_back:
-                    "A restart cannot be taken back; roll back the files and restart once more."
-                        .into(),
+                // After the files are what they were.
+                roll_back: format!("systemctl restart {unit}"),
                 interrupts: interrupts(&self.unit),
             }],
             assumes: vec![format!("{unit} comes up again")],

@@ -31,6 +31,14 @@ impl Kind for Sysctl {
                 self.name
             )));
         }
+        if self.node.starts_with("node/") {
+            let node = super::node(Some(&self.node), state)?;
+            return Self {
+                node,
+                ..self.clone()
+            }
+            .apply(state);
+        }
         let proc = format!("/proc/sys/{}", self.name.replace('.', "/"));
         let (captured, before) = self.change_entry(state, &proc)?;
         let (name, value) = (&self.name, &self.value);
@@ -57,7 +65,7 @@ impl Kind for Sysctl {
                 )),
                 expect: format!("{name} = {value}"),
                 roll_back: format!(
-                    "rm {FILE}; sysctl -w {}",
+                    "if [ -e \"$backup\"{FILE} ]; then cp -a \"$backup\"{FILE} {FILE}; else rm -f {FILE}; fi\nsysctl -w {}",
                     quoted(&format!("{name}={before}"))
                 ),
                 interrupts: "Nothing.".into(),

@@ -96,7 +96,7 @@ impl Taint {
                 place: Place::Cluster,
                 guard: Some((
                     format!(
-                        "kubectl get node {node} -o jsonpath='{{.spec.taints[*].key}}' | {}grep -qw -- {}",
+                        "{}kubectl get node {node} -o jsonpath='{{.spec.taints[*].key}}' | grep -qw -- {}",
                         if before.is_some() { "" } else { "! " },
                         quoted(&self.key)
                     ),

@@ -27,7 +27,7 @@ pub(super) fn follow(
         return Ok(());
     }
     let toolkit = Toolkit::of(all);
-    hand_over(state, namespace, &toolkit)?;
+    let restarted = hand_over(state, namespace, &toolkit)?;
     let Some(node) = state.only_node() else {
         applied.assumes.push(
             "what the toolkit would write was not replayed: the bundle holds files of no node or of several".into(),
@@ -60,7 +60,14 @@ pub(super) fn follow(
         toolkit.class, toolkit.version
     ));
     if let Some(action) = applied.actions.last_mut() {
-        action.interrupts = "The toolkit's pod restarts and has containerd reload: running containers go on, new ones wait some seconds.".into();
+        let pods = if restarted.is_empty() {
+            "The toolkit's pod on each GPU node".to_owned()
+        } else {
+            format!("Pod {}", restarted.join(", "))
+        };
+        action.interrupts = format!(
+            "{pods} is replaced and has containerd reload: running containers go on, new ones wait some seconds."
+        );
         action.expect = format!("On {node}, {file} defines the runtime {}.", toolkit.class);
     }
     Ok(())
@@ -112,7 +119,7 @@ impl Toolkit {
 
 /// The root's CRI section, which the drop-in repeats: containerd 1.x lets a section of an import replace
 /// the whole section (nvidia-container-toolkit pull request 1311). Containerd 2 merges, and gets none.
-fn copied_section(root: &str) -> String {
+pub(super) fn copied_section(root: &str) -> String {
     const SECTION: &str = "io.containerd.grpc.v1.cri";
     let document: toml::Table = toml::from_str(root).unwrap_or_default();
     let section = document
@@ -132,8 +139,13 @@ fn writes_drop_in(version: &str) -> bool {
     matches!((number(), number()), (Some(major), Some(minor)) if (major, minor) >= (1, 18))
 }
 
-/// The operator sets the variables on the toolkit's daemonset.
-fn hand_over(state: &mut Captured, namespace: &str, toolkit: &Toolkit) -> Result<(), Refused> {
+/// The operator sets the variables on the toolkit's daemonset, which replaces these pods.
+fn hand_over(
+    state: &mut Captured,
+    namespace: &str,
+    toolkit: &Toolkit,
+) -> Result<Vec<String>, Refused> {
+    let mut pods = Vec::new();
     for kind in ["daemonsets", "pods"] {
         let path = format!("cluster-resources/{kind}/{namespace}.json");
         if state.now(&path).is_none() {
@@ -144,6 +156,9 @@ fn hand_over(state: &mut Captured, namespace: &str, toolkit: &Toolkit) -> Result
                 let name = item.pointer("/metadata/name").and_then(Value::as_str);
                 if !name.is_some_and(|name| name.contains("container-toolkit")) {
                     continue;
+                }
+                if kind == "pods" {
+                    pods.extend(name.map(|name| format!("{namespace}/{name}")));
                 }
                 let spec = if kind == "pods" {
                     "/spec"
@@ -162,7 +177,7 @@ fn hand_over(state: &mut Captured, namespace: &str, toolkit: &Toolkit) -> Result
             Ok(())
         })?;
     }
-    Ok(())
+    Ok(pods)
 }
 
 fn set_variables(container: &mut Value, env: &[(String, String)]) {

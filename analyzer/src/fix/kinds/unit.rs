@@ -178,7 +178,9 @@ impl Unit {
                 dry_run: Some(if path.ends_with(".conf") {
                     format!("diff -u {there} {file} || true")
                 } else {
-                    format!("diff -u {there} {file} || true\nsystemd-analyze verify {file}")
+                    format!(
+                        "diff -u {there} {file} || true\nsystemd-analyze --man=no verify {file}"
+                    )
                 }),
                 backup: vec![path.to_owned()],
                 command: Some(format!(

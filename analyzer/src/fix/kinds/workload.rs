@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::object::Named;
+use super::object::{Named, saved};
 use super::{edit_list, to_yaml};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Place, Refused};
-use crate::fix::write::{beside, safe_name};
+use crate::fix::write::beside;
 
 /// A pod's owner, and what stands above it.
 struct Owner {
@@ -122,7 +122,7 @@ fn patch(owner: &Owner, file: &str, pods: &[String]) -> Action {
         "kubectl patch {target} --type strategic --patch-file {}",
         beside(file)
     );
-    let saved = format!("\"$backup/{}.yaml\"", safe_name(&owner.named.file()));
+    let saved = saved(&format!("{}.yaml", owner.named.file()));
     let rolls = ["Deployment", "DaemonSet", "StatefulSet"].contains(&owner.named.kind.as_str());
     Action {
         text: format!("Change the template of {}.", owner.named),
@@ -135,7 +135,7 @@ fn patch(owner: &Owner, file: &str, pods: &[String]) -> Action {
         }),
         dry_run: Some(format!("{patch} --dry-run=server -o yaml")),
         backup: Vec::new(),
-        command: Some(format!("kubectl get {target} -o yaml > {saved}\n{patch}")),
+        command: Some(format!("{}\n{patch}", owner.named.save(&format!("{}.yaml", owner.named.file())))),
         expect: if rolls {
             format!("'kubectl rollout status {target}' ends with \"successfully rolled out\".")
         } else {

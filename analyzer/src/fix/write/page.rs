@@ -220,7 +220,7 @@ fn steps(applied: &[Applied]) -> String {
         let _ = write!(
             text,
             "- Roll back: {}\n\n",
-            md_code(&here(&action.roll_back), false)
+            md_code(&here(&action.roll_back).replace('\n', "; "), false)
         );
     }
     text

@@ -12,6 +12,7 @@ const HEAD: &str = r#"#!/usr/bin/env bash
 #   apply.sh            every step, asking before each
 #   apply.sh --dry-run  shows what each step would change, and changes nothing
 #   apply.sh --yes      without asking, for those who have read all of it
+#   apply.sh --back     takes back what was done on this machine, asking before each
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 backup=${BACKUP_DIR:-$here/backup}
@@ -19,10 +20,12 @@ mode=ask
 case ${1:-} in
   --dry-run) mode=dry ;;
   --yes) mode=yes ;;
+  --back) mode=back ;;
   "") ;;
-  *) echo "usage: apply.sh [--dry-run|--yes]" >&2; exit 2 ;;
+  *) echo "usage: apply.sh [--dry-run|--yes|--back]" >&2; exit 2 ;;
 esac
 
+done_steps=$backup/steps-done
 say() { printf '%s\n' "$*" >&2; }
 stop() { say "stopped: $*"; exit 1; }
 # A node may be known to Kubernetes by another name than its own; NODE_NAME overrides.
@@ -33,7 +36,7 @@ on_node() {
 }
 still() { bash -c "$2" || stop "the state is not the captured one: it is no longer so that $1. Collect and analyse again."; }
 ask() {
-  [ "$mode" = yes ] && return 0
+  [ "$mode" = yes ] || [ "${YES:-}" = 1 ] && return 0
   read -r -p "Do it? [yes/skip/stop] " answer
   case $answer in yes) return 0 ;; skip) return 1 ;; *) stop "as asked" ;; esac
 }
@@ -60,6 +63,7 @@ pub(super) fn apply(fix: &Fix) -> String {
         .iter()
         .flat_map(|applied| &applied.actions)
         .collect();
+    text.push_str(&take_back(&actions));
     for (number, action) in (1..).zip(&actions) {
         text.push('\n');
         text.push_str(&say(&format!(
@@ -68,13 +72,58 @@ pub(super) fn apply(fix: &Fix) -> String {
             action.text
         )));
         text.push_str(&say(&format!("  Interrupts: {}", action.interrupts)));
-        text.push_str(&step(action));
+        text.push_str(&step(number, action));
     }
     text.push_str("\nsay 'All steps are done. Collect again and compare: casefile-analyzer diff BEFORE AFTER'\n");
     text
 }
 
-fn step(action: &Action) -> String {
+/// The part that takes steps back: last step first, restarts after the files are what they were.
+fn take_back(actions: &[&Action]) -> String {
+    let mut text = String::from(
+        "\nif [ \"$mode\" = back ]; then\n  [ -e \"$done_steps\" ] || stop \"nothing was done from here: $done_steps does not exist\"\n",
+    );
+    let numbered = || {
+        actions
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(index, action)| (index + 1, *action))
+    };
+    let is_restart = |action: &Action| action.roll_back.starts_with("systemctl restart ");
+    let files = numbered().filter(|(_, action)| !is_restart(action));
+    for (number, action) in files.chain(numbered().filter(|(_, action)| is_restart(action))) {
+        let _ = writeln!(text, "  if grep -qx {number} \"$done_steps\"; then");
+        let what = format!("Take back step {number}: {}", action.text);
+        let _ = writeln!(text, "    say {}", quoted(&one_line(&what)));
+        if is_command(&action.roll_back) && action.place != Place::Hands {
+            if let Place::Node(node) = &action.place {
+                let _ = writeln!(text, "    on_node {}", quoted(node));
+            }
+            let _ = writeln!(
+                text,
+                "    if ask; then\n{}\n      sed -i '/^{number}$/d' \"$done_steps\"\n    fi",
+                action.roll_back
+            );
+        } else {
+            let _ = writeln!(
+                text,
+                "    say {}",
+                quoted(&one_line(&format!("  By hand: {}", action.roll_back)))
+            );
+        }
+        text.push_str("  fi\n");
+    }
+    text.push_str("  say 'What was done is taken back.'\n  exit 0\nfi\n");
+    text
+}
+
+/// Roll-backs that no command can do begin with a capital, as sentences do.
+fn is_command(roll_back: &str) -> bool {
+    !roll_back.starts_with(|c: char| c.is_uppercase())
+}
+
+fn step(number: usize, action: &Action) -> String {
     let Some(command) = &action.command else {
         return "say '  This step is for people; nothing was run.'\n".into();
     };
@@ -100,17 +149,15 @@ fn step(action: &Action) -> String {
         let files: Vec<String> = action.backup.iter().map(|file| quoted(file)).collect();
         let _ = writeln!(text, "  save {}", files.join(" "));
     }
-    let _ = writeln!(text, "{command}");
-    let _ = writeln!(
-        text,
-        "  say {}",
-        quoted(&one_line(&format!("  Expect: {}", action.expect)))
-    );
-    let _ = writeln!(
-        text,
-        "  say {}\nfi",
-        quoted(&one_line(&format!("  Back: {}", action.roll_back)))
-    );
+    let _ = writeln!(text, "{command}\n  echo {number} >> \"$done_steps\"");
+    let said = [
+        format!("  Expect: {}", action.expect),
+        format!("  Back: {}", action.roll_back),
+    ];
+    for line in said {
+        let _ = writeln!(text, "  say {}", quoted(&one_line(&line)));
+    }
+    text.push_str("fi\n");
     text
 }
 

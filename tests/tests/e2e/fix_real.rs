@@ -1,0 +1,336 @@
+//! Each kind of change on the real program where one runs here, beside what the replay said: one table.
+//!
+//! `apply.sh` runs in namespaces of its own, with /etc and /var/lib overlaid, so nothing of the machine changes.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use casefile_tests::bins;
+
+use crate::fix_cluster;
+use crate::support::{Ended, ended, run, skip};
+
+/// A change, the state that it is for, and what to look at on the real program.
+pub(crate) struct Row {
+    /// Kind of change.
+    pub(crate) kind: &'static str,
+    /// The real program.
+    pub(crate) program: &'static str,
+    /// A sample, or a rule whose last example is the state; `RULE#WORDS` is the one whose name has the words.
+    pub(crate) state: &'static str,
+    /// Cause.
+    pub(crate) cause: &'static str,
+    /// A person's change instead of the rule's.
+    pub(crate) proposal: Option<&'static str>,
+    /// Makes the real thing what was captured.
+    pub(crate) before: &'static str,
+    /// Succeeds while the fault is there.
+    pub(crate) faulty: &'static str,
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        kind: "sysctl",
+        program: "the kernel, in a network namespace",
+        state: "ip-forward-off",
+        cause: "ip-forward-disabled",
+        proposal: None,
+        before: "sysctl -qw net.ipv4.ip_forward=0",
+        faulty: "[ \"$(cat /proc/sys/net/ipv4/ip_forward)\" = 0 ]",
+    },
+    Row {
+        kind: "iptables",
+        program: "iptables, in a network namespace",
+        state: "network/iptables-forward-drop-by-docker",
+        cause: "iptables-forward-drop-by-docker",
+        proposal: None,
+        before: "iptables-restore < $STATE/nodes/n1/commands/iptables-save.out",
+        faulty: "iptables -S FORWARD | grep -qx -- '-P FORWARD DROP'",
+    },
+    Row {
+        kind: "iptables (wrong chain)",
+        program: "iptables, in a network namespace",
+        state: "network/iptables-forward-drop-by-docker",
+        cause: "iptables-forward-drop-by-docker",
+        proposal: Some("changes:\n- iptables:\n    rules: ['-P OUTPUT ACCEPT']\n"),
+        before: "iptables-restore < $STATE/nodes/n1/commands/iptables-save.out",
+        faulty: "iptables -S FORWARD | grep -qx -- '-P FORWARD DROP'",
+    },
+    Row {
+        kind: "containerd-section",
+        program: "containerd config dump",
+        state: "drop-in-without-runc",
+        cause: "containerd-import-overrides-cri-section",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd -c /var/lib/k8s-containerd/k8s-containerd/etc/containerd/config.toml config dump | grep -q 'runtimes.runc\\]'",
+    },
+    Row {
+        kind: "containerd-registry",
+        program: "containerd",
+        state: "image/containerd-registry-config-conflict",
+        cause: "containerd-registry-config-conflict",
+        proposal: None,
+        before: "place",
+        faulty: "timeout 6 containerd --root /mnt/root --state /mnt/state -a /mnt/c.sock -c /etc/containerd/config.toml 2>&1 | grep -q 'cannot be set when'",
+    },
+    Row {
+        kind: "docker-daemon",
+        program: "dockerd",
+        state: "runtime/docker-nvidia-runtime-missing",
+        cause: "docker-nvidia-runtime-missing",
+        proposal: None,
+        before: "place",
+        faulty: "docker_refuses || ! grep -q nvidia-container-runtime /etc/docker/daemon.json",
+    },
+    Row {
+        kind: "docker-daemon (unknown setting)",
+        program: "dockerd",
+        state: "runtime/docker-nvidia-runtime-missing",
+        cause: "docker-nvidia-runtime-missing",
+        proposal: Some("changes:\n- docker-daemon:\n    set: 'runtime: {nvidi: 1}'\n"),
+        before: "place",
+        faulty: "docker_refuses || ! grep -q nvidia-container-runtime /etc/docker/daemon.json",
+    },
+    Row {
+        kind: "unit",
+        program: "systemd-analyze verify",
+        state: "kubelet-bound-to-containerd",
+        cause: "kubelet-stopped-with-runtime-restart",
+        proposal: None,
+        before: "place",
+        faulty: "grep -q '^BindsTo=containerd' /etc/systemd/system/kubelet.service",
+    },
+    Row {
+        kind: "kubelet-config",
+        program: "none here: the file that the kubelet reads",
+        state: "dns-loop",
+        cause: "dns-loop-systemd-resolved-stub",
+        proposal: None,
+        before: "place",
+        faulty: "grep -q '^resolvConf: /etc/resolv.conf' /var/lib/kubelet/config.yaml",
+    },
+    Row {
+        kind: "kubelet-flag",
+        program: "none here: the file that the kubelet's unit reads",
+        state: "runtime/kubelet-runtime-endpoint-mismatch",
+        cause: "kubelet-runtime-endpoint-mismatch",
+        proposal: None,
+        before: "place",
+        faulty: "grep -q cri-dockerd /var/lib/kubelet/kubeadm-flags.env",
+    },
+];
+
+#[test]
+fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
+    let test = "what_the_replay_says_of_each_kind_is_what_the_real_program_does";
+    if !namespaces() {
+        skip(
+            test,
+            "needs root and namespaces, for overlays and a firewall",
+        );
+        return;
+    }
+    let mut table = String::from(
+        "\n| kind | program | what-if | real | agree | taken back |\n|---|---|---|---|---|---|\n",
+    );
+    let mut wrong = Vec::new();
+    let cluster = fix_cluster::rows();
+    for (row, on_cluster) in ROWS
+        .iter()
+        .map(|row| (row, false))
+        .chain(cluster.iter().map(|row| (row, true)))
+    {
+        if !there(row) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let input = state(row.state, folder.path());
+        let said = what_if(row, &input, folder.path());
+        let (real, back) = if on_cluster {
+            fix_cluster::apply(row, &input, folder.path())
+        } else {
+            on_machine(row, &input, folder.path())
+        };
+        let agree = said == real;
+        let _ = writeln!(
+            table,
+            "| {} | {} | {said} | {real} | {} | {back} |",
+            row.kind,
+            row.program,
+            if agree { "yes" } else { "NO" }
+        );
+        if !agree || back == "no" {
+            wrong.push(row.kind);
+        }
+    }
+    print(&table);
+    assert!(wrong.is_empty(), "{wrong:?}{table}");
+}
+
+fn print(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Whether the program of a row is installed.
+fn there(row: &Row) -> bool {
+    let program = row.program.split([' ', ',']).next().unwrap_or_default();
+    let needs_it = [
+        "iptables",
+        "containerd",
+        "dockerd",
+        "systemd-analyze",
+        "kubectl",
+    ]
+    .contains(&program);
+    let found = Command::new("which")
+        .arg(program)
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if needs_it && !found {
+        skip(row.kind, &format!("needs {program}"));
+    }
+    !needs_it || found
+}
+
+fn namespaces() -> bool {
+    Command::new("unshare")
+        .args(["--mount", "--net", "--uts", "--fork", "true"])
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// A sample's bundle, or the files of the last example of a rule.
+fn state(name: &str, folder: &Path) -> PathBuf {
+    let sample = bins::checkout().join("samples").join(name).join("bundle");
+    if sample.is_dir() {
+        return sample;
+    }
+    let (name, wanted) = name.split_once('#').unwrap_or((name, ""));
+    let rule = bins::checkout()
+        .join("analyzer/rules")
+        .join(format!("{name}.yaml"));
+    let rule: serde_json::Value =
+        serde_saphyr::from_str(&std::fs::read_to_string(rule).unwrap()).unwrap();
+    let mut examples = rule["examples"].as_array().unwrap().iter().rev();
+    let example = examples
+        .find(|one| one["name"].as_str().unwrap().contains(wanted))
+        .unwrap();
+    let root = folder.join("state");
+    for (path, text) in example["files"].as_object().unwrap() {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text.as_str().unwrap()).unwrap();
+    }
+    root
+}
+
+/// What `fix` says of the cause.
+fn what_if(row: &Row, input: &Path, folder: &Path) -> String {
+    let output = folder.join("fix");
+    let mut arguments = vec![
+        "fix".to_owned(),
+        input.display().to_string(),
+        "-o".into(),
+        output.display().to_string(),
+    ];
+    if let Some(text) = row.proposal {
+        let file = folder.join("changes.yaml");
+        std::fs::write(&file, text).unwrap();
+        arguments.extend([
+            "--what-if".into(),
+            file.display().to_string(),
+            "--cause".into(),
+            row.cause.into(),
+        ]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let said = run(bins::ANALYZER, &arguments);
+    assert_eq!(said.code, 0, "{}: {said:?}", row.kind);
+    let own = said
+        .out
+        .lines()
+        .find(|line| row.proposal.is_some() || line.ends_with(&format!("({})", row.cause)));
+    let own = own.unwrap_or_else(|| panic!("{}: {said:?}", row.kind));
+    own.split(':').next().unwrap().to_owned()
+}
+
+/// The folder that `fix` wrote for a row.
+pub(crate) fn written(row: &Row, folder: &Path) -> PathBuf {
+    folder.join("fix").join(if row.proposal.is_some() {
+        "proposal"
+    } else {
+        row.cause
+    })
+}
+
+/// Runs apply.sh in namespaces of its own: whether the fault is gone, and whether taking back brings it again.
+fn on_machine(row: &Row, input: &Path, folder: &Path) -> (String, &'static str) {
+    let node = std::fs::read_dir(input.join("nodes"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .file_name();
+    let script = format!(
+        r#"set -e
+        mount --make-rprivate /; mount -t tmpfs t /mnt; mkdir -p /mnt/bin
+        for part in etc var/lib usr/bin; do
+          name=$(echo $part | tr / -); mkdir /mnt/$name-u /mnt/$name-w
+          mount -t overlay o -o lowerdir=/$part,upperdir=/mnt/$name-u,workdir=/mnt/$name-w /$part
+        done
+        # Of the kernel's settings only those of the network belong to this namespace.
+        for part in abi debug dev fs kernel user vm; do
+          [ -d /proc/sys/$part ] || continue
+          mount --bind /proc/sys/$part /proc/sys/$part; mount -o remount,bind,ro /proc/sys/$part
+        done
+        if sysctl -qw vm.swappiness=$(cat /proc/sys/vm/swappiness) 2>/dev/null; then echo 'the machine is not shielded' >&2; exit 5; fi
+        hostname {node}; export PATH=/mnt/bin:/usr/sbin:/usr/bin:/sbin:/bin
+        # No systemd runs as the first process here.
+        printf '#!/bin/sh\nexit 0\n' > /mnt/bin/systemctl; chmod +x /mnt/bin/systemctl
+        [ -e /usr/bin/kubelet ] || cp /bin/true /usr/bin/kubelet
+        place() {{ rm -rf /etc/containerd /etc/docker; for part in etc var; do [ ! -d "$STATE/nodes/{node}/rootfs/$part" ] || cp -R "$STATE/nodes/{node}/rootfs/$part/." /$part/; done; }}
+        # Older daemons have no --validate; each reads its file before it does anything else.
+        docker_refuses() {{ timeout 4 dockerd --config-file /etc/docker/daemon.json --data-root /mnt/data --exec-root /mnt/exec --pidfile /mnt/pid -H unix:///mnt/d.sock --bridge none --iptables=false 2>&1 | grep -q 'unable to configure the Docker daemon'; }}
+        faulty() {{ {faulty}; }}
+        {before}
+        faulty || {{ echo 'not the captured state'; exit 3; }}
+        bash {fix}/apply.sh --dry-run >/mnt/dry 2>&1 || {{ cat /mnt/dry >&2; faulty && echo 'still there'; exit 0; }}
+        faulty || {{ echo 'the dry run changed something'; exit 4; }}
+        bash {fix}/apply.sh --yes >&2
+        if faulty; then echo 'still there'; else echo gone; fi
+        yes yes | bash {fix}/apply.sh --back >&2 || true
+        if faulty; then echo 'taken back'; fi"#,
+        node = node.display(),
+        faulty = row.faulty,
+        before = row.before,
+        fix = written(row, folder).display(),
+    );
+    let mut command = Command::new("unshare");
+    command.args([
+        "--mount", "--net", "--uts", "--ipc", "--fork", "bash", "-c", &script,
+    ]);
+    command
+        .env("STATE", input)
+        .env("BACKUP_DIR", folder.join("backup"));
+    let ended: Ended = ended(command.output().unwrap());
+    assert_eq!(ended.code, 0, "{}: {ended:?}", row.kind);
+    let mut lines = ended
+        .out
+        .lines()
+        .filter(|line| ["gone", "still there", "taken back"].contains(line));
+    let real = lines
+        .next()
+        .unwrap_or_else(|| panic!("{}: {ended:?}", row.kind))
+        .to_owned();
+    let back = if lines.next().is_some() {
+        "yes"
+    } else if real == "gone" {
+        "no"
+    } else {
+        "nothing was changed"
+    };
+    (real, back)
+}
