@@ -81,15 +81,6 @@ pub static SOURCES: &[Source] = &[
         entries: &["nodes/*/commands/nvidia-smi"],
     },
     Source {
-        id: "container_runtimes",
-        title: "Docker, CRI-O, device specifications and the programs of handlers",
-        entries: &[
-            "nodes/*/host/binaries.json",
-            "nodes/*/rootfs/etc/docker/",
-            "nodes/*/rootfs/etc/crio/",
-        ],
-    },
-    Source {
         id: "host_info",
         title: "Host information",
         entries: &[

@@ -228,7 +228,7 @@ fn clock(known: &Known<'_>, node: &str) -> Option<AnyFact> {
         node: node.to_owned(),
         synchronised,
         // Printed with nine digits; a millisecond is finer than anything that compares clocks of hosts.
-        offset_ms: offset.map(|seconds| milliseconds(seconds)),
+        offset_ms: offset.map(milliseconds),
     };
     let path = if offset.is_some() { chrony } else { timedate };
     let fact = Fact {

@@ -96,8 +96,15 @@ fn described(table: &Map<String, Value>) -> Option<(String, String, &'static str
     if let Some(registry) = text(table, "registry") {
         image = format!("{}/{image}", registry.trim_end_matches('/'));
     }
-    let keys = ["version", "tag"];
-    let key = keys.into_iter().find(|key| table.contains_key(*key))?;
+    // Without either key, as with an empty one, the chart chooses the tag; `repository` alone may be anything.
+    let key = if table.contains_key("tag") {
+        "tag"
+    } else {
+        "version"
+    };
+    if !table.contains_key(key) && !table.contains_key("image") {
+        return None;
+    }
     let tag = match table.get(key) {
         Some(Value::String(tag)) => tag.clone(),
         Some(Value::Number(tag)) => tag.to_string(),

@@ -59,10 +59,8 @@ pub fn drifts(values: &serde_json::Value, seen: &[Seen]) -> Vec<Drift> {
     let components = expected::components(values);
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for component in &components {
-        if !component.tag.is_empty() {
-            let tags = versions.entry(component.image.as_str()).or_default();
-            tags.insert(component.tag.as_str());
-        }
+        let tags = versions.entry(component.image.as_str()).or_default();
+        tags.insert(component.tag.as_str());
     }
     let mut out = Vec::new();
     for component in &components {
@@ -131,7 +129,8 @@ fn wrong_tag(
     own: &[&Seen],
 ) -> Option<Drift> {
     let known = versions.get(component.image.as_str())?;
-    if component.tag.is_empty() {
+    // Where the chart chooses the tag of one of the tables with this image, any tag may be that one's.
+    if known.contains("") {
         return None;
     }
     let tag = |one: &Seen| image_parts(&one.image).1.to_owned();

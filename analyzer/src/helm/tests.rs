@@ -89,6 +89,16 @@ fn two_values_of_one_image_may_differ() {
         container("daemonset/g/b", "r/cuda:13"),
     ];
     assert!(drifts(&values, &seen).is_empty());
+    let chosen = json!({"operator": {"repository": "r", "image": "operator", "version": "2"},
+        "validator": {"repository": "r", "image": "operator", "args": []}});
+    let both = [
+        container("deployment/g/a", "r/operator:2"),
+        container("daemonset/g/v", "r/operator:main"),
+    ];
+    assert!(
+        drifts(&chosen, &both).is_empty(),
+        "the chart chooses the second one's tag"
+    );
     let third = [container("daemonset/g/c", "r/cuda:11")];
     assert_eq!(drifts(&values, &third).len(), 2, "neither of both");
 }

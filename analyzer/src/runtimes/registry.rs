@@ -196,7 +196,7 @@ fn from_file(
         .collect();
     hosts.sort_by_key(|(_, entry)| entry.place.line);
     for (url, entry) in hosts {
-        out.endpoints.push(endpoint(&out.host, url, entry));
+        out.endpoints.push(endpoint(url, entry));
     }
     let server = section.setting(&["server"]);
     let mut last = itself(&out.host);
@@ -209,7 +209,7 @@ fn from_file(
     missing_ca(tree, out);
 }
 
-fn endpoint(host: &str, url: &str, entry: &Section) -> Endpoint {
+fn endpoint(url: &str, entry: &Section) -> Endpoint {
     Endpoint {
         url: with_scheme(url),
         capabilities: strings(entry, "capabilities"),
@@ -218,7 +218,6 @@ fn endpoint(host: &str, url: &str, entry: &Section) -> Endpoint {
             .is_some_and(|setting| setting.value.as_bool() == Some(true)),
         ca: strings(entry, "ca"),
         place: Some(entry.place.clone()),
-        ..itself(host)
     }
 }
 

@@ -10,6 +10,7 @@ pub mod hami;
 mod predicates;
 pub mod quantity;
 pub mod quota;
+mod quota_scope;
 pub mod requests;
 pub mod selector;
 #[cfg(test)]

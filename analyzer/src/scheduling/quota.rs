@@ -2,6 +2,7 @@
 
 use super::api::{Container, LimitRange, PodSpec, Quota};
 use super::quantity::{Resources, words};
+use super::quota_scope;
 use super::requests::{container_requests, pod_limits, pod_requests};
 
 /// A refusal, in the API server's words, and the object that decides.
@@ -39,8 +40,8 @@ pub fn rows(quota: &Quota) -> Vec<Row> {
     hard.iter().map(row).collect()
 }
 
-/// The first quota or limit of its namespace that refuses one more such pod. Quotas with scopes are left out: whether
-/// they count the pod is not evaluated.
+/// The first quota or limit of its namespace that refuses one more such pod. A quota whose scopes do
+/// not fit the pod does not count it; one with a scope that is not known here is left out.
 pub fn refuses(
     pod: &PodSpec,
     namespace: &str,
@@ -64,7 +65,7 @@ pub fn refuses(
     quotas
         .iter()
         .filter(|quota| quota.metadata.namespace == namespace)
-        .filter(|quota| quota.spec.scopes.is_empty() && quota.spec.scope_selector.is_none())
+        .filter(|quota| quota_scope::counts(&quota.spec, pod) == Some(true))
         .find_map(|quota| {
             let says = exceeded(quota, &demand).or_else(|| unstated(quota, &demand))?;
             let object = format!("resourcequota/{namespace}/{}", quota.metadata.name);

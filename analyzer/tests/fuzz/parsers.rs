@@ -1,6 +1,7 @@
 //! Every registered parser, on its own entries of the samples and on bytes that are nothing.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use casefile_analyzer::facts::Facts;
@@ -104,11 +105,11 @@ fn told(parsed: Vec<Parsed>) -> (String, usize) {
         for fact in one.facts {
             facts.add(fact);
         }
-        text.push_str(&format!("{:?}{:?}", one.said, one.problems));
+        write!(text, "{:?}{:?}", one.said, one.problems).unwrap();
     }
     for kind in casefile_analyzer::facts::KINDS {
         for view in facts.views(kind.kind) {
-            text.push_str(&format!("{view:?}"));
+            write!(text, "{view:?}").unwrap();
         }
     }
     (text, count)

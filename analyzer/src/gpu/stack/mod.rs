@@ -2,9 +2,11 @@
 
 mod cuda;
 mod generation;
+mod kernel;
 #[cfg(test)]
 mod tests;
 
+pub use kernel::dkms;
 use serde::Serialize;
 
 pub use cuda::{Requirement, cuda_of_image, required};
@@ -206,7 +208,7 @@ pub fn mismatches(stack: &Stack) -> Vec<Mismatch> {
     found.extend(generations(stack));
     found.extend(images(stack));
     found.extend(holders(stack));
-    found.extend(kernels(stack));
+    found.extend(kernel::mismatches(stack));
     found
 }
 
@@ -355,90 +357,4 @@ fn holders(stack: &Stack) -> Vec<Mismatch> {
         )
     });
     each.collect()
-}
-
-fn kernels(stack: &Stack) -> Vec<Mismatch> {
-    let mut found = Vec::new();
-    if let (Some((true, place)), Some(signer)) = (&stack.secure_boot, &stack.signer)
-        && signer.value.is_empty()
-        && stack.module.is_none()
-    {
-        let left = side("secure boot", "enabled", place);
-        let right = side("the signature of the module", "absent", &signer.place);
-        found.push(mismatch(
-            Pair::SecureBoot,
-            left,
-            right,
-            "the kernel refuses an unsigned module",
-        ));
-    }
-    let Some(kernel) = &stack.kernel else {
-        return found;
-    };
-    if let Some(built) = &stack.built_for
-        && built.value != kernel.value
-    {
-        let right = of("the kernel that the module was built for", built);
-        found.push(mismatch(
-            Pair::KernelModule,
-            of("the running kernel", kernel),
-            right,
-            "it does not load there",
-        ));
-    }
-    let here = stack
-        .dkms
-        .iter()
-        .any(|one| one.kernel == kernel.value && one.state == "installed");
-    if let (Some(other), false, None) = (stack.dkms.first(), here, &stack.module) {
-        let built: Vec<String> = stack
-            .dkms
-            .iter()
-            .map(|one| format!("{} {}", one.kernel, one.state))
-            .collect();
-        let right = side(
-            format!("what DKMS has of nvidia {}", other.version),
-            built.join(", "),
-            &other.place,
-        );
-        let left = of("the running kernel", kernel);
-        found.push(mismatch(
-            Pair::KernelModule,
-            left,
-            right,
-            "no module is installed for the running kernel",
-        ));
-    }
-    found
-}
-
-/// Reads `dkms status`, in its old form (`nvidia, 535.1, KERNEL, ARCH: installed`) and its present one
-/// (`nvidia/535.1, KERNEL, ARCH: installed`).
-pub fn dkms(text: &str, path: &str) -> Vec<Dkms> {
-    let mut found = Vec::new();
-    for (line, number) in text.lines().zip(1_u32..) {
-        let Some((head, state)) = line.split_once(':') else {
-            continue;
-        };
-        let fields: Vec<&str> = head.split([',', '/']).map(str::trim).collect();
-        let (Some(name), Some(version)) = (fields.first(), fields.get(1)) else {
-            continue;
-        };
-        if name.starts_with("nvidia") && version::is_version(version) {
-            found.push(Dkms {
-                version: (*version).to_owned(),
-                kernel: fields.get(2).copied().unwrap_or_default().to_owned(),
-                state: state
-                    .split_whitespace()
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-                place: Place {
-                    path: path.to_owned(),
-                    line: Some(number),
-                },
-            });
-        }
-    }
-    found
 }
