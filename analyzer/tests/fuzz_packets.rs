@@ -40,15 +40,18 @@ fn half_a_dump_decides_as_the_whole_one_or_not_at_all() {
     for port in [53, 80] {
         let whole = verdict(Some(SAVED), None, Some(SETS), port);
         assert!(!whole.is_undecided(), "{whole}");
-        for (cut, _) in SAVED.char_indices() {
+        // An empty output is that of a host without rules.
+        for (cut, _) in SAVED.char_indices().skip(1) {
             let half = verdict(Some(&SAVED[..cut]), None, Some(SETS), port);
+            // Behind a whole table nothing shows that another one was to come.
+            let between = SAVED[..cut].trim_end().ends_with("COMMIT");
             assert!(
-                half == whole || half.is_undecided(),
+                half == whole || half.is_undecided() || between,
                 "{cut}: {half}\n{}",
                 &SAVED[..cut]
             );
         }
-        for (cut, _) in SETS.char_indices() {
+        for (cut, _) in SETS.char_indices().skip(1) {
             let half = verdict(Some(SAVED), None, Some(&SETS[..cut]), port);
             // A member that lost its last digits is another network, which no listing can show.
             let inside_member = SETS[cut..].len() < "10.1.0.0/16\n".len();

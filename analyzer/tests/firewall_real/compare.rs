@@ -153,7 +153,8 @@ fn moved(before: &Texts, after: &Texts, refused: bool) -> Moved {
             if counted || limited || rule.counters.is_none() {
                 moved.all.insert(place.clone());
             }
-            if counted && !(whose.own && refused) && !whose.nat && !limited {
+            let others = whose.nat || (whose.own && refused);
+            if counted && !others && !limited {
                 moved.certain.insert(place);
             }
         }

@@ -252,7 +252,13 @@ impl Lab {
             if !text.is_empty() {
                 let path = self.scratch.path().join(command.replace(' ', "-"));
                 std::fs::write(&path, text).expect("rules file");
-                script += &format!("{command} < {} 2>&1 || exit 1\n", path.display());
+                let line = [
+                    command,
+                    " < ",
+                    &path.display().to_string(),
+                    " 2>&1 || exit 1\n",
+                ];
+                script.extend(line);
             }
         }
         match self.router(&script) {

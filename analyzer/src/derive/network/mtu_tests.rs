@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use super::links::{Link, links};
 use super::mtu;
 use crate::facts::network::MtuMismatch;
@@ -43,7 +41,7 @@ fn a_tunnel_needs_room_for_its_header_and_pods_need_to_fit_the_tunnel() {
         ("vxlan", Some("eth0"))
     );
     assert_eq!(links[0].addresses.len(), 1);
-    assert_eq!(&*links[1].origin.path, &*Arc::<str>::from("ip-link"));
+    assert_eq!(links[1].origin.to_string(), "ip-link:4");
     let routes =
         "default via 192.0.2.1 dev eth0\n10.42.1.0/24 via 10.42.1.0 dev flannel.1 onlink\n";
     let found = mismatches(&links, routes);

@@ -337,7 +337,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Sends a redirected packet to the address that this host has where it came in.
-    pub(super) fn to_own_address(&mut self, packet: &mut Packet) {
+    pub(super) fn redirect(&mut self, packet: &mut Packet) {
         let assumed = forwarding::to_own_address(self.rules.routes, packet);
         self.assumptions.extend(assumed);
     }

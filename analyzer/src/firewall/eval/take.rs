@@ -54,7 +54,7 @@ impl<'a> Explorer<'a> {
                 };
                 packet.out_iface = (packet.direction == Direction::Output)
                     .then(|| Interface::Name("lo".to_owned()));
-                self.to_own_address(&mut packet);
+                self.redirect(&mut packet);
             }
             NatTo::Destination(address, port) => {
                 if address.is_some_and(|a| a.is_ipv4() != packet.dst.is_ipv4()) {
