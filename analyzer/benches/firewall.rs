@@ -22,7 +22,7 @@ fn main() {
         "kube-proxy, iptables, generated",
         Some(&iptables),
         None,
-        &pod(),
+        &pod(lines),
     );
     let nft = kube_proxy_nft(lines);
     measure("kube-proxy, nft, generated", None, Some(&nft), &pod(lines));
