@@ -4,6 +4,8 @@
 //! `cargo bench -p casefile-analyzer --bench firewall`; `FW_LINES` sets the
 //! length of the generated rules (100,000 lines).
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
