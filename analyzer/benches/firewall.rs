@@ -4,6 +4,8 @@
 //! `cargo bench -p casefile-analyzer --bench firewall`; `FW_LINES` sets the
 //! length of the generated rules (100,000 lines).
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -22,10 +24,10 @@ fn main() {
         "kube-proxy, iptables, generated",
         Some(&iptables),
         None,
-        &pod(),
+        &pod(lines),
     );
     let nft = kube_proxy_nft(lines);
-    measure("kube-proxy, nft, generated", None, Some(&nft), &pod());
+    measure("kube-proxy, nft, generated", None, Some(&nft), &pod(lines));
     captured();
 }
 
@@ -70,12 +72,15 @@ fn captured() {
     measure("RKE2 with Calico, both", Some(&saved), Some(&nft), &packet);
 }
 
-fn pod() -> Packet {
+/// To the last service that both forms have.
+fn pod(lines: usize) -> Packet {
     pod_to_tcp(
         "10.244.1.7".parse().expect("address"),
         Some(Interface::Name("veth1a2b3c".to_owned())),
         Some(Interface::Name("eth0".to_owned())),
-        service(3).parse().expect("address"),
+        service((lines / 22).saturating_sub(1))
+            .parse()
+            .expect("address"),
         80,
     )
 }

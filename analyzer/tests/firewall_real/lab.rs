@@ -167,7 +167,7 @@ impl Lab {
             for n in p o; do ip netns exec {tag}$n iptables -A INPUT -j DROP; done
             ip netns exec {tag}r sysctl -qw net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0
             ip netns exec {tag}r sysctl -qw net.netfilter.nf_conntrack_udp_timeout=900 net.netfilter.nf_conntrack_udp_timeout_stream=900
-            ip netns exec {tag}r nft 'add table inet keep; add chain inet keep c {{ type filter hook input priority 0; }}; add rule inet keep c ct state new counter'
+            ip netns exec {tag}r nft 'add table inet keep; add chain inet keep c {{ type filter hook input priority 500; }}; add rule inet keep c ct state new counter'
             ip netns exec {tag}p ping -c1 -W1 {OUT_IP} >/dev/null 2>&1 || true
             ip netns exec {tag}o ping -c1 -W1 {POD_IP} >/dev/null 2>&1 || true"
         );
@@ -252,7 +252,13 @@ impl Lab {
             if !text.is_empty() {
                 let path = self.scratch.path().join(command.replace(' ', "-"));
                 std::fs::write(&path, text).expect("rules file");
-                script += &format!("{command} < {} 2>&1 || exit 1\n", path.display());
+                let line = [
+                    command,
+                    " < ",
+                    &path.display().to_string(),
+                    " 2>&1 || exit 1\n",
+                ];
+                script.extend(line);
             }
         }
         match self.router(&script) {

@@ -3,6 +3,8 @@
 
 mod links;
 mod mtu;
+#[cfg(test)]
+mod mtu_tests;
 mod overlap;
 mod reach;
 mod resolv;

@@ -21,9 +21,9 @@ use crate::firewall::packet::{CtState, Direction, Interface, Packet};
 /// Rules looked at in one evaluation before giving up.
 const MAX_RULES: usize = 4_000_000;
 /// Walk entries kept for all ways together.
-const MAX_ENTRIES: usize = 400_000;
+const MAX_ENTRIES: usize = 200_000;
 /// Ways that may wait to be followed.
-const MAX_WAYS: usize = 50_000;
+const MAX_WAYS: usize = 20_000;
 /// Nested chains; the kernel allows fewer.
 pub(super) const MAX_DEPTH: usize = 128;
 
@@ -334,6 +334,12 @@ impl<'a> Explorer<'a> {
         let assumed = forwarding::route(self.rules.routes, packet)?;
         self.assumptions.extend(assumed);
         Ok(())
+    }
+
+    /// Sends a redirected packet to the address that this host has where it came in.
+    pub(super) fn redirect(&mut self, packet: &mut Packet) {
+        let assumed = forwarding::to_own_address(self.rules.routes, packet);
+        self.assumptions.extend(assumed);
     }
 
     /// The hook lets the packet pass.

@@ -1,8 +1,9 @@
 //! The routing decision that follows a rewritten destination.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use crate::firewall::packet::{Direction, Interface, Packet};
+use crate::firewall::packet::{Direction, Family, Interface, Packet};
 use crate::firewall::route::{Route, Routing};
 
 /// Sets direction and outgoing interface of a packet with a new destination. Without
@@ -52,5 +53,29 @@ fn forwarded(packet: &mut Packet) {
 pub(super) fn age(packet: &mut Arc<Packet>) {
     if let Some(ttl) = packet.ttl {
         Arc::make_mut(packet).ttl = Some(ttl.saturating_sub(1));
+    }
+}
+
+/// Sets the destination that a redirection gives: the address of the interface the packet came in
+/// by, or the loopback address for one of the host itself.
+pub(super) fn to_own_address(routes: Option<&Routing>, packet: &mut Packet) -> Option<String> {
+    let own = match (&packet.in_iface, packet.direction) {
+        (_, Direction::Output) => Some(match packet.family() {
+            Family::V4 => Ipv4Addr::LOCALHOST.into(),
+            Family::V6 => Ipv6Addr::LOCALHOST.into(),
+        }),
+        (Some(Interface::Name(name)), _) => {
+            routes.and_then(|routes| routes.own_address(name, packet.family()))
+        }
+        _ => None,
+    };
+    match own {
+        Some(address) => {
+            packet.dst = address;
+            None
+        }
+        None => Some(
+            "no rule asks for the address of this host that the packet is redirected to".to_owned(),
+        ),
     }
 }

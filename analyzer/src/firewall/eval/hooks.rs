@@ -194,7 +194,7 @@ fn nft<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
                 continue;
             };
             let nat = base.kind == "nat";
-            if (nat && stage >= Stage::Postrouting) || (nat && stage == Stage::Input) {
+            if nat && matches!(stage, Stage::Postrouting | Stage::Input) {
                 continue;
             }
             hooks.push(Hook {

@@ -54,6 +54,7 @@ impl<'a> Explorer<'a> {
                 };
                 packet.out_iface = (packet.direction == Direction::Output)
                     .then(|| Interface::Name("lo".to_owned()));
+                self.redirect(&mut packet);
             }
             NatTo::Destination(address, port) => {
                 if address.is_some_and(|a| a.is_ipv4() != packet.dst.is_ipv4()) {
@@ -98,7 +99,9 @@ impl<'a> Explorer<'a> {
                 "`{name}` is neither a captured chain of table {table_name} nor a target that is understood"
             )));
         };
-        if way.frames.len() >= MAX_DEPTH {
+        // The kernel takes no rules that call a chain from within itself.
+        let within = way.frames.iter().any(|(frame, _)| frame.name == name);
+        if (within && !goto) || way.frames.len() >= MAX_DEPTH {
             return Some(Fate::Unknown(format!(
                 "chains of table {table_name} call each other in a loop"
             )));

@@ -157,7 +157,7 @@ fn a_jump_to_a_chain_that_was_not_captured_is_undecided() {
 }
 
 #[test]
-fn a_destination_rewrite_before_the_filter_is_not_passed_over() {
+fn a_destination_rewrite_before_the_filter_is_followed() {
     let text = "*nat\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p udp -m udp --dport 53 -j DNAT --to-destination 10.0.0.9\n\
         COMMIT\n*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n";
     let set = parse_save("x", text, Family::V4);

@@ -34,7 +34,8 @@ struct IpSet {
     seen: usize,
     /// Members that could not be read.
     unread: usize,
-    type_name: String,
+    /// The members were reached: a listing that ends before them is cut off.
+    reached: bool,
 }
 
 /// Longest member line that is read.
@@ -58,7 +59,10 @@ impl IpSets {
                     Some(("Type", kind)) => set.set_type(kind.trim()),
                     Some(("Header", options)) => set.options(options),
                     Some(("Number of entries", count)) => set.announced = count.trim().parse().ok(),
-                    _ if line.trim() == "Members:" => in_members = true,
+                    _ if line.trim() == "Members:" => {
+                        in_members = true;
+                        set.reached = true;
+                    }
                     _ => {}
                 }
             }
@@ -85,6 +89,7 @@ impl IpSets {
         if command == "create" {
             set.set_type(third);
             set.options(rest);
+            set.reached = true;
         } else {
             set.member(&format!("{third} {rest}"));
         }
@@ -93,7 +98,6 @@ impl IpSets {
 
 impl IpSet {
     fn set_type(&mut self, name: &str) {
-        self.type_name = name.to_owned();
         self.parts = member::parts(name);
     }
 
@@ -131,7 +135,7 @@ impl IpSet {
     /// The elements, with why they may not be all.
     fn set(&self, name: &str) -> Set {
         let mut set = Set::new(self.elements.clone());
-        if self.announced.is_some_and(|count| count > self.seen) {
+        if !self.reached || self.announced.is_some_and(|count| count > self.seen) {
             set.doubt = Some(format!("the members of ipset {name} are cut off"));
         } else if self.unread > 0 {
             let count = self.unread;

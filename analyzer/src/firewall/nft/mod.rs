@@ -5,6 +5,7 @@ mod chain;
 mod document;
 mod expression;
 mod set;
+mod statement;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -226,6 +226,8 @@ fn an_own_table_named_filter_with_own_chain_names_is_not_taken_for_iptables() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn no_text_makes_reader_or_evaluator_panic(
         words in proptest::collection::vec(proptest::sample::select(vec![

@@ -1,6 +1,7 @@
 //! A question to the captured firewall of a node: what happens to this packet?
 
 mod ask;
+mod beside;
 #[cfg(test)]
 mod tests;
 
@@ -8,15 +9,15 @@ pub use ask::{pod_interface, pod_to_dns, pod_to_tcp};
 
 use std::collections::BTreeSet;
 
-use super::condition::Test;
-use super::eval::{Evaluation, Rules, Verdict, evaluate_all};
+use super::eval::{Evaluation, Rules, evaluate_all};
 use super::ipset::IpSets;
-use super::iptables::{Backend, Rule, RuleSet, parse_save};
+use super::iptables::{Backend, RuleSet, parse_save};
 use super::log_line::LoggedPacket;
 use super::nft::{NftTable, Ruleset, parse_ruleset};
 use super::packet::{CtState, Family, Packet};
 use super::route::Routing;
 use super::ufw::{Ufw, UfwFiles, UfwWords, assemble, from_rows};
+use beside::{lost_marks, same_rules, shows};
 
 /// A captured text with its path inside the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,93 +255,6 @@ impl Firewall {
         }
     }
 
-    /// Lists tables that were not evaluated; takes an acceptance back where one
-    /// of them could still stop the packet.
-    fn degrade(&self, packet: &Packet, evaluation: &mut Evaluation) -> Vec<String> {
-        let family = packet.family();
-        let of_family = |set: &&RuleSet| set.family == family;
-        let mut not_evaluated = Vec::new();
-        let mut doubts = Vec::new();
-        for table in self.tables().filter(|table| table.sees(family)) {
-            let shown = self
-                .sets
-                .iter()
-                .filter(of_family)
-                .any(|set| shows(set, table));
-            if shown || table.is_routed() {
-                continue;
-            }
-            not_evaluated.push(table.title());
-            if table.may_drop(packet.direction) {
-                doubts.push(format!(
-                    "{} ({}:{}) can drop packets on this path and was not evaluated",
-                    table.title(),
-                    table.path,
-                    table.line
-                ));
-            }
-        }
-        if let Some(ruleset) = self.nft.as_ref().filter(|ruleset| ruleset.cut) {
-            doubts.push(format!(
-                "{} is cut off: tables may be missing",
-                ruleset.path
-            ));
-        }
-        let legacy_shown = self
-            .sets
-            .iter()
-            .filter(of_family)
-            .any(|set| set.backend == Backend::Legacy);
-        if !legacy_shown
-            && let Some(set) = self
-                .sets
-                .iter()
-                .filter(of_family)
-                .find(|set| set.warns_of_legacy)
-        {
-            not_evaluated.push(format!("{family} tables of the legacy backend"));
-            doubts.push(format!(
-                "{} warns of tables of the legacy backend, which were not captured",
-                set.path
-            ));
-        }
-        doubts.extend(self.missing_ufw_chains(family));
-        if evaluation.verdict == Verdict::Accepted && !doubts.is_empty() {
-            evaluation.verdict = Verdict::Undecided {
-                why: doubts.join("; "),
-            };
-        } else {
-            evaluation.notes.extend(doubts);
-        }
-        not_evaluated
-    }
-
-    /// The contradiction of an active ufw and captured rules without its chains.
-    fn missing_ufw_chains(&self, family: Family) -> Option<String> {
-        let status = self
-            .ufw
-            .status
-            .as_ref()
-            .filter(|status| status.active == Some(true))?;
-        let origin = status.active_origin.as_ref()?;
-        let has_ufw = |set: &RuleSet| {
-            let filter = set.tables.get("filter");
-            filter.is_some_and(|table| table.chains.keys().any(|name| name.starts_with("ufw")))
-        };
-        let mut sets = self
-            .sets
-            .iter()
-            .filter(|set| set.family == family)
-            .peekable();
-        sets.peek()?;
-        let missing = !sets.any(has_ufw);
-        missing.then(|| {
-            format!(
-                "ufw is active ({origin}), but the captured {family} rules hold none of its chains"
-            )
-        })
-    }
-
     /// What the captured rules do with a packet that the kernel has logged.
     ///
     /// The line does not show the connection state. Every state is tried; those
@@ -373,62 +287,6 @@ impl Firewall {
             states,
         }
     }
-}
-
-/// True when two rule sets hold the same rules in the same chains.
-fn same_rules(a: &RuleSet, b: &RuleSet) -> bool {
-    let rules = |set: &RuleSet| -> Vec<(String, String, String)> {
-        let chains = set.tables.iter().flat_map(|(table, t)| {
-            t.chains
-                .iter()
-                .map(move |(name, chain)| (table, name, chain))
-        });
-        chains
-            .flat_map(|(table, name, chain)| {
-                chain
-                    .rules
-                    .iter()
-                    .map(move |rule| (table.clone(), name.clone(), rule.text.clone()))
-            })
-            .collect()
-    };
-    a.rule_count() == b.rule_count() && a.tables.keys().eq(b.tables.keys()) && rules(a) == rules(b)
-}
-
-/// True when the rule set is what iptables-nft shows of this nft table. The
-/// outputs are not taken at the same instant, so some chains may be missing.
-fn shows(set: &RuleSet, table: &NftTable) -> bool {
-    if !table.looks_like_iptables() || !table.sees(set.family) {
-        return false;
-    }
-    let chains = set.tables.get(&table.name).map(|t| &t.chains);
-    let (mut known, mut all) = (0usize, 0usize);
-    for name in table.chain_names() {
-        all += 1;
-        known += usize::from(chains.is_some_and(|chains| chains.contains_key(name)));
-    }
-    match set.backend {
-        Backend::Nft => true,
-        Backend::Unstated => known * 2 >= all,
-        _ => false,
-    }
-}
-
-/// True when the nft table asks for packet marks and the rule set never does:
-/// an iptables-save older than the program that wrote the rules prints rules
-/// without the conditions it cannot read.
-fn lost_marks(set: &RuleSet, table: &NftTable) -> bool {
-    let asks = |rule: &Rule| {
-        rule.conditions
-            .iter()
-            .any(|c| matches!(c.test, Test::Mark { .. }))
-    };
-    let chains = set
-        .tables
-        .get(&table.name)
-        .into_iter()
-        .flat_map(|t| t.chains.values());
-    table.mark_matches() > 0 && !chains.flat_map(|chain| &chain.rules).any(asks)
 }
 
 /// The rule set of ufw's files; an empty one where ufw is known to be inactive.

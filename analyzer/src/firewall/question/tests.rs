@@ -1,5 +1,5 @@
 use super::*;
-use crate::firewall::eval::DecidedBy;
+use crate::firewall::eval::{DecidedBy, Verdict};
 use crate::firewall::log_line::parse_log_line;
 use crate::firewall::packet::Interface;
 use std::path::{Path, PathBuf};

@@ -155,6 +155,18 @@ impl Routing {
         }
     }
 
+    /// The first address that the host has on a device.
+    pub fn own_address(&self, device: &str, family: Family) -> Option<IpAddr> {
+        let mut local = self.routes.iter().filter(|route| {
+            route.kind == RouteKind::Local && route.device.as_deref() == Some(device)
+        });
+        let found = local.find(|route| {
+            route.to.prefix_len() == route.to.max_prefix_len()
+                && Family::of(route.to.addr()) == family
+        });
+        found.map(|route| route.to.addr())
+    }
+
     fn in_table(&self, rule: &PolicyRule, packet: &Packet) -> Option<Route> {
         let Some(table) = &rule.table else {
             return Some(Route::Refused {
