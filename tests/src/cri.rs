@@ -37,16 +37,61 @@ pub struct Outcome {
 /// # Errors
 /// When the socket cannot be reached or does not speak gRPC; a refusal by the runtime is an [`Outcome`].
 pub async fn run_pod_sandbox(socket: &Path, pod: &Pod, handler: &str) -> anyhow::Result<Outcome> {
+    let (outcome, _) = call(
+        socket,
+        "RunPodSandbox",
+        &sandbox_request(pod, handler, false),
+    )
+    .await?;
+    Ok(outcome)
+}
+
+/// Runs a container in a sandbox of its own on the node's network, as a kubelet does, and gives its id.
+///
+/// # Errors
+/// Also when the runtime refuses one of the steps, with its words.
+pub async fn run_container(
+    socket: &Path,
+    pod: &Pod,
+    image: &str,
+    command: &[&str],
+) -> anyhow::Result<String> {
+    let request = sandbox_request(pod, "", true);
+    let sandbox = id(call(socket, "RunPodSandbox", &request).await?)?;
+    // CreateContainerRequest { pod_sandbox_id = 1, config = 2, sandbox_config = 3 }
+    let mut create = Vec::new();
+    field(&mut create, 1, sandbox.as_bytes());
+    field(&mut create, 2, &container_config(image, command));
+    field(&mut create, 3, &sandbox_config(pod, true));
+    let container = id(call(socket, "CreateContainer", &create).await?)?;
+    let mut start = Vec::new();
+    field(&mut start, 1, container.as_bytes());
+    let (outcome, _) = call(socket, "StartContainer", &start).await?;
+    anyhow::ensure!(outcome.code == 0, "StartContainer: {}", outcome.message);
+    Ok(container)
+}
+
+/// The id that an answer holds as its only field.
+fn id((outcome, answer): (Outcome, Bytes)) -> anyhow::Result<String> {
+    anyhow::ensure!(outcome.code == 0, "{}", outcome.message);
+    // Framing, tag and a length below 128 stand before it.
+    let id = answer.get(7..).context("the answer holds no id")?;
+    Ok(String::from_utf8(id.to_vec())?)
+}
+
+async fn call(socket: &Path, method: &str, message: &[u8]) -> anyhow::Result<(Outcome, Bytes)> {
     let stream = UnixStream::connect(socket)
         .await
         .with_context(|| format!("connect to {}", socket.display()))?;
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let request = Request::post("http://localhost/runtime.v1.RuntimeService/RunPodSandbox")
-        .header("content-type", "application/grpc")
-        .header("te", "trailers")
-        .body(Full::new(framed(&sandbox_request(pod, handler))))?;
+    let request = Request::post(format!(
+        "http://localhost/runtime.v1.RuntimeService/{method}"
+    ))
+    .header("content-type", "application/grpc")
+    .header("te", "trailers")
+    .body(Full::new(framed(message)))?;
     let response = sender.send_request(request).await?;
     let mut headers = response.headers().clone();
     let collected = response.into_body().collect().await?;
@@ -65,10 +110,11 @@ pub async fn run_pod_sandbox(socket: &Path, pod: &Pod, handler: &str) -> anyhow:
     let code = text("grpc-status")
         .parse()
         .context("the answer has no grpc-status")?;
-    Ok(Outcome {
+    let outcome = Outcome {
         code,
         message: text("grpc-message"),
-    })
+    };
+    Ok((outcome, collected.to_bytes()))
 }
 
 /// gRPC framing: uncompressed, length, message.
@@ -80,8 +126,16 @@ fn framed(message: &[u8]) -> Bytes {
     frame.freeze()
 }
 
-/// `RunPodSandboxRequest { config = 1 { metadata = 1, log_directory = 3, linux = 8 }, runtime_handler = 2 }`
-fn sandbox_request(pod: &Pod, handler: &str) -> Vec<u8> {
+/// `RunPodSandboxRequest { config = 1, runtime_handler = 2 }`
+fn sandbox_request(pod: &Pod, handler: &str, on_host: bool) -> Vec<u8> {
+    let mut request = Vec::new();
+    field(&mut request, 1, &sandbox_config(pod, on_host));
+    field(&mut request, 2, handler.as_bytes());
+    request
+}
+
+/// `PodSandboxConfig { metadata = 1, log_directory = 3, linux = 8 }`
+fn sandbox_config(pod: &Pod, on_host: bool) -> Vec<u8> {
     let mut metadata = Vec::new();
     field(&mut metadata, 1, pod.name.as_bytes());
     field(&mut metadata, 2, pod.uid.as_bytes());
@@ -94,11 +148,31 @@ fn sandbox_request(pod: &Pod, handler: &str) -> Vec<u8> {
     let mut config = Vec::new();
     field(&mut config, 1, &metadata);
     field(&mut config, 3, logs.as_bytes());
-    field(&mut config, 8, &[]);
-    let mut request = Vec::new();
-    field(&mut request, 1, &config);
-    field(&mut request, 2, handler.as_bytes());
-    request
+    // LinuxPodSandboxConfig { security_context = 2 { namespace_options = 1 { network = 1: NODE } } }
+    let linux: &[u8] = if on_host {
+        &[0x12, 4, 0x0a, 2, 8, 2]
+    } else {
+        &[]
+    };
+    field(&mut config, 8, linux);
+    config
+}
+
+/// `ContainerConfig { metadata = 1 { name = 1 }, image = 2 { image = 1 }, command = 3, linux = 15 }`
+fn container_config(image: &str, command: &[&str]) -> Vec<u8> {
+    let named = |text: &str| {
+        let mut message = Vec::new();
+        field(&mut message, 1, text.as_bytes());
+        message
+    };
+    let mut config = Vec::new();
+    field(&mut config, 1, &named("main"));
+    field(&mut config, 2, &named(image));
+    for word in command {
+        field(&mut config, 3, word.as_bytes());
+    }
+    field(&mut config, 15, &[]);
+    config
 }
 
 /// A length-delimited protobuf field.

@@ -1,9 +1,9 @@
-//! `casefile-cri`: asks a container runtime for a pod sandbox and prints how it ended.
+//! `casefile-cri`: asks a container runtime for a pod sandbox and prints how it ended, or runs a container in one.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use casefile_tests::cri::{Pod, run_pod_sandbox};
+use casefile_tests::cri::{Pod, run_container, run_pod_sandbox};
 use clap::Parser;
 
 #[derive(Parser)]
@@ -19,6 +19,12 @@ struct Options {
     handler: String,
     #[arg(long, default_value_t = 0)]
     attempt: u32,
+    /// An image to run in the sandbox
+    #[arg(long)]
+    image: Option<String>,
+    /// What to run in it
+    #[arg(last = true)]
+    command: Vec<String>,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -34,6 +40,12 @@ async fn main() -> anyhow::Result<()> {
         uid: options.uid.clone(),
         attempt: options.attempt,
     };
+    if let Some(image) = &options.image {
+        let command: Vec<&str> = options.command.iter().map(String::as_str).collect();
+        let id = run_container(&options.socket, &pod, image, &command).await?;
+        writeln!(std::io::stdout(), "{id}")?;
+        return Ok(());
+    }
     let outcome = run_pod_sandbox(&options.socket, &pod, &options.handler).await?;
     let code = outcome.code;
     writeln!(std::io::stdout(), "code {code} {}", outcome.message)?;
