@@ -39,16 +39,60 @@ pub struct Outcome {
 /// # Errors
 /// When the socket cannot be reached or does not speak gRPC; a refusal by the runtime is an [`Outcome`].
 pub async fn run_pod_sandbox(socket: &Path, pod: &Pod, handler: &str) -> anyhow::Result<Outcome> {
+    let (outcome, _) = call(socket, "RunPodSandbox", &sandbox_request(pod, handler)).await?;
+    Ok(outcome)
+}
+
+/// Runs a container in a sandbox of its own on the node's network, as a kubelet does, and gives its id.
+///
+/// # Errors
+/// Also when the runtime refuses one of the steps, with its words.
+pub async fn run_container(
+    socket: &Path,
+    pod: &Pod,
+    image: &str,
+    command: &[&str],
+) -> anyhow::Result<String> {
+    let pod = &Pod {
+        host_network: true,
+        ..pod.clone()
+    };
+    let request = sandbox_request(pod, "");
+    let sandbox = id(call(socket, "RunPodSandbox", &request).await?)?;
+    // CreateContainerRequest { pod_sandbox_id = 1, config = 2, sandbox_config = 3 }
+    let mut create = Vec::new();
+    field(&mut create, 1, sandbox.as_bytes());
+    field(&mut create, 2, &container_config(image, command));
+    field(&mut create, 3, &sandbox_config(pod));
+    let container = id(call(socket, "CreateContainer", &create).await?)?;
+    let mut start = Vec::new();
+    field(&mut start, 1, container.as_bytes());
+    let (outcome, _) = call(socket, "StartContainer", &start).await?;
+    anyhow::ensure!(outcome.code == 0, "StartContainer: {}", outcome.message);
+    Ok(container)
+}
+
+/// The id that an answer holds as its only field.
+fn id((outcome, answer): (Outcome, Bytes)) -> anyhow::Result<String> {
+    anyhow::ensure!(outcome.code == 0, "{}", outcome.message);
+    // Framing, tag and a length below 128 stand before it.
+    let id = answer.get(7..).context("the answer holds no id")?;
+    Ok(String::from_utf8(id.to_vec())?)
+}
+
+async fn call(socket: &Path, method: &str, message: &[u8]) -> anyhow::Result<(Outcome, Bytes)> {
     let stream = UnixStream::connect(socket)
         .await
         .with_context(|| format!("connect to {}", socket.display()))?;
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    let request = Request::post("http://localhost/runtime.v1.RuntimeService/RunPodSandbox")
-        .header("content-type", "application/grpc")
-        .header("te", "trailers")
-        .body(Full::new(framed(&sandbox_request(pod, handler))))?;
+    let request = Request::post(format!(
+        "http://localhost/runtime.v1.RuntimeService/{method}"
+    ))
+    .header("content-type", "application/grpc")
+    .header("te", "trailers")
+    .body(Full::new(framed(message)))?;
     let response = sender.send_request(request).await?;
     let mut headers = response.headers().clone();
     let collected = response.into_body().collect().await?;
@@ -67,10 +111,11 @@ pub async fn run_pod_sandbox(socket: &Path, pod: &Pod, handler: &str) -> anyhow:
     let code = text("grpc-status")
         .parse()
         .context("the answer has no grpc-status")?;
-    Ok(Outcome {
+    let outcome = Outcome {
         code,
         message: text("grpc-message"),
-    })
+    };
+    Ok((outcome, collected.to_bytes()))
 }
 
 /// [`run_pod_sandbox`] for callers without an async runtime.
@@ -78,10 +123,18 @@ pub async fn run_pod_sandbox(socket: &Path, pod: &Pod, handler: &str) -> anyhow:
 /// # Errors
 /// As [`run_pod_sandbox`], and when no runtime can be started.
 pub fn ask_for_sandbox(socket: &Path, pod: &Pod, handler: &str) -> anyhow::Result<Outcome> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    waited_for(run_pod_sandbox(socket, pod, handler))
+}
+
+/// Runs a future to its end for callers without an async runtime.
+///
+/// # Errors
+/// Its own, and when no runtime can be started.
+pub fn waited_for<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()?;
-    runtime.block_on(run_pod_sandbox(socket, pod, handler))
+        .build()?
+        .block_on(future)
 }
 
 /// gRPC framing: uncompressed, length, message.
@@ -93,8 +146,16 @@ fn framed(message: &[u8]) -> Bytes {
     frame.freeze()
 }
 
-/// `RunPodSandboxRequest { config = 1 { metadata = 1, log_directory = 3, linux = 8 }, runtime_handler = 2 }`
+/// `RunPodSandboxRequest { config = 1, runtime_handler = 2 }`
 fn sandbox_request(pod: &Pod, handler: &str) -> Vec<u8> {
+    let mut request = Vec::new();
+    field(&mut request, 1, &sandbox_config(pod));
+    field(&mut request, 2, handler.as_bytes());
+    request
+}
+
+/// `PodSandboxConfig { metadata = 1, log_directory = 3, linux = 8 }`
+fn sandbox_config(pod: &Pod) -> Vec<u8> {
     let mut metadata = Vec::new();
     field(&mut metadata, 1, pod.name.as_bytes());
     field(&mut metadata, 2, pod.uid.as_bytes());
@@ -108,10 +169,24 @@ fn sandbox_request(pod: &Pod, handler: &str) -> Vec<u8> {
     field(&mut config, 1, &metadata);
     field(&mut config, 3, logs.as_bytes());
     field(&mut config, 8, &linux(pod));
-    let mut request = Vec::new();
-    field(&mut request, 1, &config);
-    field(&mut request, 2, handler.as_bytes());
-    request
+    config
+}
+
+/// `ContainerConfig { metadata = 1 { name = 1 }, image = 2 { image = 1 }, command = 3, linux = 15 }`
+fn container_config(image: &str, command: &[&str]) -> Vec<u8> {
+    let named = |text: &str| {
+        let mut message = Vec::new();
+        field(&mut message, 1, text.as_bytes());
+        message
+    };
+    let mut config = Vec::new();
+    field(&mut config, 1, &named("main"));
+    field(&mut config, 2, &named(image));
+    for word in command {
+        field(&mut config, 3, word.as_bytes());
+    }
+    field(&mut config, 15, &[]);
+    config
 }
 
 /// `LinuxPodSandboxConfig { security_context = 2 { namespace_options = 1 { network = 1: NODE } } }`

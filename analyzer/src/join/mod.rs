@@ -112,10 +112,10 @@ pub fn group(inputs: &[PathBuf], anyway: bool, keys: Option<&Keys>) -> Units {
 }
 
 impl Units {
-    /// Whether a joined unit holds this input, or it was named twice.
+    /// Whether a joined unit holds this input.
     fn holds(&self, input: &Path) -> bool {
         self.units.iter().any(|unit| match unit {
-            Unit::Alone(known) => known == input,
+            Unit::Alone(_) => false,
             Unit::Joined(members) => members.iter().any(|one| one.input == input),
         })
     }
@@ -206,6 +206,7 @@ fn one_a_node(mut group: Vec<Member>, notes: &mut Vec<String>) -> Vec<Member> {
     for member in group {
         match kept.iter().find(|one| one.node == member.node) {
             None => kept.push(member),
+            Some(newer) if newer.input == member.input => {}
             Some(newer) => notes.push(format!(
                 "{} and {} are both of node {}; the older one is analysed by itself. To see what changed between \
                  them: casefile-analyzer diff {} {}",

@@ -1,9 +1,9 @@
-//! `casefile-cri`: asks a container runtime for a pod sandbox and prints how it ended.
+//! `casefile-cri`: asks a container runtime for a pod sandbox and prints how it ended, or runs a container in one.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use casefile_tests::cri::{Pod, ask_for_sandbox};
+use casefile_tests::cri::{Pod, ask_for_sandbox, run_container, waited_for};
 use clap::Parser;
 
 #[derive(Parser)]
@@ -22,6 +22,12 @@ struct Options {
     /// Share the node's network
     #[arg(long)]
     host_network: bool,
+    /// An image to run in the sandbox
+    #[arg(long)]
+    image: Option<String>,
+    /// What to run in it
+    #[arg(last = true)]
+    command: Vec<String>,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -37,6 +43,12 @@ fn main() -> anyhow::Result<()> {
         attempt: options.attempt,
         host_network: options.host_network,
     };
+    if let Some(image) = &options.image {
+        let command: Vec<&str> = options.command.iter().map(String::as_str).collect();
+        let id = waited_for(run_container(&options.socket, &pod, image, &command))?;
+        writeln!(std::io::stdout(), "{id}")?;
+        return Ok(());
+    }
     let outcome = ask_for_sandbox(&options.socket, &pod, &options.handler)?;
     let code = outcome.code;
     writeln!(std::io::stdout(), "code {code} {}", outcome.message)?;

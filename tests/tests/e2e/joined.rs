@@ -137,8 +137,12 @@ fn a_cause_that_one_nodes_firewall_and_another_nodes_view_of_the_cluster_show_to
     let symptoms = serde_json::to_string(&joined["timeline"]).unwrap();
     assert!(symptoms.contains("gpu-b:cluster-resources/"), "{symptoms}");
 
-    // The report names both bundles, and a place leads back to its line.
-    let out = folder.path().join("out");
+    leads_back(folder.path(), &a, &b, &joined);
+}
+
+/// The report names both bundles, and a place leads back to its line.
+fn leads_back(folder: &Path, a: &Path, b: &Path, joined: &Value) {
+    let out = folder.join("out");
     let both = [
         "report",
         a.to_str().unwrap(),

@@ -9,6 +9,7 @@ mod bad_input;
 mod bare_machine;
 mod browser;
 mod cluster;
+mod containers;
 mod determinism;
 mod diff;
 mod fix;
