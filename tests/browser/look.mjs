@@ -4,19 +4,31 @@
 //
 // Each report is opened with scripts disabled, as its readers get it, at phone and desktop width, light and
 // dark; then once with scripts on for axe-core, which runs in a world of its own. With a folder for SHOTS the
-// first screens and the printed pages are kept there as REPORT-NAME-WIDTH-SCHEME.png and REPORT-NAME.pdf.
-import { readFileSync } from 'node:fs';
+// first screens are kept there as NAME-WIDTH-SCHEME.webp, the whole page in small as NAME-page.webp, paper as
+// NAME.pdf and as a sheet of its pages, NAME-paper.webp.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
+import { Lab, pagesOf } from './pictures.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WIDTHS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } };
 const [executablePath, shots, ...reports] = process.argv.slice(2);
 
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-for (const report of reports) console.log(JSON.stringify(await look(resolve(report))));
+const lab = await Lab.open(browser);
+const seen = new Array(reports.length);
+let next = 0;
+// A few at a time: one waits for its pages while another is laid out.
+await Promise.all(Array.from({ length: 3 }, async () => {
+  while (next < reports.length) {
+    const mine = next++;
+    seen[mine] = await look(resolve(reports[mine]));
+  }
+}));
+for (const one of seen) console.log(JSON.stringify(one));
 await browser.close();
 
 async function look(report) {
@@ -26,7 +38,10 @@ async function look(report) {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(report, seen, { viewport, colorScheme, javaScriptEnabled: false });
       seen.views.push({ width, colorScheme, ...(await geometry(page)) });
-      if (shots !== '-') await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`) });
+      if (shots !== '-') await keep(page, `${name}-${width}-${colorScheme}`, {}, viewport.width);
+      if (shots !== '-' && width === 'desktop' && colorScheme === 'light') {
+        await keep(page, `${name}-page`, { fullPage: true }, 256);
+      }
       await page.context().close();
     }
   }
@@ -43,10 +58,19 @@ async function look(report) {
   seen.blocked = await blocked(report);
   if (shots !== '-') {
     const page = await open(report, seen, { viewport: WIDTHS.desktop, javaScriptEnabled: false });
-    await page.pdf({ path: join(shots, `${name}.pdf`), preferCSSPageSize: true, printBackground: true });
+    const paper = join(shots, `${name}.pdf`);
+    await page.pdf({ path: paper, preferCSSPageSize: true, printBackground: true });
     await page.context().close();
+    const pages = pagesOf(paper);
+    if (pages.length > 0) writeFileSync(join(shots, `${name}-paper.webp`), await lab.sheet(pages, 5));
   }
   return seen;
+}
+
+// Keeps what is on the screen, or the whole page, at a width.
+async function keep(page, name, how, width) {
+  const picture = await page.screenshot(how);
+  writeFileSync(join(shots, `${name}.webp`), await lab.shrunk(picture, width));
 }
 
 async function open(report, seen, options) {
@@ -77,6 +101,8 @@ async function geometry(page) {
       wide,
       runsOut: out,
       unnamed: named.length,
+      sections: [...document.querySelectorAll('h2')].filter((one) => one.getBoundingClientRect().height > 0).map((one) => one.id || one.textContent),
+      drawings: [...document.querySelectorAll('svg')].filter((one) => one.getBoundingClientRect().width > 40).length,
       headings: [...document.querySelectorAll('h1,h2')].length,
       height: document.documentElement.scrollHeight,
     };

@@ -99,6 +99,15 @@ pub(crate) fn severity_meaning(severity: Severity) -> &'static str {
     }
 }
 
+/// The state of a pod that does not do its work: one that runs is not ready.
+pub(crate) fn ill(state: &str) -> String {
+    if state == "Running" {
+        "Running, not ready".to_owned()
+    } else {
+        state.to_owned()
+    }
+}
+
 /// The part an incident plays.
 pub(crate) fn rank(index: usize) -> String {
     match index {

@@ -59,7 +59,7 @@ pub struct UnknownFormat {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The output folder cannot be made or is none.
-    #[error("output folder {} cannot be used", path.display())]
+    #[error("output folder {} cannot be used; name one that can be written to with -o", path.display())]
     OutputDir {
         /// The folder.
         path: PathBuf,

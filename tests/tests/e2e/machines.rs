@@ -269,5 +269,35 @@ fn written(bundle: &Path, format: &str, lines: &mut Lines<'_>) -> Vec<String> {
         }
     }
     assert!(seen > 5, "{format} cites {seen} places");
+    if format == "md" {
+        faults.extend(quoted(&text, lines));
+    }
+    faults
+}
+
+/// Quotes that do not stand at the place above them, as Markdown prints both.
+fn quoted(markdown: &str, lines: &mut Lines<'_>) -> Vec<String> {
+    let written: Vec<&str> = markdown.lines().map(str::trim_start).collect();
+    let mut faults = Vec::new();
+    for part in written.windows(4) {
+        let [cited, open, quote, close] = part else {
+            continue;
+        };
+        // A long line is cut, and hidden characters are shown by their numbers.
+        let shown_otherwise = quote.contains("left out]") || quote.contains("\\u{");
+        if !open.starts_with("```text") || !close.starts_with("```") || shown_otherwise {
+            continue;
+        }
+        let item = cited.trim_start_matches(|c: char| c.is_ascii_digit() || ". -".contains(c));
+        let place = item
+            .strip_prefix('`')
+            .and_then(|rest| rest.split('`').next());
+        let Some((path, line)) = place.and_then(|place| place.rsplit_once(':')) else {
+            continue;
+        };
+        if let Ok(line) = line.parse::<u64>() {
+            faults.extend(lines.fault(path, Some(line), quote));
+        }
+    }
     faults
 }

@@ -62,7 +62,11 @@ fn issue(analysis: &Analysis) -> Rich {
 fn scope(analysis: &Analysis) -> String {
     let mut parts = first_screen::counted(&analysis.impact);
     for workload in analysis.impact.workloads.iter().take(3) {
-        parts.push(format!("{} {}", workload.subject, workload.state));
+        parts.push(format!(
+            "{} {}",
+            workload.subject,
+            words::ill(&workload.state)
+        ));
     }
     if parts.is_empty()
         && let Some(first) = analysis.incidents.first()

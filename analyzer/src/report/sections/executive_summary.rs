@@ -145,7 +145,7 @@ fn row(workload: &ImpactedWorkload, analysis: &Analysis, ctx: &SectionCtx) -> Ve
     };
     vec![
         Rich::new().code(workload.subject.clone()),
-        Rich::from(workload.state.clone()),
+        Rich::from(words::ill(&workload.state)),
         Rich::from(workload.restarts.to_string()),
         Rich::from(workload.gpus.to_string()),
         Rich::from(lasted),

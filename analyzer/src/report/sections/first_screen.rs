@@ -217,11 +217,11 @@ pub(crate) fn counted(impact: &Impact) -> Vec<String> {
         parts.push(match whole {
             // That none is affected says little where single pods are.
             "gpu_nodes" if part_count == 0 => continue,
-            // Shared cards are handed out in more pieces than there are.
+            // Shared cards are handed out in more pieces than there are, and nvidia-smi may have been run on one
+            // node of several.
             "gpus" if part_count > all => format!(
-                "{} allocatable on {}",
-                words::count(part_count, "GPU share"),
-                words::count(all, "GPU")
+                "{} allocatable ({all} listed by nvidia-smi)",
+                words::count(part_count, "GPU")
             ),
             "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
@@ -266,7 +266,7 @@ fn affected(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
             .text(if first { "" } else { " · " })
             .code(workload.subject.clone())
             .text(" ");
-        text = text.text(workload.state.clone());
+        text = text.text(words::ill(&workload.state));
         if workload.restarts > 0 {
             text = text.text(format!(" ({})", words::count(workload.restarts, "restart")));
         }

@@ -151,18 +151,20 @@ impl SectionCtx {
         let mut items: Vec<ExcerptItem> = Vec::new();
         for (index, line) in shown {
             let place = line.place.to_string();
-            let text = escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned();
-            // Several signals may stand on one line; a reader wants to see it once.
-            if items
-                .iter()
-                .any(|known| known.place == place && known.text == text)
-            {
+            let mut text = escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned();
+            let says = Rich::prose(without_quote(line.says.trim(), &line.text));
+            // Several signals may stand on one line: a reader wants to see the line once, and each statement once.
+            let mut same = items.iter().filter(|known| known.place == place);
+            if same.clone().any(|known| known.says == says) {
                 continue;
+            }
+            if same.any(|known| known.text == text) {
+                text = String::new();
             }
             items.push(ExcerptItem {
                 anchor: format!("{prefix}-{}", index + 1),
                 place,
-                says: Rich::prose(without_quote(line.says.trim(), &line.text)),
+                says,
                 note: words::seen(line),
                 text,
             });

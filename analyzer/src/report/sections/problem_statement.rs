@@ -67,7 +67,7 @@ fn without_cause(analysis: &Analysis) -> Vec<Block> {
             .text(if index == 0 { "" } else { ", " })
             .code(workload.subject.clone())
             .text(" ");
-        text = text.text(workload.state.clone());
+        text = text.text(words::ill(&workload.state));
     }
     if !hit.is_empty() {
         text = text.text(". ");

@@ -140,14 +140,8 @@ fn shortened(diff: &str) -> String {
     if lines <= DIFF_LINES {
         return diff.to_owned();
     }
-    let mut text = String::new();
-    for line in diff.lines().take(DIFF_LINES) {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text.push_str(&format!(
-        "[{} more lines in report.json]\n",
-        lines - DIFF_LINES
-    ));
-    text
+    let mut shown: Vec<&str> = diff.lines().take(DIFF_LINES).collect();
+    let rest = format!("[{} more lines in report.json]\n", lines - DIFF_LINES);
+    shown.push(&rest);
+    shown.join("\n")
 }

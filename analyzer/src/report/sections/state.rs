@@ -166,7 +166,12 @@ fn activity_row(row: &Activity, ctx: &SectionCtx) -> Vec<Rich> {
         Rich::new().code(row.subject.clone()),
         Rich::from(row.count.to_string()),
         Rich::from(words::time(row.first)),
-        Rich::from(words::time(row.last)),
+        // Of restarts only the number is known where no time of the last one was written down.
+        if row.kind == "restarts" && row.last == row.first {
+            Rich::from("not known")
+        } else {
+            Rich::from(words::time(row.last))
+        },
         ctx.place(Rich::new(), &row.place),
     ]
 }
