@@ -13,6 +13,7 @@ mod determinism;
 mod diff;
 mod fix;
 mod handover;
+mod locked;
 mod machines;
 mod markdown;
 mod real_node;
