@@ -86,13 +86,14 @@ impl Keys {
 }
 
 fn identities(path: &Path) -> Result<Vec<Identity>, String> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let read =
-        std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
+        std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
     read.map_err(|error| format!("cannot be read as a key: {error}"))?;
-    if text.starts_with("age-encryption.org/") || text.starts_with("-----BEGIN AGE") {
-        return Err("a key that is itself encrypted: decrypt it first with age -d".to_owned());
+    if bytes.starts_with(AGE_MAGIC) || bytes.starts_with(b"-----BEGIN AGE") {
+        return Err("is itself encrypted: decrypt the key first with age -d".to_owned());
     }
+    let text = std::str::from_utf8(&bytes).map_err(|_| "cannot be read as a key: no text")?;
     let mut keys = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();

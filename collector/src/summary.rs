@@ -68,11 +68,18 @@ fn next(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let path = &report.finished.path;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if name.ends_with(".age") {
+        return writeln!(
+            out,
+            "Next: copy it away; `casefile-collector verify --identity KEY` says whether it arrived whole, and\n      \
+             `casefile-analyzer diagnose --identity KEY {name}` reads it, where KEY is a recipient's key file."
+        );
+    }
     writeln!(
         out,
         "Next: copy it away; there, `casefile-collector verify` or sha256sum says whether it arrived whole, and\n      \
-         `casefile-analyzer diagnose {}` reads it. `tar tzf {path}` shows what is in it.",
-        path.rsplit('/').next().unwrap_or(path)
+         `casefile-analyzer diagnose {name}` reads it. `tar tzf {path}` shows what is in it."
     )
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn verify(bundle: &Path, public_key: Option<&Path>, identity: &[PathB
     let (report, signature) = match read(Input::new(bundle, keys.as_ref())) {
         Ok(checked) => checked,
         Err(error) => {
-            complain(&error);
+            complain(&format!("{:#}", anyhow::Error::from(error)));
             return NO_OUTPUT;
         }
     };

@@ -4,8 +4,8 @@ use crate::support::{Keep, Scratch, bundle, content, end, header, meta};
 use std::io::Write;
 
 use casefile_bundle::{
-    BundlePath, EntrySpool, Form, Limits, Outcome, WriteError, Writer, list, read_entry, scan,
-    verify,
+    BundlePath, EntrySpool, Form, Keys, Limits, Outcome, WriteError, Writer, list, read_entry,
+    scan, verify,
 };
 
 #[test]
@@ -95,6 +95,40 @@ fn an_entry_beyond_the_memory_bound_goes_through_the_spill_folder_and_leaves_not
     let (summary, read) = content(&path);
     assert_eq!(summary.problems, []);
     assert!(read["noise"] == content_bytes && read["noise-at-once"] == content_bytes);
+}
+
+#[test]
+fn a_locked_spool_keeps_nothing_readable_in_the_spill_folder() {
+    let begins = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x0c\0CF";
+    let content_bytes = noise(12 << 20);
+    for keys in [Some(Keys::of_this_run()), None] {
+        let scratch = Scratch::new();
+        let locked = keys.is_some();
+        let mut spool = EntrySpool::locked(scratch.dir.path(), keys);
+        spool.write_all(&content_bytes).unwrap();
+        let readable = spilled(scratch.dir.path())
+            .iter()
+            .any(|bytes| bytes.windows(begins.len()).any(|part| part == begins));
+        assert_eq!(readable, !locked);
+        let mut writer = Writer::new(Vec::new(), "t", &header()).unwrap();
+        writer
+            .append(meta("noise"), spool.finish().unwrap())
+            .unwrap();
+        let path = scratch.file(&writer.finish(end()).unwrap());
+        assert!(content(&path).1["noise"] == content_bytes);
+    }
+}
+
+/// The bytes of this process's files in a folder that have no name.
+fn spilled(folder: &std::path::Path) -> Vec<Vec<u8>> {
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let files = open.map(|file| file.path()).filter(|link| {
+        let to = std::fs::read_link(link);
+        to.is_ok_and(|to| to.starts_with(folder) && to != folder)
+    });
+    let files: Vec<Vec<u8>> = files.flat_map(std::fs::read).collect();
+    assert!(!files.is_empty(), "nothing was spilled");
+    files
 }
 
 #[test]

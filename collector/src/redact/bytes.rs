@@ -61,6 +61,14 @@ pub(super) fn kind(head: &[u8]) -> Kind {
     if head.starts_with(&[0xfe, 0xff]) && head.contains(&0) {
         return Kind::Utf16(false);
     }
+    // ASCII in UTF-16 without its mark: every second byte is 0.
+    let pairs = head.chunks_exact(2);
+    if head.len() >= 8 && pairs.clone().all(|pair| pair[0] != 0 && pair[1] == 0) {
+        return Kind::Utf16(true);
+    }
+    if head.len() >= 8 && pairs.clone().all(|pair| pair[0] == 0 && pair[1] != 0) {
+        return Kind::Utf16(false);
+    }
     let controls = head
         .iter()
         .filter(|b| (**b < 32 && !matches!(**b, b'\n' | b'\r' | b'\t' | 0x1b | 0x0c)) || **b == 127)

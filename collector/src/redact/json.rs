@@ -435,6 +435,7 @@ mod tests {
             cleaned(r#"{"kind":"PodList","items":["#),
             r#"{"kind":"PodList","items":["#
         );
-        assert!(clean("{\"a\":\"b", 0, &mut Marker::new(Key::fixed())).is_none());
+        let cut = "{\"password\":\"b";
+        assert!(clean(cut, 0, &mut Marker::new(Key::fixed())).is_none());
     }
 }

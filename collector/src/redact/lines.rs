@@ -176,7 +176,7 @@ impl Lines {
         match open {
             Open::Items(above, class) => self.below(text, above, class, lines),
             Open::Word(class) => {
-                let start = text.len() - text.trim_start().len();
+                let start = text.len() - text.trim_start().trim_start_matches(": ").len();
                 let length = word(&text[start..]);
                 let value = &text[start..start + length];
                 let bare = value.trim_matches(['"', '\'']);
@@ -287,6 +287,23 @@ impl Lines {
 
     /// A line that begins anew; none while a private key is open.
     fn fresh(&mut self, text: &str) -> Option<String> {
+        if text.contains('\u{1b}') && self.content == Content::Text {
+            return self.coloured(text);
+        }
+        self.bare(text)
+    }
+
+    /// A line with a terminal's colours: they stay where nothing is secret, and go where they would stand between a
+    /// name and its value.
+    fn coloured(&mut self, text: &str) -> Option<String> {
+        let plain = without_colours(text);
+        match self.bare(&plain) {
+            Some(cleaned) if cleaned == plain => self.bare(text),
+            other => other,
+        }
+    }
+
+    fn bare(&mut self, text: &str) -> Option<String> {
         let force = self.named.take();
         if let Some(cleaned) = self.json(text) {
             return Some(cleaned);
@@ -296,7 +313,8 @@ impl Lines {
             self.pem = pem;
             return None;
         }
-        self.named = yaml_name(&text);
+        // A comment between a name and its value changes nothing.
+        self.named = yaml_name(&text).or(force.filter(|_| text.trim_start().starts_with('#')));
         let text = self.list_item(text);
         let hints = scan::hints(text.as_bytes());
         let mut open = None;
@@ -327,6 +345,8 @@ impl Lines {
         found
             .or_else(|| continued_flag(text))
             .or_else(|| element(text))
+            .or_else(|| explicit_key(text))
+            .or_else(|| putty_key(text))
     }
 
     /// A line that is JSON, or ends in JSON behind a log's own prefix.
@@ -390,6 +410,23 @@ impl Lines {
     }
 }
 
+/// A text without the sequences `ESC [ ... letter`.
+fn without_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[") {
+        out.push_str(&rest[..at]);
+        let behind = &rest[at + 2..];
+        let end = behind.find(|c: char| !(c.is_ascii_digit() || c == ';' || c == '?'));
+        rest = end.map_or("", |end| {
+            let letter = behind[end..].chars().next().map_or(0, char::len_utf8);
+            &behind[end + letter..]
+        });
+    }
+    out.push_str(rest);
+    out
+}
+
 /// The class of `- name: DB_PASSWORD`, whose value stands in the next line.
 fn yaml_name(text: &str) -> Option<KeyClass> {
     let text = text.trim_start().trim_start_matches("- ").trim_start();
@@ -404,6 +441,18 @@ fn continued_flag(text: &str) -> Option<Open> {
     let before = text.trim_end().strip_suffix('\\')?.trim_end();
     let flag = before.rsplit(' ').next()?.strip_prefix("--")?;
     words::classify(flag).map(|class| Open::Word(class.name))
+}
+
+/// `? password`, whose value stands behind the colon of the next line.
+fn explicit_key(text: &str) -> Option<Open> {
+    let name = text.trim().strip_prefix("? ")?;
+    words::classify(name.trim_matches(['"', '\''])).map(|class| Open::Word(class.name))
+}
+
+/// The part of a PuTTY key that is private, up to its checksum.
+fn putty_key(text: &str) -> Option<Open> {
+    text.starts_with("Private-Lines:")
+        .then_some(Open::Until("Private-MAC", "private-key"))
 }
 
 /// `<password>`, whose value stands in the next lines.

@@ -19,7 +19,8 @@ pub(crate) struct Cleaned {
 }
 
 static PAIR: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?<k>[A-Za-z0-9_][A-Za-z0-9_.-]*)\\*["']?[ \t]*(?:=>|:=|[:=])[ \t]*"#).ok()
+    Regex::new(r#"(?<k>[A-Za-z0-9_][A-Za-z0-9_.-]*)\\*["']?[ \t]*(?:=>|:=|[:=]|%3[DdAa])[ \t]*"#)
+        .ok()
 });
 static FLAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(

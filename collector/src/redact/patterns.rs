@@ -29,7 +29,7 @@ pub(crate) fn replace(text: String, hints: Hints, marker: &mut Marker) -> String
 }
 
 fn replace_form(index: usize, form: &Regex, text: &str, marker: &mut Marker) -> String {
-    let spec = &SPECS[index];
+    let spec = SPECS[index];
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     for found in form
@@ -39,7 +39,7 @@ fn replace_form(index: usize, form: &Regex, text: &str, marker: &mut Marker) -> 
         let secret = found.as_str();
         let counts = match spec.check {
             Check::Sure => true,
-            Check::Random => looks_random(secret),
+            Check::Random => looks_random(secret) && !harmless(secret),
             Check::NotHarmless => !harmless(secret),
             Check::Mixed => {
                 secret.bytes().any(|b| b.is_ascii_digit())

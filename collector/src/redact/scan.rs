@@ -280,7 +280,13 @@ fn names_secret(bytes: &[u8], start: usize, end: usize) -> bool {
     }
     let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let (from, name) = around(bytes, start, end, inner);
-    if classified(name) || (from > 0 && bytes[from - 1] == b'\\' && escaped(name)) {
+    let written = match from.checked_sub(1).map(|at| bytes[at]) {
+        Some(b'\\') => escaped(name),
+        Some(b'[') => coloured(name),
+        Some(b'%') => name.get(2..).is_some_and(classified),
+        _ => false,
+    };
+    if written || classified(name) {
         return true;
     }
     // Names of other grammars: `example.com/api/key`, `ns:token`.
@@ -294,6 +300,12 @@ fn names_secret(bytes: &[u8], start: usize, end: usize) -> bool {
 fn escaped(name: &[u8]) -> bool {
     name.get(1..).is_some_and(classified)
         || (name.starts_with(b"u") && name.get(5..).is_some_and(classified))
+}
+
+/// Behind `ESC [` the numbers up to `m` are a colour.
+fn coloured(name: &[u8]) -> bool {
+    let end = name.iter().position(|b| *b == b'm').map_or(0, |at| at + 1);
+    classified(&name[end..])
 }
 
 fn classified(name: &[u8]) -> bool {

@@ -20,7 +20,7 @@ const fn class(name: &'static str, sure: bool) -> Option<KeyClass> {
 }
 
 /// Words that make a `...Key` a secret one; `key` alone names all sorts of harmless things.
-const KEY_QUALIFIERS: [&str; 48] = [
+const KEY_QUALIFIERS: [&str; 49] = [
     "access",
     "account",
     "activation",
@@ -52,6 +52,7 @@ const KEY_QUALIFIERS: [&str; 48] = [
     "ngc",
     "nvidia",
     "openai",
+    "preshared",
     "private",
     "recovery",
     "secret",
@@ -71,8 +72,8 @@ const KEY_QUALIFIERS: [&str; 48] = [
     "write",
 ];
 /// Words that may follow the deciding word without changing what it says.
-const TRAILERS: [&str; 9] = [
-    "b64", "base64", "data", "enc", "env", "hash", "plain", "string", "value",
+const TRAILERS: [&str; 10] = [
+    "b64", "base64", "data", "enc", "env", "hash", "in", "plain", "string", "value",
 ];
 /// Words before `secret` that make it the name of a Secret object.
 const SECRET_OBJECTS: [&str; 8] = [

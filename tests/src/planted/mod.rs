@@ -5,6 +5,7 @@ mod kept;
 mod kinds;
 mod measure;
 mod places;
+mod public;
 mod reveal;
 mod rng;
 
@@ -115,6 +116,7 @@ pub fn secrets(seed: u64) -> Vec<Case> {
         }
     }
     cases.extend(blocks(&mut rng));
+    cases.extend(public::cases(&mut rng));
     cases
 }
 

@@ -61,7 +61,7 @@ const fn prose(id: &'static str, plant: fn(&Planted<'_>) -> Document) -> Place {
     }
 }
 
-fn yaml(text: String) -> Document {
+pub(super) fn yaml(text: String) -> Document {
     Document::new(
         Content::Text,
         "values.yaml",
@@ -70,7 +70,7 @@ fn yaml(text: String) -> Document {
     )
 }
 
-fn toml(text: String) -> Document {
+pub(super) fn toml(text: String) -> Document {
     Document::new(
         Content::Text,
         "config.toml",
@@ -79,15 +79,15 @@ fn toml(text: String) -> Document {
     )
 }
 
-fn plain(text: String) -> Document {
+pub(super) fn plain(text: String) -> Document {
     Document::new(Content::Text, "some.log", Format::Any, text.into_bytes())
 }
 
-fn conf(name: &'static str, text: String) -> Document {
+pub(super) fn conf(name: &'static str, text: String) -> Document {
     Document::new(Content::Text, name, Format::Any, text.into_bytes())
 }
 
-fn line(value: &Value) -> Document {
+pub(super) fn line(value: &Value) -> Document {
     Document::new(
         Content::JsonLines,
         "items.json",
@@ -106,7 +106,7 @@ fn pretty(value: &Value) -> Document {
     )
 }
 
-fn b64(text: impl AsRef<[u8]>) -> String {
+pub(super) fn b64(text: impl AsRef<[u8]>) -> String {
     STANDARD.encode(text)
 }
 
@@ -143,7 +143,7 @@ fn pod(container: Value) -> Value {
         "spec":{"containers":[container],"nodeName":"gpu-1"}})
 }
 
-fn journal(message: Value) -> Document {
+pub(super) fn journal(message: Value) -> Document {
     line(
         &json!({"__REALTIME_TIMESTAMP":"1763634900000000","_PID":"812","_SYSTEMD_UNIT":"app.service","PRIORITY":"6","MESSAGE":message}),
     )

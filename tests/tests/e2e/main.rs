@@ -17,6 +17,7 @@ mod fix_cluster;
 mod fix_real;
 mod handover;
 mod joined;
+mod locked;
 mod machines;
 mod markdown;
 mod nvml;
