@@ -105,16 +105,16 @@ fn with_flag(text: &str, flag: &str, value: Option<&str>) -> String {
             lines.push(edited);
         }
     }
-    if let (false, Some(new)) = (found, new) {
+    if let (false, Some(new)) = (found, new.as_deref()) {
         let assignment = lines.iter_mut().rev().find(|line| line.contains("ARGS="));
         match assignment {
             Some(line) if line.ends_with('"') => {
                 line.pop();
                 let gap = if line.ends_with('"') { "" } else { " " };
-                line.push_str(&format!("{gap}{new}\""));
+                line.extend([gap, new, "\""]);
             }
-            Some(line) => line.push_str(&format!(" {new}")),
-            None => lines.push(new),
+            Some(line) => line.extend([" ", new]),
+            None => lines.push(new.to_owned()),
         }
     }
     lines.join("\n") + "\n"

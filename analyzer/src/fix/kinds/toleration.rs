@@ -68,7 +68,7 @@ impl Toleration {
         let mut taints = BTreeSet::new();
         for node in list["items"].as_array().into_iter().flatten() {
             let has = |resource: &&str| node["status"]["capacity"].get(*resource).is_some();
-            if !asked.iter().all(|resource| has(resource)) {
+            if !asked.iter().all(has) {
                 continue;
             }
             for taint in node["spec"]["taints"].as_array().into_iter().flatten() {

@@ -178,7 +178,7 @@ fn some(names: &[String]) -> String {
     let more = names.len().saturating_sub(SHOWN);
     let mut text = names[..names.len() - more].join(", ");
     if more > 0 {
-        text.push_str(&format!(" and {more} more"));
+        text.extend([" and ", &more.to_string(), " more"]);
     }
     text
 }
