@@ -33,6 +33,15 @@ pub(crate) fn rows() -> Vec<Row> {
         before: "",
         faulty,
     };
+    let mut rows = of_nodes(&row);
+    rows.extend(of_others(&row));
+    rows
+}
+
+type NewRow<'a> =
+    &'a dyn Fn(&'static str, &'static str, &'static str, Option<&'static str>, &'static str) -> Row;
+
+fn of_nodes(row: NewRow<'_>) -> Vec<Row> {
     let untainted =
         "kubectl get node g1 -o jsonpath='{.spec.taints[*].key}' | grep -q nvidia.com/gpu";
     let taints = "scheduling/untolerated-taint#every node that has GPUs";
@@ -69,6 +78,11 @@ pub(crate) fn rows() -> Vec<Row> {
             None,
             "! kubectl get statefulset next -n ml -o jsonpath='{.spec.template.spec.tolerations[*].key}' | grep -q nvidia.com/gpu",
         ),
+    ]
+}
+
+fn of_others(row: NewRow<'_>) -> Vec<Row> {
+    vec![
         row(
             "pod-spec",
             "hami-gpumem-taken",
