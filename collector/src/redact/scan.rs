@@ -240,7 +240,9 @@ impl Search {
             let Some(there) = bytes.get(start..end) else {
                 continue;
             };
-            if there.eq_ignore_ascii_case(word.text)
+            // Most words differ at their ends already.
+            if word.ends_as(there)
+                && there.eq_ignore_ascii_case(word.text)
                 && word.counts(bytes, start, end)
                 && hit(start, end, word.bit)
             {
@@ -256,6 +258,11 @@ fn next(triple: usize, byte: u8) -> usize {
 }
 
 impl Word {
+    fn ends_as(&self, there: &[u8]) -> bool {
+        let last = |text: &[u8]| text.last().map(u8::to_ascii_lowercase);
+        last(there) == last(self.text)
+    }
+
     fn counts(&self, bytes: &[u8], start: usize, end: usize) -> bool {
         if self.bit == 1 << NAME_BIT {
             return names_secret(bytes, start, end);
