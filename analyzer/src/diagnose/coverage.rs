@@ -1,6 +1,8 @@
 //! What could not be seen, and what therefore cannot be said.
 
-use casefile_bundle::ReadProblem;
+use std::path::Path;
+
+use casefile_bundle::{ReadProblem, Summary};
 
 use crate::model::{Considered, Coverage, Place, Problem, Verdict};
 use crate::rules::engine::Assessment;
@@ -58,6 +60,33 @@ pub(super) fn problems(scanned: &Scanned) -> Vec<Problem> {
     problems.sort();
     problems.dedup();
     problems
+}
+
+/// Says of a bundle that a killed run left, or may have left, that nothing searched it for leaks: the collector does
+/// so last, and gives the file its name only then.
+pub(super) fn leak_check(input: &Path, summary: &Summary) -> Option<Problem> {
+    let header = summary.header.as_ref()?;
+    let name = input.file_name().unwrap_or(input.as_os_str());
+    let name = name.to_string_lossy();
+    let text = if input.extension().is_some_and(|end| end == "partial") {
+        format!(
+            "{name} is what a killed run on {} left: its leak check has not run; redaction has, but look through it \
+             before it is handed on",
+            header.node
+        )
+    } else if summary.manifest.is_none() {
+        format!(
+            "{name} has no end: if a killed run left it so, its leak check has not run; look through it before it is \
+             handed on"
+        )
+    } else {
+        return None;
+    };
+    let path = String::new();
+    Some(Problem {
+        place: Place { path, line: None },
+        text,
+    })
 }
 
 fn of_reader(problem: &ReadProblem) -> Problem {

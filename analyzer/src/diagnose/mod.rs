@@ -105,7 +105,9 @@ impl Analyzer {
         let added = derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
-        let analysis = self.conclude(input, &scanned, &assessments, available);
+        let mut analysis = self.conclude(input, &scanned, &assessments, available);
+        let unchecked = coverage::leak_check(input, &scanned.summary);
+        analysis.problems.splice(0..0, unchecked);
         let proposals = standing::proposals(&analysis, &assessments);
         let separate = added.take_out(&mut scanned);
         Ok(Examined {
@@ -142,6 +144,10 @@ impl Analyzer {
         name_nodes(&mut assessments);
         let input = members.first().map_or(Path::new(""), |one| &one.input);
         let mut analysis = self.conclude(input, &scanned, &assessments, available);
+        let unchecked = members
+            .iter()
+            .filter_map(|one| coverage::leak_check(&one.input, &one.summary));
+        analysis.problems.splice(0..0, unchecked);
         together::describe(&mut analysis.input, members);
         Ok(analysis)
     }

@@ -13,7 +13,6 @@ pub use gather::gather;
 pub use map::{MapError, MapFile, reveal};
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
@@ -211,12 +210,7 @@ fn part_of_name(c: char) -> bool {
 /// `host-1a2b3c4d`: a name that is valid wherever the real one is.
 fn pseudonym(key: &Key, class: Class, name: &str) -> String {
     let digest = key.digest(format!("{}:{name}", class.word()).as_bytes());
-    let mut text = format!("{}-", class.prefix());
-    for byte in digest.iter().take(4) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("{}-{}", class.prefix(), casefile_bundle::hex(&digest[..4]))
 }
 
 #[cfg(test)]

@@ -74,6 +74,8 @@ const PROGRAMS: [&str; 33] = [
 ];
 /// Of a name, this much is looked at on each side of the word in it.
 const NAME_REACH: usize = 100;
+/// An object's end is looked for this far on each side of a member.
+const OBJECT_REACH: usize = 2048;
 
 /// What a text may hold, as bits: one for names, one for programs, one for what spans lines, one for each form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,7 +240,9 @@ impl Search {
             let Some(there) = bytes.get(start..end) else {
                 continue;
             };
-            if there.eq_ignore_ascii_case(word.text)
+            // Most words differ at their ends already.
+            if word.ends_as(there)
+                && there.eq_ignore_ascii_case(word.text)
                 && word.counts(bytes, start, end)
                 && hit(start, end, word.bit)
             {
@@ -254,6 +258,11 @@ fn next(triple: usize, byte: u8) -> usize {
 }
 
 impl Word {
+    fn ends_as(&self, there: &[u8]) -> bool {
+        let last = |text: &[u8]| text.last().map(u8::to_ascii_lowercase);
+        last(there) == last(self.text)
+    }
+
     fn counts(&self, bytes: &[u8], start: usize, end: usize) -> bool {
         if self.bit == 1 << NAME_BIT {
             return names_secret(bytes, start, end);
@@ -332,7 +341,8 @@ fn around(bytes: &[u8], start: usize, end: usize, inside: impl Fn(u8) -> bool) -
 
 /// Whether the name around a word has, in JSON, no value of its own and names no other member's.
 fn holds_nothing(json: &[u8], start: usize, end: usize) -> bool {
-    let (from, name) = around(json, start, end, |b| b.is_ascii_alphanumeric());
+    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let (from, name) = around(json, start, end, inner);
     let before = json[..from].strip_suffix(b"\"");
     let behind = json[from + name.len()..].strip_prefix(b"\"");
     let (Some(before), Some(behind)) = (before, behind) else {
@@ -347,12 +357,44 @@ fn holds_nothing(json: &[u8], start: usize, end: usize) -> bool {
         Some(b',' | b'}') => {
             let key = before.strip_suffix(b"\":").unwrap_or_default();
             let key = &key[key.len() - key.iter().rev().take_while(|b| **b != b'"').count()..];
-            !key.is_empty()
-                && !key.eq_ignore_ascii_case(b"name")
-                && !key.eq_ignore_ascii_case(b"key")
+            let names = key.eq_ignore_ascii_case(b"name") || key.eq_ignore_ascii_case(b"key");
+            !key.is_empty() && !(names && may_have_value(before, behind))
         }
         _ => false,
     }
+}
+
+/// Whether the object around a member has another called `value`, or may have. Both ways begin outside strings.
+fn may_have_value(before: &[u8], behind: &[u8]) -> bool {
+    // In front stand the member's own key and colon, which are walked over like all else.
+    let front = has_value(before.iter().rev().copied(), [b'}', b']'], b"eulav");
+    front || has_value(behind.iter().copied(), [b'{', b'['], b"value")
+}
+
+/// Walks out of an object, and says whether a string on the way is `value`, as it is spelt in this direction.
+fn has_value(bytes: impl Iterator<Item = u8>, opens: [u8; 2], value: &[u8; 5]) -> bool {
+    let (mut depth, mut string, mut alike) = (0_usize, false, 0_usize);
+    for byte in bytes.take(OBJECT_REACH) {
+        match byte {
+            b'\\' => return true,
+            b'"' if string => {
+                if depth == 0 && alike == value.len() {
+                    return true;
+                }
+                string = false;
+            }
+            b'"' => (string, alike) = (true, 0),
+            _ if string => {
+                let same = value.get(alike) == Some(&byte.to_ascii_lowercase());
+                alike = if same { alike + 1 } else { usize::MAX / 2 };
+            }
+            _ if opens.contains(&byte) => depth += 1,
+            b'{' | b'}' | b'[' | b']' if depth == 0 => return false,
+            b'{' | b'}' | b'[' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    true
 }
 
 /// What these bytes may hold; one search for everything.
@@ -477,9 +519,16 @@ mod tests {
         assert!(none(
             r#"{"serviceAccountToken":{"path":"token","x":1},"y":2}"#
         ));
+        assert!(none(
+            r#"{"value":1,"a":[{"name":"DB_PASSWORD","valueFrom":{"x":{"name":"db","key":"password"},"value":1}}]}"#
+        ));
         for told in [
             r#"{"token":"x"}"#,
             r#"{"name":"token","value":"x"}"#,
+            r#"{"value":"x","a":{"b":"}"},"name":"DB_PASSWORD"}"#,
+            r#"{"key":"DB_PASSWORD","a":["]"],"Value" : "x"}"#,
+            r#"{"name":"DB_PASSWORD","a":"\"}","value":"x"}"#,
+            r#"{"name":"DB_PASSWORD","#,
             r#"["token","x"]"#,
             r#"{"passwords":["x"]}"#,
             r#"{"a":"{\"token\":{}}"}"#,

@@ -115,6 +115,13 @@ fn a_cut_bundle_is_read_up_to_the_cut_and_the_cut_is_said() {
     assert!(problems(&report).contains("cut"), "{}", problems(&report));
     let listed = run(bins::ANALYZER, &["ls", cut.to_str().unwrap()]);
     assert!(listed.out.contains(NAMESPACES), "{listed:?}");
+    // The collector looks for leaks last, so nobody has looked into what a killed run left.
+    assert!(problems(&report).contains("if a killed run left it so"));
+    let left = folder.path().join("casefile-x.tar.gz.partial");
+    std::fs::rename(&cut, &left).unwrap();
+    let told = problems(&diagnose(&left));
+    assert!(told.contains("its leak check has not run"), "{told}");
+    assert!(!problems(&diagnose(&whole)).contains("is what a killed run"));
 }
 
 #[test]

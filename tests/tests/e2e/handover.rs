@@ -144,6 +144,44 @@ fn names_of_the_site_are_nowhere_in_the_bundle_and_the_map_leads_back() {
 }
 
 #[test]
+fn a_report_on_pseudonyms_reads_as_the_sites_own_after_reveal() {
+    let disk = Disk::new();
+    plant(
+        &disk.path("root"),
+        "/etc/resolv.conf",
+        "nameserver fd12:3456:789a::53\nnameserver 10.20.30.2\nsearch lab.example\n",
+    );
+    let (_, bundle) = disk.collect(&["--anonymize", "hosts,ips,macs,users"]);
+    let map = disk.path("bundle.map.json").display().to_string();
+    let out = disk.path("out").display().to_string();
+    let bundle = bundle.display().to_string();
+    let written = run(
+        bins::ANALYZER,
+        &["report", &bundle, "-o", &out, "--format", "md,html"],
+    );
+    assert_eq!(written.code, 0, "{written:?}");
+    let text = std::fs::read_to_string(&map).unwrap();
+    let pairs: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let pairs = pairs["pseudonyms"].as_object().unwrap();
+    let node = pairs
+        .iter()
+        .find(|(_, entry)| entry["real"] == "berlin-gpu-7");
+    let pseudonym = node.unwrap().0;
+    for name in ["report.md", "report.html"] {
+        let path = disk.path("out").join(name).display().to_string();
+        let report = std::fs::read_to_string(&path).unwrap();
+        assert!(report.contains(pseudonym) && !report.contains("berlin-gpu-7"));
+        let back = run(bins::COLLECTOR, &["reveal", "--map", &map, &path]);
+        assert_eq!(back.code, 0, "{back:?}");
+        // Each place that showed the pseudonym shows the name.
+        assert!(!back.out.contains(pseudonym));
+        assert!(
+            back.out.matches("berlin-gpu-7").count() >= report.matches(pseudonym.as_str()).count()
+        );
+    }
+}
+
+#[test]
 fn a_diagnosis_is_the_same_with_pseudonyms() {
     let disk = Disk::new();
     let causes = |bundle: &Path| -> Vec<(String, String)> {
