@@ -204,10 +204,8 @@ fn configuration(one: &Comparison) -> Vec<Block> {
 fn file(change: &ConfigChange) -> Block {
     let mut content = change.lines.join("\n");
     if change.more > 0 {
-        content.push_str(&format!(
-            "\n… {}",
-            count_in_words(change.more as u64, "more line")
-        ));
+        content.push_str("\n… ");
+        content.push_str(&count_in_words(change.more as u64, "more line"));
     }
     Block::File {
         name: change.path.clone(),
