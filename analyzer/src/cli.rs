@@ -192,12 +192,16 @@ pub struct FixArgs {
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// Bundles in the order of time; each is compared with the one before it.
+    /// Bundles in the order of time; each is compared with the one before it. A page compares the last with the
+    /// first, and tells the history of all.
     #[arg(required = true, num_args = 2.., value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Output.
-    #[arg(long, default_value = "text")]
-    pub format: DiffFormat,
+    /// Folder to write comparison.md, .html, .jira and .json to; made if it does not exist.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Formats; `text` if they are printed, `md,html,json` if they are written to a folder.
+    #[arg(long, value_delimiter = ',')]
+    pub format: Vec<DiffFormat>,
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
@@ -207,13 +211,17 @@ pub struct DiffArgs {
 }
 
 /// A format of `diff`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum DiffFormat {
-    /// For a person.
+    /// For a person at a terminal; printed also where files are written.
     Text,
-    /// For the ticket.
+    /// Markdown, for the ticket.
     Md,
-    /// For a program: one document a pair.
+    /// One HTML file.
+    Html,
+    /// Wiki markup for Jira and Confluence.
+    Jira,
+    /// For a program: one document a pair; in a folder, one of the first and the last.
     Json,
 }
 

@@ -7,9 +7,8 @@ use anyhow::{Context, bail};
 use casefile_bundle::{Input, KeyError, Keys, Limits, OpenError};
 
 use crate::cli::{
-    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, DiffArgs, DiffFormat, FixArgs, KeyArgs,
-    LsArgs, ReportArgs, ReportFormat, RuleArgs, RulesArgs, RulesCommand, TemplateArgs,
-    TemplateCommand,
+    CatArgs, Cli, Command, DiagnoseArgs, DiagnoseFormat, DiffArgs, FixArgs, KeyArgs, LsArgs,
+    ReportArgs, ReportFormat, RuleArgs, RulesArgs, RulesCommand, TemplateArgs, TemplateCommand,
 };
 use crate::compare;
 use crate::diagnose::{AnalyzeError, Analyzer};
@@ -277,30 +276,14 @@ fn fix_command(
 }
 
 fn diff(args: &DiffArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
+    compare::command::check(args)?;
     let (analyzer, exit) = analyzer(&args.rules, &args.keys, errors)?;
     let inputs: Vec<PathBuf> = args
         .inputs
         .iter()
         .map(|input| unpacked_inside(input).unwrap_or_else(|| input.clone()))
         .collect();
-    let mut all = Vec::new();
-    for pair in inputs.windows(2) {
-        let one = compare::compare(&analyzer, &pair[0], &pair[1])?;
-        match args.format {
-            DiffFormat::Text => write!(out, "{}", compare::text(&one))?,
-            DiffFormat::Md => write!(out, "{}", compare::markdown(&one))?,
-            DiffFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&one)?)?,
-        }
-        all.push(one);
-    }
-    let history = compare::history(&all);
-    match args.format {
-        DiffFormat::Text => write!(out, "{history}")?,
-        DiffFormat::Md if !history.is_empty() => {
-            write!(out, "\n{}", report::escape::md_fence(&history, "text", 0))?;
-        }
-        DiffFormat::Md | DiffFormat::Json => {}
-    }
+    compare::command::run(&analyzer, args, &inputs, out)?;
     Ok(exit)
 }
 

@@ -31,7 +31,8 @@ pub fn history(all: &[Comparison]) -> String {
     text
 }
 
-fn names(all: &[Comparison]) -> Vec<String> {
+/// The bundles by name and time.
+pub(super) fn names(all: &[Comparison]) -> Vec<String> {
     let first = all.first().map(|one| &one.before);
     let inputs = first.into_iter().chain(all.iter().map(|one| &one.after));
     inputs
@@ -47,7 +48,7 @@ fn names(all: &[Comparison]) -> Vec<String> {
 }
 
 /// What became of each cause, by the number of the bundle in which that was seen.
-fn causes(all: &[Comparison]) -> BTreeMap<&str, Vec<String>> {
+pub(super) fn causes(all: &[Comparison]) -> BTreeMap<&str, Vec<String>> {
     let mut stories: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (number, one) in (2..).zip(all) {
         for change in &one.causes {

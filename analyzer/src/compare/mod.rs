@@ -4,8 +4,10 @@
 //! states, configuration entry by entry. What the second bundle cannot see is said, never called gone.
 
 mod causes;
+pub(crate) mod command;
 mod config;
 mod history;
+mod page;
 mod render;
 mod site;
 
@@ -17,7 +19,8 @@ use serde::Serialize;
 pub use causes::{CauseChange, Fate};
 pub use config::ConfigChange;
 pub use history::history;
-pub use render::{markdown, text};
+pub use page::page;
+pub use render::text;
 
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::fix::captured::Captured;

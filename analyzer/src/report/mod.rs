@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::model::Analysis;
 
 pub mod blocks;
+pub(crate) mod document;
 mod engine;
 pub(crate) mod escape;
 mod escape_jira;
@@ -28,7 +29,7 @@ pub mod svg;
 #[cfg(test)]
 mod tests;
 mod text;
-mod words;
+pub(crate) mod words;
 mod write;
 
 use blocks::{Block, Rich, Tone};
@@ -38,7 +39,12 @@ use sections::first_screen::{self, StatusRow};
 use sections::{Limits, SECTIONS, SectionCtx};
 
 pub use own::Theme;
-pub use write::{Format, UnknownFormat, WriteError, check_output_dir, write_reports};
+pub use write::{
+    Format, UnknownFormat, WriteError, check_output_dir, write_rendered, write_reports,
+};
+
+/// What made the report.
+const TOOL: &str = concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION"));
 
 /// Why a report could not be rendered.
 #[derive(Debug, thiserror::Error)]
@@ -104,6 +110,7 @@ pub struct Options {
 /// What templates see; [`own::VARIABLES`] documents it.
 #[derive(Serialize)]
 struct Page<'a> {
+    kicker: &'static str,
     title: String,
     input: &'a str,
     reference_time: String,
@@ -250,6 +257,7 @@ fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
         });
     }
     Page {
+        kicker: "Incident report",
         title: words::title(analysis),
         input: &analysis.input.name,
         reference_time: analysis.reference_time.map(words::time).unwrap_or_default(),
@@ -266,7 +274,7 @@ fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
             .collect(),
         gpu: GpuView::new(analysis, &ctx),
         report: serde_json::Value::Null,
-        tool: concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION")),
+        tool: TOOL,
     }
 }
 

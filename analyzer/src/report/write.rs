@@ -135,6 +135,17 @@ pub fn write_reports(
         let text = super::render(analysis, format, options)?;
         rendered.push((dir.join(format!("{basename}.{}", format.extension())), text));
     }
+    write_rendered(dir, rendered)
+}
+
+/// Writes what is rendered already into `dir`: all under temporary names first, then renamed.
+///
+/// # Errors
+/// [`WriteError`], naming the folder or file.
+pub fn write_rendered(
+    dir: &Path,
+    rendered: Vec<(PathBuf, String)>,
+) -> Result<Vec<PathBuf>, WriteError> {
     check_output_dir(dir)?;
     let mut pending = Vec::new();
     for (path, text) in &rendered {

@@ -94,12 +94,103 @@ fn the_message_that_it_is_over_is_written_only_where_it_is() {
         assert_eq!(ended.code, 0, "{ended:?}");
         ended.out
     };
-    assert!(text("ufw-blocks-dns", "fixed").contains("RESOLVED: ufw drops the traffic of pods"));
+    let over = text("ufw-blocks-dns", "fixed");
+    assert!(over.contains("\nRESOLVED 2026-"), "{over}");
+    assert!(
+        over.contains("\nIssue: ufw drops the traffic of pods"),
+        "{over}"
+    );
     let half = text("toolkit-wrong-containerd", "ufw-blocks-dns");
     assert!(
-        half.contains("Not to be sent yet") && !half.contains("RESOLVED:"),
+        half.contains("Not to be sent yet") && !half.contains("RESOLVED"),
         "{half}"
     );
+}
+
+/// `diff INPUT... -o FOLDER`, and one of the files that it wrote.
+fn pages(inputs: &[PathBuf], folder: &std::path::Path) -> impl Fn(&str) -> String + use<> {
+    let mut arguments: Vec<&str> = vec!["diff", "-o", folder.to_str().unwrap()];
+    arguments.extend(inputs.iter().map(|input| input.to_str().unwrap()));
+    let ended = run(bins::ANALYZER, &arguments);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let folder = folder.to_owned();
+    move |name| std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[test]
+fn the_page_of_the_whole_incident_confirms_its_end_with_every_cause_that_it_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = ["toolkit-wrong-containerd", "ufw-blocks-dns", "fixed"].map(sample);
+    let page = pages(&inputs, folder.path());
+    let markdown = page("comparison.md");
+    let message = markdown.split("\nRESOLVED ").nth(1).unwrap();
+    let issue = message
+        .lines()
+        .find(|line| line.starts_with("Issue: "))
+        .unwrap();
+    for title in ["GPU pods cannot start", "ufw drops the traffic of pods"] {
+        assert!(issue.contains(title), "{title}: {markdown}");
+    }
+    assert!(
+        markdown.contains("seen in 1, still in 2, gone in 3"),
+        "{markdown}"
+    );
+    let html = page("comparison.html");
+    assert!(
+        html.contains("Content-Security-Policy") && html.contains("default-src 'none'"),
+        "{html}"
+    );
+    assert!(
+        html.contains("<h2 id=\"resolution-confirmation\">Resolution Confirmation</h2>"),
+        "{html}"
+    );
+    let json: Value = serde_json::from_str(&page("comparison.json")).unwrap();
+    assert_eq!(json["outcome"], "resolved");
+}
+
+#[test]
+fn what_a_hostile_bundle_says_stays_text_on_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let after = folder.path().join("a<img src=x onerror=alert(1)>");
+    let copied = std::process::Command::new("cp")
+        .arg("-r")
+        .arg(sample("fixed"))
+        .arg(&after)
+        .status();
+    assert!(copied.unwrap().success());
+    let rules = after.join("nodes/192-18-132-31/rootfs/etc/ufw/user.rules");
+    let mut text = std::fs::read_to_string(&rules).unwrap();
+    text.insert_str(
+        0,
+        "# </code></pre><script>alert(1)</script>\n# ````\n# [here](javascript:alert(1)) <b>\n",
+    );
+    std::fs::write(&rules, text).unwrap();
+    let page = pages(
+        &[sample("ufw-blocks-dns"), after],
+        &folder.path().join("out"),
+    );
+    let html = page("comparison.html");
+    assert!(
+        html.contains("&lt;script&gt;alert(1)"),
+        "the line is not shown"
+    );
+    for alive in ["<script", "<img src", "<b>"] {
+        assert!(!html.contains(alive), "{alive} is alive");
+    }
+    let markdown = page("comparison.md");
+    let mut tags = Vec::new();
+    for event in pulldown_cmark::Parser::new_ext(&markdown, pulldown_cmark::Options::all()) {
+        match event {
+            pulldown_cmark::Event::Html(text) | pulldown_cmark::Event::InlineHtml(text) => {
+                tags.push(text.to_string());
+            }
+            pulldown_cmark::Event::Start(pulldown_cmark::Tag::Link { dest_url, .. }) => {
+                tags.push(dest_url.to_string());
+            }
+            _ => {}
+        }
+    }
+    assert!(tags.is_empty(), "{tags:?}");
 }
 
 #[test]

@@ -11,11 +11,11 @@ const TOOLKIT: &str = "toolkit-configures-wrong-containerd";
 const UFW: &str = "ufw-blocks-pod-traffic";
 const SNAP: &str = "/var/lib/k8s-containerd/k8s-containerd";
 
-fn sample(name: &str) -> PathBuf {
+pub(crate) fn sample(name: &str) -> PathBuf {
     bins::checkout().join("samples").join(name).join("bundle")
 }
 
-fn fix(input: &Path, output: &Path, more: &[&str]) -> Ended {
+pub(crate) fn fix(input: &Path, output: &Path, more: &[&str]) -> Ended {
     let mut arguments = vec![
         "fix",
         input.to_str().unwrap(),
@@ -341,88 +341,6 @@ fn what_a_hostile_bundle_says_stays_a_word_in_the_script() {
         "{said}"
     );
     assert!(!mark.exists(), "a text of the bundle was run: {said}");
-}
-
-/// Samples whose fix can be replayed, one or more for each family that has such a fix.
-const REPLAYED: &[(&str, &str, &[&str])] = &[
-    ("runtime", "toolkit-wrong-containerd", &[]),
-    ("runtime", "drop-in-without-runc", &[]),
-    ("runtime", "kubelet-bound-to-containerd", &[]),
-    ("runtime", "rke2-chart-without-class", &[]),
-    ("image", "registry-mirrors-conflict", &[]),
-    ("network", "ufw-blocks-dns", &[]),
-    ("network", "ip-forward-off", &[]),
-    ("dns", "dns-loop", &[]),
-    ("hami", "hami-gpumem-taken", &[]),
-    // One GPU of the node is taken: the next cause in line, and said.
-    ("scheduling", "request-exceeds-node", &["gpu-all-allocated"]),
-    ("storage", "volume-of-lost-node", &[]),
-    ("workload", "nccl-shared-memory", &[]),
-];
-
-#[test]
-fn the_fix_of_each_sample_that_can_be_replayed_removes_its_cause_and_brings_nothing_unsaid() {
-    for (family, name, next) in REPLAYED {
-        let folder = tempfile::tempdir().unwrap();
-        let said = fix(&sample(name), folder.path(), &[]);
-        assert_eq!(said.code, 0, "{family}/{name}: {said:?}");
-        assert!(said.out.starts_with("gone: "), "{family}/{name}: {said:?}");
-        let new: Vec<&str> = said
-            .out
-            .lines()
-            .filter(|line| line.contains("new after it: "))
-            .collect();
-        assert_eq!(new.len(), next.len(), "{family}/{name}: {said:?}");
-        for cause in *next {
-            assert!(
-                new.iter().any(|line| line.contains(cause)),
-                "{name}: {new:?}"
-            );
-        }
-        let causes: Vec<PathBuf> = std::fs::read_dir(folder.path())
-            .unwrap()
-            .map(|one| one.unwrap().path())
-            .filter(|path| path.is_dir())
-            .collect();
-        assert!(!causes.is_empty(), "{name}");
-        for cause in causes {
-            reads_well(&cause);
-        }
-    }
-}
-
-/// A folder that somebody follows at night: a page with all parts, and a script that a shell accepts.
-fn reads_well(folder: &Path) {
-    let page = std::fs::read_to_string(folder.join("README.md")).unwrap();
-    for part in [
-        "## What the replay shows",
-        "## Steps",
-        "## Verify",
-        "## Files",
-        "- Interrupts: ",
-        "- Roll back: ",
-    ] {
-        assert!(page.contains(part), "{}: no {part}", folder.display());
-    }
-    let script = folder.join("apply.sh");
-    let accepted = Command::new("bash")
-        .arg("-n")
-        .arg(&script)
-        .status()
-        .unwrap();
-    assert!(accepted.success(), "{}", script.display());
-    // Where it is installed.
-    if let Ok(checked) = Command::new("shellcheck")
-        .args(["-S", "error"])
-        .arg(&script)
-        .output()
-    {
-        assert!(
-            checked.status.success(),
-            "{}",
-            String::from_utf8_lossy(&checked.stdout)
-        );
-    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //!
 //! `apply.sh` runs in namespaces of its own, with /etc and /var/lib overlaid, so nothing of the machine changes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -30,6 +32,64 @@ pub(crate) struct Row {
 }
 
 const ROWS: &[Row] = &[
+    Row {
+        kind: "ufw-route",
+        program: "ufw, with a pod's packet",
+        state: "ufw-blocks-dns",
+        cause: "ufw-blocks-pod-traffic",
+        proposal: None,
+        before: "place; raise_ufw",
+        faulty: "query_dropped",
+    },
+    Row {
+        kind: "ufw-route (wrong interface)",
+        program: "ufw, with a pod's packet",
+        state: "ufw-blocks-dns",
+        cause: "ufw-blocks-pod-traffic",
+        proposal: Some(
+            "changes:\n- ufw-route:\n    node: 192-18-132-31\n    rules: ['allow in on cali+ out on eno1']\n",
+        ),
+        before: "place; raise_ufw",
+        faulty: "query_dropped",
+    },
+    Row {
+        kind: "containerd-runtime",
+        program: "containerd config dump",
+        state: "runtime/nvidia-runtime-not-configured#the collected configuration",
+        cause: "nvidia-runtime-not-configured",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd_has 'runtimes.nvidia\\]'",
+    },
+    Row {
+        kind: "containerd-import",
+        program: "containerd config dump",
+        state: "runtime/containerd-dropin-not-imported#the toolkit was told",
+        cause: "containerd-dropin-not-imported",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd_has 'runtimes.nvidia\\]'",
+    },
+    Row {
+        kind: "host-file",
+        program: "containerd",
+        state: "runtime/containerd-cri-plugin-disabled#as captured",
+        cause: "containerd-cri-plugin-disabled",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd_says 'Start cri plugin'",
+    },
+    Row {
+        kind: "host-file (version 2's name in a version 1 file)",
+        program: "containerd",
+        state: "runtime/containerd-cri-plugin-disabled#as captured",
+        cause: "containerd-cri-plugin-disabled",
+        proposal: Some(
+            "changes:\n- host-file:\n    node: n1\n    path: /etc/containerd/config.toml\n    merge_toml: 'disabled_plugins = [\"io.containerd.grpc.v1.cri\"]'\n",
+        ),
+        before: "place",
+        faulty: "! containerd_says 'Start cri plugin'",
+    },
     Row {
         kind: "sysctl",
         program: "the kernel, in a network namespace",
@@ -73,7 +133,7 @@ const ROWS: &[Row] = &[
         cause: "containerd-registry-config-conflict",
         proposal: None,
         before: "place",
-        faulty: "timeout 6 containerd --root /mnt/root --state /mnt/state -a /mnt/c.sock -c /etc/containerd/config.toml 2>&1 | grep -q 'cannot be set when'",
+        faulty: "containerd_says 'cannot be set when'",
     },
     Row {
         kind: "docker-daemon",
@@ -136,6 +196,7 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
         "\n| kind | program | what-if | real | agree | taken back |\n|---|---|---|---|---|---|\n",
     );
     let mut wrong = Vec::new();
+    let machine = settings();
     let cluster = fix_cluster::rows();
     for (row, on_cluster) in ROWS
         .iter()
@@ -165,13 +226,65 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
             wrong.push(row.kind);
         }
     }
+    table.push_str(&helm());
     print(&table);
+    assert_eq!(machine, settings(), "a setting of the machine was changed");
     assert!(wrong.is_empty(), "{wrong:?}{table}");
 }
 
 fn print(text: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// The machine's kernel settings, as far as nobody else changes them meanwhile.
+fn settings() -> BTreeMap<PathBuf, String> {
+    let folders = [
+        "vm",
+        "kernel",
+        "fs",
+        "fs/inotify",
+        "net/ipv4",
+        "net/ipv4/conf/all",
+    ];
+    // The kernel moves these by itself.
+    let restless = ["ns_last_pid", "tainted", "perf_event_max_sample_rate"];
+    let files = folders.iter().filter_map(|folder| {
+        let folder = Path::new("/proc/sys").join(folder);
+        std::fs::read_dir(folder).ok()
+    });
+    let paths = files.flatten().map(|file| file.unwrap().path());
+    let set = paths.filter(|path| {
+        let mode = |data: std::fs::Metadata| data.permissions().mode();
+        path.is_file()
+            && path.metadata().is_ok_and(|data| mode(data) & 0o200 != 0)
+            && !restless.iter().any(|name| path.ends_with(name))
+    });
+    let read = set.filter_map(|path| {
+        let text = std::fs::read_to_string(&path).ok()?;
+        Some((path, text))
+    });
+    read.collect()
+}
+
+/// Helm merges values and rolls back in a cluster that keeps releases; no such one runs in the tests.
+fn helm() -> String {
+    let state = "toolkit-wrong-containerd";
+    let row = Row {
+        kind: "helm-values",
+        program: "helm",
+        state,
+        cause: "toolkit-configures-wrong-containerd",
+        proposal: None,
+        before: "",
+        faulty: "",
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let said = what_if(&row, &self::state(state, folder.path()), folder.path());
+    assert_eq!(said, "gone");
+    format!(
+        "| helm-values | helm | {said} | not run: no cluster here keeps releases; what the toolkit then writes is tried on a real containerd in fix.rs | not known | not run |\n"
+    )
 }
 
 /// Whether the program of a row is installed.
@@ -181,6 +294,7 @@ fn there(row: &Row) -> bool {
         "iptables",
         "containerd",
         "dockerd",
+        "ufw",
         "systemd-analyze",
         "kubectl",
     ]
@@ -274,47 +388,15 @@ fn on_machine(row: &Row, input: &Path, folder: &Path) -> (String, &'static str) 
         .unwrap()
         .unwrap()
         .file_name();
-    let script = format!(
-        r#"set -e
-        mount --make-rprivate /; mount -t tmpfs t /mnt; mkdir -p /mnt/bin
-        for part in etc var/lib usr/bin; do
-          name=$(echo $part | tr / -); mkdir /mnt/$name-u /mnt/$name-w
-          mount -t overlay o -o lowerdir=/$part,upperdir=/mnt/$name-u,workdir=/mnt/$name-w /$part
-        done
-        # Of the kernel's settings only those of the network belong to this namespace.
-        for part in abi debug dev fs kernel user vm; do
-          [ -d /proc/sys/$part ] || continue
-          mount --bind /proc/sys/$part /proc/sys/$part; mount -o remount,bind,ro /proc/sys/$part
-        done
-        if sysctl -qw vm.swappiness=$(cat /proc/sys/vm/swappiness) 2>/dev/null; then echo 'the machine is not shielded' >&2; exit 5; fi
-        hostname {node}; export PATH=/mnt/bin:/usr/sbin:/usr/bin:/sbin:/bin
-        # No systemd runs as the first process here.
-        printf '#!/bin/sh\nexit 0\n' > /mnt/bin/systemctl; chmod +x /mnt/bin/systemctl
-        [ -e /usr/bin/kubelet ] || cp /bin/true /usr/bin/kubelet
-        place() {{ rm -rf /etc/containerd /etc/docker; for part in etc var; do [ ! -d "$STATE/nodes/{node}/rootfs/$part" ] || cp -R "$STATE/nodes/{node}/rootfs/$part/." /$part/; done; }}
-        # Older daemons have no --validate; each reads its file before it does anything else.
-        docker_refuses() {{ timeout 4 dockerd --config-file /etc/docker/daemon.json --data-root /mnt/data --exec-root /mnt/exec --pidfile /mnt/pid -H unix:///mnt/d.sock --bridge none --iptables=false 2>&1 | grep -q 'unable to configure the Docker daemon'; }}
-        faulty() {{ {faulty}; }}
-        {before}
-        faulty || {{ echo 'not the captured state'; exit 3; }}
-        bash {fix}/apply.sh --dry-run >/mnt/dry 2>&1 || {{ cat /mnt/dry >&2; faulty && echo 'still there'; exit 0; }}
-        faulty || {{ echo 'the dry run changed something'; exit 4; }}
-        bash {fix}/apply.sh --yes >&2
-        if faulty; then echo 'still there'; else echo gone; fi
-        yes yes | bash {fix}/apply.sh --back >&2 || true
-        if faulty; then echo 'taken back'; fi"#,
-        node = node.display(),
-        faulty = row.faulty,
-        before = row.before,
-        fix = written(row, folder).display(),
-    );
-    let mut command = Command::new("unshare");
-    command.args([
-        "--mount", "--net", "--uts", "--ipc", "--fork", "bash", "-c", &script,
-    ]);
+    let mut command = Command::new(bins::checkout().join("tests/lab/apart"));
     command
+        .env("NODE", node)
         .env("STATE", input)
-        .env("BACKUP_DIR", folder.join("backup"));
+        .env("FIX", written(row, folder))
+        .env("BINARIES", bins::folder())
+        .env("BACKUP_DIR", folder.join("backup"))
+        .env("BEFORE", row.before)
+        .env("FAULTY", row.faulty);
     let ended: Ended = ended(command.output().unwrap());
     assert_eq!(ended.code, 0, "{}: {ended:?}", row.kind);
     let mut lines = ended

@@ -14,6 +14,7 @@ mod determinism;
 mod diff;
 mod fix;
 mod fix_cluster;
+mod fix_families;
 mod fix_real;
 mod handover;
 mod joined;

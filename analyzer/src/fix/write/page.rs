@@ -42,6 +42,11 @@ pub(super) fn overview(input: &Input, fixes: &[Fix]) -> String {
             }),
         );
     }
+    if fixes.len() > 1 {
+        page.push_str(
+            "\nEach was tried alone. Start at the top, and collect again before the next: what remains may look different then.\n",
+        );
+    }
     page
 }
 
@@ -91,7 +96,7 @@ fn what_replay_shows(fix: &Fix) -> String {
             "Whether this change helps **cannot be shown** from this bundle."
         }
     };
-    let _ = write!(text, "{sentence}\n\nWhy: {}\n\n", md_text(shown.why()));
+    let _ = write!(text, "{sentence}\n\nWhy: {}\n\n", said(shown.why()));
     let Ok(proof) = &fix.proof else {
         text.push_str("Take the steps below by hand, and collect again after them.\n\n");
         return text;
@@ -124,28 +129,27 @@ fn what_replay_shows(fix: &Fix) -> String {
 
 fn opens(fix: &Fix, proof: &Proof) -> String {
     let mut text = String::new();
-    for one in &proof.opens {
+    // What is handed over is what somebody is about to run: first what that opens.
+    let handed = fix.narrower.as_ref().unwrap_or(proof);
+    for one in &handed.opens {
         let _ = writeln!(text, "- It opens {}.", md_text(one));
     }
-    if let Some(narrower) = &fix.narrower {
-        let titles: Vec<String> = narrower
-            .applied
-            .iter()
-            .map(|one| md_text(&one.title))
-            .collect();
+    if fix.narrower.is_some() {
+        let titles = handed.applied.iter().map(|one| md_text(&one.title));
+        let titles: Vec<String> = titles.collect();
         let _ = write!(
             text,
-            "- The change is wider than needed. A smaller one does as well and is the one handed over here: {}.",
+            "- The change that the runbook names is wider than needed. A smaller one does as well and is the one handed over here: {}.",
             titles.join("; ")
         );
-        let closed: Vec<String> = proof
-            .opens
-            .iter()
-            .filter(|one| !narrower.opens.contains(one))
-            .map(|one| md_text(one))
-            .collect();
+        let closed = proof.opens.iter().filter(|one| !handed.opens.contains(one));
+        let closed: Vec<String> = closed.map(|one| md_text(one)).collect();
         if !closed.is_empty() {
-            let _ = write!(text, " It leaves closed: {}.", closed.join("; "));
+            let _ = write!(
+                text,
+                " The wider one would also open {}.",
+                closed.join("; ")
+            );
         }
         text.push('\n');
     }
@@ -153,6 +157,24 @@ fn opens(fix: &Fix, proof: &Proof) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A sentence whose parts between backticks are code.
+fn said(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) || parts.len() == 1 || text.contains("``") {
+        return md_text(text);
+    }
+    let parts = parts.iter().enumerate();
+    parts
+        .map(|(index, part)| {
+            if index.is_multiple_of(2) {
+                md_text(part)
+            } else {
+                md_code(part, false)
+            }
+        })
+        .collect()
 }
 
 fn causes_of(causes: &[Standing]) -> String {
@@ -173,9 +195,21 @@ fn causes_of(causes: &[Standing]) -> String {
     names.join("; ")
 }
 
+/// A command of the script as somebody types it in the folder of the fix.
+fn here(command: &str) -> String {
+    let typed = command
+        .replace("\"$here/", "\"./")
+        .replace("$backup", "./backup");
+    if typed.contains("> \"./backup/") {
+        format!("mkdir -p ./backup\n{typed}")
+    } else {
+        typed
+    }
+}
+
 fn steps(applied: &[Applied]) -> String {
     let mut text = String::from(
-        "## Steps\n\n`apply.sh` takes them one by one, shows each first, and asks; it runs none that is for people. By hand:\n\n",
+        "## Steps\n\n`apply.sh` takes them one by one, shows each first, and asks; it runs none that is for people. `apply.sh --back` takes back what it did. By hand:\n\n",
     );
     let actions: Vec<&Action> = applied.iter().flat_map(|one| &one.actions).collect();
     for (number, action) in (1..).zip(actions) {
@@ -197,11 +231,6 @@ fn steps(applied: &[Applied]) -> String {
                 md_code(check, false)
             );
         }
-        let here = |command: &str| {
-            command
-                .replace("\"$here/", "\"./")
-                .replace("$backup", "./backup")
-        };
         for (what, command) in [
             (
                 "Look at it first, without changing anything:",

@@ -132,14 +132,24 @@ fn update(analysis: &Analysis) -> Vec<Rich> {
 }
 
 fn confirmation(analysis: &Analysis) -> Vec<Rich> {
-    vec![
-        Rich::from("RESOLVED ").blank("time"),
-        Rich::from("Issue: ").join(issue(analysis)),
-        Rich::from("Solution: ").join(solution(analysis)),
-        Rich::from("Verified by: ")
+    resolved(
+        Rich::new().blank("time"),
+        issue(analysis),
+        solution(analysis),
+        Rich::new()
             .blank("name")
             .text(" with: ")
             .blank("checks that passed"),
+    )
+}
+
+/// The message that an incident is over.
+pub(crate) fn resolved(at: Rich, issue: Rich, solution: Rich, verified_by: Rich) -> Vec<Rich> {
+    vec![
+        Rich::from("RESOLVED ").join(at),
+        Rich::from("Issue: ").join(issue),
+        Rich::from("Solution: ").join(solution),
+        Rich::from("Verified by: ").join(verified_by),
         Rich::from("Please retry what failed. Tell us in ")
             .blank("channel")
             .text(" if anything is still wrong."),

@@ -9,7 +9,7 @@ use super::{escape, words};
 use crate::model::{Analysis, Evidence, Incident, Place};
 
 mod appendix;
-mod communication;
+pub(crate) mod communication;
 mod coverage;
 mod differential;
 mod environment;
