@@ -24,15 +24,6 @@ pub(crate) fn rows() -> Vec<Row> {
         skip("rows of kubectl", "needs kubectl");
         return Vec::new();
     }
-    let row = |kind, state, cause, proposal, faulty| Row {
-        kind,
-        program: PROGRAM,
-        state,
-        cause,
-        proposal,
-        before: "",
-        faulty,
-    };
     let untainted =
         "kubectl get node g1 -o jsonpath='{.spec.taints[*].key}' | grep -q nvidia.com/gpu";
     let taints = "scheduling/untolerated-taint#every node that has GPUs";
@@ -98,6 +89,25 @@ pub(crate) fn rows() -> Vec<Row> {
             "kubectl get volumeattachment csi-1 >/dev/null 2>&1",
         ),
     ]
+}
+
+/// A row without more to do before.
+fn row(
+    kind: &'static str,
+    state: &'static str,
+    cause: &'static str,
+    proposal: Option<&'static str>,
+    faulty: &'static str,
+) -> Row {
+    Row {
+        kind,
+        program: PROGRAM,
+        state,
+        cause,
+        proposal,
+        before: "",
+        faulty,
+    }
 }
 
 /// Runs apply.sh with the real kubectl: whether the fault is gone.
