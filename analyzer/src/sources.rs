@@ -7,6 +7,7 @@ use casefile_bundle::{Outcome, Summary};
 
 use crate::join::Member;
 use crate::model::Coverage;
+use crate::scan::leftovers::Leftovers;
 use crate::scan::pasted::Origins;
 
 /// A source as the analyzer knows it.
@@ -206,6 +207,21 @@ impl Availability {
                     "only what was pasted, such as the piece at {place}"
                 ));
             }
+        }
+        self
+    }
+
+    /// Says of a source that was taken whole by an older bundle and in part by a newer one what that means.
+    pub fn with_leftovers(mut self, leftovers: &Leftovers) -> Self {
+        for row in &mut self.coverage {
+            let Some(said) = leftovers.get(row.source.as_str()) else {
+                continue;
+            };
+            row.outcome = outcome_word(Outcome::Partial).to_owned();
+            row.why = Some(match row.why.take() {
+                Some(why) => format!("{why}; {said}"),
+                None => said.clone(),
+            });
         }
         self
     }

@@ -10,6 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::anonymize::Class;
 use crate::host::Host;
 use crate::options::{Handover, Options};
+use crate::plan::not_wanted;
+use crate::source::Source;
 use crate::sources::SOURCES;
 
 /// Snapshots a Kubernetes GPU node into one bundle, read-only.
@@ -227,8 +229,8 @@ impl CollectArgs {
         if let Some(both) = only.intersection(&skip).next() {
             return fail(format!("{both} is both in --only and in --skip"));
         }
-        if skip.len() == SOURCES.len() {
-            return fail("--skip leaves no source to collect");
+        if self.since.is_zero() {
+            return fail("--since 0 leaves no journal and no log to collect");
         }
         if self.timeout.is_zero() || self.source_timeout.is_some_and(|limit| limit.is_zero()) {
             return fail("a time limit of 0 leaves no time to collect anything");
@@ -260,13 +262,15 @@ impl CollectArgs {
                 self.max_size
             ));
         }
-        check_root(&self.root)?;
+        check_root("--root", &self.root)?;
+        check_names("--namespace", &self.namespace)?;
+        check_names("--node-logs", &self.node_logs)?;
         if let Some(file) = &self.kubeconfig
             && let Err(error) = std::fs::File::open(file)
         {
             return fail(format!("--kubeconfig {}: {error}", file.display()));
         }
-        Ok(Options {
+        let options = Options {
             node: node_name(&self.root),
             root: self.root.clone(),
             since: self.since,
@@ -289,7 +293,9 @@ impl CollectArgs {
             cluster_only: self.cluster_only,
             node_logs: self.node_logs.iter().cloned().collect(),
             command_dir: self.command_dir.clone(),
-        })
+        };
+        check_sources(&options)?;
+        Ok(options)
     }
 }
 
@@ -310,13 +316,40 @@ fn names(flag: &str, given: &[String]) -> Result<BTreeSet<String>, UsageError> {
     Ok(given.iter().cloned().collect())
 }
 
-fn check_root(root: &Path) -> Result<(), UsageError> {
+/// Something must be left to collect: a bundle of nothing is no answer to contradictory options.
+fn check_sources(options: &Options) -> Result<(), UsageError> {
+    let named = |source: &&&Source| options.only.is_empty() || options.only.contains(source.id);
+    let mut why = BTreeSet::new();
+    for source in SOURCES.iter().filter(named) {
+        match not_wanted(source, options) {
+            None => return Ok(()),
+            Some(reason) => why.insert(format!("{} ({reason})", source.id)),
+        };
+    }
+    let why: Vec<String> = why.into_iter().collect();
+    fail(format!("no source is left to collect: {}", why.join(", ")))
+}
+
+/// Names of Kubernetes objects: anything else would silently match nothing.
+fn check_names(flag: &str, given: &[String]) -> Result<(), UsageError> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+    let wrong = |name: &&String| name.is_empty() || !name.chars().all(allowed);
+    match given.iter().find(wrong) {
+        None => Ok(()),
+        Some(name) => fail(format!(
+            "{flag} {name:?}: no name of Kubernetes (small letters, digits, - and .)"
+        )),
+    }
+}
+
+/// A folder that is to be read as a node's root must look like one.
+pub(crate) fn check_root(flag: &str, root: &Path) -> Result<(), UsageError> {
     if !root.is_absolute() && root.components().next().is_none() {
-        return fail("--root needs a folder");
+        return fail(format!("{flag} needs a folder"));
     }
     match std::fs::metadata(root) {
-        Err(error) => fail(format!("--root {}: {error}", root.display())),
-        Ok(meta) if !meta.is_dir() => fail(format!("--root {} is not a folder", root.display())),
+        Err(error) => fail(format!("{flag} {}: {error}", root.display())),
+        Ok(meta) if !meta.is_dir() => fail(format!("{flag} {} is not a folder", root.display())),
         // The machine itself may be as bare as a scratch container; only a named folder can be wrong.
         Ok(_) if root == Path::new("/") => Ok(()),
         Ok(_)
@@ -325,7 +358,7 @@ fn check_root(root: &Path) -> Result<(), UsageError> {
                 .any(|name| root.join(name).is_dir()) =>
         {
             fail(format!(
-                "--root {} holds no system: none of etc, var, usr and run is there (is the disk mounted?)",
+                "{flag} {} holds no system: none of etc, var, usr and run is there (is the disk mounted?)",
                 root.display()
             ))
         }
@@ -427,6 +460,10 @@ mod tests {
             &["--only", "journal", "--skip", "journal"],
             &["--root", "/nonexistent"],
             &["--since", "yesterday"],
+            &["--since", "0"],
+            &["--cluster-only", "--only", "journal"],
+            &["--namespace", ""],
+            &["--namespace", "Team A"],
         ] {
             assert!(resolve(args).is_err(), "{args:?}");
         }

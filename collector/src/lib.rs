@@ -135,6 +135,7 @@ fn complain(what: &dyn std::fmt::Display) {
 /// Makes a folder the root of this process, as `--chroot` asks.
 fn enter(root: Option<&Path>) -> Result<(), String> {
     let Some(root) = root else { return Ok(()) };
+    cli::check_root("--chroot", root).map_err(|error| error.to_string())?;
     let entered = rustix::process::chroot(root).map_err(std::io::Error::from);
     entered
         .and_then(|()| std::env::set_current_dir("/"))

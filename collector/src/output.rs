@@ -3,7 +3,7 @@
 mod deliver;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -163,15 +163,12 @@ impl Output {
             path: path.display().to_string(),
             source,
         };
-        if path.is_dir() {
-            return Err(open(io::Error::from(io::ErrorKind::IsADirectory)));
-        }
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&partial)
-            .map_err(open)?;
+        nothing_there(&path).map_err(open)?;
+        nothing_there(&partial).map_err(|source| OutputError::Open {
+            path: partial.display().to_string(),
+            source,
+        })?;
+        let file = File::create_new(&partial).map_err(open)?;
         if let Some(free) = free_space(&dir).filter(|free| *free < MIN_FREE) {
             let _ = fs::remove_file(&partial);
             return Err(OutputError::NoSpace {
@@ -223,6 +220,19 @@ impl Output {
             Err(error) => Err(deliver::failure(&error, names.as_ref(), secret, &delivery)),
         };
         result.inspect_err(|_| signals.stop.cancel())
+    }
+}
+
+/// Refuses a name that is taken: it may be the bundle of an earlier run, the unfinished one of a run that was killed or
+/// still goes on, or, for root, a device.
+fn nothing_there(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(_) => Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "it is there already, and nothing is overwritten",
+        )),
     }
 }
 

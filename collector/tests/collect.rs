@@ -567,6 +567,28 @@ fn an_output_that_cannot_be_written_is_found_before_anything_runs() {
 }
 
 #[test]
+fn a_name_that_is_taken_is_refused_and_what_is_there_stays() {
+    let desk = Desk::new();
+    let earlier = desk.path("out/earlier.tar.gz");
+    let cut = desk.path("out/cut.tar.gz");
+    let unfinished = desk.path("out/cut.tar.gz.partial");
+    let link = desk.path("out/link");
+    fs::write(&earlier, "earlier").unwrap();
+    fs::write(&unfinished, "unfinished").unwrap();
+    // A device would be replaced by a file as this link would be.
+    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+    for (output, named) in [(&earlier, &earlier), (&cut, &unfinished), (&link, &link)] {
+        let run = desk.on_tree(&["-o", output.to_str().unwrap(), "--only", "host_info"]);
+        assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
+        let said = format!("cannot write {}: it is there already", named.display());
+        assert!(stderr(&run).contains(&said), "{}", stderr(&run));
+    }
+    assert_eq!(fs::read_to_string(&earlier).unwrap(), "earlier");
+    assert_eq!(fs::read_to_string(&unfinished).unwrap(), "unfinished");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink() && !cut.exists());
+}
+
+#[test]
 fn wrong_usage_ends_with_2_and_says_what_would_be_right() {
     let desk = Desk::new();
     for (args, said) in [
@@ -577,6 +599,15 @@ fn wrong_usage_ends_with_2_and_says_what_would_be_right() {
             "longer than --timeout",
         ),
         (&["--root", "/nonexistent"], "--root /nonexistent"),
+        (
+            &["--chroot", desk.path("out").to_str().unwrap()],
+            "holds no system",
+        ),
+        (
+            &["--cluster-only", "--only", "journal"],
+            "no source is left to collect: journal (--cluster-only",
+        ),
+        (&["--namespace", "Team A"], "--namespace \"Team A\""),
         (&["--max-size", "many"], "no size"),
         (&["--frobnicate"], "--frobnicate"),
     ] {

@@ -86,12 +86,15 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn collect(collector: &Path, kubeconfig: &Path, only: &str, folder: &Path) -> Command {
+    let bundle = folder.join("bundle.tar.gz");
+    // The collector overwrites nothing; the first run finds none.
+    let _ = std::fs::remove_file(&bundle);
     let mut command = Command::new(collector);
     command
         .arg("--kubeconfig")
         .arg(kubeconfig)
         .args(["--only", only, "--progress", "none", "-o"])
-        .arg(folder.join("bundle.tar.gz"));
+        .arg(bundle);
     command
 }
 

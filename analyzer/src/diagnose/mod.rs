@@ -139,7 +139,7 @@ impl Analyzer {
         let mut scanned = joined::scan(members, self.keys.as_ref(), &self.patterns, &self.router)
             .map_err(AnalyzeError::Open)?;
         derive::run(&mut scanned);
-        let available = Availability::joined(members);
+        let available = Availability::joined(members).with_leftovers(&scanned.leftovers);
         let mut assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
         name_nodes(&mut assessments);
         let input = members.first().map_or(Path::new(""), |one| &one.input);

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use casefile_bundle::{Input, Keys, Limits, OpenError, Outcome, Summary};
 use serde::Deserialize;
 
+use super::leftovers::{Tally, state_source};
 use super::patterns::Patterns;
 use super::sink::{Out, Sink};
 use super::{Gather, Router, Scanned, node_of};
@@ -72,6 +73,7 @@ pub(crate) fn scan(
     for hit in &mut scanned.hits {
         home(&share.homes, &mut hit.place);
     }
+    scanned.leftovers = share.tally.said(members);
     scanned.homes = share.homes;
     scanned.problems.sort();
     Ok(scanned)
@@ -109,11 +111,11 @@ struct Share<'a> {
     members: &'a [Member],
     router: &'a Router,
     homes: Homes,
-    /// The source of each entry, by bundle.
-    sources: Vec<BTreeMap<&'a str, &'a str>>,
     /// Objects taken from the bundles before this one, and from this one.
     known: BTreeSet<String>,
     new: BTreeSet<String>,
+    /// What the older bundles add.
+    tally: Tally,
 }
 
 impl<'a> Share<'a> {
@@ -122,9 +124,9 @@ impl<'a> Share<'a> {
             members,
             router,
             homes: Homes::new(),
-            sources: members.iter().map(sources).collect(),
             known: BTreeSet::new(),
             new: BTreeSet::new(),
+            tally: Tally::default(),
         }
     }
 
@@ -152,7 +154,8 @@ impl<'a> Share<'a> {
         );
         if list && pieces.iter().all(|piece| piece.kept.is_empty()) {
             for piece in pieces.iter_mut() {
-                self.without_known(piece);
+                let added = self.without_known(piece);
+                self.tally.add(path, index, added);
                 piece.lead_home(&member.node);
             }
             self.homes
@@ -162,6 +165,7 @@ impl<'a> Share<'a> {
         }
         if first {
             self.homes.insert(path.to_owned(), member.node.clone());
+            self.tally.add(path, index, 1);
         }
         first
     }
@@ -169,21 +173,18 @@ impl<'a> Share<'a> {
     /// Whether a newer bundle took everything of this entry's source, so that what it lacks is no more. Logs
     /// and events of what is gone stay: they tell what happened.
     fn is_gone(&self, index: usize, path: &str) -> bool {
-        const STATE: [&str; 2] = ["cluster_objects", "helm_releases"];
-        let Some(source) = self.sources[index]
-            .get(path)
-            .filter(|one| STATE.contains(one))
-        else {
+        let Some(source) = state_source(path) else {
             return false;
         };
         let newer = self.members[..index].iter();
         let mut reports = newer
             .filter_map(|one| one.summary.manifest.as_ref())
             .flat_map(|one| &one.sources);
-        reports.any(|report| report.id == *source && report.outcome == Outcome::Collected)
+        reports.any(|report| report.id == source && report.outcome == Outcome::Collected)
     }
 
-    fn without_known(&mut self, piece: &mut Out) {
+    /// Takes out of a piece what newer bundles said; how many objects are left.
+    fn without_known(&mut self, piece: &mut Out) -> usize {
         let known = &self.known;
         let dropped: BTreeSet<u32> = piece
             .uids
@@ -200,25 +201,16 @@ impl<'a> Share<'a> {
             });
             piece.found.hits.retain(|hit| stays(&hit.place));
         }
-        self.new.extend(
-            std::mem::take(&mut piece.uids)
-                .into_iter()
-                .map(|(_, uid)| uid),
-        );
+        let uids = std::mem::take(&mut piece.uids);
+        let left = uids.len().saturating_sub(dropped.len());
+        self.new.extend(uids.into_iter().map(|(_, uid)| uid));
+        left
     }
 
     /// Ends a bundle: what it held is known to the older ones.
     fn close(&mut self) {
         self.known.append(&mut self.new);
     }
-}
-
-fn sources(member: &Member) -> BTreeMap<&str, &str> {
-    let manifest = member.summary.manifest.iter();
-    let entries = manifest.flat_map(|one| &one.entries);
-    entries
-        .map(|entry| (entry.path.as_str(), entry.source.as_str()))
-        .collect()
 }
 
 /// The uid of an object, if the line is one.

@@ -5,6 +5,7 @@ mod clean;
 mod faults;
 pub mod joined;
 pub mod kube_list;
+pub mod leftovers;
 pub mod lines;
 pub mod literals;
 pub mod pasted;
@@ -51,6 +52,8 @@ pub struct Scanned {
     pub origins: Origins,
     /// In a joined analysis: which node's bundle holds each entry of the cluster.
     pub homes: joined::Homes,
+    /// In a joined analysis: sources of which older bundles tell what the newest does not.
+    pub leftovers: leftovers::Leftovers,
 }
 
 /// Which parser reads which entry.
@@ -334,6 +337,7 @@ impl<'a> Gather<'a> {
             paths: self.paths,
             origins: self.origins,
             homes: joined::Homes::new(),
+            leftovers: leftovers::Leftovers::new(),
         }
     }
 }

@@ -82,6 +82,14 @@ pub enum CredentialError {
     },
 }
 
+impl CredentialError {
+    fn why(&self) -> &str {
+        match self {
+            Self::Field { why, .. } | Self::File { why, .. } => why,
+        }
+    }
+}
+
 /// The places to try, in order. Files that are not there are tried too: it costs nothing.
 pub fn places(named: Option<&Path>) -> Vec<Place> {
     if let Some(path) = named {
@@ -186,10 +194,69 @@ pub async fn connect(place: &Place, config: kube::Config) -> Result<kube::Client
         .map_err(|error| failed(chain(&error)))
 }
 
-/// Checks the file of `--kubeconfig` before anything is collected: it must be readable and complete. Connects to nothing.
+/// Checks the file of `--kubeconfig` before anything is collected: it must be readable and complete, and so must the
+/// files that it names. Connects to nothing and runs no login helper.
 pub async fn check(path: &Path) -> Result<(), CredentialError> {
     let place = Place::Named(path.to_owned());
-    load(&place, Some(path.to_owned())).await.map(drop)
+    let config = load(&place, Some(path.to_owned())).await?;
+    check_user(&place, path, &config)?;
+    let helper = config.auth_info.exec.is_some() || config.auth_info.auth_provider.is_some();
+    let mut anonymous = config.clone();
+    anonymous.auth_info = kube::config::AuthInfo::default();
+    let field = |field: &str| {
+        let (place, field) = (place.to_string(), field.to_owned());
+        move |error: CredentialError| CredentialError::Field {
+            place,
+            field,
+            why: error.why().to_owned(),
+        }
+    };
+    let authority = "clusters[].cluster.certificate-authority(-data)";
+    connect(&place, anonymous).await.map_err(field(authority))?;
+    if !helper {
+        let keys = "users[].user.client-certificate(-data), client-key(-data)";
+        connect(&place, config).await.map_err(field(keys))?;
+    }
+    Ok(())
+}
+
+/// The user of the current context is there, and the files of its credentials can be read.
+fn check_user(place: &Place, path: &Path, config: &kube::Config) -> Result<(), CredentialError> {
+    let wrong = |field: &str, why: String| {
+        Err(CredentialError::Field {
+            place: place.to_string(),
+            field: field.to_owned(),
+            why,
+        })
+    };
+    let whole = read(place, Some(path))?;
+    let current = whole.current_context.as_ref();
+    let contexts = whole.contexts.iter();
+    let user = contexts
+        .filter(|one| Some(&one.name) == current)
+        .find_map(|one| one.context.as_ref()?.user.clone());
+    // The client library would go on without a login, and the server's refusal would say nothing of the reason.
+    if let Some(user) = user.filter(|user| !whole.auth_infos.iter().any(|one| one.name == *user)) {
+        return wrong(
+            "contexts[].context.user",
+            format!("there is no user named {user:?}"),
+        );
+    }
+    let info = &config.auth_info;
+    let files = [
+        ("users[].user.client-certificate", &info.client_certificate),
+        ("users[].user.client-key", &info.client_key),
+        ("users[].user.tokenFile", &info.token_file),
+    ];
+    for (field, file) in files {
+        let Some(file) = file.as_deref() else {
+            continue;
+        };
+        if let Err(error) = std::fs::File::open(file) {
+            return wrong(field, format!("{file}: {error}"));
+        }
+    }
+    Ok(())
 }
 
 /// Names the field, in the words of the file.
@@ -298,6 +365,33 @@ mod tests {
                 .await
                 .starts_with("FILE: not a kubeconfig: ")
         );
+    }
+
+    #[tokio::test]
+    async fn what_the_user_of_a_kubeconfig_lacks_is_named_with_the_field() {
+        let head = format!("{HEAD}clusters: [{{name: c, cluster: {{server: 'https://x'}}}}]\n");
+        let user = |user: &str| format!("{head}users: [{{name: u, user: {{{user}}}}}]\n");
+        assert_eq!(
+            complaint(&head).await,
+            "FILE: contexts[].context.user: there is no user named \"u\""
+        );
+        for (fields, said) in [
+            (
+                "client-certificate: /nonexistent/crt, client-key: /nonexistent/key",
+                "FILE: users[].user.client-certificate: /nonexistent/crt: No such file",
+            ),
+            (
+                "tokenFile: /nonexistent/token",
+                "FILE: users[].user.tokenFile: /nonexistent/token: No such file",
+            ),
+            (
+                "client-certificate-data: YWJj, client-key-data: YWJj",
+                "FILE: users[].user.client-certificate(-data), client-key(-data): ",
+            ),
+        ] {
+            let said_here = complaint(&user(fields)).await;
+            assert!(said_here.starts_with(said), "{said_here}");
+        }
     }
 
     #[tokio::test]

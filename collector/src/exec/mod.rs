@@ -32,6 +32,8 @@ pub const DIRS: [&str; 7] = [
     "/bin",
     "/snap/bin",
 ];
+/// The user and group that own nothing, on every distribution: the kernel's own number for it.
+const NOBODY: u32 = 65_534;
 /// What is kept of standard error.
 const MAX_STDERR: usize = 256 << 10;
 /// Time between asking a process to stop and forcing it, and between forcing it and giving up on it.
@@ -248,7 +250,7 @@ impl Exec {
                 how: "not started",
             });
         }
-        let mut child = command(&path, &call.args)
+        let mut child = command(&path, &call.args, call.spec.as_nobody)
             .spawn()
             .map_err(|source| ExecError::Start {
                 line: line.clone(),
@@ -336,7 +338,7 @@ enum Waited {
     TimedOut,
 }
 
-fn command(path: &Path, args: &[String]) -> Command {
+fn command(path: &Path, args: &[String], as_nobody: bool) -> Command {
     let mut command = Command::new(path);
     command
         .args(args)
@@ -350,6 +352,9 @@ fn command(path: &Path, args: &[String]) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
+    if as_nobody && rustix::process::geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
     command
 }
 

@@ -19,6 +19,17 @@ static QUICK: Spec = Spec {
     args: &["<word>", "fixed"],
     timeout: Duration::from_millis(700),
     max_bytes: 100_000,
+    as_nobody: false,
+};
+
+static NO_RIGHTS: Spec = Spec {
+    id: "no-rights",
+    file: None,
+    program: "casefile-stub",
+    args: &[],
+    timeout: Duration::from_secs(10),
+    max_bytes: 1000,
+    as_nobody: true,
 };
 
 fn call() -> Call {
@@ -41,6 +52,25 @@ async fn output_and_errors_are_kept_apart_in_a_clean_environment() {
     assert_eq!(String::from_utf8(out).unwrap(), "out 1 C\n");
     assert_eq!(ended.stderr, b"err\n");
     assert_eq!(ended.complaint(), "exit code 3: err");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_would_write_with_roots_rights_gets_none() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let script = "id -u; id -G; touch \"$(dirname \"$0\")/written\"";
+    stub(dir.path(), "casefile-stub", script);
+    let exec = Exec::new(true, Some(dir.path()));
+    let (call, cancel) = (Call::new(&NO_RIGHTS), CancellationToken::new());
+    let (ended, out) = exec.output(&call, &cancel, 1000).await.unwrap();
+    let out = String::from_utf8(out).unwrap();
+    if !rustix::process::geteuid().is_root() {
+        let own = rustix::process::geteuid().as_raw().to_string();
+        return assert_eq!(out.lines().next(), Some(own.as_str()));
+    }
+    assert_eq!(out, "65534\n65534\n");
+    assert!(ended.complaint().contains("Permission denied"), "{ended:?}");
+    assert!(!dir.path().join("written").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -358,7 +358,7 @@ fn holds_nothing(json: &[u8], start: usize, end: usize) -> bool {
             let key = before.strip_suffix(b"\":").unwrap_or_default();
             let key = &key[key.len() - key.iter().rev().take_while(|b| **b != b'"').count()..];
             let names = key.eq_ignore_ascii_case(b"name") || key.eq_ignore_ascii_case(b"key");
-            !key.is_empty() && !(names && may_have_value(before, behind))
+            !(key.is_empty() || names && may_have_value(before, behind))
         }
         _ => false,
     }

@@ -24,24 +24,6 @@ pub(crate) fn rows() -> Vec<Row> {
         skip("rows of kubectl", "needs kubectl");
         return Vec::new();
     }
-    let row = |kind, state, cause, proposal, faulty| Row {
-        kind,
-        program: PROGRAM,
-        state,
-        cause,
-        proposal,
-        before: "",
-        faulty,
-    };
-    let mut rows = of_nodes(&row);
-    rows.extend(of_others(&row));
-    rows
-}
-
-type NewRow<'a> =
-    &'a dyn Fn(&'static str, &'static str, &'static str, Option<&'static str>, &'static str) -> Row;
-
-fn of_nodes(row: NewRow<'_>) -> Vec<Row> {
     let untainted =
         "kubectl get node g1 -o jsonpath='{.spec.taints[*].key}' | grep -q nvidia.com/gpu";
     let taints = "scheduling/untolerated-taint#every node that has GPUs";
@@ -78,11 +60,6 @@ fn of_nodes(row: NewRow<'_>) -> Vec<Row> {
             None,
             "! kubectl get statefulset next -n ml -o jsonpath='{.spec.template.spec.tolerations[*].key}' | grep -q nvidia.com/gpu",
         ),
-    ]
-}
-
-fn of_others(row: NewRow<'_>) -> Vec<Row> {
-    vec![
         row(
             "pod-spec",
             "hami-gpumem-taken",
@@ -112,6 +89,25 @@ fn of_others(row: NewRow<'_>) -> Vec<Row> {
             "kubectl get volumeattachment csi-1 >/dev/null 2>&1",
         ),
     ]
+}
+
+/// A row without more to do before.
+fn row(
+    kind: &'static str,
+    state: &'static str,
+    cause: &'static str,
+    proposal: Option<&'static str>,
+    faulty: &'static str,
+) -> Row {
+    Row {
+        kind,
+        program: PROGRAM,
+        state,
+        cause,
+        proposal,
+        before: "",
+        faulty,
+    }
 }
 
 /// Runs apply.sh with the real kubectl: whether the fault is gone.

@@ -216,6 +216,46 @@ fn an_object_that_two_bundles_hold_counts_once_and_a_source_that_one_lacks_is_sa
 }
 
 #[test]
+fn what_only_the_older_bundle_holds_counts_and_is_said_where_the_newer_one_is_partial() {
+    let folder = tempfile::tempdir().unwrap();
+    let older = copy(&folder.path().join("older"), NODE, str::to_owned);
+    let newer = copy(&folder.path().join("newer"), "gpu-b", str::to_owned);
+    std::fs::remove_file(newer.join("cluster-resources/pods/default.json")).unwrap();
+    let manifest = newer.join("manifest.json");
+    let text = std::fs::read(&manifest).unwrap();
+    let objects = |outcome: &str| {
+        let mut said: Value = serde_json::from_slice(&text).unwrap();
+        said["finished"] = "2027-01-01T00:00:00Z".into();
+        let sources = said["sources"].as_array_mut().unwrap();
+        let mut all = sources.iter_mut();
+        let objects = all.find(|one| one["id"] == "cluster_objects").unwrap();
+        objects["outcome"] = outcome.into();
+        std::fs::write(&manifest, said.to_string()).unwrap();
+        let (joined, _) = together(&[&older, &newer]);
+        let rows = joined["coverage"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["source"] == "cluster_objects");
+        (
+            row.unwrap().clone(),
+            joined["impact"]["counts"]["pods"].as_u64().unwrap(),
+        )
+    };
+    let (row, with) = objects("partial");
+    assert_eq!(row["outcome"], "partial");
+    let why = row["why"].as_str().unwrap();
+    assert!(
+        why.contains("newer has it in part only") && why.ends_with("of older"),
+        "{why}"
+    );
+    // Taken whole, the newer bundle says that what it lacks was deleted, and nothing is left to say.
+    let (row, without) = objects("collected");
+    assert_eq!(
+        (&row["outcome"], &row["why"]),
+        (&"collected".into(), &Value::Null)
+    );
+    assert!(without < with, "{without} {with}");
+}
+
+#[test]
 fn bundles_of_other_clusters_and_of_one_node_stay_apart_and_the_reason_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let other = |text: &str| text.replace("\"uid\":\"", "\"uid\":\"f00d");

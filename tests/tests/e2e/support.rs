@@ -90,9 +90,12 @@ pub(crate) fn on_node(
     Some(ended)
 }
 
-/// Runs the collector into `folder/bundle.tar.gz`; it may end with 0 or 4.
+/// Runs the collector into `folder/bundle.tar.gz`, in the place of an earlier one; it may end with 0 or 4.
 pub(crate) fn collect(folder: &Path, arguments: &[&str]) -> (Ended, PathBuf) {
     let bundle = folder.join("bundle.tar.gz");
+    if bundle.exists() {
+        std::fs::remove_file(&bundle).unwrap();
+    }
     let path = bundle.to_str().unwrap();
     let mut all = vec!["collect", "-o", path, "--progress", "none"];
     all.extend(arguments);
