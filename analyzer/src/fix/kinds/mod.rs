@@ -131,3 +131,15 @@ fn unchanged(state: &mut Captured, node: &str, path: &str) -> Option<(String, St
         says,
     ))
 }
+
+/// The list without each of its items in turn; nothing smaller comes of a list of one.
+fn each_left_out<T: Clone>(all: &[T]) -> Vec<Vec<T>> {
+    if all.len() < 2 {
+        return Vec::new();
+    }
+    let without = |skip: usize| {
+        let kept = all.iter().enumerate().filter(|(index, _)| *index != skip);
+        kept.map(|(_, one)| one.clone()).collect()
+    };
+    (0..all.len()).map(without).collect()
+}

@@ -60,21 +60,14 @@ impl Kind for UfwRoute {
 
     /// Each rule may be unnecessary: answers pass as RELATED,ESTABLISHED before any rule of the user's.
     fn narrower(&self) -> Vec<Change> {
-        if self.rules.len() < 2 {
-            return Vec::new();
-        }
-        let without = |skip: usize| {
-            let kept = self
-                .rules
-                .iter()
-                .enumerate()
-                .filter(|(index, _)| *index != skip);
+        let smaller = super::each_left_out(&self.rules).into_iter();
+        let change = |rules| {
             Change::UfwRoute(Self {
                 node: self.node.clone(),
-                rules: kept.map(|(_, rule)| rule.clone()).collect(),
+                rules,
             })
         };
-        (0..self.rules.len()).map(without).collect()
+        smaller.map(change).collect()
     }
 }
 
