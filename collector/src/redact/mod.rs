@@ -57,6 +57,36 @@ pub struct Redactor {
     depth: usize,
     /// What comes out is no text.
     opaque: bool,
+    quiet: Quiet,
+}
+
+/// Whether to look for lines in which nothing may be secret before each line is looked at by itself: where every line
+/// holds something, as those of pods do, the first search is done for nothing.
+#[derive(Debug, Default)]
+struct Quiet {
+    /// So many lines are taken without it.
+    wait: u32,
+    /// It found nothing so often in a row.
+    vain: u32,
+}
+
+impl Quiet {
+    const MOST_VAIN: u32 = 5;
+
+    fn worth(&mut self) -> bool {
+        let worth = self.wait == 0;
+        self.wait = self.wait.saturating_sub(1);
+        worth
+    }
+
+    fn found(&mut self, some: bool) {
+        self.vain = if some {
+            0
+        } else {
+            (self.vain + 1).min(Self::MOST_VAIN)
+        };
+        self.wait = (1 << self.vain) - 1;
+    }
 }
 
 /// How the stream is taken.
@@ -90,6 +120,7 @@ impl Redactor {
             lines: Lines::new(content, depth, Marker::new(key)),
             depth,
             opaque: false,
+            quiet: Quiet::default(),
         }
     }
 
@@ -218,8 +249,9 @@ impl Redactor {
             false => memchr::memchr(b'\n', rest),
         };
         loop {
-            if !strings && self.held.is_empty() && self.lines.idle() {
+            if !strings && self.held.is_empty() && self.lines.idle() && self.quiet.worth() {
                 let (quiet, behind) = rest.split_at(scan::quiet_lines(rest));
+                self.quiet.found(!quiet.is_empty());
                 out.extend_from_slice(quiet);
                 rest = behind;
             }
