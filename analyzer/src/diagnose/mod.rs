@@ -24,7 +24,7 @@ use crate::derive;
 use crate::join::Member;
 pub use tables::names as table_names;
 
-use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed};
+use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Verdict};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
@@ -283,8 +283,17 @@ fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<C
             })
         })
         .collect();
-    // Among equally sure causes the ones that explain others come first.
-    rows.sort_by_key(|row| (row.verdict, row.explained_by.is_some()));
+    // Among equally sure causes the ones that explain others come first, and of those that were ruled out the ones
+    // that resemble the best cause.
+    let family = |id: &str| {
+        let rule = ranked.iter().find(|one| one.rule.file.id == id);
+        rule.map(|one| one.rule.file.family.as_str())
+    };
+    let best = ranked.first().map(|one| one.rule.file.family.as_str());
+    rows.sort_by_key(|row| {
+        let far = row.verdict == Verdict::RuledOut && family(&row.cause) != best;
+        (row.verdict, row.explained_by.is_some(), far)
+    });
     rows
 }
 
