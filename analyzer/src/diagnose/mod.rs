@@ -1,5 +1,6 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
+mod apart;
 mod by_hand;
 mod cited;
 mod context;
@@ -104,10 +105,19 @@ impl Analyzer {
             .map_err(AnalyzeError::Open)?;
         let added = derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
-        let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        let apart = self.assess_apart(input, &scanned)?;
+        let (assessments, told) = match apart {
+            Some((assessments, told)) => (assessments, Some(told)),
+            None => {
+                let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+                (all, None)
+            }
+        };
         let mut analysis = self.conclude(input, &scanned, &assessments, available);
         let unchecked = coverage::leak_check(input, &scanned.summary);
-        analysis.problems.splice(0..0, unchecked);
+        analysis
+            .problems
+            .splice(0..0, told.into_iter().chain(unchecked));
         let proposals = standing::proposals(&analysis, &assessments);
         let separate = added.take_out(&mut scanned);
         Ok(Examined {

@@ -179,6 +179,12 @@ impl<'a> Gather<'a> {
         let mut lines_before = 0u32;
         let mut text: Vec<u8> = Vec::new();
         let mut too_large = false;
+        let begun = pieces.first().and_then(|piece| piece.list);
+        let ended = pieces.last().and_then(|piece| piece.list);
+        if begun.is_some_and(|(begins, _)| begins) && ended.is_some_and(|(_, ends)| !ends) {
+            let text = "ends before the end of its list; objects may be missing from it";
+            self.problem(path, text);
+        }
         for piece in pieces {
             let mut parsed = piece.parsed;
             shift(&mut parsed, lines_before);
@@ -340,6 +346,11 @@ impl<'a> Gather<'a> {
             leftovers: leftovers::Leftovers::new(),
         }
     }
+}
+
+/// A loose text as its lines are counted: without terminal codes, in UTF-8.
+pub(crate) fn plain_text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&clean::clean(bytes, true)).into_owned()
 }
 
 /// Runs a parser so that a bug in it costs this entry only.
