@@ -34,6 +34,8 @@ pub struct Known<'a> {
     pub paths: &'a [String],
     /// Where pasted pieces stand in the texts that they came from.
     pub origins: &'a Origins,
+    /// Entries that were not read whole, as they lie in their bundle.
+    pub broken: &'a BTreeSet<String>,
     /// The clock of the collection at its end; none for input that does not say.
     pub now: Option<DateTime<Utc>>,
 }
@@ -107,8 +109,13 @@ pub fn run(scanned: &mut Scanned) -> Added {
     let summary = &scanned.summary;
     let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
     let now = finished.or_else(|| summary.header.as_ref().map(|header| header.started));
+    let problems = scanned.problems.iter();
+    let broken: BTreeSet<String> = problems
+        .map(|problem| joined::within(&problem.place.path).to_owned())
+        .collect();
     for deriver in DERIVERS {
         let known = Known {
+            broken: &broken,
             facts: &scanned.facts,
             documents: &scanned.documents,
             paths: &paths,

@@ -9,7 +9,7 @@ use crate::model::{
     Verdict,
 };
 use crate::rules::engine::{Assessment, Sighting};
-use crate::rules::file::StepFile;
+use crate::rules::file::{Group, StepFile};
 use crate::scan::Scanned;
 use crate::scan::patterns::earliest;
 use crate::sources;
@@ -104,51 +104,52 @@ pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
     )
 }
 
-/// The lines of the signals that `wanted` picks; those that decided come first.
+/// The lines of the signals that `wanted` picks, best first: one line of each signal that decided, then of each
+/// that speaks for it besides, and only then a second of any. Three lines of one kind prove less than three kinds.
 pub(super) fn evidence(one: &Assessment<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Evidence> {
-    let against: BTreeSet<&str> = one
-        .rule
-        .file
-        .ruled_out
+    let file = &one.rule.file;
+    let against: BTreeSet<&str> = named(&file.ruled_out).collect();
+    let supporting = file
+        .confirmed
         .iter()
-        .flat_map(|group| group.all.iter().chain(&group.any))
-        .map(String::as_str)
-        .collect();
-    let deciding: Vec<&str> = one
-        .decided_by
-        .into_iter()
-        .flat_map(|group| group.all.iter().chain(&group.any))
-        .map(String::as_str)
-        .collect();
-    let first = deciding
-        .iter()
-        .copied()
-        .filter(|name| one.seen.contains_key(name));
-    let rest = one
-        .seen
-        .keys()
-        .copied()
-        .filter(|name| !deciding.contains(name));
+        .chain(&file.likely)
+        .chain(&file.possible);
+    let mut groups: Vec<&str> = Vec::new();
+    for name in named(one.decided_by).chain(named(supporting)) {
+        if !groups.contains(&name) && one.seen.contains_key(name) {
+            groups.push(name);
+        }
+    }
+    // What no group asks for is context, and comes after all that speaks for the cause.
+    let context = one.seen.keys().copied();
+    let context: Vec<&str> = context.filter(|name| !groups.contains(name)).collect();
+    let ruled_out = one.verdict == Some(Verdict::RuledOut);
     let mut lines = Vec::new();
-    for name in first.chain(rest).filter(|name| wanted(name)) {
-        let ruled_out = one.verdict == Some(Verdict::RuledOut);
-        let role = if against.contains(name) && !ruled_out {
-            Role::Against
-        } else {
-            Role::For
-        };
-        let sightings = one.seen.get(name).map_or(&[][..], Vec::as_slice);
-        lines.extend(
-            sightings
-                .iter()
-                .take(LINES_PER_SIGNAL)
-                .map(|one| line(one, role)),
-        );
+    for mut names in [groups, context] {
+        names.retain(|name| wanted(name));
+        for turn in 0..LINES_PER_SIGNAL {
+            for name in &names {
+                let role = if against.contains(name) && !ruled_out {
+                    Role::Against
+                } else {
+                    Role::For
+                };
+                let sighting = one.seen.get(name).and_then(|all| all.get(turn));
+                lines.extend(sighting.map(|one| line(one, role)));
+            }
+        }
     }
     // One line may be read by several signals; it is shown once, under the first that decided.
     let mut seen = BTreeSet::new();
     lines.retain(|line| seen.insert((line.place.clone(), line.text.clone())));
     lines
+}
+
+/// The signals that groups ask for.
+fn named<'a>(groups: impl IntoIterator<Item = &'a Group>) -> impl Iterator<Item = &'a str> {
+    let each = groups.into_iter();
+    each.flat_map(|group| group.all.iter().chain(&group.any))
+        .map(String::as_str)
 }
 
 fn line(sighting: &Sighting, role: Role) -> Evidence {

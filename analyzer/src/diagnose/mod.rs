@@ -1,5 +1,6 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
+mod apart;
 mod by_hand;
 mod cited;
 mod context;
@@ -24,7 +25,7 @@ use crate::derive;
 use crate::join::Member;
 pub use tables::names as table_names;
 
-use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed};
+use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Verdict};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
@@ -104,10 +105,19 @@ impl Analyzer {
             .map_err(AnalyzeError::Open)?;
         let added = derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
-        let assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        let apart = self.assess_apart(input, &scanned)?;
+        let (assessments, told) = match apart {
+            Some((assessments, told)) => (assessments, Some(told)),
+            None => {
+                let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+                (all, None)
+            }
+        };
         let mut analysis = self.conclude(input, &scanned, &assessments, available);
         let unchecked = coverage::leak_check(input, &scanned.summary);
-        analysis.problems.splice(0..0, unchecked);
+        analysis
+            .problems
+            .splice(0..0, told.into_iter().chain(unchecked));
         let proposals = standing::proposals(&analysis, &assessments);
         let separate = added.take_out(&mut scanned);
         Ok(Examined {
@@ -283,8 +293,17 @@ fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<C
             })
         })
         .collect();
-    // Among equally sure causes the ones that explain others come first.
-    rows.sort_by_key(|row| (row.verdict, row.explained_by.is_some()));
+    // Among equally sure causes the ones that explain others come first, and of those that were ruled out the ones
+    // that resemble the best cause.
+    let family = |id: &str| {
+        let rule = ranked.iter().find(|one| one.rule.file.id == id);
+        rule.map(|one| one.rule.file.family.as_str())
+    };
+    let best = ranked.first().map(|one| one.rule.file.family.as_str());
+    rows.sort_by_key(|row| {
+        let far = row.verdict == Verdict::RuledOut && family(&row.cause) != best;
+        (row.verdict, row.explained_by.is_some(), far)
+    });
     rows
 }
 

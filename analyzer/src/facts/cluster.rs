@@ -166,3 +166,46 @@ impl FactType for PluginConfigMissing {
         format!("node/{}", self.node)
     }
 }
+
+/// What a [`ClusterMark`] is, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkKind {
+    /// The uid of the namespace kube-system.
+    Uid,
+    /// The name that a provider gave to the cluster.
+    Name,
+    /// The address of the API server.
+    Server,
+    /// The names of the nodes, the control plane among them.
+    Nodes,
+}
+
+impl MarkKind {
+    /// In words, for a sentence that names a value.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Uid => "kube-system with the uid",
+            Self::Name => "the name",
+            Self::Server => "the API server",
+            Self::Nodes => "the nodes",
+        }
+    }
+}
+
+/// Something in loose text that tells which cluster it is of.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClusterMark {
+    /// What.
+    pub kind: MarkKind,
+    /// The value, or the names of the nodes.
+    pub values: Vec<String>,
+}
+
+impl FactType for ClusterMark {
+    const KIND: &'static str = "cluster-mark";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        String::new()
+    }
+}

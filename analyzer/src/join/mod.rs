@@ -4,6 +4,7 @@
 //! one analysis. The cluster is known by the uid of its namespace kube-system. A bundle that was taken
 //! without the API knows none; it belongs to the cluster whose node list names its node.
 
+pub(crate) mod apart;
 mod identity;
 
 use std::collections::{BTreeMap, BTreeSet};

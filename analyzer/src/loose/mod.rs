@@ -9,6 +9,7 @@ mod dedent;
 mod describe;
 mod host;
 mod json;
+mod marks;
 mod object;
 mod split;
 mod tables;
@@ -22,6 +23,7 @@ use split::Section;
 
 pub(crate) use config::without_elisions;
 pub(crate) use host::process_record;
+pub(crate) use marks::marks;
 pub(crate) use object::{read as read_object, read_json};
 
 /// A text longer than this is searched for lines, but not for pieces, in bytes.

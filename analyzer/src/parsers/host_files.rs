@@ -49,10 +49,10 @@ pub(super) static CONFIGS: Parser = Parser {
     read: Read::Whole(parse_config),
 };
 
-/// Copies of other files of the node.
+/// Copies of other files of the node, and what the collector says of the driver's libraries.
 pub(super) static ROOTFS: Parser = Parser {
     id: "rootfs",
-    reads: &["nodes/*/rootfs/**"],
+    reads: &["nodes/*/rootfs/**", "nodes/*/host/libraries.json"],
     read: Read::Keep,
 };
 

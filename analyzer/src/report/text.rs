@@ -6,14 +6,32 @@ use super::{escape, words};
 use crate::model::{Analysis, Considered, Evidence, Incident, Role, Verdict};
 
 /// Columns of the screen that are used.
-const WIDTH: usize = 118;
-/// Incidents that are shown in full.
+const WIDTH: usize = 100;
+/// Lines of the screen.
+const HEIGHT: usize = 40;
+/// Incidents that are shown in full where there is room.
 const IN_FULL: usize = 2;
 /// Further incidents that get a line each.
 const IN_SHORT: usize = 2;
 
-/// The answer as text, each line ending with a line feed.
+/// The answer as text, each line ending with a line feed: sentences as whole as the screen has room for.
 pub(crate) fn render(analysis: &Analysis) -> String {
+    let rooms = [(4, IN_FULL), (3, IN_FULL), (2, IN_FULL), (2, 1)];
+    let mut fitting = rooms
+        .into_iter()
+        .map(|(room, in_full)| draw(analysis, room, in_full))
+        .filter(|text| height(text) < HEIGHT);
+    fitting.next().unwrap_or_else(|| draw(analysis, 1, 1))
+}
+
+/// Lines that a text takes on the screen, where a long one goes on below.
+fn height(text: &str) -> usize {
+    let lines = text.lines().map(|line| line.chars().count());
+    lines.map(|width| width.div_ceil(WIDTH).max(1)).sum()
+}
+
+/// The answer with at most `room` lines for a sentence, and so many incidents in full.
+fn draw(analysis: &Analysis, room: usize, in_full: usize) -> String {
     let mut out = String::new();
     wrapped(&mut out, "", &words::title(analysis), 2);
     let input = &analysis.input.name;
@@ -29,10 +47,10 @@ pub(crate) fn render(analysis: &Analysis) -> String {
     if analysis.incidents.is_empty() {
         nothing(analysis, &mut out);
     }
-    for (index, found) in analysis.incidents.iter().take(IN_FULL).enumerate() {
-        incident(analysis, found, index, &mut out);
+    for (index, found) in analysis.incidents.iter().take(in_full).enumerate() {
+        incident(analysis, found, index, room, &mut out);
     }
-    let rest = analysis.incidents.iter().skip(IN_FULL);
+    let rest = analysis.incidents.iter().skip(in_full);
     for found in rest.take(IN_SHORT) {
         let text = format!(
             "{}: {} ({})",
@@ -42,7 +60,7 @@ pub(crate) fn render(analysis: &Analysis) -> String {
         );
         line(&mut out, 0, &format!("also {text}"));
     }
-    let named = IN_FULL + IN_SHORT;
+    let named = in_full + IN_SHORT;
     if analysis.incidents.len() > named {
         let more = analysis.incidents.len() - named;
         line(&mut out, 0, &format!("also {more} more, see the report"));
@@ -95,8 +113,9 @@ fn break_at(text: &str, width: usize) -> (&str, &str) {
 }
 
 /// The first cause in full, another one in short.
-fn incident(analysis: &Analysis, incident: &Incident, index: usize, out: &mut String) {
+fn incident(analysis: &Analysis, incident: &Incident, index: usize, room: usize, out: &mut String) {
     let first = index == 0;
+    let room = if first { room } else { 1 };
     let mut head = format!(
         "[{}] {} · {} · severity {}",
         index + 1,
@@ -107,27 +126,23 @@ fn incident(analysis: &Analysis, incident: &Incident, index: usize, out: &mut St
     if let Some(since) = incident.since.filter(|_| first) {
         let _ = write!(head, " · since {}", words::time(since));
     }
-    line(out, 0, &head);
+    wrapped(out, "", &head, 2);
     if first && !incident.summary.is_empty() {
-        wrapped(out, "    ", &incident.summary, 3);
+        wrapped(out, "    ", &incident.summary, room + 2);
     } else {
         wrapped(out, "    ", &incident.title, 2);
     }
-    evidence(incident, Role::For, if first { 3 } else { 1 }, out);
-    evidence(incident, Role::Against, if first { 3 } else { 1 }, out);
+    for role in [Role::For, Role::Against] {
+        evidence(incident, role, if first { 3 } else { 1 }, room, out);
+    }
     if first {
         instead(analysis, incident, out);
     }
     for symptom in incident.symptoms.iter().take(if first { 3 } else { 1 }) {
-        line(out, 4, &format!("symptom: {}", symptom.text));
+        wrapped(out, "    symptom: ", &symptom.text, room.min(2));
     }
     for text in incident.would_settle.iter().take(if first { 2 } else { 1 }) {
-        wrapped(
-            out,
-            "    would settle it: ",
-            text,
-            if first { 2 } else { 1 },
-        );
+        wrapped(out, "    would settle it: ", text, room);
     }
     remedy(incident, first, out);
     out.push('\n');
@@ -143,7 +158,9 @@ fn remedy(incident: &Incident, first: bool, out: &mut String) {
     if let Some(step) = step {
         line(out, 9, &format!("first: {}", step.text));
         if let Some(command) = step.command.as_deref().and_then(|text| text.lines().next()) {
-            line(out, 9, &format!("$ {command}"));
+            // Whole, so that it can be copied.
+            let command = escape::one_line(command);
+            let _ = writeln!(out, "         $ {}", escape::visible(&command, false));
         }
     }
 }
@@ -172,7 +189,7 @@ fn instead(analysis: &Analysis, incident: &Incident, out: &mut String) {
     );
 }
 
-fn evidence(incident: &Incident, role: Role, most: usize, out: &mut String) {
+fn evidence(incident: &Incident, role: Role, most: usize, room: usize, out: &mut String) {
     let label = match role {
         Role::For => "for: ",
         Role::Against => "against: ",
@@ -185,18 +202,28 @@ fn evidence(incident: &Incident, role: Role, most: usize, out: &mut String) {
     if lines.is_empty() && role == Role::Against {
         let would = incident.would_refute.first();
         let would = would.map_or_else(String::new, |would| format!("; that would be: {would}"));
-        line(out, 4, &format!("against: nothing seen{would}"));
+        wrapped(
+            out,
+            "    against: ",
+            &format!("nothing seen{would}"),
+            room.min(2),
+        );
     }
     let label = format!("    {label}");
-    for (evidence, number) in lines.iter().take(most).zip(1usize..) {
+    let mut told: Vec<&str> = Vec::new();
+    for evidence in lines.iter().take(most) {
         let times = if evidence.count > 1 {
             format!(" (seen {} times)", evidence.count)
         } else {
             String::new()
         };
-        let says = format!("{}{times}", evidence.says);
-        wrapped(out, &label, &says, if number == 1 { 2 } else { 1 });
-        excerpt(out, evidence);
+        let again = told.contains(&evidence.says.as_str());
+        if !again {
+            let says = format!("{}{times}", evidence.says);
+            wrapped(out, &label, &says, room);
+            told.push(&evidence.says);
+        }
+        excerpt(out, evidence, room);
     }
     if most > 1 && lines.len() > most {
         let more = lines.len() - most;
@@ -208,28 +235,30 @@ fn evidence(incident: &Incident, role: Role, most: usize, out: &mut String) {
     }
 }
 
-/// Appends where a line stands, whole so that it can be opened, and as much of the line as fits.
-fn excerpt(out: &mut String, evidence: &Evidence) {
-    const LEAST: usize = 30;
+/// Appends where a line stands, whole so that it can be opened, and as much of the line as there is room for; a
+/// sentence that ends with the line is not followed by it once more.
+fn excerpt(out: &mut String, evidence: &Evidence, room: usize) {
+    /// Room for the words that say what is left out.
+    const MARK: usize = 40;
     let place = escape::one_line(&evidence.place.to_string());
     let place = escape::visible(&place, false);
-    let text = escape::visible(evidence.text.trim(), false);
-    let room = (WIDTH - 8).saturating_sub(place.chars().count() + 2);
+    let text = evidence.text.trim();
     // Writing to a String cannot fail.
-    let _ = if text.is_empty() {
+    let _ = if text.is_empty() || evidence.says.contains(text) {
         writeln!(out, "        {place}")
-    } else if room >= text.chars().count().min(LEAST) {
-        writeln!(
-            out,
-            "        {place}: {}",
-            escape::cut_middle(&text, room.max(LEAST))
-        )
+    } else if 8 + place.chars().count() + 2 + text.chars().count() <= WIDTH {
+        writeln!(out, "        {place}: {}", escape::visible(text, false))
     } else {
-        writeln!(
-            out,
-            "        {place}:\n            {}",
-            escape::cut_middle(&text, WIDTH - 12)
-        )
+        let lines = room.saturating_sub(1).max(1);
+        let room = lines * (WIDTH - 12);
+        let most = if text.chars().count() > room {
+            room - MARK
+        } else {
+            room
+        };
+        writeln!(out, "        {place}:").map(|()| {
+            wrapped(out, "            ", &escape::cut_middle(text, most), lines);
+        })
     };
 }
 
@@ -295,10 +324,11 @@ fn unseen(analysis: &Analysis, out: &mut String) {
             .filter(|source| source.outcome == "absent")
             .map(|source| source.title.as_str())
             .collect();
-        let text = format!(
-            "not seen, because only this was given: {}",
-            titles.join(", ")
-        );
+        let reason = match analysis.input.tool {
+            Some(_) => "not in this bundle",
+            None => "because only this was given",
+        };
+        let text = format!("not seen, {reason}: {}", titles.join(", "));
         wrapped(out, "", &text, 2);
         return;
     }

@@ -55,6 +55,13 @@ pub(super) fn parse_lines(
     Some(all)
 }
 
+/// Whether a stretch holds the first line of a list, and whether its last one.
+pub(super) fn ends(bytes: &[u8]) -> (bool, bool) {
+    let bytes = bytes.trim_ascii();
+    let first = memchr::memchr(b'\n', bytes).map_or(bytes, |end| &bytes[..end]);
+    (first.trim_ascii().ends_with(b"["), bytes.ends_with(b"]}"))
+}
+
 /// The first or last line of a list: `{..."items":[` or `]}`.
 fn is_frame(json: &[u8]) -> bool {
     (json.starts_with(b"{") && json.ends_with(b"["))

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::facts::Facts;
 use crate::facts::kube::{Node, Pod};
+use crate::facts::{AnyFact, Fact, Facts};
 use crate::loose::{self, What};
 use crate::model::{Place, Problem};
 use crate::parsers::{Channel, Document, Parsed, Read, Said};
@@ -66,6 +66,23 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
         pieces.parsed.push(Parsed::problem(place, text));
         return pieces;
     };
+    let marks = loose::marks(text, &found).into_iter().map(|(data, line)| {
+        let place = Place {
+            path: path.to_owned(),
+            line: Some(line),
+        };
+        let text = String::new();
+        AnyFact::new(Fact {
+            place,
+            text,
+            at: None,
+            data,
+        })
+    });
+    pieces.parsed.push(Parsed {
+        facts: marks.collect(),
+        ..Parsed::default()
+    });
     let lines: Vec<&str> = text.lines().collect();
     for piece in found {
         let origin = Place {

@@ -23,6 +23,8 @@ pub(super) struct Out {
     pub(super) lines: u32,
     /// Bytes kept for a reader of the whole entry.
     pub(super) kept: Vec<u8>,
+    /// Of a list with one item a line: whether the piece begins it, and whether it ends it.
+    pub(super) list: Option<(bool, bool)>,
     /// The entry is over the limit for being kept.
     pub(super) too_large: bool,
     /// Objects of a list: their lines and uids, where they were asked for.
@@ -61,6 +63,7 @@ impl PieceSink for Sink<'_> {
                     let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
                     out.found.hits = hits.collect();
                     out.parsed = parsed;
+                    out.list = Some(kube_list::ends(piece.bytes));
                     if self.uids {
                         out.uids = uids(piece.bytes);
                     }

@@ -1,11 +1,13 @@
 //! The driver stack of a node, gathered from what was captured, and its parts that do not fit.
 
+use serde::Deserialize;
+
 use super::{Known, gpus};
 use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
 use crate::facts::kube::{Node, Pod};
 use crate::facts::{AnyFact, Fact};
 use crate::gpu::lspci;
-use crate::gpu::stack::{self, Flavour, Image, Read, Side, Stack};
+use crate::gpu::stack::{self, Flavour, Image, Mismatch, Read, Side, Stack};
 use crate::gpu::version;
 use crate::model::Place;
 use crate::parsers::{CapturedFile, DriverLine, Says};
@@ -17,28 +19,31 @@ const LIBRARIES: [&str; 2] = ["libcuda.so.", "libnvidia-ml.so."];
 pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<AnyFact> {
     let stack = gather(known, node, listed);
     let mismatches = stack::mismatches(&stack).into_iter();
-    let facts = mismatches.map(|one| {
-        let pair = serde_json::to_value(one.pair).ok();
-        let word = pair
-            .as_ref()
-            .and_then(|pair| pair.as_str())
-            .unwrap_or_default();
-        let data = DriverMismatch {
-            node: node.to_owned(),
-            pair: word.to_owned(),
-            left_at: shown(known, &one.left.place),
-            right_at: shown(known, &one.right.place),
-            left: one.left.what,
-            left_value: one.left.value,
-            sentence: one.says,
-            right: one.right.what.clone(),
-            right_value: one.right.value.clone(),
-        };
-        let text = text_at(known, &one.right);
+    mismatches.flat_map(|one| both(known, node, one)).collect()
+}
+
+/// A pair that does not fit, stated where each of its sides stands: either place alone shows half of it.
+fn both(known: &Known<'_>, node: &str, one: Mismatch) -> Vec<AnyFact> {
+    let pair = serde_json::to_value(one.pair).ok();
+    let word = pair.as_ref().and_then(|pair| pair.as_str());
+    let data = DriverMismatch {
+        node: node.to_owned(),
+        pair: word.unwrap_or_default().to_owned(),
+        left_at: shown(known, &one.left.place),
+        right_at: shown(known, &one.right.place),
+        left: one.left.what.clone(),
+        left_value: one.left.value.clone(),
+        sentence: one.says,
+        right: one.right.what.clone(),
+        right_value: one.right.value.clone(),
+    };
+    let mut sides = vec![one.right, one.left];
+    sides.dedup_by(|left, right| left.place == right.place);
+    let facts = sides.into_iter().map(|side| {
         let fact = Fact {
-            data,
-            place: one.right.place,
-            text,
+            data: data.clone(),
+            text: text_at(known, &side),
+            place: side.place,
             at: None,
         };
         fact.into()
@@ -156,8 +161,67 @@ fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu {
     }
 }
 
-/// Versions of the libraries that programs are given: where a link names the file, that one; else the only one there.
+/// Versions of the libraries that programs are given: as the loader's cache has them, else by the names of captured
+/// files.
 fn libraries(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
+    let path = format!("nodes/{node}/host/libraries.json");
+    let cached = known.documents.get(&path);
+    let cached = cached.map_or_else(Vec::new, |text| cached_libraries(&path, text));
+    if cached.is_empty() {
+        libraries_by_name(known, node)
+    } else {
+        cached
+    }
+}
+
+/// A line of `host/libraries.json`.
+#[derive(Deserialize)]
+struct Library {
+    path: String,
+    #[serde(default)]
+    cached_as: String,
+    #[serde(default)]
+    version: String,
+    exists: bool,
+}
+
+/// Of each library the one version that the loader's cache leads to; where it leads to several, it is not known which
+/// one a program gets.
+fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read)> {
+    let lines = text.lines().zip(1_u32..);
+    let records: Vec<(Library, u32)> = lines
+        .filter_map(|(line, number)| {
+            let record = line.trim().trim_end_matches(',');
+            Some((serde_json::from_str(record).ok()?, number))
+        })
+        .filter(|(library, _): &(Library, u32)| {
+            library.exists && version::is_version(&library.version)
+        })
+        .collect();
+    let mut found = Vec::new();
+    for stem in LIBRARIES {
+        let mut cached = records
+            .iter()
+            .filter(|(library, _)| library.cached_as.starts_with(stem));
+        let Some((first, number)) = cached.next() else {
+            continue;
+        };
+        if cached.all(|(other, _)| other.version == first.version) {
+            let library = Read {
+                value: first.version.clone(),
+                place: Place {
+                    path: path.to_owned(),
+                    line: Some(*number),
+                },
+            };
+            found.push((first.path.clone(), library));
+        }
+    }
+    found
+}
+
+/// Where a link names the file, that one; else the only one there.
+fn libraries_by_name(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
     let files = known.facts.table::<CapturedFile>().iter();
     let of_node: Vec<&Fact<CapturedFile>> = files.filter(|file| file.data.node == node).collect();
     let mut found = Vec::new();

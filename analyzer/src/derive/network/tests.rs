@@ -78,6 +78,7 @@ fn derived(facts: Facts, files: &[(&str, &str)]) -> Facts {
         documents: &documents,
         paths: &paths,
         origins: &Origins::new(),
+        broken: &std::collections::BTreeSet::new(),
         now: None,
     };
     let mut found = Facts::default();

@@ -70,8 +70,15 @@ fn all<'a, T: FactType>(known: &'a Known<'_>) -> Vec<&'a T> {
         .collect()
 }
 
-/// Whether the collector says that it had the whole list of a kind of object.
+/// Whether the collector says that it had the whole list of a kind of object, and all of it could be read.
 fn listed(known: &Known<'_>, kind: &str) -> bool {
+    let list = format!("cluster-resources/{kind}");
+    let mut broken = known.broken.iter();
+    let is_list = |path: &String| path.starts_with(&list) && !path.contains("/logs/");
+    !broken.any(is_list) && collected(known, kind)
+}
+
+fn collected(known: &Known<'_>, kind: &str) -> bool {
     known.facts.table::<ListOutcome>().iter().any(|list| {
         let list = &list.data;
         let name = list.name.split('.').next();
@@ -79,10 +86,12 @@ fn listed(known: &Known<'_>, kind: &str) -> bool {
     })
 }
 
-/// Whether the nodes are all there are. Pasted objects are some of them; a list of the cluster is the whole.
+/// Whether the nodes are all there are. Pasted objects are some of them; a list of the cluster that was read to its
+/// end is the whole.
 fn nodes_complete(known: &Known<'_>) -> bool {
     let list = "cluster-resources/nodes.json";
-    listed(known, "nodes") || known.paths.iter().any(|path| path == list)
+    let there = || known.paths.iter().any(|path| path == list);
+    !known.broken.contains(list) && (collected(known, "nodes") || there())
 }
 
 /// Whether there is a sign of a scheduler: its lease, an event that it wrote, or a pod named after it.

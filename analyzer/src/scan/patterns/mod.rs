@@ -4,157 +4,21 @@
 //! there, says at which lines to stop; the second finds all literals of such a line, and only patterns
 //! that have one of each of their clauses there are tried. Other lines are never decoded.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+mod expression;
+mod hit;
+
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use chrono::{DateTime, Utc};
-use regex::Regex;
 
 use super::lines::{LogLine, Origin};
 use super::literals;
-use crate::facts::excerpt;
-use crate::model::Place;
-use crate::parsers::{
-    Channel, DriverLine, EXTRACTORS, Extracted, HostLine, PacketLine, Repeats, Said,
-};
-
-/// Different groups of one pattern that are kept from one stretch of log; more are counted only.
-const GROUPS_PER_PIECE: usize = 40;
-/// Longest excerpt of a line, in bytes.
-const EXCERPT: usize = 700;
-
-/// An expression that is compiled when it is first tried: of more than a thousand, most never are.
-#[derive(Debug, Default)]
-pub struct Expression {
-    source: String,
-    compiled: OnceLock<Option<Regex>>,
-}
-
-impl Expression {
-    /// An expression as written. One that does not compile matches nothing; the rule checker and the
-    /// tests refuse it before.
-    pub fn new(source: &str) -> Self {
-        Self {
-            source: source.to_owned(),
-            compiled: OnceLock::new(),
-        }
-    }
-
-    /// As written.
-    pub fn as_str(&self) -> &str {
-        &self.source
-    }
-
-    fn get(&self) -> Option<&Regex> {
-        self.compiled
-            .get_or_init(|| Regex::new(&self.source).ok())
-            .as_ref()
-    }
-}
-
-/// A capture whose name begins so holds what no report may print.
-const SENSITIVE: &str = "sensitive_";
-/// What is printed instead.
-const WITHHELD: &str = "<withheld>";
-
-/// A pattern to look for in lines.
-pub struct LinePattern {
-    /// Expression, matched against the decoded text.
-    pub regex: Expression,
-    /// Channels it is looked for in; empty means everything that is said, which commands' output and
-    /// files are not: what stands there is data, and is searched only by patterns that ask for it.
-    pub channels: Vec<Channel>,
-    /// Expression that the speaker (unit, identifier or pod) must match.
-    pub speaker: Option<Regex>,
-}
-
-impl LinePattern {
-    fn searches(&self, channel: Channel) -> bool {
-        match channel {
-            // Text of unknown origin may be anything, so every pattern is tried on it.
-            Channel::Text => true,
-            Channel::Command | Channel::File => self.channels.contains(&channel),
-            _ => self.channels.is_empty() || self.channels.contains(&channel),
-        }
-    }
-
-    fn applies(&self, channel: Channel, speaker: &str) -> bool {
-        let here = self.searches(channel);
-        let unknown = channel == Channel::Text || speaker.is_empty();
-        here && (unknown
-            || self
-                .speaker
-                .as_ref()
-                .is_none_or(|regex| regex.is_match(speaker)))
-    }
-}
-
-/// Lines that matched a pattern and are alike in subject and captures.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
-    /// Index of the pattern.
-    pub pattern: usize,
-    /// What the line is about.
-    pub subject: String,
-    /// Who said it: a unit or a pod; empty for messages inside objects.
-    pub speaker: String,
-    /// Named captures.
-    pub captures: BTreeMap<String, String>,
-    /// Where the first one stands.
-    pub place: Place,
-    /// Text of the first one.
-    pub text: String,
-    /// Time of the first one.
-    pub at: Option<DateTime<Utc>>,
-    /// Time of the last one.
-    pub last: Option<DateTime<Utc>>,
-    /// How many.
-    pub count: u64,
-    /// Other entries that hold alike ones.
-    pub also: BTreeSet<String>,
-}
-
-impl Hit {
-    /// What makes two hits alike.
-    pub fn key(&self) -> (usize, &str, &str, &BTreeMap<String, String>) {
-        (self.pattern, &self.subject, &self.speaker, &self.captures)
-    }
-
-    /// Adds a later hit that is alike.
-    pub fn absorb(&mut self, later: &Hit) {
-        self.count = self.count.saturating_add(later.count);
-        self.at = earliest(self.at, later.at);
-        self.last = self.last.max(later.last);
-        self.also.extend(later.also.iter().cloned());
-        if later.place.path != self.place.path {
-            self.also.insert(later.place.path.clone());
-        }
-    }
-}
-
-/// The earlier of two times, where a missing one does not count.
-pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
-}
-
-/// What a stretch of lines held.
-#[derive(Default)]
-pub struct Found {
-    /// Pattern hits, in order of appearance.
-    pub hits: Vec<Hit>,
-    /// Packets, alike ones added up.
-    pub packets: Vec<PacketLine>,
-    /// Messages of the NVIDIA driver, alike ones added up.
-    pub driver: Vec<DriverLine>,
-    /// What happened to the node, alike lines added up.
-    pub host: Vec<HostLine>,
-}
+use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
+pub use expression::{Expression, LinePattern};
+use expression::{around, captures};
+use hit::{Counter, add_alike};
+pub use hit::{Found, Hit, earliest};
 
 /// What makes a pattern worth trying on a line: a literal of every clause, by their ids.
 struct Clauses {
@@ -431,96 +295,6 @@ fn automaton(
         .match_kind(MatchKind::Standard)
         .kind(Some(kind))
         .build(literals)
-}
-
-fn captures(regex: &Regex, text: &str) -> Option<BTreeMap<String, String>> {
-    let matched = regex.captures(text)?;
-    let named = regex.capture_names().flatten().filter_map(|name| {
-        let value = matched.name(name)?;
-        if name.starts_with(SENSITIVE) {
-            return Some((name.to_owned(), WITHHELD.to_owned()));
-        }
-        Some((name.to_owned(), excerpt(value.as_str(), 200)))
-    });
-    Some(named.collect())
-}
-
-/// A line without what a rule's captures mark as sensitive: nothing that quotes it may print that.
-fn without_sensitive<'a>(regex: &Regex, text: &'a str) -> Cow<'a, str> {
-    let mut names = regex.capture_names().flatten();
-    if !names.any(|name| name.starts_with(SENSITIVE)) {
-        return Cow::Borrowed(text);
-    }
-    let mut spans: Vec<Range<usize>> = Vec::new();
-    for matched in regex.captures_iter(text) {
-        for name in regex.capture_names().flatten() {
-            let value = matched.name(name).filter(|_| name.starts_with(SENSITIVE));
-            spans.extend(value.map(|value| value.range()));
-        }
-    }
-    let mut cleaned = text.to_owned();
-    // The value may stand elsewhere in the same line as well.
-    let mut values: Vec<&str> = spans.into_iter().map(|span| &text[span]).collect();
-    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-    for value in values.into_iter().filter(|value| !value.is_empty()) {
-        cleaned = cleaned.replace(value, WITHHELD);
-    }
-    Cow::Owned(cleaned)
-}
-
-/// The line, or of a very long one the part around the match.
-fn around(regex: &Regex, text: &str) -> String {
-    let at = regex.find(text).map_or(0, |found| found.start());
-    let cleaned = without_sensitive(regex, text.trim_end());
-    let text = cleaned.as_ref();
-    if text.len() <= EXCERPT {
-        return text.to_owned();
-    }
-    let mut start = at.min(text.len()).saturating_sub(120);
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    excerpt(&text[start..], EXCERPT)
-}
-
-fn add_alike<T: Repeats>(line: T, lines: &mut Vec<T>) {
-    let key = line.key();
-    if let Some(known) = lines.iter_mut().find(|known| known.key() == key) {
-        known.absorb(&line);
-    } else if lines.len() < GROUPS_PER_PIECE {
-        lines.push(line);
-    }
-}
-
-/// Pattern, subject, speaker and captures: what alike hits share.
-type GroupKey = (usize, String, String, BTreeMap<String, String>);
-
-/// Adds alike hits up and bounds how many different ones are kept.
-#[derive(Default)]
-struct Counter {
-    groups: BTreeMap<GroupKey, usize>,
-    kept: BTreeMap<usize, usize>,
-}
-
-impl Counter {
-    fn add(&mut self, hit: Hit, hits: &mut Vec<Hit>) {
-        let key = (
-            hit.pattern,
-            hit.subject.clone(),
-            hit.speaker.clone(),
-            hit.captures.clone(),
-        );
-        if let Some(&at) = self.groups.get(&key) {
-            hits[at].absorb(&hit);
-            return;
-        }
-        let kept = self.kept.entry(hit.pattern).or_default();
-        if *kept < GROUPS_PER_PIECE {
-            *kept += 1;
-            self.groups.insert(key, hits.len());
-            hits.push(hit);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,209 @@
+//! The commands that diagnose: `report`, `diagnose`, `fix` and `diff`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use casefile_bundle::Keys;
+
+use super::input::{analyze_unit, unpacked_inside};
+use super::template::own_template;
+use super::{Exit, Terminal, analyzer};
+use crate::cli::{DiagnoseArgs, DiagnoseFormat, DiffArgs, FixArgs, ReportArgs, ReportFormat};
+use crate::compare;
+use crate::diagnose::Analyzer;
+use crate::fix;
+use crate::join::{self, Unit};
+use crate::model::Analysis;
+use crate::report::{self, Format};
+
+pub(super) fn report(
+    args: &ReportArgs,
+    terminal: Terminal,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let options = options(args)?;
+    let keys = Keys::load(&args.keys.identity)?;
+    let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
+    let folders = folders(&units, &args.output)?;
+    for folder in &folders {
+        report::check_output_dir(folder)?;
+    }
+    let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
+    let formats: Vec<Format> = args
+        .format
+        .iter()
+        .map(|format| match format {
+            ReportFormat::Md => Format::Markdown,
+            ReportFormat::Html => Format::Html,
+            ReportFormat::Jira => Format::Jira,
+            ReportFormat::Json => Format::Json,
+        })
+        .collect();
+    for (unit, folder) in units.iter().zip(&folders) {
+        let analysis = analyze_unit(&fix::shown::analyze, &analyzer, unit, terminal)?;
+        let written = report::write_reports(&analysis, folder, &formats, "report", &options)?;
+        writeln!(out, "{}", headline(&analysis))?;
+        for file in written {
+            writeln!(out, "wrote {}", file.display())?;
+        }
+        warn_problems(&analysis, errors)?;
+    }
+    Ok(exit)
+}
+
+/// How to print, from the files that the user names; they are read before the analysis.
+fn options(args: &ReportArgs) -> anyhow::Result<report::Options> {
+    let theme = args.theme.as_deref().map(|path| {
+        let css = std::fs::read_to_string(path)
+            .with_context(|| format!("theme {} cannot be read", path.display()))?;
+        anyhow::Ok(report::Theme::new(&path.display().to_string(), &css)?)
+    });
+    Ok(report::Options {
+        shell: args.template.as_deref().map(own_template).transpose()?,
+        theme: theme.transpose()?,
+        max_size: args.max_size,
+    })
+}
+
+/// What is analysed as one; sentences about what stays apart go to `errors`.
+fn units(
+    inputs: &[PathBuf],
+    anyway: bool,
+    keys: Option<&Keys>,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Vec<Unit>> {
+    let grouped = join::group(inputs, anyway, keys);
+    for note in &grouped.notes {
+        writeln!(errors, "note: {note}")?;
+    }
+    Ok(grouped.units)
+}
+
+/// The folder of each analysis: the output folder itself, or one below it for each of several.
+fn folders(units: &[Unit], output: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if units.len() == 1 {
+        return Ok(vec![output.to_owned()]);
+    }
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for unit in units {
+        let folder = output.join(unit.name());
+        if let Some(other) = folders.iter().position(|known| *known == folder) {
+            bail!(
+                "the reports of {} and {} would both be written to {}; rename one, or run twice with different -o",
+                units[other].input().display(),
+                unit.input().display(),
+                folder.display()
+            );
+        }
+        folders.push(folder);
+    }
+    Ok(folders)
+}
+
+/// The outcome in one line.
+fn headline(analysis: &Analysis) -> String {
+    match analysis.incidents.first() {
+        Some(incident) => format!(
+            "{}: {} ({})",
+            incident.verdict.word(),
+            incident.title,
+            incident.cause
+        ),
+        None => {
+            "no cause confirmed; the report says what was checked and what could not be seen".into()
+        }
+    }
+}
+
+fn warn_problems(analysis: &Analysis, errors: &mut dyn Write) -> std::io::Result<()> {
+    const SHOWN: usize = 10;
+    for problem in analysis.problems.iter().take(SHOWN) {
+        if problem.place.path.is_empty() {
+            writeln!(errors, "warning: {}", problem.text)?;
+        } else {
+            writeln!(errors, "warning: {}: {}", problem.place, problem.text)?;
+        }
+    }
+    if analysis.problems.len() > SHOWN {
+        let more = analysis.problems.len() - SHOWN;
+        writeln!(
+            errors,
+            "warning: {more} more problems; the report lists them"
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn diagnose(
+    args: &DiagnoseArgs,
+    terminal: Terminal,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let document = matches!(args.format, DiagnoseFormat::Sarif | DiagnoseFormat::Junit);
+    let keys = Keys::load(&args.keys.identity)?;
+    let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
+    if document && units.len() > 1 {
+        bail!(
+            "SARIF and JUnit are one document an input; run it once for each of the {} inputs",
+            units.len()
+        );
+    }
+    let (analyzer, mut exit) = analyzer(&args.rules, keys, errors)?;
+    for unit in &units {
+        let analysis = analyze_unit(&Analyzer::analyze, &analyzer, unit, terminal)?;
+        match args.format {
+            DiagnoseFormat::Text if terminal.colour => {
+                write!(out, "{}", report::render_colour(&analysis))?;
+            }
+            DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis))?,
+            DiagnoseFormat::Json => write!(out, "{}", report::render_json(&analysis)?)?,
+            DiagnoseFormat::Sarif => write!(out, "{}", report::render_sarif(&analysis)?)?,
+            DiagnoseFormat::Junit => write!(out, "{}", report::render_junit(&analysis))?,
+        }
+        warn_problems(&analysis, errors)?;
+        let reached = args.fail_on.is_some_and(|limit| {
+            analysis
+                .incidents
+                .iter()
+                .any(|incident| limit.reached_by(incident.verdict))
+        });
+        if reached {
+            exit = Exit::Findings;
+        }
+    }
+    Ok(exit)
+}
+
+pub(super) fn fix(
+    args: &FixArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    report::check_output_dir(&args.output)?;
+    let keys = Keys::load(&args.keys.identity)?;
+    let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
+    let inside = unpacked_inside(&args.input);
+    let input = inside.as_deref().unwrap_or(&args.input);
+    fix::command::run(args, &analyzer, input, out)?;
+    Ok(exit)
+}
+
+pub(super) fn diff(
+    args: &DiffArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    compare::command::check(args)?;
+    let keys = Keys::load(&args.keys.identity)?;
+    let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
+    let inputs: Vec<PathBuf> = args
+        .inputs
+        .iter()
+        .map(|input| unpacked_inside(input).unwrap_or_else(|| input.clone()))
+        .collect();
+    compare::command::run(&analyzer, args, &inputs, out)?;
+    Ok(exit)
+}

@@ -1,0 +1,226 @@
+//! The pieces of entries put together again, with everything that they gave.
+
+use casefile_bundle::{BundlePath, Summary};
+
+use super::merge::{merge_hits, moved, shift, shift_place, state_all, without_doubles};
+use super::pasted::{self, Origins, Pieces};
+use super::patterns::{Hit, Patterns};
+use super::sink::Out;
+use super::{Documents, Router, Scanned, guarded, joined, kube_list, leftovers, node_of};
+use crate::facts::Facts;
+use crate::model::{Place, Problem};
+use crate::parsers::{Document, DriverLine, HostLine, PacketLine, Parsed, Read};
+
+/// Documents kept as text for derivers may hold this much together, in bytes.
+const KEPT_TOTAL: usize = 64 << 20;
+
+/// Puts the pieces of entries together again.
+pub(super) struct Gather<'a> {
+    pub(super) patterns: &'a Patterns,
+    pub(super) router: &'a Router,
+    pub(super) facts: Facts,
+    pub(super) hits: Vec<Hit>,
+    pub(super) packets: Vec<PacketLine>,
+    pub(super) driver: Vec<DriverLine>,
+    pub(super) host: Vec<HostLine>,
+    pub(super) documents: Documents,
+    pub(super) kept: usize,
+    pub(super) problems: Vec<Problem>,
+    pub(super) paths: Vec<String>,
+    pub(super) pasted: Vec<pasted::Entry>,
+    pub(super) origins: Origins,
+}
+
+impl<'a> Gather<'a> {
+    pub(super) fn new(patterns: &'a Patterns, router: &'a Router) -> Self {
+        Self {
+            patterns,
+            router,
+            facts: Facts::default(),
+            hits: Vec::new(),
+            packets: Vec::new(),
+            driver: Vec::new(),
+            host: Vec::new(),
+            documents: Documents::new(),
+            kept: 0,
+            problems: Vec::new(),
+            paths: Vec::new(),
+            pasted: Vec::new(),
+            origins: Origins::new(),
+        }
+    }
+
+    pub(super) fn entry(&mut self, path: &BundlePath, pieces: Vec<Out>) {
+        let path = path.as_str();
+        self.paths.push(path.to_owned());
+        let mut lines_before = 0u32;
+        let mut text: Vec<u8> = Vec::new();
+        let mut too_large = false;
+        let begun = pieces.first().and_then(|piece| piece.list);
+        let ended = pieces.last().and_then(|piece| piece.list);
+        if begun.is_some_and(|(begins, _)| begins) && ended.is_some_and(|(_, ends)| !ends) {
+            let text = "ends before the end of its list; objects may be missing from it";
+            self.problem(path, text);
+        }
+        for piece in pieces {
+            let mut parsed = piece.parsed;
+            shift(&mut parsed, lines_before);
+            self.parsed(parsed);
+            for mut hit in piece.found.hits {
+                shift_place(&mut hit.place, lines_before);
+                self.hits.push(hit);
+            }
+            moved(piece.found.packets, lines_before, &mut self.packets);
+            moved(piece.found.driver, lines_before, &mut self.driver);
+            moved(piece.found.host, lines_before, &mut self.host);
+            self.pieces(piece.pieces);
+            lines_before = lines_before.saturating_add(piece.lines);
+            too_large |= piece.too_large;
+            text.extend_from_slice(&piece.kept);
+        }
+        if too_large {
+            self.problem(path, "is too large to be read as a whole and was not read");
+        } else if !text.is_empty() {
+            self.whole(path, text);
+        }
+    }
+
+    fn whole(&mut self, path: &str, bytes: Vec<u8>) {
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..at]).count();
+                self.problems.push(Problem {
+                    place: Place {
+                        path: path.to_owned(),
+                        line: u32::try_from(line).ok(),
+                    },
+                    text: "holds bytes that are not UTF-8; they are shown as \u{fffd}".into(),
+                });
+                String::from_utf8_lossy(error.as_bytes()).into_owned()
+            }
+        };
+        let document = Document {
+            path,
+            node: node_of(path),
+            text: &text,
+        };
+        match self
+            .router
+            .parser(path)
+            .map(|parser| (parser.id, parser.read))
+        {
+            Some((id, Read::Whole(parse))) => {
+                let parsed = guarded(id, path, || parse(&document));
+                self.parsed(parsed);
+            }
+            Some((id, Read::Items(parse))) => {
+                let parsed = guarded(id, path, || kube_list::parse(&document, parse));
+                self.parsed(parsed);
+                return;
+            }
+            Some((_, Read::Loose)) => {
+                self.pieces(pasted::read(self.router, path, &text));
+                return;
+            }
+            _ => {}
+        }
+        self.kept += text.len();
+        if self.kept <= KEPT_TOTAL {
+            self.documents.insert(path.to_owned(), text);
+        } else {
+            self.problem(
+                path,
+                "was left out: the files kept in memory reached their limit",
+            );
+        }
+    }
+
+    fn pieces(&mut self, pieces: Pieces) {
+        for parsed in pieces.parsed {
+            self.parsed(parsed);
+        }
+        self.pasted.extend(pieces.entries);
+        for (list, place) in pieces.lists {
+            self.origins.entry(list).or_insert(place);
+        }
+    }
+
+    /// Gives pasted pieces of nodes their places, once it is known what the node is called.
+    fn place_pasted(&mut self) {
+        let node = pasted::node_name(&self.facts);
+        for (entry, number) in std::mem::take(&mut self.pasted).into_iter().zip(1usize..) {
+            let placed = pasted::place(self.router, entry, &node, number);
+            let known = self.documents.get(&placed.path);
+            if self.paths.contains(&placed.path) || known.is_some() {
+                if known.is_none_or(|known| known.trim() != placed.text.trim()) {
+                    self.problems.push(Problem {
+                        text: format!(
+                            "holds {} once more and with another content; only the first is evaluated",
+                            placed.path.rsplit('/').next().unwrap_or(&placed.path)
+                        ),
+                        place: placed.origin,
+                    });
+                }
+                continue;
+            }
+            self.parsed(placed.parsed);
+            self.kept += placed.text.len();
+            if self.kept <= KEPT_TOTAL {
+                self.documents.insert(placed.path.clone(), placed.text);
+            }
+            self.origins.insert(placed.path, placed.origin);
+        }
+        // Kernel lines of a text belong to the node that the text is about.
+        for packet in &mut self.packets {
+            if packet.node.is_empty() {
+                packet.node.clone_from(&node);
+                let path = format!("nodes/{node}/pasted/kernel");
+                self.origins
+                    .entry(path)
+                    .or_insert_with(|| packet.place.clone());
+            }
+        }
+    }
+
+    fn parsed(&mut self, parsed: Parsed) {
+        for fact in parsed.facts {
+            self.facts.add(fact);
+        }
+        self.problems.extend(parsed.problems);
+        for said in &parsed.said {
+            self.hits.extend(self.patterns.search_said(said));
+        }
+    }
+
+    fn problem(&mut self, path: &str, text: &str) {
+        self.problems.push(Problem {
+            place: Place {
+                path: path.to_owned(),
+                line: None,
+            },
+            text: text.to_owned(),
+        });
+    }
+
+    pub(super) fn finish(mut self, summary: Summary) -> Scanned {
+        self.place_pasted();
+        state_all(self.driver, &mut self.facts);
+        state_all(self.packets, &mut self.facts);
+        state_all(self.host, &mut self.facts);
+        self.facts.sort();
+        self.problems.sort();
+        Scanned {
+            summary,
+            facts: self.facts,
+            hits: merge_hits(without_doubles(self.hits)),
+            documents: self.documents,
+            problems: self.problems,
+            paths: self.paths,
+            origins: self.origins,
+            homes: joined::Homes::new(),
+            leftovers: leftovers::Leftovers::new(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Alike lines that stood in different pieces and entries, added up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::patterns::Hit;
+use crate::facts::{AnyFact, Fact, FactType, Facts};
+use crate::model::Place;
+use crate::parsers::{Parsed, Repeats};
+
+/// Different groups kept of one pattern over the whole bundle.
+const GROUPS_PER_PATTERN: usize = 400;
+
+pub(super) fn shift(parsed: &mut Parsed, lines: u32) {
+    if lines == 0 {
+        return;
+    }
+    for fact in &mut parsed.facts {
+        fact.shift(lines);
+    }
+    for said in &mut parsed.said {
+        shift_place(&mut said.place, lines);
+    }
+    for problem in &mut parsed.problems {
+        shift_place(&mut problem.place, lines);
+    }
+}
+
+pub(super) fn shift_place(place: &mut Place, lines: u32) {
+    place.line = place.line.map(|line| line.saturating_add(lines));
+}
+
+/// Leaves out what a plain line of a text said where the object around that line says it too, and knows
+/// what it is about.
+pub(super) fn without_doubles(mut hits: Vec<Hit>) -> Vec<Hit> {
+    let about: BTreeSet<(usize, Place)> = hits
+        .iter()
+        .filter(|hit| !hit.subject.is_empty())
+        .map(|hit| (hit.pattern, hit.place.clone()))
+        .collect();
+    hits.retain(|hit| {
+        !hit.subject.is_empty() || !about.contains(&(hit.pattern, hit.place.clone()))
+    });
+    hits
+}
+
+pub(super) fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by(|a, b| (a.key(), &a.place).cmp(&(b.key(), &b.place)));
+    let mut merged: Vec<Hit> = Vec::new();
+    for hit in hits {
+        match merged.last_mut() {
+            Some(last) if last.key() == hit.key() => last.absorb(&hit),
+            _ => merged.push(hit),
+        }
+    }
+    let mut kept: BTreeMap<usize, usize> = BTreeMap::new();
+    merged.retain(|hit| {
+        let count = kept.entry(hit.pattern).or_default();
+        *count += 1;
+        *count <= GROUPS_PER_PATTERN
+    });
+    merged
+}
+
+/// Takes the lines of a later piece of an entry, whose places count from the piece's beginning.
+pub(super) fn moved<T: Repeats>(lines: Vec<T>, before: u32, into: &mut Vec<T>) {
+    for mut line in lines {
+        shift_place(line.place_mut(), before);
+        into.push(line);
+    }
+}
+
+/// Makes facts of lines, alike ones added up.
+pub(super) fn state_all<T: Repeats + FactType>(lines: Vec<T>, facts: &mut Facts) {
+    for line in merge_alike(lines) {
+        let (text, at) = line.stated();
+        facts.add(AnyFact::new(Fact {
+            place: line.place().clone(),
+            text: text.to_owned(),
+            at,
+            data: line,
+        }));
+    }
+}
+
+/// Adds up alike lines of one entry that stood in different pieces of it.
+fn merge_alike<T: Repeats>(mut lines: Vec<T>) -> Vec<T> {
+    let same = |a: &T, b: &T| {
+        a.node() == b.node() && a.place().path == b.place().path && a.key() == b.key()
+    };
+    lines.sort_by(|a, b| {
+        let order = a.node().cmp(b.node());
+        let order = order.then_with(|| a.place().path.cmp(&b.place().path));
+        let order = order.then_with(|| a.key().cmp(&b.key()));
+        order.then_with(|| a.place().cmp(b.place()))
+    });
+    let mut merged: Vec<T> = Vec::new();
+    for line in lines {
+        match merged.last_mut() {
+            Some(last) if same(last, &line) => last.absorb(&line),
+            _ => merged.push(line),
+        }
+    }
+    merged
+}
