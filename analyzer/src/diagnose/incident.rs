@@ -215,7 +215,8 @@ fn began(sighting: &Sighting, scanned: &Scanned) -> Option<chrono::DateTime<chro
 }
 
 /// What to look at to be sure, each as a question with its command: what would confirm it first, then
-/// the sources that it needs and that are not there, else the rule's own first look.
+/// the sources that it needs and that are not there, else the rule's own first look. A question of which the
+/// bundle holds an answer is an observation of the report and is not asked again.
 fn would_settle(one: &Assessment<'_>) -> Vec<String> {
     if one.verdict == Some(Verdict::Confirmed) {
         return Vec::new();
@@ -229,7 +230,11 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
         .filter(|name| !one.seen.contains_key(name.as_str()))
         .collect();
     for asked in &file.observations {
-        if asked.shows.iter().any(|name| open.contains(&name)) {
+        let answered = asked
+            .shows
+            .iter()
+            .any(|name| one.seen.contains_key(name.as_str()));
+        if !answered && asked.shows.iter().any(|name| open.contains(&name)) {
             let (ask, run) = (one.tell(&asked.ask), one.command(&asked.run));
             wanted.push(format!("{ask} ({run})"));
         }

@@ -3,8 +3,8 @@
 use crate::facts::excerpt;
 use crate::facts::kube::Event;
 use crate::facts::node::Process;
-use crate::model::{Evidence, Incident, Moment};
-use crate::scan::Scanned;
+use crate::model::{Evidence, Incident, Moment, Place};
+use crate::scan::{Scanned, joined};
 
 /// Most moments shown; the report says if more were seen.
 const MOST: usize = 300;
@@ -20,7 +20,7 @@ pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
             .iter()
             .flat_map(|symptom| &symptom.evidence);
         for line in incident.evidence.iter().chain(symptoms) {
-            moments.extend(of_line(line, incident));
+            moments.extend(of_line(line, incident, scanned));
         }
     }
     let known: Vec<_> = moments.iter().map(|moment| moment.place.clone()).collect();
@@ -55,9 +55,30 @@ pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
             });
         }
     }
-    moments.sort_by(|a, b| (a.at, &a.place, &a.text).cmp(&(b.at, &b.place, &b.text)));
-    moments.dedup();
-    keep_most(moments)
+    moments.sort_by(|a, b| {
+        (a.at, &a.place, &a.incident, &a.text).cmp(&(b.at, &b.place, &b.incident, &b.text))
+    });
+    keep_most(one_a_line(moments))
+}
+
+/// Several statements about one line at one time are one moment: a reader sees the line once.
+fn one_a_line(moments: Vec<Moment>) -> Vec<Moment> {
+    let mut kept: Vec<Moment> = Vec::new();
+    for moment in moments {
+        match kept.last_mut() {
+            Some(last)
+                if (last.at, &last.place, &last.incident)
+                    == (moment.at, &moment.place, &moment.incident) =>
+            {
+                last.count = last.count.max(moment.count);
+                if !last.text.contains(&moment.text) {
+                    last.text = excerpt(&format!("{}; {}", last.text, moment.text), TEXT);
+                }
+            }
+            _ => kept.push(moment),
+        }
+    }
+    kept
 }
 
 /// Keeps what belongs to incidents, then the newest of the rest.
@@ -74,13 +95,63 @@ fn keep_most(moments: Vec<Moment>) -> Vec<Moment> {
         .collect()
 }
 
-fn of_line(line: &Evidence, incident: &Incident) -> Option<Moment> {
+fn of_line(line: &Evidence, incident: &Incident, scanned: &Scanned) -> Option<Moment> {
+    let of_incident = || incident.subjects.first().cloned().unwrap_or_default();
     Some(Moment {
         at: line.at?,
-        subject: incident.subjects.first().cloned().unwrap_or_default(),
+        subject: subject(&line.place, scanned).unwrap_or_else(of_incident),
         text: excerpt(&line.says, TEXT),
         place: line.place.clone(),
         count: line.count,
         incident: Some(incident.cause.clone()),
     })
+}
+
+/// Whom a line speaks of, as the layout of the bundle says: an incident has several subjects.
+fn subject(place: &Place, scanned: &Scanned) -> Option<String> {
+    let parts: Vec<&str> = joined::within(&place.path).split('/').collect();
+    match parts.as_slice() {
+        ["cluster-resources", "pods", "logs", namespace, pod, _] => {
+            Some(format!("pod/{namespace}/{pod}"))
+        }
+        ["cluster-resources", "events", _] => {
+            let events = scanned.facts.table::<Event>();
+            let at = events.partition_point(|event| event.place < *place);
+            let event = events.get(at).filter(|event| event.place == *place)?;
+            Some(event.data.object.clone())
+        }
+        ["nodes", node, ..] => Some(format!("node/{node}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(line: u32, text: &str) -> Moment {
+        Moment {
+            at: chrono::DateTime::UNIX_EPOCH,
+            subject: String::new(),
+            text: text.to_owned(),
+            place: Place {
+                path: "a".into(),
+                line: Some(line),
+            },
+            count: 1,
+            incident: None,
+        }
+    }
+
+    #[test]
+    fn two_statements_about_one_line_are_one_moment() {
+        let all = vec![
+            moment(1, "a"),
+            moment(1, "b"),
+            moment(1, "b"),
+            moment(2, "b"),
+        ];
+        let kept: Vec<String> = one_a_line(all).into_iter().map(|one| one.text).collect();
+        assert_eq!(kept, ["a; b", "b"]);
+    }
 }

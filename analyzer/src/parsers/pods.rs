@@ -219,7 +219,7 @@ fn pod(object: &Object) -> Pod {
     let images = spec.containers.iter().chain(&spec.init_containers);
     Pod {
         healthy: status.phase == "Succeeded" || (status.phase == "Running" && is_ready),
-        since: ready.and_then(|condition| time(condition.last_transition_time.as_deref())),
+        since: since(status, ready),
         created: time(meta.creation_timestamp.as_deref()),
         restarts: status
             .container_statuses
@@ -257,6 +257,18 @@ fn pod(object: &Object) -> Pod {
         host_network: spec.host_network,
         node_selector: spec.node_selector.clone(),
     }
+}
+
+/// Since when the pod is in its state: the last change of its readiness, or the end of the container that made
+/// it fail, whichever is later. A program may have run long before, ready or not.
+fn since(status: &Status, ready: Option<&Condition>) -> Option<DateTime<Utc>> {
+    let changed = ready.and_then(|condition| time(condition.last_transition_time.as_deref()));
+    let ended = status.container_statuses.iter().filter_map(|container| {
+        let ended = container.state.terminated.as_ref()?;
+        time(ended.finished_at.as_deref()).filter(|_| ended.exit_code != 0)
+    });
+    let failed = ended.min().filter(|_| status.phase == "Failed");
+    failed.max(changed)
 }
 
 fn is_gpu(resource: &str) -> bool {
@@ -418,5 +430,34 @@ fn said(
         place: item.place.clone(),
         at,
         count: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_that_failed_is_in_that_state_since_its_container_ended() {
+        let since = |phase: &str| {
+            let status: Status = serde_json::from_value(serde_json::json!({
+                "phase": phase,
+                "conditions": [{ "type": "Ready", "status": "False", "lastTransitionTime": "2026-11-20T08:50:00Z" }],
+                "containerStatuses": [{ "name": "main", "state": { "terminated": {
+                    "exitCode": 1, "finishedAt": "2026-11-20T09:47:03Z"
+                } } }],
+            }))
+            .unwrap();
+            super::since(&status, status.conditions.first()).map(|at| at.to_rfc3339())
+        };
+        assert_eq!(
+            since("Failed").as_deref(),
+            Some("2026-11-20T09:47:03+00:00")
+        );
+        assert_eq!(
+            since("Running").as_deref(),
+            Some("2026-11-20T08:50:00+00:00"),
+            "one container of several ended"
+        );
     }
 }

@@ -246,7 +246,7 @@ fn shorten(analysis: &Analysis) -> Cow<'_, Analysis> {
 
 fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
     let ctx = SectionCtx::new(analysis);
-    let mut lead = first_screen::blocks(analysis);
+    let mut lead = first_screen::blocks(analysis, &ctx);
     if left_out > 0 {
         lead.push(Block::Callout {
             tone: Tone::Warning,

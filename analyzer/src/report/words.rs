@@ -38,7 +38,21 @@ pub(crate) fn join(parts: &[String]) -> String {
     }
 }
 
-/// A sentence from the model with a full stop, and a capital letter at its start unless it begins with a name.
+/// A sentence that stands alone: with a full stop, and a capital letter where it begins with an ordinary word.
+/// A first word that may be a name keeps its form.
+pub(crate) fn opening(text: &str) -> String {
+    const ORDINARY: &[&str] = &[
+        "a", "an", "the", "this", "no", "not", "one", "some", "others", "pods", "there", "it",
+    ];
+    let mut out = sentence(text);
+    let first = out.split(' ').next().unwrap_or_default();
+    if ORDINARY.contains(&first) {
+        out[..1].make_ascii_uppercase();
+    }
+    out
+}
+
+/// A sentence from the model with a full stop.
 pub(crate) fn sentence(text: &str) -> String {
     let text = text.trim();
     let mut out = text.to_owned();
@@ -89,13 +103,13 @@ pub(crate) fn worst(analysis: &Analysis) -> Option<Severity> {
         .min()
 }
 
-/// What a severity means.
+/// What a severity means, as a clause after "faults by which".
 pub(crate) fn severity_meaning(severity: Severity) -> &'static str {
     match severity {
-        Severity::Critical => "the node or the cluster is down, or data is at risk",
-        Severity::High => "GPU workloads cannot run, or pods have no network",
+        Severity::Critical => "the node or the cluster is down or data is at risk",
+        Severity::High => "GPU workloads cannot run or pods have no network",
         Severity::Medium => "some workloads fail or run degraded",
-        Severity::Low => "a defect without present harm",
+        Severity::Low => "no workload is harmed at present",
     }
 }
 

@@ -98,7 +98,7 @@ fn initial(analysis: &Analysis) -> Vec<Rich> {
         Rich::from("We are looking into: ").join(issue(analysis)),
         line(format!("Affected: {}", scope(analysis))),
     ];
-    if let Some(since) = first_screen::first_sign(analysis) {
+    if let Some(since) = first_screen::began(analysis) {
         lines.push(line(format!("Since: {}", words::time(since))));
     }
     lines.push(line(format!("Known so far: {}", known(analysis))));

@@ -71,21 +71,30 @@ fn gaps_in_short(analysis: &Analysis) -> Rich {
         return text;
     }
     for (nth, source) in open.iter().take(SHOWN).enumerate() {
-        let causes = words::count(source.so_we_cannot_say.len() as u64, "cause");
+        let number = source.so_we_cannot_say.len() as u64;
+        let causes = words::count(number, "cause");
+        let were = if number == 1 { "was" } else { "were" };
         text = text
             .text(if nth == 0 { "" } else { "; " })
             .say(&source.title)
-            .text(format!(" ({}): {causes} not checked", source.outcome));
+            .text(format!(
+                " ({}), so {causes} {were} not checked",
+                source.outcome
+            ));
     }
     if open.len() > SHOWN {
         text = text.text(format!("; {} more sources", open.len() - SHOWN));
     }
     if !rest.is_empty() {
-        let number = rest.len();
-        text = text.text(if open.is_empty() {
-            format!("{number} of {all} sources have parts missing, and no cause depended on them")
-        } else {
-            format!("; {number} more with parts missing that no cause depended on")
+        let number = rest.len() as u64;
+        text = text.text(match (open.is_empty(), number) {
+            (true, _) => {
+                format!("Parts of {number} of {all} sources are missing; no cause depended on them")
+            }
+            (false, 1) => ". Parts of 1 more source are missing; no cause depended on them".into(),
+            (false, _) => {
+                format!(". Parts of {number} more sources are missing; no cause depended on them")
+            }
         });
     }
     text.text(". See ").jump("Coverage", "coverage").text(".")

@@ -35,14 +35,14 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some(text) = plain(analysis) {
-        blocks.push(Block::paragraph(text));
+        blocks.push(Block::paragraph(text.text(".")));
     }
     let counted = first_screen::counted(&analysis.impact);
     let besides = first_screen::counted_besides(&analysis.impact);
     let mut items: Vec<Rich> = counted.into_iter().chain(besides).map(Rich::from).collect();
     for incident in &analysis.incidents {
         for symptom in &incident.symptoms {
-            items.push(Rich::prose(&words::sentence(&symptom.text)));
+            items.push(Rich::prose(&words::opening(&symptom.text)));
         }
     }
     items.truncate(ctx.limits.evidence);
@@ -87,8 +87,8 @@ fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     blocks
 }
 
-/// Who is hit and for how long in one sentence, for readers who want no more.
-fn plain(analysis: &Analysis) -> Option<Rich> {
+/// Who is hit and for how long in one clause, for readers who want no more.
+pub(super) fn plain(analysis: &Analysis) -> Option<Rich> {
     let impact = &analysis.impact;
     let get = |key: &str| impact.counts.get(key).copied().unwrap_or(0);
     if impact.workloads.is_empty() {
@@ -128,14 +128,14 @@ fn plain(analysis: &Analysis) -> Option<Rich> {
         text = format!(
             "{text}; {} for {}",
             if impact.workloads.len() == 1 {
-                "it waits"
+                "it asks"
             } else {
-                "together they wait"
+                "together they ask"
             },
             words::count(wanted, "GPU")
         );
     }
-    Some(Rich::new().strong(format!("{text}.")))
+    Some(Rich::new().strong(text))
 }
 
 fn row(workload: &ImpactedWorkload, analysis: &Analysis, ctx: &SectionCtx) -> Vec<Rich> {

@@ -1,7 +1,9 @@
 //! The first screen: what broke, since when, who is hit, what to do now, how bad. Stands above all sections.
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use super::SectionCtx;
-use crate::model::{Analysis, Impact, Incident, Verdict};
+use crate::model::{Analysis, Evidence, Impact, Incident, Role, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::{escape, fill_in, plan, words};
 
@@ -23,7 +25,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         },
         StatusRow {
             label: "Since",
-            text: since(analysis),
+            text: since(analysis, ctx),
         },
         StatusRow {
             label: "Affected",
@@ -41,7 +43,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
 }
 
 /// The same in one paragraph, and what limits it.
-pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
+pub(crate) fn blocks(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = Vec::new();
     match analysis.incidents.first() {
         Some(first) => {
@@ -50,6 +52,7 @@ pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
                 .text(" ")
                 .say(&words::sentence(&first.summary));
             blocks.push(Block::paragraph(text));
+            blocks.extend(shown_by(first, ctx));
         }
         None => blocks.push(Block::paragraph(nothing_confirmed(analysis))),
     }
@@ -75,11 +78,44 @@ pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-/// The commands of the fix and the first check, for a reader who has two minutes.
+/// The first lines that speak for the cause: what the paragraph says of such faults at large, these say of
+/// this input. A statement that the paragraph holds already is left out.
+fn shown_by(incident: &Incident, ctx: &SectionCtx) -> Option<Block> {
+    const SHOWN: usize = 2;
+    const ALIKE: usize = 32;
+    let mut said: Vec<&str> = vec![&incident.summary];
+    let mut text = Rich::new().strong("What shows it here:");
+    for line in incident
+        .evidence
+        .iter()
+        .filter(|line| line.role == Role::For)
+    {
+        let says = super::without_quote(line.says.trim(), &line.text).trim_end_matches('.');
+        // Sightings of one signal say nearly the same.
+        let beginning = says.get(..says.floor_char_boundary(ALIKE)).unwrap_or(says);
+        if says.is_empty() || said.iter().any(|known| known.contains(beginning)) {
+            continue;
+        }
+        let glue = if said.len() == 1 { " " } else { "; " };
+        text = text.text(glue).say(&escape::cut_end(says, 240)).text(" (");
+        text = ctx.place(text, &line.place).text(")");
+        said.push(says);
+        if said.len() > SHOWN {
+            break;
+        }
+    }
+    (said.len() > 1).then(|| Block::paragraph(text.text(".")))
+}
+
+/// The commands of the fix and the first check, for a reader who has two minutes. Steps that only look keep
+/// their numbers and stand in the plan itself.
 fn in_short(incident: &Incident, analysis: &Analysis) -> Vec<Block> {
     let plan = plan::of(incident);
     let mut lines = Vec::new();
     for (nth, step) in plan.steps.iter().enumerate() {
+        if plan.dry.contains(&(nth + 1)) {
+            continue;
+        }
         lines.push(format!(
             "# {}. {}",
             nth + 1,
@@ -97,10 +133,11 @@ fn in_short(incident: &Incident, analysis: &Analysis) -> Vec<Block> {
     if !commands || incident.verdict > Verdict::Likely {
         return Vec::new();
     }
-    let files = if plan.files.is_empty() {
-        " Why and the dry run stand under "
-    } else {
-        " Why, the files and the dry run stand under "
+    let files = match (plan.files.is_empty(), plan.dry.is_empty()) {
+        (true, true) => " Why stands under ",
+        (true, false) => " Why and the dry run stand under ",
+        (false, true) => " Why and the files stand under ",
+        (false, false) => " Why, the files and the dry run stand under ",
     };
     let text = Rich::new()
         .strong("The fix in short.")
@@ -180,23 +217,77 @@ fn standing(analysis: &Analysis) -> Rich {
 }
 
 /// First sign of the primary cause, or of any cause if the primary one shows no time.
-pub(super) fn first_sign(analysis: &Analysis) -> Option<chrono::DateTime<chrono::Utc>> {
+fn first_sign(analysis: &Analysis) -> Option<DateTime<Utc>> {
     let mut times = analysis.incidents.iter().map(|incident| incident.since);
     times.next().flatten().or_else(|| times.flatten().min())
 }
 
-fn since(analysis: &Analysis) -> Rich {
-    let Some(at) = first_sign(analysis) else {
+/// When it began: the first sign of the cause, or the time since when a workload that it names is not well. Logs
+/// often hold the last try only.
+pub(super) fn began(analysis: &Analysis) -> Option<DateTime<Utc>> {
+    let times = [first_sign(analysis), hit_since(analysis)];
+    times.into_iter().flatten().min()
+}
+
+fn since(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
+    let Some(at) = began(analysis) else {
         return Rich::from("not known: no line with a time shows when it began");
     };
-    match analysis.reference_time {
+    let mut text = match analysis.reference_time {
         Some(now) if now >= at => Rich::from(format!(
             "{}, {} before the end of collection",
             words::time(at),
             words::span(now - at)
         )),
         _ => Rich::from(words::time(at)),
+    };
+    // Readiness and log lines of one event lie some seconds apart.
+    let apart = |one: DateTime<Utc>| one - at >= TimeDelta::minutes(2);
+    let (sign, hit) = (first_sign(analysis), hit_since(analysis));
+    let late = sign.is_some_and(apart);
+    if late {
+        text = text.text(" · workloads are hit since then");
     }
+    if let Some(line) = sign.and_then(|sign| line_of(analysis, sign)) {
+        text = text.text(match (late, line.at) {
+            (true, Some(time)) => format!(" · first sign of the cause at {}: ", words::time(time)),
+            _ => " · first sign: ".to_owned(),
+        });
+        let says = super::without_quote(line.says.trim(), &line.text);
+        text = text
+            .say(&escape::cut_end(&words::clause(says), 160))
+            .text(" (");
+        text = ctx.place(text, &line.place).text(")");
+    }
+    match hit.filter(|hit| apart(*hit)) {
+        Some(hit) => text.text(format!(" · workloads are hit since {}", words::time(hit))),
+        None => text,
+    }
+}
+
+/// The line that shows the first sign, if one bears its time. An event is dated by its last time, so the line
+/// may be a log's of the same second.
+fn line_of(analysis: &Analysis, at: DateTime<Utc>) -> Option<&Evidence> {
+    let mut lines = analysis.incidents.iter().flat_map(|incident| {
+        let symptoms = incident.symptoms.iter().flat_map(|one| &one.evidence);
+        incident.evidence.iter().chain(symptoms)
+    });
+    let same = |line: &Evidence| {
+        line.at
+            .is_some_and(|time| time.timestamp() == at.timestamp())
+    };
+    lines.find(|line| same(line) && !line.says.trim().is_empty())
+}
+
+/// Since when the first workload that the causes name does not do its work.
+fn hit_since(analysis: &Analysis) -> Option<DateTime<Utc>> {
+    let named = |subject: &String| {
+        let mut incidents = analysis.incidents.iter();
+        incidents.any(|incident| incident.subjects.contains(subject))
+    };
+    let workloads = analysis.impact.workloads.iter();
+    let hit = workloads.filter(|workload| named(&workload.subject));
+    hit.filter_map(|workload| workload.since).min()
 }
 
 /// Counts that are printed together, and the words for them.
@@ -259,8 +350,14 @@ pub(super) fn counted_besides(impact: &Impact) -> Vec<String> {
 
 fn affected(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
     const SHOWN: usize = 3;
-    let mut text = Rich::from(counted(&analysis.impact).join(" · "));
-    let mut first = counted(&analysis.impact).is_empty();
+    let counted = counted(&analysis.impact);
+    let mut text = Rich::new();
+    let mut first = true;
+    let whom = super::executive_summary::plain(analysis);
+    for part in whom.into_iter().chain(counted.into_iter().map(Rich::from)) {
+        text = text.text(if first { "" } else { " · " }).join(part);
+        first = false;
+    }
     for workload in analysis.impact.workloads.iter().take(SHOWN) {
         text = text
             .text(if first { "" } else { " · " })
@@ -338,9 +435,10 @@ fn do_now(analysis: &Analysis) -> Rich {
 
 fn severity(analysis: &Analysis) -> Rich {
     match words::worst(analysis) {
-        Some(severity) => Rich::new()
-            .severity(severity)
-            .text(format!(" · {}", words::severity_meaning(severity))),
+        Some(severity) => Rich::new().severity(severity).text(format!(
+            " · the rank of faults by which {}",
+            words::severity_meaning(severity)
+        )),
         None => Rich::from("not known: no cause was confirmed"),
     }
 }

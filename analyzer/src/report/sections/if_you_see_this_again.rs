@@ -1,5 +1,7 @@
 //! If You Encounter Similar Issues: how to recognise each cause next time, and what to ask first.
 
+use std::collections::BTreeSet;
+
 use super::{Section, SectionCtx, per_incident};
 use crate::model::{Analysis, Incident};
 use crate::report::blocks::{Block, Rich};
@@ -24,6 +26,7 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
 
 fn recognise(incident: &Incident) -> Vec<Block> {
     let mut items = Vec::new();
+    let mut quoted = BTreeSet::new();
     for symptom in incident.symptoms.iter().take(3) {
         let mut text = Rich::new()
             .strong("You see:")
@@ -32,7 +35,7 @@ fn recognise(incident: &Incident) -> Vec<Block> {
         if let Some(line) = symptom
             .evidence
             .first()
-            .filter(|line| !line.text.trim().is_empty())
+            .filter(|line| !line.text.trim().is_empty() && quoted.insert(&line.text))
         {
             text = text
                 .text(", e.g. ")

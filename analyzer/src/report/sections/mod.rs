@@ -182,13 +182,23 @@ impl SectionCtx {
     }
 }
 
-/// A sentence without the quoted line at its end, where that line is printed below it anyway.
-fn without_quote<'a>(says: &'a str, quoted: &str) -> &'a str {
+/// A sentence without the quoted line at its end, where that line is printed with it anyway. Either may be cut.
+pub(crate) fn without_quote<'a>(says: &'a str, quoted: &str) -> &'a str {
+    const TELLING: usize = 24;
     let Some((head, tail)) = says.split_once(": ") else {
         return says;
     };
-    let same = tail.split_whitespace().eq(quoted.split_whitespace());
-    if same { head } else { says }
+    let plain = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.join(" ").trim_end_matches(['…', '.']).to_owned()
+    };
+    let (tail, quoted) = (plain(tail), plain(quoted));
+    let begins = |one: &str, with: &str| with.len() >= TELLING && one.starts_with(with);
+    if tail == quoted || begins(&tail, &quoted) || begins(&quoted, &tail) {
+        head
+    } else {
+        says
+    }
 }
 
 /// One sub-heading of `level` per incident if there are several, none if there is one.
@@ -238,6 +248,22 @@ pub(crate) fn limited<T>(rows: &mut Vec<T>, limit: usize, whence: &str) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quote_at_the_end_of_a_sentence_goes_and_other_words_stay() {
+        let line = "E1120 09:37:10 file_linux.go:61] unable to create inotify: too many open files";
+        let says = |tail: &str| format!("a watcher cannot be made: {tail}");
+        assert_eq!(without_quote(&says(line), line), "a watcher cannot be made");
+        assert_eq!(
+            without_quote(&says("E1120 09:37:10 file_linux.go:61]…"), line),
+            "a watcher cannot be made"
+        );
+        assert_eq!(without_quote(&says("E1"), line), says("E1"));
+        assert_eq!(
+            without_quote(&says("too many open files"), line),
+            says("too many open files")
+        );
+    }
 
     #[test]
     fn every_section_file_is_in_the_list() {

@@ -102,7 +102,8 @@ fn immediate(analysis: &Analysis) -> Vec<[Rich; 2]> {
         let text = Rich::from("Collect ")
             .say(&source.title)
             .text(format!(" ({})", source.outcome));
-        let mut why = Rich::from("without it: ").say(&words::clause(&source.so_we_cannot_say[0]));
+        let mut why = Rich::from("without it we cannot say ")
+            .say(&words::clause(&source.so_we_cannot_say[0]));
         if source.so_we_cannot_say.len() > 1 {
             why = why.text(format!(", and {} more", source.so_we_cannot_say.len() - 1));
         }

@@ -39,7 +39,7 @@ fn problem(incident: &Incident) -> Rich {
     if let Some(symptom) = incident.symptoms.first() {
         text = text
             .text("People notice: ")
-            .say(&words::sentence(&symptom.text))
+            .say(&words::opening(&symptom.text))
             .text(" ");
     }
     text.text("Verdict: ")

@@ -73,7 +73,7 @@ fn facts(incident: &Incident) -> Vec<Rich> {
         Rich::new()
             .strong("Problem:")
             .text(" ")
-            .say(&words::sentence(&incident.title)),
+            .say(&problem(incident)),
     ];
     let error = incident
         .symptoms
@@ -104,6 +104,21 @@ fn facts(incident: &Incident) -> Vec<Rich> {
     }
     facts.push(impact);
     facts
+}
+
+/// What people notice; the heading above names the cause already, so it stands in only where nothing is noticed.
+fn problem(incident: &Incident) -> String {
+    let noticed: Vec<String> = incident
+        .symptoms
+        .iter()
+        .take(2)
+        .map(|symptom| words::opening(&symptom.text))
+        .collect();
+    if noticed.is_empty() {
+        words::sentence(&incident.title)
+    } else {
+        noticed.join(" ")
+    }
 }
 
 fn details(table: &Table, ctx: &SectionCtx) -> Block {
@@ -221,7 +236,7 @@ fn symptoms(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> 
     )];
     for (nth, symptom) in incident.symptoms.iter().enumerate() {
         let text = Rich::new()
-            .say(&words::sentence(&symptom.text))
+            .say(&words::opening(&symptom.text))
             .text(" (")
             .code(symptom.id.clone())
             .text(")");

@@ -30,7 +30,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     });
     for view in svg::timeline::views("timeline-view", &analysis.timeline) {
         blocks.push(Block::CloserView {
-            summary: format!("Closer: {}", view.title),
+            summary: view.title.clone(),
             title: view.title,
             svg: view.svg,
         });

@@ -1,8 +1,33 @@
 //! A time axis: where a moment stands, and the labels below it.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use super::Canvas;
+
+/// Pixels right of the axis that a label may use.
+const EDGE: i64 = 20;
+const DAY: i64 = 86_400;
+/// Spans between round times, in seconds.
+const STEPS: [i64; 18] = [
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    2 * 3600,
+    3 * 3600,
+    6 * 3600,
+    12 * 3600,
+    DAY,
+];
 
 /// A span of time laid out from one pixel to another.
 pub(super) struct Axis {
@@ -32,34 +57,47 @@ impl Axis {
         self.left + i64::try_from(passed * room / i128::from(self.seconds)).unwrap_or(0)
     }
 
-    /// Lines from `top` to `bottom` with their times below.
+    /// Lines from `top` to `bottom` at round times, with the times below.
     pub(super) fn grid(&self, canvas: &mut Canvas, top: i64, bottom: i64) {
-        let ticks = self.ticks();
-        let last = ticks.len().saturating_sub(1);
-        for (index, at) in ticks.into_iter().enumerate() {
+        for at in self.ticks() {
             let x = self.x(at);
             canvas.raw(format_args!(
                 "<path d=\"M{x} {top} V{bottom}\" class=\"grid\"/>"
             ));
-            let (anchor, shift) = if index == last && last > 0 {
+            let label = self.label(at);
+            // A label at the edge must not run out of the drawing; half a letter is 3.4 pixels wide.
+            let half = i64::try_from(label.len()).unwrap_or(0) * 34 / 10;
+            let near_edge = self.right + EDGE - x < half;
+            let (anchor, shift) = if near_edge {
                 ("end", 16)
             } else {
                 ("middle", 0)
             };
-            canvas.text(x + shift, bottom + 18, "axis", anchor, &self.label(at));
+            canvas.text(x + shift, bottom + 18, "axis", anchor, &label);
         }
     }
 
+    /// Round times, at most six; where the span is shorter than two of them, its two ends.
     fn ticks(&self) -> Vec<DateTime<Utc>> {
         if self.seconds == 0 {
             return vec![self.start];
         }
-        (0..=4)
-            .filter_map(|nth| {
-                let passed = i128::from(self.seconds) * nth / 4;
-                let delta = TimeDelta::try_seconds(i64::try_from(passed).ok()?)?;
-                self.start.checked_add_signed(delta)
-            })
+        let step = STEPS.iter().find(|step| self.seconds / **step < 6);
+        let days = self.seconds / 6 / DAY + 1;
+        let step = step.copied().unwrap_or(days * DAY);
+        let from = self.start.timestamp();
+        let first = from + (step - from.rem_euclid(step)) % step;
+        let ticks: Vec<DateTime<Utc>> = (0..=6)
+            .map(|nth| first + nth * step)
+            .take_while(|at| *at <= from + self.seconds)
+            .filter_map(|at| DateTime::from_timestamp(at, 0))
+            .collect();
+        if ticks.len() > 1 {
+            return ticks;
+        }
+        let ends = [from, from + self.seconds];
+        ends.into_iter()
+            .filter_map(|at| DateTime::from_timestamp(at, 0))
             .collect()
     }
 
@@ -70,5 +108,29 @@ impl Axis {
             _ => "%Y-%m-%d",
         };
         at.format(pattern).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(from: &str, to: &str) -> Vec<String> {
+        let axis = Axis::new(from.parse().unwrap(), to.parse().unwrap(), 0, 600);
+        axis.ticks().into_iter().map(|at| axis.label(at)).collect()
+    }
+
+    #[test]
+    fn the_axis_is_labelled_at_round_times_that_lie_on_it() {
+        assert_eq!(
+            labels("2026-11-20T08:02:02Z", "2026-11-20T10:15:09Z"),
+            ["11-20 08:30", "11-20 09:00", "11-20 09:30", "11-20 10:00"]
+        );
+        assert_eq!(
+            labels("2026-11-20T08:02:02Z", "2026-11-20T08:02:04Z"),
+            ["08:02:02", "08:02:03", "08:02:04"]
+        );
+        let years = labels("1970-01-01T00:00:00Z", "2026-11-20T08:02:04Z");
+        assert!((2..=6).contains(&years.len()), "{years:?}");
     }
 }

@@ -13,8 +13,10 @@ use crate::scan::joined;
 
 /// Lanes that are drawn; those of incidents and the busiest come first.
 const MAX_LANES: usize = 10;
-/// Closer views.
+/// Crowds with a closer view.
 const MAX_VIEWS: usize = 4;
+/// How far around the first sign of a cause the closest view reaches.
+const AROUND: TimeDelta = TimeDelta::minutes(5);
 const WIDTH: i64 = 836;
 const LEFT: i64 = 250;
 const RIGHT: i64 = 24;
@@ -34,7 +36,7 @@ struct Mark<'a> {
 
 /// A closer view: a heading and its drawing.
 pub(crate) struct View {
-    /// From when to when, and how many moments.
+    /// What it shows, from when to when, and how many moments.
     pub(crate) title: String,
     /// The drawing.
     pub(crate) svg: Svg,
@@ -46,8 +48,43 @@ pub(crate) fn draw(id: &str, moments: &[Moment]) -> Svg {
     draw_some(id, &all, "When it happened, by source")
 }
 
-/// Spans that are crowded on the whole axis, each on an axis of its own.
+/// Steps closer: spans that are crowded on the whole axis, and in each the minutes around the first sign of a
+/// cause, every one on an axis of its own.
 pub(crate) fn views(id: &str, moments: &[Moment]) -> Vec<View> {
+    let mut steps: Vec<(&str, Vec<&Moment>)> = Vec::new();
+    let crowds = crowds(moments);
+    // One crowd is the whole drawing over again.
+    let whole = crowds.len() < 2;
+    for crowd in chosen(crowds) {
+        let closest = first_minutes(&crowd);
+        if !whole {
+            let shows = crowd.iter().any(|moment| moment.incident.is_some());
+            let what = if shows {
+                "Closer, where a cause shows"
+            } else {
+                "Closer, what else happened"
+            };
+            steps.push((what, crowd));
+        }
+        if let Some(minutes) = closest {
+            steps.push(("The minutes around the first sign", minutes));
+        }
+    }
+    let view = |(nth, (what, group)): (usize, (&str, Vec<&Moment>))| {
+        let title = format!(
+            "{what}: {} to {} ({})",
+            words::time(group[0].at),
+            words::time(group[group.len() - 1].at),
+            words::count(group.len() as u64, "moment")
+        );
+        let svg = draw_some(&format!("{id}-{}", nth + 1), &group, &title);
+        View { title, svg }
+    };
+    steps.into_iter().enumerate().map(view).collect()
+}
+
+/// Moments in the order of time, parted where for long nothing happened.
+fn crowds(moments: &[Moment]) -> Vec<Vec<&Moment>> {
     let mut sorted: Vec<&Moment> = moments.iter().collect();
     sorted.sort_by_key(|moment| moment.at);
     let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else {
@@ -62,33 +99,35 @@ pub(crate) fn views(id: &str, moments: &[Moment]) -> Vec<View> {
             _ => groups.push(vec![moment]),
         }
     }
-    // One group is the whole drawing over again.
-    if groups.len() < 2 {
-        return Vec::new();
-    }
-    groups.retain(|group| group.len() > 1 && group[group.len() - 1].at > group[0].at);
-    groups.sort_by_key(|group| {
+    groups
+}
+
+/// The crowds worth a view, in the order of time: those of incidents and the largest.
+fn chosen(mut crowds: Vec<Vec<&Moment>>) -> Vec<Vec<&Moment>> {
+    // Within a second there is nothing to see closer.
+    let span = |group: &[&Moment]| group[group.len() - 1].at - group[0].at;
+    crowds.retain(|group| group.len() > 1 && span(group) >= TimeDelta::seconds(1));
+    crowds.sort_by_key(|group| {
         let of_incident = group.iter().any(|moment| moment.incident.is_some());
         (!of_incident, std::cmp::Reverse(group.len()))
     });
-    groups.truncate(MAX_VIEWS);
-    groups.sort_by_key(|group| group[0].at);
-    groups
-        .iter()
-        .enumerate()
-        .map(|(nth, group)| {
-            let title = format!(
-                "{} to {} ({})",
-                words::time(group[0].at),
-                words::time(group[group.len() - 1].at),
-                words::count(group.len() as u64, "moment")
-            );
-            View {
-                svg: draw_some(&format!("{id}-{}", nth + 1), group, &title),
-                title,
-            }
-        })
-        .collect()
+    crowds.truncate(MAX_VIEWS);
+    crowds.sort_by_key(|group| group[0].at);
+    crowds
+}
+
+/// What happened shortly before and after the first sign of a cause, where that is much less than the crowd.
+fn first_minutes<'a>(crowd: &[&'a Moment]) -> Option<Vec<&'a Moment>> {
+    let sign = crowd.iter().find(|moment| moment.incident.is_some())?.at;
+    let near = |moment: &&&Moment| (moment.at - sign).abs() <= AROUND;
+    let minutes: Vec<&Moment> = crowd.iter().filter(near).copied().collect();
+    let span = |group: &[&Moment]| group[group.len() - 1].at - group[0].at;
+    let closer = span(&minutes) * 3 <= span(crowd);
+    (minutes.len() > 1
+        && minutes.len() < crowd.len()
+        && closer
+        && span(&minutes) >= TimeDelta::seconds(1))
+    .then_some(minutes)
 }
 
 fn draw_some(id: &str, moments: &[&Moment], title: &str) -> Svg {
@@ -251,6 +290,22 @@ mod tests {
         assert_eq!(titles.len(), 2);
         assert!(titles[0].contains("2025-01-01 00:00:30"));
         assert!(views("t", &all[..2]).is_empty(), "one crowd is the whole");
+    }
+
+    #[test]
+    fn the_minutes_around_the_first_sign_get_a_view_of_their_own() {
+        let mut all: Vec<Moment> = (0..18)
+            .map(|nth| moment(&format!("2026-01-01T0{}:{}0:00Z", nth / 6, nth % 6)))
+            .collect();
+        all.push(moment("2026-01-01T01:02:00Z"));
+        assert!(views("t", &all).is_empty(), "nothing shows a cause");
+        all[6].incident = Some("cause".to_owned());
+        let titles: Vec<String> = views("t", &all)
+            .into_iter()
+            .map(|view| view.title)
+            .collect();
+        let closest = "The minutes around the first sign: 2026-01-01 01:00:00 UTC to 2026-01-01 01:02:00 UTC (2 moments)";
+        assert!(titles.iter().any(|title| title == closest), "{titles:?}");
     }
 
     #[test]
