@@ -50,10 +50,7 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
                     let replay = Replay::new(&analyzer, &examined.reading).unwrap();
                     match replay.attempt(
                         &changes,
-                        Some(Aim {
-                            cause: &rule.id,
-                            hinges: &own.hinges,
-                        }),
+                        Some(Aim::of(own)),
                     ) {
                         Err(error) => format!("refused: {error}"),
                         Ok(proof) => {
