@@ -105,7 +105,9 @@ impl Captured {
     /// Paths of all entries, those that a change added included, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let own = self.files.holders.keys();
-        let all = own.chain(self.files.pasted.keys()).chain(self.overlay.keys());
+        let all = own
+            .chain(self.files.pasted.keys())
+            .chain(self.overlay.keys());
         let mut all: Vec<&str> = all.map(String::as_str).collect();
         all.sort_unstable();
         all.dedup();
@@ -242,7 +244,13 @@ impl Bundle {
 
 /// Entries that changes look at: state, without logs, events and journals.
 fn is_usual(path: &str) -> bool {
-    let history = ["/logs/", "/journal/", "/var/log/", "cluster-resources/events/", "dmesg"];
+    let history = [
+        "/logs/",
+        "/journal/",
+        "/var/log/",
+        "cluster-resources/events/",
+        "dmesg",
+    ];
     !history.iter().any(|part| path.contains(part))
 }
 

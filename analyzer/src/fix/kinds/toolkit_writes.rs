@@ -5,6 +5,8 @@
 //! Written from nvidia-container-toolkit `pkg/config/engine/containerd` and `cmd/nvidia-ctk-installer`:
 //! up to 1.17 the root file is edited; from 1.18 a drop-in is written and the root file imports its folder.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::host_file::merge_toml;
@@ -28,7 +30,11 @@ pub(super) fn follow(
     }
     let toolkit = Toolkit::of(all);
     let restarted = hand_over(state, namespace, &toolkit)?;
-    let nodes = state.nodes();
+    let (restarted, on) = restarted;
+    let mut nodes = state.nodes();
+    if nodes.iter().any(|node| on.contains(node)) {
+        nodes.retain(|node| on.contains(node));
+    }
     if nodes.is_empty() {
         applied.assumes.push(
             "what the toolkit would write was not replayed: the bundle holds files of no node"
@@ -157,13 +163,13 @@ fn writes_drop_in(version: &str) -> bool {
     matches!((number(), number()), (Some(major), Some(minor)) if (major, minor) >= (1, 18))
 }
 
-/// The operator sets the variables on the toolkit's daemonset, which replaces these pods.
+/// The operator sets the variables on the toolkit's daemonset, which replaces these pods, on these nodes.
 fn hand_over(
     state: &mut Captured,
     namespace: &str,
     toolkit: &Toolkit,
-) -> Result<Vec<String>, Refused> {
-    let mut pods = Vec::new();
+) -> Result<(Vec<String>, BTreeSet<String>), Refused> {
+    let (mut pods, mut nodes) = (Vec::new(), BTreeSet::new());
     for kind in ["daemonsets", "pods"] {
         let path = format!("cluster-resources/{kind}/{namespace}.json");
         if state.now(&path).is_none() {
@@ -177,6 +183,8 @@ fn hand_over(
                 }
                 if kind == "pods" {
                     pods.extend(name.map(|name| format!("{namespace}/{name}")));
+                    let on = item.pointer("/spec/nodeName").and_then(Value::as_str);
+                    nodes.extend(on.map(str::to_owned));
                 }
                 let spec = if kind == "pods" {
                     "/spec"
@@ -195,7 +203,7 @@ fn hand_over(
             Ok(())
         })?;
     }
-    Ok(pods)
+    Ok((pods, nodes))
 }
 
 fn set_variables(container: &mut Value, env: &[(String, String)]) {

@@ -26,7 +26,7 @@ case ${1:-} in
 esac
 
 done_steps=$backup/steps-done
-running='' left=''
+running='' left='' people=''
 say() { printf '%s\n' "$*" >&2; }
 stop() { say "stopped: $*"; exit 1; }
 trap '[ -z "$running" ] || say "stopped: step $running failed half-way. See what it did; apply.sh --back takes it back."' EXIT
@@ -86,7 +86,9 @@ const END: &str = r#"
 if [ "$mode" = dry ]; then
   say 'That was a dry run: nothing was changed.'
 elif [ -n "$left" ]; then
-  stop "not done here: step$left. The others are done."
+  stop "not done here: step$left"
+elif [ -n "$people" ]; then
+  say "What a script can do is done. For people: step$people. Then collect again and compare: casefile-analyzer diff BEFORE AFTER"
 else
   say 'All steps are done. Collect again and compare: casefile-analyzer diff BEFORE AFTER'
 fi
@@ -156,15 +158,22 @@ pub(super) fn is_command(roll_back: &str) -> bool {
 
 fn step(number: usize, action: &Action, apart: bool) -> String {
     let interrupts = format!("  Interrupts: {}", action.interrupts);
-    let Some(command) = action.command.as_ref().filter(|_| action.place != Place::Hands) else {
+    let Some(command) = action
+        .command
+        .as_ref()
+        .filter(|_| action.place != Place::Hands)
+    else {
         let by_hand = action.command.as_ref().map_or_else(
             || "  This step is for people; nothing was run.".to_owned(),
             |command| format!("  By hand: {command}"),
         );
-        return say(0, &interrupts) + &say(0, &by_hand) + &format!("left=\"$left {number}\"\n");
+        return say(0, &interrupts) + &say(0, &by_hand) + &format!("people=\"$people {number}\"\n");
     };
     let mut text = format!("if is_done {number}; then\n");
-    text.push_str(&say(2, "  It was done before. apply.sh --back takes it back."));
+    text.push_str(&say(
+        2,
+        "  It was done before. apply.sh --back takes it back.",
+    ));
     if let (Place::Node(node), true) = (&action.place, apart) {
         let node = quoted(node);
         let _ = writeln!(
@@ -178,7 +187,12 @@ fn step(number: usize, action: &Action, apart: bool) -> String {
         let _ = writeln!(text, "  on_node {}", quoted(node));
     }
     if let Some((check, what)) = &action.guard {
-        let _ = writeln!(text, "  still {} {}", quoted(&one_line(what)), quoted(check));
+        let _ = writeln!(
+            text,
+            "  still {} {}",
+            quoted(&one_line(what)),
+            quoted(check)
+        );
     }
     if let Some(dry) = &action.dry_run {
         text.push_str(&say(2, "  What it would do:"));
