@@ -119,9 +119,17 @@ impl<'a> Replay<'a> {
             let live = from.iter().filter(|one| one.verdict.is_live());
             live.filter(|one| wanted(one)).cloned().collect()
         };
+        let shown = aim.map(|aim| self.shown(aim, &after, &applied, &mut state));
+        let mut gone = only(&self.before.state, &|one| !live(&after.state, &one.cause));
+        // What only logs tell is gone as well, where what it needs is.
+        if let (Some(Shown::Gone(_)), Some(aim)) = (&shown, aim)
+            && gone.iter().all(|one| one.cause != aim.cause)
+        {
+            gone.extend(Judged::find(&self.before.all, aim.cause).cloned());
+        }
         Ok(Proof {
-            shown: aim.map(|aim| self.shown(aim, &after, &applied, &mut state)),
-            gone: only(&self.before.state, &|one| !live(&after.state, &one.cause)),
+            shown,
+            gone,
             remains: only(&after.state, &|one| live(&self.before.state, &one.cause)),
             appears: only(&after.state, &|one| !live(&self.before.state, &one.cause)),
             opens: exposure::opened(&mut state, changes),

@@ -52,18 +52,22 @@ pub(super) fn told(
 
 fn assumed(owner: &Owner) -> Vec<String> {
     let named = &owner.named;
-    let set_back = |what: &str| {
-        format!(
-            "{what} does not set {named} back; where it does, put the same there, or its next run takes the change back"
-        )
-    };
-    let mut all: Vec<String> = owner.above.iter().map(|one| set_back(one)).collect();
-    if all.is_empty() && !owner.collected {
-        all.push(set_back(&format!(
-            "no operator and no helm release (the bundle does not hold {named}, so none is known)"
-        )));
+    let where_it_does =
+        "; where one does, put the same there, or its next run takes the change back";
+    if owner.above.is_empty() && !owner.collected {
+        return vec![format!(
+            "no operator and no helm release sets {named} back (the bundle does not hold it, so none is known){where_it_does}"
+        )];
     }
-    all
+    let above = owner.above.iter();
+    above
+        .map(|one| {
+            format!(
+                "{one} does not set {named} back{}",
+                where_it_does.replace("one does", "it does")
+            )
+        })
+        .collect()
 }
 
 fn guard(owner: &Owner) -> Option<(String, String)> {
