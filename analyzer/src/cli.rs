@@ -160,9 +160,12 @@ impl FailOn {
 /// Arguments of `fix`.
 #[derive(Debug, Args)]
 pub struct FixArgs {
-    /// Bundle or unpacked bundle.
-    #[arg(value_name = "INPUT")]
-    pub input: PathBuf,
+    /// Bundle, unpacked bundle, folder of bundles or of loose text; bundles of one cluster's nodes are taken as one.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Take bundles that do not say which cluster they are of as one with the others.
+    #[arg(long)]
+    pub join: bool,
     /// Folder to write to; made if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,

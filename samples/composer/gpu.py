@@ -2,12 +2,12 @@
 
 
 def card(index, name, bus, memory, *, architecture, used=4, driver_uuid=None, ecc=(0, 0, 0),
-         remapped=(0, 0, "No", "No"), temperature=34, action="None", fabric=None, processes=()):
+         remapped=(0, 0, "No", "No"), temperature=34, action="None", fabric=None, mig="Disabled", processes=()):
     """One GPU: `ecc` is volatile corrected, volatile uncorrected, total uncorrected; `remapped` is
     correctable, uncorrectable, pending, failure; `processes` are (pid, name, MiB)."""
     return {"index": index, "name": name, "bus": bus, "memory": memory, "used": used, "ecc": ecc,
             "architecture": architecture, "remapped": remapped, "temperature": temperature,
-            "action": action, "fabric": fabric, "processes": processes,
+            "action": action, "fabric": fabric, "mig": mig, "processes": processes,
             "uuid": driver_uuid or f"GPU-{index:08x}-5c1e-4b7a-9d20-7f3a{index:08x}"}
 
 
@@ -26,7 +26,7 @@ def _gpu(one):
     rows = [
         ("product_name", one["name"]), ("product_brand", "NVIDIA"),
         ("product_architecture", one["architecture"]), ("persistence_mode", "Enabled"),
-        ("mig_mode", [("current_mig", "Disabled"), ("pending_mig", "Disabled")]),
+        ("mig_mode", [("current_mig", one["mig"]), ("pending_mig", one["mig"])]),
         ("uuid", one["uuid"]), ("minor_number", str(one["index"])),
         ("gpu_reset_status", [("reset_required", "Yes" if one["action"] != "None" else "No"),
                               ("drain_and_reset_recommended", "No")]),
@@ -84,7 +84,7 @@ def table(driver, cuda, cards, when="Fri Nov 20 10:15:03 2026"):
         rows.append(f"| {one['index']:>3}  {one['name']:<25}  On  |   {one['bus']} Off |{one['ecc'][1]:>21} |")
         rows.append(f"| N/A  {one['temperature']:>3}C    P0              71W /  400W | "
                     f"{one['used']:>7}MiB / {one['memory']:>6}MiB |      0%      Default |")
-        rows.append("|                                         |                        |             Disabled |")
+        rows.append(f"|                                         |                        |{one['mig']:>21} |")
         rows.append(half.replace("|", "+", 1)[:-1] + "+")
     rows += ["", bar, "| Processes:" + " " * 78 + "|",
              "|  GPU   GI   CI              PID   Type   Process name                        GPU Memory |",

@@ -9,4 +9,6 @@ pub mod packet;
 pub mod planted;
 pub mod recording;
 pub mod replay;
+pub mod store;
+mod store_kinds;
 pub mod story;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use casefile_bundle::Keys;
 
-use super::input::{analyze_unit, unpacked_inside};
+use super::input::{analyze_unit, readable, unpacked_inside};
 use super::template::own_template;
 use super::{Exit, Terminal, analyzer};
 use crate::cli::{DiagnoseArgs, DiagnoseFormat, DiffArgs, FixArgs, ReportArgs, ReportFormat};
@@ -153,7 +153,7 @@ pub(super) fn diagnose(
     }
     let (analyzer, mut exit) = analyzer(&args.rules, keys, errors)?;
     for unit in &units {
-        let analysis = analyze_unit(&Analyzer::analyze, &analyzer, unit, terminal)?;
+        let analysis = analyze_unit(&Analyzer::analyze_unit, &analyzer, unit, terminal)?;
         match args.format {
             DiagnoseFormat::Text if terminal.colour => {
                 write!(out, "{}", report::render_colour(&analysis))?;
@@ -182,12 +182,17 @@ pub(super) fn fix(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
-    report::check_output_dir(&args.output)?;
     let keys = Keys::load(&args.keys.identity)?;
+    let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
+    let folders = folders(&units, &args.output)?;
+    for folder in &folders {
+        report::check_output_dir(folder)?;
+    }
     let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
-    let inside = unpacked_inside(&args.input);
-    let input = inside.as_deref().unwrap_or(&args.input);
-    fix::command::run(args, &analyzer, input, out)?;
+    for (unit, folder) in units.iter().zip(&folders) {
+        let readable = readable(unit)?;
+        fix::command::run(args, &analyzer, &readable.unit, folder, out)?;
+    }
     Ok(exit)
 }
 

@@ -4,7 +4,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use casefile_bundle::OpenError;
 
 use super::Terminal;
 use crate::diagnose::{AnalyzeError, Analyzer};
@@ -16,53 +15,62 @@ use crate::progress::Progress;
 const PASTE_LIMIT: u64 = 256 << 20;
 
 /// How one input becomes an analysis: with what its fixes would do, or without.
-pub(super) type Analyze = dyn Fn(&Analyzer, &Path) -> Result<Analysis, AnalyzeError>;
+pub(super) type Analyze = dyn Fn(&Analyzer, &Unit) -> Result<Analysis, AnalyzeError>;
 
 pub(super) fn analyze_unit(
-    alone: &Analyze,
+    analyze: &Analyze,
     analyzer: &Analyzer,
     unit: &Unit,
     terminal: Terminal,
 ) -> anyhow::Result<Analysis> {
-    match unit {
-        Unit::Alone(input) => analyze(alone, analyzer, input, terminal),
-        Unit::Joined(members) => {
-            let _progress = terminal.progress.then(|| Progress::start(unit.input()));
-            Ok(analyzer.analyze_joined(members)?)
-        }
+    let _progress = terminal.progress.then(|| Progress::start(unit.input()));
+    let readable = readable(unit)?;
+    let mut analysis = analyze(analyzer, &readable.unit)?;
+    if let (Unit::Alone(input), Some(_)) = (unit, &readable.staged)
+        && let Some(name) = input.file_name()
+        && input.as_os_str() != "-"
+    {
+        analysis.input.name = name.to_string_lossy().into_owned();
     }
+    Ok(analysis)
 }
 
-/// Analyses a bundle or folder, and loose text: a text file, or standard input as `-`.
-fn analyze(
-    analyze: &Analyze,
-    analyzer: &Analyzer,
-    input: &Path,
-    terminal: Terminal,
-) -> anyhow::Result<Analysis> {
-    let _progress = terminal.progress.then(|| Progress::start(input));
-    if input.as_os_str() == "-" {
-        let folder =
-            staged("pasted.txt", &mut std::io::stdin().lock()).context("reading standard input")?;
-        return Ok(analyze(analyzer, folder.path())?);
-    }
-    let inside = unpacked_inside(input);
-    match analyze(analyzer, inside.as_deref().unwrap_or(input)) {
-        Err(AnalyzeError::Open(OpenError::NotABundle { .. })) if is_text(input) => {
-            let mut file = std::fs::File::open(input)
-                .with_context(|| format!("opening {}", input.display()))?;
-            let name = input
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned());
-            let name = name.unwrap_or_else(|| "input.txt".into());
-            let folder =
-                staged(&name, &mut file).with_context(|| format!("reading {}", input.display()))?;
-            let mut analysis = analyze(analyzer, folder.path())?;
-            analysis.input.name = name;
-            Ok(analysis)
-        }
-        other => Ok(other?),
-    }
+/// What the reader can open in the place of what was named.
+pub(super) struct Readable {
+    pub(super) unit: Unit,
+    /// Holds a text for as long as it is read.
+    staged: Option<tempfile::TempDir>,
+}
+
+/// A bundle or folder as it is; a folder around one unpacked bundle is that bundle; loose text, a text file or
+/// standard input as `-`, is put into a folder.
+pub(super) fn readable(unit: &Unit) -> anyhow::Result<Readable> {
+    let Unit::Alone(input) = unit else {
+        return Ok(Readable {
+            unit: unit.clone(),
+            staged: None,
+        });
+    };
+    let staged = if input.as_os_str() == "-" {
+        let text = &mut std::io::stdin().lock();
+        Some(staged("pasted.txt", text).context("reading standard input")?)
+    } else if input.is_file() && is_text(input) {
+        let mut file =
+            std::fs::File::open(input).with_context(|| format!("opening {}", input.display()))?;
+        let name = input.file_name().map(|name| name.to_string_lossy());
+        let name = name.unwrap_or_else(|| "input.txt".into());
+        Some(staged(&name, &mut file).with_context(|| format!("reading {}", input.display()))?)
+    } else {
+        None
+    };
+    let path = match &staged {
+        Some(folder) => folder.path().to_owned(),
+        None => unpacked_inside(input).unwrap_or_else(|| input.clone()),
+    };
+    Ok(Readable {
+        unit: Unit::Alone(path),
+        staged,
+    })
 }
 
 /// The unpacked bundle in a folder that holds one and is none itself, as `tar xzf` leaves it.
@@ -95,6 +103,7 @@ fn is_text(path: &Path) -> bool {
     let whole = |error: std::str::Utf8Error| error.error_len().is_none();
     opened.is_ok()
         && !head.is_empty()
+        && !head.starts_with(b"-----BEGIN AGE")
         && !head.contains(&0)
         && std::str::from_utf8(&head).map_or_else(whole, |_| true)
 }

@@ -22,7 +22,8 @@ use casefile_bundle::{Form, Keys, OpenError, Summary};
 use chrono::{DateTime, Utc};
 
 use crate::derive;
-use crate::join::Member;
+use crate::fix::captured::Captured;
+use crate::join::{Member, Unit};
 pub use tables::names as table_names;
 
 use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Verdict};
@@ -99,6 +100,11 @@ impl Analyzer {
         Ok(self.examine(input)?.analysis)
     }
 
+    /// The same for what is analysed as one.
+    pub fn analyze_unit(&self, unit: &Unit) -> Result<Analysis, AnalyzeError> {
+        Ok(self.examine_unit(unit)?.analysis)
+    }
+
     /// Reads one input, diagnoses it and fills in the changes that the rules propose.
     pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
         let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router)
@@ -118,16 +124,25 @@ impl Analyzer {
         analysis
             .problems
             .splice(0..0, told.into_iter().chain(unchecked));
-        let proposals = standing::proposals(&analysis, &assessments);
+        let proposals = standing::proposals(&analysis, &assessments, &[]);
         let separate = added.take_out(&mut scanned);
         Ok(Examined {
             proposals,
             analysis,
             reading: Reading {
-                input: input.to_owned(),
+                unit: Unit::Alone(input.to_owned()),
+                pasted: standing::pasted(&scanned),
                 scanned: separate.then_some(scanned),
             },
         })
+    }
+
+    /// The same for what is analysed as one.
+    pub fn examine_unit(&self, unit: &Unit) -> Result<Examined, AnalyzeError> {
+        match unit {
+            Unit::Alone(input) => self.examine(input),
+            Unit::Joined(members) => self.examine_joined(members),
+        }
     }
 
     /// Judges what was read as if the entries named in `instead` held those texts; the input is read anew
@@ -140,14 +155,17 @@ impl Analyzer {
         let scanned = reading.scanned.as_ref();
         match scanned.and_then(|one| one.again(&self.patterns, &self.router, instead)) {
             Some(scanned) => Ok(self.judged(scanned)),
-            None => self.judge(&reading.input, instead),
+            None => match &reading.unit {
+                Unit::Alone(input) => self.judge(input, instead),
+                Unit::Joined(members) => self.judge_joined(members, instead),
+            },
         }
     }
 
-    /// Reads the bundles of a cluster's nodes, newest first, and diagnoses them as one.
-    pub fn analyze_joined(&self, members: &[Member]) -> Result<Analysis, AnalyzeError> {
-        let mut scanned = joined::scan(members, self.keys.as_ref(), &self.patterns, &self.router)
-            .map_err(AnalyzeError::Open)?;
+    /// Reads the bundles of a cluster's nodes, newest first, and diagnoses them as one. Each change that the rules
+    /// propose is for the nodes that its evidence is about.
+    pub fn examine_joined(&self, members: &[Member]) -> Result<Examined, AnalyzeError> {
+        let mut scanned = self.scan_joined(members, &Documents::new())?;
         derive::run(&mut scanned);
         let available = Availability::joined(members).with_leftovers(&scanned.leftovers);
         let mut assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
@@ -159,7 +177,46 @@ impl Analyzer {
             .filter_map(|one| coverage::leak_check(&one.input, &one.summary));
         analysis.problems.splice(0..0, unchecked);
         together::describe(&mut analysis.input, members);
-        Ok(analysis)
+        let nodes: Vec<&str> = members.iter().map(|one| one.node.as_str()).collect();
+        Ok(Examined {
+            proposals: standing::proposals(&analysis, &assessments, &nodes),
+            analysis,
+            reading: Reading {
+                unit: Unit::Joined(members.to_vec()),
+                pasted: Documents::new(),
+                scanned: None,
+            },
+        })
+    }
+
+    fn scan_joined(
+        &self,
+        members: &[Member],
+        instead: &Documents,
+    ) -> Result<Scanned, AnalyzeError> {
+        let keys = self.keys.as_ref();
+        joined::scan(members, keys, &self.patterns, &self.router, instead)
+            .map_err(AnalyzeError::Open)
+    }
+
+    fn judge_joined(
+        &self,
+        members: &[Member],
+        instead: &Documents,
+    ) -> Result<Judged, AnalyzeError> {
+        let mut scanned = self.scan_joined(members, instead)?;
+        derive::run(&mut scanned);
+        let available = Availability::joined(members).with_leftovers(&scanned.leftovers);
+        Ok(self.standings(scanned, &available))
+    }
+
+    /// What was collected, for changes to be applied to a copy of it.
+    pub fn captured(&self, reading: &Reading) -> Result<Captured, AnalyzeError> {
+        let captured = match &reading.unit {
+            Unit::Alone(input) => Captured::open(self.input(input)).map_err(AnalyzeError::Open)?,
+            Unit::Joined(members) => Captured::joined(members, self.keys.as_ref()),
+        };
+        Ok(captured.with_pasted(reading.pasted.clone()))
     }
 
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
@@ -173,15 +230,19 @@ impl Analyzer {
     fn judged(&self, mut scanned: Scanned) -> Judged {
         derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
-        let standings = |scanned: &Scanned| -> Vec<Standing> {
-            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        self.standings(scanned, &available)
+    }
+
+    fn standings(&self, mut scanned: Scanned, available: &Availability) -> Judged {
+        let of = |scanned: &Scanned| -> Vec<Standing> {
+            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available);
             all.iter().filter_map(Standing::of).collect()
         };
-        let all = standings(&scanned);
+        let all = of(&scanned);
         standing::forget_history(&mut scanned);
         Judged {
             all,
-            state: standings(&scanned),
+            state: of(&scanned),
         }
     }
 

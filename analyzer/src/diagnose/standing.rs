@@ -1,15 +1,17 @@
 //! What the captured state alone says of a cause, and what a rule proposes to change about it.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::facts::FactType;
 use crate::facts::kube::{Container, Event};
 use crate::fix::change::{Change, Refused};
 use crate::fix::hinge::Hinge;
+use crate::join::Unit;
 use crate::model::{Analysis, Place, Step, Verdict};
 use crate::rules::engine::Assessment;
 use crate::rules::file::Kind;
-use crate::scan::Scanned;
+use crate::scan::{Documents, Scanned, node_of};
 
 /// A diagnosis with the changes that belong to it.
 pub struct Examined {
@@ -23,15 +25,17 @@ pub struct Examined {
 
 /// What one pass over an input gave, kept so that changes can be judged without another pass.
 pub struct Reading {
-    pub(super) input: PathBuf,
+    pub(super) unit: Unit,
+    /// Texts of nodes that stand inside other texts, under the path that a bundle would have them at.
+    pub(super) pasted: Documents,
     /// Without what derivers add; none where a new pass has to be made.
     pub(super) scanned: Option<Scanned>,
 }
 
 impl Reading {
-    /// The input that was read.
+    /// The input that was read, or the first of those that were read as one.
     pub fn input(&self) -> &Path {
-        &self.input
+        self.unit.input()
     }
 
     /// Whether changes can be judged without reading the input once more.
@@ -56,6 +60,8 @@ pub struct Proposal {
     pub verify: Vec<Step>,
     /// What the cause needs in the captured files, as far as the evidence fills it in.
     pub hinges: Vec<Hinge>,
+    /// Nodes of a joined input that the evidence is about.
+    pub nodes: Vec<String>,
     /// The changes, filled in; or why one cannot be.
     pub changes: Vec<Result<Change, Refused>>,
 }
@@ -129,7 +135,22 @@ fn is_state(path: &str) -> bool {
     config || command || path.starts_with("helm/")
 }
 
-pub(super) fn proposals(analysis: &Analysis, assessments: &[Assessment<'_>]) -> Vec<Proposal> {
+/// Texts that stand inside others and were given the path of a bundle's entry.
+pub(super) fn pasted(scanned: &Scanned) -> Documents {
+    let placed = |path: &&String| scanned.origins.contains_key(*path);
+    let documents = scanned.documents.iter();
+    let own = documents.filter(|(path, _)| !node_of(path).is_empty() && placed(path));
+    own.map(|(path, text)| (path.clone(), text.clone()))
+        .collect()
+}
+
+/// What the rules propose. `nodes` are those of a joined input: each change is proposed for every one of them
+/// that its evidence is about.
+pub(super) fn proposals(
+    analysis: &Analysis,
+    assessments: &[Assessment<'_>],
+    nodes: &[&str],
+) -> Vec<Proposal> {
     let sure = analysis
         .incidents
         .iter()
@@ -138,7 +159,7 @@ pub(super) fn proposals(analysis: &Analysis, assessments: &[Assessment<'_>]) -> 
         let one = assessments
             .iter()
             .find(|one| one.rule.file.id == incident.cause)?;
-        let changes = one.rule.file.remedy.changes.iter();
+        let affected = affected(one, nodes);
         Some(Proposal {
             cause: incident.cause.clone(),
             title: incident.title.clone(),
@@ -147,12 +168,53 @@ pub(super) fn proposals(analysis: &Analysis, assessments: &[Assessment<'_>]) -> 
             steps: incident.remedy.steps.clone(),
             verify: incident.remedy.verify.clone(),
             hinges: hinges(one),
-            changes: changes
-                .map(|change| change.filled(&|text| one.whole(text)))
-                .collect(),
+            changes: changes(one, &affected),
+            nodes: affected,
         })
     })
     .collect()
+}
+
+/// Those of the nodes that the evidence is about.
+fn affected(one: &Assessment<'_>, nodes: &[&str]) -> Vec<String> {
+    let sightings = one.seen.values().flatten();
+    let own: BTreeSet<&str> = sightings
+        .map(|sighting| sighting.node.as_str())
+        .filter(|node| nodes.contains(node))
+        .collect();
+    own.into_iter().map(str::to_owned).collect()
+}
+
+/// The rule's changes, filled in: for each affected node, or once where none is named.
+fn changes(one: &Assessment<'_>, affected: &[String]) -> Vec<Result<Change, Refused>> {
+    let filled = |one: &Assessment<'_>| -> Vec<Result<Change, Refused>> {
+        let all = one.rule.file.remedy.changes.iter();
+        all.map(|change| change.filled(&|text| one.whole(text)))
+            .collect()
+    };
+    if affected.is_empty() {
+        return filled(one);
+    }
+    let mut all: Vec<Result<Change, Refused>> = Vec::new();
+    for node in affected {
+        // What it says of other nodes fills in nothing here.
+        let mut own = one.clone();
+        for sightings in own.seen.values_mut() {
+            sightings.retain(|one| one.node.is_empty() || one.node == *node);
+        }
+        own.seen.retain(|_, sightings| !sightings.is_empty());
+        for change in filled(&own) {
+            let change = change.map(|change| change.on(node));
+            if !all.contains(&change) {
+                all.push(change);
+            }
+        }
+    }
+    // A node whose evidence does not fill a change in is no reason to leave out the others.
+    if all.iter().any(Result::is_ok) {
+        all.retain(Result::is_ok);
+    }
+    all
 }
 
 fn hinges(one: &Assessment<'_>) -> Vec<Hinge> {

@@ -1,49 +1,114 @@
 //! The captured state of one input, and what changes make of it.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::rc::Rc;
 
-use casefile_bundle::{Input, Keys, Limits, Manifest, OpenError};
+use casefile_bundle::{Input, Keys, Limits, MANIFEST_PATH, Manifest, OpenError};
+use serde_json::Value;
+
+use crate::join::Member;
+use crate::scan::joined::without_deleted;
+use crate::scan::node_of;
 
 /// Entries with another content than the input's, by path.
 pub type Overlay = BTreeMap<String, String>;
 
 /// Longest entry that a change may touch, in bytes.
 const LONGEST: usize = 16 << 20;
+/// Entries that are read ahead of one bundle may hold this much together, in bytes.
+const AHEAD: usize = 64 << 20;
 
 /// Reads entries of the input on demand and keeps what changes make of them. The input itself is
 /// never written.
 #[derive(Clone)]
 pub struct Captured {
+    files: Rc<Files>,
+    overlay: Overlay,
+    /// The node that a change without a node is for, where the input holds several.
+    about: Option<String>,
+}
+
+/// What was collected, read once for all copies of the state.
+struct Files {
+    bundles: Vec<Bundle>,
+    /// The bundles that hold each entry, the one that counts first.
+    holders: BTreeMap<String, Vec<usize>>,
+    /// Texts that stand inside other texts, under the path that a bundle would have them at.
+    pasted: Overlay,
+    read: RefCell<BTreeMap<String, Option<String>>>,
+}
+
+/// One bundle of the input.
+struct Bundle {
     input: PathBuf,
     keys: Option<Keys>,
-    paths: Vec<String>,
-    read: BTreeMap<String, Option<String>>,
-    overlay: Overlay,
+    ahead: RefCell<Option<BTreeMap<String, String>>>,
 }
 
 impl Captured {
-    /// Lists the input.
+    /// Lists one input.
     pub fn open<'a>(input: impl Into<Input<'a>>) -> Result<Self, OpenError> {
         let input = input.into();
         let (_, entries) = casefile_bundle::list(input, &Limits::default())?;
-        Ok(Self {
-            input: input.path().to_owned(),
-            keys: input.keys().cloned(),
-            paths: entries
-                .into_iter()
-                .map(|entry| entry.path.as_str().to_owned())
-                .collect(),
-            read: BTreeMap::new(),
+        let paths = entries.into_iter().map(|one| one.path.as_str().to_owned());
+        Ok(Self::of(
+            vec![Bundle::new(input.path().to_owned(), input.keys().cloned())],
+            paths.map(|path| (path, vec![0])).collect(),
+        ))
+    }
+
+    /// The bundles of a cluster's nodes, newest first: a node's files from its own bundle, of an object the
+    /// newest copy.
+    pub fn joined(members: &[Member], keys: Option<&Keys>) -> Self {
+        let mut holders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, member) in members.iter().enumerate() {
+            for path in &member.paths {
+                holders.entry(path.clone()).or_default().push(index);
+            }
+        }
+        for (path, holding) in &mut holders {
+            let node = node_of(path);
+            if node.is_empty() {
+                *holding = without_deleted(members, path, holding);
+            } else {
+                holding.sort_by_key(|index| members[*index].node != node);
+            }
+        }
+        let bundle = |member: &Member| Bundle::new(member.input.clone(), keys.cloned());
+        Self::of(members.iter().map(bundle).collect(), holders)
+    }
+
+    fn of(bundles: Vec<Bundle>, holders: BTreeMap<String, Vec<usize>>) -> Self {
+        let files = Files {
+            bundles,
+            holders,
+            pasted: Overlay::new(),
+            read: RefCell::default(),
+        };
+        Self {
+            files: Rc::new(files),
             overlay: Overlay::new(),
-        })
+            about: None,
+        }
+    }
+
+    /// Adds texts that stand inside others, under the path that a bundle would have them at.
+    pub fn with_pasted(mut self, pasted: Overlay) -> Self {
+        if let Some(files) = Rc::get_mut(&mut self.files) {
+            files.pasted = pasted;
+        }
+        self
     }
 
     /// Paths of all entries, those that a change added included, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        let own = self.paths.iter().map(String::as_str);
-        let added = self.overlay.keys().map(String::as_str);
-        let mut all: Vec<&str> = own.chain(added).collect();
+        let own = self.files.holders.keys();
+        let all = own
+            .chain(self.files.pasted.keys())
+            .chain(self.overlay.keys());
+        let mut all: Vec<&str> = all.map(String::as_str).collect();
         all.sort_unstable();
         all.dedup();
         all.into_iter()
@@ -51,18 +116,7 @@ impl Captured {
 
     /// The entry as it was collected; none where there is none, or where it is no text.
     pub fn before(&mut self, path: &str) -> Option<String> {
-        if let Some(known) = self.read.get(path) {
-            return known.clone();
-        }
-        let there = self.paths.iter().any(|known| known == path);
-        let input = Input::new(&self.input, self.keys.as_ref());
-        let bytes = there
-            .then(|| casefile_bundle::read_entry(input, &Limits::default(), path, LONGEST))
-            .and_then(Result::ok)
-            .flatten();
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-        self.read.insert(path.to_owned(), text.clone());
-        text
+        self.files.text(path)
     }
 
     /// The entry as it stands after the changes so far.
@@ -85,29 +139,146 @@ impl Captured {
 
     /// Whether the collector replaced secrets in this entry, so that it is not the node's own text.
     pub fn is_redacted(&mut self, path: &str) -> bool {
-        let manifest = self.before(casefile_bundle::MANIFEST_PATH);
-        let manifest: Option<Manifest> = manifest.and_then(|text| serde_json::from_str(&text).ok());
-        let entry = manifest.as_ref().and_then(|manifest| {
-            manifest
-                .entries
-                .iter()
-                .find(|entry| entry.path.as_str() == path)
-        });
-        entry.is_none_or(|entry| !entry.redactions.is_empty())
+        let holders = self.files.holders.get(path).map_or(&[][..], Vec::as_slice);
+        let redacted = |index: &usize| {
+            let manifest = self.files.bundles[*index].text(MANIFEST_PATH);
+            let manifest: Option<Manifest> =
+                manifest.and_then(|text| serde_json::from_str(&text).ok());
+            let entry = manifest.as_ref().and_then(|manifest| {
+                manifest
+                    .entries
+                    .iter()
+                    .find(|entry| entry.path.as_str() == path)
+            });
+            entry.is_none_or(|entry| !entry.redactions.is_empty())
+        };
+        holders.is_empty() || holders.iter().any(redacted)
     }
 
-    /// The node that the files of the bundle belong to, where it is only one.
+    /// Whether the text was cut out of another one, so that it may be a part of the file only.
+    pub fn is_pasted(&self, path: &str) -> bool {
+        self.files.pasted.contains_key(path)
+    }
+
+    /// Says which node a change without a node is for, where the input holds several.
+    pub fn about(&mut self, node: Option<&str>) {
+        self.about = node.map(str::to_owned);
+    }
+
+    /// Nodes of which the input holds files or what commands printed, sorted.
+    pub fn nodes(&self) -> Vec<String> {
+        let own = |path: &&str| path.contains("/rootfs/") || path.contains("/commands/");
+        let of = |paths: &mut dyn Iterator<Item = &str>| -> BTreeSet<String> {
+            let nodes = paths.map(node_of).filter(|node| !node.is_empty());
+            nodes.map(str::to_owned).collect()
+        };
+        let looked_at = of(&mut self.paths().filter(own));
+        let all = if looked_at.is_empty() {
+            of(&mut self.paths())
+        } else {
+            looked_at
+        };
+        all.into_iter().collect()
+    }
+
+    /// The node that the files of the bundle belong to, where it is only one, or the one that the change is about.
     pub fn only_node(&self) -> Option<String> {
-        let mut nodes: Vec<&str> = self
-            .paths
-            .iter()
-            .map(|path| crate::scan::node_of(path))
-            .filter(|node| !node.is_empty())
-            .collect();
-        nodes.dedup();
-        match nodes.as_slice() {
-            [only] => Some((*only).to_owned()),
+        if self.about.is_some() {
+            return self.about.clone();
+        }
+        match self.nodes().as_slice() {
+            [only] => Some(only.clone()),
             _ => None,
         }
     }
+}
+
+impl Files {
+    fn text(&self, path: &str) -> Option<String> {
+        if let Some(known) = self.read.borrow().get(path) {
+            return known.clone();
+        }
+        let holders = self.holders.get(path).map_or(&[][..], Vec::as_slice);
+        let mut texts = holders
+            .iter()
+            .filter_map(|index| self.bundles[*index].text(path));
+        let text = if holders.len() > 1 && path.starts_with("cluster-resources/") {
+            newest_copies(texts.collect())
+        } else {
+            texts.next()
+        };
+        let text = text.or_else(|| self.pasted.get(path).cloned());
+        self.read.borrow_mut().insert(path.to_owned(), text.clone());
+        text
+    }
+}
+
+impl Bundle {
+    fn new(input: PathBuf, keys: Option<Keys>) -> Self {
+        Self {
+            input,
+            keys,
+            ahead: RefCell::default(),
+        }
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        let input = Input::new(&self.input, self.keys.as_ref());
+        let mut ahead = self.ahead.borrow_mut();
+        // An archive can only be read from its start, so what changes look at is read in one pass.
+        let ahead = ahead.get_or_insert_with(|| {
+            let limits = Limits::default();
+            let read = casefile_bundle::read_entries(input, &limits, &is_usual, LONGEST, AHEAD);
+            let texts = read.unwrap_or_default().into_iter();
+            texts
+                .filter_map(|(path, bytes)| Some((path, String::from_utf8(bytes).ok()?)))
+                .collect()
+        });
+        if let Some(text) = ahead.get(path) {
+            return Some(text.clone());
+        }
+        let bytes = casefile_bundle::read_entry(input, &Limits::default(), path, LONGEST);
+        String::from_utf8(bytes.ok()??).ok()
+    }
+}
+
+/// Entries that changes look at: state, without logs, events and journals.
+fn is_usual(path: &str) -> bool {
+    let history = [
+        "/logs/",
+        "/journal/",
+        "/var/log/",
+        "cluster-resources/events/",
+        "dmesg",
+    ];
+    !history.iter().any(|part| path.contains(part))
+}
+
+/// One list of several bundles' lists, newest first: of each object the first copy. No list is the first text.
+fn newest_copies(texts: Vec<String>) -> Option<String> {
+    let read = |text: &String| serde_json::from_str::<Value>(text).ok();
+    let lists: Option<Vec<Value>> = texts.iter().map(read).collect();
+    let is_list = |list: &Value| list.get("items").is_some_and(Value::is_array);
+    let Some(lists) = lists.filter(|lists| lists.iter().all(is_list)) else {
+        return texts.into_iter().next();
+    };
+    let (mut known, mut items) = (BTreeSet::new(), Vec::new());
+    for list in &lists {
+        let mut own = Vec::new();
+        for item in list["items"].as_array().into_iter().flatten() {
+            let uid = item.pointer("/metadata/uid").and_then(Value::as_str);
+            if uid.is_none_or(|uid| !known.contains(uid)) {
+                items.push(item.to_string());
+            }
+            own.extend(uid.map(str::to_owned));
+        }
+        known.extend(own);
+    }
+    let head = lists.first()?;
+    Some(format!(
+        "{{\"kind\":{},\"apiVersion\":{},\"items\":[\n{}\n]}}\n",
+        head["kind"],
+        head["apiVersion"],
+        items.join(",\n")
+    ))
 }

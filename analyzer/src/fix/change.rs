@@ -129,6 +129,21 @@ impl Change {
         serde_json::from_value(value).map_err(|error| Refused::new(error.to_string()))
     }
 
+    /// The same for this node, where it names none and would take the only one of the bundle.
+    pub fn on(mut self, node: &str) -> Change {
+        let own = match &mut self {
+            Change::ContainerdRegistry(one) => &mut one.node,
+            Change::Iptables(one) => &mut one.node,
+            Change::KubeletConfig(one) => &mut one.node,
+            Change::KubeletFlag(one) => &mut one.node,
+            Change::Unit(one) => &mut one.node,
+            Change::DockerDaemon(one) => &mut one.node,
+            _ => return self,
+        };
+        own.get_or_insert_with(|| node.to_owned());
+        self
+    }
+
     /// Every text of it, for the checker of rules.
     pub fn texts(&self) -> Vec<String> {
         fn collect(value: &Value, texts: &mut Vec<String>) {

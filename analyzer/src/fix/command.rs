@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::captured::Captured;
 use super::contradiction;
 use super::proofs::Fix;
 use super::proposal::{self, Hints};
@@ -13,24 +12,26 @@ use super::replay::{Aim, Replay, ReplayError};
 use super::write;
 use crate::cli::FixArgs;
 use crate::diagnose::{Analyzer, Examined};
+use crate::join::Unit;
 use crate::model::Verdict;
 
-/// Tries the rules' changes, or those of a person, and writes them.
+/// Tries the rules' changes, or those of a person, and writes them into a folder.
 pub fn run(
     args: &FixArgs,
     analyzer: &Analyzer,
-    input: &Path,
+    unit: &Unit,
+    folder: &Path,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let examined = analyzer.examine(input)?;
+    let examined = analyzer.examine_unit(unit)?;
     let mut fixes = if args.what_if.is_empty() {
         super::proofs(analyzer, &examined)?
     } else {
         let replay = Replay::new(analyzer, &examined.reading)?;
         vec![of_person(args, &replay, &examined)?]
     };
-    let written = write::write(&examined.analysis.input, &mut fixes, &args.output)
-        .with_context(|| format!("writing into {}", args.output.display()))?;
+    let written = write::write(&examined.analysis.input, &mut fixes, folder)
+        .with_context(|| format!("writing into {}", folder.display()))?;
     for fix in &fixes {
         tell(fix, out)?;
     }
@@ -47,7 +48,7 @@ pub fn run(
 }
 
 fn of_person(args: &FixArgs, replay: &Replay<'_>, examined: &Examined) -> anyhow::Result<Fix> {
-    let mut state = Captured::open(replay.input())?;
+    let mut state = replay.captured().clone();
     let hints = Hints {
         release: args.release.clone(),
         at: args.at.clone(),
@@ -79,6 +80,7 @@ fn of_person(args: &FixArgs, replay: &Replay<'_>, examined: &Examined) -> anyhow
     let aim = cause.map(|cause| Aim {
         cause,
         hinges: title.map_or(&[], |one| one.hinges.as_slice()),
+        nodes: title.map_or(&[], |one| one.nodes.as_slice()),
     });
     let proof = replay.attempt(&changes, aim).map_err(|error| match error {
         ReplayError::Refused { number, why } => origins[number].refuses(&why).into(),

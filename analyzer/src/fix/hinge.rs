@@ -36,12 +36,22 @@ impl Hinge {
         self.compiled().map(drop)
     }
 
-    /// Where it holds in the state as it was collected, or as it stands after the changes.
-    pub(super) fn holds(&self, state: &mut Captured, changed: bool) -> Option<String> {
+    /// Where it holds in the state as it was collected, or as it stands after the changes. Of the nodes of a
+    /// joined input only those that show the cause are looked at.
+    pub(super) fn holds(
+        &self,
+        state: &mut Captured,
+        nodes: &[String],
+        changed: bool,
+    ) -> Option<String> {
         let (glob, line, lacks) = self.compiled().ok()?;
+        let of_others = |path: &str| {
+            let node = crate::scan::node_of(path);
+            !nodes.is_empty() && !node.is_empty() && !nodes.iter().any(|own| own == node)
+        };
         let paths: Vec<String> = state
             .paths()
-            .filter(|path| glob.is_match(path))
+            .filter(|path| glob.is_match(path) && !of_others(path))
             .map(str::to_owned)
             .collect();
         let lacking = |text: &str| !lacks.as_ref().is_some_and(|lacks| lacks.is_match(text));

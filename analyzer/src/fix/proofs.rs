@@ -88,10 +88,7 @@ impl Fix {
 
 /// The fix of a rule's proposal, tried.
 pub(super) fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, AnalyzeError> {
-    let aim = Aim {
-        cause: &proposal.cause,
-        hinges: &proposal.hinges,
-    };
+    let aim = Aim::of(proposal);
     let changes: Result<Vec<Change>, Refused> = proposal.changes.iter().cloned().collect();
     let proof = match changes {
         Ok(changes) if changes.is_empty() => Err(Refused::new(

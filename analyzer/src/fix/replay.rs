@@ -1,12 +1,10 @@
 //! The proof: a change is applied to the captured state, the state is diagnosed again, and the two are compared.
 
-use casefile_bundle::Input;
-
 use super::captured::{Captured, Overlay};
 use super::change::{Applied, Change, Refused};
 use super::exposure;
 use super::hinge::Hinge;
-use crate::diagnose::{AnalyzeError, Analyzer, Judged, Reading, Standing};
+use crate::diagnose::{AnalyzeError, Analyzer, Judged, Proposal, Reading, Standing};
 use crate::model::Verdict;
 
 /// What a replay showed about a cause.
@@ -65,6 +63,19 @@ pub struct Aim<'a> {
     pub cause: &'a str,
     /// What the cause needs to be so in the captured files.
     pub hinges: &'a [Hinge],
+    /// Nodes of a joined input that show the cause; empty where one node is meant.
+    pub nodes: &'a [String],
+}
+
+impl<'a> Aim<'a> {
+    /// What a rule proposes its changes for.
+    pub fn of(proposal: &'a Proposal) -> Self {
+        Self {
+            cause: &proposal.cause,
+            hinges: &proposal.hinges,
+            nodes: &proposal.nodes,
+        }
+    }
 }
 
 /// Replays changes on inputs.
@@ -80,16 +91,15 @@ impl<'a> Replay<'a> {
     pub fn new(analyzer: &'a Analyzer, reading: &'a Reading) -> Result<Self, AnalyzeError> {
         Ok(Self {
             before: analyzer.judge_again(reading, &Overlay::new())?,
-            captured: Captured::open(analyzer.input(reading.input()))
-                .map_err(AnalyzeError::Open)?,
+            captured: analyzer.captured(reading)?,
             analyzer,
             reading,
         })
     }
 
-    /// The input, to be read.
-    pub fn input(&self) -> Input<'_> {
-        self.analyzer.input(self.reading.input())
+    /// The captured state, before any change.
+    pub fn captured(&self) -> &Captured {
+        &self.captured
     }
 
     /// Tries changes.
@@ -109,9 +119,17 @@ impl<'a> Replay<'a> {
             let live = from.iter().filter(|one| one.verdict.is_live());
             live.filter(|one| wanted(one)).cloned().collect()
         };
+        let shown = aim.map(|aim| self.shown(aim, &after, &applied, &mut state));
+        let mut gone = only(&self.before.state, &|one| !live(&after.state, &one.cause));
+        // What only logs tell is gone as well, where what it needs is.
+        if let (Some(Shown::Gone(_)), Some(aim)) = (&shown, aim)
+            && gone.iter().all(|one| one.cause != aim.cause)
+        {
+            gone.extend(Judged::find(&self.before.all, aim.cause).cloned());
+        }
         Ok(Proof {
-            shown: aim.map(|aim| self.shown(aim, &after, &applied, &mut state)),
-            gone: only(&self.before.state, &|one| !live(&after.state, &one.cause)),
+            shown,
+            gone,
             remains: only(&after.state, &|one| live(&self.before.state, &one.cause)),
             appears: only(&after.state, &|one| !live(&self.before.state, &one.cause)),
             opens: exposure::opened(&mut state, changes),
@@ -139,7 +157,11 @@ impl<'a> Replay<'a> {
 
     fn shown(
         &self,
-        Aim { cause, hinges }: Aim<'_>,
+        Aim {
+            cause,
+            hinges,
+            nodes,
+        }: Aim<'_>,
         after: &Judged,
         applied: &[Applied],
         state: &mut Captured,
@@ -162,7 +184,7 @@ impl<'a> Replay<'a> {
                 "no longer so: {}. What was logged before stays in the bundle.",
                 ended.join("; ")
             ))
-        } else if let Some(shown) = of_hinges(hinges, state) {
+        } else if let Some(shown) = of_hinges(hinges, nodes, state) {
             shown
         } else if let Some(step) = applied.iter().find(|one| !one.simulated) {
             Shown::CannotBeShown(format!("no replay can take this step: {}", step.title))
@@ -175,13 +197,13 @@ impl<'a> Replay<'a> {
 }
 
 /// A cause that logs told ends with what it needs: one of the lines that it hinges on is there no more.
-fn of_hinges(hinges: &[Hinge], state: &mut Captured) -> Option<Shown> {
+fn of_hinges(hinges: &[Hinge], nodes: &[String], state: &mut Captured) -> Option<Shown> {
     let mut still = Vec::new();
     for hinge in hinges {
-        let Some(place) = hinge.holds(state, false) else {
+        let Some(place) = hinge.holds(state, nodes, false) else {
             continue;
         };
-        match hinge.holds(state, true) {
+        match hinge.holds(state, nodes, true) {
             None => {
                 return Some(Shown::Gone(format!(
                     "it needs what is no longer so: {} ({place}). What was logged before stays in the bundle.",

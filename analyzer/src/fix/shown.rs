@@ -1,20 +1,20 @@
 //! The fixes of a diagnosis as its report shows them: tried on what was read, without reading it once more.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use super::change::{Action, Place, quoted};
 use super::proofs::{self, Fix};
 use super::replay::{Proof, Replay, Shown};
 use crate::diagnose::{AnalyzeError, Analyzer, Proposal, Standing};
+use crate::join::Unit;
 use crate::model::Analysis;
 use crate::model::fix::{self as model, CauseName, Delta, FixAction, FixOutcome, HandedFile};
 
 /// Reads one input, diagnoses it and tries the changes that the rules name for what is confirmed or likely.
 ///
 /// A fix that cannot be tried costs its proof only, never the report.
-pub fn analyze(analyzer: &Analyzer, input: &Path) -> Result<Analysis, AnalyzeError> {
-    let mut examined = analyzer.examine(input)?;
+pub fn analyze(analyzer: &Analyzer, unit: &Unit) -> Result<Analysis, AnalyzeError> {
+    let mut examined = analyzer.examine_unit(unit)?;
     let typed = |proposal: &&Proposal| !proposal.changes.is_empty();
     if !examined.proposals.iter().any(|one| typed(&one)) {
         return Ok(examined.analysis);

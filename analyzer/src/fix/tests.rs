@@ -48,13 +48,7 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
                 Err(refused) => format!("refused: {refused}"),
                 Ok(changes) => {
                     let replay = Replay::new(&analyzer, &examined.reading).unwrap();
-                    match replay.attempt(
-                        &changes,
-                        Some(Aim {
-                            cause: &rule.id,
-                            hinges: &own.hinges,
-                        }),
-                    ) {
+                    match replay.attempt(&changes, Some(Aim::of(own))) {
                         Err(error) => format!("refused: {error}"),
                         Ok(proof) => {
                             let shown = proof.shown.unwrap();

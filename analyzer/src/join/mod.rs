@@ -15,7 +15,7 @@ use casefile_bundle::{Keys, Summary};
 pub use identity::{cluster_uid, is_bundle};
 
 /// The bundle of one node.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Member {
     /// Where it lies.
     pub input: PathBuf,
@@ -34,7 +34,7 @@ pub struct Member {
 }
 
 /// What is analysed as one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Unit {
     /// One input of any form.
     Alone(PathBuf),

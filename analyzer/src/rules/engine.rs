@@ -37,7 +37,7 @@ pub struct Sighting {
 }
 
 /// What became of one rule.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Assessment<'r> {
     /// The rule.
     pub rule: &'r Rule,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::leftovers::{Tally, state_source};
 use super::patterns::Patterns;
 use super::sink::{Out, Sink};
-use super::{Gather, Router, Scanned, node_of};
+use super::{Documents, Gather, Router, Scanned, node_of};
 use crate::facts::Facts;
 use crate::join::Member;
 use crate::model::{Place, Problem};
@@ -29,12 +29,13 @@ pub fn within(path: &str) -> &str {
     }
 }
 
-/// Reads bundles of one cluster, the newest first.
+/// Reads bundles of one cluster, the newest first, as if the entries named in `instead` held those texts.
 pub(crate) fn scan(
     members: &[Member],
     keys: Option<&Keys>,
     patterns: &Patterns,
     router: &Router,
+    instead: &Documents,
 ) -> Result<Scanned, OpenError> {
     let mut share = Share::new(members, router);
     let mut gather = Gather::new(patterns, router);
@@ -59,11 +60,22 @@ pub(crate) fn scan(
             while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
                 pieces.push(out);
             }
-            if share.take(index, path.as_str(), &mut pieces) {
+            let counts = share.take(index, path.as_str(), &mut pieces);
+            if counts && !instead.contains_key(path.as_str()) {
                 gather.entry(&path, pieces);
             }
         }
         share.close();
+    }
+    let sink = Sink {
+        patterns,
+        router,
+        uids: false,
+    };
+    for (path, text) in instead {
+        if let Some((path, out)) = sink.text(path, text) {
+            gather.entry(&path, vec![out]);
+        }
     }
     gather.paths.sort();
     gather.paths.dedup();
@@ -145,7 +157,7 @@ impl<'a> Share<'a> {
             return own || !(others(&better) || newer);
         }
         let first = !self.homes.contains_key(path);
-        if self.is_gone(index, path) {
+        if is_deleted(&self.members[..index], path) {
             return false;
         }
         let list = matches!(
@@ -168,19 +180,6 @@ impl<'a> Share<'a> {
             self.tally.add(path, index, 1);
         }
         first
-    }
-
-    /// Whether a newer bundle took everything of this entry's source, so that what it lacks is no more. Logs
-    /// and events of what is gone stay: they tell what happened.
-    fn is_gone(&self, index: usize, path: &str) -> bool {
-        let Some(source) = state_source(path) else {
-            return false;
-        };
-        let newer = self.members[..index].iter();
-        let mut reports = newer
-            .filter_map(|one| one.summary.manifest.as_ref())
-            .flat_map(|one| &one.sources);
-        reports.any(|report| report.id == source && report.outcome == Outcome::Collected)
     }
 
     /// Takes out of a piece what newer bundles said; how many objects are left.
@@ -211,6 +210,24 @@ impl<'a> Share<'a> {
     fn close(&mut self) {
         self.known.append(&mut self.new);
     }
+}
+
+/// Of the bundles that hold a cluster entry, newest first, those that count: a newer bundle that took everything
+/// of its source says that what it lacks is no more.
+pub(crate) fn without_deleted(members: &[Member], path: &str, holding: &[usize]) -> Vec<usize> {
+    let counts = |index: &&usize| !is_deleted(&members[..**index], path);
+    holding.iter().filter(counts).copied().collect()
+}
+
+/// Whether a newer bundle took everything of this entry's source, so that what it lacks is no more. Logs
+/// and events of what is gone stay: they tell what happened.
+fn is_deleted(newer: &[Member], path: &str) -> bool {
+    let Some(source) = state_source(path) else {
+        return false;
+    };
+    let manifests = newer.iter().filter_map(|one| one.summary.manifest.as_ref());
+    let mut reports = manifests.flat_map(|one| &one.sources);
+    reports.any(|report| report.id == source && report.outcome == Outcome::Collected)
 }
 
 /// The uid of an object, if the line is one.

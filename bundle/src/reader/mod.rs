@@ -17,6 +17,7 @@ mod tar_stage;
 mod top;
 mod walk;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 pub use input::Input;
@@ -138,6 +139,60 @@ pub fn read_entry<'a>(
     };
     read_in_order(input.into(), limits, &mut one)?;
     Ok(one.content)
+}
+
+/// Entries that `wanted` names, in one pass. Those longer than `cap` bytes, and those for which less than that is
+/// left of `total` bytes for all, are left out.
+pub fn read_entries<'a>(
+    input: impl Into<Input<'a>>,
+    limits: &Limits,
+    wanted: &dyn Fn(&str) -> bool,
+    cap: usize,
+    total: usize,
+) -> Result<BTreeMap<String, Vec<u8>>, OpenError> {
+    struct Chosen<'a> {
+        wanted: &'a dyn Fn(&str) -> bool,
+        cap: usize,
+        left: usize,
+        read: BTreeMap<String, Vec<u8>>,
+        /// Left out, or whole: an archive may hold a path twice, and the first counts.
+        closed: BTreeSet<String>,
+    }
+    impl Deliver for Chosen<'_> {
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            (self.wanted)(entry.path.as_str())
+        }
+
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            let path = piece.entry.path.as_str();
+            if self.closed.contains(path) {
+                return ControlFlow::Continue(());
+            }
+            let content = self.read.entry(path.to_owned()).or_default();
+            let bytes = piece.bytes();
+            if content.len() + bytes.len() > self.cap || bytes.len() > self.left {
+                self.left += content.len();
+                self.read.remove(path);
+                self.closed.insert(path.to_owned());
+                return ControlFlow::Continue(());
+            }
+            self.left -= bytes.len();
+            content.extend_from_slice(bytes);
+            if piece.last {
+                self.closed.insert(path.to_owned());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut chosen = Chosen {
+        wanted,
+        cap,
+        left: total,
+        read: BTreeMap::new(),
+        closed: BTreeSet::new(),
+    };
+    read_in_order(input.into(), limits, &mut chosen)?;
+    Ok(chosen.read)
 }
 
 /// All entries in path order. Content is passed over, so damage inside it goes unnoticed.

@@ -397,7 +397,11 @@ fn on_machine(row: &Row, input: &Path, folder: &Path) -> (String, &'static str) 
         .env("BACKUP_DIR", folder.join("backup"))
         .env("BEFORE", row.before)
         .env("FAULTY", row.faulty);
-    let ended: Ended = ended(command.output().unwrap());
+    told(row, &ended(command.output().unwrap()))
+}
+
+/// What a run of apply.sh and of taking it back printed.
+pub(crate) fn told(row: &Row, ended: &Ended) -> (String, &'static str) {
     assert_eq!(ended.code, 0, "{}: {ended:?}", row.kind);
     let mut lines = ended
         .out

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::object::{Named, saved};
+use super::object::{Named, differs, saved};
 use super::to_yaml;
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
@@ -102,7 +102,7 @@ impl ConfigMap {
                     format!("[ \"$(kubectl get {target} -o jsonpath='{{.metadata.resourceVersion}}')\" = {} ]", quoted(&version)),
                     format!("{named} is as it was when the bundle was collected"),
                 )),
-                dry_run: Some(format!("{patch} --dry-run=server -o yaml")),
+                dry_run: Some(differs(&target, &patch)),
                 backup: Vec::new(),
                 command: Some(format!("{}\n{patch}{}", named.save(&file), restart.as_deref().unwrap_or_default())),
                 expect: format!("'kubectl get {target} -o yaml' shows it; mounted copies follow within a minute or two."),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::object::{Named, saved};
+use super::object::{Named, differs, saved};
 use super::{edit_list, merge, yaml};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
@@ -42,12 +42,11 @@ impl Kind for KubeObject {
         if self.remove {
             return remove(state, &named);
         }
-        let mut existed = false;
+        let before = named.read(state);
         edit_list(state, &path, |items| {
             let own = items.iter_mut().find(|item| named.is(item));
             match own {
                 Some(item) => {
-                    existed = true;
                     merge(item, &manifest);
                 }
                 None if self.patch => {
@@ -57,12 +56,13 @@ impl Kind for KubeObject {
             }
             Ok(())
         })?;
-        Ok(self.told(&named, path, existed))
+        Ok(self.told(&named, path, before.as_ref()))
     }
 }
 
 impl KubeObject {
-    fn told(&self, named: &Named, path: String, existed: bool) -> Applied {
+    fn told(&self, named: &Named, path: String, before: Option<&Value>) -> Applied {
+        let existed = before.is_some();
         let file = format!("{}.yaml", named.file());
         let here = beside(&file);
         let target = named.target();
@@ -71,15 +71,15 @@ impl KubeObject {
             let patch = format!("kubectl patch {target} --type merge --patch-file {here}");
             (
                 "Patch",
-                format!("{patch} --dry-run=server -o yaml"),
+                differs(&target, &patch),
                 format!("{}\n{patch}", named.save(&file)),
                 format!("kubectl replace -f {saved}"),
             )
         } else {
-            let apply = format!("kubectl apply -f {here}");
+            let apply = format!("kubectl create -f {here}");
             (
                 "Create",
-                format!("kubectl diff -f {here} || true"),
+                format!("kubectl diff -f {here} || [ $? = 1 ]"),
                 apply,
                 format!("kubectl delete {target}"),
             )
@@ -99,12 +99,7 @@ impl KubeObject {
             actions: vec![Action {
                 text: format!("{verb} {named}."),
                 place: Place::Cluster,
-                guard: existed.then(|| {
-                    (
-                        format!("kubectl get {target} >/dev/null"),
-                        format!("{named} is there"),
-                    )
-                }),
+                guard: Some(guard(named, before)),
                 dry_run: Some(dry_run),
                 backup: Vec::new(),
                 command: Some(command),
@@ -118,6 +113,30 @@ impl KubeObject {
     }
 }
 
+/// Whether the object is still the captured one, or still not there.
+fn guard(named: &Named, before: Option<&Value>) -> (String, String) {
+    let target = named.target();
+    let Some(before) = before else {
+        return (
+            format!("! kubectl get {target} >/dev/null 2>&1"),
+            format!("{named} does not exist"),
+        );
+    };
+    match before.pointer("/metadata/uid").and_then(Value::as_str) {
+        Some(uid) => (
+            format!(
+                "[ \"$(kubectl get {target} -o jsonpath='{{.metadata.uid}}')\" = {} ]",
+                quoted(uid)
+            ),
+            format!("{named} is the one that was collected"),
+        ),
+        None => (
+            format!("kubectl get {target} >/dev/null"),
+            format!("{named} is there"),
+        ),
+    }
+}
+
 /// Takes an object out of its list.
 fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
     let object = named
@@ -128,22 +147,13 @@ fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
         Ok(())
     })?;
     let (target, file) = (named.target(), format!("{}-removed.yaml", named.file()));
-    let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
     Ok(Applied {
         title: format!("Delete {named}"),
         changed: vec![named.entry()],
         actions: vec![Action {
             text: format!("Delete {named}."),
             place: Place::Cluster,
-            guard: uid.map(|uid| {
-                (
-                    format!(
-                        "[ \"$(kubectl get {target} -o jsonpath='{{.metadata.uid}}')\" = {} ]",
-                        quoted(uid)
-                    ),
-                    format!("{named} is the one that was collected"),
-                )
-            }),
+            guard: Some(guard(named, Some(&object))),
             dry_run: Some(format!("kubectl delete {target} --dry-run=server")),
             backup: Vec::new(),
             command: Some(format!(
@@ -154,7 +164,7 @@ fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
                 "'kubectl get {target}' says NotFound; an object that stays has a finalizer, and its controller has to act first."
             ),
             roll_back: format!("kubectl create -f {}", saved(&file)),
-            interrupts: "Whatever uses the object.".into(),
+            interrupts: format!("Whatever uses {named}."),
         }],
         assumes: vec!["no controller makes it again".into()],
         simulated: true,

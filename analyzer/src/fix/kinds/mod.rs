@@ -19,6 +19,7 @@ pub mod label;
 pub mod manual;
 mod object;
 pub mod package;
+mod pod_merge;
 pub mod pod_spec;
 pub mod quota;
 pub mod restart;
@@ -31,6 +32,7 @@ mod ufw_rule;
 pub mod unit;
 pub mod volume_attachment;
 mod workload;
+mod workload_steps;
 mod yaml_edit;
 
 use serde_json::Value;

@@ -12,6 +12,13 @@ pub(super) fn saved(name: &str) -> String {
     format!("\"$backup/{}\"", safe_name(name))
 }
 
+/// Shows what a patch would change, as the API server would do it; fails where the server refuses it.
+pub(super) fn differs(target: &str, patch: &str) -> String {
+    format!(
+        "changed=$({patch} --dry-run=server -o yaml)\nkubectl get {target} -o yaml | diff -u - <(printf '%s\\n' \"$changed\") || [ $? = 1 ]"
+    )
+}
+
 /// An object by kind, namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
@@ -118,7 +125,8 @@ impl Named {
         item.pointer("/metadata/name").and_then(Value::as_str) == Some(self.name.as_str())
     }
 
-    fn flag(&self) -> String {
+    /// ` -n NAMESPACE`, where it has one.
+    pub(super) fn flag(&self) -> String {
         let namespace = self.namespace.as_deref();
         namespace.map_or_else(String::new, |namespace| {
             format!(" -n {}", quoted(namespace))

@@ -5,6 +5,8 @@
 //! Written from nvidia-container-toolkit `pkg/config/engine/containerd` and `cmd/nvidia-ctk-installer`:
 //! up to 1.17 the root file is edited; from 1.18 a drop-in is written and the root file imports its folder.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::host_file::merge_toml;
@@ -28,48 +30,65 @@ pub(super) fn follow(
     }
     let toolkit = Toolkit::of(all);
     let restarted = hand_over(state, namespace, &toolkit)?;
-    let Some(node) = state.only_node() else {
+    let (restarted, on) = restarted;
+    let mut nodes = state.nodes();
+    if nodes.iter().any(|node| on.contains(node)) {
+        nodes.retain(|node| on.contains(node));
+    }
+    if nodes.is_empty() {
         applied.assumes.push(
-            "what the toolkit would write was not replayed: the bundle holds files of no node or of several".into(),
+            "what the toolkit would write was not replayed: the bundle holds files of no node"
+                .into(),
         );
         return Ok(());
-    };
-    let root = entry(&node, &toolkit.config);
+    }
+    for node in &nodes {
+        write(state, node, &toolkit, applied)?;
+    }
+    applied.assumes.extend(toolkit.drop_in.as_ref().map(|_| {
+        "the toolkit takes the other settings from that file; where another containerd program is first on the node's path, set RUNTIME_CONFIG_SOURCE=file as well".to_owned()
+    }));
+    let (nodes, file) = (nodes.join(" and "), toolkit.written());
+    applied.assumes.push(format!(
+        "the toolkit's pod restarts on {nodes}, writes its runtime {} into {file} as release {} does, and the containerd behind that file reloads",
+        toolkit.class, toolkit.version
+    ));
+    if let Some(action) = applied.actions.last_mut() {
+        let pods = match restarted.as_slice() {
+            [] => "The toolkit's pod on each GPU node is replaced and has".to_owned(),
+            [one] => format!("Pod {one} is replaced and has"),
+            several => format!("Pods {} are replaced and have", several.join(", ")),
+        };
+        action.interrupts = format!(
+            "{pods} containerd reload: running containers go on, new ones wait some seconds."
+        );
+        action.expect = format!("On {nodes}, {file} defines the runtime {}.", toolkit.class);
+    }
+    Ok(())
+}
+
+/// What the toolkit's pod on one node writes.
+fn write(
+    state: &mut Captured,
+    node: &str,
+    toolkit: &Toolkit,
+    applied: &mut Applied,
+) -> Result<(), Refused> {
+    let root = entry(node, &toolkit.config);
     let before = state.now(&root).unwrap_or_default();
     let runtime = containerd_runtime::tables(&before, &toolkit.class, Some(&toolkit.binary));
     if let Some(drop_in) = &toolkit.drop_in {
         let folder = drop_in.rsplit_once('/').map_or("", |(folder, _)| folder);
         let imports = containerd_import::line(&before, &format!("{folder}/*.toml"));
         state.set(&root, merge_toml(&root, &before, &imports)?);
-        let path = entry(&node, drop_in);
-        state.set(
-            &path,
-            merge_toml(&path, &copied_section(&before), &runtime)?,
-        );
+        let path = entry(node, drop_in);
+        let text = merge_toml(&path, &copied_section(&before), &runtime)?;
+        state.set(&path, text);
         applied.changed.push(path);
-        applied.assumes.push(
-            "the toolkit takes the other settings from that file; where another containerd program is first on the node's path, set RUNTIME_CONFIG_SOURCE=file as well".into(),
-        );
     } else {
         state.set(&root, merge_toml(&root, &before, &runtime)?);
     }
     applied.changed.push(root);
-    let file = toolkit.drop_in.as_deref().unwrap_or(&toolkit.config);
-    applied.assumes.push(format!(
-        "the toolkit's pod restarts on {node}, writes its runtime {} into {file} as release {} does, and the containerd behind that file reloads",
-        toolkit.class, toolkit.version
-    ));
-    if let Some(action) = applied.actions.last_mut() {
-        let pods = if restarted.is_empty() {
-            "The toolkit's pod on each GPU node".to_owned()
-        } else {
-            format!("Pod {}", restarted.join(", "))
-        };
-        action.interrupts = format!(
-            "{pods} is replaced and has containerd reload: running containers go on, new ones wait some seconds."
-        );
-        action.expect = format!("On {node}, {file} defines the runtime {}.", toolkit.class);
-    }
     Ok(())
 }
 
@@ -84,6 +103,11 @@ struct Toolkit {
 }
 
 impl Toolkit {
+    /// The file that gets the runtime.
+    fn written(&self) -> &str {
+        self.drop_in.as_deref().unwrap_or(&self.config)
+    }
+
     fn of(all: &Value) -> Self {
         let section = &all["toolkit"];
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -139,13 +163,13 @@ fn writes_drop_in(version: &str) -> bool {
     matches!((number(), number()), (Some(major), Some(minor)) if (major, minor) >= (1, 18))
 }
 
-/// The operator sets the variables on the toolkit's daemonset, which replaces these pods.
+/// The operator sets the variables on the toolkit's daemonset, which replaces these pods, on these nodes.
 fn hand_over(
     state: &mut Captured,
     namespace: &str,
     toolkit: &Toolkit,
-) -> Result<Vec<String>, Refused> {
-    let mut pods = Vec::new();
+) -> Result<(Vec<String>, BTreeSet<String>), Refused> {
+    let (mut pods, mut nodes) = (Vec::new(), BTreeSet::new());
     for kind in ["daemonsets", "pods"] {
         let path = format!("cluster-resources/{kind}/{namespace}.json");
         if state.now(&path).is_none() {
@@ -159,6 +183,8 @@ fn hand_over(
                 }
                 if kind == "pods" {
                     pods.extend(name.map(|name| format!("{namespace}/{name}")));
+                    let on = item.pointer("/spec/nodeName").and_then(Value::as_str);
+                    nodes.extend(on.map(str::to_owned));
                 }
                 let spec = if kind == "pods" {
                     "/spec"
@@ -177,7 +203,7 @@ fn hand_over(
             Ok(())
         })?;
     }
-    Ok(pods)
+    Ok((pods, nodes))
 }
 
 fn set_variables(container: &mut Value, env: &[(String, String)]) {

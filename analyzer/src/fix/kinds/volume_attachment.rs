@@ -59,6 +59,9 @@ impl Kind for VolumeAttachment {
             action.text = format!(
                 "Make sure that {node} is switched off or wiped, then delete VolumeAttachment {name}."
             );
+            action.interrupts = format!(
+                "Nothing, if {node} is switched off: no pod that runs uses the volume through this attachment."
+            );
         }
         Ok(applied)
     }

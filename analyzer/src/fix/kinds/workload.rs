@@ -2,18 +2,24 @@
 
 use serde_json::Value;
 
-use super::object::{Named, saved};
-use super::{edit_list, to_yaml};
+use super::edit_list;
+use super::object::Named;
+use super::pod_merge::merge as merge_spec;
+use super::workload_steps::told;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, HandOver, Place, Refused};
-use crate::fix::write::beside;
+use crate::fix::change::{Applied, Refused};
 
 /// A pod's owner, and what stands above it.
-struct Owner {
-    named: Named,
+pub(super) struct Owner {
+    pub(super) named: Named,
     /// What sets the owner back: an operator, a helm release.
-    above: Vec<String>,
-    generation: Option<i64>,
+    pub(super) above: Vec<String>,
+    /// The owner itself was collected, so that what stands above it is known.
+    pub(super) collected: bool,
+    /// What tells that the owner is still the captured one: a path in the object, and what is there.
+    pub(super) known_by: Option<(&'static str, String)>,
+    /// New pods are made only when somebody deletes the old ones.
+    pub(super) on_delete: bool,
 }
 
 /// `NAMESPACE/NAME`, as rules write it, also with `pod/` before it.
@@ -80,109 +86,6 @@ pub(super) fn change(
     told(&named, owner, delta, title, &pods, changed)
 }
 
-fn told(
-    pod: &Named,
-    owner: Option<Owner>,
-    delta: &Value,
-    title: &str,
-    pods: &[String],
-    changed: Vec<String>,
-) -> Result<Applied, Refused> {
-    let mut applied = Applied {
-        title: format!("{title} of {pod}"),
-        changed,
-        simulated: true,
-        ..Applied::default()
-    };
-    let Some(owner) = owner else {
-        applied.files.push(HandOver {
-            name: format!("{}.yaml", pod.file()),
-            content: to_yaml(&serde_json::json!({"spec": delta}))?,
-            what: format!("the fields to change in the manifest of {pod}"),
-        });
-        applied.actions.push(by_hand(pod));
-        return Ok(applied);
-    };
-    let name = format!("{}.yaml", owner.named.file());
-    applied.files.push(HandOver {
-        name: name.clone(),
-        content: to_yaml(&serde_json::json!({"spec": {"template": {"spec": delta}}}))?,
-        what: format!("the fields to change in the template of {}", owner.named),
-    });
-    applied.assumes = owner.above.iter().map(|above| format!(
-        "{above} does not set {} back; where it does, put the same there, or its next run takes the change back", owner.named
-    )).collect();
-    applied.actions.push(patch(&owner, &name, pods));
-    Ok(applied)
-}
-
-fn patch(owner: &Owner, file: &str, pods: &[String]) -> Action {
-    let target = owner.named.target();
-    let patch = format!(
-        "kubectl patch {target} --type strategic --patch-file {}",
-        beside(file)
-    );
-    let saved = saved(&format!("{}.yaml", owner.named.file()));
-    let rolls = ["Deployment", "DaemonSet", "StatefulSet"].contains(&owner.named.kind.as_str());
-    Action {
-        text: format!("Change the template of {}.", owner.named),
-        place: Place::Cluster,
-        guard: owner.generation.map(|generation| {
-            (
-                format!("[ \"$(kubectl get {target} -o jsonpath='{{.metadata.generation}}')\" = {generation} ]"),
-                format!("{} is still at generation {generation}", owner.named),
-            )
-        }),
-        dry_run: Some(format!("{patch} --dry-run=server -o yaml")),
-        backup: Vec::new(),
-        command: Some(format!("{}\n{patch}", owner.named.save(&format!("{}.yaml", owner.named.file())))),
-        expect: if rolls {
-            format!("'kubectl rollout status {target}' ends with \"successfully rolled out\".")
-        } else {
-            "The next pods have the change; those that run keep their template.".into()
-        },
-        roll_back: if rolls {
-            format!("kubectl rollout undo {target}")
-        } else {
-            format!("kubectl replace -f {saved}")
-        },
-        interrupts: if rolls {
-            format!("The pods are replaced one after another: {}.", some(pods))
-        } else {
-            "Nothing that runs; delete the failed pods so that new ones are made.".into()
-        },
-    }
-}
-
-fn by_hand(pod: &Named) -> Action {
-    let target = pod.target();
-    Action {
-        text: format!(
-            "{pod} has no owner that would make it again: change the manifest that it was made from, delete the pod and create it anew."
-        ),
-        place: Place::Hands,
-        guard: None,
-        dry_run: None,
-        backup: Vec::new(),
-        command: Some(format!(
-            "kubectl get {target} -o yaml > pod-before.yaml; kubectl delete {target}; kubectl apply -f MANIFEST"
-        )),
-        expect: "The pod runs.".into(),
-        roll_back: "The same with the manifest as it was.".into(),
-        interrupts: format!("The pod {} itself.", pod.name),
-    }
-}
-
-fn some(names: &[String]) -> String {
-    const SHOWN: usize = 8;
-    let more = names.len().saturating_sub(SHOWN);
-    let mut text = names[..names.len() - more].join(", ");
-    if more > 0 {
-        text.extend([" and ", &more.to_string(), " more"]);
-    }
-    text
-}
-
 fn controller(item: &Value) -> Option<(String, String)> {
     let owners = item.pointer("/metadata/ownerReferences")?.as_array()?;
     let own = owners
@@ -210,73 +113,56 @@ fn made_by(item: &Value, owner: &Named) -> bool {
 }
 
 fn owner(state: &mut Captured, pod: &Named) -> Option<Owner> {
-    let (kind, name) = workload_of(&pod.read(state)?)?;
+    let pod_object = pod.read(state)?;
+    let (kind, name) = workload_of(&pod_object)?;
     let named = Named::new(&kind, pod.namespace.as_deref(), &name);
-    let object = named.read(state).unwrap_or_default();
+    let object = named.read(state);
+    let text = |object: &Value, path: &str| {
+        let value = object.pointer(path);
+        value.and_then(Value::as_str).map(str::to_owned)
+    };
     let mut above = Vec::new();
-    above.extend(controller(&object).map(|(kind, name)| format!("{kind} {name}")));
-    let release = object.pointer("/metadata/annotations/meta.helm.sh~1release-name");
-    above.extend(
-        release
-            .and_then(Value::as_str)
-            .map(|name| format!("helm release {name}")),
+    if let Some(object) = &object {
+        above.extend(controller(object).map(|(kind, name)| format!("{kind} {name}")));
+        let release = text(object, "/metadata/annotations/meta.helm.sh~1release-name");
+        above.extend(release.map(|name| format!("helm release {name}")));
+    }
+    // An operator that labels what it makes is known from the pod alone.
+    let manager = text(
+        &pod_object,
+        "/metadata/labels/app.kubernetes.io~1managed-by",
     );
+    let manager = manager.filter(|name| above.is_empty() && name != "Helm");
+    above.extend(manager.map(|name| format!("the operator {name}")));
+    let generation = object
+        .as_ref()
+        .and_then(|object| object.pointer("/metadata/generation")?.as_i64());
+    let uid = || {
+        let own = pod_object
+            .pointer("/metadata/ownerReferences")?
+            .as_array()?;
+        let own = own
+            .iter()
+            .find(|one| one["kind"] == kind.as_str() && one["name"] == name.as_str())?;
+        text(own, "/uid")
+    };
     Some(Owner {
         named,
         above,
-        generation: object
-            .pointer("/metadata/generation")
-            .and_then(Value::as_i64),
+        collected: object.is_some(),
+        known_by: generation
+            .map(|generation| ("{.metadata.generation}", generation.to_string()))
+            .or_else(|| Some(("{.metadata.uid}", uid()?))),
+        on_delete: object
+            .and_then(|object| text(&object, "/spec/updateStrategy/type"))
+            .is_some_and(|strategy| strategy == "OnDelete"),
     })
-}
-
-/// Merges as `kubectl patch --type strategic` does with the lists of a pod: by name or mount path, else added.
-fn merge_spec(into: &mut Value, delta: &Value) {
-    match (into, delta) {
-        (Value::Object(into), Value::Object(delta)) => {
-            for (key, value) in delta {
-                if value.is_null() {
-                    into.remove(key);
-                } else {
-                    merge_spec(into.entry(key.clone()).or_insert(Value::Null), value);
-                }
-            }
-        }
-        (Value::Array(into), Value::Array(delta)) => {
-            for item in delta {
-                let key = ["name", "mountPath"]
-                    .into_iter()
-                    .find(|key| item.get(key).is_some());
-                let same = |old: &Value| key.is_some_and(|key| old.get(key) == item.get(key));
-                match into.iter().position(same) {
-                    Some(at) => merge_spec(&mut into[at], item),
-                    None if into.contains(item) => {}
-                    None => into.push(item.clone()),
-                }
-            }
-        }
-        (into, delta) => *into = delta.clone(),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn lists_merge_by_name_and_tolerations_are_added() {
-        let mut spec =
-            json!({"containers": [{"name": "a", "image": "x"}], "tolerations": [{"key": "k"}]});
-        merge_spec(
-            &mut spec,
-            &json!({"containers": [{"name": "a", "env": [{"name": "E", "value": "1"}]}], "tolerations": [{"key": "g"}], "nodeSelector": null}),
-        );
-        assert_eq!(
-            spec,
-            json!({"containers": [{"name": "a", "image": "x", "env": [{"name": "E", "value": "1"}]}], "tolerations": [{"key": "k"}, {"key": "g"}]})
-        );
-    }
 
     #[test]
     fn a_pod_of_a_replica_set_belongs_to_its_deployment() {

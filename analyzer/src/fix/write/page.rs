@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::script::is_command;
 use crate::diagnose::Standing;
 use crate::fix::change::{Action, Applied, Place};
 use crate::fix::proofs::Fix;
@@ -216,7 +217,7 @@ fn steps(applied: &[Applied]) -> String {
         let place = match &action.place {
             Place::Node(node) => format!("as root on node {}", md_text(node)),
             Place::Cluster => "where helm and kubectl reach the cluster".into(),
-            Place::Hands => "by hand".into(),
+            Place::Hands => "by hand; the script runs nothing of it".into(),
         };
         let _ = write!(
             text,
@@ -236,7 +237,14 @@ fn steps(applied: &[Applied]) -> String {
                 "Look at it first, without changing anything:",
                 &action.dry_run,
             ),
-            ("Then:", &action.command),
+            (
+                if action.dry_run.is_some() {
+                    "Then:"
+                } else {
+                    "Do:"
+                },
+                &action.command,
+            ),
         ] {
             if let Some(command) = command {
                 let _ = writeln!(text, "{what}\n\n{}", md_fence(&here(command), "sh", 0));
@@ -246,11 +254,12 @@ fn steps(applied: &[Applied]) -> String {
             let _ = writeln!(text, "- Expect: {}", md_text(&action.expect));
         }
         let _ = writeln!(text, "- Interrupts: {}", md_text(&action.interrupts));
-        let _ = write!(
-            text,
-            "- Roll back: {}\n\n",
+        let back = if is_command(&action.roll_back) {
             md_code(&here(&action.roll_back).replace('\n', "; "), false)
-        );
+        } else {
+            md_text(&action.roll_back)
+        };
+        let _ = write!(text, "- Roll back: {back}\n\n");
     }
     text
 }

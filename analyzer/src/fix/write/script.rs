@@ -26,12 +26,14 @@ case ${1:-} in
 esac
 
 done_steps=$backup/steps-done
+running='' left='' people=''
 say() { printf '%s\n' "$*" >&2; }
 stop() { say "stopped: $*"; exit 1; }
+trap '[ -z "$running" ] || say "stopped: step $running failed half-way. See what it did; apply.sh --back takes it back."' EXIT
 # A node may be known to Kubernetes by another name than its own; NODE_NAME overrides.
+is_node() { [ "${NODE_NAME:-$(hostname)}" = "$1" ] || [ "$(hostname -s 2>/dev/null || hostname)" = "$1" ]; }
 on_node() {
-  [ "${NODE_NAME:-$(hostname)}" = "$1" ] || [ "$(hostname -s 2>/dev/null || hostname)" = "$1" ] ||
-    stop "this step belongs to node $1, and this is $(hostname). Run the script there; if this is that node, set NODE_NAME=$1."
+  is_node "$1" || stop "this step belongs to node $1, and this is $(hostname). Run the script there; if this is that node, set NODE_NAME=$1."
   [ "$(id -u)" = 0 ] || stop "this step needs root"
 }
 still() { bash -c "$2" || stop "the state is not the captured one: it is no longer so that $1. Collect and analyse again."; }
@@ -40,6 +42,12 @@ ask() {
   read -r -p "Do it? [yes/skip/stop] " answer
   case $answer in yes) return 0 ;; skip) return 1 ;; *) stop "as asked" ;; esac
 }
+# What was begun can be taken back, even where it failed half-way; what is done is not done twice.
+begun() { [ -e "$done_steps" ] && grep -qE "^$1( begun)?\$" "$done_steps"; }
+is_done() { [ -e "$done_steps" ] && grep -qx "$1" "$done_steps"; }
+forget() { sed -i -E "/^$1( begun)?\$/d" "$done_steps"; }
+begin() { running=$1; mkdir -p "$backup"; echo "$1 begun" >> "$done_steps"; }
+end() { forget "$1"; echo "$1" >> "$done_steps"; running=''; }
 save() {
   local file
   for file in "$@"; do
@@ -55,31 +63,51 @@ save() {
 /// The script of one fix.
 pub(super) fn apply(fix: &Fix) -> String {
     let mut text = String::from(HEAD);
-    let say = |text: &str| format!("say {}\n", quoted(&one_line(text)));
     text.push('\n');
-    text.push_str(&say(&format!("Fix for {}: {}", fix.cause, fix.remedy)));
+    text.push_str(&say(0, &format!("Fix for {}: {}", fix.cause, fix.remedy)));
     let actions: Vec<&Action> = fix
         .applied()
         .iter()
         .flat_map(|applied| &applied.actions)
         .collect();
-    text.push_str(&take_back(&actions));
+    let apart = of_several_machines(&actions);
+    text.push_str(&take_back(&actions, apart));
     for (number, action) in (1..).zip(&actions) {
         text.push('\n');
-        text.push_str(&say(&format!(
-            "Step {number} of {}: {}",
-            actions.len(),
-            action.text
-        )));
-        text.push_str(&say(&format!("  Interrupts: {}", action.interrupts)));
-        text.push_str(&step(number, action));
+        let title = format!("Step {number} of {}: {}", actions.len(), action.text);
+        text.push_str(&say(0, &title));
+        text.push_str(&step(number, action, apart));
     }
-    text.push_str("\nsay 'All steps are done. Collect again and compare: casefile-analyzer diff BEFORE AFTER'\n");
+    text.push_str(END);
     text
 }
 
+const END: &str = r#"
+if [ "$mode" = dry ]; then
+  say 'That was a dry run: nothing was changed.'
+elif [ -n "$left" ]; then
+  stop "not done here: step$left"
+elif [ -n "$people" ]; then
+  say "What a script can do is done. For people: step$people. Then collect again and compare: casefile-analyzer diff BEFORE AFTER"
+else
+  say 'All steps are done. Collect again and compare: casefile-analyzer diff BEFORE AFTER'
+fi
+"#;
+
+/// Whether no one machine can take all steps, so that the script runs on each for its own.
+fn of_several_machines(actions: &[&Action]) -> bool {
+    let mut places = actions.iter().map(|action| &action.place);
+    let mut scripted = places.by_ref().filter(|place| **place != Place::Hands);
+    let first = scripted.next();
+    scripted.any(|place| Some(place) != first)
+}
+
+fn say(indent: usize, text: &str) -> String {
+    format!("{:indent$}say {}\n", "", quoted(&one_line(text)))
+}
+
 /// The part that takes steps back: last step first, restarts after the files are what they were.
-fn take_back(actions: &[&Action]) -> String {
+fn take_back(actions: &[&Action], apart: bool) -> String {
     let mut text = String::from(
         "\nif [ \"$mode\" = back ]; then\n  [ -e \"$done_steps\" ] || stop \"nothing was done from here: $done_steps does not exist\"\n",
     );
@@ -93,71 +121,99 @@ fn take_back(actions: &[&Action]) -> String {
     let is_restart = |action: &Action| action.roll_back.starts_with("systemctl restart ");
     let files = numbered().filter(|(_, action)| !is_restart(action));
     for (number, action) in files.chain(numbered().filter(|(_, action)| is_restart(action))) {
-        let _ = writeln!(text, "  if grep -qx {number} \"$done_steps\"; then");
+        // The script runs no step that is for people, so there is none to take back.
+        if action.place == Place::Hands {
+            continue;
+        }
+        let here = match &action.place {
+            Place::Node(node) if apart => format!(" && is_node {}", quoted(node)),
+            _ => String::new(),
+        };
+        let _ = writeln!(text, "  if begun {number}{here}; then");
         let what = format!("Take back step {number}: {}", action.text);
-        let _ = writeln!(text, "    say {}", quoted(&one_line(&what)));
-        if is_command(&action.roll_back) && action.place != Place::Hands {
+        text.push_str(&say(4, &what));
+        if is_command(&action.roll_back) {
             if let Place::Node(node) = &action.place {
                 let _ = writeln!(text, "    on_node {}", quoted(node));
             }
             let _ = writeln!(
                 text,
-                "    if ask; then\n{}\n      sed -i '/^{number}$/d' \"$done_steps\"\n    fi",
+                "    if ask; then\n{}\n      forget {number}\n    else\n      left=\"$left {number}\"\n    fi",
                 action.roll_back
             );
         } else {
-            let _ = writeln!(
-                text,
-                "    say {}",
-                quoted(&one_line(&format!("  By hand: {}", action.roll_back)))
-            );
+            text.push_str(&say(4, &format!("  By hand: {}", action.roll_back)));
+            let _ = writeln!(text, "    left=\"$left {number}\"");
         }
         text.push_str("  fi\n");
     }
-    text.push_str("  say 'What was done is taken back.'\n  exit 0\nfi\n");
+    text.push_str("  [ -z \"$left\" ] || stop \"not taken back: step$left\"\n  say 'What was done is taken back.'\n  exit 0\nfi\n");
     text
 }
 
 /// Roll-backs that no command can do begin with a capital, as sentences do.
-fn is_command(roll_back: &str) -> bool {
+pub(super) fn is_command(roll_back: &str) -> bool {
     !roll_back.starts_with(|c: char| c.is_uppercase())
 }
 
-fn step(number: usize, action: &Action) -> String {
-    let Some(command) = &action.command else {
-        return "say '  This step is for people; nothing was run.'\n".into();
+fn step(number: usize, action: &Action, apart: bool) -> String {
+    let interrupts = format!("  Interrupts: {}", action.interrupts);
+    let Some(command) = action
+        .command
+        .as_ref()
+        .filter(|_| action.place != Place::Hands)
+    else {
+        let by_hand = action.command.as_ref().map_or_else(
+            || "  This step is for people; nothing was run.".to_owned(),
+            |command| format!("  By hand: {command}"),
+        );
+        return say(0, &interrupts) + &say(0, &by_hand) + &format!("people=\"$people {number}\"\n");
     };
-    if action.place == Place::Hands {
-        return format!(
-            "say {}\n",
-            quoted(&one_line(&format!("  By hand: {command}")))
+    let mut text = format!("if is_done {number}; then\n");
+    text.push_str(&say(
+        2,
+        "  It was done before. apply.sh --back takes it back.",
+    ));
+    if let (Place::Node(node), true) = (&action.place, apart) {
+        let node = quoted(node);
+        let _ = writeln!(
+            text,
+            "elif ! is_node {node}; then\n  say \"  Not here: it belongs to node \"{node}\", and this is $(hostname). Run the script there as well.\"\n  left=\"$left {number}\""
         );
     }
-    let mut text = String::new();
+    text.push_str("else\n");
+    text.push_str(&say(2, &interrupts));
     if let Place::Node(node) = &action.place {
-        let _ = writeln!(text, "on_node {}", quoted(node));
+        let _ = writeln!(text, "  on_node {}", quoted(node));
     }
     if let Some((check, what)) = &action.guard {
-        let _ = writeln!(text, "still {} {}", quoted(&one_line(what)), quoted(check));
+        let _ = writeln!(
+            text,
+            "  still {} {}",
+            quoted(&one_line(what)),
+            quoted(check)
+        );
     }
     if let Some(dry) = &action.dry_run {
-        text.push_str("say '  What it would do:'\n(\n");
-        let _ = writeln!(text, "{dry}\n) >&2 || stop 'the dry run failed'");
+        text.push_str(&say(2, "  What it would do:"));
+        // Each of its lines must succeed, which a list behind || would not see.
+        let _ = writeln!(
+            text,
+            "  set +e\n(\nset -e\n{dry}\n) >&2\n  shown=$?\n  set -e\n  [ \"$shown\" = 0 ] || stop 'the dry run failed'"
+        );
     }
-    text.push_str("if [ \"$mode\" != dry ] && ask; then\n  mkdir -p \"$backup\"\n");
+    let _ = writeln!(
+        text,
+        "  if [ \"$mode\" = dry ]; then\n    :\n  elif ask; then\n    begin {number}"
+    );
     if !action.backup.is_empty() {
         let files: Vec<String> = action.backup.iter().map(|file| quoted(file)).collect();
-        let _ = writeln!(text, "  save {}", files.join(" "));
+        let _ = writeln!(text, "    save {}", files.join(" "));
     }
-    let _ = writeln!(text, "{command}\n  echo {number} >> \"$done_steps\"");
-    let said = [
-        format!("  Expect: {}", action.expect),
-        format!("  Back: {}", action.roll_back),
-    ];
-    for line in said {
-        let _ = writeln!(text, "  say {}", quoted(&one_line(&line)));
-    }
-    text.push_str("fi\n");
+    let _ = writeln!(text, "{command}\n    end {number}");
+    text.push_str(&say(4, &format!("  Expect: {}", action.expect)));
+    text.push_str(&say(4, &format!("  Back: {}", action.roll_back)));
+    let _ = writeln!(text, "  else\n    left=\"$left {number}\"\n  fi\nfi");
     text
 }
 
