@@ -104,8 +104,10 @@ pub enum Route {
     Local,
     /// It leaves by an interface.
     Via {
-        /// Outgoing interface.
+        /// Outgoing interface; of several next hops the first.
         device: String,
+        /// Other interfaces that it may leave by instead: those of further next hops.
+        also: Vec<String>,
         /// Next hop, where it is not on the link.
         gateway: Option<IpAddr>,
         /// Where the route stands.
@@ -174,6 +176,16 @@ impl Routing {
         }
     }
 
+    /// The device that has the packet's destination as an address of its own, and where that stands.
+    pub fn holder(&self, packet: &Packet) -> Option<(&str, &Origin)> {
+        match self.look(packet) {
+            Look::Entry(entry) if entry.kind == RouteKind::Local => {
+                Some((entry.device.as_deref()?, &entry.origin))
+            }
+            _ => None,
+        }
+    }
+
     /// The first address that the host has on a device.
     pub fn own_address(&self, device: &str, family: Family) -> Option<IpAddr> {
         let mut local = self.routes.iter().filter(|route| {
@@ -234,6 +246,12 @@ impl Look<'_> {
             RouteKind::Unicast => match &entry.device {
                 Some(device) => Route::Via {
                     device: device.clone(),
+                    also: entry
+                        .also
+                        .iter()
+                        .filter(|other| *other != device)
+                        .cloned()
+                        .collect(),
                     gateway: entry.gateway,
                     origin: entry.origin.clone(),
                     text: entry.text.clone(),

@@ -4,7 +4,7 @@
 //! PREROUTING chains and before INPUT and FORWARD. The steps are those of `fib_validate_source` in the kernel's
 //! `net/ipv4/fib_frontend.c`.
 
-use super::{Look, RouteEntry, RouteKind, Routing};
+use super::{Look, Route, RouteEntry, RouteKind, Routing};
 use crate::firewall::iptables::Origin;
 use crate::firewall::packet::{Direction, Interface, Packet};
 
@@ -49,11 +49,10 @@ impl Routing {
         if self.lacks(packet.family()) {
             return Source::Unknown;
         }
-        let mut back = Packet::new(Direction::Output, packet.dst, packet.src);
-        back.mark = if check.src_valid_mark {
-            packet.mark
-        } else {
-            Some(0)
+        let back = match self.answer_to(packet, check) {
+            Some(back) => back,
+            // What is not routed at all is dropped before anybody asks where it comes from.
+            None => return Source::Taken,
         };
         match self.look(&back) {
             Look::Unknown => Source::Unknown,
@@ -64,6 +63,27 @@ impl Routing {
             },
             found => no_way_back(found, packet, check),
         }
+    }
+
+    /// The packet that would answer: it comes in by the interface that this one leaves by, or from this
+    /// host itself.
+    fn answer_to(&self, packet: &Packet, check: SourceCheck) -> Option<Packet> {
+        let mut back = Packet::new(Direction::Output, packet.dst, packet.src);
+        match self.decide(packet) {
+            Route::Local => {}
+            Route::Via { device, also, .. } => {
+                back.direction = Direction::Forward;
+                back.in_iface = also.is_empty().then_some(Interface::Name(device));
+            }
+            Route::Unknown => back.direction = Direction::Forward,
+            Route::Refused { .. } => return None,
+        }
+        back.mark = if check.src_valid_mark {
+            packet.mark
+        } else {
+            Some(0)
+        };
+        Some(back)
     }
 }
 
