@@ -147,7 +147,8 @@ pub struct ReachCheck {
     pub packet: String,
     /// How it is routed: `by eno1`, `to the host itself`, `no route`, `unknown`.
     pub route: String,
-    /// `accepted`, `dropped`, `rejected`, `no-route`, `not-forwarded`, `undecided` or `not-evaluated`.
+    /// `accepted`, `dropped`, `rejected`, `no-route`, `not-forwarded`, `reverse-path`, `undecided` or
+    /// `not-evaluated`.
     pub verdict: String,
     /// The rule, policy, route or setting that decides.
     pub decided_by: String,
@@ -155,6 +156,11 @@ pub struct ReachCheck {
     pub owner: String,
     /// firewalld's zone of the deciding rule, if it is one of firewalld.
     pub zone: String,
+    /// Whether the kernel takes its source for genuine: `taken`, `refused: WHY` or `not-checked: WHY`.
+    pub reverse_path: String,
+    /// What it leaves with as its source: `kept`, `masqueraded by RULE (PLACE)`, or `unknown: WHY`; empty
+    /// for what does not leave.
+    pub source: String,
 }
 
 impl FactType for ReachCheck {
@@ -166,11 +172,19 @@ impl FactType for ReachCheck {
         field("route", "how it is routed"),
         field(
             "verdict",
-            "accepted, dropped, rejected, no-route, not-forwarded, undecided or not-evaluated",
+            "accepted, dropped, rejected, no-route, not-forwarded, reverse-path, undecided or not-evaluated",
         ),
         field("decided_by", "the deciding rule, policy, route or setting"),
         field("owner", "ufw, firewalld, docker, nft or iptables"),
         field("zone", "firewalld's zone of the deciding rule"),
+        field(
+            "reverse_path",
+            "whether the kernel takes its source for genuine: taken, refused: WHY, not-checked: WHY",
+        ),
+        field(
+            "source",
+            "the source it leaves with: kept, masqueraded by a rule, unknown: WHY",
+        ),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)

@@ -11,6 +11,7 @@ mod dice;
 mod generate;
 mod lab;
 mod nft;
+mod routes;
 
 use std::io::Write;
 

@@ -31,7 +31,7 @@ pub(super) static DERIVER: Deriver = Deriver {
 };
 
 /// An outside address for the question "may a pod reach the outside": TEST-NET-1, which nobody owns.
-const OUTSIDE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+pub(super) const OUTSIDE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 /// Groups of logged packets that are evaluated; a flood has few groups and many lines.
 const MOST_PACKETS: usize = 64;
 

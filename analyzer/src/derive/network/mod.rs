@@ -1,6 +1,7 @@
 //! Addresses, routes and links of the nodes: overlaps, MTUs that do not fit, missing routes, resolver
 //! files, and whether the traffic that a cluster needs gets through.
 
+mod answer;
 mod links;
 mod mtu;
 #[cfg(test)]

@@ -3,23 +3,21 @@
 
 use std::net::IpAddr;
 
+use super::Known;
+use super::answer::Here;
 use super::links::Link;
-use super::{Known, fact};
-use crate::derive::egress::words::{decided_at, in_words, owner, verdict, words, zone};
-use crate::derive::egress::{captures, has_rules};
+use crate::derive::egress::{OUTSIDE, captures, has_rules};
 use crate::facts::AnyFact;
 use crate::facts::kube::{Node, Pod};
-use crate::facts::network::ReachCheck;
-use crate::facts::node::{Process, Setting};
-use crate::firewall::iptables::Origin;
-use crate::firewall::packet::{Direction, Family, Interface, Packet};
+use crate::facts::node::Process;
+use crate::firewall::packet::{Direction, Interface, Packet};
 use crate::firewall::question::{Firewall, pod_to_dns, pod_to_tcp};
 use crate::firewall::route::{Route, Routing};
 
 /// A question about a packet that the node forwards or receives.
-struct Question {
-    name: &'static str,
-    packet: Packet,
+pub(super) struct Question {
+    pub(super) name: &'static str,
+    pub(super) packet: Packet,
 }
 
 /// An ordinary port of a pod.
@@ -44,11 +42,19 @@ pub(super) fn derive(
         .or(captures.nft)
         .map_or("", |file| file.text);
     let mut questions = between_pods(known, node, routing);
+    questions.extend(to_the_outside(known, node, routing));
     questions.extend(to_services(known, node, routing, saved));
     questions.extend(to_the_node(known, node, routing, links));
+    let here = Here {
+        known,
+        node,
+        routing,
+        links,
+        firewall: &firewall,
+    };
     questions
         .iter()
-        .filter_map(|question| answer(known, node, routing, &firewall, question))
+        .filter_map(|question| here.answer(question))
         .collect()
 }
 
@@ -109,6 +115,16 @@ fn between_pods(known: &Known<'_>, node: &str, routing: &Routing) -> Vec<Questio
     .collect()
 }
 
+/// An address that is nowhere in particular stands for the outside.
+fn to_the_outside(known: &Known<'_>, node: &str, routing: &Routing) -> Option<Question> {
+    let mut from = pods(known, true, node).into_iter().filter(IpAddr::is_ipv4);
+    let (from, inside) = from.find_map(|pod| Some((pod, interface(routing, pod)?)))?;
+    Some(Question {
+        name: "pod to the outside",
+        packet: pod_to_tcp(from, Some(inside), None, OUTSIDE, 443),
+    })
+}
+
 /// Services by the comments that kube-proxy writes, in iptables or in nft.
 fn to_services(known: &Known<'_>, node: &str, routing: &Routing, rules: &str) -> Vec<Question> {
     let from = pods(known, true, node);
@@ -163,8 +179,19 @@ fn to_the_node(known: &Known<'_>, node: &str, routing: &Routing, links: &[Link])
         return Vec::new();
     };
     let holder = links.iter().find(|link| link.addresses.contains(&own));
-    let inside = match routed(routing, own, other, None) {
-        Route::Via { device, .. } => Some(device),
+    let inside = match (routed(routing, own, other, None), holder) {
+        // What comes over a router arrives on the link that has the address, whatever the way back is.
+        (
+            Route::Via {
+                device,
+                gateway: Some(_),
+                ..
+            },
+            Some(link),
+        ) if device != link.name && link.name != "lo" && link.kind != "dummy" => {
+            Some(link.name.clone())
+        }
+        (Route::Via { device, .. }, _) => Some(device),
         _ => holder.map(|link| link.name.clone()),
     };
     let question = |name, port| {
@@ -179,94 +206,4 @@ fn to_the_node(known: &Known<'_>, node: &str, routing: &Routing, links: &[Link])
         questions.push(question("another node to the API server", API_PORT));
     }
     questions
-}
-
-fn answer(
-    known: &Known<'_>,
-    node: &str,
-    routing: &Routing,
-    firewall: &Firewall,
-    question: &Question,
-) -> Option<AnyFact> {
-    let mut packet = question.packet.clone();
-    let route = routing.decide(&packet);
-    if let Route::Via { device, .. } = &route
-        && packet.direction == Direction::Forward
-    {
-        packet.out_iface = Some(Interface::Name(device.clone()));
-    }
-    let answer = firewall.evaluate(&packet);
-    // A service's address is rewritten before it is routed.
-    let leaves = answer
-        .evaluation
-        .leaves
-        .clone()
-        .unwrap_or_else(|| packet.clone());
-    let rewritten = leaves.dst != packet.dst;
-    let route = if rewritten {
-        routing.decide(&leaves)
-    } else {
-        route
-    };
-    let mut check = ReachCheck {
-        node: node.to_owned(),
-        question: question.name.to_owned(),
-        packet: in_words(&packet),
-        route: in_route_words(&route, rewritten.then_some(leaves.dst)),
-        verdict: verdict(&answer),
-        decided_by: words(&answer),
-        owner: owner(&answer, false),
-        zone: zone(&answer).unwrap_or_default(),
-    };
-    let mut origin = decided_at(&answer).cloned();
-    let passes = !answer.evaluation.verdict.is_blocked();
-    let forwards = leaves.direction == Direction::Forward;
-    if passes
-        && forwards
-        && let Some(setting) = not_forwarded(known, node, packet.family())
-    {
-        check.verdict = "not-forwarded".to_owned();
-        check.decided_by = format!("{} = 0 ({})", setting.0, setting.1);
-        check.owner.clear();
-        origin = Some(setting.1);
-    } else if passes
-        && forwards
-        && let Route::Refused { what, origin: at } = &route
-    {
-        check.verdict = "no-route".to_owned();
-        check.decided_by = what.clone();
-        check.owner.clear();
-        origin = at.clone().or(origin);
-    }
-    Some(fact(check, &origin?, ""))
-}
-
-fn in_route_words(route: &Route, rewritten: Option<IpAddr>) -> String {
-    let way = match route {
-        Route::Local => "to the host itself".to_owned(),
-        Route::Via { device, origin, .. } => format!("by {device} ({origin})"),
-        Route::Refused { what, .. } => what.clone(),
-        Route::Unknown => "unknown".to_owned(),
-    };
-    match rewritten {
-        Some(address) => format!("to {address} after translation, {way}"),
-        None => way,
-    }
-}
-
-/// The setting by which the node forwards nothing, and where it stands.
-fn not_forwarded(known: &Known<'_>, node: &str, family: Family) -> Option<(String, Origin)> {
-    let name = match family {
-        Family::V4 => "net.ipv4.ip_forward",
-        Family::V6 => "net.ipv6.conf.all.forwarding",
-    };
-    let mut settings = known.facts.table::<Setting>().iter();
-    let off = settings.find(|one| {
-        one.data.node == node && one.data.name.replace('/', ".") == name && one.data.value == "0"
-    })?;
-    let origin = Origin {
-        path: off.place.path.as_str().into(),
-        line: off.place.line.unwrap_or(0),
-    };
-    Some((name.to_owned(), origin))
 }

@@ -20,6 +20,10 @@ impl Explorer<'_> {
         evaluation.assumptions = self.assumptions.iter().cloned().collect();
         evaluation.verdict = self.verdict(base, &mut evaluation.or_decided_by);
         evaluation.leaves = Some((*base.packet).clone());
+        let marks = self.ends.iter().map(|end| end.mark);
+        evaluation.mark = base
+            .mark
+            .filter(|_| marks.clone().all(|one| one == base.mark));
         evaluation
     }
 
@@ -79,7 +83,16 @@ impl Explorer<'_> {
     }
 
     pub(super) fn describe(&self, end: &End) -> Option<DecidedBy> {
-        let entry = &self.entries[end.decider?];
+        self.decision(end.decider?)
+    }
+
+    /// The rule that rewrote the source of the packet that ends so.
+    pub(super) fn rewriter(&self, end: &End) -> Option<DecidedBy> {
+        self.decision(end.source?)
+    }
+
+    fn decision(&self, at: usize) -> Option<DecidedBy> {
+        let entry = &self.entries[at];
         let hook = self.hook(entry.stage, entry.hook)?;
         let table = hook.table.to_owned();
         Some(match entry.what {

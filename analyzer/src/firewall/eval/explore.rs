@@ -50,10 +50,37 @@ impl<'a> Explorer<'a> {
     ) -> Explorer<'a> {
         // The first packet of a connection carries no connection mark yet.
         let fresh = states.iter().all(|state| *state == CtState::New);
-        let path = Path::new(rules);
+        Explorer::along(
+            Path::new(rules),
+            Stage::first(packet),
+            rules,
+            packet,
+            states,
+            fresh,
+        )
+    }
+
+    /// Follows a packet that leaves through the chains that may rewrite its source.
+    pub(super) fn of_sources(
+        rules: &'a Rules<'a>,
+        packet: &Packet,
+        states: &'a BTreeSet<CtState>,
+    ) -> Explorer<'a> {
+        let path = Path::of_sources(rules);
+        Explorer::along(path, Stage::Postrouting, rules, packet, states, true)
+    }
+
+    fn along(
+        path: Path<'a>,
+        stage: Stage,
+        rules: &'a Rules<'a>,
+        packet: &Packet,
+        states: &'a BTreeSet<CtState>,
+        fresh: bool,
+    ) -> Explorer<'a> {
         let unchanged = (fresh && !packet.past_prerouting) || path.keeps_destinations();
         let start = Way {
-            stage: Stage::first(packet),
+            stage,
             hook: 0,
             frames: Vec::new(),
             packet: Arc::new(packet.clone()),
@@ -61,6 +88,7 @@ impl<'a> Explorer<'a> {
             connmark: fresh.then_some(0),
             untracked: false,
             natted: false,
+            source: None,
             rewritten: unchanged.then_some(false),
             decider: None,
             last: None,
@@ -152,6 +180,8 @@ impl<'a> Explorer<'a> {
             last: way.last,
             doubts: way.doubts,
             doubt: way.doubt,
+            source: way.source,
+            mark: way.mark,
             packet: Arc::clone(&way.packet),
         });
     }

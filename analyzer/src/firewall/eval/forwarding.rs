@@ -21,9 +21,10 @@ pub(super) fn route(
             packet.direction = Direction::Input;
             packet.out_iface = None;
         }
-        Some(Route::Via { device, .. }) => {
+        Some(Route::Via { device, also, .. }) => {
             forwarded(packet);
-            packet.out_iface = Some(Interface::Name(device));
+            // Of several next hops the kernel takes one by a hash.
+            packet.out_iface = also.is_empty().then_some(Interface::Name(device));
         }
         Some(Route::Refused { what, .. }) => {
             return Err(format!(

@@ -96,7 +96,43 @@ pub(super) struct Hook<'a> {
 /// The hooks of every stage.
 pub(super) struct Path<'a>([Vec<Hook<'a>>; 5]);
 
+/// The priority of iptables' chains that rewrite sources.
+const SOURCES: i32 = 100;
+
 impl<'a> Path<'a> {
+    /// The chains that may rewrite the source of a packet that leaves, and no others.
+    pub(super) fn of_sources(rules: &Rules<'a>) -> Path<'a> {
+        let mut hooks = Vec::new();
+        let stage = Stage::Postrouting;
+        for set in &rules.saved {
+            let found = set.tables.get("nat").and_then(|table| {
+                let chain = table.chains.get("POSTROUTING")?;
+                Some((table, chain))
+            });
+            hooks.extend(
+                found
+                    .is_some_and(|(_, chain)| matters(chain))
+                    .then(|| Hook {
+                        table: "nat",
+                        chain_name: "POSTROUTING",
+                        found,
+                        path: &set.path,
+                        cut: set.cut,
+                        nat: true,
+                        filter: false,
+                        untracked_yet: false,
+                        priority: SOURCES,
+                    }),
+            );
+        }
+        bases(rules, stage, &mut hooks);
+        hooks.retain(|hook| hook.nat);
+        hooks.sort_by_key(|hook| hook.priority);
+        let mut stages: [Vec<Hook<'a>>; 5] = Default::default();
+        stages[stage as usize] = hooks;
+        Path(stages)
+    }
+
     pub(super) fn new(rules: &Rules<'a>) -> Path<'a> {
         let stages = Stage::ALL.map(|stage| {
             let mut hooks = Vec::new();
@@ -187,16 +223,26 @@ fn saved<'a>(set: &'a RuleSet, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
     }
 }
 
+/// nft's chains at a stage, without those that rewrite sources: they stop nothing.
 fn nft<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
+    let own = hooks.len();
+    bases(rules, stage, hooks);
+    if matches!(stage, Stage::Postrouting | Stage::Input) {
+        let mut at = 0;
+        hooks.retain(|hook| {
+            at += 1;
+            at <= own || !hook.nat
+        });
+    }
+}
+
+fn bases<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
     for table in &rules.nft {
         for base in table.bases.iter().filter(|base| base.hook == stage.word()) {
             let Some((name, chain)) = table.rules.chains.get_key_value(&base.chain) else {
                 continue;
             };
             let nat = base.kind == "nat";
-            if nat && matches!(stage, Stage::Postrouting | Stage::Input) {
-                continue;
-            }
             hooks.push(Hook {
                 table: &table.title,
                 chain_name: name,

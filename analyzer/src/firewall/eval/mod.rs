@@ -5,6 +5,7 @@ mod conclude;
 mod explore;
 mod forwarding;
 mod hooks;
+mod masquerade;
 mod take;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use super::nft::NftTable;
 use super::packet::Packet;
 use super::route::Routing;
 use explore::Explorer;
+pub use masquerade::{SourceNat, source_nat};
 
 /// All rules that a packet of one family has to pass.
 #[derive(Debug, Clone, Default)]
@@ -163,6 +165,8 @@ pub struct Evaluation {
     pub walk: Vec<Step>,
     /// The packet as it leaves the host, with a rewritten destination; `None` where there is no answer.
     pub leaves: Option<Packet>,
+    /// The mark that it leaves with; `None` where that is not known.
+    pub mark: Option<u32>,
     /// What was taken for granted, as sentences.
     pub assumptions: Vec<String>,
     /// What was not evaluated and other remarks, as sentences.
@@ -180,6 +184,7 @@ impl Evaluation {
             or_decided_by: Vec::new(),
             walk: Vec::new(),
             leaves: None,
+            mark: None,
             assumptions: Vec::new(),
             notes: Vec::new(),
         }

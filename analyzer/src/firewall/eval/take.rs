@@ -43,6 +43,7 @@ impl<'a> Explorer<'a> {
         let mut packet = (*way.packet).clone();
         match to {
             NatTo::Source => {
+                (way.natted, way.source) = (true, way.last);
                 self.pass_hook(way);
                 return None;
             }

@@ -27,6 +27,10 @@ pub(super) struct End {
     /// Doubtful rules that were taken as matching: how many, and the first one.
     pub(super) doubts: usize,
     pub(super) doubt: Option<usize>,
+    /// Walk entry that rewrote the source.
+    pub(super) source: Option<usize>,
+    /// The mark it leaves with, where that is known.
+    pub(super) mark: Option<u32>,
     /// The packet as it leaves.
     pub(super) packet: Arc<Packet>,
 }
@@ -47,8 +51,10 @@ pub(super) struct Way<'a> {
     pub(super) mark: Option<u32>,
     pub(super) connmark: Option<u32>,
     pub(super) untracked: bool,
-    /// The destination was rewritten at this stage.
+    /// An address was rewritten at this stage.
     pub(super) natted: bool,
+    /// Walk entry that rewrote the source.
+    pub(super) source: Option<usize>,
     /// Whether it was rewritten at all, where that is known.
     pub(super) rewritten: Option<bool>,
     pub(super) decider: Option<usize>,

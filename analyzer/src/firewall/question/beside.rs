@@ -7,6 +7,9 @@ use crate::firewall::iptables::{Backend, Rule, RuleSet};
 use crate::firewall::nft::NftTable;
 use crate::firewall::packet::{Family, Packet};
 
+/// Where kube-proxy in IPVS mode keeps the addresses of services.
+const IPVS_DEVICE: &str = "kube-ipvs0";
+
 impl Firewall {
     /// Lists tables that were not evaluated; takes an acceptance back where one
     /// of them could still stop the packet.
@@ -67,6 +70,26 @@ impl Firewall {
             evaluation.notes.extend(doubts);
         }
         not_evaluated
+    }
+
+    /// Takes an acceptance back where IPVS decides: kube-proxy in that mode gives every service's address to
+    /// [`IPVS_DEVICE`], and the kernel sends on what the rules let in there. Its table is not evaluated.
+    pub(super) fn leave_to_ipvs(&self, evaluation: &mut Evaluation) -> Option<String> {
+        let leaves = evaluation.leaves.as_ref()?;
+        let (device, origin) = self.routes.as_ref()?.holder(leaves)?;
+        if device != IPVS_DEVICE {
+            return None;
+        }
+        let why = format!(
+            "{} is an address of {IPVS_DEVICE} ({origin}), so IPVS sends the packet on, which is not evaluated",
+            leaves.dst
+        );
+        if evaluation.verdict == Verdict::Accepted {
+            evaluation.verdict = Verdict::Undecided { why };
+        } else {
+            evaluation.notes.push(why);
+        }
+        Some("the virtual services of IPVS".to_owned())
     }
 
     /// The contradiction of an active ufw and captured rules without its chains.

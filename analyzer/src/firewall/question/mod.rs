@@ -9,7 +9,7 @@ pub use ask::{pod_interface, pod_to_dns, pod_to_tcp};
 
 use std::collections::BTreeSet;
 
-use super::eval::{Evaluation, Rules, evaluate_all};
+use super::eval::{Evaluation, Rules, SourceNat, evaluate_all, source_nat};
 use super::ipset::IpSets;
 use super::iptables::{Backend, RuleSet, parse_save};
 use super::log_line::LoggedPacket;
@@ -180,12 +180,31 @@ impl Firewall {
         for set in &rules.saved {
             self.remark(set, packet, &mut evaluation);
         }
-        let not_evaluated = self.degrade(packet, &mut evaluation);
+        let mut not_evaluated = self.degrade(packet, &mut evaluation);
+        not_evaluated.extend(self.leave_to_ipvs(&mut evaluation));
         Answer {
             evaluation,
             ufw,
             not_evaluated,
         }
+    }
+
+    /// What becomes of the source of a packet that leaves so, as [`Evaluation::leaves`] has it.
+    pub fn source_of(&self, evaluation: &Evaluation) -> SourceNat {
+        let unknown = |why: &str| SourceNat::Unknown {
+            why: why.to_owned(),
+        };
+        let Some(mut packet) = evaluation.leaves.clone() else {
+            return unknown("the packet's way is not known");
+        };
+        packet.mark = evaluation.mark;
+        let rules = self.rules(packet.family());
+        let written =
+            |set: &&RuleSet| !matches!(set.backend, Backend::UfwFiles | Backend::UfwStatus);
+        if rules.nft.is_empty() && !rules.saved.iter().any(written) {
+            return unknown("no rules of the kernel were captured");
+        }
+        source_nat(&rules, &packet)
     }
 
     /// Everything that packets of a family have to pass.

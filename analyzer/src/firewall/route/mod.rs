@@ -4,10 +4,13 @@
 //! longest prefix and then the lowest metric, as the kernel does.
 
 mod parse;
+mod source;
 #[cfg(test)]
 mod tests;
 
 use std::net::IpAddr;
+
+pub use source::{Source, SourceCheck};
 
 use ipnet::IpNet;
 
@@ -52,11 +55,14 @@ pub struct RouteEntry {
     pub kind: RouteKind,
     /// Outgoing interface; of several next hops the first.
     pub device: Option<String>,
+    /// Interfaces of further next hops.
+    pub also: Vec<String>,
     /// Next hop, where it is not on the link.
     pub gateway: Option<IpAddr>,
     /// Lower ones are preferred.
     pub metric: u32,
-    /// The link has no carrier or is down: the kernel may pass the route over.
+    /// The link is down: the kernel passes the route over. One without carrier (`linkdown`) it uses,
+    /// unless `ignore_routes_with_linkdown` is set.
     pub dead: bool,
     /// Where it stands.
     pub origin: Origin,
@@ -77,6 +83,18 @@ struct PolicyRule {
     other: bool,
     /// Table; `None` for a rule that refuses.
     table: Option<String>,
+    /// Routes of the table with a prefix as short as this, or shorter, do not count.
+    suppress: Option<u8>,
+}
+
+/// What a look-up in the tables gives.
+#[derive(Clone, Copy)]
+enum Look<'a> {
+    Entry(&'a RouteEntry),
+    /// A policy rule refuses.
+    Rule,
+    Nothing,
+    Unknown,
 }
 
 /// The answer for one packet.
@@ -86,8 +104,10 @@ pub enum Route {
     Local,
     /// It leaves by an interface.
     Via {
-        /// Outgoing interface.
+        /// Outgoing interface; of several next hops the first.
         device: String,
+        /// Other interfaces that it may leave by instead: those of further next hops.
+        also: Vec<String>,
         /// Next hop, where it is not on the link.
         gateway: Option<IpAddr>,
         /// Where the route stands.
@@ -121,37 +141,48 @@ impl Routing {
         if self.lacks(packet.family()) {
             return Route::Unknown;
         }
+        self.look(packet).route()
+    }
+
+    fn look(&self, packet: &Packet) -> Look<'_> {
         let usual = usual_rules();
         let rules = if self.rules.is_empty() {
             &usual
         } else {
             &self.rules
         };
-        let mut possible: Option<Route> = None;
+        let mut possible: Option<Look<'_>> = None;
         for rule in rules {
             let matches = rule.matches(packet);
             if matches == Some(false) {
                 continue;
             }
-            let Some(route) = self.in_table(rule, packet) else {
+            let Some(found) = self.in_table(rule, packet) else {
                 continue;
             };
-            if matches.is_none() {
-                // It may apply: then the answer is only certain if others agree.
-                if possible.as_ref().is_some_and(|known| *known != route) {
-                    return Route::Unknown;
-                }
-                possible = Some(route);
-                continue;
+            let differs = |known: &Look<'_>| !same_way(&known.route(), &found.route());
+            if possible.as_ref().is_some_and(differs) {
+                return Look::Unknown;
             }
-            return match possible {
-                Some(known) if !same_way(&known, &route) => Route::Unknown,
-                _ => route,
-            };
+            if matches.is_some() {
+                return found;
+            }
+            // It may apply: then the answer is only certain if others agree.
+            possible = Some(found);
         }
-        Route::Refused {
-            what: "no route".to_owned(),
-            origin: None,
+        match possible {
+            Some(_) => Look::Unknown,
+            None => Look::Nothing,
+        }
+    }
+
+    /// The device that has the packet's destination as an address of its own, and where that stands.
+    pub fn holder(&self, packet: &Packet) -> Option<(&str, &Origin)> {
+        match self.look(packet) {
+            Look::Entry(entry) if entry.kind == RouteKind::Local => {
+                Some((entry.device.as_deref()?, &entry.origin))
+            }
+            _ => None,
         }
     }
 
@@ -167,44 +198,67 @@ impl Routing {
         found.map(|route| route.to.addr())
     }
 
-    fn in_table(&self, rule: &PolicyRule, packet: &Packet) -> Option<Route> {
+    /// What a rule's table holds for the packet; none where the next rule is asked.
+    fn in_table(&self, rule: &PolicyRule, packet: &Packet) -> Option<Look<'_>> {
         let Some(table) = &rule.table else {
-            return Some(Route::Refused {
-                what: "a policy rule that refuses".to_owned(),
-                origin: None,
-            });
+            return Some(Look::Rule);
         };
         let best = self
             .routes
             .iter()
-            .filter(|route| route.table == *table && route.to.contains(&packet.dst))
-            .min_by_key(|route| {
-                (
-                    route.dead,
-                    128 - route.to.prefix_len().min(128),
-                    route.metric,
-                )
-            })?;
+            .filter(|route| !route.dead && route.table == *table && route.to.contains(&packet.dst))
+            .min_by_key(|route| (128 - route.to.prefix_len().min(128), route.metric))?;
+        let suppressed = rule
+            .suppress
+            .is_some_and(|longest| best.to.prefix_len() <= longest);
+        (best.kind != RouteKind::Throw && !suppressed).then_some(Look::Entry(best))
+    }
+}
+
+impl Look<'_> {
+    fn route(self) -> Route {
+        let entry = match self {
+            Look::Entry(entry) => entry,
+            Look::Rule => {
+                return Route::Refused {
+                    what: "a policy rule that refuses".to_owned(),
+                    origin: None,
+                };
+            }
+            Look::Nothing => {
+                return Route::Refused {
+                    what: "no route".to_owned(),
+                    origin: None,
+                };
+            }
+            Look::Unknown => return Route::Unknown,
+        };
         let refused = |what: &str| Route::Refused {
             what: what.to_owned(),
-            origin: Some(best.origin.clone()),
+            origin: Some(entry.origin.clone()),
         };
-        Some(match best.kind {
+        match entry.kind {
             RouteKind::Local | RouteKind::Broadcast => Route::Local,
             RouteKind::Unreachable => refused("an unreachable route"),
             RouteKind::Blackhole => refused("a blackhole route"),
             RouteKind::Prohibit => refused("a prohibiting route"),
-            RouteKind::Throw => return None,
-            RouteKind::Unicast => match &best.device {
+            RouteKind::Throw => refused("no route"),
+            RouteKind::Unicast => match &entry.device {
                 Some(device) => Route::Via {
                     device: device.clone(),
-                    gateway: best.gateway,
-                    origin: best.origin.clone(),
-                    text: best.text.clone(),
+                    also: entry
+                        .also
+                        .iter()
+                        .filter(|other| *other != device)
+                        .cloned()
+                        .collect(),
+                    gateway: entry.gateway,
+                    origin: entry.origin.clone(),
+                    text: entry.text.clone(),
                 },
                 None => Route::Unknown,
             },
-        })
+        }
     }
 }
 
@@ -226,6 +280,7 @@ fn usual_rules() -> Vec<PolicyRule> {
         mark: None,
         other: false,
         table: Some(table.to_owned()),
+        suppress: None,
     };
     vec![
         rule(0, "local"),

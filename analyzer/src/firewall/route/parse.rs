@@ -35,13 +35,17 @@ impl Routing {
         }
     }
 
-    /// A further line of a route with several next hops; the first one is kept.
+    /// A further line of a route with several next hops.
     fn next_hop(&mut self, words: &[String]) {
-        if let Some(last) = self.routes.last_mut()
-            && last.device.is_none()
-        {
-            last.device = after(words, "dev").map(str::to_owned);
+        let Some(last) = self.routes.last_mut() else {
+            return;
+        };
+        let device = after(words, "dev").map(str::to_owned);
+        if last.device.is_none() {
+            last.device = device;
             last.gateway = after(words, "via").and_then(|via| via.parse().ok());
+        } else {
+            last.also.extend(device);
         }
     }
 
@@ -91,6 +95,15 @@ fn json_words(object: &Value) -> Vec<String> {
             words.extend([word.to_owned(), value]);
         }
     }
+    let hops = object.get("nexthops").and_then(Value::as_array);
+    for device in hops
+        .into_iter()
+        .flatten()
+        .skip(1)
+        .filter_map(|hop| hop.get("dev")?.as_str())
+    {
+        words.extend(["nexthop", "dev", device].map(str::to_owned));
+    }
     let flags = object.get("flags").and_then(Value::as_array);
     words.extend(
         flags
@@ -124,15 +137,18 @@ fn from_words(words: &[String], path: &Arc<str>, line: u32) -> Option<RouteEntry
         None => (RouteKind::Unicast, words),
     };
     let gateway: Option<IpAddr> = after(rest, "via").and_then(|via| via.parse().ok());
-    let dead = ["dead", "linkdown"]
-        .iter()
-        .any(|flag| words.iter().any(|word| word == flag));
+    let dead = words.iter().any(|word| word == "dead");
+    let mut devices = rest
+        .windows(2)
+        .filter(|pair| pair[0] == "dev")
+        .map(|pair| pair[1].clone());
     let to = destination(rest.first()?, words, gateway)?;
     Some(RouteEntry {
         to,
         table: after(rest, "table").unwrap_or("main").to_owned(),
         kind,
-        device: after(rest, "dev").map(str::to_owned),
+        device: devices.next(),
+        also: devices.collect(),
         gateway,
         metric: after(rest, "metric")
             .and_then(|metric| metric.parse().ok())
@@ -207,6 +223,9 @@ fn rule_of_json(object: &Value) -> Option<PolicyRule> {
             words.extend([key.to_owned(), value]);
         }
     }
+    if let Some(length) = text("suppress_prefixlen") {
+        words.extend(["suppress_prefixlength".to_owned(), length]);
+    }
     match text("table") {
         Some(table) => words.extend(["lookup".to_owned(), table]),
         None => words.extend(text("action")),
@@ -228,12 +247,12 @@ fn rule(priority: u32, words: &[String]) -> Option<PolicyRule> {
     };
     let has = |key: &str| words.iter().any(|word| word == key);
     let table = after(words, "lookup").or(after(words, "table"));
-    let refuses = ["unreachable", "blackhole", "prohibit"]
-        .iter()
-        .any(|word| has(word));
-    if table.is_none() && !refuses {
+    let any_of = |names: &[&str]| names.iter().any(|name| has(name));
+    if any_of(&["nop"]) {
         return None;
     }
+    // A rule with another action is kept as one that may do anything.
+    let followed = table.is_some() || any_of(&["unreachable", "blackhole", "prohibit"]);
     Some(PolicyRule {
         priority,
         not: has("not"),
@@ -241,9 +260,8 @@ fn rule(priority: u32, words: &[String]) -> Option<PolicyRule> {
         to: net("to")?,
         iif: after(words, "iif").map(str::to_owned),
         mark,
-        other: ["oif", "ipproto", "sport", "dport", "tos", "uidrange"]
-            .iter()
-            .any(|word| has(word)),
+        other: !followed || any_of(&["oif", "ipproto", "sport", "dport", "tos", "uidrange"]),
         table: table.map(str::to_owned),
+        suppress: after(words, "suppress_prefixlength").and_then(|length| length.parse().ok()),
     })
 }

@@ -74,7 +74,7 @@ fn a_missing_pod_in_its_own_block_meets_the_blackhole() {
 #[test]
 fn json_is_read_like_text() {
     let routes = r#"[{"dst":"default","gateway":"192.0.2.1","dev":"eno1","protocol":"dhcp","metric":100,"flags":[]},
-        {"dst":"default","gateway":"198.51.100.1","dev":"eno2","metric":50,"flags":["linkdown"]},
+        {"dst":"default","gateway":"198.51.100.1","dev":"eno2","metric":50,"flags":["dead","linkdown"]},
         {"type":"local","dst":"192.0.2.7","dev":"eno1","table":"local","flags":[]},
         {"type":"unreachable","dst":"10.9.0.0/16","flags":[]}]"#;
     let rules = r#"[{"priority":0,"src":"all","table":"local"},{"priority":10,"src":"10.42.0.0","srclen":16,"dst":"10.9.0.0","dstlen":16,"action":"prohibit"},{"priority":32766,"src":"all","table":"main"}]"#;
