@@ -217,6 +217,21 @@ pub(super) fn commands(section: &Section<'_>, at: usize) -> Taken {
     Taken::one(What::Entry(program.entry.into()), lines)
 }
 
+static PCI_DEVICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] \w.{0,60}: \w").ok()
+});
+
+/// Takes `lspci -k`, with or without numbers: devices, each with what is indented below it.
+pub(super) fn lspci(section: &Section<'_>, at: usize) -> Taken {
+    if !matches(&PCI_DEVICE, section.line(at)) {
+        return Taken::No;
+    }
+    let lines = section.run(at, |line| {
+        line.starts_with([' ', '\t']) || matches(&PCI_DEVICE, line)
+    });
+    Taken::one(What::Entry("commands/lspci.out".into()), lines)
+}
+
 static PROCESS_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^\s*(?:\S+\s+)?\d+\s(?:.*?\s)?(?P<exe>/[\w./+-]*/)?(?P<name>kubelet|containerd|dockerd|k3s|rke2|crio)(?P<args>\s+(?:--?\w\S*|server|agent).*)?$").ok()
 });

@@ -118,6 +118,7 @@ static RECOGNISERS: &[Recogniser] = &[
         take: host::nvidia_smi_query,
     },
     Recogniser { take: host::sysctl },
+    Recogniser { take: host::lspci },
     Recogniser {
         take: host::commands,
     },

@@ -284,6 +284,18 @@ fn fragment() -> impl Strategy<Value = String> {
     ]
 }
 
+#[test]
+fn lspci_ends_where_neither_a_device_nor_its_lines_follow() {
+    let text = "3b:00.0 3D controller [0302]: NVIDIA Corporation TU104GL [10de:1eb8] (rev a1)\n\
+        \tKernel driver in use: vfio-pci\n\
+        0000:af:00.0 VGA compatible controller: NVIDIA Corporation GA102\n\
+        nvidia-container-cli: initialization error: nvml error: driver not loaded\n";
+    let found = pieces(text);
+    let first = found.first().unwrap();
+    assert!(matches!(&first.what, What::Entry(path) if path == "commands/lspci.out"));
+    assert_eq!(first.text.lines().count(), 3);
+}
+
 proptest! {
     #[test]
     fn any_mixture_is_read_without_a_panic_and_within_its_lines(lines in prop::collection::vec(fragment(), 0..60)) {
