@@ -1,6 +1,7 @@
 //! Planted secrets and their look-alikes: what redaction is measured with. Everything is made when a test runs; no
 //! secret here was ever one.
 
+mod blind;
 mod kept;
 mod kinds;
 mod measure;
@@ -117,6 +118,7 @@ pub fn secrets(seed: u64) -> Vec<Case> {
     }
     cases.extend(blocks(&mut rng));
     cases.extend(public::cases(&mut rng));
+    cases.extend(blind::cases(&mut rng));
     cases
 }
 
@@ -139,5 +141,8 @@ fn blocks(rng: &mut Rng) -> Vec<Case> {
 
 /// What looks like a secret and must stay, because a diagnosis reads it.
 pub fn look_alikes(seed: u64) -> Vec<Case> {
-    kept::cases(&mut Rng::new(seed))
+    let mut rng = Rng::new(seed);
+    let mut cases = kept::cases(&mut rng);
+    cases.extend(blind::alike(&mut rng));
+    cases
 }

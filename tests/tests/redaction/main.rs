@@ -31,8 +31,13 @@ fn planted_secrets_are_replaced_and_look_alikes_stay() {
     if std::env::var_os("CASEFILE_REDACTION_TABLE").is_some() {
         println!("{figures}");
     }
+    let most = if std::env::var_os("CASEFILE_REDACTION_TABLE").is_some() {
+        usize::MAX
+    } else {
+        5
+    };
     for list in [&figures.wrong, &figures.broken, &figures.unstable] {
-        for line in list.iter().take(5) {
+        for line in list.iter().take(most) {
             println!("{line}");
         }
     }
