@@ -9,102 +9,14 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 pub mod fix;
+mod remedy;
 pub mod state;
+mod verdict;
 
 use fix::Fix;
+pub use remedy::{FixFile, Remedy, Step};
 use state::{PacketPath, RuntimeLayers, State};
-
-/// How sure a cause is, from the strongest to the weakest.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Discriminating evidence was seen: nothing else in the catalogue looks like this.
-    Confirmed,
-    /// The evidence points here and nothing seen speaks against it, but a look-alike is not excluded.
-    Likely,
-    /// Something that this cause would produce was seen; so would other causes.
-    Possible,
-    /// Something was seen that this cause excludes.
-    RuledOut,
-    /// What would decide it was not collected.
-    NotChecked,
-}
-
-impl Verdict {
-    /// The word as reports and JSON print it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Confirmed => "confirmed",
-            Verdict::Likely => "likely",
-            Verdict::Possible => "possible",
-            Verdict::RuledOut => "ruled-out",
-            Verdict::NotChecked => "not-checked",
-        }
-    }
-
-    /// Whether the cause is still in play (confirmed, likely or possible).
-    pub fn is_live(self) -> bool {
-        self <= Verdict::Possible
-    }
-}
-
-/// How bad it is for the people who use the node.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// The node or the cluster is down, or data is at risk.
-    Critical,
-    /// No GPU workload can run, or pods have no network.
-    High,
-    /// Some workloads fail or run degraded.
-    Medium,
-    /// A defect without present harm.
-    Low,
-}
-
-impl Severity {
-    /// The word as reports and JSON print it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Severity::Critical => "critical",
-            Severity::High => "high",
-            Severity::Medium => "medium",
-            Severity::Low => "low",
-        }
-    }
-}
-
-/// Whether a line speaks for or against the cause it is listed under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// Speaks for the cause.
-    For,
-    /// Speaks against the cause.
-    Against,
-}
+pub use verdict::{Role, Severity, Verdict};
 
 /// A place in the bundle. `line` is 1-based; none means the entry as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -202,45 +114,6 @@ pub enum Figure {
     PacketPath(PacketPath),
     /// Which file of a containerd's configuration set what.
     RuntimeLayers(RuntimeLayers),
-}
-
-/// One step of a fix, a verification or a mitigation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
-    /// What to do and why, as a sentence.
-    pub text: String,
-    /// Shell command to run, if the step is one.
-    pub command: Option<String>,
-    /// What a person should see after it.
-    pub expect: Option<String>,
-}
-
-/// A file that the fix asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FixFile {
-    /// Suggested file name.
-    pub name: String,
-    /// `yaml`, `toml`, `sh` or `text`.
-    pub language: String,
-    /// Content.
-    pub content: String,
-}
-
-/// What to do about a cause.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Remedy {
-    /// One line that names the fix.
-    pub title: String,
-    /// Steps in order.
-    pub steps: Vec<Step>,
-    /// Files that the steps use.
-    pub files: Vec<FixFile>,
-    /// Checks that show the fix worked.
-    pub verify: Vec<Step>,
-    /// What to do until the fix can be applied.
-    pub mitigate: Vec<String>,
-    /// What keeps it from coming back.
-    pub prevent: Vec<String>,
 }
 
 /// A cause that is in play, with everything that belongs to it.

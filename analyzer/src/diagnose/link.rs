@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::Verdict;
+use crate::model::{Place, Verdict};
+use crate::rules::compile::Look;
 use crate::rules::engine::Assessment;
 
 /// Which live cause another live cause explains: (explained, by).
@@ -71,8 +72,8 @@ pub(super) fn links<'r>(ranked: &[&Assessment<'r>]) -> Links<'r> {
     Links(found)
 }
 
-/// The causes that are told: those that no other explains, as sure as the best ones, and a catch-all only
-/// where nothing more specific holds.
+/// The causes that are told: those that no other explains, as sure as the best ones, with lines of their own, and a
+/// catch-all only where nothing more specific holds.
 pub(super) fn roots<'a, 'r>(
     ranked: &[&'a Assessment<'r>],
     links: &Links<'r>,
@@ -94,7 +95,36 @@ pub(super) fn roots<'a, 'r>(
                         && overlap(one, other)
                 })
         })
+        .filter(|one| !told.iter().any(|other| reads_the_same(one, other)))
         .collect()
+}
+
+/// Whether a cause is only another, less sure reading of lines that a surer one rests on: it has no evidence of its
+/// own, so it is no second trouble. A deeper cause is no other reading but the way down.
+fn reads_the_same(one: &Assessment<'_>, surer: &Assessment<'_>) -> bool {
+    let deeper = surer.rule.file.id.as_str();
+    if surer.verdict >= one.verdict || one.rule.file.explains.iter().any(|id| id == deeper) {
+        return false;
+    }
+    let Some(group) = one.decided_by else {
+        return false;
+    };
+    let asked = group.all.iter().chain(&group.any).map(String::as_str);
+    let own: Vec<&str> = asked.filter(|name| one.seen.contains_key(name)).collect();
+    // Two facts may stand at one place and be different evidence; a line is one.
+    let are_lines = own.iter().all(|name| of_line(one, name));
+    let known: BTreeSet<&Place> = surer
+        .seen
+        .iter()
+        .filter(|(name, _)| of_line(surer, name))
+        .flat_map(|(_, sightings)| sightings.iter().map(|sighting| &sighting.place))
+        .collect();
+    let mut places = own.iter().flat_map(|name| &one.seen[name]);
+    !own.is_empty() && are_lines && places.all(|sighting| known.contains(&sighting.place))
+}
+
+fn of_line(one: &Assessment<'_>, signal: &str) -> bool {
+    matches!(one.rule.looks.get(signal), Some(Look::Line(_)))
 }
 
 /// The weakest verdict that is told as an incident. What is merely possible is told only where
@@ -213,6 +243,59 @@ mod tests {
         );
         let elsewhere = (rule("elsewhere", "g", "", false), Verdict::Likely);
         assert_eq!(picture(&[general(), elsewhere]).0.len(), 2);
+    }
+
+    /// What is told of a surer and a weaker cause that rest on lines of `x` with these numbers.
+    fn told(surer: (&str, u32), weaker: (&str, u32), explains: &str) -> usize {
+        use crate::rules::engine::Sighting;
+        let rules = [
+            rule(surer.0, "f", "", false),
+            rule(weaker.0, "g", explains, false),
+        ];
+        let seen = |line: u32| {
+            let place = Place {
+                path: "x".into(),
+                line: Some(line),
+            };
+            Sighting {
+                subject: String::new(),
+                node: String::new(),
+                place,
+                text: String::new(),
+                says: String::new(),
+                values: BTreeMap::new(),
+                at: None,
+                count: 1,
+            }
+        };
+        let verdicts = [Verdict::Confirmed, Verdict::Likely];
+        let all: Vec<Assessment<'_>> = rules
+            .iter()
+            .zip(verdicts)
+            .zip([surer.1, weaker.1])
+            .map(|((rule, verdict), line)| Assessment {
+                seen: BTreeMap::from([("s", vec![seen(line)])]),
+                decided_by: rule.file.likely.first(),
+                ..assessed(rule, verdict)
+            })
+            .collect();
+        let ranked: Vec<&Assessment<'_>> = all.iter().collect();
+        roots(&ranked, &links(&ranked)).len()
+    }
+
+    #[test]
+    fn a_weaker_reading_of_the_same_lines_is_no_second_trouble() {
+        assert_eq!(told(("one", 1), ("other", 1), ""), 1);
+        assert_eq!(
+            told(("one", 1), ("other", 2), ""),
+            2,
+            "it has a line of its own"
+        );
+        assert_eq!(
+            told(("one", 1), ("deep", 1), "one"),
+            2,
+            "it is the way down"
+        );
     }
 
     #[test]

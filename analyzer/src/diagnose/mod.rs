@@ -5,6 +5,7 @@ mod by_hand;
 mod cited;
 mod context;
 mod coverage;
+mod hami;
 mod incident;
 mod link;
 mod standing;

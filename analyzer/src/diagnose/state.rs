@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::tables;
+use super::{hami, tables};
 use crate::facts::gpu::Gpu;
 use crate::facts::kube::{Event, Node, Pod, Workload};
-use crate::facts::{Fact, Facts, scheduling};
+use crate::facts::{Fact, Facts};
 use crate::model::Figure;
 use crate::model::state::{
-    Activity, Allocation, Card, ComponentState, Hami, HamiCard, HamiSetting, NodeState, PacketPath,
-    RuntimeLayers, State,
+    Activity, Allocation, Card, ComponentState, NodeState, PacketPath, RuntimeLayers, State,
 };
 
 /// Parts of the GPU stack, each after the ones that it needs. Others are no part of it.
@@ -42,7 +41,7 @@ pub(super) fn build(facts: &Facts) -> State {
         activity: activity(facts),
         packet_paths: unique(facts.table::<PacketPath>()),
         runtime_layers: layers(facts),
-        hami: hami(facts),
+        hami: hami::build(facts),
     }
 }
 
@@ -74,7 +73,7 @@ fn layers(facts: &Facts) -> Vec<RuntimeLayers> {
     layers
 }
 
-fn unique<T: Clone + PartialEq + crate::facts::FactType>(facts: &[Fact<T>]) -> Vec<T> {
+pub(super) fn unique<T: Clone + PartialEq + crate::facts::FactType>(facts: &[Fact<T>]) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for fact in facts {
         if !all.contains(&fact.data) {
@@ -335,41 +334,4 @@ fn activity(facts: &Facts) -> Vec<Activity> {
     });
     rows.truncate(MOST_ACTIVITY);
     rows
-}
-
-fn hami(facts: &Facts) -> Option<Hami> {
-    let installed = facts
-        .table::<Workload>()
-        .iter()
-        .any(|one| one.data.component.starts_with("hami"))
-        || facts
-            .table::<Pod>()
-            .iter()
-            .any(|one| one.data.component.starts_with("hami"));
-    let settings = unique(facts.table::<HamiSetting>());
-    let cards: Vec<HamiCard> = facts
-        .table::<scheduling::HamiCard>()
-        .iter()
-        .map(hami_card)
-        .collect();
-    let seen = installed || !settings.is_empty() || !cards.is_empty();
-    seen.then_some(Hami { settings, cards })
-}
-
-fn hami_card(fact: &Fact<scheduling::HamiCard>) -> HamiCard {
-    let data = &fact.data;
-    HamiCard {
-        node: data.node.clone(),
-        uuid: data.uuid.clone(),
-        kind: data.kind.clone(),
-        healthy: data.healthy,
-        slots: data.slots,
-        slots_held: data.slots_held,
-        memory_mib: data.memory,
-        memory_held_mib: data.memory_held,
-        cores: data.cores,
-        cores_held: data.cores_held,
-        holders: data.holders.clone(),
-        place: Some(fact.place.clone()),
-    }
 }

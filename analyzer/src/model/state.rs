@@ -197,6 +197,42 @@ pub struct Hami {
     pub settings: Vec<HamiSetting>,
     /// Cards as HAMi registered them, with what pods hold of each, by node.
     pub cards: Vec<HamiCard>,
+    /// Its Helm releases.
+    pub releases: Vec<HamiRelease>,
+    /// Its webhooks.
+    pub webhooks: Vec<HamiWebhook>,
+    /// Whether any webhook configuration was read, so that one that is not among them is not there.
+    pub webhooks_listed: bool,
+    /// Containers of its monitor that run, and all of them.
+    pub monitors: (u64, u64),
+    /// Pods that were read; none of HAMi among many says that none is there.
+    pub pods_listed: u64,
+    /// Pods that ask for what only HAMi serves.
+    pub asked_for: u64,
+}
+
+/// A Helm release of HAMi.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HamiRelease {
+    /// `<namespace>/<name>`.
+    pub name: String,
+    /// Version of the chart.
+    pub version: String,
+    /// Status, e.g. `deployed` or `failed`.
+    pub status: String,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A webhook of HAMi, as it is registered with the API server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HamiWebhook {
+    /// Name, e.g. `vgpu.hami.io`.
+    pub name: String,
+    /// `Fail` or `Ignore`.
+    pub failure_policy: String,
+    /// Where it stands.
+    pub place: Place,
 }
 
 /// A card as HAMi's scheduler accounts for it.

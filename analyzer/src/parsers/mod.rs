@@ -18,6 +18,7 @@ mod node_json;
 mod nodes;
 mod nvidia_smi;
 mod nvml;
+mod pod_json;
 mod pod_state;
 mod pods;
 mod probe;

@@ -1,16 +1,15 @@
 //! Pods: what they ask for, where they run, and what state their containers are in.
 
-use std::collections::BTreeMap;
-
-use chrono::{DateTime, Utc};
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::components::{component, env_matters};
+pub(super) use super::pod_json::{ContainerSpec, Meta, Volume};
+use super::pod_json::{Object, Spec};
 use super::pod_state::{self, ContainerStatus, Terminated};
 use super::{Channel, Item, Parsed, Parser, Read, Said};
 use crate::facts::Fact;
 use crate::facts::kube::{Container, Pod};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Reads `kubectl get pods -o json`, one namespace an entry.
 pub(super) static PARSER: Parser = Parser {
@@ -21,120 +20,6 @@ pub(super) static PARSER: Parser = Parser {
     ],
     read: Read::Items(parse),
 };
-
-/// The metadata of any object, as far as a diagnosis reads it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Meta {
-    pub(super) name: String,
-    pub(super) namespace: String,
-    pub(super) labels: BTreeMap<String, String>,
-    pub(super) annotations: BTreeMap<String, String>,
-    pub(super) creation_timestamp: Option<String>,
-    pub(super) deletion_timestamp: Option<String>,
-    pub(super) owner_references: Vec<Owner>,
-}
-
-/// An owner reference.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Owner {
-    pub(super) kind: String,
-    pub(super) name: String,
-}
-
-/// A container of a pod template.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ContainerSpec {
-    pub(super) name: String,
-    pub(super) image: String,
-    pub(super) env: Vec<EnvVar>,
-    pub(super) resources: Resources,
-    #[serde(rename = "volumeMounts")]
-    pub(super) volume_mounts: Vec<VolumeMount>,
-}
-
-/// Where a volume is mounted.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct VolumeMount {
-    name: String,
-    mount_path: String,
-}
-
-/// An environment variable with a literal value.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct EnvVar {
-    pub(super) name: String,
-    pub(super) value: Option<String>,
-}
-
-/// Resource limits.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Resources {
-    limits: BTreeMap<String, Value>,
-}
-
-/// A volume that may be a host path.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Volume {
-    name: String,
-    host_path: Option<HostPath>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct HostPath {
-    path: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Spec {
-    node_name: String,
-    runtime_class_name: Option<String>,
-    host_network: bool,
-    containers: Vec<ContainerSpec>,
-    init_containers: Vec<ContainerSpec>,
-    node_selector: BTreeMap<String, String>,
-    volumes: Vec<Volume>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Condition {
-    #[serde(rename = "type")]
-    kind: String,
-    status: String,
-    reason: Option<String>,
-    message: Option<String>,
-    last_transition_time: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Status {
-    phase: String,
-    reason: Option<String>,
-    message: Option<String>,
-    #[serde(rename = "podIP")]
-    pod_ip: Option<String>,
-    conditions: Vec<Condition>,
-    container_statuses: Vec<ContainerStatus>,
-    init_container_statuses: Vec<ContainerStatus>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Object {
-    metadata: Meta,
-    spec: Spec,
-    status: Status,
-}
 
 /// Reads an RFC 3339 time as the API server writes it.
 pub(super) fn time(text: Option<&str>) -> Option<DateTime<Utc>> {

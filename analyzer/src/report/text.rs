@@ -16,7 +16,13 @@ const IN_SHORT: usize = 2;
 
 /// The answer as text, each line ending with a line feed: sentences as whole as the screen has room for.
 pub(crate) fn render(analysis: &Analysis) -> String {
-    let rooms = [(4, IN_FULL), (3, IN_FULL), (2, IN_FULL), (2, 1)];
+    let rooms = [
+        (4, IN_FULL),
+        (3, IN_FULL),
+        (2, IN_FULL),
+        (1, IN_FULL),
+        (2, 1),
+    ];
     let mut fitting = rooms
         .into_iter()
         .map(|(room, in_full)| draw(analysis, room, in_full))
@@ -65,6 +71,7 @@ fn draw(analysis: &Analysis, room: usize, in_full: usize) -> String {
         let more = analysis.incidents.len() - named;
         line(&mut out, 0, &format!("also {more} more, see the report"));
     }
+    harmless(analysis, &mut out);
     unseen(analysis, &mut out);
     out
 }
@@ -112,50 +119,74 @@ fn break_at(text: &str, width: usize) -> (&str, &str) {
     }
 }
 
-/// The first cause in full, another one in short.
+/// The first cause in full, another one in short: see [`second`].
 fn incident(analysis: &Analysis, incident: &Incident, index: usize, room: usize, out: &mut String) {
-    let first = index == 0;
-    let room = if first { room } else { 1 };
-    let mut head = format!(
+    if index > 0 {
+        return second(incident, index, room, out);
+    }
+    let mut head = heading(incident, index);
+    if let Some(since) = incident.since {
+        let _ = write!(head, " · since {}", words::time(since));
+    }
+    wrapped(out, "", &head, 2);
+    if incident.summary.is_empty() {
+        wrapped(out, "    ", &incident.title, 2);
+    } else {
+        wrapped(out, "    ", &incident.summary, room + 2);
+    }
+    evidence(incident, Role::For, 3, room, out);
+    evidence(incident, Role::Against, 3, room, out);
+    instead(analysis, incident, out);
+    for symptom in incident.symptoms.iter().take(3) {
+        wrapped(out, "    symptom: ", &symptom.text, room.min(2));
+    }
+    for text in incident.would_settle.iter().take(2) {
+        wrapped(out, "    would settle it: ", text, room);
+    }
+    remedy(incident, out);
+    out.push('\n');
+}
+
+fn heading(incident: &Incident, index: usize) -> String {
+    format!(
         "[{}] {} · {} · severity {}",
         index + 1,
         incident.verdict.word(),
         incident.cause,
         incident.severity.word()
-    );
-    if let Some(since) = incident.since.filter(|_| first) {
-        let _ = write!(head, " · since {}", words::time(since));
+    )
+}
+
+/// Another cause in short: what it is, a line for and against it, what would settle it; where the screen is nearly
+/// full without what follows from it.
+fn second(incident: &Incident, index: usize, room: usize, out: &mut String) {
+    line(out, 0, &heading(incident, index));
+    wrapped(out, "    ", &incident.title, 2);
+    evidence(incident, Role::For, 1, 1, out);
+    let is_against = |line: &Evidence| line.role == Role::Against;
+    if room > 2 || incident.evidence.iter().any(is_against) {
+        evidence(incident, Role::Against, 1, 1, out);
     }
-    wrapped(out, "", &head, 2);
-    if first && !incident.summary.is_empty() {
-        wrapped(out, "    ", &incident.summary, room + 2);
-    } else {
-        wrapped(out, "    ", &incident.title, 2);
+    let symptoms = incident.symptoms.iter().filter(|_| room > 2);
+    for symptom in symptoms.take(1) {
+        wrapped(out, "    symptom: ", &symptom.text, 1);
     }
-    for role in [Role::For, Role::Against] {
-        evidence(incident, role, if first { 3 } else { 1 }, room, out);
+    for text in incident.would_settle.iter().take(1) {
+        wrapped(out, "    would settle it: ", text, 2);
     }
-    if first {
-        instead(analysis, incident, out);
+    if !incident.remedy.title.is_empty() {
+        line(out, 4, &format!("fix: {}", incident.remedy.title));
     }
-    for symptom in incident.symptoms.iter().take(if first { 3 } else { 1 }) {
-        wrapped(out, "    symptom: ", &symptom.text, room.min(2));
-    }
-    for text in incident.would_settle.iter().take(if first { 2 } else { 1 }) {
-        wrapped(out, "    would settle it: ", text, room);
-    }
-    remedy(incident, first, out);
     out.push('\n');
 }
 
 /// The fix, and the first thing to do for it.
-fn remedy(incident: &Incident, first: bool, out: &mut String) {
+fn remedy(incident: &Incident, out: &mut String) {
     if incident.remedy.title.is_empty() {
         return;
     }
     line(out, 4, &format!("fix: {}", incident.remedy.title));
-    let step = incident.remedy.steps.first().filter(|_| first);
-    if let Some(step) = step {
+    if let Some(step) = incident.remedy.steps.first() {
         line(out, 9, &format!("first: {}", step.text));
         if let Some(command) = step.command.as_deref().and_then(|text| text.lines().next()) {
             // Whole, so that it can be copied.
@@ -300,6 +331,25 @@ fn nothing(analysis: &Analysis, out: &mut String) {
         );
     }
     out.push('\n');
+}
+
+/// What looks like a fault in the evidence and is none, so that nobody goes after it.
+fn harmless(analysis: &Analysis, out: &mut String) {
+    const SHOWN: usize = 2;
+    for noise in analysis.benign.iter().take(SHOWN) {
+        let first = noise.evidence.first();
+        let says = first.map_or(noise.text.as_str(), |line| line.says.as_str());
+        let more = match noise.evidence.len() {
+            0 | 1 => String::new(),
+            lines => format!(", and {} more like it", lines - 1),
+        };
+        line(out, 0, &format!("harmless: {says}{more} ({})", noise.id));
+    }
+    let rest = analysis.benign.iter().skip(SHOWN);
+    let rest: Vec<&str> = rest.map(|noise| noise.id.as_str()).collect();
+    if !rest.is_empty() {
+        line(out, 0, &format!("harmless as well: {}", rest.join(", ")));
+    }
 }
 
 fn unseen(analysis: &Analysis, out: &mut String) {

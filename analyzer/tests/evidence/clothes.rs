@@ -113,6 +113,50 @@ static CHANGES: &[Change] = &[
             )
         })
     }),
+    ("epoch and host in front", false, |files| {
+        each_line(files, |number, line| {
+            format!("17951688{:02}.123456 gpu-1 kernel: {line}\n", number % 60)
+        })
+    }),
+    ("epoch micros in front", false, |files| {
+        each_line(files, |number, line| {
+            format!("17951688{:02}123456 {line}\n", number % 60)
+        })
+    }),
+    ("ISO of dmesg in front", false, |files| {
+        each_line(files, |number, line| {
+            format!("2026-11-20T10:00:{:02},123456+09:00 {line}\n", number % 60)
+        })
+    }),
+    ("French journal in front", false, |files| {
+        each_line(files, |number, line| {
+            format!(
+                "f\u{e9}vr. 20 10:00:{:02} gpu-1 kubelet[7]: {line}\n",
+                number % 60
+            )
+        })
+    }),
+    ("Japanese or Chinese journal in front", false, |files| {
+        each_line(files, |number, line| {
+            format!(
+                "11\u{6708} 20 10:00:{:02} gpu-1 kubelet[7]: {line}\n",
+                number % 60
+            )
+        })
+    }),
+    ("Chinese date in front", false, |files| {
+        each_line(files, |number, line| {
+            format!(
+                "2026\u{5e74} 11\u{6708} 20\u{65e5} \u{661f}\u{671f}\u{4e94} 10:00:{:02} CST {line}\n",
+                number % 60
+            )
+        })
+    }),
+    ("twelve hours in front", false, |files| {
+        each_line(files, |number, line| {
+            format!("11/20/2026 10:00:{:02} PM {line}\n", number % 60)
+        })
+    }),
     ("klog in front", false, |files| {
         each_line(files, |number, line| {
             format!(

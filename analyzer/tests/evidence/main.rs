@@ -11,7 +11,9 @@ mod captures;
 mod clothes;
 mod clusters;
 mod contradiction;
+mod noise;
 mod samples;
+mod screen;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -142,7 +142,7 @@ fn read(folder: &Path, below: &Path, files: &mut Files) {
     }
 }
 
-fn samples() -> Vec<(String, Files)> {
+pub(crate) fn samples() -> Vec<(String, Files)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
     let mut bundles: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()

@@ -139,7 +139,10 @@ fn the_gpu_troubleshooting_report_counts_what_was_collected() {
         "| 2 of 10 | 40.0 GiB of 67.4 GiB | 60 of 100 % | `default/gpu-textgen` |",
         "- **Device memory scaling:** `1.5` · `helm/kube-system/hami/values-all.yaml:12`\n",
         "| Scheduler | running, 1 of 1 | `v1.17.5` | `cluster-resources/pods/default.json:4` |\n",
-        "| Device plugin | not seen in this input | not known |  |\n",
+        "| Device plugin | **not found among the 31 pods that were read** | none |  |\n",
+        "| Webhook | registered as `vgpu.hami.io`, failure policy `Ignore` | the scheduler's |",
+        "| Monitor | running, 1 of 1 | the device plugin's |  |\n",
+        "- **HAMi's Helm release:** `kube-system/hami` 2.6.1: deployed · `helm/kube-system/hami/release.json:1`\n",
         "| `default` | 1 | 0 | 0 | 1 | 4.0 GiB |\n",
         "- **Severity:** High\n",
     ] {
@@ -150,6 +153,48 @@ fn the_gpu_troubleshooting_report_counts_what_was_collected() {
         nothing.contains("- **Total GPU nodes:** not known"),
         "unknown is not zero"
     );
+}
+
+#[test]
+fn hami_that_is_asked_for_and_not_there_is_said_and_what_was_not_read_is_not_called_missing() {
+    let mut analysis = example::model_incident();
+    let options = Options {
+        shell: own::shipped("gpu-troubleshooting"),
+        ..Options::default()
+    };
+    let mut told = |change: &dyn Fn(&mut crate::model::state::Hami)| {
+        let state = &mut analysis.state;
+        state
+            .components
+            .retain(|part| !part.component.starts_with("hami"));
+        change(state.hami.as_mut().unwrap());
+        render(&analysis, Format::Markdown, &options).unwrap()
+    };
+    let gone = told(&|hami| {
+        hami.releases[0].status = "failed".to_owned();
+        hami.webhooks.clear();
+        hami.monitors = (0, 0);
+    });
+    for line in [
+        "`kube-system/hami` 2.6.1: **failed, not deployed**",
+        "- **HAMi's pods:** **none among the 31 pods that were read, though 1 pod asks for what only HAMi serves**\n",
+        "| Scheduler | **not found among the 31 pods that were read** | none |  |\n",
+        "| Webhook | **not registered: none of the webhooks that were read is HAMi's** |",
+        "| Monitor | not found: ",
+    ] {
+        assert!(gone.contains(line), "no {line}in\n{gone}");
+    }
+    let unread = told(&|hami| {
+        hami.webhooks_listed = false;
+        hami.pods_listed = 0;
+    });
+    assert!(!unread.contains("HAMi's pods:"), "{unread}");
+    for part in ["Scheduler", "Webhook", "Monitor"] {
+        assert!(
+            unread.contains(&format!("| {part} | not known: ")),
+            "{part}: {unread}"
+        );
+    }
 }
 
 #[test]

@@ -100,6 +100,17 @@ fn state(state: &mut State, f: &mut dyn FnMut(&mut String)) {
         f(&mut setting.value);
         f(&mut setting.place.path);
     }
+    for release in state.hami.iter_mut().flat_map(|hami| &mut hami.releases) {
+        f(&mut release.name);
+        f(&mut release.version);
+        f(&mut release.status);
+        f(&mut release.place.path);
+    }
+    for webhook in state.hami.iter_mut().flat_map(|hami| &mut hami.webhooks) {
+        f(&mut webhook.name);
+        f(&mut webhook.failure_policy);
+        f(&mut webhook.place.path);
+    }
     for card in state.hami.iter_mut().flat_map(|hami| &mut hami.cards) {
         f(&mut card.node);
         f(&mut card.uuid);

@@ -1,12 +1,14 @@
 //! The GPU troubleshooting view: what a cluster offers, how HAMi and the GPU stack stand, who asks for what.
 
+mod components;
+
 use serde::Serialize;
 
+use self::components::{components, standing};
 use super::blocks::{Block, Rich, StepItem};
 use super::sections::{SectionCtx, limited};
-use super::svg::nodes::is_well;
 use super::{plan, words};
-use crate::model::state::{ComponentState, HamiCard, NodeState, State};
+use crate::model::state::{HamiCard, NodeState, State};
 use crate::model::{Analysis, Severity};
 
 /// The parts of the view, each ready to print.
@@ -55,6 +57,8 @@ fn status(state: &State, ctx: &SectionCtx) -> Vec<Block> {
         items.push(item("HAMi", Rich::from("not found in this input")));
         return vec![Block::list(items)];
     };
+    let standing = standing(state, ctx).into_iter();
+    items.extend(standing.map(|(label, text)| item(label, text)));
     if !hami
         .settings
         .iter()
@@ -200,88 +204,6 @@ fn gib(mib: i64) -> String {
     let sign = if mib < 0 { "-" } else { "" };
     let mib = mib.unsigned_abs();
     format!("{sign}{}.{} GiB", mib / 1024, mib % 1024 * 10 / 1024)
-}
-
-fn components(state: &State, ctx: &SectionCtx) -> Vec<Block> {
-    let hami: [(&str, &str); 2] = [
-        ("Scheduler", "hami-scheduler"),
-        ("Device plugin", "hami-device-plugin"),
-    ];
-    let mut rows = Vec::new();
-    for part in &state.components {
-        let label = hami
-            .iter()
-            .find(|(_, component)| *component == part.component)
-            .map_or(part.component.as_str(), |(label, _)| label);
-        rows.push(component(label, part, ctx));
-    }
-    if state.hami.is_some() {
-        for (label, component) in hami {
-            if !state
-                .components
-                .iter()
-                .any(|part| part.component == component)
-            {
-                rows.push(unseen(label));
-            }
-        }
-        rows.push(vec![
-            Rich::from("Webhook"),
-            Rich::from("answered by the scheduler's pod; whether it is registered was not read"),
-            Rich::from("the scheduler's"),
-            Rich::new(),
-        ]);
-        rows.push(vec![
-            Rich::from("Monitor"),
-            Rich::from("a container of the device plugin's pods; not looked at by itself"),
-            Rich::from("the device plugin's"),
-            Rich::new(),
-        ]);
-    }
-    if rows.is_empty() {
-        return vec![Block::paragraph(
-            "No workload of the GPU stack is in this input.",
-        )];
-    }
-    vec![Block::table(
-        "Components",
-        &["Component", "Status", "Version", "Where it stands"],
-        rows,
-    )]
-}
-
-fn component(label: &str, part: &ComponentState, ctx: &SectionCtx) -> Vec<Rich> {
-    let status = if is_well(part) {
-        Rich::from(format!("running, {} of {}", part.ready, part.desired))
-    } else {
-        let why = if part.troubled.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", part.troubled.join(", "))
-        };
-        Rich::new().strong(format!("not well, {} of {}{why}", part.ready, part.desired))
-    };
-    let version = if part.version.is_empty() {
-        Rich::from("not said")
-    } else {
-        Rich::new().code(part.version.clone())
-    };
-    let place = part.place.as_ref();
-    vec![
-        Rich::from(label),
-        status,
-        version,
-        place.map_or_else(Rich::new, |place| ctx.place(Rich::new(), place)),
-    ]
-}
-
-fn unseen(label: &str) -> Vec<Rich> {
-    vec![
-        Rich::from(label),
-        Rich::from("not seen in this input"),
-        Rich::from("not known"),
-        Rich::new(),
-    ]
 }
 
 fn issues(analysis: &Analysis) -> Vec<Block> {

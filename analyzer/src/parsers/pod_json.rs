@@ -1,0 +1,122 @@
+//! Pods as the API server writes them, as far as a diagnosis reads them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::pod_state::ContainerStatus;
+
+/// The metadata of any object, as far as a diagnosis reads it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Meta {
+    pub(super) name: String,
+    pub(super) namespace: String,
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) annotations: BTreeMap<String, String>,
+    pub(super) creation_timestamp: Option<String>,
+    pub(super) deletion_timestamp: Option<String>,
+    pub(super) owner_references: Vec<Owner>,
+}
+
+/// An owner reference.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Owner {
+    pub(super) kind: String,
+    pub(super) name: String,
+}
+
+/// A container of a pod template.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ContainerSpec {
+    pub(super) name: String,
+    pub(super) image: String,
+    pub(super) env: Vec<EnvVar>,
+    pub(super) resources: Resources,
+    #[serde(rename = "volumeMounts")]
+    pub(super) volume_mounts: Vec<VolumeMount>,
+}
+
+/// Where a volume is mounted.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct VolumeMount {
+    pub(super) name: String,
+    pub(super) mount_path: String,
+}
+
+/// An environment variable with a literal value.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct EnvVar {
+    pub(super) name: String,
+    pub(super) value: Option<String>,
+}
+
+/// Resource limits.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Resources {
+    pub(super) limits: BTreeMap<String, Value>,
+}
+
+/// A volume that may be a host path.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Volume {
+    pub(super) name: String,
+    pub(super) host_path: Option<HostPath>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct HostPath {
+    pub(super) path: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Spec {
+    pub(super) node_name: String,
+    pub(super) runtime_class_name: Option<String>,
+    pub(super) host_network: bool,
+    pub(super) containers: Vec<ContainerSpec>,
+    pub(super) init_containers: Vec<ContainerSpec>,
+    pub(super) node_selector: BTreeMap<String, String>,
+    pub(super) volumes: Vec<Volume>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Condition {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) status: String,
+    pub(super) reason: Option<String>,
+    pub(super) message: Option<String>,
+    pub(super) last_transition_time: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Status {
+    pub(super) phase: String,
+    pub(super) reason: Option<String>,
+    pub(super) message: Option<String>,
+    #[serde(rename = "podIP")]
+    pub(super) pod_ip: Option<String>,
+    pub(super) conditions: Vec<Condition>,
+    pub(super) container_statuses: Vec<ContainerStatus>,
+    pub(super) init_container_statuses: Vec<ContainerStatus>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Object {
+    pub(super) metadata: Meta,
+    pub(super) spec: Spec,
+    pub(super) status: Status,
+}

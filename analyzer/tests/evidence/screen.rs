@@ -1,0 +1,62 @@
+//! The answer of `diagnose` fits a screen and says what an engineer needs: cause, verdict, evidence with its place,
+//! what speaks against it, what would settle it, what to do.
+
+use casefile_analyzer::model::{Analysis, Verdict};
+use casefile_analyzer::report;
+
+use crate::samples::samples;
+use crate::{analyze, analyzer, cases};
+
+const COLUMNS: usize = 100;
+const LINES: usize = 40;
+/// Cases that are looked at, spread over all.
+const CASES: usize = 30;
+
+/// What is wrong with an answer.
+fn faults(analysis: &Analysis) -> Vec<String> {
+    let text = report::render_text(analysis);
+    let lines = text.lines().map(|line| line.chars().count());
+    let height: usize = lines.map(|wide| wide.div_ceil(COLUMNS).max(1)).sum();
+    let mut faults = Vec::new();
+    if height > LINES {
+        faults.push(format!("takes {height} lines"));
+    }
+    let Some(incident) = analysis.incidents.first() else {
+        if !text.contains("No cause was confirmed") {
+            faults.push("does not say that nothing was found".to_owned());
+        }
+        return faults;
+    };
+    let mut wanted = vec![
+        format!("[1] {} · {}", incident.verdict.word(), incident.cause),
+        "    for: ".to_owned(),
+        "    against: ".to_owned(),
+        "    fix: ".to_owned(),
+    ];
+    let first = incident.evidence.iter().take(1);
+    wanted.extend(first.map(|line| format!("        {}", line.place)));
+    if incident.verdict != Verdict::Confirmed {
+        wanted.push("    would settle it: ".to_owned());
+    }
+    let missing = wanted.into_iter().filter(|part| !text.contains(part));
+    faults.extend(missing.map(|part| format!("lacks {part:?}")));
+    faults
+}
+
+#[test]
+fn the_answer_on_each_sample_and_on_thirty_cases_fits_a_screen_and_is_complete() {
+    let analyzer = analyzer();
+    let mut inputs = samples();
+    let cases =
+        cases("the_answer_on_each_sample_and_on_thirty_cases_fits_a_screen_and_is_complete");
+    let step = (cases.len() / CASES).max(1);
+    let chosen = cases.into_iter().step_by(step).take(CASES);
+    inputs.extend(chosen.map(|case| (case.name, case.files)));
+    let mut wrong = Vec::new();
+    for (name, files) in &inputs {
+        let found = faults(&analyze(&analyzer, files));
+        wrong.extend(found.into_iter().map(|fault| format!("{name}: {fault}")));
+    }
+    println!("{} answers looked at", inputs.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
