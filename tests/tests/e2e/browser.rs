@@ -307,7 +307,7 @@ fn a_page_that_lost_a_part_is_not_taken_for_the_reviewed_one() {
     let seen = looked(&chromium, out.path(), &pages);
     let pictures = |seen: &Value| -> Vec<String> {
         let all = differences(seen);
-        ["phone-light", "desktop-dark", "page, top"]
+        ["phone-light", "phone-dark", "page, top"]
             .into_iter()
             .filter(|part| all.iter().any(|one| one.contains(part)))
             .map(str::to_owned)
@@ -320,7 +320,7 @@ fn a_page_that_lost_a_part_is_not_taken_for_the_reviewed_one() {
     );
     assert_eq!(
         pictures(&seen[0]),
-        ["phone-light", "desktop-dark", "page, top"],
+        ["phone-light", "phone-dark", "page, top"],
         "{:?}",
         differences(&seen[0])
     );
