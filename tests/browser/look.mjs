@@ -1,12 +1,13 @@
 // Opens rendered reports in Chromium and prints what it saw as JSON, one object a report.
 //
-//   node look.mjs CHROMIUM SHOTS|- REPORT.html...
+//   node look.mjs CHROMIUM SHOTS|- REPORT.html[=REVIEWED]...
 //
-// Each report is opened with scripts disabled, as its readers get it, at phone and desktop width, light and
-// dark; then once with scripts on for axe-core, which runs in a world of its own. With a folder for SHOTS the
-// first screens are kept there as NAME-WIDTH-SCHEME.webp, the whole page in small as NAME-page.webp, paper as
-// NAME.pdf and as a sheet of its pages, NAME-paper.webp.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Each report is opened once with scripts disabled, as its readers get it, and looked at in phone and desktop
+// width, light and dark; and once with scripts on for axe-core, which runs in a world of its own. With a folder
+// for SHOTS the first screens are kept there as NAME-WIDTH-SCHEME.webp, the whole page in small as
+// NAME-page.webp and paper as NAME.pdf. With a folder of REVIEWED pictures each is compared with its like;
+// without one a sheet of the printed pages, NAME-paper.webp, is made to be looked at.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -15,62 +16,98 @@ import { Lab, pagesOf } from './pictures.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WIDTHS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } };
+const SCHEMES = ['light', 'dark'];
+// The whole page is kept so much smaller.
+const SMALL = 0.2;
 const [executablePath, shots, ...reports] = process.argv.slice(2);
 
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 const lab = await Lab.open(browser);
 const seen = new Array(reports.length);
 let next = 0;
-// A few at a time: one waits for its pages while another is laid out.
-await Promise.all(Array.from({ length: 3 }, async () => {
+// Two at a time: one waits for its pages while another is laid out.
+await Promise.all(Array.from({ length: 2 }, async () => {
   while (next < reports.length) {
     const mine = next++;
-    seen[mine] = await look(resolve(reports[mine]));
+    const [report, reviewed] = reports[mine].split('=');
+    seen[mine] = await look(resolve(report), reviewed);
   }
 }));
 for (const one of seen) console.log(JSON.stringify(one));
 await browser.close();
 
-async function look(report) {
+async function look(report, reviewed) {
   const name = basename(report).replace(/\.html$/, '');
-  const seen = { report: name, messages: [], requests: [], axe: [], views: [], closed: 0 };
+  const seen = { report: name, messages: [], requests: [], axe: [], views: [], differences: [] };
+  const page = await open(report, seen, { viewport: WIDTHS.phone, javaScriptEnabled: false });
+  const camera = await page.context().newCDPSession(page);
   for (const [width, viewport] of Object.entries(WIDTHS)) {
-    for (const colorScheme of ['light', 'dark']) {
-      const page = await open(report, seen, { viewport, colorScheme, javaScriptEnabled: false });
-      seen.views.push({ width, colorScheme, ...(await geometry(page)) });
-      if (shots !== '-') await keep(page, `${name}-${width}-${colorScheme}`, {}, viewport.width);
-      if (shots !== '-' && width === 'desktop' && colorScheme === 'light') {
-        await keep(page, `${name}-page`, { fullPage: true }, 256);
+    await page.setViewportSize(viewport);
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      const view = await page.evaluate(geometry);
+      seen.views.push({ width, colorScheme, ...view });
+      if (shots === '-') continue;
+      const screen = await picture(camera, viewport, 1);
+      await keep(seen, reviewed, `${width}-${colorScheme}`, screen);
+      if (width === 'desktop' && colorScheme === 'light') {
+        seen.parts = view.parts;
+        const all = { width: viewport.width, height: view.height };
+        await keep(seen, reviewed, 'page', await picture(camera, all, SMALL), view.parts);
       }
-      await page.context().close();
     }
   }
-  for (const colorScheme of ['light', 'dark']) {
-    const page = await open(report, seen, { viewport: WIDTHS.desktop, colorScheme, bypassCSP: true });
-    await page.evaluate(() => document.querySelectorAll('details').forEach((one) => (one.open = true)));
-    await page.evaluate(axe);
-    const found = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
-    for (const { id, help, nodes } of found.violations) {
-      seen.axe.push(`${colorScheme}: ${id}: ${help}: ${nodes.length} nodes, first ${nodes[0].html.slice(0, 200)}`);
-    }
-    await page.context().close();
-  }
-  seen.blocked = await blocked(report);
   if (shots !== '-') {
-    const page = await open(report, seen, { viewport: WIDTHS.desktop, javaScriptEnabled: false });
     const paper = join(shots, `${name}.pdf`);
+    await page.emulateMedia({ colorScheme: 'light' });
     await page.pdf({ path: paper, preferCSSPageSize: true, printBackground: true });
-    await page.context().close();
-    const pages = pagesOf(paper);
+    const pages = reviewed ? [] : pagesOf(paper);
     if (pages.length > 0) writeFileSync(join(shots, `${name}-paper.webp`), await lab.sheet(pages, 5));
   }
+  await page.context().close();
+  await accessible(report, seen);
+  seen.blocked = await blocked(report);
   return seen;
 }
 
-// Keeps what is on the screen, or the whole page, at a width.
-async function keep(page, name, how, width) {
-  const picture = await page.screenshot(how);
-  writeFileSync(join(shots, `${name}.webp`), await lab.shrunk(picture, width));
+// Rules of accessibility on everything unfolded; colours once more in the dark.
+async function accessible(report, seen) {
+  const page = await open(report, seen, { viewport: WIDTHS.desktop, bypassCSP: true });
+  await page.evaluate(() => document.querySelectorAll('details').forEach((one) => (one.open = true)));
+  await page.evaluate(axe);
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    const only = colorScheme === 'dark' ? { runOnly: ['color-contrast'] } : {};
+    const found = await page.evaluate((only) => axe.run(document, { resultTypes: ['violations'], ...only }), only);
+    for (const { id, help, nodes } of found.violations) {
+      seen.axe.push(`${colorScheme}: ${id}: ${help}: ${nodes.length} nodes, first ${nodes[0].html.slice(0, 200)}`);
+    }
+  }
+  await page.context().close();
+}
+
+// What stands in the top left corner of the page, so large, as WebP.
+async function picture(camera, { width, height }, scale) {
+  // WebP holds no picture that is higher than this.
+  const clip = { x: 0, y: 0, width, height: Math.min(height, 16383 / scale), scale };
+  const how = { format: 'webp', quality: 45, captureBeyondViewport: true, clip };
+  return Buffer.from((await camera.send('Page.captureScreenshot', how)).data, 'base64');
+}
+
+// Keeps a picture, and says how it differs from the reviewed one: part by part where the page has parts, so that
+// a part that grew moves nothing but itself.
+async function keep(seen, reviewed, kind, now, parts) {
+  writeFileSync(join(shots, `${seen.report}-${kind}.webp`), now);
+  const path = reviewed && join(reviewed, `${kind}.webp`);
+  if (!path || !existsSync(path)) return;
+  const then = readFileSync(path);
+  if (now.equals(then)) return;
+  const before = parts && JSON.parse(readFileSync(join(reviewed, 'reviewed.json'))).parts;
+  const pairs = Object.entries(parts ?? {}).filter(([id]) => before?.[id]);
+  const whole = [{ part: 'the whole' }];
+  const scaled = ([top, height]) => [top * SMALL, height * SMALL];
+  const areas = parts ? pairs.map(([part, area]) => ({ part, now: scaled(area), then: scaled(before[part]) })) : whole;
+  for (const found of await lab.differences(now, then, areas)) seen.differences.push({ picture: kind, ...found });
 }
 
 async function open(report, seen, options) {
@@ -84,29 +121,35 @@ async function open(report, seen, options) {
   return page;
 }
 
-// What is laid out wrong: wider than the window, or text that runs out of its drawing.
-async function geometry(page) {
-  return page.evaluate(() => {
-    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-    const out = [];
-    for (const text of document.querySelectorAll('svg text')) {
-      const box = text.getBBox();
-      const view = text.ownerSVGElement.viewBox.baseVal;
-      if (box.width && (box.x < -1 || box.x + box.width > view.width + 1 || box.y + box.height > view.height + 2)) {
-        out.push(`${text.ownerSVGElement.getAttribute('aria-labelledby')}: ${text.textContent}`);
-      }
+// What is laid out wrong: wider than the window, or text that runs out of its drawing; and where each part of the
+// page stands, from the top.
+function geometry() {
+  const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  const out = [];
+  for (const text of document.querySelectorAll('svg text')) {
+    const box = text.getBBox();
+    const view = text.ownerSVGElement.viewBox.baseVal;
+    if (box.width && (box.x < -1 || box.x + box.width > view.width + 1 || box.y + box.height > view.height + 2)) {
+      out.push(`${text.ownerSVGElement.getAttribute('aria-labelledby')}: ${text.textContent}`);
     }
-    const named = [...document.querySelectorAll('[tabindex="0"]')].filter((one) => !one.getAttribute('aria-label'));
-    return {
-      wide,
-      runsOut: out,
-      unnamed: named.length,
-      sections: [...document.querySelectorAll('h2')].filter((one) => one.getBoundingClientRect().height > 0).map((one) => one.id || one.textContent),
-      drawings: [...document.querySelectorAll('svg')].filter((one) => one.getBoundingClientRect().width > 40).length,
-      headings: [...document.querySelectorAll('h1,h2')].length,
-      height: document.documentElement.scrollHeight,
-    };
-  });
+  }
+  const named = [...document.querySelectorAll('[tabindex="0"]')].filter((one) => !one.getAttribute('aria-label'));
+  const visible = (one) => one.getBoundingClientRect().height > 0;
+  const area = (one) => {
+    const box = one.getBoundingClientRect();
+    return [Math.round(box.top + window.scrollY), Math.round(box.height)];
+  };
+  const parts = { top: area(document.querySelector('header')) };
+  for (const one of document.querySelectorAll('main > section')) parts[one.getAttribute('aria-labelledby')] = area(one);
+  return {
+    wide,
+    runsOut: out,
+    unnamed: named.length,
+    sections: [...document.querySelectorAll('h2')].filter(visible).map((one) => one.id || one.textContent),
+    drawings: [...document.querySelectorAll('svg')].filter((one) => one.getBoundingClientRect().width > 40).length,
+    height: document.documentElement.scrollHeight,
+    parts,
+  };
 }
 
 // Tries to break out: whatever a page that was tampered with might load has to be stopped by its own policy.

@@ -1,4 +1,4 @@
-// Pictures, with the browser as the only tool: smaller, side by side on a sheet, and how two differ.
+// Pictures, with the browser as the only tool: side by side on a sheet, and how two differ.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,23 +11,6 @@ export class Lab {
     const lab = new Lab();
     lab.page = await browser.newPage();
     return lab;
-  }
-
-  // The picture as WebP at this width.
-  async shrunk(png, width) {
-    return this.#webp(await this.page.evaluate(async ([data, width, quality]) => {
-      const image = new Image();
-      image.src = data;
-      await image.decode();
-      // WebP holds no picture that is higher than this.
-      const height = Math.min(16383, Math.round((image.height * width) / image.width));
-      const canvas = new OffscreenCanvas(width, height);
-      const pen = canvas.getContext('2d');
-      pen.imageSmoothingQuality = 'high';
-      pen.drawImage(image, 0, 0, width, (image.height * width) / image.width);
-      const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: 'image/webp', quality })).arrayBuffer());
-      return btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(''));
-    }, [url(png), width, QUALITY]));
   }
 
   // Pictures of one size, so many in a row.
@@ -50,39 +33,54 @@ export class Lab {
     }, [pngs.map(url), columns, QUALITY]));
   }
 
-  // How two pictures differ, each laid on the same grid: the share of blocks whose brightness or colour is
-  // another one, and where the most of them are, from the top, in hundredths of the height.
-  async difference(now, then, rows) {
-    return this.page.evaluate(async ([now, then, rows]) => {
+  // How two pictures differ in each of the areas: top and height in either, or all of it. Both are laid on the same
+  // grid; told are the share of blocks whose brightness or colour is another one, and how far down most of them are,
+  // in hundredths of the height.
+  async differences(now, then, areas) {
+    return this.page.evaluate(async ([now, then, areas]) => {
       const COLUMNS = 16;
-      const grid = async (data) => {
+      const read = async (data) => {
         const image = new Image();
         image.src = data;
         await image.decode();
-        const canvas = new OffscreenCanvas(COLUMNS, rows);
-        const pen = canvas.getContext('2d');
-        pen.imageSmoothingQuality = 'high';
+        return image;
+      };
+      const grid = (image, [top, height], rows) => {
+        let [width, high] = [image.width, height];
+        const step = new OffscreenCanvas(width, Math.max(1, Math.round(high)));
+        step.getContext('2d').drawImage(image, 0, top, width, high, 0, 0, width, step.height);
+        let from = step;
         // Half and half again, because one step over so large a ratio skips pixels.
-        let from = image;
-        let [width, height] = [image.width, image.height];
-        while (width > 2 * COLUMNS || height > 2 * rows) {
-          [width, height] = [Math.max(COLUMNS, Math.ceil(width / 2)), Math.max(rows, Math.ceil(height / 2))];
-          const half = new OffscreenCanvas(width, height);
-          half.getContext('2d').drawImage(from, 0, 0, width, height);
+        while (from.width > COLUMNS || from.height > rows) {
+          const half = new OffscreenCanvas(
+            Math.max(COLUMNS, Math.ceil(from.width / 2)), Math.max(rows, Math.ceil(from.height / 2)));
+          const pen = half.getContext('2d');
+          pen.imageSmoothingQuality = 'high';
+          pen.drawImage(from, 0, 0, half.width, half.height);
           from = half;
         }
+        const last = new OffscreenCanvas(COLUMNS, rows);
+        const pen = last.getContext('2d');
         pen.drawImage(from, 0, 0, COLUMNS, rows);
         return pen.getImageData(0, 0, COLUMNS, rows).data;
       };
-      const [a, b] = [await grid(now), await grid(then)];
-      const byRow = new Array(rows).fill(0);
-      for (let at = 0; at < a.length; at += 4) {
-        const apart = Math.max(...[0, 1, 2].map((colour) => Math.abs(a[at + colour] - b[at + colour])));
-        if (apart > 24) byRow[Math.floor(at / 4 / COLUMNS)] += 1;
-      }
-      const share = byRow.reduce((sum, one) => sum + one, 0) / (COLUMNS * rows);
-      return { share, worst: Math.round((100 * byRow.indexOf(Math.max(...byRow))) / rows) };
-    }, [url(now), url(then), rows]);
+      const [a, b] = [await read(now), await read(then)];
+      return areas.map((area) => {
+        const of = { now: area.now ?? [0, a.height], then: area.then ?? [0, b.height] };
+        // A block is about as high as wide, and there are some of them.
+        const rows = Math.max(4, Math.min(60, Math.round((of.then[1] * COLUMNS) / b.width)));
+        const [one, two] = [grid(a, of.now, rows), grid(b, of.then, rows)];
+        const byRow = new Array(rows).fill(0);
+        for (let at = 0; at < one.length; at += 4) {
+          const apart = Math.max(...[0, 1, 2].map((colour) => Math.abs(one[at + colour] - two[at + colour])));
+          if (apart > 24) byRow[Math.floor(at / 4 / COLUMNS)] += 1;
+        }
+        const share = byRow.reduce((sum, one) => sum + one, 0) / (COLUMNS * rows);
+        const worst = Math.round((100 * byRow.indexOf(Math.max(...byRow))) / rows);
+        const higher = of.now[1] / of.then[1];
+        return { part: area.part, share, worst, higher };
+      });
+    }, [url(now), url(then), areas]);
   }
 
   #webp(base64) {

@@ -71,7 +71,9 @@ fn one_a_line(moments: Vec<Moment>) -> Vec<Moment> {
                     == (moment.at, &moment.place, &moment.incident) =>
             {
                 last.count = last.count.max(moment.count);
-                if !last.text.contains(&moment.text) {
+                if moment.text.starts_with(&last.text) {
+                    last.text = moment.text;
+                } else if !last.text.contains(&moment.text) {
                     last.text = excerpt(&format!("{}; {}", last.text, moment.text), TEXT);
                 }
             }
@@ -147,11 +149,12 @@ mod tests {
     fn two_statements_about_one_line_are_one_moment() {
         let all = vec![
             moment(1, "a"),
+            moment(1, "a, told at length"),
             moment(1, "b"),
             moment(1, "b"),
             moment(2, "b"),
         ];
         let kept: Vec<String> = one_a_line(all).into_iter().map(|one| one.text).collect();
-        assert_eq!(kept, ["a; b", "b"]);
+        assert_eq!(kept, ["a, told at length; b", "b"]);
     }
 }

@@ -106,18 +106,11 @@ fn facts(incident: &Incident) -> Vec<Rich> {
     facts
 }
 
-/// What people notice; the heading above names the cause already, so it stands in only where nothing is noticed.
+/// What people notice first; the heading above names the cause already, so it stands in only where nothing is.
 fn problem(incident: &Incident) -> String {
-    let noticed: Vec<String> = incident
-        .symptoms
-        .iter()
-        .take(2)
-        .map(|symptom| words::opening(&symptom.text))
-        .collect();
-    if noticed.is_empty() {
-        words::sentence(&incident.title)
-    } else {
-        noticed.join(" ")
+    match incident.symptoms.first() {
+        Some(symptom) => words::opening(&symptom.text),
+        None => words::sentence(&incident.title),
     }
 }
 
