@@ -20,7 +20,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     (
         "scheduling/node-selector-mismatch#the nodes with GPUs lack",
         "node-selector-mismatch",
-        "- label: {kind: Node, name: g1, key: gpu, value: a100}",
+        "- label: {kind: Node, name: g1, key: gpu, value: t4}",
         "h100",
     ),
     (
@@ -78,13 +78,13 @@ fn a_change_of_the_wrong_thing_is_shown_not_to_help_and_why() {
 fn a_class_with_a_handler_that_the_node_lacks_brings_the_next_cause() {
     let folder = tempfile::tempdir().unwrap();
     let input = state("runtime/runtimeclass-missing#", folder.path());
-    // The node's containerd knows one handler, and it is not that one.
+    // The node's containerd knows the handler nvidia and no other of NVIDIA's.
     let processes = r#"{"processes":[
 {"pid":1,"ppid":0,"start":"2026-01-01T00:00:00Z","comm":"containerd","exe":"/usr/bin/containerd","cmdline":["/usr/bin/containerd"],"cgroup":"/system.slice/containerd.service","root":"/"},
 {"pid":2,"ppid":1,"start":"2026-01-01T00:00:01Z","comm":"kubelet","exe":"/usr/bin/kubelet","cmdline":["/usr/bin/kubelet","--container-runtime-endpoint=unix:///run/containerd/containerd.sock"],"cgroup":"/system.slice/kubelet.service","root":"/"}
 ]}
 "#;
-    let config = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia]\nruntime_type = \"io.containerd.runc.v2\"\n";
+    let config = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\nruntime_type = \"io.containerd.runc.v2\"\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia]\nruntime_type = \"io.containerd.runc.v2\"\n";
     plant(&input, "nodes/n1/processes.json", processes);
     plant(&input, "nodes/n1/rootfs/etc/containerd/config.toml", config);
     let class = |handler: &str| {
