@@ -227,6 +227,14 @@ fn change(objects: &mut Objects, path: &str, edit: &dyn Fn(&Value) -> Value) -> 
         return missing(path);
     };
     let mut new = edit(&old);
+    if old["kind"] == "RuntimeClass" && old["handler"] != new["handler"] {
+        return refused(
+            "422 Unprocessable Entity",
+            "Invalid",
+            422,
+            "handler: field is immutable",
+        );
+    }
     let template = |item: &Value| item.pointer("/spec/template").cloned();
     if template(&old) != template(&new) {
         if old["kind"] == "Job" {

@@ -67,7 +67,8 @@ fn the_blocked_packet_passes_on_a_real_node_after_apply_sh_as_the_replay_said() 
          query 2; echo \"after: $(passed) passed\"
          before=$(dropped); probe; echo \"from outside: $(( $(dropped) - before )) dropped\"
          echo changed >> /etc/ufw/user.rules
-         bash /shared/fix/{UFW}/apply.sh --yes && echo 'ran on a changed state'; exit 0"
+         bash /shared/fix/{UFW}/apply.sh --yes 2>&1 | grep 'It was done before'
+         BACKUP_DIR=/shared/fresh bash /shared/fix/{UFW}/apply.sh --yes && echo 'ran on a changed state'; exit 0"
     );
     let Some(ended) = on_node(test, state, name, folder.path(), &script) else {
         return;
@@ -77,6 +78,7 @@ fn the_blocked_packet_passes_on_a_real_node_after_apply_sh_as_the_replay_said() 
     assert!(ended.out.contains("after: 1 passed"), "{ended:?}");
     // The narrower rules were handed over: nothing from outside may open connections to pods.
     assert!(ended.out.contains("from outside: 1 dropped"), "{ended:?}");
+    assert!(ended.out.contains("It was done before"), "{ended:?}");
     assert!(!ended.out.contains("ran on a changed state"), "{ended:?}");
     assert!(
         ended.err.contains("the state is not the captured one"),

@@ -70,7 +70,7 @@ pub(crate) fn rows() -> Vec<Row> {
             "label (wrong value)",
             "scheduling/node-selector-mismatch#the nodes with GPUs lack",
             "node-selector-mismatch",
-            Some("changes:\n- label: {kind: Node, name: g1, key: gpu, value: a100}\n"),
+            Some("changes:\n- label: {kind: Node, name: g1, key: gpu, value: t4}\n"),
             "! kubectl get node g1 -o jsonpath='{.metadata.labels.gpu}' | grep -qx h100",
         ),
         row(

@@ -100,6 +100,28 @@ const ROWS: &[Row] = &[
         faulty: "[ \"$(cat /proc/sys/net/ipv4/ip_forward)\" = 0 ]",
     },
     Row {
+        kind: "sysctl (another setting)",
+        program: "the kernel, in a network namespace",
+        state: "ip-forward-off",
+        cause: "ip-forward-disabled",
+        proposal: Some(
+            "changes:\n- sysctl: {node: edge-gpu-2, name: net.ipv4.conf.all.rp_filter, value: '0'}\n",
+        ),
+        before: "sysctl -qw net.ipv4.ip_forward=0 net.ipv4.conf.all.rp_filter=2",
+        faulty: "[ \"$(cat /proc/sys/net/ipv4/ip_forward)\" = 0 ]",
+    },
+    Row {
+        kind: "containerd-runtime (schema of another version)",
+        program: "containerd config dump",
+        state: "runtime/nvidia-runtime-not-configured#the collected configuration",
+        cause: "nvidia-runtime-not-configured",
+        proposal: Some(
+            "changes:\n- host-file:\n    node: n1\n    path: /etc/containerd/config.toml\n    merge_toml: |\n      [plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.nvidia]\n      runtime_type = \"io.containerd.runc.v2\"\n",
+        ),
+        before: "place",
+        faulty: "! containerd_has 'grpc.v1.cri\".containerd.runtimes.nvidia\\]'",
+    },
+    Row {
         kind: "iptables",
         program: "iptables, in a network namespace",
         state: "network/iptables-forward-drop-by-docker",
@@ -317,7 +339,7 @@ fn namespaces() -> bool {
 }
 
 /// A sample's bundle, or the files of the last example of a rule.
-fn state(name: &str, folder: &Path) -> PathBuf {
+pub(crate) fn state(name: &str, folder: &Path) -> PathBuf {
     let sample = bins::checkout().join("samples").join(name).join("bundle");
     if sample.is_dir() {
         return sample;

@@ -54,6 +54,12 @@ impl Kind for HostFile {
         state.set(&captured, after.clone());
         let mut simulated = true;
         let mut assumes = Vec::new();
+        if state.is_pasted(&captured) {
+            assumes.push(format!(
+                "{} was pasted as a whole: what was not pasted is missing from the new file",
+                self.path
+            ));
+        }
         let mut actions = vec![self.write(guard)];
         let name = file_name(&self.path);
         if let Some(unit) = &self.restart {

@@ -43,6 +43,9 @@ impl Kind for KubeObject {
             return remove(state, &named);
         }
         let before = named.read(state);
+        if let Some(before) = &before {
+            keeps_handler(&named, before, &manifest)?;
+        }
         edit_list(state, &path, |items| {
             let own = items.iter_mut().find(|item| named.is(item));
             match own {
@@ -111,6 +114,17 @@ impl KubeObject {
             simulated: true,
         }
     }
+}
+
+/// The API server lets nobody change the handler of a RuntimeClass that exists.
+fn keeps_handler(named: &Named, before: &Value, manifest: &Value) -> Result<(), Refused> {
+    let changes = |handler: &Value| before.get("handler") != Some(handler);
+    if named.kind == "RuntimeClass" && manifest.get("handler").is_some_and(changes) {
+        return Err(Refused::new(format!(
+            "the handler of {named} cannot be changed, the API server refuses that; delete the class and create it anew, or give the handler a class of its own"
+        )));
+    }
+    Ok(())
 }
 
 /// Whether the object is still the captured one, or still not there.
