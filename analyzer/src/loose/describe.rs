@@ -39,7 +39,10 @@ fn text<'a>(entries: &[Entry<'a>], key: &str) -> Option<&'a str> {
 pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     let line = section.line(at);
     let base = indent_of(line);
-    if !line.trim_start().starts_with("Name:") {
+    let start = line.trim_start();
+    // The middle of a node's description is often all that is pasted of it.
+    let middle = start.trim_end() == "Capacity:" && has_allocatable(section, at, base);
+    if !start.starts_with("Name:") && !middle {
         return Taken::No;
     }
     let mut blank = 0;
@@ -67,6 +70,14 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     };
     events(&used, &entries, about, &mut found);
     Taken::Found(found, lines)
+}
+
+/// Whether a heading `Allocatable:` follows what stands below `Capacity:`.
+fn has_allocatable(section: &Section<'_>, at: usize, base: usize) -> bool {
+    let below = section.run(at + 1, |line| indent_of(line) > base && line.contains(':'));
+    below > 0
+        && at + 1 + below < section.len()
+        && section.line(at + 1 + below).trim() == "Allocatable:"
 }
 
 fn is_heading(key: &str) -> bool {

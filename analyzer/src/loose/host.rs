@@ -46,7 +46,19 @@ pub(super) fn named_file(section: &Section<'_>, at: usize) -> Taken {
     if file.ends_with(".toml") && !is_whole_toml(section, at, file) {
         return Taken::No;
     }
-    Taken::one(What::Entry(format!("rootfs{file}")), section.len() - at)
+    let lines = match json_lines(section, at).filter(|_| file.ends_with(".json")) {
+        Some(lines) => lines,
+        None => section.len() - at,
+    };
+    Taken::one(What::Entry(format!("rootfs{file}")), lines)
+}
+
+/// Lines of the JSON value that begins a section: what is pasted after it is not of the file.
+fn json_lines(section: &Section<'_>, at: usize) -> Option<usize> {
+    let text = section.range(at, section.len()).join("\n");
+    let mut values = serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();
+    values.next()?.ok()?;
+    Some(text.get(..values.byte_offset())?.lines().count().max(1))
 }
 
 fn first_line(section: &Section<'_>) -> usize {

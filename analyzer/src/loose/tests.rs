@@ -296,6 +296,26 @@ fn lspci_ends_where_neither_a_device_nor_its_lines_follow() {
     assert_eq!(first.text.lines().count(), 3);
 }
 
+#[test]
+fn the_middle_of_a_nodes_description_is_a_node_without_a_name() {
+    let text = "Capacity:\n cpu: 8\n nvidia.com/gpu: 8\nAllocatable:\n cpu: 8\n nvidia.com/gpu: 4\n";
+    let found = objects(text);
+    let (line, node) = found.first().unwrap();
+    assert_eq!(*line, 1);
+    assert_eq!(node["metadata"]["name"], "");
+    assert_eq!(node["status"]["allocatable"]["nvidia.com/gpu"], "4");
+    assert!(objects("Capacity:\n cpu: 8\nConditions:\n Ready True\n").is_empty());
+}
+
+#[test]
+fn a_json_file_ends_with_its_value() {
+    let text = "# cat /etc/docker/daemon.json\n{\n\"debug\": true\n}\nStatus: Downloaded newer image\n";
+    let found = pieces(text);
+    let file = found.first().unwrap();
+    assert!(matches!(&file.what, What::Entry(path) if path == "rootfs/etc/docker/daemon.json"));
+    assert_eq!(file.text.lines().count(), 3);
+}
+
 proptest! {
     #[test]
     fn any_mixture_is_read_without_a_panic_and_within_its_lines(lines in prop::collection::vec(fragment(), 0..60)) {
