@@ -8,7 +8,7 @@ use super::span::{Open, is_open_mark, word};
 use super::value::{harmless, looks_random};
 use super::words::{self, KeyClass};
 use super::wrapped::{Step, Wrapped};
-use super::{Content, encoded, json, pairs, patterns, scan};
+use super::{Content, audit, encoded, json, pairs, patterns, scan};
 
 /// Lines that one YAML block or quoted value may hold back.
 const MAX_OPEN_LINES: usize = 400;
@@ -327,6 +327,7 @@ impl Lines {
         if hints.programs() {
             text = args::clean_line(&text, &mut self.marker);
         }
+        text = audit::clean(text, &mut self.marker);
         if encoded::possible(text.as_bytes()) {
             text = encoded::clean(text, self.depth, &mut self.marker);
         }
@@ -344,6 +345,7 @@ impl Lines {
         }
         found
             .or_else(|| continued_flag(text))
+            .or_else(|| cut_value(text))
             .or_else(|| element(text))
             .or_else(|| explicit_key(text))
             .or_else(|| putty_key(text))
@@ -427,8 +429,15 @@ fn without_colours(text: &str) -> String {
     out
 }
 
-/// The class of `- name: DB_PASSWORD`, whose value stands in the next line.
+/// The class of `- name: DB_PASSWORD` or `<name>db.password</name>`, whose value stands in the next line.
 fn yaml_name(text: &str) -> Option<KeyClass> {
+    if let Some(element) = text.trim().strip_prefix('<') {
+        let (tag, rest) = element.split_once('>')?;
+        let rest = rest.strip_suffix('>')?;
+        let name = rest.strip_suffix(tag)?.strip_suffix("</")?;
+        let names = matches!(tag, "name" | "key");
+        return names.then(|| words::classify(name)).flatten();
+    }
     let text = text.trim_start().trim_start_matches("- ").trim_start();
     let name = text
         .strip_prefix("name:")
@@ -441,6 +450,13 @@ fn continued_flag(text: &str) -> Option<Open> {
     let before = text.trim_end().strip_suffix('\\')?.trim_end();
     let flag = before.rsplit(' ').next()?.strip_prefix("--")?;
     words::classify(flag).map(|class| Open::Word(class.name))
+}
+
+/// A secret that a backslash behind it continues in the next line.
+fn cut_value(text: &str) -> Option<Open> {
+    let before = text.strip_suffix(">\\")?;
+    let mark = &before[before.rfind("<redacted:")?..];
+    (!mark.contains('>')).then_some(Open::Word("token"))
 }
 
 /// `? password`, whose value stands behind the colon of the next line.

@@ -7,6 +7,7 @@
 //! `secret_object`, YAML blocks, quotes).
 
 mod args;
+mod audit;
 mod bytes;
 mod encoded;
 mod forms;
@@ -15,6 +16,7 @@ mod key;
 mod lines;
 mod marker;
 mod name;
+mod notations;
 mod pairs;
 mod patterns;
 mod pem;
