@@ -1,6 +1,7 @@
 //! Redaction of text, line by line, with what the lines before mean for the next one.
 
 use super::args::{self, Command};
+use super::cut_key::{CutKey, Head};
 use super::marker::Marker;
 use super::pem::{self, Pem};
 use super::secret_object::{SecretObjects, Taken};
@@ -26,6 +27,8 @@ pub(super) struct Lines {
     list: Option<ListArgs>,
     /// `- value: x`, whose name may stand in the next line.
     value_first: Option<Vec<u8>>,
+    /// The first lines, until one of them shows that the stream does not begin inside a key.
+    head: Option<CutKey>,
 }
 
 /// A YAML list of arguments, as far as its next item may be a secret.
@@ -49,11 +52,22 @@ impl Lines {
             wrapped: Wrapped::default(),
             list: None,
             value_first: None,
+            head: (content == Content::Text).then(CutKey::new),
         }
     }
 
     /// Takes one line with its line end, if it has one.
     pub(super) fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        if let Some(mut head) = self.head.take() {
+            match head.push(line, &mut self.marker) {
+                Head::Held => {
+                    self.head = Some(head);
+                    return;
+                }
+                Head::Key(mark) => return out.extend_from_slice(mark.as_bytes()),
+                Head::Other(lines) => lines.iter().for_each(|line| self.line(line, out)),
+            }
+        }
         if self.content == Content::Text && self.objects.wants(line) {
             match self.objects.push(line) {
                 Taken::No => {}
@@ -71,6 +85,9 @@ impl Lines {
 
     /// Hands on what was held back.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
+        for line in self.head.take().map(CutKey::finish).unwrap_or_default() {
+            self.line(&line, out);
+        }
         for line in self.objects.finish() {
             self.ordered(&line, out);
         }
@@ -100,7 +117,10 @@ impl Lines {
 
     /// Whether the next line means what it would at the beginning of the stream.
     pub(super) fn idle(&self) -> bool {
-        self.quiet() && self.value_first.is_none() && self.objects.nothing_held()
+        self.head.is_none()
+            && self.quiet()
+            && self.value_first.is_none()
+            && self.objects.nothing_held()
     }
 
     fn quiet(&self) -> bool {

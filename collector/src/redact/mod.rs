@@ -9,6 +9,7 @@
 mod args;
 mod audit;
 mod bytes;
+mod cut_key;
 mod encoded;
 mod forms;
 mod json;

@@ -72,7 +72,10 @@ fn one_pass(
             break;
         };
         at = whole.end();
-        if text[..key.start()].ends_with("<redacted:") {
+        let before = &text[..key.start()];
+        // `${NAME:?message}` has no value here.
+        let message = before.ends_with("${") && text[whole.end()..].starts_with('?');
+        if message || before.ends_with("<redacted:") {
             continue;
         }
         let is_value = force.filter(|_| key.as_str() == "value");

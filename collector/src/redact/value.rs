@@ -100,7 +100,8 @@ fn is_reference(value: &str) -> bool {
     if let Some((_, rest)) = scheme {
         return is_reference(rest) || is_placeholder(rest);
     }
-    inner.or(with_default).is_some_and(name)
+    inner.is_some_and(name)
+        || with_default.is_some_and(name)
         || value.starts_with("$(")
         || value.starts_with('`')
         || value.strip_prefix('$').is_some_and(|rest| {

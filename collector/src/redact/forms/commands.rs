@@ -55,6 +55,12 @@ pub(super) const COMMANDS: &[Spec] = &[
         r#"\bsqlplus\s+(?:-\S+\s+)*["']?[\w.$]+/(?<s>[^\s@"']+)@"#,
     ),
     form(
+        "password",
+        &["]:587", "]:465", "]:25", "user_super="],
+        NotHarmless,
+        r#"^\[[\w.-]+\]:\d+\s+[\w.@+-]+:(?<s>\S+)\s*$|\buser_super\s*=\s*"(?<t>[^"]+)""#,
+    ),
+    form(
         "secret",
         &["passwd-s3fs"],
         NotHarmless,
@@ -144,7 +150,7 @@ pub(super) const COMMANDS: &[Spec] = &[
             "kennwort ist",
         ],
         Random,
-        r#"(?i)\b(?:password|passphrase|passwort|kennwort)(?: (?:for|is|ist|für|was|set|the|a|to|has|been|generated|[\w.-]+@[\w.-]+|(?:for|of) (?:the )?[\w.@-]+(?: user)?(?: \([^)]*\))?))*(?: is|ist|:| to)? +[`"']?(?<s>[^\s`"'<,:=(){}\[\]][^\s`"']*)"#,
+        r#"(?i)\b(?:password|passphrase|passwort|kennwort)(?: (?:(?:for|of) (?:the )?[\w.@-]+(?: user)?|is|ist|für|was|set|the|a|to|has|been|generated))*(?: is|ist|:| to)? +[`"']?(?<s>[^\s`"'<,:=(){}\[\]][^\s`"']*)"#,
     ),
     form(
         "token",
