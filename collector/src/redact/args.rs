@@ -51,23 +51,74 @@ static PROGRAMS: &[Program] = &[
         &["-p"],
         &[],
     ),
-    program(&["curl"], &[], &[], &["-u", "--user", "-U", "--proxy-user"]),
+    program(
+        &["curl"],
+        &["-b", "--cookie"],
+        &[],
+        &["-u", "--user", "-U", "--proxy-user"],
+    ),
     program(&["sshpass"], &["-p"], &["-p"], &[]),
     program(&["redis-cli"], &["-a"], &[], &[]),
     Program {
         names: &[
-            "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oc", "az",
+            "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oc", "az", "crane",
+            "twine",
         ],
         separate: &["-p"],
         attached: &[],
         pair: &["--creds", "--src-creds", "--dest-creds"],
-        only_after: &["login", "--creds", "--src-creds", "--dest-creds"],
+        only_after: &["login", "upload", "--creds", "--src-creds", "--dest-creds"],
     },
     program(&["crictl"], &[], &[], &["--creds"]),
     program(&["ctr"], &[], &[], &["-u", "--user"]),
     program(&["etcdctl"], &[], &[], &["--user"]),
     program(&["ipmitool"], &["-P"], &["-P"], &[]),
-    program(&["racadm"], &["-p"], &[], &[]),
+    program(
+        &[
+            "racadm",
+            "cqlsh",
+            "beeline",
+            "rabbitmqadmin",
+            "fence_ipmilan",
+            "fence_idrac",
+            "fence_ilo4",
+            "fence_ilo5",
+            "fence_vmware_rest",
+        ],
+        &["-p"],
+        &[],
+        &[],
+    ),
+    program(
+        &["mosquitto_pub", "mosquitto_sub"],
+        &["-P", "--pw"],
+        &[],
+        &[],
+    ),
+    program(&["http", "https"], &[], &[], &["-a", "--auth"]),
+    program(
+        &["hdparm"],
+        &[
+            "--security-unlock",
+            "--security-set-pass",
+            "--security-disable",
+            "--security-erase",
+            "--security-erase-enhanced",
+        ],
+        &[],
+        &[],
+    ),
+    program(
+        &["sedutil-cli"],
+        &[
+            "--initialsetup",
+            "--setadmin1pwd",
+            "--setsidpassword",
+            "--setpassword",
+        ],
+        &[],
+        &[],
+    ),
     program(
         &["openssl"],
         &["-k", "-K"],
@@ -139,7 +190,9 @@ impl Command {
         let previous = std::mem::replace(&mut self.previous, word.to_owned());
         self.allowed |= self.program.only_after.contains(&word);
         let whole = 0..word.len();
-        let found = if !self.allowed {
+        // A file of cookies is no cookie.
+        let jar = matches!(previous.as_str(), "-b" | "--cookie") && !word.contains('=');
+        let found = if !self.allowed || jar {
             None
         } else if self.program.separate.contains(&previous.as_str()) {
             Some(whole)
@@ -155,6 +208,17 @@ impl Command {
     }
 
     fn attached(&self, word: &str) -> Option<Range<usize>> {
+        for flag in self.program.separate {
+            let rest = word.strip_prefix(flag);
+            if rest.is_some_and(|rest| rest.len() > 1 && rest.starts_with('=')) {
+                return Some(flag.len() + 1..word.len());
+            }
+        }
+        if self.program.names == ["curl"]
+            && let Some(at) = bundled_user(word)
+        {
+            return after_colon(word, at);
+        }
         for flag in self.program.attached {
             if word.len() > flag.len() && word.starts_with(flag) {
                 return Some(flag.len()..word.len());
@@ -183,6 +247,13 @@ impl Command {
         self.words += 1;
         (self.batch && self.words == 3).then_some(0..word.len())
     }
+}
+
+/// `-sSu`: where the value of curl's `-u` begins behind letters that take none.
+fn bundled_user(word: &str) -> Option<usize> {
+    let letters = word.strip_prefix('-')?;
+    let at = letters.find(|c: char| !"fgijkLlNnOqSsIiGv#".contains(c))?;
+    (at > 0 && letters[at..].starts_with(['u', 'U'])).then_some(at + 2)
 }
 
 /// What stands behind `user:` or `user%`; numbers alone are user and group ids.

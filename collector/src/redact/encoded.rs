@@ -11,6 +11,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use regex::Regex;
 
 use super::marker::Marker;
 use super::{MAX_DEPTH, clean_text};
@@ -25,6 +26,11 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent);
 const PLAIN: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
 const URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
+
+/// What a legacy key of NGC is the base64 of.
+static NGC_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new("^[a-z0-9]{26}:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$").ok()
+});
 
 /// The value of each digit of base64, in both alphabets.
 static SIX: LazyLock<[Option<u8>; 256]> = LazyLock::new(|| {
@@ -138,6 +144,9 @@ pub(crate) fn document(run: &str, depth: usize, marker: &mut Marker) -> Option<S
         gzip(&bytes, depth, marker)?
     } else {
         let text = String::from_utf8(bytes).ok()?;
+        if NGC_KEY.as_ref().is_some_and(|key| key.is_match(&text)) {
+            return Some(marker.mark("ngc-key", run.as_bytes()));
+        }
         let cleaned = marker.key().anonymous(clean_text(&text, depth + 1, marker));
         (cleaned != text).then(|| cleaned.into_bytes())?
     };

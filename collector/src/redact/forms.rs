@@ -1,6 +1,8 @@
 //! The forms that secrets have of themselves, as data. What providers publish about their tokens and what the rule
 //! sets of secret scanners agree on; each form names the texts without which it cannot match.
 
+mod commands;
+mod providers;
 mod settings;
 mod tokens;
 
@@ -19,7 +21,7 @@ pub(crate) enum Check {
     Mixed,
 }
 
-/// One form; the group `s` is the secret.
+/// One form; the group `s` is the secret (in other branches of its expression `t` or `u`).
 pub(crate) struct Spec {
     /// What the placeholder calls it.
     pub(crate) class: &'static str,
@@ -55,8 +57,14 @@ const fn form(
 }
 
 /// All forms, the most telling first.
-pub(crate) static SPECS: LazyLock<Vec<&'static Spec>> =
-    LazyLock::new(|| tokens::TOKENS.iter().chain(settings::SETTINGS).collect());
+pub(crate) static SPECS: LazyLock<Vec<&'static Spec>> = LazyLock::new(|| {
+    tokens::TOKENS
+        .iter()
+        .chain(providers::PROVIDERS)
+        .chain(settings::SETTINGS)
+        .chain(commands::COMMANDS)
+        .collect()
+});
 
 /// The classes that placeholders name, with how each is recognised.
 pub fn classes() -> Vec<(&'static str, String)> {

@@ -4,7 +4,6 @@
 use super::args::Command;
 use super::marker::Marker;
 use super::scan::{Hints, Places};
-use super::value::harmless;
 use super::words::{KeyClass, classify};
 use super::{MAX_DEPTH, clean_text, patterns};
 
@@ -16,6 +15,13 @@ const MIN_BYTES: usize = 8;
 const DATA: KeyClass = KeyClass {
     name: "secret-data",
     sure: true,
+    weak: false,
+};
+/// What the private members of a JSON web key are called; one letter is too little to be sure of numbers.
+const PRIVATE: KeyClass = KeyClass {
+    name: "private-key",
+    sure: false,
+    weak: false,
 };
 
 /// One open `{` or `[`.
@@ -29,6 +35,8 @@ struct Level {
     key_is_name: bool,
     key_is_value: bool,
     key_is_flag: Option<KeyClass>,
+    /// The class of the key whose value this object is, for its member `value`.
+    held: Option<KeyClass>,
     /// Everything inside is the data of a Secret.
     data: bool,
     /// The key whose value comes next holds the data of a Secret.
@@ -44,6 +52,8 @@ struct Line<'a> {
     depth: usize,
     /// A Secret stands somewhere in this line.
     secret_object: bool,
+    /// A JSON web key stands somewhere in this line.
+    jwk: bool,
     marker: &'a mut Marker,
     places: Places,
     whole: &'a str,
@@ -63,6 +73,7 @@ pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<Str
         levels: vec![Level::default()],
         depth,
         secret_object: holds_secret_object(line),
+        jwk: line.contains("\"kty\"") || line.contains("\"modulus\""),
         marker,
         places,
         whole: line,
@@ -156,6 +167,7 @@ impl Line<'_> {
         self.levels.push(Level {
             object: mark == b'{',
             class: class.filter(|_| mark == b'['),
+            held: class.filter(|_| mark == b'{'),
             data,
             ..Level::default()
         });
@@ -226,6 +238,12 @@ impl Line<'_> {
         level.class = classified(raw, hints).filter(|_| !raw.contains("<redacted:"));
         level.key_is_name = matches!(raw, "name" | "key" | "Name" | "Key");
         level.key_is_value = matches!(raw, "value" | "Value");
+        if level.key_is_value {
+            level.class = level.class.or(level.held);
+        }
+        if self.jwk && matches!(raw, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") {
+            level.class = Some(PRIVATE);
+        }
         level.key_is_data = self.secret_object && matches!(raw, "data" | "stringData");
         if hints.forms().next().is_some() {
             // A key is a name: only what has a form of its own can be a secret.
@@ -241,7 +259,7 @@ impl Line<'_> {
         let hints = self.places.between(start, end);
         let raw = &self.whole[start..end];
         let class = self.class_of(raw, &self.whole[end + 1..], hints);
-        let secret = class.filter(|_| !harmless(raw) && !raw.starts_with("--"));
+        let secret = class.filter(|class| !class.spares(raw) && !raw.starts_with("--"));
         let nested = class.is_some() && raw.trim_start().starts_with('{');
         match secret {
             Some(class) if !nested => {

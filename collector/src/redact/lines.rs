@@ -1,6 +1,7 @@
 //! Redaction of text, line by line, with what the lines before mean for the next one.
 
 use super::args::{self, Command};
+use super::cut_key::{CutKey, Head};
 use super::marker::Marker;
 use super::pem::{self, Pem};
 use super::secret_object::{SecretObjects, Taken};
@@ -8,7 +9,7 @@ use super::span::{Open, is_open_mark, word};
 use super::value::{harmless, looks_random};
 use super::words::{self, KeyClass};
 use super::wrapped::{Step, Wrapped};
-use super::{Content, encoded, json, pairs, patterns, scan};
+use super::{Content, audit, encoded, json, pairs, patterns, scan};
 
 /// Lines that one YAML block or quoted value may hold back.
 const MAX_OPEN_LINES: usize = 400;
@@ -26,6 +27,8 @@ pub(super) struct Lines {
     list: Option<ListArgs>,
     /// `- value: x`, whose name may stand in the next line.
     value_first: Option<Vec<u8>>,
+    /// The first lines, until one of them shows that the stream does not begin inside a key.
+    head: Option<CutKey>,
 }
 
 /// A YAML list of arguments, as far as its next item may be a secret.
@@ -49,11 +52,22 @@ impl Lines {
             wrapped: Wrapped::default(),
             list: None,
             value_first: None,
+            head: (content == Content::Text).then(CutKey::new),
         }
     }
 
     /// Takes one line with its line end, if it has one.
     pub(super) fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        if let Some(mut head) = self.head.take() {
+            match head.push(line, &mut self.marker) {
+                Head::Held => {
+                    self.head = Some(head);
+                    return;
+                }
+                Head::Key(mark) => return out.extend_from_slice(mark.as_bytes()),
+                Head::Other(lines) => lines.iter().for_each(|line| self.line(line, out)),
+            }
+        }
         if self.content == Content::Text && self.objects.wants(line) {
             match self.objects.push(line) {
                 Taken::No => {}
@@ -71,6 +85,9 @@ impl Lines {
 
     /// Hands on what was held back.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
+        for line in self.head.take().map(CutKey::finish).unwrap_or_default() {
+            self.line(&line, out);
+        }
         for line in self.objects.finish() {
             self.ordered(&line, out);
         }
@@ -100,7 +117,10 @@ impl Lines {
 
     /// Whether the next line means what it would at the beginning of the stream.
     pub(super) fn idle(&self) -> bool {
-        self.quiet() && self.value_first.is_none() && self.objects.nothing_held()
+        self.head.is_none()
+            && self.quiet()
+            && self.value_first.is_none()
+            && self.objects.nothing_held()
     }
 
     fn quiet(&self) -> bool {
@@ -327,6 +347,7 @@ impl Lines {
         if hints.programs() {
             text = args::clean_line(&text, &mut self.marker);
         }
+        text = audit::clean(text, &mut self.marker);
         if encoded::possible(text.as_bytes()) {
             text = encoded::clean(text, self.depth, &mut self.marker);
         }
@@ -344,6 +365,7 @@ impl Lines {
         }
         found
             .or_else(|| continued_flag(text))
+            .or_else(|| cut_value(text))
             .or_else(|| element(text))
             .or_else(|| explicit_key(text))
             .or_else(|| putty_key(text))
@@ -427,8 +449,15 @@ fn without_colours(text: &str) -> String {
     out
 }
 
-/// The class of `- name: DB_PASSWORD`, whose value stands in the next line.
+/// The class of `- name: DB_PASSWORD` or `<name>db.password</name>`, whose value stands in the next line.
 fn yaml_name(text: &str) -> Option<KeyClass> {
+    if let Some(element) = text.trim().strip_prefix('<') {
+        let (tag, rest) = element.split_once('>')?;
+        let rest = rest.strip_suffix('>')?;
+        let name = rest.strip_suffix(tag)?.strip_suffix("</")?;
+        let names = matches!(tag, "name" | "key");
+        return names.then(|| words::classify(name)).flatten();
+    }
     let text = text.trim_start().trim_start_matches("- ").trim_start();
     let name = text
         .strip_prefix("name:")
@@ -441,6 +470,13 @@ fn continued_flag(text: &str) -> Option<Open> {
     let before = text.trim_end().strip_suffix('\\')?.trim_end();
     let flag = before.rsplit(' ').next()?.strip_prefix("--")?;
     words::classify(flag).map(|class| Open::Word(class.name))
+}
+
+/// A secret that a backslash behind it continues in the next line.
+fn cut_value(text: &str) -> Option<Open> {
+    let before = text.strip_suffix(">\\")?;
+    let mark = &before[before.rfind("<redacted:")?..];
+    (!mark.contains('>')).then_some(Open::Word("token"))
 }
 
 /// `? password`, whose value stands behind the colon of the next line.

@@ -7,7 +7,9 @@
 //! `secret_object`, YAML blocks, quotes).
 
 mod args;
+mod audit;
 mod bytes;
+mod cut_key;
 mod encoded;
 mod forms;
 mod json;
@@ -15,6 +17,7 @@ mod key;
 mod lines;
 mod marker;
 mod name;
+mod notations;
 mod pairs;
 mod patterns;
 mod pem;

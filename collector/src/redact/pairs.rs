@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::marker::Marker;
+use super::notations;
 use super::span::{Found, Open, Place, is_open_mark};
-use super::value::{harmless, is_count, looks_random};
+use super::value::{is_count, looks_random};
 use super::words::{KeyClass, classify};
 
 /// One line with its secrets replaced, and what of it goes on.
@@ -19,7 +20,7 @@ pub(crate) struct Cleaned {
 }
 
 static PAIR: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?<k>[A-Za-z0-9_][A-Za-z0-9_.-]*)\\*["']?[ \t]*(?:=>|:=|[:=]|%3[DdAa])[ \t]*"#)
+    Regex::new(r#"(?<k>[\pL0-9_][\pL0-9_.-]*)\\*["']?[ \t]*(?:=>|->|:=|\?=|::[ \t]|[:=]|%3[DdAa]|\\x3[DdAa]|\.{4,})[ \t]*"#)
         .ok()
 });
 static FLAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -42,7 +43,8 @@ pub(crate) fn clean_line(line: &str, force: Option<KeyClass>, marker: &mut Marke
         text: line.to_owned(),
         open: None,
     };
-    out.text = clean_elements(out.text, marker);
+    out.text = clean_elements(out.text, force, marker);
+    out.text = notations::clean(out.text, marker);
     for regex in [&*NAMED, &*FLAG, &*PAIR].into_iter().flatten() {
         out = one_pass(regex, out, force, marker, std::ptr::eq(regex, flag()));
     }
@@ -70,11 +72,16 @@ fn one_pass(
             break;
         };
         at = whole.end();
-        if text[..key.start()].ends_with("<redacted:") {
+        let before = &text[..key.start()];
+        // `${NAME:?message}` has no value here.
+        let message = before.ends_with("${") && text[whole.end()..].starts_with('?');
+        if message || before.ends_with("<redacted:") {
             continue;
         }
         let is_value = force.filter(|_| key.as_str() == "value");
         let Some(class) = is_value.or_else(|| classify(key.as_str())) else {
+            // The blank behind a flag without a value is the one in front of the next.
+            at = if flag { key.end() } else { at };
             continue;
         };
         let place = Place::of(
@@ -96,12 +103,17 @@ fn one_pass(
         let doubtful = !class.sure && place == Place::Prose && is_value.is_none();
         let in_flag = flag && value.starts_with('-');
         let counted = !class.sure && is_value.is_none() && is_count(value);
-        let spared = harmless(value) || in_flag || counted || (doubtful && !looks_random(value));
+        let spared = class.spares(value)
+            || in_flag
+            || counted
+            || is_sentence(key.as_str(), value)
+            || (doubtful && !looks_random(value));
         let goes_on = found.open(&text, key.start(), place, class.name);
         open = open
             .or(goes_on
                 .filter(|open| !spared || value.is_empty() || !matches!(open, Open::Deeper(..))));
         if spared || is_open_mark(value) {
+            at = if in_flag { key.end() } else { at };
             continue;
         }
         let quote = if found.needs_quotes(&text) { "\"" } else { "" };
@@ -116,12 +128,22 @@ fn one_pass(
     Cleaned { text: out, open }
 }
 
+/// `passwd: password expiry information changed.` and `Pass: 12 Fail: 1`: a program speaks, or counts.
+fn is_sentence(key: &str, value: &str) -> bool {
+    let mut words = value.split_whitespace();
+    match (words.next(), words.next()) {
+        (Some(first), Some(_)) if key.eq_ignore_ascii_case("pass") => is_count(first),
+        (Some(_), Some(_)) => key == "passwd" && words.next().is_some(),
+        _ => false,
+    }
+}
+
 /// `<password>hunter2</password>`.
 static ELEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"<(?<k>[A-Za-z][A-Za-z0-9_.:-]*)(?:\s[^<>]*)?>(?<s>[^<>]+)</").ok()
 });
 
-fn clean_elements(text: String, marker: &mut Marker) -> String {
+fn clean_elements(text: String, force: Option<KeyClass>, marker: &mut Marker) -> String {
     let Some(element) = ELEMENT.as_ref().filter(|_| text.contains("</")) else {
         return text;
     };
@@ -132,8 +154,10 @@ fn clean_elements(text: String, marker: &mut Marker) -> String {
             continue;
         };
         let placeholder = key.as_str().starts_with("redacted:");
-        let Some(class) =
-            classify(key.as_str()).filter(|_| !placeholder && !harmless(value.as_str()))
+        let told = force.filter(|_| matches!(key.as_str(), "value" | "string"));
+        let Some(class) = told
+            .or_else(|| classify(key.as_str()))
+            .filter(|class| !placeholder && !class.spares(value.as_str()))
         else {
             continue;
         };
@@ -167,8 +191,8 @@ fn clean_list(list: &str, class: KeyClass, marker: &mut Marker) -> String {
     let mut copied = 0;
     for found in item.find_iter(list) {
         let value = found.as_str().trim_end();
-        if harmless(value) || value.contains("<redacted:") || (!class.sure && !looks_random(value))
-        {
+        let redacted = value.contains("<redacted:");
+        if redacted || class.spares(value) || (!class.sure && !looks_random(value)) {
             continue;
         }
         out.push_str(&list[copied..found.start()]);

@@ -32,10 +32,11 @@ fn replace_form(index: usize, form: &Regex, text: &str, marker: &mut Marker) -> 
     let spec = SPECS[index];
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
-    for found in form
-        .captures_iter(text)
-        .filter_map(|captures| captures.name("s"))
-    {
+    for found in form.captures_iter(text).filter_map(|captures| {
+        ["s", "t", "u"]
+            .iter()
+            .find_map(|group| captures.name(group))
+    }) {
         let secret = found.as_str();
         let counts = match spec.check {
             Check::Sure => true,

@@ -4,9 +4,11 @@ use super::marker::Marker;
 
 /// A block that has no end after so many lines was none; a key of 16,384 bits has about 220.
 pub(crate) const MAX_LINES: u32 = 400;
-const BEGIN: &str = "-----BEGIN ";
-const END: &str = "-----END ";
-const NAME: &str = "PRIVATE KEY";
+const BEGIN: &str = "---BEGIN ";
+const END: &str = "---END ";
+/// The same of SSH2 keys, with a blank and one dash less.
+const SPACED: [&str; 2] = ["---- BEGIN ", "---- END "];
+const NAMES: [&str; 2] = ["PRIVATE KEY", "OpenVPN Static key"];
 
 /// A block that has begun and not ended.
 pub(crate) struct Pem {
@@ -22,24 +24,42 @@ pub(crate) struct Pem {
 /// Where a private key's first line begins within a line, and where that marker ends.
 fn begins(line: &str) -> Option<(usize, usize)> {
     let mut from = 0;
-    while let Some(at) = line[from..].find(BEGIN).map(|at| at + from) {
-        let name = &line[at + BEGIN.len()..];
-        if let Some(length) = name.find("-----") {
-            let inner = at + BEGIN.len() + length + 5;
-            if name[..length].contains(NAME) {
-                return Some((at, inner));
+    while let Some((at, name)) = mark(line, from, BEGIN, SPACED[0]) {
+        if let Some(length) = line[name..].find("----") {
+            let title = &line[name..name + length];
+            if NAMES.iter().any(|name| title.contains(name)) {
+                return Some((at, name + length + dashes(&line[name + length..])));
             }
         }
-        from = at + BEGIN.len();
+        from = name;
     }
     None
 }
 
 /// Where a key's last line ends within a line.
 fn ends(line: &str) -> Option<(usize, usize)> {
-    let at = line.find(END)?;
-    let name = &line[at + END.len()..];
-    Some((at, at + END.len() + name.find("-----")? + 5))
+    let (at, name) = mark(line, 0, END, SPACED[1])?;
+    let end = name + line[name..].find("----")?;
+    Some((at, end + dashes(&line[end..])))
+}
+
+/// Where such a mark begins, with all its dashes, and where the name behind it begins.
+fn mark(line: &str, from: usize, plain: &str, spaced: &str) -> Option<(usize, usize)> {
+    let find = |text: &str| {
+        line[from..]
+            .find(text)
+            .map(|at| (at + from, at + from + text.len()))
+    };
+    let (at, name) = match (find(plain), find(spaced)) {
+        (Some(one), Some(other)) => one.min(other),
+        (one, other) => one.or(other)?,
+    };
+    let before = line[..at].len() - line[..at].trim_end_matches('-').len();
+    Some((at - before, name))
+}
+
+fn dashes(text: &str) -> usize {
+    (text.len() - text.trim_start_matches('-').len()).min(5)
 }
 
 /// Replaces the keys that begin and end on this line. What is left may open one: then the rest of the line is in the
@@ -81,7 +101,7 @@ impl Pem {
         }
         let token = line
             .trim_end()
-            .rsplit([' ', '\t', '"', '\\'])
+            .rsplit([' ', '\t', '"', '\'', ',', '\\'])
             .find(|part| part.len() > 1)
             .unwrap_or("");
         let material = !token.is_empty()

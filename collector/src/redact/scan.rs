@@ -10,10 +10,14 @@ use super::forms::SPECS;
 use super::words::{STEMS, decide};
 
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 26] = [
     "-----begin",
     "data:",
     "private-lines",
+    "\"kty",
+    "\"modulus",
+    "proctitle=",
+    "---- begin",
     "secretlist", // lists of bytes
     ":[1",
     ":[2",
@@ -37,7 +41,7 @@ const OTHERS: [&str; 22] = [
 /// What a line means to the ones after it, though nothing in it is secret.
 const STRUCTURE: [&str; 3] = ["kind:", "---", "- value:"];
 /// Programs that take secrets as bare arguments.
-const PROGRAMS: [&str; 33] = [
+const PROGRAMS: &[&str] = &[
     "mysql",
     "mariadb",
     "curl",
@@ -67,7 +71,16 @@ const PROGRAMS: [&str; 33] = [
     "oc ",
     "az ",
     "mc ",
-    "rabbitmqctl",
+    "rabbitmq",
+    "twine ",
+    "crane ",
+    "http -",
+    "mosquitto_",
+    "cqlsh",
+    "beeline",
+    "fence_",
+    "hdparm",
+    "sedutil",
     "racadm",
     "keytool",
     "\"-",
@@ -85,7 +98,7 @@ const NAME_BIT: u32 = 0;
 const PROGRAM_BIT: u32 = 1;
 const OTHER_BIT: u32 = 2;
 const STRUCTURE_BIT: u32 = 3;
-const FIRST_FORM: u32 = 8;
+const FIRST_FORM: u32 = 4;
 
 impl Hints {
     /// Whether nothing that may be secret was found.
@@ -169,7 +182,7 @@ static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     };
     for (words, bit) in [
         (&STEMS[..], NAME_BIT),
-        (&PROGRAMS[..], PROGRAM_BIT),
+        (PROGRAMS, PROGRAM_BIT),
         (&OTHERS[..], OTHER_BIT),
         (&STRUCTURE[..], STRUCTURE_BIT),
     ] {
@@ -353,7 +366,11 @@ fn holds_nothing(json: &[u8], start: usize, end: usize) -> bool {
         return false;
     }
     match behind.first() {
-        Some(b':') => behind.get(1) == Some(&b'{'),
+        // `"password":{"value":"x"}` has one all the same.
+        Some(b':') => {
+            behind.get(1) == Some(&b'{')
+                && !has_value(behind[2..].iter().copied(), [b'{', b'['], b"value")
+        }
         Some(b',' | b'}') => {
             let key = before.strip_suffix(b"\":").unwrap_or_default();
             let key = &key[key.len() - key.iter().rev().take_while(|b| **b != b'"').count()..];

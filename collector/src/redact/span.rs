@@ -81,6 +81,14 @@ impl Found {
         if let Some(mark) = mark {
             return Self::quoted(text, from, slashes, mark);
         }
+        if let Some(length) = braced(&text[..from], rest) {
+            return Self {
+                start: from + 1,
+                end: from + length,
+                mark: None,
+                closed: true,
+            };
+        }
         if rest.starts_with('[') || rest.starts_with('{') {
             return Self {
                 start: from,
@@ -218,6 +226,14 @@ pub(crate) fn closing(text: &str, mark: char, slashes: usize) -> Option<usize> {
     None
 }
 
+/// `PWD={a;b}` of ODBC: what the braces hold is the value. Gives the place of the closing one.
+fn braced(before: &str, rest: &str) -> Option<usize> {
+    let inner = rest.strip_prefix('{').filter(|_| before.ends_with('='))?;
+    let length = inner.find('}')?;
+    let plain = length > 0 && !inner[..length].contains(['"', ':', '=', '{', ' ']);
+    plain.then_some(length + 1)
+}
+
 static NEXT_PAIR: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\s--?[A-Za-z]|[\s,;&][A-Za-z_][A-Za-z0-9_.-]*=").ok());
 static CUT: LazyLock<Option<Regex>> =
@@ -242,7 +258,7 @@ pub(crate) fn word(rest: &str) -> usize {
     let escape = |at: usize| {
         matches!(
             bytes.get(at + 1),
-            Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\') | None
+            Some(b'n' | b'r' | b't' | b'x' | b'"' | b'\'' | b'\\') | None
         )
     };
     let mut end = bytes.len();

@@ -19,13 +19,38 @@ pub(crate) fn harmless(value: &str) -> bool {
             "***",
             "<nil>",
             "[REDACTED]",
+            "REDACTED",
         ]
         .iter()
         .any(|word| value.eq_ignore_ascii_case(word))
-        || (value.len() > 2 && value.bytes().all(|b| b == b'*'))
+        || (value.len() > 2
+            && (value.bytes().all(|b| b == b'*') || value.bytes().all(|b| b | 32 == b'x')))
+        || is_placeholder(value)
         || is_reference(value)
         || is_name_service(value)
         || is_path(value)
+}
+
+/// `<password>`, `${{ secrets.X }}`, `<%= x %>`: what a person or a template still has to fill in.
+fn is_placeholder(value: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphabetic() || matches!(c, ' ' | '_' | '-');
+    let named = value
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'));
+    named.is_some_and(|name| !name.is_empty() && name.chars().all(word))
+        || (value.starts_with("${{") && value.ends_with("}}"))
+        || (value.starts_with("<%") && value.ends_with("%>"))
+}
+
+/// Whether a value is long, of letters and digits alone, and no UUID: what a generator gives.
+pub(crate) fn made_by_machine(value: &str) -> bool {
+    let body = value.trim_end_matches('=');
+    body.len() >= 16
+        && body.bytes().any(|b| b.is_ascii_digit())
+        && body.bytes().any(|b| b.is_ascii_alphabetic())
+        && body
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'_'))
 }
 
 /// Whether a value is a plain number: how many tokens, not which one.
@@ -63,7 +88,20 @@ fn is_reference(value: &str) -> bool {
                 .strip_prefix("${")
                 .and_then(|rest| rest.strip_suffix('}'))
         });
+    let with_default = value.strip_prefix("${").and_then(|rest| {
+        let (name, rest) = rest.split_once(":?")?;
+        (rest.ends_with('}') && !name.is_empty()).then_some(name)
+    });
+    let scheme = value.split_once(' ').filter(|(scheme, _)| {
+        ["bearer", "basic", "token"]
+            .iter()
+            .any(|one| scheme.eq_ignore_ascii_case(one))
+    });
+    if let Some((_, rest)) = scheme {
+        return is_reference(rest) || is_placeholder(rest);
+    }
     inner.is_some_and(name)
+        || with_default.is_some_and(name)
         || value.starts_with("$(")
         || value.starts_with('`')
         || value.strip_prefix('$').is_some_and(|rest| {
@@ -92,6 +130,17 @@ fn is_path(value: &str) -> bool {
         "run", "snap", "srv", "sys", "tmp", "usr", "var",
     ];
     let path = value.strip_prefix("file://").unwrap_or(value);
+    // `LoadCredential=name:/path`.
+    let path = match path.split_once(":/") {
+        Some((name, _))
+            if name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) =>
+        {
+            &path[name.len() + 1..]
+        }
+        _ => path,
+    };
     let Some(rest) = path.strip_prefix('/') else {
         return false;
     };

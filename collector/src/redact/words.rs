@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+use super::value::{harmless, made_by_machine};
+
 /// What a secret is called in its placeholder, and how sure the name alone makes us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyClass {
@@ -13,14 +15,35 @@ pub(crate) struct KeyClass {
     /// Names such as `token` also stand in prose ("failed to get token: timed out"): their value is replaced there
     /// only when it looks random.
     pub(crate) sure: bool,
+    /// Names such as `userKey` mostly say where something is: only what a machine made counts.
+    pub(crate) weak: bool,
+}
+
+impl KeyClass {
+    /// Whether a value under this name is none that has to go.
+    pub(crate) fn spares(self, value: &str) -> bool {
+        harmless(value) || (self.weak && !made_by_machine(value))
+    }
 }
 
 const fn class(name: &'static str, sure: bool) -> Option<KeyClass> {
-    Some(KeyClass { name, sure })
+    Some(KeyClass {
+        name,
+        sure,
+        weak: false,
+    })
+}
+
+const fn weak(name: &'static str) -> Option<KeyClass> {
+    Some(KeyClass {
+        name,
+        sure: false,
+        weak: true,
+    })
 }
 
 /// Words that make a `...Key` a secret one; `key` alone names all sorts of harmless things.
-const KEY_QUALIFIERS: [&str; 49] = [
+const KEY_QUALIFIERS: &[&str] = &[
     "access",
     "account",
     "activation",
@@ -41,6 +64,7 @@ const KEY_QUALIFIERS: [&str; 49] = [
     "deploy",
     "encryption",
     "enterprise",
+    "fernet",
     "hmac",
     "ingest",
     "join",
@@ -49,16 +73,20 @@ const KEY_QUALIFIERS: [&str; 49] = [
     "licence",
     "license",
     "master",
+    "munge",
     "ngc",
     "nvidia",
     "openai",
     "preshared",
     "private",
     "recovery",
+    "registration",
     "secret",
     "secretbox",
+    "security",
     "service",
     "session",
+    "setup",
     "shared",
     "signing",
     "sops",
@@ -71,9 +99,16 @@ const KEY_QUALIFIERS: [&str; 49] = [
     "wireguard",
     "write",
 ];
+/// Words before `key` that name a secret as often as something else.
+const WEAK_QUALIFIERS: &[&str] = &["dhchap", "integration", "routing", "user"];
+/// Words before `token` that make it a sign of a language model, or before a secret that make it a count or checksum.
+const HARMLESS_BEFORE: &[&str] = &[
+    "bos", "checksum", "cls", "count", "eos", "eot", "mask", "pad", "sep", "unk",
+];
 /// Words that may follow the deciding word without changing what it says.
-const TRAILERS: [&str; 10] = [
-    "b64", "base64", "data", "enc", "env", "hash", "in", "plain", "string", "value",
+const TRAILERS: &[&str] = &[
+    "b64", "base", "base64", "data", "enc", "env", "hash", "hex", "in", "plain", "sha1", "sha256",
+    "string", "value",
 ];
 /// Words before `secret` that make it the name of a Secret object.
 const SECRET_OBJECTS: [&str; 8] = [
@@ -89,7 +124,7 @@ const SECRET_OBJECTS: [&str; 8] = [
 /// Of a longer name the beginning decides.
 const MAX_NAME: usize = 200;
 /// Deciding words written without a separator, and the class of what ends with them.
-const ENDINGS: [(&str, &str); 24] = [
+const ENDINGS: &[(&str, &str)] = &[
     ("password", "password"),
     ("passwords", "password"),
     ("passwd", "password"),
@@ -100,6 +135,13 @@ const ENDINGS: [(&str, &str); 24] = [
     ("keypass", "password"),
     ("rootpass", "password"),
     ("bindpw", "password"),
+    ("sshpass", "password"),
+    ("requirepass", "password"),
+    ("masterauth", "password"),
+    ("authtok", "password"),
+    ("passwort", "password"),
+    ("kennwort", "password"),
+    ("contrasena", "password"),
     ("userpw", "password"),
     ("apikey", "api-key"),
     ("apikeys", "api-key"),
@@ -110,6 +152,9 @@ const ENDINGS: [(&str, &str); 24] = [
     ("presharedkey", "psk"),
     ("encryptionkey", "api-key"),
     ("accountkey", "access-key"),
+    ("securitykey", "api-key"),
+    ("userkey", "api-key"),
+    ("sessionid", "cookie"),
     ("authtoken", "token"),
     ("accesstoken", "token"),
     ("clientsecret", "secret"),
@@ -117,7 +162,7 @@ const ENDINGS: [(&str, &str); 24] = [
 ];
 
 /// One of these stands in every name of a secret; most names have none.
-pub(crate) const STEMS: [&str; 12] = [
+pub(crate) const STEMS: [&str; 15] = [
     "pass",
     "pw",
     "psk",
@@ -130,6 +175,9 @@ pub(crate) const STEMS: [&str; 12] = [
     "pat",
     "jwt",
     "community",
+    "kennwort",
+    "contrase",
+    "sessionid",
 ];
 
 static STEM: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -163,7 +211,13 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
     // `PASSWORD2` is a second password.
     let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
     let before = words.clone().next();
+    if before.is_some_and(|word| HARMLESS_BEFORE.contains(&word)) {
+        return None;
+    }
     match last {
+        // `mot_de_passe`, and `contraseña` cut at its letter.
+        "passe" if before == Some("de") => return class("password", true),
+        "a" if before == Some("contrase") => return class("password", true),
         "pass" | "pwd" | "pw" | "pws" | "pwds" | "psk" => return class("password", true),
         "secret" if before.is_some_and(|word| SECRET_OBJECTS.contains(&word)) => return None,
         "secret" => return class("secret", false),
@@ -176,14 +230,17 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         "jwt" => return class("token", false),
         "community" => return class("password", false),
         "key" | "keys" => {
-            let secret = before.is_some_and(|word| KEY_QUALIFIERS.contains(&word));
-            return if secret {
-                class("api-key", false)
-            } else {
-                None
+            return match before {
+                Some(word) if KEY_QUALIFIERS.contains(&word) => class("api-key", false),
+                Some(word) if WEAK_QUALIFIERS.contains(&word) => weak("api-key"),
+                _ => None,
             };
         }
-        "id" if before == Some("key") && words.clone().any(|word| word == "access") => {
+        "id" if before == Some("key")
+            && words
+                .clone()
+                .any(|word| word == "access" || word == "private") =>
+        {
             return class("access-key", false);
         }
         _ => {}
@@ -193,16 +250,12 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         .iter()
         .find(|(ending, _)| last.ends_with(ending) || one.ends_with(ending))
     {
-        return Some(KeyClass {
-            name,
-            sure: *name == "password",
-        });
+        return class(name, *name == "password");
     }
     let long = |stem: &str| last.ends_with(stem) && last.len() > stem.len();
-    (long("token") || long("secret")).then_some(KeyClass {
-        name: "token",
-        sure: false,
-    })
+    (long("token") || long("secret"))
+        .then_some(class("token", false))
+        .flatten()
 }
 
 /// A name's words in lower case with blanks between them: cut at separators and at `camelCase` humps.

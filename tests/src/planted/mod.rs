@@ -10,6 +10,7 @@ mod public;
 mod reveal;
 mod rng;
 
+pub use blind::UNFOUND;
 pub use measure::{Figures, Redact, Row, measure};
 pub use reveal::{parses, reveals};
 

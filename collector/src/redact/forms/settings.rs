@@ -63,12 +63,6 @@ pub(super) const SETTINGS: &[Spec] = &[
     ),
     form(
         "password",
-        &["chpasswd", "--stdin", "-stdin", "cryptsetup"],
-        NotHarmless,
-        r#"(?i)\becho\s+(?:-[ne]+\s+)?["']?(?:[\w.-]+:)?(?<s>[^\s"'|]+)["']?\s*\|\s*(?:sudo\s+)?(?:chpasswd|cryptsetup|[^|]*-stdin)"#,
-    ),
-    form(
-        "password",
         &["identified by"],
         NotHarmless,
         r#"(?i)\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?["'](?<s>[^"']+)["']"#,

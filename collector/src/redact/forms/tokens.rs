@@ -9,7 +9,7 @@ pub(super) const TOKENS: &[Spec] = &[
         "jwt",
         &["eyj"],
         Sure,
-        r"\b(?<s>eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)*)",
+        r"\b(?<s>eyJ[A-Za-z0-9_-]{8,}\.(?:[A-Za-z0-9_-]{4,}|\.[A-Za-z0-9_-]{8,})(?:\.[A-Za-z0-9_-]*)*)",
     ),
     form(
         "bearer",
@@ -34,6 +34,12 @@ pub(super) const TOKENS: &[Spec] = &[
         &["://"],
         Sure,
         r#"://(?<s>[^\s/@:"'<>\\?#]{20,})@"#,
+    ),
+    form(
+        "url-password",
+        &["://"],
+        Mixed,
+        r"://(?<s>[A-Za-z0-9_-]{30,}):[^\s/@]*@",
     ),
     form(
         "dsn-password",
@@ -149,7 +155,7 @@ pub(super) const TOKENS: &[Spec] = &[
         "telegram-token",
         &[":aa"],
         Sure,
-        r"\b(?<s>[0-9]{8,10}:AA[A-Za-z0-9_-]{32,})",
+        r"(?:\b|bot)(?<s>[0-9]{8,10}:AA[A-Za-z0-9_-]{32,})",
     )
     .tail(32),
     form(
@@ -160,9 +166,9 @@ pub(super) const TOKENS: &[Spec] = &[
     ),
     form(
         "vault-token",
-        &["hvs.", "hvb.", "hvr."],
+        &["hvs.", "hvb.", "hvr.", "hvp."],
         Sure,
-        r"\b(?<s>hv[sbr]\.[A-Za-z0-9_-]{20,})",
+        r"\b(?<s>hv[sbrp]\.[A-Za-z0-9_-]{20,})",
     ),
     form(
         "terraform-token",
@@ -317,16 +323,6 @@ pub(super) const TOKENS: &[Spec] = &[
     .tail(30),
     form(
         "provider-token",
-        &[
-            "sbp_", "figd_", "sgp_", "nfp_", "rubygems_", "pnu_", "pnb_", "fo1_", "sq0csp-",
-            "sq0atp-", "ezak", "eztk", "atbb", "gr1348941", "glffct-", "shippo_",
-        ],
-        Mixed,
-        r"\b(?<s>(?:sbp_|figd_|sgp_|nfp_|rubygems_|pn[ub]_|fo1_|sq0(?:csp|atp)-|EZ[AT]K|ATBB|GR1348941|glffct-|shippo_)[A-Za-z0-9_-]{20,})",
-    )
-    .tail(20),
-    form(
-        "provider-token",
         &["pat-na", "pat-eu"],
         Sure,
         r"\b(?<s>pat-(?:na|eu)[0-9]-[0-9a-f-]{36})",
@@ -352,25 +348,14 @@ pub(super) const TOKENS: &[Spec] = &[
         r"(?:^|[^\w.])(?<s>s\.[A-Za-z0-9]{24})\b",
     )
     .tail(24),
-    form(
-        "ceph-key",
-        &["aq"],
-        Sure,
-        r"\b(?<s>AQ[A-Za-z0-9+/]{36}==)",
-    )
-    .tail(38),
+    form("ceph-key", &["aq"], Sure, r"\b(?<s>AQ[A-Za-z0-9+/]{36}==)").tail(38),
     form(
         "webhook",
         &["-signature="],
         Sure,
         r"(?i)X-(?:Amz|Goog)-Signature=(?<s>[a-f0-9]{32,})",
     ),
-    form(
-        "token",
-        &["ssws "],
-        Random,
-        r"\bSSWS\s+(?<s>\S{20,})",
-    ),
+    form("token", &["ssws "], Random, r"\bSSWS\s+(?<s>\S{20,})"),
     form(
         "token",
         &["bot "],

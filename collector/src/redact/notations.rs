@@ -1,0 +1,190 @@
+//! Names and their secrets in less common notations: tuples, tables, debug prints, quotes written as `%22`, XML with
+//! the value first, and a directive's name and word.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use super::marker::Marker;
+use super::value::looks_random;
+use super::words::{KeyClass, classify};
+
+/// One notation: a text without which it cannot stand there, and its expression. `k` is the name, `s` what goes, and
+/// `i`, where it is less than `s`, the secret itself.
+struct Notation {
+    needles: &'static [&'static str],
+    regex: Regex,
+    /// How sure a value must look, however sure the name is.
+    random: bool,
+}
+
+static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
+    let all: [(&'static [&'static str], &str, bool); 8] = [
+        (
+            &["%22", "&quot;", "&#34;", "\\x22"],
+            r"(?<k>[A-Za-z][\w.-]*?)(?:%22|&quot;|&#34;|\\x22)(?:\s|\+|%20)*(?::|%3[Aa])(?:\s|\+|%20)*(?:%22|&quot;|&#34;|\\x22)(?<s>.+?)(?:%22|&quot;|&#34;|\\x22)",
+            false,
+        ),
+        (
+            &["(\"", "('", "( '", "( \""],
+            r#"\(\s*["'](?<k>[\w.-]+)["']\s*,\s*["'](?<s>[^"']+)["']"#,
+            false,
+        ),
+        (
+            &["{\"value\"", "{ \"value\"", "{'value'"],
+            r#"["'](?<k>[\w.-]+)["']\s*:\s*\{\s*["']value["']\s*:\s*["'](?<s>[^"']+)["']"#,
+            false,
+        ),
+        (
+            &["value="],
+            r#"\bvalue\s*=\s*["'](?<s>[^"'<>]+)["'][^<>]*\b(?:key|name)\s*=\s*["'](?<k>[\w.-]+)["']"#,
+            false,
+        ),
+        (
+            &["</name>", "</key>"],
+            r"<(?:name|key)>\s*(?<k>[^<]+?)\s*</(?:name|key)>\s*<(?:value|string)>(?<s>[^<]+)</",
+            false,
+        ),
+        (
+            &["|"],
+            r"\|\s*`?(?<k>[A-Za-z][\w.-]*)`?\s*\|\s*`?(?<s>[^|\s`]+)`?\s*\|",
+            true,
+        ),
+        (
+            &["(\"", "('", ") \"", ") (", ")\""],
+            r#"(?<k>[A-Za-z_][\w.-]*)["']?\s*[:=]\s*(?<s>(?:[A-Za-z_:]+\(|\([^()\s]*\)\s*)+["'](?<i>[^"']+)["']\)*)"#,
+            false,
+        ),
+        (
+            &[" ", "\t"],
+            r#"^\s*(?:setenv|set\s+-\w+|ENV|SET)?\s*(?<k>[A-Za-z][\w.-]*)[ \t]+["']?(?<s>[^\s"'=:<(\[{][^\s"']*)["']?\s*$"#,
+            true,
+        ),
+    ];
+    all.into_iter()
+        .filter_map(|(needles, regex, random)| {
+            Some(Notation {
+                needles,
+                regex: Regex::new(regex).ok()?,
+                random,
+            })
+        })
+        .collect()
+});
+
+/// `password X` and `_authToken X` among other words.
+static SPACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?:^|[\s"':])(?<k>[A-Za-z_][\w.-]*)[ \t]+(?<s>[^\s"'=:<(\[{,;-][^\s"':,;=]*)"#)
+        .ok()
+});
+
+/// Replaces the secrets of a line that a name gives away in one of these notations.
+pub(crate) fn clean(text: String, marker: &mut Marker) -> String {
+    let mut text = text;
+    for notation in NOTATIONS.iter() {
+        if notation.needles.iter().any(|needle| text.contains(needle)) {
+            text = replace(&notation.regex, text, marker, |class, value| {
+                (class.sure && !notation.random) || looks_random(value)
+            });
+        }
+    }
+    match SPACED.as_ref() {
+        Some(spaced) => replace(spaced, text, marker, |_, value| scrambled(value)),
+        None => text,
+    }
+}
+
+fn replace(
+    regex: &Regex,
+    text: String,
+    marker: &mut Marker,
+    counts: impl Fn(KeyClass, &str) -> bool,
+) -> String {
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(found) = regex.captures_at(&text, at) {
+        let (Some(key), Some(whole)) = (found.name("k"), found.name("s")) else {
+            break;
+        };
+        // The next name may begin where this value does.
+        at = key.end().min(whole.end());
+        let Some((class, value)) = secret(&found, &counts) else {
+            continue;
+        };
+        if whole.start() < copied || whole.as_str().contains("<redacted:") {
+            continue;
+        }
+        out.push_str(&text[copied..whole.start()]);
+        out.push_str(&marker.mark(class.name, value.as_bytes()));
+        copied = whole.end();
+        at = at.max(copied);
+    }
+    if copied == 0 {
+        return text;
+    }
+    out.push_str(&text[copied..]);
+    out
+}
+
+fn secret<'t>(
+    found: &Captures<'t>,
+    counts: impl Fn(KeyClass, &str) -> bool,
+) -> Option<(KeyClass, &'t str)> {
+    let class = classify(found.name("k")?.as_str())?;
+    let value = found.name("i").or(found.name("s"))?.as_str();
+    (!class.spares(value) && counts(class, value)).then_some((class, value))
+}
+
+/// Letters of both cases and digits, as no word of a sentence has them.
+fn scrambled(value: &str) -> bool {
+    value.len() >= 8
+        && !value.contains("//")
+        && value.bytes().any(|b| b.is_ascii_digit())
+        && value.bytes().any(|b| b.is_ascii_lowercase())
+        && value.bytes().any(|b| b.is_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::Key;
+
+    fn clean_one(text: &str) -> String {
+        clean(text.to_owned(), &mut Marker::new(Key::fixed()))
+    }
+
+    #[test]
+    fn secrets_are_found_in_every_notation_once() {
+        for line in [
+            "%22password%22%3A%22hunter2A%22%7D",
+            "{&quot;password&quot;:&quot;hunter2A&quot;}",
+            "define('DB_PASSWORD', 'hunter2A');",
+            "\"db.password\": {\"value\": \"hunter2A\"}",
+            "<entry value=\"hunter2A\" key=\"password\"/>",
+            "<name>fs.secret.key</name><value>hunter2A</value>",
+            "| DB_PASSWORD | hunter2A |",
+            "Config { password: Some(\"hunter2A\"), port: 1 }",
+            "Password:(string) (len=8) \"hunter2A\"}",
+            "setenv DB_PASSWORD hunter2A",
+            "nmcli wifi connect lab password hunter2A ifname x",
+        ] {
+            let out = clean_one(line);
+            assert!(!out.contains("hunter2A"), "{line} -> {out}");
+            assert_eq!(clean_one(&out), out);
+        }
+    }
+
+    #[test]
+    fn words_behind_a_name_stay() {
+        for line in [
+            "ii  passwd  1:4.8.1-2ubuntu2.3  amd64",
+            "password authentication failed",
+            "secret sh.helm.release.v1.gpu-operator-1758912452.v12 not found",
+            "| Denylist | Pass |",
+            "token=getenv(\"HOME\")",
+            "PasswordAuthentication no",
+        ] {
+            assert_eq!(clean_one(line), line);
+        }
+    }
+}
