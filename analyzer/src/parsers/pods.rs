@@ -2,7 +2,7 @@
 
 use super::components::{component, env_matters};
 pub(super) use super::pod_json::{ContainerSpec, Meta, Volume};
-use super::pod_json::{Object, Spec};
+use super::pod_json::{Condition, Object, Spec, Status};
 use super::pod_state::{self, ContainerStatus, Terminated};
 use super::{Channel, Item, Parsed, Parser, Read, Said};
 use crate::facts::Fact;
