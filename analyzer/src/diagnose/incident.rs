@@ -29,6 +29,12 @@ pub(super) fn build(
     let subjects = subjects(one);
     let remedy = &file.remedy;
     let verdict = one.verdict.unwrap_or(Verdict::NotChecked);
+    let mut told = evidence(one, |name| !symptom(name));
+    if told.is_empty() {
+        // Where symptoms alone decided, they are the evidence.
+        let deciding: Vec<&str> = named(one.decided_by).collect();
+        told = evidence(one, |name| deciding.contains(&name));
+    }
     let steps = |steps: &[StepFile]| steps.iter().map(|step| fill_step(one, step)).collect();
     let fill_all = |texts: &[String]| {
         texts
@@ -51,7 +57,7 @@ pub(super) fn build(
         summary: one.tell(&file.summary),
         explanation: one.tell(&file.explanation),
         look_alikes: file.look_alikes.clone(),
-        evidence: evidence(one, |name| !symptom(name)),
+        evidence: told,
         would_refute: file.refuted_by.clone(),
         would_settle: would_settle(one),
         symptoms: symptoms(one, ranked, explained),
@@ -230,8 +236,8 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
         .collect();
     for asked in &file.observations {
         if asked.shows.iter().any(|name| open.contains(&name)) {
-            let (ask, run) = (one.tell(&asked.ask), one.command(&asked.run));
-            wanted.push(format!("{ask} ({run})"));
+            let run = one.command(asked.run.trim()).replace('\n', "; ");
+            wanted.push(format!("{} ({run})", one.tell(&asked.ask)));
         }
     }
     for source in &one.missing {
