@@ -137,13 +137,13 @@ fn incident(analysis: &Analysis, incident: &Incident, index: usize, room: usize,
             Verdict::Possible => "    if so: ",
             _ => "    ",
         };
-        wrapped(out, label, &incident.summary, room + 2);
+        wrapped(out, label, &incident.summary, room.max(3));
     }
     evidence(incident, Role::For, 3, room, out);
     evidence(incident, Role::Against, 3, room, out);
     instead(analysis, incident, out);
     for symptom in incident.symptoms.iter().take(3) {
-        wrapped(out, "    symptom: ", &symptom.text, room.min(2));
+        wrapped(out, "    symptom: ", &symptom.text, (room / 2).max(1));
     }
     for text in incident.would_settle.iter().take(2) {
         wrapped(out, "    would settle it: ", text, room);
