@@ -114,14 +114,19 @@ pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
 /// that speaks for it besides, and only then a second of any. Three lines of one kind prove less than three kinds.
 pub(super) fn evidence(one: &Assessment<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Evidence> {
     let file = &one.rule.file;
-    let against: BTreeSet<&str> = named(&file.ruled_out).collect();
-    let supporting = file
-        .confirmed
-        .iter()
-        .chain(&file.likely)
-        .chain(&file.possible);
+    let supporting = || {
+        let sure = file.confirmed.iter().chain(&file.likely);
+        sure.chain(&file.possible)
+    };
+    let for_it: BTreeSet<&str> = named(supporting()).collect();
+    // What a group must be without points to something else, even where another group holds.
+    let without = supporting().flat_map(|group| &group.none);
+    let without = without.map(String::as_str);
+    let against: BTreeSet<&str> = named(&file.ruled_out)
+        .chain(without.filter(|name| !for_it.contains(name)))
+        .collect();
     let mut groups: Vec<&str> = Vec::new();
-    for name in named(one.decided_by).chain(named(supporting)) {
+    for name in named(one.decided_by).chain(named(supporting())) {
         if !groups.contains(&name) && one.seen.contains_key(name) {
             groups.push(name);
         }
