@@ -29,6 +29,12 @@ pub(super) fn build(
     let subjects = subjects(one);
     let remedy = &file.remedy;
     let verdict = one.verdict.unwrap_or(Verdict::NotChecked);
+    let mut told = evidence(one, |name| !symptom(name));
+    if told.is_empty() {
+        // Where symptoms alone decided, they are the evidence.
+        let deciding: Vec<&str> = named(one.decided_by).collect();
+        told = evidence(one, |name| deciding.contains(&name));
+    }
     let steps = |steps: &[StepFile]| steps.iter().map(|step| fill_step(one, step)).collect();
     let fill_all = |texts: &[String]| {
         texts
@@ -51,7 +57,7 @@ pub(super) fn build(
         summary: one.tell(&file.summary),
         explanation: one.tell(&file.explanation),
         look_alikes: file.look_alikes.clone(),
-        evidence: evidence(one, |name| !symptom(name)),
+        evidence: told,
         would_refute: file.refuted_by.clone(),
         would_settle: would_settle(one),
         symptoms: symptoms(one, ranked, explained),
@@ -108,14 +114,19 @@ pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
 /// that speaks for it besides, and only then a second of any. Three lines of one kind prove less than three kinds.
 pub(super) fn evidence(one: &Assessment<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Evidence> {
     let file = &one.rule.file;
-    let against: BTreeSet<&str> = named(&file.ruled_out).collect();
-    let supporting = file
-        .confirmed
-        .iter()
-        .chain(&file.likely)
-        .chain(&file.possible);
+    let supporting = || {
+        let sure = file.confirmed.iter().chain(&file.likely);
+        sure.chain(&file.possible)
+    };
+    let for_it: BTreeSet<&str> = named(supporting()).collect();
+    // What a group must be without points to something else, even where another group holds.
+    let without = supporting().flat_map(|group| &group.none);
+    let without = without.map(String::as_str);
+    let against: BTreeSet<&str> = named(&file.ruled_out)
+        .chain(without.filter(|name| !for_it.contains(name)))
+        .collect();
     let mut groups: Vec<&str> = Vec::new();
-    for name in named(one.decided_by).chain(named(supporting)) {
+    for name in named(one.decided_by).chain(named(supporting())) {
         if !groups.contains(&name) && one.seen.contains_key(name) {
             groups.push(name);
         }
@@ -235,8 +246,9 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
             .iter()
             .any(|name| one.seen.contains_key(name.as_str()));
         if !answered && asked.shows.iter().any(|name| open.contains(&name)) {
-            let (ask, run) = (one.tell(&asked.ask), one.command(&asked.run));
-            wanted.push(format!("{ask} ({run})"));
+            let run = one.command(asked.run.trim()).replace('
+', "; ");
+            wanted.push(format!("{} ({run})", one.tell(&asked.ask)));
         }
     }
     for source in &one.missing {

@@ -132,13 +132,18 @@ fn incident(analysis: &Analysis, incident: &Incident, index: usize, room: usize,
     if incident.summary.is_empty() {
         wrapped(out, "    ", &incident.title, 2);
     } else {
-        wrapped(out, "    ", &incident.summary, room + 2);
+        // The rule tells its cause as a fact, which one among several is not.
+        let label = match incident.verdict {
+            Verdict::Possible => "    if so: ",
+            _ => "    ",
+        };
+        wrapped(out, label, &incident.summary, room.max(3));
     }
     evidence(incident, Role::For, 3, room, out);
     evidence(incident, Role::Against, 3, room, out);
     instead(analysis, incident, out);
     for symptom in incident.symptoms.iter().take(3) {
-        wrapped(out, "    symptom: ", &symptom.text, room.min(2));
+        wrapped(out, "    symptom: ", &symptom.text, (room / 2).max(1));
     }
     for text in incident.would_settle.iter().take(2) {
         wrapped(out, "    would settle it: ", text, room);
@@ -187,7 +192,7 @@ fn remedy(incident: &Incident, out: &mut String) {
     }
     line(out, 4, &format!("fix: {}", incident.remedy.title));
     if let Some(step) = incident.remedy.steps.first() {
-        line(out, 9, &format!("first: {}", step.text));
+        wrapped(out, "         first: ", &step.text, 2);
         if let Some(command) = step.command.as_deref().and_then(|text| text.lines().next()) {
             // Whole, so that it can be copied.
             let command = escape::one_line(command);

@@ -218,7 +218,7 @@ fn other_clothes_do_not_make_a_false_confirmation() {
 fn a_line_of_many_megabytes_is_read_in_pieces() {
     const MIB: usize = 1 << 20;
     let mut text = b"net.ipv4.ip_forward = 0\n".to_vec();
-    text.resize(24 * MIB + 9000, b'x');
+    text.resize(100 * MIB + 9000, b'x');
     text.extend_from_slice(b" nf_conntrack: table full, dropping packet\n");
     let analysis = analyze(&analyzer(), &Files::from([("huge".into(), text)]));
     let found = verdicts(&analysis);

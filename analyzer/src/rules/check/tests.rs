@@ -1,3 +1,4 @@
+
 use super::super::compile::{Trust, compile};
 
 const GOOD: &str = "\
@@ -7,12 +8,12 @@ family: node
 severity: low
 signals:
   seen:
-line: 'thing (?P<name>\\w+) broke'
-says: the thing {name} broke
+    line: 'thing (?P<name>\\w+) broke'
+    says: the thing {name} broke
   fact:
-fact: pod
-where: { phase: Pending }
-says: '{namespace}/{name} waits'
+    fact: pod
+    where: { phase: Pending }
+    says: '{namespace}/{name} waits'
 likely:
   - all: [seen]
 summary: It was {seen.name}.
