@@ -52,6 +52,44 @@ pub(crate) fn environment<'a>(kind: Kind, theme: Option<&str>) -> Result<Environ
     Ok(env)
 }
 
+/// Most bytes that a page may have: a template that makes more is wrong, and no browser or tracker takes it.
+pub(crate) const MOST_BYTES: usize = 64 << 20;
+
+/// A page of a template of the environment.
+///
+/// # Errors
+/// What the engine says; [`minijinja::ErrorKind::WriteFailure`] if the page grows beyond [`MOST_BYTES`].
+pub(crate) fn rendered(env: &Environment<'_>, name: &str, page: Value) -> Result<String, Error> {
+    let mut out = Bounded(Vec::new());
+    env.get_template(name)?
+        .render_captured_to(page, &mut out)
+        .map(drop)?;
+    String::from_utf8(out.0).map_err(|error| {
+        Error::new(
+            minijinja::ErrorKind::BadSerialization,
+            "the page is not UTF-8",
+        )
+        .with_source(error)
+    })
+}
+
+/// A page under construction that does not fill the memory.
+struct Bounded(Vec<u8>);
+
+impl std::io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.0.len() + bytes.len() > MOST_BYTES {
+            return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The shipped templates.
 const SHIPPED: [(&str, &str); 6] = [
     (

@@ -227,8 +227,7 @@ pub fn render(
     }
     let limit = options.max_size.filter(|_| format != Format::Html);
     fit::fit(page, limit, |page| {
-        env.get_template(name)
-            .and_then(|template| template.render(Value::from(Serde(page))))
+        engine::rendered(&env, name, Value::from(Serde(page)))
             .map_err(|error| template_error(shown, shell, error))
     })
 }
@@ -295,6 +294,10 @@ fn template_error(name: &str, shell: Option<&Shell>, error: minijinja::Error) ->
         minijinja::ErrorKind::OutOfFuel => {
             format!("{detail}; it works without end: look for loops inside loops")
         }
+        minijinja::ErrorKind::WriteFailure => format!(
+            "the page grows beyond {}; look for a loop that prints too much, the first stands in this line",
+            words::bytes(engine::MOST_BYTES as u64)
+        ),
         _ if own.is_some() => format!(
             "{detail}; `casefile-analyzer template check {name}` names everything that is wrong"
         ),
@@ -302,8 +305,17 @@ fn template_error(name: &str, shell: Option<&Shell>, error: minijinja::Error) ->
     };
     RenderError::Template {
         name: inner.unwrap_or(name).to_owned(),
-        line: error.line(),
+        // Where text between loops is printed the engine knows no line.
+        line: error.line().or_else(|| first_loop(own?)),
         detail,
         source: Box::new(error),
     }
+}
+
+fn first_loop(shell: &Shell) -> Option<usize> {
+    let at = shell.source.lines().position(|line| {
+        let words = line.split(|c: char| !c.is_alphanumeric());
+        line.contains("{%") && words.into_iter().any(|word| word == "for")
+    });
+    at.map(|index| index + 1)
 }

@@ -107,6 +107,14 @@ fn checking_a_template_tries_it_too() {
     let endless =
         check("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}");
     assert!(endless[0].contains("works without end"), "{endless:?}");
+    let text = "x".repeat(30_000);
+    let huge = check(&format!(
+        "a\n{{% for a in range(9999) %}}{text}{{% endfor %}}"
+    ));
+    assert!(
+        huge[0].starts_with("ours.md.j2:2: ") && huge[0].contains("grows beyond 64.0 MiB"),
+        "{huge:?}"
+    );
 }
 
 #[test]
