@@ -52,6 +52,16 @@ pub struct CauseChange {
     pub why: String,
 }
 
+impl CauseChange {
+    /// The second bundle is of another node or cluster: what it does not show may go on where the first was taken.
+    pub(super) fn of_another_site(&mut self) {
+        if self.fate == Fate::Gone {
+            self.fate = Fate::CannotBeSeen;
+            self.why = "the second bundle is of another node or cluster and says nothing of the first one's".into();
+        }
+    }
+}
+
 /// All causes that are confirmed or likely in either bundle; those of the first bundle first.
 pub(super) fn changes(before: &Analysis, after: &Analysis, state: &[Standing]) -> Vec<CauseChange> {
     let end = before.reference_time;

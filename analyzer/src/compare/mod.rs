@@ -48,9 +48,9 @@ pub enum Outcome {
 pub struct WorkloadChange {
     /// `pod/<ns>/<name>`.
     pub subject: String,
-    /// State before; none if it was well or not there.
+    /// State before: `well`, `not there`, or what was wrong; none where the bundle does not hold its kind.
     pub before: Option<String>,
-    /// State after; none if it is well or gone.
+    /// State after, in the same words.
     pub after: Option<String>,
 }
 
@@ -105,7 +105,10 @@ pub fn compare(
     let mut old = Captured::open(analyzer.input(before)).map_err(AnalyzeError::Open)?;
     let mut new = Captured::open(analyzer.input(after)).map_err(AnalyzeError::Open)?;
     let warnings = site::warnings(&first, &second, &mut old, &mut new);
-    let causes = causes::changes(&first, &second, &state);
+    let mut causes = causes::changes(&first, &second, &state);
+    if !warnings.together {
+        causes.iter_mut().for_each(CauseChange::of_another_site);
+    }
     Ok(Comparison {
         schema: "casefile.diff/1",
         outcome: outcome(&causes, warnings.together),
@@ -113,7 +116,7 @@ pub fn compare(
         configuration: config::changes(&mut old, &mut new),
         environment: values(&environment(&first), &environment(&second)),
         counts: values(&counts(&first), &counts(&second)),
-        workloads: workloads(&first, &second),
+        workloads: workloads(&first, &mut old, &second, &mut new),
         causes,
         before: first.input,
         after: second.input,
@@ -170,7 +173,12 @@ fn values(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -
         .collect()
 }
 
-fn workloads(before: &Analysis, after: &Analysis) -> Vec<WorkloadChange> {
+fn workloads(
+    before: &Analysis,
+    old: &mut Captured,
+    after: &Analysis,
+    new: &mut Captured,
+) -> Vec<WorkloadChange> {
     let failing = |analysis: &Analysis| -> BTreeMap<String, String> {
         let workloads = analysis.impact.workloads.iter();
         workloads
@@ -183,8 +191,25 @@ fn workloads(before: &Analysis, after: &Analysis) -> Vec<WorkloadChange> {
         .into_iter()
         .map(|subject| WorkloadChange {
             subject: subject.clone(),
-            before: before.get(subject).cloned(),
-            after: after.get(subject).cloned(),
+            before: before.get(subject).cloned().or_else(|| well(subject, old)),
+            after: after.get(subject).cloned().or_else(|| well(subject, new)),
         })
         .collect()
+}
+
+/// What a bundle says of a workload that it does not show to fail; none where it does not hold its kind.
+fn well(subject: &str, state: &mut Captured) -> Option<String> {
+    let mut parts = subject.splitn(3, '/');
+    let (kind, namespace, name) = (parts.next()?, parts.next()?, parts.next()?);
+    let list = state.before(&format!("cluster-resources/{kind}s/{namespace}.json"));
+    let Some(list) = list else {
+        // A namespace without any has no list, where the others have theirs.
+        let all = format!("cluster-resources/{kind}s/");
+        let others = state.paths().any(|path| path.starts_with(&all));
+        return others.then(|| "not there".to_owned());
+    };
+    let list: serde_json::Value = serde_json::from_str(&list).ok()?;
+    let mut items = list["items"].as_array()?.iter();
+    let there = items.any(|item| item["metadata"]["name"] == name);
+    Some(if there { "well" } else { "not there" }.to_owned())
 }

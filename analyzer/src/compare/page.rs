@@ -228,7 +228,7 @@ fn values(one: &Comparison) -> Vec<Block> {
 }
 
 fn workloads(one: &Comparison) -> Vec<Block> {
-    let side = |state: &Option<String>| Rich::from(state.as_deref().unwrap_or("well or gone"));
+    let side = |state: &Option<String>| Rich::from(state.as_deref().unwrap_or("not known"));
     let all = one.workloads.iter().map(|pod| {
         vec![
             Rich::new().code(pod.subject.as_str()),

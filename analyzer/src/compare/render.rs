@@ -97,5 +97,5 @@ fn side(value: &Option<String>) -> String {
 fn pod(state: &Option<String>) -> String {
     state
         .as_deref()
-        .map_or_else(|| "well or gone".to_owned(), one_line)
+        .map_or_else(|| "not known".to_owned(), one_line)
 }

@@ -46,11 +46,11 @@ fn settings(change: &Change) -> Vec<(String, String)> {
                 crate::facts::excerpt(&what, 60),
             )]
         }
-        Change::Label(one) => vec![(
+        Change::Label(super::kinds::label::Label(one)) => vec![(
             format!("label {} of {} {}", one.key, one.kind, one.name),
             word(one.value.as_deref()),
         )],
-        Change::Annotation(one) => vec![(
+        Change::Annotation(super::kinds::annotation::Annotation(one)) => vec![(
             format!("annotation {} of {} {}", one.key, one.kind, one.name),
             word(one.value.as_deref()),
         )],

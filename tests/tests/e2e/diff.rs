@@ -70,7 +70,7 @@ fn the_incident_is_followed_through_its_three_states() {
             .to_string()
             .contains("in_lxc+!out_eno1")
     );
-    let pod = |one: &Value| one["subject"] == "pod/default/gpu-textgen" && one["after"].is_null();
+    let pod = |one: &Value| one["subject"] == "pod/default/gpu-textgen" && one["after"] == "well";
     assert!(
         second["workloads"].as_array().unwrap().iter().any(pod),
         "{second}"

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::host_file::HostFile;
 use super::object::Named;
-use super::{entry, yaml, yaml_edit};
+use super::{entry, first_collected, yaml, yaml_edit};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Applied, Kind, Refused};
 
@@ -40,7 +40,7 @@ impl Kind for KubeletConfig {
             return Err(Refused::new("the settings are no map"));
         };
         let node = super::node(self.node.as_deref(), state)?;
-        let path = self.file(state, &node)?;
+        let path = first_collected(state, &node, self.path.as_deref(), &FILES)?;
         let before = state.now(&entry(&node, &path)).unwrap_or_default();
         let edited = yaml_edit::set(&path, &before, &delta)?;
         let file = HostFile {
@@ -58,6 +58,9 @@ impl Kind for KubeletConfig {
         if !edited.kept_comments {
             applied.assumes.push(format!("the comments of {path} are not needed: a nested setting is changed, and the file is written anew"));
         }
+        if let Some(file) = settings.get("resolvConf").and_then(Value::as_str) {
+            follow_resolver(state, &node, file, &mut applied);
+        }
         if let Some(pods) = settings.get("maxPods").and_then(Value::as_u64) {
             applied.changed.push(follow_pods(state, &node, pods)?);
         }
@@ -65,21 +68,20 @@ impl Kind for KubeletConfig {
     }
 }
 
-impl KubeletConfig {
-    fn file(&self, state: &mut Captured, node: &str) -> Result<String, Refused> {
-        let wanted: Vec<&str> = match &self.path {
-            Some(path) => vec![path],
-            None => FILES.to_vec(),
-        };
-        let found = wanted
-            .iter()
-            .find(|path| state.now(&entry(node, path)).is_some());
-        found.map(|path| (*path).to_owned()).ok_or_else(|| {
-            Refused::new(format!(
-                "the bundle holds none of {} of node {node}, so nothing can be shown about the kubelet's configuration",
-                wanted.join(", ")
-            ))
-        })
+/// Pods get the servers of that file. Where it was not collected, the stub's is known all the same: it names
+/// systemd-resolved itself (systemd-resolved.service(8)). Of any other nothing is known.
+pub(super) fn follow_resolver(state: &mut Captured, node: &str, file: &str, applied: &mut Applied) {
+    const STUB: &str = "/run/systemd/resolve/stub-resolv.conf";
+    let captured = entry(node, file);
+    if state.now(&captured).is_some() {
+        return;
+    }
+    if file == STUB {
+        state.set(&captured, "nameserver 127.0.0.53\n".into());
+    } else {
+        applied.assumes.push(format!(
+            "{file} is there on {node} and names servers that pods can reach; the bundle does not hold it"
+        ));
     }
 }
 

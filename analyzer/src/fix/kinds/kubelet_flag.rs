@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::entry;
 use super::host_file::HostFile;
+use super::kubelet_config::follow_resolver;
+use super::{entry, first_collected};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Applied, Kind, Refused};
 
@@ -49,20 +50,8 @@ impl Kind for KubeletFlag {
             )));
         }
         let node = super::node(self.node.as_deref(), state)?;
-        let wanted: Vec<&str> = self
-            .path
-            .as_deref()
-            .map_or_else(|| FILES.to_vec(), |path| vec![path]);
-        let path = wanted
-            .iter()
-            .find(|path| state.now(&entry(&node, path)).is_some())
-            .ok_or_else(|| {
-                Refused::new(format!(
-                    "the bundle holds none of {} of node {node}",
-                    wanted.join(", ")
-                ))
-            })?;
-        let before = state.now(&entry(&node, path)).unwrap_or_default();
+        let path = first_collected(state, &node, self.path.as_deref(), &FILES)?;
+        let before = state.now(&entry(&node, &path)).unwrap_or_default();
         let after = with_flag(&before, &self.flag, self.value.as_deref());
         if after == before {
             return Err(Refused::new(format!(
@@ -72,7 +61,7 @@ impl Kind for KubeletFlag {
         }
         let file = HostFile {
             node: node.clone(),
-            path: (*path).to_owned(),
+            path,
             content: Some(after),
             restart: Some(
                 self.unit
@@ -82,6 +71,9 @@ impl Kind for KubeletFlag {
             ..HostFile::default()
         };
         let mut applied = file.apply(state)?;
+        if let ("resolv-conf", Some(file)) = (self.flag.as_str(), &self.value) {
+            follow_resolver(state, &node, file, &mut applied);
+        }
         if follow(state, &node, &self.flag, self.value.as_deref()) {
             applied.changed.push(format!("nodes/{node}/processes.json"));
         }

@@ -110,6 +110,25 @@ fn entry(node: &str, path: &str) -> String {
     format!("nodes/{node}/rootfs{path}")
 }
 
+/// The named file, or the first of the usual ones, that was collected of a node.
+fn first_collected(
+    state: &mut Captured,
+    node: &str,
+    named: Option<&str>,
+    usual: &[&str],
+) -> Result<String, Refused> {
+    let wanted: Vec<&str> = named.map_or_else(|| usual.to_vec(), |path| vec![path]);
+    let found = wanted
+        .iter()
+        .find(|path| state.now(&entry(node, path)).is_some());
+    found.map(|path| (*path).to_owned()).ok_or_else(|| {
+        Refused::new(format!(
+            "the bundle holds none of {} of node {node}, so nothing can be shown about the kubelet's settings",
+            wanted.join(", ")
+        ))
+    })
+}
+
 /// A command that succeeds if the file on the node is still the captured one; none where the captured
 /// text is not the node's own because secrets were taken out of it.
 fn unchanged(state: &mut Captured, node: &str, path: &str) -> Option<(String, String)> {
@@ -144,4 +163,24 @@ fn each_left_out<T: Clone>(all: &[T]) -> Vec<Vec<T>> {
         kept.map(|(_, one)| one.clone()).collect()
     };
     (0..all.len()).map(without).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merge;
+    use serde_json::json;
+
+    /// What Helm 4.0's own engine gives for these values.
+    #[test]
+    fn values_merge_as_helm_merges_them() {
+        let mut values = json!({"a": 1, "b": {"c": 1, "d": 2}, "l": [1, 2], "m": {"x": [{"name": "a", "v": 1}]}});
+        merge(
+            &mut values,
+            &json!({"b": {"c": null}, "l": [3], "m": {"x": [{"name": "b"}]}}),
+        );
+        assert_eq!(
+            values,
+            json!({"a": 1, "b": {"d": 2}, "l": [3], "m": {"x": [{"name": "b"}]}})
+        );
+    }
 }
