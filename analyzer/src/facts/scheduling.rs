@@ -130,7 +130,8 @@ pub struct PodFit {
     pub candidates: usize,
     /// What keeps it from every candidate: `resource-taken`, `resource-exceeds-node`, `resource-not-offered`,
     /// `resource-unhealthy`, `taint`, `state-taint`, `node-affinity`, `unschedulable`, `max-pods`, `host-port`, `volume`,
-    /// `spread`, `pod-affinity`, `hami`, or `mixed`; empty if it fits.
+    /// `spread`, `pod-affinity`, `hami`, or `mixed`; `resource-exceeds-shown` if it is more than the nodes that are known
+    /// have, and not all are known; empty if it fits.
     pub decides: String,
     /// Resource that is short on every candidate; empty for other reasons.
     pub short: String,

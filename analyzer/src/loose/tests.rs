@@ -298,7 +298,8 @@ fn lspci_ends_where_neither_a_device_nor_its_lines_follow() {
 
 #[test]
 fn the_middle_of_a_nodes_description_is_a_node_without_a_name() {
-    let text = "Capacity:\n cpu: 8\n nvidia.com/gpu: 8\nAllocatable:\n cpu: 8\n nvidia.com/gpu: 4\n";
+    let text =
+        "Capacity:\n cpu: 8\n nvidia.com/gpu: 8\nAllocatable:\n cpu: 8\n nvidia.com/gpu: 4\n";
     let found = objects(text);
     let (line, node) = found.first().unwrap();
     assert_eq!(*line, 1);
@@ -309,7 +310,8 @@ fn the_middle_of_a_nodes_description_is_a_node_without_a_name() {
 
 #[test]
 fn a_json_file_ends_with_its_value() {
-    let text = "# cat /etc/docker/daemon.json\n{\n\"debug\": true\n}\nStatus: Downloaded newer image\n";
+    let text =
+        "# cat /etc/docker/daemon.json\n{\n\"debug\": true\n}\nStatus: Downloaded newer image\n";
     let found = pieces(text);
     let file = found.first().unwrap();
     assert!(matches!(&file.what, What::Entry(path) if path == "rootfs/etc/docker/daemon.json"));

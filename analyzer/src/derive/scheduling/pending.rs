@@ -57,7 +57,10 @@ fn pod_fit(known: &Known<'_>, pod: &api::Pod, cluster: &Cluster<'_>, verdict: Ve
         .conditions
         .iter()
         .find(|one| one.kind == "PodScheduled");
-    let (decides, short) = decides(&verdict, &candidates, (&resource, asked), nodes);
+    let (decides, short) = match exceeds_shown(&verdict, cluster, &candidates, (&resource, asked)) {
+        true => ("resource-exceeds-shown".to_owned(), resource.clone()),
+        false => decides(&verdict, &candidates, (&resource, asked), nodes),
+    };
     let histogram = verdict.histogram();
     PodFit {
         namespace: pod.metadata.namespace.clone(),
@@ -133,6 +136,20 @@ fn candidates<'a>(pod: &api::Pod, nodes: &[&'a api::Node]) -> BTreeSet<&'a str> 
             .all(|(name, amount)| offers.of(name) >= *amount)
     });
     enough.map(|node| node.metadata.name.as_str()).collect()
+}
+
+/// Whether the pod asks for more than any node that is known has, where more nodes may exist.
+fn exceeds_shown(
+    verdict: &Verdict,
+    cluster: &Cluster<'_>,
+    candidates: &BTreeSet<&str>,
+    (resource, asked): (&str, i64),
+) -> bool {
+    verdict.state == State::Undecided
+        && !cluster.inputs.nodes_complete
+        && candidates.is_empty()
+        && !resource.is_empty()
+        && beyond(&cluster.inputs.nodes, resource, asked) == "resource-exceeds-node"
 }
 
 /// What keeps the pod from every candidate, and the resource that is short on all of them.
