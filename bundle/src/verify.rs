@@ -81,8 +81,14 @@ pub fn verify<'a>(input: impl Into<Input<'a>>, limits: &Limits) -> Result<Verify
     }
     report.changed.sort();
     report.missing.sort();
-    let signed = found.keys().any(|path| path.as_str() == SIGNATURE_PATH);
-    if report.summary.form == Form::Bundle && report.summary.manifest.is_some() && !signed {
+    let holds = |wanted: &str| found.keys().any(|path| path.as_str() == wanted);
+    // Of an unpacked bundle the sum speaks for the manifest alone.
+    let summed = match report.summary.form {
+        Form::Bundle => true,
+        Form::Folder => holds(SUM_PATH),
+        Form::Tar => false,
+    };
+    if summed && report.summary.manifest.is_some() && !holds(SIGNATURE_PATH) {
         report.wrapping = check_sum(input, limits)?;
     }
     let extra = found.into_keys();

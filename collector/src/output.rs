@@ -127,6 +127,8 @@ pub struct Finished {
     pub bytes: u64,
     /// Its checksum in hexadecimal.
     pub sha256: String,
+    /// It is encrypted with age.
+    pub encrypted: bool,
 }
 
 impl Output {

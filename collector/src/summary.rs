@@ -69,7 +69,7 @@ fn next(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     let path = &report.finished.path;
     let name = path.rsplit('/').next().unwrap_or(path);
-    if name.ends_with(".age") {
+    if report.finished.encrypted {
         return writeln!(
             out,
             "Next: copy it away; `casefile-collector verify --identity KEY` says whether it arrived whole, and\n      \

@@ -149,3 +149,33 @@ fn links_in_a_folder_are_not_followed() {
         ["root: symbolic link skipped", "soft: symbolic link skipped"]
     );
 }
+
+#[test]
+fn a_changed_manifest_of_an_unpacked_bundle_is_named() {
+    if !has("tar") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let packed = scratch.file(&bundle(&[("a/b", b"one\n")]));
+    let out = scratch.dir.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let mut tar = Command::new("tar");
+    tar.arg("xzf").arg(&packed).arg("-C").arg(&out);
+    assert!(tar.status().unwrap().success());
+    let folder = out.join("casefile-gpu-1");
+    let limits = Limits::default();
+    assert!(
+        casefile_bundle::verify(&folder, &limits)
+            .unwrap()
+            .is_clean()
+    );
+    let path = folder.join("manifest.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    fs::write(&path, manifest.replacen("gpu-1", "gpu-2", 1)).unwrap();
+    let report = casefile_bundle::verify(&folder, &limits).unwrap();
+    assert!(!report.is_clean());
+    assert!(
+        report.wrapping[0].starts_with("manifest.json:"),
+        "{report:?}"
+    );
+}

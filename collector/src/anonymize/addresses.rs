@@ -1,25 +1,32 @@
 //! Addresses in text: found by their form, replaced by addresses.
 
 use std::fmt::Write as _;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::{Anonymizer, Class};
+use super::{Anonymizer, Class, edges, hardware};
 
-/// Candidates; what is one in truth is decided by parsing.
+/// Candidates; what is one in truth is decided by parsing and by what stands in front of it.
 static CANDIDATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        (?<mac>\b[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5,19}\b)
-        |(?<v4>\b\d{1,3}(?:\.\d{1,3}){3}\b)(?:/(?<v4len>\d{1,2})\b)?
+        (?<mac>[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5,19}\b)
+        |enx(?<enx>[0-9a-f]{12})\b
+        |(?<dmac>[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})\b
+        |(?<r4>\d{1,3}(?:\.\d{1,3}){0,3})\.in-addr\.arpa
+        |(?<r6>[0-9A-Fa-f](?:\.[0-9A-Fa-f]){31})\.ip6\.arpa
+        |(?<v4>\d{1,3}(?:\.\d{1,3}){3}\b)(?:/(?<v4len>\d{1,2})\b)?
         |(?<v6>(?:[0-9A-Fa-f]{1,4}|:):[0-9A-Fa-f:]*[0-9A-Fa-f:])(?:/(?<v6len>\d{1,3})\b)?
-        |\b(?<dashed>\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3})\b
+        |(?<dashed>\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3})(?:-(?<dlen>\d{1,2}))?\b
         ",
     )
     .ok()
 });
+/// A line of /proc/net/if_inet6 begins with an address without colons.
+static BARE_V6: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?m)^(?<v6>[0-9a-f]{32})(?: [0-9a-f]{2}){4} ").ok());
 /// A line of /proc/net/route: interface, destination and gateway in hexadecimal, flags and counters, mask.
 static ROUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?m)^(?<head>\S+\t)(?<to>[0-9A-F]{8})\t(?<via>[0-9A-F]{8})(?<mid>\t[0-9A-F]{4}(?:\t\d+){3}\t)(?<mask>[0-9A-F]{8})").ok()
@@ -38,9 +45,8 @@ pub(super) fn replace(anonymizer: &Anonymizer, text: &str) -> String {
     while let Some(found) = candidate.captures_at(text, at) {
         let Some(whole) = found.get(0) else { break };
         at = whole.end();
-        let before = text[..whole.start()].chars().next_back();
-        let behind = text[whole.end()..].chars();
-        if let Some(mapped) = one(anonymizer, &found, before, behind.as_str()) {
+        let behind = &text[whole.end()..];
+        if let Some(mapped) = one(anonymizer, &found, &text[..whole.start()], behind) {
             out.push_str(&text[copied..whole.start()]);
             out.push_str(&mapped);
             copied = whole.end();
@@ -50,51 +56,142 @@ pub(super) fn replace(anonymizer: &Anonymizer, text: &str) -> String {
         }
     }
     out.push_str(&text[copied..]);
-    routes(anonymizer, out)
+    bare_v6(anonymizer, routes(anonymizer, out))
 }
 
 fn one(
     anonymizer: &Anonymizer,
     found: &Captures<'_>,
-    before: Option<char>,
+    before: &str,
     behind: &str,
 ) -> Option<String> {
     let name = |c: char| c.is_alphanumeric() || c == '_';
-    let dotted = behind.starts_with('.') && behind[1..].starts_with(|c: char| c.is_ascii_digit());
-    if let Some(mac) = found.name("mac") {
-        return anonymizer
-            .has(Class::Macs)
-            .then(|| macs(anonymizer, mac.as_str()));
+    let free = edges::begins(before, before.len(), name);
+    let last = before.chars().next_back();
+    let part = |name: &str| found.name(name).map(|part| part.as_str());
+    if let Some(mac) = part("mac") {
+        return (free && anonymizer.has(Class::Macs)).then(|| hardware::macs(anonymizer, mac));
     }
-    if !anonymizer.has(Class::Ips) || before.is_some_and(|c| c == '.' || name(c)) || dotted {
-        return None;
+    if let Some(digits) = part("enx") {
+        let wanted = free && anonymizer.has(Class::Macs);
+        return wanted.then(|| format!("enx{}", hardware::joined(anonymizer, digits, "")));
     }
-    if let Some(v4) = found.name("v4") {
-        return address(
-            anonymizer,
-            v4.as_str(),
-            found.name("v4len").map(|m| m.as_str()),
-        );
+    if let Some(mac) = part("dmac") {
+        // Digits alone may be a date and time.
+        let letter = mac.bytes().any(|b| b.is_ascii_alphabetic());
+        let alone = free && last != Some('-') && !behind.starts_with('-');
+        let wanted = alone && letter && anonymizer.has(Class::Macs);
+        return wanted.then(|| hardware::joined(anonymizer, mac, "-"));
     }
-    if let Some(v6) = found.name("v6") {
-        let joined = before.is_some_and(|c| c == ':') || behind.starts_with(name);
-        let text = v6.as_str();
-        if joined || text.bytes().filter(|b| *b == b':').count() < 2 {
+    if let Some(text) = part("v6") {
+        let joined = last == Some(':') || behind.starts_with(name) || digit_behind_dot(behind);
+        let colons = text.bytes().filter(|b| *b == b':').count();
+        if !free || last == Some('.') || joined || colons < 2 {
             return None;
         }
-        return address(anonymizer, text, found.name("v6len").map(|m| m.as_str()));
+        return v6(anonymizer, text, part("v6len"));
     }
-    let dashed = found.name("dashed")?.as_str();
-    if behind.starts_with('-') || before == Some('-') && !anonymizer.has(Class::Ips) {
+    if !anonymizer.has(Class::Ips) || !free || last == Some('.') {
         return None;
     }
-    let real: IpAddr = dashed.replace('-', ".").parse().ok()?;
-    let mapped = anonymizer
-        .permutation
-        .map(real)
-        .to_string()
-        .replace('.', "-");
-    anonymizer.used(Class::Ips, dashed, &mapped);
+    if let Some(labels) = part("r4") {
+        return reversed_v4(anonymizer, labels);
+    }
+    if let Some(labels) = part("r6") {
+        return reversed_v6(anonymizer, labels);
+    }
+    if let Some(v4) = part("v4") {
+        let dotted = digit_behind_dot(behind);
+        return (!dotted)
+            .then(|| address(anonymizer, v4, part("v4len")))
+            .flatten();
+    }
+    if behind.starts_with('-') {
+        return None;
+    }
+    dashed(anonymizer, part("dashed")?, part("dlen"))
+}
+
+fn digit_behind_dot(behind: &str) -> bool {
+    behind
+        .strip_prefix('.')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// An IPv6 address, or an InfiniBand identifier, which looks like half of one.
+fn v6(anonymizer: &Anonymizer, text: &str, length: Option<&str>) -> Option<String> {
+    let parsed: Result<Ipv6Addr, _> = text.parse();
+    if anonymizer.has(Class::Macs) {
+        let Ok(real) = parsed else {
+            return hardware::guid(anonymizer, text);
+        };
+        if let Some(mapped) = hardware::link_local(anonymizer, real) {
+            let mapped = mapped.to_string();
+            anonymizer.used(Class::Macs, text, &mapped);
+            return Some(length.map_or(mapped.clone(), |length| format!("{mapped}/{length}")));
+        }
+    }
+    if !anonymizer.has(Class::Ips) {
+        return None;
+    }
+    if let Some(v4) = parsed.ok().and_then(|real| real.to_ipv4_mapped()) {
+        let IpAddr::V4(mapped) = anonymizer.permutation.map(IpAddr::V4(v4)) else {
+            return None;
+        };
+        let mapped = mapped.to_ipv6_mapped().to_string();
+        anonymizer.used(Class::Ips, text, &mapped);
+        return Some(mapped);
+    }
+    address(anonymizer, text, length)
+}
+
+/// `4.23.1.10.in-addr.arpa`, or the zone of a network in fewer labels.
+fn reversed_v4(anonymizer: &Anonymizer, labels: &str) -> Option<String> {
+    let mut parts: Vec<&str> = labels.split('.').rev().collect();
+    let count = parts.len();
+    parts.resize(4, "0");
+    let real: IpAddr = parts.join(".").parse().ok()?;
+    let bits = u8::try_from(8 * count).ok()?;
+    let mapped = match bits {
+        32 => anonymizer.permutation.map(real),
+        bits => anonymizer.permutation.map_network(real, bits),
+    }
+    .to_string();
+    let kept: Vec<&str> = mapped.split('.').take(count).collect();
+    let mapped: Vec<&str> = kept.into_iter().rev().collect();
+    let (real, mapped) = (
+        format!("{labels}.in-addr.arpa"),
+        format!("{}.in-addr.arpa", mapped.join(".")),
+    );
+    anonymizer.used(Class::Ips, &real, &mapped);
+    Some(mapped)
+}
+
+fn reversed_v6(anonymizer: &Anonymizer, labels: &str) -> Option<String> {
+    let digits: String = labels.split('.').rev().collect();
+    let real = Ipv6Addr::from(u128::from_str_radix(&digits, 16).ok()?);
+    let IpAddr::V6(mapped) = anonymizer.permutation.map(IpAddr::V6(real)) else {
+        return None;
+    };
+    let digits = format!("{:032x}", u128::from(mapped));
+    let labels_of: Vec<String> = digits.chars().rev().map(String::from).collect();
+    let mapped = format!("{}.ip6.arpa", labels_of.join("."));
+    anonymizer.used(Class::Ips, &format!("{labels}.ip6.arpa"), &mapped);
+    Some(mapped)
+}
+
+/// `10-1-2-3` of cloud names and pod records, and `10-1-2-0-26` as Calico names its blocks.
+fn dashed(anonymizer: &Anonymizer, text: &str, length: Option<&str>) -> Option<String> {
+    let real: IpAddr = text.replace('-', ".").parse().ok()?;
+    let bits: Option<u8> = length.and_then(|length| length.parse().ok());
+    let mapped = match bits {
+        Some(bits) if bits > 32 => return None,
+        Some(bits) => anonymizer.permutation.map_network(real, bits),
+        None => anonymizer.permutation.map(real),
+    };
+    let with = |text: &str| length.map_or(text.to_owned(), |length| format!("{text}-{length}"));
+    let mapped = with(&mapped.to_string().replace('.', "-"));
+    anonymizer.used(Class::Ips, &with(text), &mapped);
     Some(mapped)
 }
 
@@ -120,40 +217,6 @@ fn address(anonymizer: &Anonymizer, text: &str, length: Option<&str>) -> Option<
         anonymizer.used(Class::Ips, &from, &to);
     }
     Some(to)
-}
-
-/// One address of 6 bytes, or several in a row as in firewall logs; other lengths are rewritten in sixes.
-fn macs(anonymizer: &Anonymizer, text: &str) -> String {
-    let bytes: Vec<&str> = text.split(':').collect();
-    let parts: Vec<String> = bytes
-        .chunks(6)
-        .map(|chunk| {
-            let real = chunk.join(":");
-            if chunk.len() == 6 {
-                mac(anonymizer, &real)
-            } else {
-                real
-            }
-        })
-        .collect();
-    parts.join(":")
-}
-
-/// Broadcast, zero, multicast and Calico's gateway address stay; others become locally administered ones.
-fn mac(anonymizer: &Anonymizer, real: &str) -> String {
-    let lower = real.to_ascii_lowercase();
-    let multicast = u8::from_str_radix(&lower[..2], 16).is_ok_and(|first| first & 1 == 1);
-    if multicast || matches!(lower.as_str(), "00:00:00:00:00:00" | "ee:ee:ee:ee:ee:ee") {
-        return real.to_owned();
-    }
-    let digest = anonymizer.key.digest(format!("mac:{lower}").as_bytes());
-    let mut mapped = "02".to_owned();
-    for byte in digest.iter().take(5) {
-        // Writing to a String cannot fail.
-        let _ = write!(mapped, ":{byte:02x}");
-    }
-    anonymizer.used(Class::Macs, real, &mapped);
-    mapped
 }
 
 /// Addresses in the kernel's routing table, which writes them as hexadecimal numbers of this machine.
@@ -185,4 +248,21 @@ fn routes(anonymizer: &Anonymizer, text: String) -> String {
             )
         })
         .into_owned()
+}
+
+/// The addresses of /proc/net/if_inet6.
+fn bare_v6(anonymizer: &Anonymizer, text: String) -> String {
+    let Some(bare) = BARE_V6.as_ref().filter(|bare| bare.is_match(&text)) else {
+        return text;
+    };
+    bare.replace_all(&text, |line: &Captures<'_>| {
+        let whole = &line[0];
+        let real = u128::from_str_radix(&line["v6"], 16).unwrap_or(0);
+        let mapped = v6(anonymizer, &Ipv6Addr::from(real).to_string(), None);
+        let mapped: Option<Ipv6Addr> = mapped.and_then(|text| text.parse().ok());
+        mapped.map_or(whole.to_owned(), |mapped| {
+            format!("{:032x}{}", u128::from(mapped), &whole[32..])
+        })
+    })
+    .into_owned()
 }

@@ -38,6 +38,10 @@ pub(super) fn replace(anonymizer: &Anonymizer, text: &str) -> String {
     reference
         .replace_all(text, |found: &regex::Captures<'_>| {
             let (host, path) = (&found["host"], &found["path"]);
+            // The letter of `\n` in front of it is no part of the host.
+            let start = found.get(0).map_or(0, |whole| whole.start());
+            let escape = text[..start].ends_with('\\') && host.starts_with(['n', 't', 'r']);
+            let (letter, host) = host.split_at(usize::from(escape));
             let name = host.split(':').next().unwrap_or(host);
             if PUBLIC.contains(&name) || name.ends_with(".invalid") {
                 return found[0].to_owned();
@@ -49,7 +53,7 @@ pub(super) fn replace(anonymizer: &Anonymizer, text: &str) -> String {
             let repository = pseudonym(&anonymizer.key, Class::Images, path);
             anonymizer.used(Class::Images, host, &registry);
             anonymizer.used(Class::Images, path, &repository);
-            format!("{registry}/{repository}{}", &found["tag"])
+            format!("{letter}{registry}/{repository}{}", &found["tag"])
         })
         .into_owned()
 }

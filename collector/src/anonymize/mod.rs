@@ -4,7 +4,9 @@
 //! (`gather`). The map from pseudonyms back to names stays with the site (`map`).
 
 mod addresses;
+mod edges;
 mod gather;
+mod hardware;
 mod images;
 mod ip;
 mod map;
@@ -94,7 +96,9 @@ impl Anonymizer {
         let mut listed = Vec::new();
         for (class, list) in &names.names {
             for name in list.iter().filter(|_| classes.contains(class)) {
-                listed.push((*class, name.clone(), pseudonym(&key, *class, name)));
+                let pseudonym = pseudonym(&key, *class, name);
+                listed.extend(variants(*class, name, &pseudonym));
+                listed.push((*class, name.clone(), pseudonym));
             }
         }
         let automaton = AhoCorasick::builder()
@@ -185,12 +189,14 @@ impl Anonymizer {
         let mut copied = 0;
         for found in names.find_iter(text) {
             let (class, real, pseudonym) = &self.listed[found.pattern().as_usize()];
-            let before = text[..found.start()].chars().next_back();
+            // Other names are made of a node's: `etcd-<node>`, `<node>-10-1-2-0-26`, `node-debugger-<node>-x7k2q`.
+            let part = |c: char| match class {
+                Class::Hosts => c.is_alphanumeric(),
+                Class::Namespaces => c.is_alphanumeric() || c == '-',
+                _ => part_of_name(c),
+            };
             let behind = text[found.end()..].chars().next();
-            // Static pods are named `<component>-<node>`; nothing else may stand directly at a name.
-            let left =
-                before.is_none_or(|c| !part_of_name(c) || (*class == Class::Hosts && c == '-'));
-            if !left || behind.is_some_and(part_of_name) {
+            if !edges::begins(text, found.start(), part) || behind.is_some_and(part) {
                 continue;
             }
             out.push_str(&text[copied..found.start()]);
@@ -201,6 +207,24 @@ impl Anonymizer {
         out.push_str(&text[copied..]);
         out
     }
+}
+
+/// How systemd, Calico and Windows write a name, each with its pseudonym in the same manner.
+fn variants(class: Class, name: &str, pseudonym: &str) -> Vec<(Class, String, String)> {
+    let mut all = Vec::new();
+    if class == Class::Hosts && name != name.to_ascii_uppercase() {
+        all.push((
+            class,
+            name.to_ascii_uppercase(),
+            pseudonym.to_ascii_uppercase(),
+        ));
+    }
+    if matches!(class, Class::Hosts | Class::Namespaces) && name.contains('-') {
+        for dash in ["--", r"\x2d", r"\\x2d"] {
+            all.push((class, name.replace('-', dash), pseudonym.replace('-', dash)));
+        }
+    }
+    all
 }
 
 fn part_of_name(c: char) -> bool {

@@ -127,3 +127,128 @@ fn a_map_of_a_run_without_a_bundle_is_removed() {
     drop(MapFile::create(&map).unwrap());
     assert!(!map.exists());
 }
+
+/// What stands in odd positions of real files, each with a name or address of the site in it.
+const ODD: &[(&str, &str)] = &[
+    ("nodes/berlin-gpu-7/rootfs/etc/hosts", "berlin-gpu-7"),
+    (
+        r#"{"message":"nodes:\nberlin-gpu-7\tready"}"#,
+        "berlin-gpu-7",
+    ),
+    (
+        "GET /api/v1/pods?fieldSelector=spec.nodeName%3Dberlin-gpu-7&limit=5",
+        "berlin-gpu-7",
+    ),
+    ("node-debugger-berlin-gpu-7-x7k2q", "berlin-gpu-7"),
+    ("blockaffinity berlin-gpu-7-10-1-23-0-26", "berlin-gpu-7"),
+    ("workload berlin--gpu--7-k8s-web--0-eth0", "berlin--gpu--7"),
+    (r"mnt-berlin\x2dgpu\x2d7.mount", r"berlin\x2dgpu"),
+    (
+        r#"{"UNIT":"mnt-berlin\\x2dgpu\\x2d7.mount"}"#,
+        r"berlin\\x2dgpu",
+    ),
+    ("BERLIN-GPU-7.LAB.EXAMPLE.COM", "BERLIN"),
+    ("https://berlin-gpu-7:10250/metrics", "berlin-gpu-7"),
+    (r#"{"berlin-gpu-7":{"cpu":1}}"#, "berlin-gpu-7"),
+    (r#"{"_HOSTNAME":"berlin-gpu-7","X":1}"#, "berlin-gpu-7"),
+    ("etcd-berlin-gpu-7.17f3a2b4c5d6e7f8", "berlin-gpu-7"),
+    (
+        "/var/log/pods/fraud-detection_web-0_1234/app/0.log",
+        "fraud-detection",
+    ),
+    (
+        "/var/log/containers/web-0_fraud-detection_app-12ab.log",
+        "fraud-detection",
+    ),
+    ("k8s_app_web-0_fraud-detection_1234_0", "fraud-detection"),
+    ("web.fraud-detection.svc.cluster.local", "fraud-detection"),
+    (
+        "system:serviceaccount:fraud-detection:default",
+        "fraud-detection",
+    ),
+    ("namespace%2Ffraud-detection%2Fpods", "fraud-detection"),
+    (r#"{"m":"ns\nfraud-detection"}"#, "fraud-detection"),
+    ("uid=1001(mmeier) gid=1001(mmeier)", "mmeier"),
+    (r#"{"m":"home:\n/home/mmeier\nmmeier"}"#, "mmeier"),
+    ("sudo:   mmeier : TTY=pts/0", "mmeier"),
+    ("10.1.23.4.log and 10.1.23.4:6443", "10.1.23.4"),
+    (r#"{"m":"nameserver\n10.1.23.4\t10.1.23.4"}"#, "10.1.23.4"),
+    ("url=http%3A%2F%2F10.1.23.4%3A80", "10.1.23.4"),
+    ("ipamblock 10-1-23-0-26", "10-1-23-0"),
+    (
+        "10-1-23-4.default.pod.cluster.local ip-10-1-23-4",
+        "10-1-23-4",
+    ),
+    ("4.23.1.10.in-addr.arpa", "4.23.1.10"),
+    ("::ffff:10.1.23.4 and [::ffff:10.1.23.4]:80", "10.1.23.4"),
+    ("::ffff:0a01:1704 x", "0a01:1704"),
+    ("fd00:10::7%eth0", "fd00:10::7"),
+    (
+        "FD00:10::7 fd00:0010:0000:0000:0000:0000:0000:0007",
+        "0010:0000",
+    ),
+    (
+        "7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.d.f.ip6.arpa",
+        "1.0.0.0.0.d.f",
+    ),
+    ("52:54:00:12:34:56", "12:34:56"),
+    ("52-54-00-1a-34-56", "1a-34-56"),
+    ("3: enx525400123456: <UP>", "525400123456"),
+    ("inet6 fe80::5054:ff:fe12:3456/64 scope link", "fe12:3456"),
+    ("node_guid: b8ce:f603:00aa:bbcc", "f603:00aa"),
+    (r#"{"m":"link\n52:54:00:12:34:56"}"#, "12:34:56"),
+    (
+        "docker://r.corp.example:5000/team/app:1.2",
+        "r.corp.example",
+    ),
+    (
+        r#"{"m":"pull\nr.corp.example:5000/team/app:1.2"}"#,
+        "r.corp.example",
+    ),
+];
+
+#[test]
+fn nothing_of_the_site_is_left_in_odd_positions() {
+    let site = site();
+    let mut left = Vec::new();
+    for (text, real) in ODD {
+        let out = site.text(text);
+        if out.contains(real) {
+            left.push(format!("{text} -> {out}"));
+        }
+        if serde_json::from_str::<serde_json::Value>(text).is_ok() {
+            assert!(
+                serde_json::from_str::<serde_json::Value>(&out).is_ok(),
+                "{out}"
+            );
+        }
+    }
+    assert!(left.is_empty(), "{}", left.join("\n"));
+}
+
+#[test]
+fn forms_of_one_address_agree() {
+    let site = site();
+    let plain = site.text("10.1.23.4");
+    let reversed: Vec<&str> = plain.split('.').rev().collect();
+    assert_eq!(
+        site.text("4.23.1.10.in-addr.arpa"),
+        format!("{}.in-addr.arpa", reversed.join("."))
+    );
+    assert_eq!(
+        site.text("ip-10-1-23-4"),
+        format!("ip-{}", plain.replace('.', "-"))
+    );
+    let network = site.text("10.1.23.0/26").replace(['.', '/'], "-");
+    assert_eq!(site.text("10-1-23-0-26"), network);
+    let mac = site.text("52:54:00:12:34:56");
+    assert_eq!(
+        site.text("enx525400123456"),
+        format!("enx{}", mac.replace(':', ""))
+    );
+    // Calico's own address is everybody's.
+    assert_eq!(
+        site.text("fe80::ecee:eeff:feee:eeee"),
+        "fe80::ecee:eeff:feee:eeee"
+    );
+}

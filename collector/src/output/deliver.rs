@@ -50,7 +50,8 @@ pub(super) fn deliver(
     if let Some(file) = hidden {
         sink = send_on(file).map_err(gone)?;
     }
-    let finished = settle(sink, names).map_err(gone)?;
+    let encrypted = delivery.recipients.is_some();
+    let finished = settle(sink, names, encrypted).map_err(gone)?;
     if let (Some(map), Some(site)) = (delivery.map, delivery.key.site()) {
         map.write(site, &finished.path).inspect_err(|_| {
             if let Some((path, _)) = names {
@@ -70,7 +71,11 @@ fn send_on(mut file: File) -> Result<Sink, WriteError> {
     Ok(target)
 }
 
-fn settle(mut sink: Sink, names: Option<&(PathBuf, PathBuf)>) -> Result<Finished, WriteError> {
+fn settle(
+    mut sink: Sink,
+    names: Option<&(PathBuf, PathBuf)>,
+    encrypted: bool,
+) -> Result<Finished, WriteError> {
     let offset = sink.bytes();
     let io = |source| WriteError::Io { offset, source };
     sink.settle().map_err(io)?;
@@ -84,6 +89,7 @@ fn settle(mut sink: Sink, names: Option<&(PathBuf, PathBuf)>) -> Result<Finished
         path,
         bytes: sink.bytes(),
         sha256: sink.sha256(),
+        encrypted,
     })
 }
 

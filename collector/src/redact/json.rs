@@ -1,16 +1,17 @@
 //! Redaction of a line of JSON: string by string, so that it stays valid JSON whatever a string holds, including
 //! files and other JSON inside a string.
 
+mod strings;
+
 use super::args::Command;
 use super::marker::Marker;
 use super::scan::{Hints, Places};
 use super::words::{KeyClass, classify};
 use super::{MAX_DEPTH, clean_text, patterns};
+use strings::{byte_list, escape, holds_secret_object, is_word, name_behind, string_end, unescape};
 
 /// Deeper nesting is copied without the knowledge of keys further out.
 const MAX_NESTING: usize = 256;
-/// Fewer numbers are no text.
-const MIN_BYTES: usize = 8;
 /// What the data of a Secret is called.
 const DATA: KeyClass = KeyClass {
     name: "secret-data",
@@ -128,33 +129,6 @@ static STRUCTURE: [bool; 256] = {
     }
     table
 };
-
-/// `"kind":"Secret"`, with or without blanks.
-fn holds_secret_object(line: &str) -> bool {
-    memchr::memmem::find_iter(line.as_bytes(), "\"Secret").any(|at| {
-        let before = line[..at].trim_end();
-        let behind = &line[at + "\"Secret".len()..];
-        let kind = before
-            .strip_suffix(':')
-            .is_some_and(|before| before.trim_end().ends_with("\"kind\""));
-        kind && (behind.starts_with('"') || behind.starts_with("List\""))
-    })
-}
-
-/// A list of numbers that are the bytes of a text, as journals write what is not plain, and where it ends.
-fn byte_list(rest: &str) -> Option<(Vec<u8>, usize)> {
-    if !rest.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let end = rest.find(']')?;
-    let bytes: Option<Vec<u8>> = rest[..end]
-        .split(',')
-        .map(|number| number.trim().parse().ok())
-        .collect();
-    bytes
-        .filter(|bytes| bytes.len() >= MIN_BYTES)
-        .map(|bytes| (bytes, end + 1))
-}
 
 impl Line<'_> {
     fn open(&mut self, mark: u8) {
@@ -359,53 +333,6 @@ fn key_line(raw: &str, marker: &mut Marker) -> Option<String> {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
     material.then(|| marker.mark("private-key", body.as_bytes()))
-}
-
-/// The class of the name that follows its value: `"value":"x","name":"DB_PASSWORD"`.
-fn name_behind(behind: &str) -> Option<KeyClass> {
-    let rest = behind.trim_start().strip_prefix(',')?.trim_start();
-    let rest = rest
-        .strip_prefix("\"name\"")
-        .or_else(|| rest.strip_prefix("\"key\""))?;
-    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
-    let name = rest.strip_prefix('"')?;
-    classify(&name[..string_end(name)?])
-}
-
-/// Whether a string is one word, in which a name can have no value and a program no argument.
-fn is_word(raw: &str) -> bool {
-    raw.bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b"_-./@+".contains(&b))
-}
-
-/// The place of a string's closing quote.
-fn string_end(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    loop {
-        at += memchr::memchr2(b'\\', b'"', bytes.get(at..)?)?;
-        if bytes[at] == b'"' {
-            return Some(at);
-        }
-        at += 2;
-    }
-}
-
-/// The text of a string; as it stands where it is none.
-fn unescape(raw: &str) -> String {
-    if !raw.contains('\\') {
-        return raw.to_owned();
-    }
-    let quoted = format!("\"{raw}\"");
-    serde_json::from_str(&quoted).unwrap_or_else(|_| raw.to_owned())
-}
-
-fn escape(text: &str) -> String {
-    let quoted = serde_json::to_string(text).unwrap_or_default();
-    let inner = quoted
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'));
-    inner.unwrap_or("").to_owned()
 }
 
 #[cfg(test)]

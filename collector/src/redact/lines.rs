@@ -1,15 +1,21 @@
 //! Redaction of text, line by line, with what the lines before mean for the next one.
 
+mod open;
+mod starts;
+
 use super::args::{self, Command};
 use super::cut_key::{CutKey, Head};
 use super::marker::Marker;
 use super::pem::{self, Pem};
 use super::secret_object::{SecretObjects, Taken};
-use super::span::{Open, is_open_mark, word};
-use super::value::{harmless, looks_random};
+use super::span::Open;
+use super::value::harmless;
 use super::words::{self, KeyClass};
 use super::wrapped::{Step, Wrapped};
 use super::{Content, audit, encoded, json, pairs, patterns, scan};
+use starts::{
+    continued_flag, cut_value, element, explicit_key, putty_key, without_colours, yaml_name,
+};
 
 /// Lines that one YAML block or quoted value may hold back.
 const MAX_OPEN_LINES: usize = 400;
@@ -183,128 +189,6 @@ impl Lines {
         }
     }
 
-    /// A line that belongs to a value begun before.
-    fn continued(&mut self, text: &str) -> Option<String> {
-        let (open, lines) = self.open.take()?;
-        let indent = text.len() - text.trim_start().len();
-        let blank = text.trim().is_empty();
-        let keep = |this: &mut Self, open: Open| {
-            if lines < MAX_OPEN_LINES || matches!(open, Open::Values(..)) {
-                this.open = Some((open, lines + 1));
-            }
-        };
-        match open {
-            Open::Items(above, class) => self.below(text, above, class, lines),
-            Open::Word(class) => {
-                let start = text.len() - text.trim_start().trim_start_matches(": ").len();
-                let length = word(&text[start..]);
-                let value = &text[start..start + length];
-                let bare = value.trim_matches(['"', '\'']);
-                if harmless(bare) || bare.starts_with('-') {
-                    return None;
-                }
-                let mark = self.marker.mark(class, bare.as_bytes());
-                Some(text.replacen(bare, &mark, 1))
-            }
-            Open::Deeper(above, class) => {
-                if !blank && indent <= above {
-                    return None;
-                }
-                keep(self, Open::Deeper(above, class));
-                Some(self.whole(text, class))
-            }
-            Open::Values(above, class) => {
-                if !blank && indent <= above {
-                    return None;
-                }
-                keep(self, Open::Values(above, class));
-                Some(self.value_alone(text, class))
-            }
-            Open::Until(mark, class) => match text.find(mark) {
-                Some(at) => {
-                    let secret = self.whole(&text[..at], class);
-                    Some(format!("{secret}{}", &text[at..]))
-                }
-                None => {
-                    keep(self, Open::Until(mark, class));
-                    Some(self.whole(text, class))
-                }
-            },
-        }
-    }
-
-    /// A line that is secret from its first letter to its last.
-    fn whole(&mut self, text: &str, class: &'static str) -> String {
-        let body = text.trim();
-        if body.is_empty() || harmless(body) {
-            return text.to_owned();
-        }
-        let indent = text.len() - text.trim_start().len();
-        let mark = self.marker.mark(class, body.as_bytes());
-        format!("{}{mark}", &text[..indent])
-    }
-
-    /// A line of a Secret's data: the name stays, the value does not.
-    fn value_alone(&mut self, text: &str, class: &'static str) -> String {
-        let named = text.split_once(':').filter(|(key, value)| {
-            let key = key.trim_start_matches([' ', '-']).trim_matches(['"', '\'']);
-            let name = !key.is_empty()
-                && key
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b"._-/".contains(&b));
-            name && (value.is_empty() || value.starts_with(' '))
-        });
-        let Some((key, value)) = named else {
-            return self.whole(text, class);
-        };
-        let bare = value.trim();
-        if bare.is_empty() || bare.starts_with("<redacted:") || is_open_mark(bare) {
-            return text.to_owned();
-        }
-        let mark = self
-            .marker
-            .mark(class, bare.trim_matches(['"', '\'']).as_bytes());
-        format!("{key}: {mark}")
-    }
-
-    /// A line below a secret's name that has no value of its own: an item of its list, its value, or something else.
-    fn below(
-        &mut self,
-        text: &str,
-        above: usize,
-        class: &'static str,
-        lines: usize,
-    ) -> Option<String> {
-        let indent = text.len() - text.trim_start().len();
-        let body = text.trim();
-        if body.is_empty() && lines < MAX_OPEN_LINES {
-            self.open = Some((Open::Items(above, class), lines + 1));
-            return Some(text.to_owned());
-        }
-        let item = body.strip_prefix("- ").map(str::trim);
-        let value = item.unwrap_or(body);
-        let structure = value.contains(": ")
-            || value.ends_with(':')
-            || value.starts_with(['{', '[', '#', '-', '}', ']', '<']);
-        if structure || indent < above || (item.is_none() && indent == above) {
-            return None;
-        }
-        if lines < MAX_OPEN_LINES {
-            let open = match item {
-                Some(_) => Open::Items(above, class),
-                None => Open::Deeper(above, class),
-            };
-            self.open = Some((open, lines + 1));
-        }
-        let plain = value.trim_matches(['"', '\'']);
-        if harmless(plain) || !looks_random(plain) && class != "password" {
-            self.open = self.open.take().filter(|_| item.is_some());
-            return Some(text.to_owned());
-        }
-        let mark = self.marker.mark(class, plain.as_bytes());
-        Some(text.replacen(plain, &mark, 1))
-    }
-
     /// A line that begins anew; none while a private key is open.
     fn fresh(&mut self, text: &str) -> Option<String> {
         if text.contains('\u{1b}') && self.content == Content::Text {
@@ -430,72 +314,4 @@ impl Lines {
             None => text,
         }
     }
-}
-
-/// A text without the sequences `ESC [ ... letter`.
-fn without_colours(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\u{1b}[") {
-        out.push_str(&rest[..at]);
-        let behind = &rest[at + 2..];
-        let end = behind.find(|c: char| !(c.is_ascii_digit() || c == ';' || c == '?'));
-        rest = end.map_or("", |end| {
-            let letter = behind[end..].chars().next().map_or(0, char::len_utf8);
-            &behind[end + letter..]
-        });
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The class of `- name: DB_PASSWORD` or `<name>db.password</name>`, whose value stands in the next line.
-fn yaml_name(text: &str) -> Option<KeyClass> {
-    if let Some(element) = text.trim().strip_prefix('<') {
-        let (tag, rest) = element.split_once('>')?;
-        let rest = rest.strip_suffix('>')?;
-        let name = rest.strip_suffix(tag)?.strip_suffix("</")?;
-        let names = matches!(tag, "name" | "key");
-        return names.then(|| words::classify(name)).flatten();
-    }
-    let text = text.trim_start().trim_start_matches("- ").trim_start();
-    let name = text
-        .strip_prefix("name:")
-        .or_else(|| text.strip_prefix("\"name\":"))?;
-    words::classify(name.trim().trim_end_matches(',').trim_matches(['"', '\'']))
-}
-
-/// `--password \`, whose value stands in the next line.
-fn continued_flag(text: &str) -> Option<Open> {
-    let before = text.trim_end().strip_suffix('\\')?.trim_end();
-    let flag = before.rsplit(' ').next()?.strip_prefix("--")?;
-    words::classify(flag).map(|class| Open::Word(class.name))
-}
-
-/// A secret that a backslash behind it continues in the next line.
-fn cut_value(text: &str) -> Option<Open> {
-    let before = text.strip_suffix(">\\")?;
-    let mark = &before[before.rfind("<redacted:")?..];
-    (!mark.contains('>')).then_some(Open::Word("token"))
-}
-
-/// `? password`, whose value stands behind the colon of the next line.
-fn explicit_key(text: &str) -> Option<Open> {
-    let name = text.trim().strip_prefix("? ")?;
-    words::classify(name.trim_matches(['"', '\''])).map(|class| Open::Word(class.name))
-}
-
-/// The part of a PuTTY key that is private, up to its checksum.
-fn putty_key(text: &str) -> Option<Open> {
-    text.starts_with("Private-Lines:")
-        .then_some(Open::Until("Private-MAC", "private-key"))
-}
-
-/// `<password>`, whose value stands in the next lines.
-fn element(text: &str) -> Option<Open> {
-    let tag = text.trim().strip_prefix('<')?.strip_suffix('>')?;
-    let name = tag.split(' ').next()?;
-    let placeholder = name.starts_with("redacted:") || name.starts_with('/');
-    let class = words::classify(name).filter(|_| !placeholder)?;
-    Some(Open::Until("</", class.name))
 }

@@ -1,0 +1,72 @@
+//! What a line begins: names and flags whose value stands in the next one.
+
+use super::super::span::Open;
+use super::super::words::{self, KeyClass};
+
+/// A text without the sequences `ESC [ ... letter`.
+pub(super) fn without_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[") {
+        out.push_str(&rest[..at]);
+        let behind = &rest[at + 2..];
+        let end = behind.find(|c: char| !(c.is_ascii_digit() || c == ';' || c == '?'));
+        rest = end.map_or("", |end| {
+            let letter = behind[end..].chars().next().map_or(0, char::len_utf8);
+            &behind[end + letter..]
+        });
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The class of `- name: DB_PASSWORD` or `<name>db.password</name>`, whose value stands in the next line.
+pub(super) fn yaml_name(text: &str) -> Option<KeyClass> {
+    if let Some(element) = text.trim().strip_prefix('<') {
+        let (tag, rest) = element.split_once('>')?;
+        let rest = rest.strip_suffix('>')?;
+        let name = rest.strip_suffix(tag)?.strip_suffix("</")?;
+        let names = matches!(tag, "name" | "key");
+        return names.then(|| words::classify(name)).flatten();
+    }
+    let text = text.trim_start().trim_start_matches("- ").trim_start();
+    let name = text
+        .strip_prefix("name:")
+        .or_else(|| text.strip_prefix("\"name\":"))?;
+    words::classify(name.trim().trim_end_matches(',').trim_matches(['"', '\'']))
+}
+
+/// `--password \`, whose value stands in the next line.
+pub(super) fn continued_flag(text: &str) -> Option<Open> {
+    let before = text.trim_end().strip_suffix('\\')?.trim_end();
+    let flag = before.rsplit(' ').next()?.strip_prefix("--")?;
+    words::classify(flag).map(|class| Open::Word(class.name))
+}
+
+/// A secret that a backslash behind it continues in the next line.
+pub(super) fn cut_value(text: &str) -> Option<Open> {
+    let before = text.strip_suffix(">\\")?;
+    let mark = &before[before.rfind("<redacted:")?..];
+    (!mark.contains('>')).then_some(Open::Word("token"))
+}
+
+/// `? password`, whose value stands behind the colon of the next line.
+pub(super) fn explicit_key(text: &str) -> Option<Open> {
+    let name = text.trim().strip_prefix("? ")?;
+    words::classify(name.trim_matches(['"', '\''])).map(|class| Open::Word(class.name))
+}
+
+/// The part of a PuTTY key that is private, up to its checksum.
+pub(super) fn putty_key(text: &str) -> Option<Open> {
+    text.starts_with("Private-Lines:")
+        .then_some(Open::Until("Private-MAC", "private-key"))
+}
+
+/// `<password>`, whose value stands in the next lines.
+pub(super) fn element(text: &str) -> Option<Open> {
+    let tag = text.trim().strip_prefix('<')?.strip_suffix('>')?;
+    let name = tag.split(' ').next()?;
+    let placeholder = name.starts_with("redacted:") || name.starts_with('/');
+    let class = words::classify(name).filter(|_| !placeholder)?;
+    Some(Open::Until("</", class.name))
+}
