@@ -35,6 +35,9 @@ objects! {
     api::Claim = "scheduling-claim", "persistentvolumeclaim";
     api::Volume = "scheduling-volume", "persistentvolume";
     api::StorageClass = "scheduling-storageclass", "storageclass";
+    api::DeviceClaim = "scheduling-deviceclaim", "resourceclaim";
+    api::Slice = "scheduling-resourceslice", "resourceslice";
+    api::DeviceClass = "scheduling-deviceclass", "deviceclass";
     api::Quota = "scheduling-quota", "resourcequota";
     api::LimitRange = "scheduling-limitrange", "limitrange";
     api::Workload = "scheduling-workload", "workload";
@@ -129,7 +132,7 @@ pub struct PodFit {
     /// Nodes that offer enough of what it asks for, taken or not.
     pub candidates: usize,
     /// What keeps it from every candidate: `resource-taken`, `resource-exceeds-node`, `resource-not-offered`,
-    /// `resource-unhealthy`, `taint`, `state-taint`, `node-affinity`, `unschedulable`, `max-pods`, `host-port`, `volume`,
+    /// `resource-unhealthy`, `taint`, `state-taint`, `node-affinity`, `unschedulable`, `max-pods`, `device`, `host-port`, `volume`,
     /// `spread`, `pod-affinity`, `hami`, or `mixed`; empty if it fits.
     pub decides: String,
     /// Resource that is short on every candidate; empty for other reasons.
