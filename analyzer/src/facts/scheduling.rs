@@ -35,6 +35,9 @@ objects! {
     api::Claim = "scheduling-claim", "persistentvolumeclaim";
     api::Volume = "scheduling-volume", "persistentvolume";
     api::StorageClass = "scheduling-storageclass", "storageclass";
+    api::DeviceClaim = "scheduling-deviceclaim", "resourceclaim";
+    api::Slice = "scheduling-resourceslice", "resourceslice";
+    api::DeviceClass = "scheduling-deviceclass", "deviceclass";
     api::Quota = "scheduling-quota", "resourcequota";
     api::LimitRange = "scheduling-limitrange", "limitrange";
     api::Workload = "scheduling-workload", "workload";
@@ -129,8 +132,8 @@ pub struct PodFit {
     /// Nodes that offer enough of what it asks for, taken or not.
     pub candidates: usize,
     /// What keeps it from every candidate: `resource-taken`, `resource-exceeds-node`, `resource-not-offered`,
-    /// `resource-unhealthy`, `taint`, `state-taint`, `node-affinity`, `unschedulable`, `max-pods`, `host-port`, `volume`,
-    /// `spread`, `pod-affinity`, `hami`, or `mixed`; `resource-exceeds-shown` if it is more than the nodes that are known
+    /// `resource-unhealthy`, `taint`, `state-taint`, `node-affinity`, `unschedulable`, `max-pods`, `device`, `host-port`,
+    /// `volume`, `spread`, `pod-affinity`, `hami`, or `mixed`; `resource-exceeds-shown` if it is more than the nodes that are known
     /// have, and not all are known; empty if it fits.
     pub decides: String,
     /// Resource that is short on every candidate; empty for other reasons.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::api::{Claim, Labels, LimitRange, Node, Plain, Pod, Quota, StorageClass, Volume};
+use super::api::{
+    Claim, DeviceClaim, DeviceClass, Labels, LimitRange, Node, Plain, Pod, Quota, Slice,
+    StorageClass, Volume,
+};
 use super::quantity::Resources;
 use super::requests::pod_requests;
 
@@ -23,6 +26,12 @@ pub struct Inputs<'a> {
     pub volumes: Option<Vec<&'a Volume>>,
     /// StorageClasses.
     pub classes: Option<Vec<&'a StorageClass>>,
+    /// ResourceClaims.
+    pub device_claims: Option<Vec<&'a DeviceClaim>>,
+    /// ResourceSlices.
+    pub slices: Option<Vec<&'a Slice>>,
+    /// DeviceClasses.
+    pub device_classes: Option<Vec<&'a DeviceClass>>,
     /// Namespaces, for selectors of namespaces.
     pub namespaces: Option<Vec<&'a Plain>>,
     /// ResourceQuotas.

@@ -169,7 +169,10 @@ const DEVICE_CLAIMS: Release = Release {
 
 /// What the scheduler says of displacing other pods; nothing if that would make room.
 fn preemption(pod: &Pod, cluster: &Cluster<'_>, verdict: &mut Verdict) -> String {
-    let prefix = if cluster.release >= DEVICE_CLAIMS {
+    let claims = !pod.spec.resource_claims.is_empty();
+    let prefix = if claims && verdict.rejected.is_none() {
+        "still not schedulable, "
+    } else if claims || cluster.release >= DEVICE_CLAIMS {
         "no new claims to deallocate, "
     } else {
         ""

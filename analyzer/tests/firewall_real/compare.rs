@@ -20,7 +20,8 @@ pub(crate) fn captures<'a>(texts: &'a Texts, routes: &'a str) -> Captures<'a> {
         (!text.is_empty()).then_some(Captured { path, text })
     };
     Captures {
-        iptables: some(SAVED, &texts.iptables),
+        iptables: some(SAVED, &texts.iptables).filter(|_| !texts.six),
+        ip6tables: some(SAVED, &texts.iptables).filter(|_| texts.six),
         iptables_legacy: some(LEGACY, &texts.legacy),
         nft: some(NFT, &texts.nft),
         ipsets: some("ipset", &texts.ipset),
@@ -85,6 +86,8 @@ pub(crate) fn compare(
             }
         }
         Some(DecidedBy::NoRules { .. }) => Ok(()),
+        // nft's tables hold no chain that the packet passes.
+        None if evaluation.verdict == Verdict::Accepted => Ok(()),
         None => Err("nothing decided".into()),
     }
 }
@@ -109,8 +112,9 @@ struct Whose {
 /// Every chain of every rule set, with whose packets it counts.
 fn chains(texts: &Texts) -> Vec<(Whose, String, Chain)> {
     let mut all = Vec::new();
+    let family = if texts.six { Family::V6 } else { Family::V4 };
     for (path, text) in [(SAVED, &texts.iptables), (LEGACY, &texts.legacy)] {
-        for (name, table) in parse_save(path, text, Family::V4).tables {
+        for (name, table) in parse_save(path, text, family).tables {
             let chains = table.chains.into_iter();
             all.extend(chains.map(|(chain, rules)| {
                 // The kernel's own refusals leave by these; they are not the packet's way.

@@ -147,6 +147,30 @@ pub(crate) const KINDS: &[(&str, u64)] = &[
     ("nft beside iptables, both kinds", 10),
 ];
 
+/// The same for IPv6, beside those of IPv4.
+pub(crate) const SIX: &[(&str, u64)] = &[
+    ("ip6tables", 10),
+    ("ip6tables with translations", 5),
+    ("nft for IPv6", 15),
+    ("packets of IPv6 through rules for IPv4", 5),
+];
+
+/// Rules of a kind of [`SIX`], different for each seed.
+pub(crate) fn six(kind: &str, seed: u64) -> Texts {
+    if kind == "packets of IPv6 through rules for IPv4" {
+        return Texts {
+            six: true,
+            ..rules("nft", seed + 80_000)
+        };
+    }
+    let four = match kind {
+        "ip6tables" => "iptables-nft",
+        "ip6tables with translations" => "iptables with translations",
+        _ => "nft",
+    };
+    crate::six::said(&rules(four, seed + 70_000))
+}
+
 /// Rules of a kind, different for each seed.
 pub(crate) fn rules(kind: &str, seed: u64) -> Texts {
     let mut texts = Texts::default();

@@ -14,9 +14,23 @@ pub(crate) const OUT_IP: &str = "192.0.2.53";
 /// The router's address on the pod's side.
 const ROUTER_IP: &str = "10.1.0.1";
 
+/// The same three in IPv6.
+const SIX: [&str; 3] = ["fd00:1::185", "2001:db8::53", "fd00:1::1"];
+
+/// Addresses of the pod, the outside and the router.
+fn addresses(six: bool) -> [&'static str; 3] {
+    if six {
+        SIX
+    } else {
+        [POD_IP, OUT_IP, ROUTER_IP]
+    }
+}
+
 /// A packet to send.
 #[derive(Debug, Clone)]
 pub(crate) struct Shot {
+    /// Over IPv6; then protocol 1 is ICMPv6.
+    pub(crate) six: bool,
     /// To the router itself, from the pod.
     pub(crate) to_router: bool,
     /// True from the pod to the outside, false the other way.
@@ -31,10 +45,11 @@ pub(crate) struct Shot {
 
 impl Shot {
     pub(crate) fn packet(&self) -> Packet {
+        let [pod, out, router] = addresses(self.six);
         let (src, dst, input, output) = if self.from_pod {
-            (POD_IP, OUT_IP, POD_SIDE, OUT_SIDE)
+            (pod, out, POD_SIDE, OUT_SIDE)
         } else {
-            (OUT_IP, POD_IP, OUT_SIDE, POD_SIDE)
+            (out, pod, OUT_SIDE, POD_SIDE)
         };
         let mut packet = Packet::new(
             Direction::Forward,
@@ -44,11 +59,11 @@ impl Shot {
         packet.in_iface = Some(Interface::Name(input.into()));
         if self.to_router {
             packet.direction = Direction::Input;
-            packet.dst = ROUTER_IP.parse().expect("address");
+            packet.dst = router.parse().expect("address");
         } else {
             packet.out_iface = Some(Interface::Name(output.into()));
         }
-        packet.proto = Some(Protocol(self.proto));
+        packet.proto = Some(Protocol(self.number()));
         if self.proto == 1 {
             packet.icmp_type = u8::try_from(self.dport).ok();
             packet.icmp_code = Some(0);
@@ -60,19 +75,31 @@ impl Shot {
         packet.mark = Some(0);
         packet.ttl = Some(64);
         packet.fragment = Some(false);
+        let head = if self.six { 40 } else { 20 };
         packet.length = Some(match self.proto {
-            17 => 30,
-            6 => 40,
-            _ => 28,
+            17 => head + 10,
+            6 => head + 20,
+            _ => head + 8,
         });
         packet.ct_states = [self.state].into();
         packet
+    }
+
+    /// The protocol's number in the packet.
+    fn number(&self) -> u8 {
+        if self.six && self.proto == 1 {
+            58
+        } else {
+            self.proto
+        }
     }
 }
 
 /// Rules of every kind, to be loaded or as they were saved; empty where there are none.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
+    /// The rules of `iptables` are those of ip6tables.
+    pub(crate) six: bool,
     pub(crate) iptables: String,
     pub(crate) legacy: String,
     pub(crate) nft: String,
@@ -89,6 +116,7 @@ pub(crate) enum Outcome {
 
 pub(crate) struct Lab {
     tag: String,
+    six: bool,
     uses_legacy: std::cell::Cell<bool>,
     pub(crate) scratch: tempfile::TempDir,
     wire: Child,
@@ -148,9 +176,33 @@ pub(crate) fn sh(line: &str) -> (bool, String) {
     )
 }
 
+/// Addresses, routes and neighbours of IPv6. Neighbours are fixed, so that no rule can stop their discovery,
+/// and nothing is sent but the packets that are fired.
+fn six_script(tag: &str) -> String {
+    let [pod, out, router] = SIX;
+    format!(
+        "set -e
+        mac() {{ ip netns exec $1 cat /sys/class/net/$2/address; }}
+        for n in p r o; do ip netns exec {tag}$n sysctl -qw net.ipv6.conf.all.router_solicitations=0 net.ipv6.conf.all.accept_ra=0; done
+        ip netns exec {tag}r sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv6.icmp.ratelimit=0
+        ip -n {tag}p addr add {pod}/64 dev eth0 nodad
+        ip -n {tag}r addr add {router}/64 dev {POD_SIDE} nodad
+        ip -n {tag}r addr add 2001:db8::1/64 dev {OUT_SIDE} nodad
+        ip -n {tag}o addr add {out}/64 dev eth0 nodad
+        ip -n {tag}p -6 route add default via {router}
+        ip -n {tag}o -6 route add default via 2001:db8::1
+        ip -n {tag}p neigh add {router} lladdr $(mac {tag}r {POD_SIDE}) dev eth0 nud permanent
+        ip -n {tag}o neigh add 2001:db8::1 lladdr $(mac {tag}r {OUT_SIDE}) dev eth0 nud permanent
+        ip -n {tag}r neigh add {pod} lladdr $(mac {tag}p eth0) dev {POD_SIDE} nud permanent
+        ip -n {tag}r neigh add {out} lladdr $(mac {tag}o eth0) dev {OUT_SIDE} nud permanent
+        for n in p o; do ip netns exec {tag}$n ip6tables -A INPUT -j DROP; done
+        sleep 3"
+    )
+}
+
 impl Lab {
-    pub(crate) fn new() -> Lab {
-        let tag = format!("fw-{}", std::process::id());
+    pub(crate) fn new(six: bool) -> Lab {
+        let tag = format!("fw{}-{}", if six { "6" } else { "" }, std::process::id());
         let script = format!(
             "set -e
             for n in p r o; do ip netns add {tag}$n; ip -n {tag}$n link set lo up; done
@@ -165,6 +217,8 @@ impl Lab {
             ip -n {tag}p route add default via 10.1.0.1
             ip -n {tag}o route add default via 192.0.2.1
             for n in p o; do ip netns exec {tag}$n iptables -A INPUT -j DROP; done
+            # The hosts' own solicitations and listener reports would move the router's counters.
+            for n in p o; do for from in fe80::/10 ::/128; do ip netns exec {tag}$n ip6tables -A OUTPUT -s $from -j DROP; done; done
             ip netns exec {tag}r sysctl -qw net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0
             ip netns exec {tag}r sysctl -qw net.netfilter.nf_conntrack_udp_timeout=900 net.netfilter.nf_conntrack_udp_timeout_stream=900
             ip netns exec {tag}r nft 'add table inet keep; add chain inet keep c {{ type filter hook input priority 500; }}; add rule inet keep c ct state new counter'
@@ -172,6 +226,9 @@ impl Lab {
             ip netns exec {tag}o ping -c1 -W1 {POD_IP} >/dev/null 2>&1 || true"
         );
         assert!(sh(&script).0, "the namespaces could not be set up");
+        if six {
+            assert!(sh(&six_script(&tag)).0, "IPv6 could not be set up");
+        }
         let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firewall_real/wire.py");
         let mut wire = Command::new("python3")
             .arg(wire)
@@ -185,6 +242,7 @@ impl Lab {
         let scratch = tempfile::tempdir().expect("scratch folder");
         let mut lab = Lab {
             tag,
+            six,
             uses_legacy: std::cell::Cell::new(false),
             scratch,
             wire,
@@ -237,15 +295,22 @@ impl Lab {
     pub(crate) fn load(&self, rules: &Texts) -> Result<(), String> {
         // A restore leaves tables alone that its text does not name.
         let mut script = String::from(
-            "for t in raw mangle nat filter; do nft delete table ip $t 2>/dev/null; done\n",
+            "for t in raw mangle nat filter; do nft delete table ip $t 2>/dev/null; nft delete table ip6 $t 2>/dev/null; done\n",
         );
         if self.uses_legacy.replace(!rules.legacy.is_empty()) {
             script += "for t in raw mangle nat filter; do iptables-legacy -t $t -F; iptables-legacy -t $t -X; done\nfor c in INPUT FORWARD OUTPUT; do iptables-legacy -P $c ACCEPT; done\n";
         }
-        script += "nft delete table inet gen 2>/dev/null; nft delete table ip gen 2>/dev/null; ipset flush 2>/dev/null; for i in 1 2 3 4 5 6 7 8 9; do ipset destroy 2>/dev/null && break; sleep 0.05; done\n";
+        script += "nft delete table inet gen 2>/dev/null; nft delete table ip gen 2>/dev/null; nft delete table ip6 gen 2>/dev/null; ipset flush 2>/dev/null; for i in 1 2 3 4 5 6 7 8 9; do ipset destroy 2>/dev/null && break; sleep 0.05; done\n";
         for (command, text) in [
             ("ipset restore", &rules.ipset),
-            ("iptables-restore", &rules.iptables),
+            (
+                if rules.six {
+                    "ip6tables-restore"
+                } else {
+                    "iptables-restore"
+                },
+                &rules.iptables,
+            ),
             ("iptables-legacy-restore", &rules.legacy),
             ("nft -f -", &rules.nft),
         ] {
@@ -271,7 +336,11 @@ impl Lab {
     pub(crate) fn save(&self, rules: &Texts) -> Texts {
         let mut line = String::new();
         if !rules.iptables.is_empty() {
-            line += "iptables-save -c; ";
+            line += if rules.six {
+                "ip6tables-save -c; "
+            } else {
+                "iptables-save -c; "
+            };
         }
         line += "echo ----; ";
         if !rules.legacy.is_empty() {
@@ -296,6 +365,7 @@ impl Lab {
         let mut parts = output.split("----\n").map(str::to_owned);
         let mut part = || parts.next().unwrap_or_default();
         Texts {
+            six: rules.six,
             iptables: part(),
             legacy: part(),
             nft: part(),
@@ -305,12 +375,18 @@ impl Lab {
 
     /// The router's routes.
     pub(crate) fn routes(&self) -> String {
-        sh(&format!("ip -n {}r -j route show table all", self.tag)).1
+        let family = if self.six { "-6" } else { "-4" };
+        sh(&format!(
+            "ip {family} -n {}r -j route show table all",
+            self.tag
+        ))
+        .1
     }
 
     /// Makes a connection that tracking knows in both directions.
     pub(crate) fn establish(&mut self, sport: u16, dport: u16) {
         let mut shot = Shot {
+            six: self.six,
             to_router: false,
             from_pod: true,
             proto: 17,
@@ -337,16 +413,20 @@ impl Lab {
     pub(crate) fn fire(&mut self, shot: &Shot) -> u16 {
         let id = self.next_id;
         self.next_id = self.next_id.checked_add(1).unwrap_or(1);
+        let [pod, out, router] = addresses(shot.six);
         let (side, src, dst) = if shot.from_pod {
-            ("pod", POD_IP, OUT_IP)
+            ("pod", pod, out)
         } else {
-            ("out", OUT_IP, POD_IP)
+            ("out", out, pod)
         };
-        let dst = if shot.to_router { ROUTER_IP } else { dst };
+        let dst = if shot.to_router { router } else { dst };
         writeln!(
             self.to_wire,
             "send {side} {src} {dst} {} {} {} {} {id}",
-            shot.proto, shot.sport, shot.dport, shot.flags
+            shot.number(),
+            shot.sport,
+            shot.dport,
+            shot.flags
         )
         .expect("the wire takes a packet");
         id

@@ -12,6 +12,7 @@ mod generate;
 mod lab;
 mod nft;
 mod routes;
+mod six;
 
 use std::io::Write;
 
@@ -74,8 +75,10 @@ fn verdicts_and_deciding_rules_equal_those_of_the_kernel() {
         let _ = writeln!(out, "skipped: {why}");
         return;
     }
-    let mut lab = Lab::new();
+    let mut lab = Lab::new(false);
     lab.establish(KNOWN.0, KNOWN.1);
+    let mut six = Lab::new(true);
+    six.establish(KNOWN.0, KNOWN.1);
     let mut scores: Vec<(&str, Score)> = Vec::new();
     let mut run =
         |kind: &'static str, lab: &mut Lab, work: &mut dyn FnMut(&mut Lab, &mut Score)| {
@@ -113,6 +116,14 @@ fn verdicts_and_deciding_rules_equal_those_of_the_kernel() {
                     &generate::rules(kind, seed),
                     score,
                 );
+            }
+        });
+    }
+    for (kind, share) in generate::SIX {
+        run(kind, &mut six, &mut |lab, score| {
+            for seed in first..first + count * share / 100 {
+                let rules = generate::six(kind, seed);
+                check(lab, &format!("{kind}, seed {seed}"), &rules, score);
             }
         });
     }
@@ -182,7 +193,7 @@ fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
     score.rule_sets += 1;
     let routes = lab.routes();
     let mut before = lab.save(rules);
-    for shot in shots(score.salt + score.packets) {
+    for shot in shots(score.salt + score.packets, rules.six) {
         let id = lab.fire(&shot);
         let seen = wait_for_quiet(lab);
         let after = lab.save(rules);
@@ -226,9 +237,10 @@ fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {
 
 /// The packets sent through every rule set; source ports differ from set to
 /// set so that each is the first of its connection.
-fn shots(salt: usize) -> Vec<Shot> {
+fn shots(salt: usize, six: bool) -> Vec<Shot> {
     let port = 20_000 + u16::try_from(salt % 20_000).unwrap_or(0);
     let shot = |from_pod, proto, sport, dport, flags| Shot {
+        six,
         to_router: false,
         from_pod,
         proto,
@@ -252,7 +264,7 @@ fn shots(salt: usize) -> Vec<Shot> {
             to_router: true,
             ..shot(true, 17, port + 8, 10_250, 0)
         },
-        shot(true, 1, 0, 8, 0),
+        shot(true, 1, 0, if six { 128 } else { 8 }, 0),
         Shot {
             state: CtState::Established,
             ..shot(true, 17, KNOWN.0, KNOWN.1, 0)
@@ -314,7 +326,7 @@ fn check_ufw(lab: &mut Lab, name: &str, commands: &str, score: &mut Score) {
         ..Captures::default()
     });
     assert_eq!(alone.rule_sets()[0].backend, Backend::UfwFiles);
-    for shot in shots(0) {
+    for shot in shots(0, false) {
         let (a, b) = (
             kernel.evaluate(&shot.packet()),
             alone.evaluate(&shot.packet()),

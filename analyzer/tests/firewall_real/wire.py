@@ -18,7 +18,11 @@ def sockets(name):
     sniff.bind(("eth0", 0x0800))
     sniff.setblocking(False)
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
-    return sniff, raw
+    sniff6 = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x86DD))
+    sniff6.bind(("eth0", 0x86DD))
+    sniff6.setblocking(False)
+    raw6 = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    return sniff, raw, sniff6, raw6
 
 pod, out = sockets(sys.argv[1]), sockets(sys.argv[2])
 
@@ -27,6 +31,11 @@ services = []
 for port in (53, 10250):
     service = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     service.bind(("0.0.0.0", port))
+    service.setblocking(False)
+    services.append(service)
+    service = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    service.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    service.bind(("::", port))
     service.setblocking(False)
     services.append(service)
 
@@ -51,7 +60,38 @@ def packet(src, dst, proto, sport, dport, flags, ident):
         payload = head[:2] + struct.pack("!H", checksum(head)) + head[4:]
     return struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), ident, 0, 64, proto, 0, a, b) + payload
 
+# The identity of a packet stands in its flow label.
+def packet6(src, dst, proto, sport, dport, flags, ident):
+    a, b = socket.inet_pton(socket.AF_INET6, src), socket.inet_pton(socket.AF_INET6, dst)
+    def summed(head, at):
+        pseudo = a + b + struct.pack("!IxxxB", len(head), proto)
+        return head[:at] + struct.pack("!H", checksum(pseudo + head)) + head[at + 2:]
+    if proto == 17:
+        payload = summed(struct.pack("!HHHHH", sport, dport, 10, 0, ident), 6)
+    elif proto == 6:
+        payload = summed(struct.pack("!HHIIBBHHH", sport, dport, ident, 0, 0x50, flags, 65535, 0, 0), 16)
+    else:
+        payload = summed(struct.pack("!BBHHH", dport, 0, 0, ident, 1), 2)
+    return struct.pack("!IHBB", 6 << 28 | ident, len(payload), proto, 64) + a + b + payload
+
 sent = {}
+
+def drain6(side, events):
+    while True:
+        try:
+            data, address = side[2].recvfrom(2048)
+        except BlockingIOError:
+            return
+        # The hosts' own multicast listeners and neighbours are not what was sent.
+        if address[2] == 4 or len(data) < 48 or data[6] not in (6, 17, 58):
+            continue
+        proto, ident = data[6], struct.unpack("!I", data[:4])[0] & 0xFFFFF
+        if proto == 58 and data[40] == 1 and len(data) >= 88:
+            events.append("%d:refused" % (struct.unpack("!I", data[48:52])[0] & 0xFFFFF))
+        elif proto == 6 and data[53] & 4 and struct.unpack("!HH", data[40:44]) in sent:
+            events.append("%d:refused" % sent[struct.unpack("!HH", data[40:44])])
+        elif proto != 58 or data[40] in (128, 129):
+            events.append("%d:arrived" % ident)
 
 def drain(side, events):
     while True:
@@ -75,11 +115,16 @@ for line in sys.stdin:
         side, src, dst = (pod if words[1] == "pod" else out), words[2], words[3]
         proto, sport, dport, flags, ident = map(int, words[4:9])
         sent[(dport, sport)] = ident
-        side[1].sendto(packet(src, dst, proto, sport, dport, flags, ident), (dst, 0))
+        if ":" in dst:
+            side[3].sendto(packet6(src, dst, proto, sport, dport, flags, ident), (dst, 0, 0, 0))
+        else:
+            side[1].sendto(packet(src, dst, proto, sport, dport, flags, ident), (dst, 0))
     else:
         events = []
         drain(pod, events)
         drain(out, events)
+        drain6(pod, events)
+        drain6(out, events)
         for service in services:
             try:
                 while True:

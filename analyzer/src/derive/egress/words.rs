@@ -63,6 +63,9 @@ pub(in crate::derive) fn words(answer: &Answer) -> String {
     match (&answer.ufw, decided) {
         (Some(ufw), Some(decided)) => format!("{} ({decided})", ufw.sentence.trim_end_matches('.')),
         (_, Some(decided)) => decided,
+        (_, None) if answer.evaluation.verdict == Verdict::Accepted => {
+            "no captured rule concerns it".into()
+        }
         (_, None) => "no firewall rules were captured".into(),
     }
 }

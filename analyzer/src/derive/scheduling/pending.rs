@@ -234,6 +234,7 @@ fn predicate(predicate: Predicate) -> String {
         Predicate::NodeAffinity => "node-affinity",
         Predicate::HostPort => "host-port",
         Predicate::MaxPods => "max-pods",
+        Predicate::Device => "device",
         Predicate::Resource => "resource-taken",
         Predicate::Volume => "volume",
         Predicate::Spread => "spread",

@@ -47,6 +47,8 @@ pub enum Field {
     Ttl,
     /// Packet length in bytes.
     Length,
+    /// Length behind the header of IPv6 in bytes.
+    PayloadLength,
     /// Source hardware address.
     SourceMac,
     /// Destination hardware address.
@@ -69,6 +71,8 @@ pub(super) enum Reading<'a> {
     /// An interface.
     Interface(Slot<'a>),
 }
+
+const HEADER_OF_IPV6: u32 = 40;
 
 /// Random choices that are followed one by one.
 const MAX_CHOICES: u32 = 256;
@@ -93,7 +97,7 @@ impl Field {
             Field::PacketType => "link-layer type",
             Field::AddressType { .. } => "address type",
             Field::Ttl => "time to live",
-            Field::Length => "length",
+            Field::Length | Field::PayloadLength => "length",
             Field::SourceMac | Field::DestinationMac => "hardware address",
             Field::Random(_) => "random number",
             Field::Unseen => "value",
@@ -134,6 +138,12 @@ impl Field {
             ),
             Field::Ttl => known(packet.ttl.map(u128::from)),
             Field::Length => known(packet.length.map(u128::from)),
+            Field::PayloadLength => {
+                let payload = packet
+                    .length
+                    .map(|length| length.saturating_sub(HEADER_OF_IPV6));
+                known(payload.map(u128::from))
+            }
             Field::SourceMac => known(packet.mac_src.map(mac_number)),
             Field::DestinationMac => known(packet.mac_dst.map(mac_number)),
             Field::Random(count) if count <= MAX_CHOICES => numbers((0..count).map(u128::from)),

@@ -58,10 +58,9 @@ impl<'a> Explorer<'a> {
                 self.redirect(&mut packet);
             }
             NatTo::Destination(address, port) => {
+                // A table of both families leaves packets of the other one as they are.
                 if address.is_some_and(|a| a.is_ipv4() != packet.dst.is_ipv4()) {
-                    return Some(Fate::Unknown(
-                        "the translation is to an address of the other family".to_owned(),
-                    ));
+                    return None;
                 }
                 packet.dst = address.unwrap_or(packet.dst);
                 packet.dport = port.or(packet.dport);

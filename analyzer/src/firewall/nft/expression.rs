@@ -116,8 +116,8 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "ct" => return ct(statement),
         "fib" => return fib(statement),
         "numgen" | "jhash" | "symhash" => return random(statement),
-        "ip" => internet(statement.word()?.text, Family::V4)?,
-        "ip6" => internet(statement.word()?.text, Family::V6)?,
+        "ip" => internet(statement, Family::V4)?,
+        "ip6" => internet(statement, Family::V6)?,
         "tcp" | "udp" | "udplite" | "sctp" | "dccp" | "th" => {
             return transport(statement, first.text);
         }
@@ -148,13 +148,24 @@ fn meta(word: &str) -> Option<Subject> {
     }))
 }
 
-fn internet(word: &str, family: Family) -> Option<Field> {
+/// A field of the internet header, which asks for its family as well.
+fn internet(statement: &mut Statement<'_, '_, '_>, family: Family) -> Option<Field> {
+    let word = statement.word()?.text;
+    if !matches!(word, "saddr" | "daddr") {
+        let number = match family {
+            Family::V4 => 2,
+            Family::V6 => 10,
+        };
+        let fields = vec![Masked::from(Field::Family)];
+        push(statement, fields, exactly(number), String::new(), false);
+    }
     Some(match word {
         "saddr" => Field::Source(family),
         "daddr" => Field::Destination(family),
         "protocol" | "nexthdr" => Field::Protocol,
         "ttl" | "hoplimit" => Field::Ttl,
         "length" if family == Family::V4 => Field::Length,
+        "length" => Field::PayloadLength,
         _ => return None,
     })
 }

@@ -373,3 +373,32 @@ fn a_real_calico_dump_decides_unless_nft_shows_that_it_left_conditions_out() {
     let decided = answer.evaluation.decided_by.unwrap().to_string();
     assert!(decided.contains("nft:"), "{decided}");
 }
+
+#[test]
+fn what_is_not_understood_is_named_counted_and_decides_nothing_where_it_could() {
+    let table = |end: &str| {
+        format!(
+            "table inet t {{\n chain f {{\n type filter hook forward priority 0; policy accept;\n ip saddr 203.0.113.0/24 accept\n frobnicate the packet {end}\n }}\n}}\n"
+        )
+    };
+    let ask = |text: &str| {
+        let nft = Some(Captured { path: "nft", text });
+        let captures = Captures {
+            nft,
+            ..Captures::default()
+        };
+        Firewall::from_captures(&captures).evaluate(&dns())
+    };
+    let drops = ask(&table("drop"));
+    assert!(drops.evaluation.verdict.is_undecided(), "{drops:?}");
+    let notes = drops.evaluation.notes.join("\n");
+    assert!(
+        notes.contains("1 statement(s) of nft are not understood, the first at nft:5"),
+        "{notes}"
+    );
+    // The same words where the packet never comes change nothing, and are still named.
+    let elsewhere = table("drop").replace("hook forward", "hook output");
+    let elsewhere = ask(&elsewhere);
+    assert_eq!(elsewhere.evaluation.verdict, Verdict::Accepted);
+    assert!(elsewhere.evaluation.notes.join("\n").contains("nft:5"));
+}

@@ -100,7 +100,15 @@ fn routes_that_were_not_captured_are_unknown_and_not_missing() {
 
 proptest! {
     #[test]
-    fn no_text_makes_the_readers_panic(routes in "(\\PC|\n|via|dev|nexthop|default|table| ){0,60}", rules in "(\\PC|\n|from|fwmark|:| ){0,60}") {
-        let _ = routing(&routes, &rules).decide(&to("1.1.1.1", None));
+    fn no_text_makes_the_readers_panic(routes in "(\\PC|\n|via|dev|nexthop|default|table| ){0,60}", rules in "(\\PC|\n|from|fwmark|:| ){0,60}", filter in 0..4u8) {
+        let routing = routing(&routes, &rules);
+        let mut packet = to("1.1.1.1", None);
+        let route = routing.decide(&packet);
+        prop_assert_eq!(&route, &routing.decide(&packet));
+        packet.in_iface = Some(Interface::Name("dev".to_owned()));
+        let check = SourceCheck { filter, accept_local: false, src_valid_mark: true, has_address: None };
+        let source = routing.source(&packet, check);
+        // Without routes nothing is refused.
+        prop_assert!(route != Route::Unknown || routing.routes.iter().any(|one| one.to.addr().is_ipv4()) || source == Source::Unknown);
     }
 }

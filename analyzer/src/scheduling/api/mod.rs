@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::Resources;
 
+pub use devices::*;
 pub use others::*;
 
 /// Labels, annotations and node selectors.
@@ -46,6 +47,7 @@ macro_rules! objects {
     };
 }
 
+mod devices;
 mod others;
 
 /// Name, namespace, labels and the annotations that matter.
@@ -259,7 +261,7 @@ objects! {
         /// Uses the node's network.
         host_network: bool,
         /// Device claims (dynamic resource allocation).
-        resource_claims: Vec<Named>,
+        resource_claims: Vec<PodClaim>,
         /// RuntimeClass.
         runtime_class_name: String,
         /// Seconds after which the pod is ended.
@@ -285,6 +287,8 @@ objects! {
         phase: String,
         /// Node for which others were displaced.
         nominated_node_name: String,
+        /// Claims that were made for it.
+        resource_claim_statuses: Vec<PodClaim>,
         /// Conditions.
         conditions: Vec<Condition>,
     }

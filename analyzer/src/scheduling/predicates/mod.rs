@@ -1,5 +1,6 @@
 //! The predicates, in the order in which the scheduler's default plugins run.
 
+mod devices;
 mod interpod;
 mod node;
 mod resources;
@@ -35,6 +36,8 @@ pub enum Predicate {
     Spread,
     /// Affinity to, or away from, pods.
     PodAffinity,
+    /// A claim for devices.
+    Device,
     /// HAMi's accounting of GPUs.
     Hami,
 }
@@ -80,6 +83,7 @@ pub(super) struct Prepared<'a> {
     interpod: interpod::State<'a>,
     spread: spread::State<'a>,
     volumes: volumes::State<'a>,
+    devices: devices::State<'a>,
     /// What could not be decided, and why.
     pub(super) open: Vec<String>,
     /// A reason that rejects the pod before any node is looked at.
@@ -91,11 +95,10 @@ pub(super) fn prepare<'a>(pod: &'a Pod, cluster: &Cluster<'a>) -> Prepared<'a> {
     let mut open = Vec::new();
     let volumes = volumes::State::of(pod, cluster, &mut open);
     let requests = resources::asked(pod, &mut open);
-    if !pod.spec.resource_claims.is_empty() {
-        open.push("it asks for devices through ResourceClaims, which are not evaluated".into());
-    }
+    let devices = devices::State::of(pod, cluster, &mut open);
     Prepared {
-        rejected: volumes.rejected(),
+        rejected: volumes.rejected().or_else(|| devices.rejected()),
+        devices,
         interpod: interpod::State::of(pod, cluster, &mut open),
         spread: spread::State::of(pod, cluster),
         pod,
@@ -123,6 +126,7 @@ pub(super) fn filter(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>
         .volumes
         .filter(node, cluster)
         .or_else(|| prepared.spread.filter(pod, node))
-        .or_else(|| prepared.interpod.filter(node));
+        .or_else(|| prepared.interpod.filter(node))
+        .or_else(|| prepared.devices.filter(node));
     last.into_iter().collect()
 }

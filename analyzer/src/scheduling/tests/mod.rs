@@ -1,6 +1,7 @@
 //! Tables of clusters and the sentences that the scheduler says over them. Words and order come from
 //! `pkg/scheduler/framework` of kubernetes v1.30 to v1.36 and from recorded events.
 
+mod devices;
 mod placement;
 mod predicates;
 mod quotas;

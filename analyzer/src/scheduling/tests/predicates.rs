@@ -213,3 +213,65 @@ fn priority_decides_what_is_said_of_preemption() {
         more.sentence
     );
 }
+
+#[test]
+fn claims_ports_and_zones_have_their_words() {
+    let volume = |name: &str| json!({"spec": {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]}});
+    let claim = |metadata: Value, rest: Value| -> api::Claim {
+        let mut object = json!({"metadata": {"name": "data", "namespace": "ml"}});
+        merge(&mut object["metadata"], metadata);
+        merge(&mut object, rest);
+        read(object)
+    };
+    let ports = json!({"spec": {"containers": [{"name": "main", "ports": [{"hostPort": 9400, "protocol": "TCP"}]}]}});
+    let mut case = Case {
+        nodes: vec![node("n", 0, json!({}))],
+        pods: vec![running("exporter", "n", json!({}), ports.clone())],
+        ..Case::default()
+    };
+    let said = |case: &Case, pod: &Pod| {
+        let says = case.says(pod);
+        let says = says.trim_start_matches("0/1 nodes are available: ");
+        says.trim_end_matches('.').to_owned()
+    };
+    let port = pod("p", json!({}), ports);
+    assert_eq!(
+        said(&case, &port),
+        "1 node(s) didn't have free ports for the requested pod ports"
+    );
+    let wants = pod("p", json!({}), volume("data"));
+    let once = json!({"spec": {"volumeName": "pv", "accessModes": ["ReadWriteOncePod"]}});
+    case.claims = vec![claim(json!({}), once)];
+    case.pods = vec![running("holder", "n", json!({}), volume("data"))];
+    assert_eq!(
+        said(&case, &wants),
+        "1 node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    );
+    case.pods.clear();
+    let labels = json!({"labels": {"topology.kubernetes.io/zone": "b"}});
+    case.claims = vec![claim(json!({}), json!({"spec": {"volumeName": "pv"}}))];
+    case.volumes = vec![read(
+        json!({"metadata": {"name": "pv", "labels": labels["labels"]}}),
+    )];
+    assert_eq!(
+        said(&case, &wants),
+        "1 node(s) had no available volume zone"
+    );
+    let lost = json!({"spec": {"volumeName": "pv"}, "status": {"phase": "Lost"}});
+    case.claims = vec![claim(json!({}), lost)];
+    assert_eq!(
+        said(&case, &wants),
+        "persistentvolumeclaim \"data\" bound to non-existent persistentvolume \"pv\""
+    );
+    let leaving = json!({"deletionTimestamp": "2026-01-01T00:00:00Z"});
+    case.claims = vec![claim(leaving, json!({}))];
+    assert_eq!(
+        said(&case, &wants),
+        "persistentvolumeclaim \"data\" is being deleted"
+    );
+    let ephemeral = json!({"spec": {"volumes": [{"name": "v", "ephemeral": {}}]}});
+    assert_eq!(
+        said(&case, &pod("p", json!({}), ephemeral)),
+        "waiting for ephemeral volume controller to create the persistentvolumeclaim \"p-v\""
+    );
+}
