@@ -246,8 +246,7 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
             .iter()
             .any(|name| one.seen.contains_key(name.as_str()));
         if !answered && asked.shows.iter().any(|name| open.contains(&name)) {
-            let run = one.command(asked.run.trim()).replace('
-', "; ");
+            let run = one.command(asked.run.trim()).replace('\n', "; ");
             wanted.push(format!("{} ({run})", one.tell(&asked.ask)));
         }
     }

@@ -1,8 +1,8 @@
 //! Pods: what they ask for, where they run, and what state their containers are in.
 
 use super::components::{component, env_matters};
-pub(super) use super::pod_json::{ContainerSpec, Meta, Volume};
 use super::pod_json::{Condition, Object, Spec, Status};
+pub(super) use super::pod_json::{ContainerSpec, Meta, Volume};
 use super::pod_state::{self, ContainerStatus, Terminated};
 use super::{Channel, Item, Parsed, Parser, Read, Said};
 use crate::facts::Fact;
