@@ -188,7 +188,12 @@ impl Names {
     /// Adds a name, unless it is one that tells nothing.
     pub fn add(&mut self, class: Class, name: &str) {
         let name = name.trim().trim_matches('.');
-        if name.len() < MIN_NAME || name.parse::<IpAddr>().is_ok() {
+        if name.is_empty() || name.parse::<IpAddr>().is_ok() {
+            return;
+        }
+        if name.len() < MIN_NAME {
+            // It stays readable, and the privacy report names it.
+            self.common.insert(name.to_owned());
             return;
         }
         let lower = name.to_ascii_lowercase();
