@@ -24,7 +24,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let untainted =
         "kubectl get node g1 -o jsonpath='{.spec.taints[*].key}' | grep -q nvidia.com/gpu";
     let taints = "scheduling/untolerated-taint#every node that has GPUs";
-    vec![
+    let mut all = vec![
         row(
             "label",
             "scheduling/node-selector-mismatch#the nodes with GPUs lack",
@@ -73,6 +73,14 @@ pub(crate) fn rows() -> Vec<Row> {
             Some("changes:\n- label: {kind: Node, name: g1, key: gpu, value: t4}\n"),
             "! kubectl get node g1 -o jsonpath='{.metadata.labels.gpu}' | grep -qx h100",
         ),
+    ];
+    all.extend(of_workloads());
+    all
+}
+
+/// Rows that change workloads, configuration and objects.
+fn of_workloads() -> Vec<Row> {
+    vec![
         row(
             "pod-spec of a Job",
             "nccl-shared-memory",

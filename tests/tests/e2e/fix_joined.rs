@@ -143,7 +143,7 @@ fn a_pasted_file_can_be_changed_and_is_said_to_be_maybe_a_part() {
     ] {
         let content =
             std::fs::read_to_string(bundle.join(format!("nodes/spark-1/rootfs{file}"))).unwrap();
-        text.push_str(&format!("root@spark-1:~# cat {file}\n{content}\n"));
+        text.extend(["root@spark-1:~# cat ", &file, "\n", &content, "\n"]);
     }
     let input = folder.path().join("ticket.txt");
     std::fs::write(&input, text).unwrap();
