@@ -1,30 +1,45 @@
 //! Fitting a report to the size that a tracker takes: the least important goes first, and the report says so.
 
 use super::blocks::{Block, Rich, Tone};
-use super::{Page, RenderError, words};
+use super::{Page, RenderError, SECTIONS, SectionView, words};
 
-/// Sections in the order in which they are given up. What is not named here stays whatever happens.
-const LEAST_FIRST: &[&str] = &[
-    "appendix",
-    "environment",
-    "timeline",
-    "communication",
-    "if-you-see-this-again",
-    "state",
-    "hami",
-    "mitigation",
-    "prevention",
-    "next-steps",
-    "investigation",
-    "executive-summary",
-    "coverage",
-    "differential",
-    "verification",
-    "root-cause",
-    "resolution",
+/// What is given up.
+enum Step {
+    /// A whole section.
+    Drop(&'static str),
+    /// Of a section what is folded, long drawings, and tables that explain.
+    Condense(&'static str),
+}
+
+use Step::{Condense, Drop};
+
+/// What is given up, in this order. What is not named here stays whatever happens.
+const LEAST_FIRST: &[Step] = &[
+    Drop("appendix"),
+    Drop("environment"),
+    Drop("timeline"),
+    Drop("communication"),
+    Drop("if-you-see-this-again"),
+    Drop("state"),
+    Drop("hami"),
+    Drop("mitigation"),
+    Drop("prevention"),
+    Drop("next-steps"),
+    Condense("resolution"),
+    Condense("root-cause"),
+    Drop("investigation"),
+    Drop("executive-summary"),
+    Drop("coverage"),
+    Drop("differential"),
+    Drop("verification"),
+    Drop("root-cause"),
+    Drop("resolution"),
 ];
 
-/// Renders pages until one fits into `limit` bytes.
+/// A drawing whose text form is longer, in bytes, is given up with the tables.
+const SHORT_DRAWING: usize = 800;
+
+/// Renders pages until one fits into `limit` bytes, then brings back what still fits beside it.
 ///
 /// # Errors
 /// What `render` says, or [`RenderError::Size`] if even the first screen is longer.
@@ -37,37 +52,112 @@ pub(super) fn fit(
     let Some(limit) = limit else {
         return Ok(text);
     };
-    if text.len() <= limit {
-        return Ok(text);
-    }
     let lead = page.lead.len();
-    let mut gone: Vec<String> = Vec::new();
-    for id in LEAST_FIRST {
+    let (mut gone, mut condensed): (Vec<SectionView>, Vec<&str>) = (Vec::new(), Vec::new());
+    let mut steps = LEAST_FIRST.iter();
+    while text.len() > limit {
+        let Some(step) = steps.next() else {
+            return Err(RenderError::Size {
+                limit,
+                least: text.len(),
+            });
+        };
+        let (Drop(id) | Condense(id)) = step;
         let Some(at) = page.sections.iter().position(|section| section.id == *id) else {
             continue;
         };
-        gone.push(page.sections.remove(at).title.to_owned());
-        page.lead.truncate(lead);
-        page.lead.push(note(&gone, limit));
+        match step {
+            Drop(_) => gone.push(page.sections.remove(at)),
+            Condense(_) => {
+                condense(&mut page.sections[at].blocks);
+                condensed.push(page.sections[at].title);
+            }
+        }
+        say(&mut page, lead, &gone, &condensed, limit);
         text = render(&page)?;
-        if text.len() <= limit {
-            return Ok(text);
+    }
+    // A long section that had to go may have made room for short ones that went before it.
+    for nth in (0..gone.len()).rev() {
+        let section = gone.remove(nth);
+        let at = place(&page, section.id);
+        page.sections.insert(at, section);
+        say(&mut page, lead, &gone, &condensed, limit);
+        let more = render(&page)?;
+        if more.len() <= limit {
+            text = more;
+        } else {
+            gone.insert(nth, page.sections.remove(at));
         }
     }
-    Err(RenderError::Size {
-        limit,
-        least: text.len(),
-    })
+    Ok(text)
 }
 
-fn note(gone: &[String], limit: usize) -> Block {
-    let titles = words::join(gone);
-    Block::Callout {
+/// Where a section belongs among those that are shown.
+fn place(page: &Page<'_>, id: &str) -> usize {
+    let rank = |id: &str| SECTIONS.iter().position(|section| section.id == id);
+    let before = |section: &&SectionView| rank(section.id) < rank(id);
+    page.sections.iter().take_while(before).count()
+}
+
+fn condense(blocks: &mut Vec<Block>) {
+    blocks.retain(|block| match block {
+        Block::Details { .. } | Block::CloserView { .. } | Block::Table { titled: true, .. } => {
+            false
+        }
+        Block::Figure { text, .. } => text.len() <= SHORT_DRAWING,
+        _ => true,
+    });
+    // A heading over nothing is worse than none.
+    let level = |block: &Block| match block {
+        Block::Heading { level, .. } => Some(*level),
+        _ => None,
+    };
+    for at in (0..blocks.len()).rev() {
+        let Some(own) = level(&blocks[at]) else {
+            continue;
+        };
+        let next = blocks.get(at + 1).map(level);
+        if next.is_none_or(|next| next.is_some_and(|next| next <= own)) {
+            blocks.remove(at);
+        }
+    }
+}
+
+/// Says on the first screen what was left out.
+fn say(page: &mut Page<'_>, lead: usize, gone: &[SectionView], condensed: &[&str], limit: usize) {
+    page.lead.truncate(lead);
+    let mut left_out = Vec::new();
+    if !gone.is_empty() {
+        // As the report has them, not as they went.
+        let titles = SECTIONS
+            .iter()
+            .filter(|one| gone.iter().any(|gone| gone.id == one.id));
+        let titles: Vec<String> = titles.map(|one| one.title.to_owned()).collect();
+        left_out.push(format!(
+            "these sections were left out: {}",
+            words::join(&titles)
+        ));
+    }
+    let shown = condensed
+        .iter()
+        .filter(|title| gone.iter().all(|gone| gone.title != **title));
+    let shown: Vec<String> = shown.map(|title| (*title).to_owned()).collect();
+    if !shown.is_empty() {
+        left_out.push(format!(
+            "of {} what is folded, long drawings and tables were left out",
+            words::join(&shown)
+        ));
+    }
+    if left_out.is_empty() {
+        return;
+    }
+    page.lead.push(Block::Callout {
         tone: Tone::Warning,
         title: "Shortened".to_owned(),
         text: Rich::from(format!(
-            "To stay below {}, these sections were left out: {titles}. They stand in report.html and, as data, in report.json.",
-            words::bytes(limit as u64)
+            "To stay below {}, {}. They stand in report.html and, as data, in report.json.",
+            words::bytes(limit as u64),
+            left_out.join("; ")
         )),
-    }
+    });
 }

@@ -36,7 +36,8 @@ fn a_report_for_a_tracker_is_kept_below_its_limit_and_says_what_was_left_out() {
         };
         let text = render(&analysis, format, &options).unwrap();
         assert!(text.len() <= whole.len() * 2 / 3);
-        assert!(text.contains("these sections were left out: Appendix"));
+        let (_, told) = text.split_once("these sections were left out: ").unwrap();
+        assert!(told.lines().next().unwrap().contains("Appendix"));
         assert!(
             text.contains("Root Cause Analysis"),
             "the most important stays"
@@ -52,6 +53,52 @@ fn a_report_for_a_tracker_is_kept_below_its_limit_and_says_what_was_left_out() {
     );
     let error = render(&analysis, Format::Markdown, &html).unwrap_err();
     assert!(error.to_string().contains("--max-size"), "{error}");
+}
+
+#[test]
+fn a_long_section_is_shortened_before_the_most_important_go_and_short_ones_come_back() {
+    let mut analysis = example::model_incident();
+    let rows = analysis.incidents[0].tables[0].rows.clone();
+    for _ in 0..12 {
+        analysis.incidents[0].tables[0].rows.extend(rows.clone());
+    }
+    let size = |sections: &[&str]| {
+        let text = render_markdown(&analysis).unwrap();
+        let parts: Vec<&str> = text.split("\n## ").collect();
+        let named = |part: &&&str| sections.iter().any(|title| part.starts_with(title));
+        parts
+            .iter()
+            .filter(named)
+            .map(|part| part.len())
+            .sum::<usize>()
+    };
+    let limit = 4500
+        + size(&[
+            "Resolution Process",
+            "Investigation Process",
+            "Verification",
+            "Differential",
+        ]);
+    let options = Options {
+        max_size: Some(limit),
+        ..Options::default()
+    };
+    let text = render(&analysis, Format::Markdown, &options).unwrap();
+    assert!(text.len() <= limit);
+    assert!(text.contains("\n## Root Cause Analysis\n"), "{text}");
+    assert!(text.contains("of Resolution Process and Root Cause Analysis what is folded"));
+    let titles: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .collect();
+    let order = SECTIONS.iter().map(|section| section.title);
+    let kept: Vec<&str> = order.filter(|title| titles.contains(title)).collect();
+    assert_eq!(titles, kept, "sections stand in their order");
+    let dropped = SECTIONS.iter().filter(|one| !titles.contains(&one.title));
+    for section in dropped {
+        let more = text.len() + size(&[section.title]) + "\n## ".len();
+        assert!(more > limit, "{} fits beside the rest", section.title);
+    }
 }
 
 #[test]
