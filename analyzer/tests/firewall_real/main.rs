@@ -12,6 +12,7 @@ mod generate;
 mod lab;
 mod nft;
 mod routes;
+mod shot;
 mod six;
 
 use std::io::Write;
@@ -21,7 +22,8 @@ use casefile_analyzer::firewall::packet::CtState;
 use casefile_analyzer::firewall::question::{Captured, Captures, Firewall};
 use casefile_analyzer::firewall::ufw::UfwFiles;
 use compare::compare;
-use lab::{Lab, Outcome, Shot, Texts};
+use lab::{Lab, Outcome, Texts};
+use shot::Shot;
 
 /// UDP ports of a connection that is established before the rules are loaded.
 const KNOWN: (u16, u16) = (7001, 7002);

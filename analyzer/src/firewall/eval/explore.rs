@@ -13,10 +13,10 @@ use super::take::harmless;
 use super::way::{Does, End, Entry, Fate, Frame, Key, Met, Way};
 use super::{Rules, forwarding};
 
+use crate::firewall::condition::Tri;
 use crate::firewall::condition::lookup::Lookup;
-use crate::firewall::condition::{Slot, Test, Tri, View};
 use crate::firewall::iptables::{NatTo, Rule, Target};
-use crate::firewall::packet::{CtState, Direction, Interface, Packet};
+use crate::firewall::packet::{CtState, Packet};
 
 /// Rules looked at in one evaluation before giving up.
 const MAX_RULES: usize = 4_000_000;
@@ -29,10 +29,10 @@ pub(super) const MAX_DEPTH: usize = 128;
 
 pub(super) struct Explorer<'a> {
     rules: &'a Rules<'a>,
-    states: &'a BTreeSet<CtState>,
-    untracked: BTreeSet<CtState>,
+    pub(super) states: &'a BTreeSet<CtState>,
+    pub(super) untracked: BTreeSet<CtState>,
     /// What rules see before connection tracking has looked.
-    not_yet: BTreeSet<CtState>,
+    pub(super) not_yet: BTreeSet<CtState>,
     path: Path<'a>,
     pub(super) entries: Vec<Entry<'a>>,
     waiting: Vec<Way<'a>>,
@@ -309,56 +309,6 @@ impl<'a> Explorer<'a> {
         self.waiting.push(taken);
     }
 
-    fn answer(&mut self, way: &Way<'a>, rule: &'a Rule) -> (Tri, Option<String>) {
-        let view = self.view(way);
-        let mut answer = Tri::Yes;
-        let mut doubtful = None;
-        for condition in &rule.conditions {
-            match condition.answer(&view) {
-                Tri::No => return (Tri::No, None),
-                Tri::Maybe if answer == Tri::Yes => {
-                    answer = Tri::Maybe;
-                    doubtful = Some(condition);
-                }
-                _ => {}
-            }
-        }
-        for condition in &rule.conditions {
-            if let Test::Assumed { assumption, .. } = &condition.test
-                && !self.assumptions.contains(assumption)
-            {
-                self.assumptions.insert(assumption.clone());
-            }
-        }
-        (answer, doubtful.map(|condition| condition.doubt()))
-    }
-
-    fn view<'b>(&'b self, way: &'b Way<'a>) -> View<'b> {
-        let packet = &*way.packet;
-        let early = self
-            .hook(way.stage, way.hook)
-            .is_some_and(|hook| hook.untracked_yet);
-        View {
-            packet,
-            in_iface: slot(
-                way.stage.sees_in() && packet.direction != Direction::Output,
-                packet.in_iface.as_ref(),
-            ),
-            out_iface: slot(
-                way.stage.sees_out() && packet.direction != Direction::Input,
-                packet.out_iface.as_ref(),
-            ),
-            mark: way.mark,
-            connmark: way.connmark,
-            rewritten: way.rewritten,
-            states: match (way.untracked, early) {
-                (true, _) => &self.untracked,
-                (_, true) => &self.not_yet,
-                _ => self.states,
-            },
-        }
-    }
-
     /// Routes a packet whose destination was rewritten.
     pub(super) fn route(&mut self, packet: &mut Packet) -> Result<(), String> {
         let assumed = forwarding::route(self.rules.routes, packet)?;
@@ -429,13 +379,5 @@ fn mapped(target: &Target) -> Option<(&Lookup, Vec<Does<'_>>)> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-fn slot(exists: bool, interface: Option<&Interface>) -> Slot<'_> {
-    match (exists, interface) {
-        (false, _) => Slot::Absent,
-        (true, None) => Slot::Unknown,
-        (true, Some(interface)) => Slot::Known(interface),
     }
 }

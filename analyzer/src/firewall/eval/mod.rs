@@ -9,6 +9,7 @@ mod masquerade;
 mod take;
 #[cfg(test)]
 mod tests;
+mod view;
 mod way;
 
 use std::fmt;
