@@ -1,4 +1,3 @@
-
 use super::super::compile::{Trust, compile};
 
 const GOOD: &str = "\
