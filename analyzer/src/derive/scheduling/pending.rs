@@ -57,9 +57,11 @@ fn pod_fit(known: &Known<'_>, pod: &api::Pod, cluster: &Cluster<'_>, verdict: Ve
         .conditions
         .iter()
         .find(|one| one.kind == "PodScheduled");
-    let (decides, short) = match exceeds_shown(&verdict, cluster, &candidates, (&resource, asked)) {
-        true => ("resource-exceeds-shown".to_owned(), resource.clone()),
-        false => decides(&verdict, &candidates, (&resource, asked), nodes),
+    let request = (resource.as_str(), asked);
+    let (decides, short) = if exceeds_shown(&verdict, cluster, &candidates, request) {
+        ("resource-exceeds-shown".to_owned(), resource.clone())
+    } else {
+        decides(&verdict, &candidates, request, nodes)
     };
     let histogram = verdict.histogram();
     PodFit {
