@@ -102,9 +102,7 @@ impl Test {
             Test::Mark { value, mask } => known(view.mark, |m| m & mask == *value),
             Test::ConnMark { value, mask } => known(view.connmark, |m| m & mask == *value),
             Test::States { states, nat } => conntrack(view, states, *nat),
-            Test::AddressType { destination, kinds } => {
-                subset(&address_kinds(view, *destination), kinds)
-            }
+            Test::AddressType { destination, kinds } => address_type(view, *destination, kinds),
             Test::PacketType(kind) => subset(&link_kinds(packet), &BTreeSet::from([*kind])),
             Test::MacSource(wanted) => known(packet.mac_src, |m| m == *wanted),
             Test::Ttl(low, high) => known(packet.ttl, |t| (*low..=*high).contains(&t)),
@@ -211,6 +209,26 @@ fn subset<T: Ord>(possible: &BTreeSet<T>, wanted: &BTreeSet<T>) -> Tri {
         Tri::No
     } else {
         Tri::Maybe
+    }
+}
+
+/// iptables' `addrtype`. For IPv6 the kernel takes unicast and multicast from the address itself, so that an address of
+/// this host is unicast as well, and looks only for the others in its routes (`net/netfilter/xt_addrtype.c`).
+fn address_type(view: &View<'_>, destination: bool, wanted: &BTreeSet<AddressKind>) -> Tri {
+    let possible = address_kinds(view, destination);
+    let packet = view.packet;
+    let IpAddr::V6(address) = (if destination { packet.dst } else { packet.src }) else {
+        return subset(&possible, wanted);
+    };
+    let multicast = address.is_multicast();
+    let unicast = !multicast && !address.is_unspecified();
+    let mut routed = wanted.clone();
+    let refused = routed.remove(&AddressKind::Multicast) && !multicast
+        || routed.remove(&AddressKind::Unicast) && !unicast;
+    match (refused, routed.is_empty()) {
+        (true, _) => Tri::No,
+        (false, true) => Tri::Yes,
+        (false, false) => subset(&possible, &routed),
     }
 }
 
