@@ -82,7 +82,7 @@ impl Here<'_> {
             check.owner.clear();
         }
         // Rules that break off decide nothing; then the route is what there is to point at.
-        let at = origin.or_else(|| match route {
+        let at = origin.or(match route {
             Route::Via { origin, .. } => Some(origin),
             _ => None,
         });
