@@ -226,30 +226,30 @@ fn began(sighting: &Sighting, scanned: &Scanned) -> Option<chrono::DateTime<chro
 }
 
 /// What to look at to be sure, each as a question with its command: what would confirm it first, then
-/// the sources that it needs and that are not there, else the rule's own first look. A question of which the
-/// bundle holds an answer is an observation of the report and is not asked again.
+/// the sources that it needs and that are not there. A question whose answer the bundle holds, as far as it would
+/// confirm, is an observation of the report and is asked again only where nothing else is left to ask.
 fn would_settle(one: &Assessment<'_>) -> Vec<String> {
     if one.verdict == Some(Verdict::Confirmed) {
         return Vec::new();
     }
     let file = &one.rule.file;
-    let mut wanted: Vec<String> = Vec::new();
-    let open: Vec<&String> = file
-        .confirmed
-        .iter()
-        .flat_map(|group| group.all.iter().chain(&group.any))
-        .filter(|name| !one.seen.contains_key(name.as_str()))
-        .collect();
+    let confirming: BTreeSet<&str> = named(&file.confirmed).collect();
+    let seen = |name: &&String| one.seen.contains_key(name.as_str());
+    let (mut unanswered, mut again) = (Vec::new(), Vec::new());
     for asked in &file.observations {
-        let answered = asked
-            .shows
-            .iter()
-            .any(|name| one.seen.contains_key(name.as_str()));
-        if !answered && asked.shows.iter().any(|name| open.contains(&name)) {
-            let run = one.command(asked.run.trim()).replace('\n', "; ");
-            wanted.push(format!("{} ({run})", one.tell(&asked.ask)));
+        let shown: Vec<&String> = asked.shows.iter().collect();
+        let confirms = |name: &&String| confirming.contains(name.as_str());
+        if !shown.iter().any(|name| confirms(name) && !seen(name)) {
+            continue;
+        }
+        let run = one.command(asked.run.trim()).replace('\n', "; ");
+        let question = format!("{} ({run})", one.tell(&asked.ask));
+        match shown.iter().any(|name| confirms(name) && seen(name)) {
+            true => again.push(question),
+            false => unanswered.push(question),
         }
     }
+    let mut wanted = unanswered;
     for source in &one.missing {
         let title = sources::find(source).map_or(*source, |source| source.title);
         wanted.push(match by_hand::command(source) {
@@ -257,12 +257,9 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
             None => format!("{title}, not collected"),
         });
     }
+    // Better a question of which a part is answered than none.
     if wanted.is_empty() {
-        let look = file.remedy.steps.first();
-        wanted.extend(look.and_then(|step| {
-            let run = one.command(step.run.as_deref()?);
-            Some(format!("{} ({run})", one.tell(&step.text)))
-        }));
+        wanted = again;
     }
     wanted.dedup();
     wanted
