@@ -103,7 +103,7 @@ pub(crate) fn worst(analysis: &Analysis) -> Option<Severity> {
         .min()
 }
 
-/// What a severity means, as a clause after "faults by which".
+/// What a severity means, as a clause after "faults of this rank mean that".
 pub(crate) fn severity_meaning(severity: Severity) -> &'static str {
     match severity {
         Severity::Critical => "the node or the cluster is down or data is at risk",

@@ -90,6 +90,10 @@ fn promising(head: &[u8], six: &[Option<u8>; 256]) -> bool {
     if decoded.starts_with(&[0x1f, 0x8b, 8]) {
         return true;
     }
+    // No character begins with a continuation byte; most chance runs end here.
+    if decoded[0] & 0xc0 == 0x80 {
+        return false;
+    }
     // A character may be cut at the end of the head.
     match std::str::from_utf8(&decoded) {
         Ok(text) => printable(text),

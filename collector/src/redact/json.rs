@@ -93,7 +93,11 @@ pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<Str
                 let start = at + 1;
                 let end = start + string_end(&line[start..])?;
                 let is_key = state.levels.last().is_some_and(|level| level.object)
-                    && line[end + 1..].trim_start().starts_with(':');
+                    && match line.as_bytes().get(end + 1) {
+                        Some(b':') => true,
+                        Some(b',' | b'}' | b']') => false,
+                        _ => line[end + 1..].trim_start().starts_with(':'),
+                    };
                 if is_key {
                     state.key(start, end);
                 } else {

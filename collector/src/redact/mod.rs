@@ -251,14 +251,15 @@ impl Redactor {
             true => memchr::memchr2(b'\n', 0, rest),
             false => memchr::memchr(b'\n', rest),
         };
-        loop {
+        while let Some(mut at) = end(rest) {
             if !strings && self.held.is_empty() && self.lines.idle() && self.quiet.worth() {
                 let (quiet, behind) = rest.split_at(scan::quiet_lines(rest));
                 self.quiet.found(!quiet.is_empty());
                 out.extend_from_slice(quiet);
                 rest = behind;
+                let Some(next) = end(rest) else { break };
+                at = next;
             }
-            let Some(at) = end(rest) else { break };
             let (line, behind) = rest.split_at(at + 1);
             rest = behind;
             if !self.held.is_empty() {

@@ -436,7 +436,7 @@ fn do_now(analysis: &Analysis) -> Rich {
 fn severity(analysis: &Analysis) -> Rich {
     match words::worst(analysis) {
         Some(severity) => Rich::new().severity(severity).text(format!(
-            " · the rank of faults by which {}",
+            " · faults of this rank mean that {}",
             words::severity_meaning(severity)
         )),
         None => Rich::from("not known: no cause was confirmed"),
