@@ -139,3 +139,36 @@ fn what_was_not_collected_or_cannot_be_read_is_left_open() {
         ["no ResourceClaim has been made for gpus from the template t"]
     );
 }
+
+proptest::proptest! {
+    /// Two devices, some of them given away: a pod fits exactly where enough are left.
+    #[test]
+    fn a_claim_fits_where_enough_devices_are_free(count in 1..6_i64, taken in 0..3_usize) {
+        let has: Vec<&str> = ["gpu-0", "gpu-1"].into_iter().take(taken).collect();
+        let mut claims = vec![claim("a", count, &[])];
+        if taken > 0 {
+            claims.push(claim("other", i64::try_from(taken).unwrap_or(0), &has));
+        }
+        let found = verdict(Some(&devices(claims)), &wants("a"));
+        let fits = usize::try_from(count).unwrap_or(usize::MAX) <= 2 - taken;
+        proptest::prop_assert_eq!(found.state == State::Fits, fits, "{:?}", found);
+        proptest::prop_assert_eq!(found.sentence.is_empty(), fits);
+    }
+
+    /// Whatever an API server gives for a claim, the answer says fit, a sentence, or that it is open.
+    #[test]
+    fn no_claim_makes_the_arithmetic_panic(
+        mode in "(ExactCount|All|\\PC{0,4})", count in proptest::num::i64::ANY,
+        expression in "(device.driver == 'gpu.nvidia.com'|device\\.[a-z]{0,6}.{0,12}|\\PC{0,20})", class in "(gpu|\\PC{0,6})",
+    ) {
+        let request = json!({"deviceClassName": class, "allocationMode": mode, "count": count,
+            "selectors": [{"cel": {"expression": expression}}]});
+        let first = json!([{"name": "a", "exactly": request.clone()}, {"name": "b", "firstAvailable": [request]}]);
+        let odd: DeviceClaim = read(json!({
+            "metadata": {"name": "a", "namespace": "ml"}, "spec": {"devices": {"requests": first}}, "status": {},
+        }));
+        let found = verdict(Some(&devices(vec![odd])), &wants("a"));
+        let silent = matches!(found.state, State::Fits | State::Undecided);
+        proptest::prop_assert_eq!(found.sentence.is_empty(), silent);
+    }
+}
