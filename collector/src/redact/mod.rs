@@ -254,11 +254,12 @@ impl Redactor {
         while let Some(mut at) = end(rest) {
             if !strings && self.held.is_empty() && self.lines.idle() && self.quiet.worth() {
                 let (quiet, behind) = rest.split_at(scan::quiet_lines(rest));
-                self.quiet.found(!quiet.is_empty());
                 out.extend_from_slice(quiet);
                 rest = behind;
                 let Some(next) = end(rest) else { break };
                 at = next;
+                // The search went into this line, which is searched again by itself.
+                self.quiet.found(quiet.len() >= at);
             }
             let (line, behind) = rest.split_at(at + 1);
             rest = behind;

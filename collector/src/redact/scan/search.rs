@@ -50,6 +50,8 @@ pub(super) struct Search {
     words: Vec<Word>,
     /// One bit for each three classes with which a word begins.
     begins: Box<[u64; TRIPLES / 64]>,
+    /// For each three classes one bit for each class that may follow them; looked at only where a word begins.
+    fourths: Vec<u32>,
     /// The words that begin so.
     lists: Vec<Vec<u16>>,
 }
@@ -58,6 +60,7 @@ pub(super) static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     let mut search = Search {
         words: Vec::new(),
         begins: Box::new([0; TRIPLES / 64]),
+        fourths: vec![0; TRIPLES],
         lists: vec![Vec::new(); TRIPLES],
     };
     for (words, bit) in [
@@ -95,6 +98,7 @@ impl Search {
                 .chain([third])
                 .fold(0, |triple, class| (triple << CLASS_BITS) | class);
             self.begins[triple / 64] |= 1 << (triple % 64);
+            self.fourths[triple] |= class(3).map_or(u32::MAX, |fourth| 1 << fourth);
             self.lists[triple].extend(u16::try_from(word));
         }
     }
@@ -104,7 +108,11 @@ impl Search {
         let mut triple = 0;
         for (at, byte) in bytes.iter().enumerate() {
             triple = next(triple, *byte);
-            if self.begin(triple) && at >= 2 && self.candidates(bytes, at - 2, triple, &mut hit) {
+            if self.begin(triple)
+                && at >= 2
+                && self.goes_on(triple, bytes.get(at + 1))
+                && self.candidates(bytes, at - 2, triple, &mut hit)
+            {
                 return;
             }
         }
@@ -117,6 +125,11 @@ impl Search {
 
     fn begin(&self, triple: usize) -> bool {
         self.begins[triple / 64] & (1 << (triple % 64)) != 0
+    }
+
+    /// Whether a word that begins so may have this byte next; at the end a word of three letters may stand.
+    fn goes_on(&self, triple: usize, byte: Option<&u8>) -> bool {
+        byte.is_none_or(|byte| self.fourths[triple] & (1 << CLASSES[usize::from(*byte)]) != 0)
     }
 
     #[inline(never)]
