@@ -26,10 +26,7 @@ pub(super) fn report(
     let options = options(args)?;
     let keys = Keys::load(&args.keys.identity)?;
     let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
-    let folders = folders(&units, &args.output)?;
-    for folder in &folders {
-        report::check_output_dir(folder)?;
-    }
+    let placed = placed(&units, &args.output)?;
     let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
     let formats: Vec<Format> = args
         .format
@@ -41,7 +38,7 @@ pub(super) fn report(
             ReportFormat::Json => Format::Json,
         })
         .collect();
-    for (unit, folder) in units.iter().zip(&folders) {
+    for (unit, folder) in &placed {
         let analysis = analyze_unit(&fix::shown::analyze, &analyzer, unit, terminal)?;
         let written = report::write_reports(&analysis, folder, &formats, "report", &options)?;
         writeln!(out, "{}", headline(&analysis))?;
@@ -79,6 +76,15 @@ fn units(
         writeln!(errors, "note: {note}")?;
     }
     Ok(grouped.units)
+}
+
+/// Each analysis with a folder that can be written to.
+fn placed<'a>(units: &'a [Unit], output: &Path) -> anyhow::Result<Vec<(&'a Unit, PathBuf)>> {
+    let folders = folders(units, output)?;
+    for folder in &folders {
+        report::check_output_dir(folder)?;
+    }
+    Ok(units.iter().zip(folders).collect())
 }
 
 /// The folder of each analysis: the output folder itself, or one below it for each of several.
@@ -184,12 +190,9 @@ pub(super) fn fix(
 ) -> anyhow::Result<Exit> {
     let keys = Keys::load(&args.keys.identity)?;
     let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
-    let folders = folders(&units, &args.output)?;
-    for folder in &folders {
-        report::check_output_dir(folder)?;
-    }
+    let placed = placed(&units, &args.output)?;
     let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
-    for (unit, folder) in units.iter().zip(&folders) {
+    for (unit, folder) in &placed {
         let readable = readable(unit)?;
         fix::command::run(args, &analyzer, &readable.unit, folder, out)?;
     }
