@@ -1,7 +1,6 @@
 //! What was scanned, as if some entries held other texts: only those are read again.
 
 use super::patterns::Patterns;
-use super::sink::Sink;
 use super::{Documents, Gather, Router, Scanned};
 use crate::model::Place;
 
@@ -33,16 +32,7 @@ impl Scanned {
         gather.kept = gather.documents.values().map(String::len).sum();
         let paths = self.paths.iter().filter(|path| stays(path));
         gather.paths = paths.cloned().collect();
-        let sink = Sink {
-            patterns,
-            router,
-            uids: false,
-        };
-        for (path, text) in instead {
-            if let Some((path, out)) = sink.text(path, text) {
-                gather.entry(&path, vec![out]);
-            }
-        }
+        gather.texts(instead);
         gather.paths.sort();
         Some(gather.finish(self.summary.clone()))
     }

@@ -5,7 +5,7 @@ use casefile_bundle::{BundlePath, Summary};
 use super::merge::{merge_hits, moved, shift, shift_place, state_all, without_doubles};
 use super::pasted::{self, Origins, Pieces};
 use super::patterns::{Hit, Patterns};
-use super::sink::Out;
+use super::sink::{Out, Sink};
 use super::{Documents, Router, Scanned, guarded, joined, kube_list, leftovers, node_of};
 use crate::facts::Facts;
 use crate::model::{Place, Problem};
@@ -47,6 +47,20 @@ impl<'a> Gather<'a> {
             paths: Vec::new(),
             pasted: Vec::new(),
             origins: Origins::new(),
+        }
+    }
+
+    /// Entries that hold these texts.
+    pub(super) fn texts(&mut self, texts: &Documents) {
+        let sink = Sink {
+            patterns: self.patterns,
+            router: self.router,
+            uids: false,
+        };
+        for (path, text) in texts {
+            if let Some((path, out)) = sink.text(path, text) {
+                self.entry(&path, vec![out]);
+            }
         }
     }
 

@@ -67,16 +67,7 @@ pub(crate) fn scan(
         }
         share.close();
     }
-    let sink = Sink {
-        patterns,
-        router,
-        uids: false,
-    };
-    for (path, text) in instead {
-        if let Some((path, out)) = sink.text(path, text) {
-            gather.entry(&path, vec![out]);
-        }
-    }
+    gather.texts(instead);
     gather.paths.sort();
     gather.paths.dedup();
     let mut scanned = gather.finish(summary(members, &share.homes));

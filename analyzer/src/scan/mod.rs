@@ -124,11 +124,7 @@ pub fn scan_with<'a>(
         }
         gather.entry(&path, pieces);
     }
-    for (path, text) in instead {
-        if let Some((path, out)) = sink.text(path, text) {
-            gather.entry(&path, vec![out]);
-        }
-    }
+    gather.texts(instead);
     gather.paths.sort();
     Ok(gather.finish(summary))
 }

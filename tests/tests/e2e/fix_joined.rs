@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use casefile_tests::bins;
 
 use crate::fix::{fix, sample};
-use crate::support::{plant, run};
+use crate::support::{Ended, plant, run};
 
 const NODE: &str = "ci-gpu-4";
 const CAUSE: &str = "inotify-instances-exhausted";
@@ -33,6 +33,19 @@ fn twin(to: &Path, node: &str) -> PathBuf {
     to.to_owned()
 }
 
+/// The changes of a fix that says that the cause is gone with them.
+fn changes_of_the_gone_cause(said: &Ended, out: &Path) -> String {
+    let own = said
+        .out
+        .lines()
+        .find(|line| line.ends_with(&format!("({CAUSE})")));
+    assert!(
+        own.is_some_and(|line| line.starts_with("gone: ")),
+        "{said:?}"
+    );
+    std::fs::read_to_string(out.join(CAUSE).join("changes.yaml")).unwrap()
+}
+
 fn limit(bundle: &Path, node: &str, value: &str) {
     let path = format!("nodes/{node}/rootfs/proc/sys/fs/inotify/max_user_instances");
     plant(bundle, &path, format!("{value}\n"));
@@ -47,15 +60,7 @@ fn a_fix_of_a_joined_cluster_has_a_step_for_each_node_that_shows_the_cause() {
     let out = folder.path().join("fix");
     let said = fix(&site, &out, &["--join"]);
     assert_eq!(said.code, 0, "{said:?}");
-    let own = said
-        .out
-        .lines()
-        .find(|line| line.ends_with(&format!("({CAUSE})")));
-    assert!(
-        own.is_some_and(|line| line.starts_with("gone: ")),
-        "{said:?}"
-    );
-    let changes = std::fs::read_to_string(out.join(CAUSE).join("changes.yaml")).unwrap();
+    let changes = changes_of_the_gone_cause(&said, &out);
     assert!(
         changes.contains(NODE) && changes.contains("ci-gpu-5"),
         "{changes}"
@@ -116,15 +121,7 @@ fn a_node_of_the_cluster_that_is_well_is_not_changed() {
     std::fs::remove_dir_all(well.join("nodes/ci-gpu-5/journal")).unwrap();
     let out = folder.path().join("fix");
     let said = fix(&site, &out, &["--join"]);
-    let own = said
-        .out
-        .lines()
-        .find(|line| line.ends_with(&format!("({CAUSE})")));
-    assert!(
-        own.is_some_and(|line| line.starts_with("gone: ")),
-        "{said:?}"
-    );
-    let changes = std::fs::read_to_string(out.join(CAUSE).join("changes.yaml")).unwrap();
+    let changes = changes_of_the_gone_cause(&said, &out);
     assert!(
         changes.contains(NODE) && !changes.contains("ci-gpu-5"),
         "{changes}"
