@@ -1,18 +1,20 @@
 //! The command line: what may be asked, and its check into [`Options`]. What the user typed is checked here once;
 //! nothing behind it meets a contradiction.
 
-use std::collections::BTreeSet;
+mod checks;
+mod values;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::anonymize::Class;
-use crate::host::Host;
 use crate::options::{Handover, Options};
-use crate::plan::not_wanted;
-use crate::source::Source;
-use crate::sources::SOURCES;
+
+pub(crate) use checks::check_root;
+use checks::{check_names, check_sources, fail, names, node_name};
+use values::{duration, size};
 
 /// Snapshots a Kubernetes GPU node into one bundle, read-only.
 ///
@@ -299,139 +301,6 @@ impl CollectArgs {
     }
 }
 
-fn fail<T>(what: impl Into<String>) -> Result<T, UsageError> {
-    Err(UsageError(what.into()))
-}
-
-fn names(flag: &str, given: &[String]) -> Result<BTreeSet<String>, UsageError> {
-    for name in given {
-        if crate::sources::find(name).is_none() {
-            let known: Vec<_> = SOURCES.iter().map(|source| source.id).collect();
-            return fail(format!(
-                "{flag} {name}: there is no such source; the sources are {}",
-                known.join(", ")
-            ));
-        }
-    }
-    Ok(given.iter().cloned().collect())
-}
-
-/// Something must be left to collect: a bundle of nothing is no answer to contradictory options.
-fn check_sources(options: &Options) -> Result<(), UsageError> {
-    let named = |source: &&&Source| options.only.is_empty() || options.only.contains(source.id);
-    let mut why = BTreeSet::new();
-    for source in SOURCES.iter().filter(named) {
-        match not_wanted(source, options) {
-            None => return Ok(()),
-            Some(reason) => why.insert(format!("{} ({reason})", source.id)),
-        };
-    }
-    let why: Vec<String> = why.into_iter().collect();
-    fail(format!("no source is left to collect: {}", why.join(", ")))
-}
-
-/// Names of Kubernetes objects: anything else would silently match nothing.
-fn check_names(flag: &str, given: &[String]) -> Result<(), UsageError> {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
-    let wrong = |name: &&String| name.is_empty() || !name.chars().all(allowed);
-    match given.iter().find(wrong) {
-        None => Ok(()),
-        Some(name) => fail(format!(
-            "{flag} {name:?}: no name of Kubernetes (small letters, digits, - and .)"
-        )),
-    }
-}
-
-/// A folder that is to be read as a node's root must look like one.
-pub(crate) fn check_root(flag: &str, root: &Path) -> Result<(), UsageError> {
-    if !root.is_absolute() && root.components().next().is_none() {
-        return fail(format!("{flag} needs a folder"));
-    }
-    match std::fs::metadata(root) {
-        Err(error) => fail(format!("{flag} {}: {error}", root.display())),
-        Ok(meta) if !meta.is_dir() => fail(format!("{flag} {} is not a folder", root.display())),
-        // The machine itself may be as bare as a scratch container; only a named folder can be wrong.
-        Ok(_) if root == Path::new("/") => Ok(()),
-        Ok(_)
-            if !["etc", "var", "usr", "run"]
-                .iter()
-                .any(|name| root.join(name).is_dir()) =>
-        {
-            fail(format!(
-                "{flag} {} holds no system: none of etc, var, usr and run is there (is the disk mounted?)",
-                root.display()
-            ))
-        }
-        Ok(_) => Ok(()),
-    }
-}
-
-/// The node's own host name.
-fn node_name(root: &Path) -> String {
-    let live = root == Path::new("/");
-    let name = if live {
-        rustix::system::uname()
-            .nodename()
-            .to_string_lossy()
-            .into_owned()
-    } else {
-        Host::new(root)
-            .read_text("/etc/hostname")
-            .unwrap_or_default()
-    };
-    let safe: String = name
-        .trim()
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
-        .take(100)
-        .collect();
-    let safe = safe.trim_matches('.').to_owned();
-    if safe.is_empty() {
-        "unknown-node".to_owned()
-    } else {
-        safe
-    }
-}
-
-/// `90s`, `15m`, `24h`, `7d`; a bare number is seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| format!("{text:?} is no duration (write it as 30s, 5m, 24h or 7d)"))?;
-    let factor = match &text[digits.len()..] {
-        "" | "s" => 1,
-        "m" | "min" => 60,
-        "h" => 3600,
-        "d" => 86_400,
-        unit => return Err(format!("unknown unit {unit:?} (use s, m, h or d)")),
-    };
-    let seconds = number
-        .checked_mul(factor)
-        .filter(|seconds| *seconds <= 366 * 86_400 * 10);
-    seconds
-        .map(Duration::from_secs)
-        .ok_or_else(|| format!("{text:?} is too long"))
-}
-
-/// `512MiB`, `1G`, `100000`; units are powers of 1,024.
-fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| format!("{text:?} is no size (write it as 512MiB)"))?;
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        unit => return Err(format!("unknown unit {unit:?} (use KiB, MiB or GiB)")),
-    };
-    number
-        .checked_mul(1 << shift)
-        .ok_or_else(|| format!("{text:?} is too large"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -467,15 +336,6 @@ mod tests {
         ] {
             assert!(resolve(args).is_err(), "{args:?}");
         }
-    }
-
-    #[test]
-    fn durations_and_sizes_are_read_with_units() {
-        assert_eq!(duration("24h"), Ok(Duration::from_secs(86_400)));
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert!(duration("99999999999d").is_err());
-        assert_eq!(size("512MiB"), Ok(512 << 20));
-        assert!(size("99999999999999GiB").is_err());
     }
 
     #[test]

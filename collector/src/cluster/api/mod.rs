@@ -1,6 +1,9 @@
 //! The API server as the collector asks it: raw GET requests with short limits, few retries and streamed bodies. The
 //! one POST asks what these credentials may do.
 
+mod error;
+mod paths;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,6 +18,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::access::{self, Access};
+
+pub use error::{ApiError, chain, user_of};
+pub use paths::{core_lists, place, places, query_value};
 
 /// Requests under way at once, all sources together: a sick API server is not made worse.
 const MAX_REQUESTS: usize = 8;
@@ -50,76 +56,6 @@ impl Default for Patience {
             retry: Duration::from_secs(5),
         }
     }
-}
-
-/// Why a request brought nothing.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum ApiError {
-    /// The server said no.
-    #[error("HTTP {code}: {message}")]
-    Status {
-        /// HTTP status.
-        code: u16,
-        /// The server's own words.
-        message: String,
-        /// For an expired list (410): the token with which it can go on all the same.
-        next: Option<String>,
-    },
-    /// Nothing came for too long.
-    #[error("no answer within {seconds} s")]
-    Silent {
-        /// What was waited.
-        seconds: u64,
-    },
-    /// The answer began and then nothing more came.
-    #[error("the answer stopped half-way for {seconds} s")]
-    Stalled {
-        /// What was waited.
-        seconds: u64,
-    },
-    /// The connection could not be made, or broke.
-    #[error("{0}")]
-    Connection(String),
-    /// Several requests in a row had no answer; no more are sent.
-    #[error("not asked: the API server stopped answering")]
-    Gone,
-    /// The answer is not what it should be.
-    #[error("{0}")]
-    Content(String),
-    /// The source's time is up.
-    #[error("not finished: time limit reached")]
-    Stopped,
-}
-
-impl ApiError {
-    /// The HTTP status, where the server gave one.
-    pub fn code(&self) -> Option<u16> {
-        match self {
-            Self::Status { code, .. } => Some(*code),
-            _ => None,
-        }
-    }
-
-    /// One sentence for the manifest: what was asked (`LIST nodes`) and what came of it.
-    pub fn note(&self, what: &str) -> String {
-        match self {
-            Self::Status { code: 401, .. } => format!("failed: not logged in ({what})"),
-            Self::Status {
-                code: 403, message, ..
-            } => match user_of(message) {
-                Some(user) => format!("skipped: forbidden ({what} as user {user})"),
-                None => format!("skipped: forbidden ({what})"),
-            },
-            Self::Gone | Self::Stopped => format!("skipped: {what}: {self}"),
-            _ => format!("failed: {what}: {self}"),
-        }
-    }
-}
-
-/// The user whom the API server refused, from its message (`User "viewer" cannot list ...`).
-pub fn user_of(message: &str) -> Option<&str> {
-    let (_, rest) = message.split_once("User \"")?;
-    rest.split_once('"').map(|(user, _)| user)
 }
 
 /// One API server with the credentials that it accepted.
@@ -349,107 +285,9 @@ impl ApiBody {
 #[derive(Debug, Default, serde::Deserialize)]
 struct ServerStatus {
     message: Option<String>,
-    metadata: Option<super::items::ListMeta>,
+    metadata: Option<crate::cluster::items::ListMeta>,
 }
 
 fn backoff(attempt: u32) -> Duration {
     Duration::from_millis(200) * 2_u32.saturating_pow(attempt.saturating_sub(1))
-}
-
-/// An error with its causes, each once, in one line.
-pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    // The client's names for its layers tell nobody anything.
-    for layer in ["ServiceError: ", "HyperError: "] {
-        text = text.strip_prefix(layer).map(str::to_owned).unwrap_or(text);
-    }
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let words = inner.to_string();
-        if !text.contains(&words) {
-            text.push_str(": ");
-            text.push_str(&words);
-        }
-        cause = inner.source();
-    }
-    text
-}
-
-/// The middle of a list's path: nothing for the whole cluster, or one part for each namespace asked for.
-pub fn places(namespaces: &BTreeSet<String>) -> Vec<String> {
-    if namespaces.is_empty() {
-        return vec![String::new()];
-    }
-    namespaces.iter().map(|one| place(one)).collect()
-}
-
-/// The middle of a list's path in one namespace.
-pub fn place(namespace: &str) -> String {
-    format!("/namespaces/{}", query_value(namespace))
-}
-
-/// The paths of a core kind's lists: one, or one for each namespace asked for.
-pub fn core_lists(plural: &str, namespaces: &BTreeSet<String>) -> Vec<String> {
-    let places = places(namespaces).into_iter();
-    places
-        .map(|place| format!("/api/v1{place}/{plural}"))
-        .collect()
-}
-
-/// A value as it stands in a request's query.
-pub fn query_value(value: &str) -> String {
-    let mut text = String::new();
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            text.push(char::from(byte));
-        } else {
-            text.push('%');
-            for half in [byte >> 4, byte & 15] {
-                text.push(
-                    char::from_digit(u32::from(half), 16)
-                        .unwrap_or('0')
-                        .to_ascii_uppercase(),
-                );
-            }
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn status(code: u16, message: &str) -> ApiError {
-        ApiError::Status {
-            code,
-            message: message.to_owned(),
-            next: None,
-        }
-    }
-
-    #[test]
-    fn a_refusal_names_what_was_asked_and_as_whom() {
-        let message = "nodes is forbidden: User \"viewer\" cannot list resource \"nodes\"";
-        assert_eq!(
-            status(403, message).note("LIST nodes"),
-            "skipped: forbidden (LIST nodes as user viewer)"
-        );
-        assert_eq!(
-            status(403, "no").note("LIST nodes"),
-            "skipped: forbidden (LIST nodes)"
-        );
-        assert_eq!(
-            status(500, "boom").note("LIST pods"),
-            "failed: LIST pods: HTTP 500: boom"
-        );
-    }
-
-    #[test]
-    fn selectors_are_escaped_for_the_query() {
-        assert_eq!(
-            query_value("owner=helm,a in (b)"),
-            "owner%3Dhelm%2Ca%20in%20%28b%29"
-        );
-    }
 }
