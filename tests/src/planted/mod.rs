@@ -94,7 +94,7 @@ pub struct Case {
 pub fn secrets(seed: u64) -> Vec<Case> {
     let mut rng = Rng::new(seed);
     let mut cases = Vec::new();
-    for place in places::PLACES {
+    for place in places::all() {
         for kind in kinds::KINDS {
             let secret = (kind.make)(&mut rng);
             let unfit =
