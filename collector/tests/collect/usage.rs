@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use casefile_bundle::list;
-
 use crate::desk::{Desk, entry, manifest, outcome, stderr};
 
 #[test]

@@ -1,0 +1,192 @@
+//! The changes of the table, and what shows on the real program whether the fault is gone.
+
+/// A change, the state that it is for, and what to look at on the real program.
+pub(crate) struct Row {
+    /// Kind of change.
+    pub(crate) kind: &'static str,
+    /// The real program.
+    pub(crate) program: &'static str,
+    /// A sample, or a rule whose last example is the state; `RULE#WORDS` is the one whose name has the words.
+    pub(crate) state: &'static str,
+    /// Cause.
+    pub(crate) cause: &'static str,
+    /// A person's change instead of the rule's.
+    pub(crate) proposal: Option<&'static str>,
+    /// Makes the real thing what was captured.
+    pub(crate) before: &'static str,
+    /// Succeeds while the fault is there.
+    pub(crate) faulty: &'static str,
+}
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        kind: "ufw-route",
+        program: "ufw, with a pod's packet",
+        state: "ufw-blocks-dns",
+        cause: "ufw-blocks-pod-traffic",
+        proposal: None,
+        before: "place; raise_ufw",
+        faulty: "query_dropped",
+    },
+    Row {
+        kind: "ufw-route (wrong interface)",
+        program: "ufw, with a pod's packet",
+        state: "ufw-blocks-dns",
+        cause: "ufw-blocks-pod-traffic",
+        proposal: Some(
+            "changes:\n- ufw-route:\n    node: 192-18-132-31\n    rules: ['allow in on cali+ out on eno1']\n",
+        ),
+        before: "place; raise_ufw",
+        faulty: "query_dropped",
+    },
+    Row {
+        kind: "containerd-runtime",
+        program: "containerd config dump",
+        state: "runtime/nvidia-runtime-not-configured#the collected configuration",
+        cause: "nvidia-runtime-not-configured",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd_has 'runtimes.nvidia\\]'",
+    },
+    Row {
+        kind: "containerd-import",
+        program: "containerd config dump",
+        state: "runtime/containerd-dropin-not-imported#the toolkit was told",
+        cause: "containerd-dropin-not-imported",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd_has 'runtimes.nvidia\\]'",
+    },
+    Row {
+        kind: "host-file",
+        program: "containerd",
+        state: "runtime/containerd-cri-plugin-disabled#as captured",
+        cause: "containerd-cri-plugin-disabled",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd_says 'Start cri plugin'",
+    },
+    Row {
+        kind: "host-file (version 2's name in a version 1 file)",
+        program: "containerd",
+        state: "runtime/containerd-cri-plugin-disabled#as captured",
+        cause: "containerd-cri-plugin-disabled",
+        proposal: Some(
+            "changes:\n- host-file:\n    node: n1\n    path: /etc/containerd/config.toml\n    merge_toml: 'disabled_plugins = [\"io.containerd.grpc.v1.cri\"]'\n",
+        ),
+        before: "place",
+        faulty: "! containerd_says 'Start cri plugin'",
+    },
+    Row {
+        kind: "sysctl",
+        program: "the kernel, in a network namespace",
+        state: "ip-forward-off",
+        cause: "ip-forward-disabled",
+        proposal: None,
+        before: "sysctl -qw net.ipv4.ip_forward=0",
+        faulty: "[ \"$(cat /proc/sys/net/ipv4/ip_forward)\" = 0 ]",
+    },
+    Row {
+        kind: "sysctl (another setting)",
+        program: "the kernel, in a network namespace",
+        state: "ip-forward-off",
+        cause: "ip-forward-disabled",
+        proposal: Some(
+            "changes:\n- sysctl: {node: edge-gpu-2, name: net.ipv4.conf.all.rp_filter, value: '0'}\n",
+        ),
+        before: "sysctl -qw net.ipv4.ip_forward=0 net.ipv4.conf.all.rp_filter=2",
+        faulty: "[ \"$(cat /proc/sys/net/ipv4/ip_forward)\" = 0 ]",
+    },
+    Row {
+        kind: "containerd-runtime (schema of another version)",
+        program: "containerd config dump",
+        state: "runtime/nvidia-runtime-not-configured#the collected configuration",
+        cause: "nvidia-runtime-not-configured",
+        proposal: Some(
+            "changes:\n- host-file:\n    node: n1\n    path: /etc/containerd/config.toml\n    merge_toml: |\n      [plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.nvidia]\n      runtime_type = \"io.containerd.runc.v2\"\n",
+        ),
+        before: "place",
+        faulty: "! containerd_has 'grpc.v1.cri\".containerd.runtimes.nvidia\\]'",
+    },
+    Row {
+        kind: "iptables",
+        program: "iptables, in a network namespace",
+        state: "network/iptables-forward-drop-by-docker",
+        cause: "iptables-forward-drop-by-docker",
+        proposal: None,
+        before: "iptables-restore < $STATE/nodes/n1/commands/iptables-save.out",
+        faulty: "iptables -S FORWARD | grep -qx -- '-P FORWARD DROP'",
+    },
+    Row {
+        kind: "iptables (wrong chain)",
+        program: "iptables, in a network namespace",
+        state: "network/iptables-forward-drop-by-docker",
+        cause: "iptables-forward-drop-by-docker",
+        proposal: Some("changes:\n- iptables:\n    rules: ['-P OUTPUT ACCEPT']\n"),
+        before: "iptables-restore < $STATE/nodes/n1/commands/iptables-save.out",
+        faulty: "iptables -S FORWARD | grep -qx -- '-P FORWARD DROP'",
+    },
+    Row {
+        kind: "containerd-section",
+        program: "containerd config dump",
+        state: "drop-in-without-runc",
+        cause: "containerd-import-overrides-cri-section",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd -c /var/lib/k8s-containerd/k8s-containerd/etc/containerd/config.toml config dump | grep -q 'runtimes.runc\\]'",
+    },
+    Row {
+        kind: "containerd-registry",
+        program: "containerd",
+        state: "image/containerd-registry-config-conflict",
+        cause: "containerd-registry-config-conflict",
+        proposal: None,
+        before: "place",
+        faulty: "containerd_says 'cannot be set when'",
+    },
+    Row {
+        kind: "docker-daemon",
+        program: "dockerd",
+        state: "runtime/docker-nvidia-runtime-missing",
+        cause: "docker-nvidia-runtime-missing",
+        proposal: None,
+        before: "place",
+        faulty: "docker_refuses || ! grep -q nvidia-container-runtime /etc/docker/daemon.json",
+    },
+    Row {
+        kind: "docker-daemon (unknown setting)",
+        program: "dockerd",
+        state: "runtime/docker-nvidia-runtime-missing",
+        cause: "docker-nvidia-runtime-missing",
+        proposal: Some("changes:\n- docker-daemon:\n    set: 'runtime: {nvidi: 1}'\n"),
+        before: "place",
+        faulty: "docker_refuses || ! grep -q nvidia-container-runtime /etc/docker/daemon.json",
+    },
+    Row {
+        kind: "unit",
+        program: "systemd-analyze verify",
+        state: "kubelet-bound-to-containerd",
+        cause: "kubelet-stopped-with-runtime-restart",
+        proposal: None,
+        before: "place",
+        faulty: "grep -q '^BindsTo=containerd' /etc/systemd/system/kubelet.service",
+    },
+    Row {
+        kind: "kubelet-config",
+        program: "none here: the file that the kubelet reads",
+        state: "dns-loop",
+        cause: "dns-loop-systemd-resolved-stub",
+        proposal: None,
+        before: "place",
+        faulty: "grep -q '^resolvConf: /etc/resolv.conf' /var/lib/kubelet/config.yaml",
+    },
+    Row {
+        kind: "kubelet-flag",
+        program: "none here: the file that the kubelet's unit reads",
+        state: "runtime/kubelet-runtime-endpoint-mismatch",
+        cause: "kubelet-runtime-endpoint-mismatch",
+        proposal: None,
+        before: "place",
+        faulty: "grep -q cri-dockerd /var/lib/kubelet/kubeadm-flags.env",
+    },
+];
