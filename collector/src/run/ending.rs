@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use casefile_bundle::{Outcome as ManifestOutcome, SourceReport};
+use casefile_bundle::{ManifestEnd, Outcome as ManifestOutcome, SourceReport};
+use chrono::Utc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -33,8 +34,18 @@ impl Ending {
             .clone()
     }
 
+    /// The end of the manifest, with the entries that the disk had no room for.
+    pub(super) fn end(&self, left_out: &[LeftOut]) -> ManifestEnd {
+        self.left_out(left_out);
+        ManifestEnd {
+            finished: Utc::now(),
+            interrupted: self.interrupted(),
+            sources: self.reports(),
+        }
+    }
+
     /// Entries that the disk had no room for are missing parts of their sources.
-    pub(super) fn left_out(&self, left_out: &[LeftOut]) {
+    fn left_out(&self, left_out: &[LeftOut]) {
         if left_out.is_empty() {
             return;
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use casefile_bundle::{ManifestEnd, SourceReport};
+use casefile_bundle::SourceReport;
 use chrono::Utc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -110,19 +110,14 @@ pub async fn run(
     let stop = CancellationToken::new();
     let ending = Arc::new(Ending::default());
     let over = CancellationToken::new();
-    let for_end = Arc::clone(&ending);
     let signals = Signals {
         stop: stop.clone(),
         over: over.clone(),
     };
+    let for_end = Arc::clone(&ending);
     let writer = tokio::task::spawn_blocking(move || {
         output.write(&top, &header, receiver, &signals, delivery, |left_out| {
-            for_end.left_out(left_out);
-            ManifestEnd {
-                finished: Utc::now(),
-                interrupted: for_end.interrupted(),
-                sources: for_end.reports(),
-            }
+            for_end.end(left_out)
         })
     });
     let watch = tokio::spawn(watch(
