@@ -5,6 +5,7 @@
 //! those of its scheduler extender. What the objects cannot tell is [`verdict::State::Undecided`] instead of a guess.
 
 pub mod api;
+pub mod cel;
 pub mod cluster;
 pub mod hami;
 mod predicates;
