@@ -7,6 +7,7 @@
 pub mod api;
 pub mod cel;
 pub mod cluster;
+mod dra;
 pub mod hami;
 mod predicates;
 pub mod quantity;
