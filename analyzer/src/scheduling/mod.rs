@@ -5,7 +5,9 @@
 //! those of its scheduler extender. What the objects cannot tell is [`verdict::State::Undecided`] instead of a guess.
 
 pub mod api;
+pub mod cel;
 pub mod cluster;
+mod dra;
 pub mod hami;
 mod predicates;
 pub mod quantity;

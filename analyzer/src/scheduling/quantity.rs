@@ -7,8 +7,8 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
 /// A quantity in billionths, the finest step that the API knows. Larger values than an `i64` of whole units are cut to that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Quantity(i128);
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Quantity(i128);
 
 const NANO: i128 = 1_000_000_000;
 const LARGEST: i128 = i64::MAX as i128 * NANO;
@@ -17,7 +17,7 @@ const LONGEST: usize = 64;
 
 impl Quantity {
     /// Reads a quantity as `k8s.io/apimachinery/pkg/api/resource` does, rounding up what is finer than a billionth.
-    fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if text.len() > LONGEST {
             return None;
@@ -44,6 +44,29 @@ impl Quantity {
         let scaled = times_power_of_ten(mantissa.saturating_mul(binary), shift.saturating_add(9));
         let bounded = scaled.min(LARGEST);
         Some(Self(if negative { -bounded } else { bounded }))
+    }
+
+    /// So many whole units.
+    pub fn whole(number: i64) -> Self {
+        Self(i128::from(number) * NANO)
+    }
+
+    /// As a whole number of units, if it is one.
+    pub fn integer(self) -> Option<i64> {
+        let whole = self.0 % NANO == 0;
+        whole.then(|| i64::try_from(self.0 / NANO).ok()).flatten()
+    }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// What is left of it.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
     }
 
     /// In so many parts of a unit (1 or 1000), rounded up.

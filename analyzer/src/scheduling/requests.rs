@@ -90,7 +90,24 @@ pub fn hami_resource(name: &str) -> bool {
             | "nvidia.com/gpumem-percentage"
             | "nvidia.com/gpucores"
             | "nvidia.com/priority"
-    )
+    ) || hami_other_vendor(name)
+}
+
+/// Devices of other vendors that HAMi accounts for as well (`pkg/device`); their cards are not worked out here.
+pub fn hami_other_vendor(name: &str) -> bool {
+    const VENDORS: [&str; 10] = [
+        "aws.amazon.com/neuron",
+        "cambricon.com/",
+        "enflame.com/",
+        "huawei.com/Ascend",
+        "hygon.com/",
+        "iluvatar.ai/",
+        "kunlunxin.com/",
+        "metax-tech.com/",
+        "mthreads.com/",
+        "vastaitech.com/",
+    ];
+    VENDORS.iter().any(|vendor| name.starts_with(vendor))
 }
 
 /// Labels in words.

@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::api::{Node, Pod};
 use super::cluster::{Cluster, Release};
 use super::hami;
-use super::predicates::{Predicate, Reason, filter, prepare};
+use super::predicates::devices::gives_up_a_claim;
+use super::predicates::{Predicate, Reason, filter, prepare, words};
 use super::requests::{hami_accounts, pod_requests};
 
 /// What the scheduler would do with a pod.
@@ -111,7 +112,7 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
     });
     let mut verdict = Verdict::of(State::Unschedulable, "");
     verdict.nodes = judged.collect();
-    verdict.open = prepared.open;
+    verdict.open = prepared.left_open();
     verdict.rejected = prepared.rejected;
     if !cluster.inputs.pods_complete {
         verdict
@@ -133,18 +134,19 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
         return verdict;
     }
     let preemption = preemption(pod, cluster, &mut verdict);
-    verdict.sentence = sentence(&verdict, &preemption);
+    verdict.sentence = sentence(&verdict, &preemption, cluster.release);
     verdict
 }
 
-fn sentence(verdict: &Verdict, preemption: &str) -> String {
+fn sentence(verdict: &Verdict, preemption: &str, release: Release) -> String {
     let nodes = verdict.nodes.len();
     let reasons = match &verdict.rejected {
+        Some(reason) if words::counts_rejection(release) => format!("{nodes} {}", reason.says),
         Some(reason) => reason.says.clone(),
         None => joined(&verdict.histogram()),
     };
     let sentence = format!("0/{nodes} nodes are available: {reasons}.");
-    if preemption.is_empty() {
+    if preemption.is_empty() || !words::tells_preemption(release) {
         sentence
     } else {
         format!("{sentence} {preemption}")
@@ -170,7 +172,14 @@ const DEVICE_CLAIMS: Release = Release {
 /// What the scheduler says of displacing other pods; nothing if that would make room.
 fn preemption(pod: &Pod, cluster: &Cluster<'_>, verdict: &mut Verdict) -> String {
     let claims = !pod.spec.resource_claims.is_empty();
-    let prefix = if claims && verdict.rejected.is_none() {
+    let reasons: Vec<&Reason> = verdict
+        .nodes
+        .iter()
+        .flat_map(|node| &node.reasons)
+        .collect();
+    let prefix = if gives_up_a_claim(pod, cluster, &reasons) {
+        "deallocation of ResourceClaim completed, "
+    } else if claims && verdict.rejected.is_none() {
         "still not schedulable, "
     } else if claims || cluster.release >= DEVICE_CLAIMS {
         "no new claims to deallocate, "

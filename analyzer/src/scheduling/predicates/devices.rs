@@ -1,31 +1,39 @@
 //! Claims for devices: dynamic resource allocation.
 //!
-//! Words and order are those of the scheduler's plugin `dynamicresources`. Expressions of CEL are not evaluated,
-//! but for the driver that a class names: what is counted is at least what could fit, so a node is left out only
-//! where it certainly has too few devices.
+//! Words and order are those of the scheduler's plugin `dynamicresources`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use super::{Predicate, Reason};
-use crate::scheduling::api::{
-    Allocation, DeviceClaim, DeviceClass, DeviceSelector, Node, Pod, Slice,
-};
-use crate::scheduling::cluster::Cluster;
+use crate::scheduling::api::{Allocation, DeviceClaim, Node, Pod};
+use crate::scheduling::cluster::{Cluster, Inputs};
+use crate::scheduling::dra::allocate::{Fit, Problem};
+use crate::scheduling::dra::demand::{self, Refusal, Wanted};
+use crate::scheduling::dra::matching::Matches;
+use crate::scheduling::dra::supply::Supply;
 use crate::scheduling::selector::node_matches;
 
-/// A device by driver, pool and name.
-type Name<'a> = (&'a str, &'a str, &'a str);
+/// Most pods that may use one claim (`ResourceClaimReservedForMaxSize`).
+const MOST_USERS: usize = 256;
+/// Steps that the searches for one pod may take on all nodes together.
+const STEPS: usize = 200_000;
+const ELSEWHERE: &str = "resourceclaim not available on the node";
 
 /// What a pod's claims ask for, worked out once.
 #[derive(Default)]
 pub(super) struct State<'a> {
     /// Claims that have their devices.
     given: Vec<(&'a DeviceClaim, &'a Allocation)>,
-    /// Devices asked for by class, with the driver of the class where it names one.
-    asked: BTreeMap<&'a str, (Option<&'a str>, i64)>,
-    slices: Vec<&'a Slice>,
-    taken: BTreeSet<Name<'a>>,
+    wanted: Vec<Wanted<'a>>,
+    supply: Supply<'a>,
+    matches: Option<Matches>,
+    steps: Cell<usize>,
     rejected: Option<Reason>,
+    /// A node has what is asked for, certainly.
+    certain: Cell<bool>,
+    /// What could not be told of nodes.
+    open: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> State<'a> {
@@ -35,7 +43,7 @@ impl<'a> State<'a> {
             return state;
         }
         let inputs = &cluster.inputs;
-        let (Some(claims), Some(slices), Some(classes)) = (
+        let (Some(claims), Some(slices), Some(_)) = (
             &inputs.device_claims,
             &inputs.slices,
             &inputs.device_classes,
@@ -46,34 +54,12 @@ impl<'a> State<'a> {
             ));
             return state;
         };
-        state.slices.clone_from(slices);
-        state.taken = claims.iter().flat_map(|claim| taken(claim)).collect();
-        for wanted in &pod.spec.resource_claims {
-            let made = pod.status.resource_claim_statuses.iter();
-            let made = made.filter(|one| one.name == wanted.name);
-            let name = std::iter::once(wanted)
-                .chain(made)
-                .map(|one| one.resource_claim_name.as_str())
-                .find(|name| !name.is_empty());
-            let Some(name) = name else {
-                let template = &wanted.resource_claim_template_name;
-                open.push(format!(
-                    "no ResourceClaim has been made for {} from the template {template}",
-                    wanted.name
-                ));
-                continue;
-            };
-            let namespace = &pod.metadata.namespace;
-            let found = claims
-                .iter()
-                .find(|one| one.metadata.name == name && one.metadata.namespace == *namespace);
-            match found {
-                Some(claim) => state.take_up(claim, classes, open),
-                None => open.push(format!(
-                    "the ResourceClaim {namespace}/{name} does not exist"
-                )),
-            }
+        for claim in claims_of(pod, claims, open) {
+            state.take_up(claim, pod, inputs, open);
         }
+        state.supply = Supply::of(slices, claims);
+        state.matches = Some(Matches::of(&state.wanted, &state.supply));
+        state.steps = Cell::new(STEPS);
         state
     }
 
@@ -82,127 +68,147 @@ impl<'a> State<'a> {
         self.rejected.clone()
     }
 
+    /// What could not be told of nodes. Nothing where one node has the devices for certain.
+    pub(super) fn open(&self) -> Vec<String> {
+        if self.certain.get() {
+            return Vec::new();
+        }
+        self.open.borrow().iter().cloned().collect()
+    }
+
     fn take_up(
         &mut self,
         claim: &'a DeviceClaim,
-        classes: &[&'a DeviceClass],
+        pod: &Pod,
+        inputs: &Inputs<'a>,
         open: &mut Vec<String>,
     ) {
+        let name = &claim.metadata.name;
         if let Some(allocation) = &claim.status.allocation {
+            let users = &claim.status.reserved_for;
+            let own = users.iter().any(|user| user.name == pod.metadata.name);
+            if users.len() >= MOST_USERS && !own {
+                let detail = format!("the ResourceClaim {name} has {} users", users.len());
+                let reason = Reason::new(Predicate::Device, "resourceclaim in use", detail);
+                self.rejected.get_or_insert(reason);
+            }
             self.given.push((claim, allocation));
             return;
         }
-        let name = &claim.metadata.name;
-        let mut unread = !claim.spec.devices.constraints.is_empty();
-        for request in &claim.spec.devices.requests {
-            let Some(exact) = request.exact() else {
-                unread = true;
-                continue;
-            };
-            let wanted = &exact.device_class_name;
-            let Some(class) = classes.iter().find(|one| one.metadata.name == *wanted) else {
-                let says = format!(
-                    "request {}: device class {wanted} does not exist",
-                    request.name
-                );
-                let detail = format!("the ResourceClaim {name} names the DeviceClass {wanted}");
+        let classes = inputs.device_classes.as_deref().unwrap_or_default();
+        match demand::read(claim, classes, self.wanted.len()) {
+            Ok(wanted) => self.wanted.push(wanted),
+            Err(Refusal::Open(why)) => open.push(why),
+            Err(Refusal::NoClass { says, class }) => {
+                let detail = format!("the ResourceClaim {name} names the DeviceClass {class}");
                 let reason = Reason::new(Predicate::Device, says, detail);
                 self.rejected.get_or_insert(reason);
-                continue;
-            };
-            let driver = driver(&class.spec.selectors);
-            let all = exact.allocation_mode == "All";
-            unread |= all || !exact.selectors.is_empty() || driver.is_none();
-            if !all && !exact.admin_access {
-                let entry = self
-                    .asked
-                    .entry(&class.metadata.name)
-                    .or_insert((driver, 0));
-                entry.1 = entry.1.saturating_add(exact.count.unwrap_or(1));
             }
-        }
-        if unread {
-            open.push(format!(
-                "the selectors, constraints or alternatives of the ResourceClaim {name} are not evaluated"
-            ));
         }
     }
 
     pub(super) fn filter(&self, node: &Node) -> Option<Reason> {
-        let elsewhere = self.given.iter().find(|(_, allocation)| {
+        let matches = self.matches.as_ref()?;
+        let problem = Problem {
+            wanted: &self.wanted,
+            supply: &self.supply,
+            matches,
+            steps: &self.steps,
+        };
+        // The scheduler asks its allocator first and speaks of that if it fails.
+        let fit = if self.wanted.is_empty() {
+            Fit::Yes
+        } else {
+            problem.on(node)
+        };
+        match fit {
+            Fit::No { detail, class } => {
+                return Some(Reason {
+                    about: class,
+                    ..Reason::new(Predicate::Device, "cannot allocate all claims", detail)
+                });
+            }
+            Fit::Open(why) => {
+                if let Some(reason) = self.elsewhere(node) {
+                    return Some(reason);
+                }
+                self.open.borrow_mut().insert(why);
+                return None;
+            }
+            Fit::Yes => {}
+        }
+        let elsewhere = self.elsewhere(node);
+        self.certain.set(self.certain.get() || elsewhere.is_none());
+        elsewhere
+    }
+
+    fn elsewhere(&self, node: &Node) -> Option<Reason> {
+        let (claim, _) = self.given.iter().find(|(_, allocation)| {
             let selector = allocation.node_selector.as_ref();
             selector.is_some_and(|selector| !node_matches(selector, node))
-        });
-        // The scheduler asks its allocator first and speaks of that if it fails.
-        let short = self.asked.iter().find_map(|(class, (driver, asked))| {
-            let (have, free) = self.devices(node, *driver);
-            (*asked > free).then(|| {
-                let detail = format!(
-                    "it asks for {asked} devices of class {class}; of {have} devices that the node could use, {free} are free"
-                );
-                Reason {
-                    about: (*class).to_owned(),
-                    ..Reason::new(Predicate::Device, "cannot allocate all claims", detail)
-                }
-            })
-        });
-        short.or_else(|| {
-            let (claim, _) = elsewhere?;
-            let says = "resourceclaim not available on the node";
-            let detail = format!(
-                "the devices of the ResourceClaim {} are on other nodes",
-                claim.metadata.name
-            );
-            Some(Reason::new(Predicate::Device, says, detail))
-        })
+        })?;
+        let detail = format!(
+            "the devices of the ResourceClaim {} are on other nodes",
+            claim.metadata.name
+        );
+        Some(Reason::new(Predicate::Device, ELSEWHERE, detail))
     }
+}
 
-    /// Devices of a driver that a node could use, and how many of them are free.
-    fn devices(&self, node: &Node, driver: Option<&str>) -> (i64, i64) {
-        let name = &node.metadata.name;
-        let here = self.slices.iter().map(|slice| &slice.spec).filter(|spec| {
-            let by_label = spec.node_selector.as_ref();
-            let usable = spec.node_name == *name
-                || spec.all_nodes
-                || spec.per_device_node_selection
-                || by_label.is_some_and(|selector| node_matches(selector, node));
-            usable && driver.is_none_or(|driver| driver == spec.driver)
-        });
-        let mut counts = (0, 0);
-        for spec in here {
-            for device in &spec.devices {
-                let name = (
-                    spec.driver.as_str(),
-                    spec.pool.name.as_str(),
-                    device.name.as_str(),
-                );
-                let free = device.allow_multiple_allocations || !self.taken.contains(&name);
-                counts = (counts.0 + 1, counts.1 + i64::from(free));
+/// The claims that a pod names or that were made for it.
+fn claims_of<'a>(
+    pod: &'a Pod,
+    claims: &[&'a DeviceClaim],
+    open: &mut Vec<String>,
+) -> Vec<&'a DeviceClaim> {
+    let mut own = Vec::new();
+    for wanted in &pod.spec.resource_claims {
+        let made = pod.status.resource_claim_statuses.iter();
+        let mut made = made.filter(|one| one.name == wanted.name).peekable();
+        let decided = made.peek().is_some();
+        let name = std::iter::once(wanted)
+            .chain(made)
+            .map(|one| one.resource_claim_name.as_str())
+            .find(|name| !name.is_empty());
+        let Some(name) = name else {
+            // Its controller says so where none is needed.
+            if !decided {
+                let template = &wanted.resource_claim_template_name;
+                open.push(format!(
+                    "no ResourceClaim has been made for {} from the template {template}",
+                    wanted.name
+                ));
             }
+            continue;
+        };
+        let namespace = &pod.metadata.namespace;
+        let found = claims
+            .iter()
+            .find(|one| one.metadata.name == name && one.metadata.namespace == *namespace);
+        match found {
+            Some(claim) => own.push(*claim),
+            None => open.push(format!(
+                "the ResourceClaim {namespace}/{name} does not exist"
+            )),
         }
-        counts
     }
+    own
 }
 
-/// The devices that a claim keeps from others.
-fn taken(claim: &DeviceClaim) -> impl Iterator<Item = Name<'_>> {
-    let allocations = claim.status.allocation.iter();
-    let devices = allocations.flat_map(|one| &one.devices.results);
-    devices
-        .filter(|device| !device.admin_access)
-        .map(|one| (one.driver.as_str(), one.pool.as_str(), one.device.as_str()))
-}
-
-/// The driver that a class asks for, where that is all it asks for: `device.driver == "gpu.nvidia.com"`.
-fn driver(selectors: &[DeviceSelector]) -> Option<&str> {
-    let [one] = selectors else { return None };
-    let (field, value) = one.cel.expression.split_once("==")?;
-    let quoted = value.trim();
-    let inner = ['"', '\'']
-        .iter()
-        .find_map(|quote| quoted.strip_prefix(*quote)?.strip_suffix(*quote))?;
-    let plain = inner
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
-    (field.trim() == "device.driver" && plain).then_some(inner)
+/// Whether the scheduler takes devices from a claim that nobody uses, so that it can be met elsewhere.
+pub(in crate::scheduling) fn gives_up_a_claim(
+    pod: &Pod,
+    cluster: &Cluster<'_>,
+    reasons: &[&Reason],
+) -> bool {
+    if !reasons.iter().any(|one| one.says == ELSEWHERE) {
+        return false;
+    }
+    let claims = cluster.inputs.device_claims.as_deref().unwrap_or_default();
+    let own = claims_of(pod, claims, &mut Vec::new());
+    own.iter().any(|claim| {
+        let users = &claim.status.reserved_for;
+        let others = users.iter().any(|user| user.name != pod.metadata.name);
+        claim.status.allocation.is_some() && users.len() <= 1 && !others
+    })
 }

@@ -1,11 +1,12 @@
 //! The predicates, in the order in which the scheduler's default plugins run.
 
-mod devices;
+pub(super) mod devices;
 mod interpod;
 mod node;
 mod resources;
 mod spread;
 mod volumes;
+pub(super) mod words;
 
 use serde::Serialize;
 
@@ -94,7 +95,7 @@ pub(super) struct Prepared<'a> {
 pub(super) fn prepare<'a>(pod: &'a Pod, cluster: &Cluster<'a>) -> Prepared<'a> {
     let mut open = Vec::new();
     let volumes = volumes::State::of(pod, cluster, &mut open);
-    let requests = resources::asked(pod, &mut open);
+    let requests = resources::asked(pod, cluster, &mut open);
     let devices = devices::State::of(pod, cluster, &mut open);
     Prepared {
         rejected: volumes.rejected().or_else(|| devices.rejected()),
@@ -113,7 +114,7 @@ pub(super) fn filter(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>
     let pod = prepared.pod;
     let single = node::unschedulable(pod, node)
         .or_else(|| node::taint(pod, node, cluster.release))
-        .or_else(|| node::affinity(pod, node))
+        .or_else(|| node::affinity(pod, node, cluster.release))
         .or_else(|| node::ports(pod, node, cluster));
     if let Some(reason) = single {
         return vec![reason];
@@ -125,8 +126,28 @@ pub(super) fn filter(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>
     let last = prepared
         .volumes
         .filter(node, cluster)
-        .or_else(|| prepared.spread.filter(pod, node))
-        .or_else(|| prepared.interpod.filter(node))
-        .or_else(|| prepared.devices.filter(node));
-    last.into_iter().collect()
+        .or_else(|| prepared.spread.filter(pod, node));
+    if let Some(reason) = last {
+        return vec![reason];
+    }
+    match prepared.interpod.filter(node) {
+        Some(reason) => {
+            let first = words::pod_affinity_first(cluster.release);
+            let first = first.map(|says| Reason {
+                says: says.to_owned(),
+                ..reason.clone()
+            });
+            first.into_iter().chain([reason]).collect()
+        }
+        None => prepared.devices.filter(node).into_iter().collect(),
+    }
+}
+
+impl Prepared<'_> {
+    /// What could not be decided once all nodes were looked at.
+    pub(super) fn left_open(&self) -> Vec<String> {
+        let mut open = self.open.clone();
+        open.extend(self.devices.open());
+        open
+    }
 }

@@ -1,16 +1,10 @@
 //! Predicates that look at the node alone: cordon, taints, selector and affinity, ports.
 
-use super::{Predicate, Reason};
+use super::{Predicate, Reason, words};
 use crate::scheduling::api::{Node, Pod, Port, Taint};
 use crate::scheduling::cluster::{Cluster, Release};
 use crate::scheduling::selector::{
     required_node, requirement_words, tolerates, unmet, untolerated,
-};
-
-/// Patch releases from which the scheduler no longer names the taint (kubernetes/kubernetes#134740).
-const TAINT_UNNAMED: Release = Release {
-    minor: 34,
-    patch: 2,
 };
 
 pub(super) fn unschedulable(pod: &Pod, node: &Node) -> Option<Reason> {
@@ -36,11 +30,7 @@ pub(super) fn unschedulable(pod: &Pod, node: &Node) -> Option<Reason> {
 
 pub(super) fn taint(pod: &Pod, node: &Node, release: Release) -> Option<Reason> {
     let Taint { key, value, effect } = untolerated(&node.spec.taints, &pod.spec.tolerations)?;
-    let says = if release >= TAINT_UNNAMED {
-        "node(s) had untolerated taint(s)".to_owned()
-    } else {
-        format!("node(s) had untolerated taint {{{key}: {value}}}")
-    };
+    let says = words::taint(release, key, value);
     let shown = if value.is_empty() {
         format!("{key}:{effect}")
     } else {
@@ -53,7 +43,7 @@ pub(super) fn taint(pod: &Pod, node: &Node, release: Release) -> Option<Reason> 
     })
 }
 
-pub(super) fn affinity(pod: &Pod, node: &Node) -> Option<Reason> {
+pub(super) fn affinity(pod: &Pod, node: &Node, release: Release) -> Option<Reason> {
     if required_node(pod, node) {
         return None;
     }
@@ -81,7 +71,7 @@ pub(super) fn affinity(pod: &Pod, node: &Node) -> Option<Reason> {
         missing.push(terms.collect::<Vec<_>>().join(", or "));
     }
     let detail = format!("the node lacks {}", missing.join(", "));
-    let says = "node(s) didn't match Pod's node affinity/selector";
+    let says = words::node_affinity(release);
     Some(Reason::new(Predicate::NodeAffinity, says, detail))
 }
 

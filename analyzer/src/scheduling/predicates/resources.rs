@@ -4,18 +4,40 @@ use super::{Predicate, Prepared, Reason};
 use crate::scheduling::api::{Node, Pod};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::quantity::{Resources, words};
-use crate::scheduling::requests::{hami_accounts, hami_resource, pod_requests};
+use crate::scheduling::requests::{hami_accounts, hami_other_vendor, hami_resource, pod_requests};
 
 /// Holders of a resource that are named.
 const HOLDERS: usize = 6;
 
 /// What the pod asks for; quantities that could not be read are left open.
-pub(super) fn asked(pod: &Pod, open: &mut Vec<String>) -> Resources {
+pub(super) fn asked(pod: &Pod, cluster: &Cluster<'_>, open: &mut Vec<String>) -> Resources {
     let requests = pod_requests(&pod.spec);
     for (resource, text) in &requests.unread {
         open.push(format!("its request {resource}: {text} could not be read"));
     }
+    let others = requests.iter().map(|(name, _)| name);
+    for resource in others.filter(|name| hami_accounts(pod) && hami_other_vendor(name)) {
+        open.push(format!(
+            "what HAMi accounts of {resource} is not worked out"
+        ));
+    }
+    for class in cluster.inputs.device_classes.iter().flatten() {
+        let resource = &class.spec.extended_resource_name;
+        if requests.of(resource) > 0 {
+            open.push(format!(
+                "whether devices of the class {} stand in for {resource} is not worked out",
+                class.metadata.name
+            ));
+        }
+    }
     requests
+}
+
+/// Whether devices that are claimed may stand in for a resource that a node's kubelet does not offer.
+fn stood_in_for(resource: &str, node: &Node, cluster: &Cluster<'_>) -> bool {
+    let mut classes = cluster.inputs.device_classes.iter().flatten();
+    node.status.allocatable.of(resource) == 0
+        && classes.any(|class| class.spec.extended_resource_name == resource)
 }
 
 /// Every resource of which the node has too little left. HAMi's resources are left to its extender.
@@ -44,7 +66,8 @@ pub(super) fn fit(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>) -
         if amount == 0 || (hami && hami_resource(resource)) {
             continue;
         }
-        if node.status.allocatable.unread.contains_key(resource) {
+        let unread = node.status.allocatable.unread.contains_key(resource);
+        if unread || stood_in_for(resource, node, cluster) {
             continue;
         }
         let allocatable = node.status.allocatable.of(resource);

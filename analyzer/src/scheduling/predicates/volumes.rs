@@ -1,15 +1,10 @@
 //! Claims and volumes: bound or not, and from which nodes they can be reached.
 
-use super::{Predicate, Reason};
+use super::{Predicate, Reason, words};
 use crate::scheduling::api::{Claim, Node, Pod, StorageClass, TopologyTerm, Volume};
 use crate::scheduling::cluster::{Cluster, Release};
 use crate::scheduling::selector::{matches, node_matches};
 
-/// Release from which the words for a volume's node affinity changed.
-const NEW_WORDS: Release = Release {
-    minor: 35,
-    patch: 0,
-};
 const ZONES: [&str; 4] = [
     "topology.kubernetes.io/zone",
     "topology.kubernetes.io/region",
@@ -214,7 +209,7 @@ fn unreachable(
 ) -> Option<Reason> {
     let name = &claim.metadata.name;
     let Some(volume) = volume else {
-        let says = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
+        let says = words::volume_gone(release);
         let detail = format!(
             "the volume {} of the claim {name} does not exist",
             claim.spec.volume_name
@@ -223,11 +218,7 @@ fn unreachable(
     };
     let required = volume.spec.node_affinity.required.as_ref()?;
     (!node_matches(required, node)).then(|| {
-        let says = if release >= NEW_WORDS {
-            "node(s) didn't match PersistentVolume's node affinity"
-        } else {
-            "node(s) had volume node affinity conflict"
-        };
+        let says = words::volume_affinity(release);
         let detail = format!(
             "the volume {} of the claim {name} can only be used on nodes with {}",
             volume.metadata.name,

@@ -20,7 +20,7 @@ fn claim(name: &str, count: i64, has: &[&str]) -> DeviceClaim {
     let status = if has.is_empty() {
         json!({})
     } else {
-        json!({"allocation": {"devices": {"results": results}, "nodeSelector": selector}})
+        json!({"allocation": {"devices": {"results": results}, "nodeSelector": selector}, "reservedFor": [{"name": "someone"}]})
     };
     read(json!({
         "metadata": {"name": name, "namespace": "ml"},
@@ -82,7 +82,7 @@ fn a_claim_that_no_node_has_devices_for_leaves_its_pod_pending() {
     );
     assert_eq!(
         short.nodes[0].reasons[0].detail,
-        "it asks for 2 devices of class gpu; of 2 devices that the node could use, 1 are free"
+        "it asks for 2 devices of class gpu; of 3 devices that the node could use, 2 match and 1 of these are free"
     );
 }
 
@@ -171,4 +171,23 @@ proptest::proptest! {
         let silent = matches!(found.state, State::Fits | State::Undecided);
         proptest::prop_assert_eq!(found.sentence.is_empty(), silent);
     }
+}
+
+/// What a real scheduler said of a node without a device that the claim's selector takes.
+#[test]
+fn a_selector_that_no_device_meets_is_said_as_a_lack_of_devices() {
+    let mut wants_more = claim("a", 1, &[]);
+    let expression = "'memory' in device.capacity['gpu.nvidia.com'] && device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('24Gi')) >= 0";
+    let exactly = wants_more.spec.devices.requests[0]
+        .exactly
+        .as_mut()
+        .unwrap();
+    exactly.selectors = vec![read(json!({"cel": {"expression": expression}}))];
+    let mut pod = wants("a");
+    pod.spec.node_selector = [("kubernetes.io/hostname".to_owned(), "g1".to_owned())].into();
+    assert_eq!(
+        verdict(Some(&devices(vec![wants_more])), &pod).sentence,
+        "0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) didn't match Pod's node affinity/selector. still \
+         not schedulable, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+    );
 }

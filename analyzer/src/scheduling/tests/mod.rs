@@ -1,10 +1,13 @@
 //! Tables of clusters and the sentences that the scheduler says over them. Words and order come from
 //! `pkg/scheduler/framework` of kubernetes v1.30 to v1.36 and from recorded events.
 
+mod allocation;
 mod devices;
 mod placement;
 mod predicates;
+mod properties;
 mod quotas;
+mod recorded;
 mod unknown;
 
 use serde_json::{Value, json};
