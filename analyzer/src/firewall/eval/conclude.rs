@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::explore::Explorer;
+use super::hooks::Stage;
 use super::way::{Does, End, Entry, Fate, Met};
 use super::{Course, DecidedBy, Evaluation, MAX_COURSES, MAX_WALK, Step, Verdict};
 use crate::firewall::iptables::{NatTo, NewSource, Origin, Target};
@@ -19,7 +20,7 @@ impl Explorer<'_> {
         };
         let mut evaluation = Evaluation::undecided("");
         evaluation.decided_by = self.describe(base);
-        evaluation.walk = self.walk(base);
+        (evaluation.walk, evaluation.early) = self.walk(base);
         evaluation.assumptions = self.assumptions.iter().cloned().collect();
         evaluation.verdict = self.verdict(base, &mut evaluation.or_decided_by);
         evaluation.leaves = Some((*base.packet).clone());
@@ -154,7 +155,8 @@ impl Explorer<'_> {
         })
     }
 
-    fn walk(&self, end: &End) -> Vec<Step> {
+    /// The steps to an end, and how many of the first come before the packet is routed.
+    fn walk(&self, end: &End) -> (Vec<Step>, usize) {
         let mut entries = Vec::new();
         let mut at = end.last;
         while let Some(index) = at {
@@ -163,7 +165,7 @@ impl Explorer<'_> {
         }
         entries.reverse();
         let same = |a: &&Entry<'_>, b: &&Entry<'_>| (a.stage, a.hook) == (b.stage, b.hook);
-        let mut steps: Vec<Step> = Vec::new();
+        let (mut steps, mut early): (Vec<Step>, usize) = (Vec::new(), 0);
         for group in entries.chunk_by(same) {
             // A translation chain that changes nothing is no part of the packet's way.
             let nat = group.first().and_then(|e| self.hook(e.stage, e.hook));
@@ -171,10 +173,13 @@ impl Explorer<'_> {
                 continue;
             }
             steps.extend(group.iter().filter_map(|entry| self.describe_step(entry)));
+            if group.iter().any(|entry| entry.stage == Stage::Prerouting) {
+                early = steps.len();
+            }
         }
         let skipped = steps.len().saturating_sub(MAX_WALK);
         steps.drain(..skipped);
-        steps
+        (steps, early.saturating_sub(skipped))
     }
 
     fn describe_step(&self, entry: &Entry<'_>) -> Option<Step> {

@@ -187,6 +187,8 @@ pub struct Evaluation {
     pub or_decided_by: Vec<DecidedBy>,
     /// Rules met on the way to `decided_by`, in order.
     pub walk: Vec<Step>,
+    /// How many of the walk's first steps come before the packet is routed.
+    pub early: usize,
     /// The packet as it leaves the host, with a rewritten destination; `None` where there is no answer.
     pub leaves: Option<Packet>,
     /// The mark that it leaves with; `None` where that is not known.
@@ -209,6 +211,7 @@ impl Evaluation {
             decided_by: None,
             or_decided_by: Vec::new(),
             walk: Vec::new(),
+            early: 0,
             leaves: None,
             mark: None,
             courses: Vec::new(),

@@ -16,6 +16,8 @@ pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "mark" => Subject::Field(Field::ConnMark),
         "status" => Subject::Status,
         "direction" => Subject::Field(Field::Direction),
+        // Both directions have the same.
+        "protocol" => Subject::Field(Field::Protocol),
         "helper" | "zone" | "expiration" | "label" | "id" => Subject::Unseen,
         "original" => tuple(statement, false)?,
         "reply" => tuple(statement, true)?,
@@ -40,6 +42,7 @@ fn tuple(statement: &mut Statement<'_, '_, '_>, answers: bool) -> Option<Subject
     Some(match (statement.word()?.text, family) {
         ("saddr", Some(family)) => Subject::Field(Field::TupleAddress(side(false), family)),
         ("daddr", Some(family)) => Subject::Field(Field::TupleAddress(side(true), family)),
+        ("protocol", None) => Subject::Field(Field::Protocol),
         ("proto-src", None) => Subject::Field(Field::TuplePort(side(false))),
         ("proto-dst", None) => Subject::Field(Field::TuplePort(side(true))),
         _ => Subject::Unseen,

@@ -111,6 +111,15 @@ impl Reply {
         }
     }
 
+    /// A setting or a route decides before the rules that filter are asked.
+    fn decide_early(&mut self, what: String, origin: Option<Origin>) {
+        self.decided_by = Some((what, origin));
+        if let Some(evaluation) = &mut self.evaluation {
+            evaluation.walk.truncate(evaluation.early);
+            evaluation.decided_by = None;
+        }
+    }
+
     /// True where who asked certainly gets no answer that it takes.
     pub fn fails(&self) -> bool {
         !matches!(self.outcome, Outcome::Arrives | Outcome::Open { .. })
@@ -279,7 +288,12 @@ fn within(passage: &Passage, here: &Host<'_>, input: Option<&str>, way: &str) ->
         node: here.name.to_owned(),
         way: way.to_owned(),
     };
-    if matches!(found.outcome, Outcome::Arrives | Outcome::Foreign { .. }) {
+    // The look at the source comes behind PREROUTING, before the rules that filter.
+    let stopped_early = found
+        .evaluation
+        .as_ref()
+        .is_some_and(|one| one.verdict.is_blocked() && one.early == one.walk.len());
+    if !stopped_early {
         look(&mut found, passage.routed(&packet), here);
     }
     found
@@ -307,10 +321,10 @@ fn look(found: &mut Reply, packet: Packet, here: &Host<'_>) {
         let (what, origin) = (what.clone(), origin.clone());
         let why = format!("it has {what} to {}", packet.dst);
         found.outcome = Outcome::Lost { why };
-        found.decided_by = Some((what, origin));
+        found.decide_early(what, origin);
         return;
     }
-    if route == Route::Unknown {
+    if route == Route::Unknown && !found.fails() {
         let why = format!("the route to {} is not known", packet.dst);
         found.outcome = Outcome::Open { why };
         return;
@@ -319,6 +333,7 @@ fn look(found: &mut Reply, packet: Packet, here: &Host<'_>) {
     if through && here.forwards == Some(false) {
         let why = format!("{} forwards no packets", here.name);
         found.outcome = Outcome::Lost { why };
+        found.decide_early("net.ipv4.ip_forward = 0".to_owned(), None);
         return;
     }
     let Some(Interface::Name(device)) = &packet.in_iface else {
@@ -340,12 +355,14 @@ fn look(found: &mut Reply, packet: Packet, here: &Host<'_>) {
         (Source::Refused { why, origin }, Some(check)) => {
             found.outcome = Outcome::Dropped;
             let why = format!("rp_filter of {device} is {}: {why}", check.filter);
-            found.decided_by = Some((why, origin));
+            found.decide_early(why, origin);
         }
+        (Source::Refused { .. } | Source::Unknown, None) if found.fails() => {}
         (Source::Refused { why, .. }, None) => {
             let why = format!("rp_filter of {device} was not captured, and {why}");
             found.outcome = Outcome::Open { why };
         }
+        (Source::Unknown, _) if found.fails() => {}
         (Source::Unknown, _) => {
             let why = format!(
                 "the routes do not tell whether {} is looked for on {device}",
