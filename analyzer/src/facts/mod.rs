@@ -8,6 +8,7 @@ pub mod ending;
 pub mod firewall;
 pub mod gpu;
 pub mod helm;
+pub mod ipvs;
 pub mod kube;
 pub mod network;
 pub mod node;
@@ -290,6 +291,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<network::RouteMissing>(),
     kind::<network::Resolv>(),
     kind::<network::ReachCheck>(),
+    kind::<ipvs::VirtualServiceFact>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),

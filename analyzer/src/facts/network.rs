@@ -152,7 +152,7 @@ pub struct ReachCheck {
     pub verdict: String,
     /// The rule, policy, route or setting that decides.
     pub decided_by: String,
-    /// Whose rule it is: `ufw`, `firewalld`, `docker`, `nft`, `iptables`; empty where no rule decides.
+    /// Whose rule it is: `ufw`, `firewalld`, `docker`, `nft`, `iptables`, `ipvs`; empty where no rule decides.
     pub owner: String,
     /// firewalld's zone of the deciding rule, if it is one of firewalld.
     pub zone: String,
@@ -161,6 +161,11 @@ pub struct ReachCheck {
     /// What it leaves with as its source: `kept`, `masqueraded by RULE (PLACE)`, or `unknown: WHY`; empty
     /// for what does not leave.
     pub source: String,
+    /// What becomes of the answer to an accepted packet: `arrives`, `comes from ADDRESS, which nobody asked: WHY`,
+    /// `dropped`, `rejected`, `lost: WHY` or `not-checked: WHY`; empty for a packet that is not accepted.
+    pub reply: String,
+    /// The rule, policy, route or setting that decides over the answer.
+    pub reply_by: String,
 }
 
 impl FactType for ReachCheck {
@@ -175,7 +180,7 @@ impl FactType for ReachCheck {
             "accepted, dropped, rejected, no-route, not-forwarded, reverse-path, undecided or not-evaluated",
         ),
         field("decided_by", "the deciding rule, policy, route or setting"),
-        field("owner", "ufw, firewalld, docker, nft or iptables"),
+        field("owner", "ufw, firewalld, docker, nft, iptables or ipvs"),
         field("zone", "firewalld's zone of the deciding rule"),
         field(
             "reverse_path",
@@ -185,6 +190,11 @@ impl FactType for ReachCheck {
             "source",
             "the source it leaves with: kept, masqueraded by a rule, unknown: WHY",
         ),
+        field(
+            "reply",
+            "what becomes of its answer: arrives, comes from ADDRESS, dropped, rejected, lost: WHY, not-checked: WHY",
+        ),
+        field("reply_by", "what decides over the answer"),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)

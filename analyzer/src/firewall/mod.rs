@@ -6,12 +6,15 @@
 //! [`eval::Verdict::Undecided`] instead of a guess.
 
 pub mod condition;
+pub mod connection;
 pub mod eval;
 pub mod ipset;
 pub mod iptables;
+pub mod ipvs;
 pub mod log_line;
 pub mod nft;
 pub mod packet;
 pub mod question;
+pub mod reply;
 pub mod route;
 pub mod ufw;

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
 
+use super::connection::Connection;
+
 /// The path of a packet through the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
@@ -250,6 +252,8 @@ pub struct Packet {
     /// True when the packet is known to have passed the PREROUTING chains
     /// already, with `mark` as those chains left it (kernel log lines).
     pub past_prerouting: bool,
+    /// Its connection, where that is known. A first packet begins its own.
+    pub connection: Option<Box<Connection>>,
 }
 
 /// The ports of a bridge that a packet crossed.
@@ -285,6 +289,7 @@ impl Packet {
             ttl: None,
             length: None,
             past_prerouting: false,
+            connection: None,
         }
     }
 

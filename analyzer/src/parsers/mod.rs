@@ -12,6 +12,7 @@ mod helm;
 mod host_files;
 mod host_json;
 mod host_lines;
+mod ipvs;
 mod kernel_packets;
 mod logs;
 mod node_json;
@@ -202,6 +203,7 @@ pub static PARSERS: &[&Parser] = &[
     &probe::PARSER,
     &proc_driver::PARSER,
     &sysctl::PARSER,
+    &ipvs::PARSER,
     &logs::POD_LOGS,
     &logs::JOURNAL_KERNEL,
     &logs::JOURNAL,

@@ -171,3 +171,30 @@ fn moved(before: &Texts, after: &Texts, refused: bool) -> Moved {
     }
     moved
 }
+
+/// The rules that moved against the walks of a packet and of its answer.
+pub(crate) fn moved_places(
+    walks: &[Option<&Evaluation>],
+    before: &Texts,
+    after: &Texts,
+) -> Result<(), String> {
+    let rejected = |walk: &&Evaluation| walk.verdict == Verdict::Rejected;
+    let walks: Vec<&Evaluation> = walks.iter().flatten().copied().collect();
+    let moved = moved(before, after, walks.iter().any(rejected));
+    let steps = || walks.iter().flat_map(|walk| &walk.walk);
+    let met: BTreeSet<(String, u32)> = steps()
+        .map(|step| (step.origin.path.to_string(), step.origin.line))
+        .collect();
+    let missing: Vec<_> = moved.certain.difference(&met).collect();
+    let certain = steps().filter(|step| step.origin.line > 0 && !step.why.starts_with("may match"));
+    let extra: Vec<_> = certain
+        .map(|step| (step.origin.path.to_string(), step.origin.line))
+        .filter(|place| !moved.all.contains(place))
+        .collect();
+    if missing.is_empty() && extra.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "counters moved but not in a walk: {missing:?}; in a walk but not moved: {extra:?}"
+    ))
+}

@@ -121,6 +121,8 @@ impl Lab {
             for n in p r o; do ip netns add {tag}$n; ip -n {tag}$n link set lo up; done
             ip -n {tag}p link add eth0 type veth peer name {POD_SIDE} netns {tag}r
             ip -n {tag}o link add eth0 type veth peer name {OUT_SIDE} netns {tag}r
+            ip -n {tag}o link add wire0 type veth peer name wire1
+            for i in wire0 wire1; do ip -n {tag}o link set $i addrgenmode none; ip -n {tag}o link set $i up; done
             ip -n {tag}p addr add {POD_IP}/24 dev eth0
             ip -n {tag}r addr add {ROUTER_IP}/24 dev {POD_SIDE}
             ip -n {tag}r addr add 192.0.2.1/24 dev {OUT_SIDE}

@@ -11,6 +11,8 @@ mod dice;
 mod generate;
 mod lab;
 mod nft;
+mod replies;
+mod reply_rules;
 mod routes;
 mod shot;
 mod six;
@@ -197,7 +199,7 @@ fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
     let mut before = lab.save(rules);
     for shot in shots(score.salt + score.packets, rules.six) {
         let id = lab.fire(&shot);
-        let seen = wait_for_quiet(lab);
+        let seen = lab.seen();
         let after = lab.save(rules);
         let happened = seen
             .iter()
@@ -222,15 +224,6 @@ fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
         score.undecided += usize::from(answer.evaluation.verdict.is_undecided());
         before = after;
     }
-}
-
-/// The answer to the first question travels behind the packet; asking twice
-/// gives the kernel's softirq time to deliver.
-fn wait_for_quiet(lab: &mut Lab) -> Vec<(u16, Outcome)> {
-    let mut seen = lab.seen();
-    lab::sh("true");
-    seen.extend(lab.seen());
-    seen
 }
 
 fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {

@@ -1,10 +1,12 @@
 # Sends raw packets in two namespaces and tells which of them arrived.
 # argv: namespaces of the pod, of the outside and of the router between them.
 # Input lines: `send SIDE SRC DST PROTO SPORT DPORT FLAGS ID` (SIDE pod|out) and `seen`.
-# Answer to `seen`: one line of words `ID:arrived` and `ID:refused`.
-import ctypes, os, socket, struct, sys
+# Answer to `seen`: one line of words `ID:arrived` and `ID:refused`, when everything that was sent has come to its end.
+import ctypes, os, select, socket, struct, sys
 
 libc = ctypes.CDLL(None, use_errno=True)
+# Packets of one processor are delivered in the order in which they were sent.
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 def enter(name):
     fd = os.open("/run/netns/" + name, os.O_RDONLY)
@@ -25,6 +27,23 @@ def sockets(name):
     return sniff, raw, sniff6, raw6
 
 pod, out = sockets(sys.argv[1]), sockets(sys.argv[2])
+# A link of its own, whose frames follow the packets through the same queue.
+ends = []
+for link in ("wire0", "wire1"):
+    end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88B5))
+    end.bind((link, 0x88B5))
+    ends.append(end)
+
+def settle():
+    # A frame that is received was queued behind all that was sent before it: each round takes packets one hop further,
+    # and the longest way (solicitation, answer, packet, refusal) has fewer hops than there are rounds.
+    frame = b"\xff" * 6 + b"\x02" + b"\0" * 5 + b"\x88\xb5" + b"\0" * 46
+    for _ in range(12):
+        ends[0].send(frame)
+        while True:
+            select.select([ends[1]], [], [])
+            if ends[1].recvfrom(2048)[1][2] != 4:
+                break
 
 enter(sys.argv[3])
 services = []
@@ -120,6 +139,7 @@ for line in sys.stdin:
         else:
             side[1].sendto(packet(src, dst, proto, sport, dport, flags, ident), (dst, 0))
     else:
+        settle()
         events = []
         drain(pod, events)
         drain(out, events)

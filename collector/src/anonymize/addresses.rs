@@ -1,7 +1,7 @@
 //! Addresses in text: found by their form, replaced by addresses.
 
 use std::fmt::Write as _;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -32,6 +32,12 @@ static ROUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?m)^(?<head>\S+\t)(?<to>[0-9A-F]{8})\t(?<via>[0-9A-F]{8})(?<mid>\t[0-9A-F]{4}(?:\t\d+){3}\t)(?<mask>[0-9A-F]{8})").ok()
 });
 
+/// A service or real server of /proc/net/ip_vs: an address and a port in hexadecimal.
+static VIRTUAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?m)^(?<head>(?:TCP|UDP|SCTP|  ->)[ ]+)(?<at>[0-9A-F]{8})(?<port>:[0-9A-F]{4}\b)")
+        .ok()
+});
+
 /// Replaces all addresses of the wanted classes.
 pub(super) fn replace(anonymizer: &Anonymizer, text: &str) -> String {
     if !anonymizer.has(Class::Ips) && !anonymizer.has(Class::Macs) {
@@ -56,7 +62,10 @@ pub(super) fn replace(anonymizer: &Anonymizer, text: &str) -> String {
         }
     }
     out.push_str(&text[copied..]);
-    bare_v6(anonymizer, routes(anonymizer, out))
+    bare_v6(
+        anonymizer,
+        virtual_services(anonymizer, routes(anonymizer, out)),
+    )
 }
 
 fn one(
@@ -246,6 +255,25 @@ fn routes(anonymizer: &Anonymizer, text: String) -> String {
                 &line["mid"],
                 &line["mask"]
             )
+        })
+        .into_owned()
+}
+
+/// The addresses of /proc/net/ip_vs, whose first digits are the first of the address.
+fn virtual_services(anonymizer: &Anonymizer, text: String) -> String {
+    let Some(service) = VIRTUAL
+        .as_ref()
+        .filter(|service| anonymizer.has(Class::Ips) && service.is_match(&text))
+    else {
+        return text;
+    };
+    service
+        .replace_all(&text, |line: &Captures<'_>| {
+            let real = Ipv4Addr::from(u32::from_str_radix(&line["at"], 16).unwrap_or(0));
+            let mapped = address(anonymizer, &real.to_string(), None);
+            let mapped = mapped.and_then(|text| text.parse::<Ipv4Addr>().ok());
+            let mapped = format!("{:08X}", u32::from(mapped.unwrap_or(real)));
+            format!("{}{mapped}{}", &line["head"], &line["port"])
         })
         .into_owned()
 }

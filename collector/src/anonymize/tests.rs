@@ -91,6 +91,25 @@ fn the_kernels_routing_table_agrees_with_the_rest() {
 }
 
 #[test]
+fn virtual_services_of_ipvs_agree_with_the_rest() {
+    let site = site();
+    let listed = "Prot LocalAddress:Port Scheduler Flags\nTCP  0A600001:01BB rr  \n  -> C0A80001:192B      Masq    1      0          0         \n";
+    let out = site.text(listed);
+    for (hidden, real) in [("0A600001", "10.96.0.1"), ("C0A80001", "192.168.0.1")] {
+        let mapped: std::net::Ipv4Addr = site.text(real).parse().unwrap();
+        assert!(!out.contains(hidden), "{out}");
+        assert!(
+            out.contains(&format!("{:08X}:", u32::from(mapped))),
+            "{out}"
+        );
+    }
+    assert!(
+        out.contains(":01BB rr") && out.contains(":192B      Masq    1"),
+        "{out}"
+    );
+}
+
+#[test]
 fn the_map_is_for_its_owner_alone_and_leads_back() {
     let dir = tempfile::tempdir().unwrap();
     let (map, report) = (dir.path().join("b.map.json"), dir.path().join("report.md"));

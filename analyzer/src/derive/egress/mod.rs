@@ -88,6 +88,8 @@ pub(crate) fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a>
         ip6tables_legacy: command("ip6tables-legacy-save"),
         nft: command("nft-list-ruleset"),
         ipsets: command("ipset-list"),
+        ipvs: entry("rootfs/proc/net/ip_vs"),
+        ipvs_tracks: tracks_ipvs(documents, node),
         routes: [command("ip-route"), command("ip6-route")],
         policy_rules: [command("ip-rule"), command("ip6-rule")],
         ufw_status: command("ufw-status-verbose"),
@@ -102,6 +104,14 @@ pub(crate) fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a>
             user6: file("ufw/user6.rules"),
         },
     }
+}
+
+/// `net.ipv4.vs.conntrack`, from the list of the kernel's settings.
+fn tracks_ipvs(documents: &Documents, node: &str) -> Option<bool> {
+    let settings = documents.get(&format!("nodes/{node}/host/sysctl.txt"))?;
+    let mut lines = settings.lines();
+    let line = lines.find_map(|line| line.strip_prefix("net.ipv4.vs.conntrack"))?;
+    Some(line.trim_start_matches([' ', '=']).trim() != "0")
 }
 
 pub(super) fn has_rules(captures: &Captures<'_>) -> bool {

@@ -93,6 +93,8 @@ pub(in crate::derive) fn owner(answer: &Answer, logged_by_ufw: bool) -> String {
         "firewalld"
     } else if chain.contains("DOCKER") {
         "docker"
+    } else if table == "ipvs" {
+        "ipvs"
     } else if table.contains(' ') {
         // Only nft's own tables are named with their family.
         "nft"

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::links::Link;
 use super::reach::Question;
+use super::reply::{self, FarNodes};
 use super::{Known, fact};
 use crate::derive::egress::words::{decided_at, in_words, owner, verdict, words, zone};
 use crate::facts::AnyFact;
@@ -26,7 +27,7 @@ pub(super) struct Here<'a> {
 
 impl Here<'_> {
     /// The answer, where it stands anywhere.
-    pub(super) fn answer(&self, question: &Question) -> Option<AnyFact> {
+    pub(super) fn answer(&self, question: &Question, far: &FarNodes) -> Option<AnyFact> {
         let packet = self.routed(question.packet.clone());
         let answer = self.firewall.evaluate(&packet);
         // A service's address is rewritten before it is routed.
@@ -46,6 +47,8 @@ impl Here<'_> {
             zone: zone(&answer).unwrap_or_default(),
             reverse_path: String::new(),
             source: String::new(),
+            reply: String::new(),
+            reply_by: String::new(),
         };
         let mut origin = decided_at(&answer).cloned();
         let passes = !answer.evaluation.verdict.is_blocked();
@@ -74,6 +77,9 @@ impl Here<'_> {
             check.verdict = "no-route".to_owned();
             check.decided_by = what.clone();
             origin = at.clone().or(origin);
+        }
+        if check.verdict == "accepted" {
+            (check.reply, check.reply_by) = reply::words(self, far, &packet, &answer);
         }
         if matches!(
             check.verdict.as_str(),
@@ -114,6 +120,15 @@ impl Here<'_> {
         let Some(Interface::Name(device)) = &packet.in_iface else {
             return Err("the interface that it comes in by is not known".to_owned());
         };
+        let (check, words, at) = self.source_check(device)?;
+        Ok((self.routing.source(packet, check), words, at))
+    }
+
+    /// How an interface looks at sources, the setting that says so, and where that stands.
+    pub(super) fn source_check(
+        &self,
+        device: &str,
+    ) -> Result<(SourceCheck, String, Origin), String> {
         let value = |of: &str, what: &str| self.setting(&format!("net.ipv4.conf.{of}.{what}"));
         let filter = |of: &str| {
             let name = format!("net.ipv4.conf.{of}.rp_filter");
@@ -130,20 +145,20 @@ impl Here<'_> {
                 .flatten();
             values.any(|(value, _)| value > 0)
         };
-        let link = self.links.iter().find(|link| link.name == *device);
+        let link = self.links.iter().find(|link| link.name == device);
         let check = SourceCheck {
             filter,
             accept_local: on("accept_local"),
             src_valid_mark: on("src_valid_mark"),
             has_address: link.map(|link| link.addresses.iter().any(IpAddr::is_ipv4)),
         };
-        Ok((self.routing.source(packet, check), words, at))
+        Ok((check, words, at))
     }
 
     fn source(&self, answer: &Answer) -> String {
         match self.firewall.source_of(&answer.evaluation) {
             SourceNat::Kept => "kept: no captured rule rewrites it".to_owned(),
-            SourceNat::Rewritten { text, origin } => {
+            SourceNat::Rewritten { text, origin, .. } => {
                 format!("rewritten by `{text}` ({origin})")
             }
             SourceNat::Unknown { why } => format!("unknown: {why}"),
@@ -151,7 +166,7 @@ impl Here<'_> {
     }
 
     /// A numeric kernel setting of this node, and where it stands.
-    fn setting(&self, name: &str) -> Option<(u8, Origin)> {
+    pub(super) fn setting(&self, name: &str) -> Option<(u8, Origin)> {
         let mut settings = self.known.facts.table::<Setting>().iter();
         let found = settings
             .find(|one| one.data.node == self.node && one.data.name.replace('/', ".") == name)?;

@@ -8,6 +8,9 @@ mod mtu;
 mod mtu_tests;
 mod overlap;
 mod reach;
+mod reply;
+#[cfg(test)]
+mod reply_tests;
 mod resolv;
 mod routes;
 #[cfg(test)]
@@ -28,6 +31,7 @@ pub(super) static DERIVER: Deriver = Deriver {
 
 fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let mut facts = overlap::of_cluster(known);
+    let far = reply::FarNodes::default();
     for node in known.nodes() {
         let routing = routing(known, &node);
         let links = links::read(known, &node);
@@ -37,7 +41,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
             facts.extend(overlap::of_node(known, &node, &routing));
             facts.extend(routes::derive(known, &node, &routing));
         }
-        facts.extend(reach::derive(known, &node, &routing, &links));
+        facts.extend(reach::derive(known, &node, &routing, &links, &far));
     }
     facts
 }

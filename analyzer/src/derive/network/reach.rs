@@ -6,11 +6,13 @@ use std::net::IpAddr;
 use super::Known;
 use super::answer::Here;
 use super::links::Link;
+use super::reply::FarNodes;
 use crate::derive::egress::{OUTSIDE, captures, has_rules};
 use crate::facts::AnyFact;
 use crate::facts::kube::{Node, Pod};
 use crate::facts::node::Process;
-use crate::firewall::packet::{Direction, Interface, Packet};
+use crate::firewall::ipvs::{At, VirtualService, VirtualServices};
+use crate::firewall::packet::{Direction, Interface, Packet, Protocol};
 use crate::firewall::question::{Firewall, pod_to_dns, pod_to_tcp};
 use crate::firewall::route::{Route, Routing};
 
@@ -31,6 +33,7 @@ pub(super) fn derive(
     node: &str,
     routing: &Routing,
     links: &[Link],
+    far: &FarNodes,
 ) -> Vec<AnyFact> {
     let captures = captures(known.documents, node);
     if !has_rules(&captures) || routing.routes.is_empty() {
@@ -43,7 +46,9 @@ pub(super) fn derive(
         .map_or("", |file| file.text);
     let mut questions = between_pods(known, node, routing);
     questions.extend(to_the_outside(known, node, routing));
-    questions.extend(to_services(known, node, routing, saved));
+    let services = captures.ipvs.map(VirtualServices::parse);
+    questions.extend(to_services(known, node, routing, saved, services.as_ref()));
+    questions.extend(to_a_node_port(known, node, routing, saved));
     questions.extend(to_the_node(known, node, routing, links));
     let here = Here {
         known,
@@ -54,12 +59,12 @@ pub(super) fn derive(
     };
     questions
         .iter()
-        .filter_map(|question| here.answer(question))
+        .filter_map(|question| here.answer(question, far))
         .collect()
 }
 
 /// Addresses of pods with interfaces of their own, on this node or on others.
-fn pods(known: &Known<'_>, here: bool, node: &str) -> Vec<IpAddr> {
+pub(super) fn pods(known: &Known<'_>, here: bool, node: &str) -> Vec<IpAddr> {
     let pods = known.facts.table::<Pod>().iter().map(|pod| &pod.data);
     let mut addresses: Vec<IpAddr> = pods
         .filter(|pod| !pod.host_network && !pod.node.is_empty() && (pod.node == node) == here)
@@ -126,7 +131,13 @@ fn to_the_outside(known: &Known<'_>, node: &str, routing: &Routing) -> Option<Qu
 }
 
 /// Services by the comments that kube-proxy writes, in iptables or in nft.
-fn to_services(known: &Known<'_>, node: &str, routing: &Routing, rules: &str) -> Vec<Question> {
+fn to_services(
+    known: &Known<'_>,
+    node: &str,
+    routing: &Routing,
+    rules: &str,
+    virtual_services: Option<&VirtualServices>,
+) -> Vec<Question> {
     let from = pods(known, true, node);
     let Some((from, inside)) = from
         .iter()
@@ -135,13 +146,14 @@ fn to_services(known: &Known<'_>, node: &str, routing: &Routing, rules: &str) ->
         return Vec::new();
     };
     let mut questions = Vec::new();
-    if let Some(api) = service(rules, "default/kubernetes:https") {
+    let served = |is: fn(&VirtualService) -> bool| virtual_service(virtual_services, is);
+    if let Some(api) = service(rules, "default/kubernetes:https").or_else(|| served(is_api)) {
         questions.push(Question {
             name: "pod to service kubernetes",
             packet: pod_to_tcp(from, Some(inside.clone()), None, api, 443),
         });
     }
-    if let Some(dns) = service(rules, "kube-system/kube-dns:dns") {
+    if let Some(dns) = service(rules, "kube-system/kube-dns:dns").or_else(|| served(is_dns)) {
         questions.push(Question {
             name: "pod to cluster DNS",
             packet: pod_to_dns(from, Some(inside), None, dns),
@@ -151,6 +163,28 @@ fn to_services(known: &Known<'_>, node: &str, routing: &Routing, rules: &str) ->
     questions
 }
 
+/// The address of a virtual service of IPVS, whose listing names none of them.
+fn virtual_service(
+    all: Option<&VirtualServices>,
+    is: fn(&VirtualService) -> bool,
+) -> Option<IpAddr> {
+    let found = all?.services.iter().find(|service| is(service))?;
+    match found.at {
+        At::Address(_, address, _) => Some(address),
+        At::Mark(_) => None,
+    }
+}
+
+/// Port 443 with servers at the API server's port.
+fn is_api(service: &VirtualService) -> bool {
+    matches!(service.at, At::Address(Protocol::TCP, _, 443))
+        && service.servers.iter().any(|server| server.port == API_PORT)
+}
+
+fn is_dns(service: &VirtualService) -> bool {
+    matches!(service.at, At::Address(Protocol::UDP, _, 53))
+}
+
 /// The address of a service, from the first rule or map element whose comment names it.
 fn service(rules: &str, name: &str) -> Option<IpAddr> {
     let line = rules.lines().find(|line| {
@@ -158,6 +192,39 @@ fn service(rules: &str, name: &str) -> Option<IpAddr> {
     })?;
     let mut words = line.split_ascii_whitespace();
     words.find_map(|word| word.trim_end_matches("/32").parse().ok())
+}
+
+/// A client of a service's port on the node, by the comment-bearing rules that kube-proxy writes for such ports.
+fn to_a_node_port(
+    known: &Known<'_>,
+    node: &str,
+    routing: &Routing,
+    rules: &str,
+) -> Option<Question> {
+    let mut lines = rules
+        .lines()
+        .filter(|line| line.starts_with("-A KUBE-NODEPORTS ") && line.contains("-p tcp"));
+    let port = lines.find_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        words.find(|word| *word == "--dport")?;
+        words.next()?.parse().ok()
+    })?;
+    let mut nodes = known.facts.table::<Node>().iter().map(|one| &one.data);
+    let own = nodes.find(|one| one.name == node)?;
+    let own = own
+        .addresses
+        .iter()
+        .filter_map(|one| one.parse::<IpAddr>().ok())
+        .find(IpAddr::is_ipv4)?;
+    let Route::Via { device, .. } = routed(routing, own, OUTSIDE, None) else {
+        return None;
+    };
+    let mut packet = pod_to_tcp(OUTSIDE, Some(Interface::Name(device)), None, own, port);
+    packet.mark = Some(0);
+    Some(Question {
+        name: "the outside to a node port",
+        packet,
+    })
 }
 
 /// What other nodes send to this one.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use super::{AddressKind, Condition, Slot, Test, Tri, View};
+use crate::firewall::connection::{Connection, Tracked};
 use crate::firewall::packet::{CtState, Interface, Packet};
 
 impl Condition {
@@ -45,6 +46,9 @@ impl Condition {
             {
                 format!("`{text}` depends on earlier packets")
             }
+            Test::Opaque { module, text } if module == crate::firewall::ipvs::IPVS_TITLE => {
+                text.clone()
+            }
             Test::Lookup(lookup) => lookup.doubt(),
             Test::AnyOf(lookups) => {
                 let doubtful = lookups.iter().find(|lookup| lookup.set.doubt.is_some());
@@ -73,6 +77,7 @@ impl Test {
             Test::Mark { .. } => "mark",
             Test::ConnMark { .. } => "connection mark",
             Test::States { .. } | Test::Rewritten => "connection state",
+            Test::Direction { .. } | Test::TupleAddress(..) | Test::TuplePort(..) => "connection",
             Test::AddressType { .. } => "address type",
             Test::PacketType(_) => "link-layer type",
             Test::MacSource(_) => "hardware address",
@@ -101,7 +106,22 @@ impl Test {
             Test::Icmp { kind, codes } => icmp(packet, *kind, *codes),
             Test::Mark { value, mask } => known(view.mark, |m| m & mask == *value),
             Test::ConnMark { value, mask } => known(view.connmark, |m| m & mask == *value),
-            Test::States { states, nat } => conntrack(view, states, *nat),
+            Test::States { states, snat, dnat } => conntrack(view, states, *snat, *dnat),
+            Test::Direction { reply } => {
+                tracked(view, |connection| Some(connection.reply == *reply))
+            }
+            Test::TupleAddress(side, ranges) => tracked(view, |connection| {
+                let address = side.address(connection)?;
+                Some(ranges.iter().any(|range| range.contains(address)))
+            }),
+            Test::TuplePort(side, ranges) => tracked(view, |connection| {
+                let port = side.port(connection)?;
+                Some(
+                    ranges
+                        .iter()
+                        .any(|(low, high)| (*low..=*high).contains(&port)),
+                )
+            }),
             Test::AddressType { destination, kinds } => address_type(view, *destination, kinds),
             Test::PacketType(kind) => subset(&link_kinds(packet), &BTreeSet::from([*kind])),
             Test::MacSource(wanted) => known(packet.mac_src, |m| m == *wanted),
@@ -194,10 +214,23 @@ fn bridge_port(packet: &Packet, wanted: Option<&Interface>, outgoing: bool) -> T
     }
 }
 
-fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, nat: bool) -> Tri {
-    match subset(view.states, wanted) {
-        Tri::No if nat => Tri::Maybe,
-        answer => answer,
+fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, snat: bool, dnat: bool) -> Tri {
+    let mut answer = subset(view.states, wanted);
+    if snat {
+        answer = answer.max(tracked(view, |connection| connection.snat));
+    }
+    if dnat && view.tracked != Tracked::No {
+        answer = answer.max(view.rewritten.map_or(Tri::Maybe, Tri::of));
+    }
+    answer
+}
+
+/// What the connection answers. A packet without one fails the kernel's match, except beside a state
+/// that it has (`net/netfilter/xt_conntrack.c`): then it stays open.
+fn tracked(view: &View<'_>, ask: impl FnOnce(&Connection) -> Option<bool>) -> Tri {
+    match view.tracked {
+        Tracked::No | Tracked::Unknown => Tri::Maybe,
+        Tracked::Yes(connection) => ask(connection).map_or(Tri::Maybe, Tri::of),
     }
 }
 
@@ -259,6 +292,8 @@ pub(super) fn address_kinds(view: &View<'_>, destination: bool) -> BTreeSet<Addr
                 }
             })
             .collect(),
+        // What IPVS sends on came in by an interface.
+        (Output, false) if packet.in_iface.is_some() => BTreeSet::from([AddressKind::Unicast]),
         (Output, false) => BTreeSet::from([AddressKind::Local]),
         (Output, true) => match &packet.out_iface {
             None => BTreeSet::from([AddressKind::Local, AddressKind::Unicast]),

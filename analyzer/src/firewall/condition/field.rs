@@ -3,6 +3,7 @@
 
 use super::answer::{address_kinds, link_kinds};
 use super::{AddressKind, Slot, View};
+use crate::firewall::connection::{Connection, Tracked, TupleSide};
 use crate::firewall::packet::{CtState, Family, Protocol};
 
 /// A field of a packet, of its connection or of its interfaces.
@@ -55,6 +56,12 @@ pub enum Field {
     DestinationMac,
     /// A number from 0 to below this one, chosen packet by packet.
     Random(u32),
+    /// Direction of the connection: 0 for the one that it began with, 1 for answers.
+    Direction,
+    /// An address of the connection, of this family.
+    TupleAddress(TupleSide, Family),
+    /// A port of the connection.
+    TuplePort(TupleSide),
     /// A value that no capture shows: a random number, a user id, a counter.
     Unseen,
 }
@@ -100,6 +107,7 @@ impl Field {
             Field::Length | Field::PayloadLength => "length",
             Field::SourceMac | Field::DestinationMac => "hardware address",
             Field::Random(_) => "random number",
+            Field::Direction | Field::TupleAddress(..) | Field::TuplePort(_) => "connection",
             Field::Unseen => "value",
         }
     }
@@ -146,9 +154,28 @@ impl Field {
             }
             Field::SourceMac => known(packet.mac_src.map(mac_number)),
             Field::DestinationMac => known(packet.mac_dst.map(mac_number)),
+            Field::Direction => tracked(view, |connection| Some(u128::from(connection.reply))),
+            Field::TupleAddress(side, family) => match view.tracked {
+                Tracked::Yes(connection) => match side.address(connection) {
+                    Some(one) => address(family, one),
+                    None => Reading::Unknown,
+                },
+                Tracked::No => Reading::Absent,
+                Tracked::Unknown => Reading::Unknown,
+            },
+            Field::TuplePort(side) => tracked(view, |c| side.port(c).map(u128::from)),
             Field::Random(count) if count <= MAX_CHOICES => numbers((0..count).map(u128::from)),
             Field::Random(_) | Field::Unseen => Reading::Unknown,
         }
+    }
+}
+
+/// A field of the connection; nft's look-up breaks off where there is none.
+fn tracked<'a>(view: &View<'_>, read: impl FnOnce(&Connection) -> Option<u128>) -> Reading<'a> {
+    match view.tracked {
+        Tracked::Yes(connection) => known(read(connection)),
+        Tracked::No => Reading::Absent,
+        Tracked::Unknown => Reading::Unknown,
     }
 }
 

@@ -11,6 +11,7 @@ pub mod set;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use crate::firewall::connection::{Tracked, TupleSide};
 use crate::firewall::packet::{CtState, Interface, Packet, Protocol};
 
 /// A three-valued answer.
@@ -140,9 +141,20 @@ pub enum Test {
     States {
         /// Accepted states.
         states: BTreeSet<CtState>,
-        /// SNAT or DNAT was asked for as well, which the packet does not show.
-        nat: bool,
+        /// A rewritten source is accepted as well.
+        snat: bool,
+        /// A rewritten destination is accepted as well.
+        dnat: bool,
     },
+    /// The packet answers (`--ctdir REPLY`), or it does not.
+    Direction {
+        /// True where an answer is asked for.
+        reply: bool,
+    },
+    /// An address of the connection in one of these ranges (`--ctorigdst`).
+    TupleAddress(TupleSide, Vec<AddressMask>),
+    /// A port of the connection in one of these ranges (`--ctorigdstport`).
+    TuplePort(TupleSide, Vec<(u16, u16)>),
     /// Address type of source or destination.
     AddressType {
         /// True for the destination.
@@ -225,6 +237,8 @@ pub struct View<'a> {
     pub connmark: Option<u32>,
     /// Whether the connection's destination was rewritten, where that is known.
     pub rewritten: Option<bool>,
+    /// The packet's connection.
+    pub tracked: Tracked<'a>,
     /// Possible connection-tracking states.
     pub states: &'a BTreeSet<CtState>,
 }

@@ -4,9 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::explore::Explorer;
+use super::hooks::Stage;
 use super::way::{Does, End, Entry, Fate, Met};
-use super::{DecidedBy, Evaluation, MAX_WALK, Step, Verdict};
-use crate::firewall::iptables::{NatTo, Target};
+use super::{Course, DecidedBy, Evaluation, MAX_COURSES, MAX_WALK, Step, Verdict};
+use crate::firewall::iptables::{NatTo, NewSource, Origin, Target};
+
+/// Stands for the place of what connection tracking does by itself.
+const CONNTRACK: &str = "<connection tracking>";
 
 impl Explorer<'_> {
     /// The answer from all ends.
@@ -16,15 +20,34 @@ impl Explorer<'_> {
         };
         let mut evaluation = Evaluation::undecided("");
         evaluation.decided_by = self.describe(base);
-        evaluation.walk = self.walk(base);
+        (evaluation.walk, evaluation.early) = self.walk(base);
         evaluation.assumptions = self.assumptions.iter().cloned().collect();
         evaluation.verdict = self.verdict(base, &mut evaluation.or_decided_by);
         evaluation.leaves = Some((*base.packet).clone());
+        evaluation.courses = self.courses();
         let marks = self.ends.iter().map(|end| end.mark);
         evaluation.mark = base
             .mark
             .filter(|_| marks.clone().all(|one| one == base.mark));
         evaluation
+    }
+
+    /// The different packets that may leave, for as many as are followed.
+    fn courses(&self) -> Vec<Course> {
+        let mut courses: Vec<Course> = Vec::new();
+        let passed = self.ends.iter().filter(|end| end.fate == Fate::Accepted);
+        for end in passed {
+            let course = Course {
+                packet: (*end.packet).clone(),
+                mark: end.mark,
+                connmark: end.connmark,
+                tracked: !end.untracked,
+            };
+            if courses.len() < MAX_COURSES && !courses.contains(&course) {
+                courses.push(course);
+            }
+        }
+        courses
     }
 
     fn verdict(&self, base: &End, others: &mut Vec<DecidedBy>) -> Verdict {
@@ -91,6 +114,19 @@ impl Explorer<'_> {
         self.decision(end.source?)
     }
 
+    /// What that rule makes of the source.
+    pub(super) fn new_source(&self, end: &End) -> Option<NewSource> {
+        let to = match self.entries[end.source?].what {
+            Met::Rule(_, Does::Target(Target::Nat(nat))) => &nat.to,
+            Met::Rule(_, Does::Nat(to)) => to,
+            _ => return None,
+        };
+        match to {
+            NatTo::Source(source) => Some(*source),
+            _ => None,
+        }
+    }
+
     fn decision(&self, at: usize) -> Option<DecidedBy> {
         let entry = &self.entries[at];
         let hook = self.hook(entry.stage, entry.hook)?;
@@ -111,6 +147,7 @@ impl Explorer<'_> {
                     origin: policy.origin.clone(),
                 }
             }
+            Met::Undone(_) => return None,
             Met::Nothing => DecidedBy::NoRules {
                 table,
                 path: hook.path.to_owned(),
@@ -118,7 +155,8 @@ impl Explorer<'_> {
         })
     }
 
-    fn walk(&self, end: &End) -> Vec<Step> {
+    /// The steps to an end, and how many of the first come before the packet is routed.
+    fn walk(&self, end: &End) -> (Vec<Step>, usize) {
         let mut entries = Vec::new();
         let mut at = end.last;
         while let Some(index) = at {
@@ -127,7 +165,7 @@ impl Explorer<'_> {
         }
         entries.reverse();
         let same = |a: &&Entry<'_>, b: &&Entry<'_>| (a.stage, a.hook) == (b.stage, b.hook);
-        let mut steps: Vec<Step> = Vec::new();
+        let (mut steps, mut early): (Vec<Step>, usize) = (Vec::new(), 0);
         for group in entries.chunk_by(same) {
             // A translation chain that changes nothing is no part of the packet's way.
             let nat = group.first().and_then(|e| self.hook(e.stage, e.hook));
@@ -135,10 +173,13 @@ impl Explorer<'_> {
                 continue;
             }
             steps.extend(group.iter().filter_map(|entry| self.describe_step(entry)));
+            if group.iter().any(|entry| entry.stage == Stage::Prerouting) {
+                early = steps.len();
+            }
         }
         let skipped = steps.len().saturating_sub(MAX_WALK);
         steps.drain(..skipped);
-        steps
+        (steps, early.saturating_sub(skipped))
     }
 
     fn describe_step(&self, entry: &Entry<'_>) -> Option<Step> {
@@ -164,6 +205,18 @@ impl Explorer<'_> {
                     policy.origin.clone(),
                     format!("policy {}", policy.text),
                     why,
+                    None,
+                )
+            }
+            Met::Undone(what) => {
+                let origin = Origin {
+                    path: CONNTRACK.into(),
+                    line: 0,
+                };
+                (
+                    origin,
+                    "the connection's translation".to_owned(),
+                    what.words(),
                     None,
                 )
             }
@@ -197,7 +250,8 @@ fn word(fate: &Fate) -> &'static str {
 fn rewrites(entry: &Entry<'_>) -> bool {
     match entry.what {
         Met::Rule(_, Does::Nat(_)) => true,
-        Met::Rule(_, Does::Target(Target::Nat(nat))) => nat.to != NatTo::Source,
+        Met::Rule(_, Does::Target(Target::Nat(nat))) => !matches!(nat.to, NatTo::Source(_)),
+        Met::Undone(_) => true,
         _ => false,
     }
 }
@@ -211,6 +265,7 @@ fn does_what(does: Does<'_>) -> String {
         Does::Nat(NatTo::Destination(Some(address), None)) => {
             format!("matches: destination becomes {address}")
         }
+        Does::Nat(NatTo::Server(to)) => format!("matches: IPVS sends it to {}", to.address),
         Does::Nat(_) => "matches: destination is rewritten".to_owned(),
     }
 }
@@ -227,7 +282,9 @@ fn action(target: &Target) -> String {
         Target::Goto(name) => format!("matches: continues in {name}"),
         Target::SetMark { value, mask } => format!("matches: mark is set to {value:#x}/{mask:#x}"),
         Target::RestoreMark { .. } => "matches: mark is restored from the connection".to_owned(),
-        Target::ChangeConnMark => "matches: connection mark changes".to_owned(),
+        Target::SetConnMark { .. } | Target::SaveMark { .. } | Target::ChangeConnMark => {
+            "matches: connection mark changes".to_owned()
+        }
         Target::Untrack => "matches: not tracked".to_owned(),
         Target::LoseMark => "matches: mark is set".to_owned(),
         Target::Nat(nat) => format!("matches: {}", nat.text),

@@ -19,7 +19,7 @@ use crate::firewall::iptables::{NatTo, Rule, Target};
 use crate::firewall::packet::{CtState, Packet};
 
 /// Rules looked at in one evaluation before giving up.
-const MAX_RULES: usize = 4_000_000;
+pub(super) const MAX_RULES: usize = 4_000_000;
 /// Walk entries kept for all ways together.
 const MAX_ENTRIES: usize = 200_000;
 /// Ways that may wait to be followed.
@@ -28,88 +28,23 @@ const MAX_WAYS: usize = 20_000;
 pub(super) const MAX_DEPTH: usize = 128;
 
 pub(super) struct Explorer<'a> {
-    rules: &'a Rules<'a>,
+    pub(super) rules: &'a Rules<'a>,
     pub(super) states: &'a BTreeSet<CtState>,
     pub(super) untracked: BTreeSet<CtState>,
     /// What rules see before connection tracking has looked.
     pub(super) not_yet: BTreeSet<CtState>,
-    path: Path<'a>,
+    /// The packet belongs to no connection in any state that it may have.
+    pub(super) loose: bool,
+    pub(super) path: Path<'a>,
     pub(super) entries: Vec<Entry<'a>>,
-    waiting: Vec<Way<'a>>,
-    seen: BTreeSet<Key<'a>>,
+    pub(super) waiting: Vec<Way<'a>>,
+    pub(super) seen: BTreeSet<Key<'a>>,
     pub(super) ends: Vec<End>,
-    budget: usize,
+    pub(super) budget: usize,
     pub(super) assumptions: BTreeSet<String>,
 }
 
 impl<'a> Explorer<'a> {
-    pub(super) fn new(
-        rules: &'a Rules<'a>,
-        packet: &Packet,
-        states: &'a BTreeSet<CtState>,
-    ) -> Explorer<'a> {
-        // The first packet of a connection carries no connection mark yet.
-        let fresh = states.iter().all(|state| *state == CtState::New);
-        Explorer::along(
-            Path::new(rules),
-            Stage::first(packet),
-            rules,
-            packet,
-            states,
-            fresh,
-        )
-    }
-
-    /// Follows a packet that leaves through the chains that may rewrite its source.
-    pub(super) fn of_sources(
-        rules: &'a Rules<'a>,
-        packet: &Packet,
-        states: &'a BTreeSet<CtState>,
-    ) -> Explorer<'a> {
-        let path = Path::of_sources(rules);
-        Explorer::along(path, Stage::Postrouting, rules, packet, states, true)
-    }
-
-    fn along(
-        path: Path<'a>,
-        stage: Stage,
-        rules: &'a Rules<'a>,
-        packet: &Packet,
-        states: &'a BTreeSet<CtState>,
-        fresh: bool,
-    ) -> Explorer<'a> {
-        let unchanged = (fresh && !packet.past_prerouting) || path.keeps_destinations();
-        let start = Way {
-            stage,
-            hook: 0,
-            frames: Vec::new(),
-            packet: Arc::new(packet.clone()),
-            mark: packet.mark,
-            connmark: fresh.then_some(0),
-            untracked: false,
-            natted: false,
-            source: None,
-            rewritten: unchanged.then_some(false),
-            decider: None,
-            last: None,
-            doubts: 0,
-            doubt: None,
-        };
-        Explorer {
-            rules,
-            states,
-            untracked: BTreeSet::from([CtState::Untracked]),
-            not_yet: BTreeSet::from([CtState::Invalid]),
-            path,
-            entries: Vec::new(),
-            waiting: vec![start],
-            seen: BTreeSet::new(),
-            ends: Vec::new(),
-            budget: MAX_RULES,
-            assumptions: BTreeSet::new(),
-        }
-    }
-
     pub(super) fn hook(&self, stage: Stage, at: usize) -> Option<&Hook<'a>> {
         self.path.hooks(stage).get(at)
     }
@@ -130,7 +65,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Enters the way's hook, or ends the way behind the last one.
-    fn enter_hook(&mut self, way: &mut Way<'a>) {
+    pub(super) fn enter_hook(&mut self, way: &mut Way<'a>) {
         loop {
             let Some(hook) = self.path.hooks(way.stage).get(way.hook) else {
                 let Some(next) = way.stage.next(way.packet.direction) else {
@@ -142,6 +77,17 @@ impl<'a> Explorer<'a> {
                 (way.stage, way.hook, way.natted) = (next, 0, false);
                 continue;
             };
+            if hook.ipvs && (way.served || !self.states.contains(&CtState::New)) {
+                way.hook += 1;
+                continue;
+            }
+            if let Some(side) = hook.undoes {
+                if let Err(why) = self.undo(way, side) {
+                    return self.end(way, Fate::Unknown(why));
+                }
+                way.hook += 1;
+                continue;
+            }
             if hook.nat && (way.natted || !self.translates(way)) {
                 way.hook += 1;
                 continue;
@@ -182,6 +128,8 @@ impl<'a> Explorer<'a> {
             doubt: way.doubt,
             source: way.source,
             mark: way.mark,
+            connmark: way.connmark,
+            untracked: way.untracked,
             packet: Arc::clone(&way.packet),
         });
     }
@@ -192,7 +140,13 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    fn meet(&mut self, way: &mut Way<'a>, chain: &'a str, what: Met<'a>, doubt: Option<String>) {
+    pub(super) fn meet(
+        &mut self,
+        way: &mut Way<'a>,
+        chain: &'a str,
+        what: Met<'a>,
+        doubt: Option<String>,
+    ) {
         self.entries.push(Entry {
             before: way.last,
             stage: way.stage,
@@ -307,6 +261,14 @@ impl<'a> Explorer<'a> {
         taken.doubts += 1;
         taken.doubt = taken.doubt.or(taken.last);
         self.waiting.push(taken);
+    }
+
+    pub(super) fn rules(&self) -> &'a Rules<'a> {
+        self.rules
+    }
+
+    pub(super) fn assume(&mut self, sentence: &str) {
+        self.assumptions.insert(sentence.to_owned());
     }
 
     /// Routes a packet whose destination was rewritten.

@@ -2,7 +2,10 @@
 //! rule sets: by stage, then by priority.
 
 use super::Rules;
+use crate::firewall::connection::Connection;
 use crate::firewall::iptables::{Backend, Chain, RuleSet, Table};
+use crate::firewall::ipvs::IPVS_TITLE;
+use crate::firewall::nft::NftTable;
 use crate::firewall::packet::{Direction, Packet};
 
 /// A netfilter hook of the IP stack.
@@ -90,14 +93,20 @@ pub(super) struct Hook<'a> {
     pub(super) filter: bool,
     /// Connection tracking has not seen the packet yet.
     pub(super) untracked_yet: bool,
+    /// No chain: here a connection's translation is written back in its answers.
+    pub(super) undoes: Option<Side>,
+    /// The virtual services of IPVS.
+    pub(super) ipvs: bool,
     priority: i32,
 }
 
 /// The hooks of every stage.
 pub(super) struct Path<'a>([Vec<Hook<'a>>; 5]);
 
-/// The priority of iptables' chains that rewrite sources.
+/// The priority of iptables' chains that rewrite sources, and at which answers' sources are written back.
 const SOURCES: i32 = 100;
+/// The same for destinations.
+const DESTINATIONS: i32 = -100;
 
 impl<'a> Path<'a> {
     /// The chains that may rewrite the source of a packet that leaves, and no others.
@@ -121,6 +130,8 @@ impl<'a> Path<'a> {
                         nat: true,
                         filter: false,
                         untracked_yet: false,
+                        undoes: None,
+                        ipvs: false,
                         priority: SOURCES,
                     }),
             );
@@ -133,7 +144,8 @@ impl<'a> Path<'a> {
         Path(stages)
     }
 
-    pub(super) fn new(rules: &Rules<'a>) -> Path<'a> {
+    /// All hooks; for an answer with those that write translations back.
+    pub(super) fn new(rules: &Rules<'a>, answer: Option<&Connection>) -> Path<'a> {
         let stages = Stage::ALL.map(|stage| {
             let mut hooks = Vec::new();
             // Of equal priorities the chain that was registered last comes first. The captures do not
@@ -147,6 +159,11 @@ impl<'a> Path<'a> {
                 saved(set, stage, &mut hooks);
             }
             nft(rules, stage, &mut hooks);
+            let served = answer.map(|connection| connection.served.is_some());
+            hooks.extend(served.into_iter().flat_map(|ipvs| undoing(stage, ipvs)));
+            if let Some(table) = rules.ipvs {
+                of_table(table, stage, &mut hooks);
+            }
             hooks.reverse();
             hooks.sort_by_key(|hook| hook.priority);
             hooks
@@ -166,6 +183,45 @@ impl<'a> Path<'a> {
             .flat_map(|stage| self.hooks(*stage))
             .any(|hook| hook.nat && hook.found.is_some_and(|(_, chain)| !chain.rules.is_empty()))
     }
+}
+
+/// Which address of an answer is written back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Source,
+    Destination,
+}
+
+/// Where answers are written back at a stage. IPVS does it for their sources itself, and elsewhere.
+fn undoing(stage: Stage, ipvs: bool) -> Vec<Hook<'static>> {
+    let own = match stage {
+        Stage::Prerouting | Stage::Output => Some((Side::Destination, DESTINATIONS)),
+        Stage::Input | Stage::Postrouting if !ipvs => Some((Side::Source, SOURCES)),
+        _ => None,
+    };
+    let served = match stage {
+        Stage::Input => Some((Side::Source, SOURCES - 2)),
+        Stage::Forward => Some((Side::Source, SOURCES)),
+        Stage::Output => Some((Side::Source, DESTINATIONS + 1)),
+        _ => None,
+    };
+    let hook = |(side, priority)| Hook {
+        table: "conntrack",
+        chain_name: "",
+        found: None,
+        path: "",
+        cut: false,
+        nat: false,
+        filter: false,
+        untracked_yet: false,
+        undoes: Some(side),
+        ipvs: false,
+        priority,
+    };
+    own.into_iter()
+        .chain(served.filter(|_| ipvs))
+        .map(hook)
+        .collect()
 }
 
 /// Tables of iptables at a stage with their priorities, and the name of the chain.
@@ -217,6 +273,8 @@ fn saved<'a>(set: &'a RuleSet, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
                 nat: *table == "nat",
                 filter,
                 untracked_yet: *priority < TRACKING,
+                undoes: None,
+                ipvs: false,
                 priority: *priority,
             });
         }
@@ -238,6 +296,12 @@ fn nft<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
 
 fn bases<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
     for table in &rules.nft {
+        of_table(table, stage, hooks);
+    }
+}
+
+fn of_table<'a>(table: &'a NftTable, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
+    {
         for base in table.bases.iter().filter(|base| base.hook == stage.word()) {
             let Some((name, chain)) = table.rules.chains.get_key_value(&base.chain) else {
                 continue;
@@ -252,6 +316,8 @@ fn bases<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
                 nat,
                 filter: base.kind == "filter" && matters(chain),
                 untracked_yet: base.priority < TRACKING,
+                undoes: None,
+                ipvs: base.kind == IPVS_TITLE,
                 priority: base.priority,
             });
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::explore::Explorer;
 use super::way::Fate;
 use super::{DecidedBy, Rules};
-use crate::firewall::iptables::Origin;
+use crate::firewall::iptables::{NewSource, Origin};
 use crate::firewall::packet::{CtState, Packet};
 
 /// What becomes of a packet's source.
@@ -21,6 +21,8 @@ pub enum SourceNat {
         text: String,
         /// Where it stands.
         origin: Origin,
+        /// What it becomes.
+        to: NewSource,
     },
     /// The captures do not tell.
     Unknown {
@@ -56,7 +58,14 @@ pub fn source_nat(rules: &Rules<'_>, packet: &Packet) -> SourceNat {
     match (unknown, found.next(), found.next()) {
         (Some(why), ..) => SourceNat::Unknown { why },
         (None, Some(Some(DecidedBy::Rule { text, origin, .. })), None) => {
-            SourceNat::Rewritten { text, origin }
+            let to = explorer
+                .ends
+                .iter()
+                .find_map(|end| explorer.new_source(end));
+            match to {
+                Some(to) => SourceNat::Rewritten { text, origin, to },
+                None => SourceNat::Kept,
+            }
         }
         (None, Some(None), None) => SourceNat::Kept,
         (None, first, second) => {

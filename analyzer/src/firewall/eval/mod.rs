@@ -1,14 +1,17 @@
 //! The evaluation of a packet against one rule set: verdict, deciding rule or
 //! policy, and the walk that leads there.
 
+mod begin;
 mod conclude;
 mod explore;
 mod forwarding;
 mod hooks;
 mod masquerade;
+mod serve;
 mod take;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod view;
 mod way;
 
@@ -28,6 +31,10 @@ pub struct Rules<'a> {
     pub saved: Vec<&'a RuleSet>,
     /// Tables of `nft list ruleset` that iptables-save does not show.
     pub nft: Vec<&'a NftTable>,
+    /// The virtual services of IPVS, where they were captured.
+    pub ipvs: Option<&'a NftTable>,
+    /// IPVS keeps what it takes in connection tracking (`net.ipv4.vs.conntrack`).
+    pub ipvs_tracks: Option<bool>,
     /// The node's routes, for packets whose destination is rewritten.
     pub routes: Option<&'a Routing>,
 }
@@ -152,6 +159,22 @@ pub struct Step {
 /// Longest walk that is reported; longer ones lose their middle.
 pub const MAX_WALK: usize = 200;
 
+/// Courses that are kept of one evaluation.
+pub const MAX_COURSES: usize = 32;
+
+/// A packet as it may leave the host, before its source is rewritten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Course {
+    /// The packet, with a rewritten destination.
+    pub packet: Packet,
+    /// Its mark; `None` where that is not known.
+    pub mark: Option<u32>,
+    /// The mark of its connection; `None` where that is not known.
+    pub connmark: Option<u32>,
+    /// False where a rule exempts it from connection tracking.
+    pub tracked: bool,
+}
+
 /// The answer for one packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
@@ -164,10 +187,14 @@ pub struct Evaluation {
     pub or_decided_by: Vec<DecidedBy>,
     /// Rules met on the way to `decided_by`, in order.
     pub walk: Vec<Step>,
+    /// How many of the walk's first steps come before the packet is routed.
+    pub early: usize,
     /// The packet as it leaves the host, with a rewritten destination; `None` where there is no answer.
     pub leaves: Option<Packet>,
     /// The mark that it leaves with; `None` where that is not known.
     pub mark: Option<u32>,
+    /// The different packets that may leave, at most [`MAX_COURSES`].
+    pub courses: Vec<Course>,
     /// What was taken for granted, as sentences.
     pub assumptions: Vec<String>,
     /// What was not evaluated and other remarks, as sentences.
@@ -184,8 +211,10 @@ impl Evaluation {
             decided_by: None,
             or_decided_by: Vec::new(),
             walk: Vec::new(),
+            early: 0,
             leaves: None,
             mark: None,
+            courses: Vec::new(),
             assumptions: Vec::new(),
             notes: Vec::new(),
         }
@@ -242,16 +271,19 @@ impl<'a> Rules<'a> {
 
     /// Each rule set as if it were the only one.
     fn each(&self) -> impl Iterator<Item = Rules<'a>> {
-        let routes = self.routes;
+        let rest = Rules {
+            saved: Vec::new(),
+            nft: Vec::new(),
+            ..self.clone()
+        };
+        let other = rest.clone();
         let saved = self.saved.iter().map(move |set| Rules {
             saved: vec![*set],
-            nft: Vec::new(),
-            routes,
+            ..rest.clone()
         });
         let nft = self.nft.iter().map(move |table| Rules {
-            saved: Vec::new(),
             nft: vec![*table],
-            routes,
+            ..other.clone()
         });
         saved.chain(nft)
     }

@@ -42,7 +42,7 @@ impl<'a> Explorer<'a> {
     fn translate(&mut self, way: &mut Way<'a>, to: &NatTo) -> Option<Fate> {
         let mut packet = (*way.packet).clone();
         match to {
-            NatTo::Source => {
+            NatTo::Source(_) => {
                 (way.natted, way.source) = (true, way.last);
                 self.pass_hook(way);
                 return None;
@@ -70,6 +70,7 @@ impl<'a> Explorer<'a> {
                     return Some(Fate::Unknown(why));
                 }
             }
+            NatTo::Server(to) => return self.serve(way, *to),
             NatTo::Map(..) | NatTo::Unknown => {
                 return Some(Fate::Unknown(
                     "the rule rewrites the destination to an address that it does not show"
@@ -141,6 +142,12 @@ fn change(way: &mut Way<'_>, target: &Target) {
                 .and_then(|c| marked(way.mark, c & ctmask, *nfmask));
         }
         Target::LoseMark => way.mark = None,
+        Target::SetConnMark { value, mask } => way.connmark = marked(way.connmark, *value, *mask),
+        Target::SaveMark { nfmask, ctmask } => {
+            way.connmark = way
+                .mark
+                .and_then(|mark| marked(way.connmark, mark & nfmask, *ctmask));
+        }
         Target::ChangeConnMark => way.connmark = None,
         Target::Untrack => way.untracked = true,
         _ => {}

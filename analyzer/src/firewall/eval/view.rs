@@ -3,6 +3,7 @@
 use super::explore::Explorer;
 use super::way::Way;
 use crate::firewall::condition::{Slot, Test, Tri, View};
+use crate::firewall::connection::Tracked;
 use crate::firewall::iptables::Rule;
 use crate::firewall::packet::{Direction, Interface};
 
@@ -51,6 +52,11 @@ impl<'a> Explorer<'a> {
             mark: way.mark,
             connmark: way.connmark,
             rewritten: way.rewritten,
+            tracked: match &packet.connection {
+                _ if way.untracked || early || self.loose => Tracked::No,
+                Some(connection) => Tracked::Yes(connection),
+                None => Tracked::Unknown,
+            },
             states: match (way.untracked, early) {
                 (true, _) => &self.untracked,
                 (_, true) => &self.not_yet,

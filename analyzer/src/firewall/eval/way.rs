@@ -31,6 +31,10 @@ pub(super) struct End {
     pub(super) source: Option<usize>,
     /// The mark it leaves with, where that is known.
     pub(super) mark: Option<u32>,
+    /// The mark of its connection, where that is known.
+    pub(super) connmark: Option<u32>,
+    /// It is exempted from connection tracking.
+    pub(super) untracked: bool,
     /// The packet as it leaves.
     pub(super) packet: Arc<Packet>,
 }
@@ -51,6 +55,8 @@ pub(super) struct Way<'a> {
     pub(super) mark: Option<u32>,
     pub(super) connmark: Option<u32>,
     pub(super) untracked: bool,
+    /// IPVS has sent it on, and does not look again.
+    pub(super) served: bool,
     /// An address was rewritten at this stage.
     pub(super) natted: bool,
     /// Walk entry that rewrote the source.
@@ -100,6 +106,26 @@ pub(super) enum Met<'a> {
     Rule(&'a Rule, Does<'a>),
     Policy,
     Nothing,
+    /// A translation of the connection is written back in its answer.
+    Undone(Undone),
+}
+
+/// The address that an answer gets back.
+#[derive(Clone, Copy)]
+pub(super) enum Undone {
+    /// Its destination becomes the source that the connection began with.
+    Destination(IpAddr),
+    /// Its source becomes the destination that was asked.
+    Source(IpAddr),
+}
+
+impl Undone {
+    pub(super) fn words(self) -> String {
+        match self {
+            Undone::Destination(address) => format!("an answer: its destination becomes {address}"),
+            Undone::Source(address) => format!("an answer: its source becomes {address}"),
+        }
+    }
 }
 
 /// What a met rule does.

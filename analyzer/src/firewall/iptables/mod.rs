@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 pub use document::{parse_save, words};
-pub(in crate::firewall) use targets::destination;
+pub(in crate::firewall) use targets::{destination, new_port, source};
 pub(in crate::firewall) use values::{ICMP_NAMES, ICMPV6_NAMES, port};
 
 use super::condition::Condition;
@@ -169,7 +169,21 @@ pub enum Target {
         /// Connection mark bits that are taken.
         ctmask: u32,
     },
-    /// Changes the connection mark, which is not followed.
+    /// connmark = (connmark AND NOT mask) XOR value.
+    SetConnMark {
+        /// Value that is XORed in.
+        value: u32,
+        /// Bits that are cleared first.
+        mask: u32,
+    },
+    /// connmark = (connmark AND NOT ctmask) XOR (mark AND nfmask).
+    SaveMark {
+        /// Packet mark bits that are taken.
+        nfmask: u32,
+        /// Connection mark bits that are replaced.
+        ctmask: u32,
+    },
+    /// Changes the connection mark in a way that is not followed.
     ChangeConnMark,
     /// Exempts the packet from connection tracking.
     Untrack,
@@ -197,16 +211,64 @@ pub struct Nat {
 /// Where an address translation sends a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NatTo {
-    /// Where it went before: only its source changes.
-    Source,
+    /// Where it went before: only its source changes, to this.
+    Source(NewSource),
     /// To this host itself, at another port where one is given.
     Local(Option<u16>),
     /// To an address, a port, or both.
     Destination(Option<IpAddr>, Option<u16>),
     /// To what a map holds for the packet; each element's translation in the set's order.
     Map(Box<Lookup>, Vec<NatTo>),
+    /// To a real server of IPVS.
+    Server(ToServer),
     /// To something that the rule does not show.
     Unknown,
+}
+
+/// A real server that IPVS sends a packet to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToServer {
+    /// Its address.
+    pub address: IpAddr,
+    /// Its port; `None` keeps the packet's.
+    pub port: Option<u16>,
+    /// Forwarding mode as the kernel names it.
+    pub mode: &'static str,
+    /// The packet's destination is rewritten to the server's.
+    pub rewrites: bool,
+    /// Every packet is scheduled by itself (`ops`), and answers are not written back.
+    pub one_packet: bool,
+}
+
+/// The source that a translation gives a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewSource {
+    /// Its address.
+    pub address: SourceAddress,
+    /// Its port.
+    pub port: SourcePort,
+}
+
+/// The address that a packet's source becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceAddress {
+    /// One of the interface that it leaves by (masquerading).
+    Own,
+    /// This one.
+    Is(IpAddr),
+    /// One that the rule does not show (a range, a map).
+    Unknown,
+}
+
+/// The port that a packet's source becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourcePort {
+    /// The one that it had, unless another connection has it already.
+    Kept,
+    /// This one.
+    Is(u16),
+    /// A random one, or one of a range.
+    Any,
 }
 
 /// A map from fields of the packet to verdicts.

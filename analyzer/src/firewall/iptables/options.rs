@@ -7,6 +7,7 @@ use super::Target;
 use super::targets;
 use super::values;
 use crate::firewall::condition::{Condition, Test};
+use crate::firewall::connection::TupleSide;
 use crate::firewall::packet::{Family, Interface, Protocol, tcp_flag};
 
 /// Modules whose options are read one by one; all others are opaque as a whole.
@@ -190,9 +191,8 @@ impl<'a> Parser<'a> {
                 values::ports(value).map(Test::DestinationPort)
             }
             "--ports" | "--port" => values::ports(value).map(Test::EitherPort),
-            "--ctstate" | "--state" => {
-                values::states(value).map(|(states, nat)| Test::States { states, nat })
-            }
+            "--ctstate" | "--state" => values::states(value),
+            _ if option.starts_with("--ct") => connection(option, value),
             "--mark" => values::masked(value).map(|(value, mask)| Test::Mark { value, mask }),
             "--src-type" => values::address_kinds(value).map(|kinds| Test::AddressType {
                 destination: false,
@@ -342,6 +342,35 @@ fn ttl(text: &str) -> Option<Test> {
         "eq" => Some(Test::Ttl(value, value)),
         "lt" => value.checked_sub(1).map(|high| Test::Ttl(0, high)),
         "gt" => value.checked_add(1).map(|low| Test::Ttl(low, u8::MAX)),
+        _ => None,
+    }
+}
+
+/// `--ctdir` and the addresses and ports of a connection; others are not evaluated.
+fn connection(option: &str, value: &str) -> Option<Test> {
+    let words = option.strip_prefix("--ct")?;
+    if words == "dir" {
+        return match value {
+            "ORIGINAL" => Some(Test::Direction { reply: false }),
+            "REPLY" => Some(Test::Direction { reply: true }),
+            _ => None,
+        };
+    }
+    let (answers, rest) = match words.strip_prefix("orig") {
+        Some(rest) => (false, rest),
+        None => (true, words.strip_prefix("repl")?),
+    };
+    let (destination, rest) = match rest.strip_prefix("dst") {
+        Some(rest) => (true, rest),
+        None => (false, rest.strip_prefix("src")?),
+    };
+    let side = TupleSide {
+        answers,
+        destination,
+    };
+    match rest {
+        "" => values::address_list(value).map(|ranges| Test::TupleAddress(side, ranges)),
+        "port" => values::ports(value).map(|ranges| Test::TuplePort(side, ranges)),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The target of a rule with its own options.
 
 use super::values;
-use super::{Nat, NatTo, Target};
+use super::{Nat, NatTo, NewSource, SourceAddress, SourcePort, Target};
 
 /// Targets that change nothing which later rules can see.
 const PASSING_TARGETS: [&str; 19] = [
@@ -84,7 +84,7 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
                 _ => Target::Named("CONNMARK".to_owned()),
             }
         }
-        "CONNMARK" => Target::ChangeConnMark,
+        "CONNMARK" => conn_mark(&argument, arguments),
         "NOTRACK" => Target::Untrack,
         "CT" if arguments.contains(&"--notrack") => Target::Untrack,
         "CT" => Target::Pass(name.to_owned()),
@@ -94,7 +94,8 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
                 "DNAT" => destination(argument("--to-destination").unwrap_or("")),
                 "REDIRECT" => NatTo::Local(argument("--to-ports").and_then(|p| p.parse().ok())),
                 "NETMAP" => NatTo::Unknown,
-                _ => NatTo::Source,
+                "SNAT" => NatTo::Source(source(argument("--to-source").unwrap_or(""), arguments)),
+                _ => NatTo::Source(masquerade(argument("--to-ports"), arguments)),
             },
         }),
         _ if PASSING_TARGETS.contains(&name) => Target::Pass(name.to_owned()),
@@ -125,6 +126,63 @@ pub(in crate::firewall) fn destination(text: &str) -> NatTo {
     match read(address).transpose() {
         Ok(address) if address.is_some() || port.is_some() => NatTo::Destination(address, port),
         _ => NatTo::Unknown,
+    }
+}
+
+/// What masquerading makes of a source.
+fn masquerade(ports: Option<&str>, arguments: &[&str]) -> NewSource {
+    NewSource {
+        address: SourceAddress::Own,
+        port: new_port(ports, arguments),
+    }
+}
+
+/// `192.0.2.1`, `192.0.2.1:1024-2048`, `192.0.2.1-192.0.2.9`; which of several it takes is not followed.
+pub(in crate::firewall) fn source(text: &str, options: &[&str]) -> NewSource {
+    let (address, port) = match destination(text) {
+        NatTo::Destination(address, port) => (address, port.map(|port| port.to_string())),
+        _ => match text.rsplit_once(':') {
+            Some((head, ports)) if ports.contains('-') => {
+                let head = head.trim_matches(['[', ']']);
+                (head.parse().ok(), Some(ports.to_owned()))
+            }
+            _ => (None, None),
+        },
+    };
+    NewSource {
+        address: address.map_or(SourceAddress::Unknown, SourceAddress::Is),
+        port: new_port(port.as_deref(), options),
+    }
+}
+
+/// The port by the ports that a rule gives and its options.
+pub(in crate::firewall) fn new_port(ports: Option<&str>, options: &[&str]) -> SourcePort {
+    let random = options.iter().any(|option| option.contains("random"));
+    match ports.map(str::parse) {
+        Some(Ok(port)) => SourcePort::Is(port),
+        Some(Err(_)) => SourcePort::Any,
+        None if random => SourcePort::Any,
+        None => SourcePort::Kept,
+    }
+}
+
+/// `CONNMARK` but for `--restore-mark`.
+fn conn_mark<'a>(argument: &impl Fn(&str) -> Option<&'a str>, arguments: &[&str]) -> Target {
+    if arguments.contains(&"--save-mark") {
+        let bits = |option: &str| argument(option).map_or(Some(u32::MAX), values::number);
+        let both = argument("--mask").and_then(values::number);
+        return match (both, bits("--nfmask"), bits("--ctmask")) {
+            (Some(mask), ..) => Target::SaveMark {
+                nfmask: mask,
+                ctmask: mask,
+            },
+            (None, Some(nfmask), Some(ctmask)) => Target::SaveMark { nfmask, ctmask },
+            _ => Target::ChangeConnMark,
+        };
+    }
+    match mark_target(argument) {
+        Some(Target::SetMark { value, mask }) => Target::SetConnMark { value, mask },
+        _ => Target::ChangeConnMark,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::firewall::condition::{AddressKind, AddressMask};
+use crate::firewall::condition::{AddressKind, AddressMask, Test};
 use crate::firewall::packet::{CtState, Family, tcp_flag};
 
 /// Service names that hand-written rule files use for ports.
@@ -166,9 +166,9 @@ pub(super) fn masked(text: &str) -> Option<(u32, u32)> {
 }
 
 /// States of `--ctstate`; the flag tells that SNAT or DNAT was in the list.
-pub(super) fn states(text: &str) -> Option<(std::collections::BTreeSet<CtState>, bool)> {
+pub(super) fn states(text: &str) -> Option<Test> {
     let mut states = std::collections::BTreeSet::new();
-    let mut nat = false;
+    let (mut snat, mut dnat) = (false, false);
     for word in text.split(',') {
         match word {
             "NEW" => states.insert(CtState::New),
@@ -176,14 +176,18 @@ pub(super) fn states(text: &str) -> Option<(std::collections::BTreeSet<CtState>,
             "RELATED" => states.insert(CtState::Related),
             "INVALID" => states.insert(CtState::Invalid),
             "UNTRACKED" => states.insert(CtState::Untracked),
-            "SNAT" | "DNAT" => {
-                nat = true;
+            "SNAT" => {
+                snat = true;
+                true
+            }
+            "DNAT" => {
+                dnat = true;
                 true
             }
             _ => return None,
         };
     }
-    Some((states, nat))
+    Some(Test::States { states, snat, dnat })
 }
 
 /// Types of `--src-type` and `--dst-type`.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::chain::Statement;
+use super::conntrack::{ct, status};
 use super::set::RawElement;
 use super::tokens::Token;
 use super::values::{number, piece, single};
@@ -211,22 +212,6 @@ fn icmp(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Field> {
     })
 }
 
-fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
-    Some(match statement.word()?.text {
-        "state" => Subject::Field(Field::State),
-        "mark" => Subject::Field(Field::ConnMark),
-        "status" => Subject::Status,
-        "direction" | "helper" | "zone" | "expiration" | "label" | "id" => Subject::Unseen,
-        "original" | "reply" => {
-            // `ct original ip saddr`, `ct reply proto-dst`.
-            let _ = statement.eat("ip") || statement.eat("ip6");
-            statement.word()?;
-            Subject::Unseen
-        }
-        _ => return None,
-    })
-}
-
 /// `fib daddr type`, `fib daddr . iif type`, `fib saddr . mark . iif oif`.
 fn fib(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
     let destination = match statement.word()?.text {
@@ -256,29 +241,6 @@ fn random(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         }
     }
     Some(Subject::Field(Field::Random(count)))
-}
-
-/// `ct status dnat`, also as `ct status & dnat == dnat`; other bits are not known.
-fn status(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
-    let negated = statement.eat("!=");
-    let masked = statement.eat("&");
-    let bit = statement.word()?.text;
-    if masked {
-        let same = statement.eat("==") && statement.eat(bit);
-        let unset = !same && statement.eat("!=") && statement.eat("0");
-        if !same && !unset {
-            return None;
-        }
-    }
-    if statement.eat(",") {
-        return None;
-    }
-    if bit == "dnat" {
-        statement.test(negated, Test::Rewritten);
-    } else {
-        statement.opaque("ct status", format!("ct status {bit}"));
-    }
-    Some(())
 }
 
 /// `fib saddr . iif oif missing`: reverse path filtering.

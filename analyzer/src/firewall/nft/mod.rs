@@ -2,6 +2,7 @@
 //! iptables: tables, base chains with hook and priority, sets, maps and rules.
 
 mod chain;
+mod conntrack;
 mod document;
 mod expression;
 mod set;

@@ -163,8 +163,9 @@ impl<'a> Statement<'_, '_, 'a> {
             ["meta", "mark", "set", ..] => self.at += 3,
             ["mark", "set", ..] => self.at += 2,
             ["ct", "mark", "set", ..] => {
-                self.skip_value(3);
-                self.effects.push(Target::ChangeConnMark);
+                self.at += 3;
+                let target = translate::connmark(self);
+                self.effects.push(target);
                 return Some(());
             }
             [

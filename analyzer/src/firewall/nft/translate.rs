@@ -5,7 +5,9 @@ use super::expression::{Subject, data_words, subjects};
 use super::values::number;
 use crate::firewall::condition::field::Field;
 use crate::firewall::condition::lookup::{Lookup, Masked};
-use crate::firewall::iptables::{Nat, NatTo, Target, destination};
+use crate::firewall::iptables::{
+    Nat, NatTo, NewSource, SourceAddress, SourcePort, Target, destination, new_port, source,
+};
 
 /// Options behind an address translation that do not say where to.
 const OPTIONS: [&str; 4] = [
@@ -27,7 +29,10 @@ pub(super) fn nat(statement: &mut Statement<'_, '_, '_>) -> Option<Nat> {
     } else {
         match kind {
             "redirect" => NatTo::Local(None),
-            "masquerade" => NatTo::Source,
+            "masquerade" => NatTo::Source(NewSource {
+                address: SourceAddress::Own,
+                port: SourcePort::Kept,
+            }),
             _ => return None,
         }
     };
@@ -36,11 +41,65 @@ pub(super) fn nat(statement: &mut Statement<'_, '_, '_>) -> Option<Nat> {
         .iter()
         .map(|token| token.text)
         .collect();
-    let source = matches!(kind, "snat" | "masquerade");
+    let to = match kind {
+        "snat" | "masquerade" => NatTo::Source(new_source(kind, &words)),
+        _ => to,
+    };
     Some(Nat {
         text: words.join(" "),
-        to: if source { NatTo::Source } else { to },
+        to,
     })
+}
+
+/// The source that `masquerade` or `snat` with these words gives.
+fn new_source(kind: &str, words: &[&str]) -> NewSource {
+    let to = words.iter().position(|word| *word == "to");
+    let target = to.and_then(|at| words.get(at + 1)).copied();
+    match (kind, target) {
+        ("masquerade", ports) => NewSource {
+            address: SourceAddress::Own,
+            port: new_port(ports.map(|ports| ports.trim_start_matches(':')), words),
+        },
+        // A map or a prefix is more than an address.
+        (_, Some(target)) if !words.contains(&"map") && !words.contains(&"prefix") => {
+            source(target, words)
+        }
+        _ => NewSource {
+            address: SourceAddress::Unknown,
+            port: SourcePort::Any,
+        },
+    }
+}
+
+/// The value behind `ct mark set`.
+pub(super) fn connmark(statement: &mut Statement<'_, '_, '_>) -> Target {
+    let start = statement.at;
+    let read = constant(statement)
+        .map(|value| Target::SetConnMark {
+            value,
+            mask: u32::MAX,
+        })
+        .or_else(|| {
+            statement.at = start;
+            statement.eat("meta");
+            statement.eat("mark").then_some(Target::SaveMark {
+                nfmask: u32::MAX,
+                ctmask: u32::MAX,
+            })
+        });
+    let goes_on = statement.peek().is_some_and(|next| {
+        ["&", "|", "^", "and", "or", "xor"]
+            .iter()
+            .any(|sign| next.is(sign))
+    });
+    match read {
+        Some(target) if !goes_on => target,
+        _ => {
+            statement.at = start + 1;
+            statement.skip();
+            Target::ChangeConnMark
+        }
+    }
 }
 
 fn local(to: NatTo) -> NatTo {

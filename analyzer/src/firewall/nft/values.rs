@@ -39,7 +39,9 @@ pub(super) fn piece(field: Field, token: &Token<'_>) -> Option<Piece> {
     match field {
         Field::Unseen => Some(Piece::Range(0, u128::MAX)),
         Field::InInterface | Field::OutInterface => Some(Piece::Interface(interface(text))),
-        Field::Source(family) | Field::Destination(family) => addresses(family, text),
+        Field::Source(family) | Field::Destination(family) | Field::TupleAddress(_, family) => {
+            addresses(family, text)
+        }
         _ => single(field, text)
             .map(|number| Piece::Range(number, number))
             .or_else(|| {
@@ -93,7 +95,14 @@ pub(super) fn single(field: Field, text: &str) -> Option<u128> {
     let fits =
         |number: &u128| *number <= u128::from(u32::MAX) || !text.starts_with(char::is_numeric);
     match field {
-        Field::Source(family) | Field::Destination(family) => address(family, text),
+        Field::Source(family) | Field::Destination(family) | Field::TupleAddress(_, family) => {
+            address(family, text)
+        }
+        Field::Direction => match text {
+            "original" => Some(0),
+            "reply" => Some(1),
+            _ => number(text),
+        },
         Field::SourceMac | Field::DestinationMac => mac(text),
         Field::Protocol => Protocol::parse(text).map(|proto| u128::from(proto.0)),
         _ => number(text).filter(fits).or_else(|| named(field, text)),
@@ -102,7 +111,7 @@ pub(super) fn single(field: Field, text: &str) -> Option<u128> {
 
 fn named(field: Field, text: &str) -> Option<u128> {
     match field {
-        Field::SourcePort | Field::DestinationPort => {
+        Field::SourcePort | Field::DestinationPort | Field::TuplePort(_) => {
             crate::firewall::iptables::port(text).map(u128::from)
         }
         Field::Family => match text {

@@ -75,6 +75,9 @@ impl Firewall {
     /// Takes an acceptance back where IPVS decides: kube-proxy in that mode gives every service's address to
     /// [`IPVS_DEVICE`], and the kernel sends on what the rules let in there. Its table is not evaluated.
     pub(super) fn leave_to_ipvs(&self, evaluation: &mut Evaluation) -> Option<String> {
+        if self.ipvs.is_some() {
+            return None;
+        }
         let leaves = evaluation.leaves.as_ref()?;
         let (device, origin) = self.routes.as_ref()?.holder(leaves)?;
         if device != IPVS_DEVICE {

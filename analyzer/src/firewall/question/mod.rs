@@ -9,9 +9,10 @@ pub use ask::{pod_interface, pod_to_dns, pod_to_tcp};
 
 use std::collections::BTreeSet;
 
-use super::eval::{Evaluation, Rules, SourceNat, evaluate_all, source_nat};
+use super::eval::{Course, Evaluation, Rules, SourceNat, evaluate_all, source_nat};
 use super::ipset::IpSets;
 use super::iptables::{Backend, RuleSet, parse_save};
+use super::ipvs::{self, VirtualServices};
 use super::log_line::LoggedPacket;
 use super::nft::{NftTable, Ruleset, parse_ruleset};
 use super::packet::{CtState, Family, Packet};
@@ -43,6 +44,10 @@ pub struct Captures<'a> {
     pub nft: Option<Captured<'a>>,
     /// `ipset list` or `ipset save`.
     pub ipsets: Option<Captured<'a>>,
+    /// `/proc/net/ip_vs`.
+    pub ipvs: Option<Captured<'a>>,
+    /// `net.ipv4.vs.conntrack`, where it is known.
+    pub ipvs_tracks: Option<bool>,
     /// `ip route show table all`, IPv4 and IPv6.
     pub routes: [Option<Captured<'a>>; 2],
     /// `ip rule`, IPv4 and IPv6.
@@ -59,6 +64,8 @@ pub struct Firewall {
     sets: Vec<RuleSet>,
     nft: Option<Ruleset>,
     routes: Option<Routing>,
+    ipvs: Option<NftTable>,
+    ipvs_tracks: Option<bool>,
     ufw: Ufw,
 }
 
@@ -142,6 +149,10 @@ impl Firewall {
             sets,
             nft,
             routes: captures.routing(),
+            ipvs: captures
+                .ipvs
+                .map(|listed| ipvs::table(&VirtualServices::parse(listed))),
+            ipvs_tracks: captures.ipvs_tracks,
             ufw,
         }
     }
@@ -194,10 +205,24 @@ impl Firewall {
         let unknown = |why: &str| SourceNat::Unknown {
             why: why.to_owned(),
         };
-        let Some(mut packet) = evaluation.leaves.clone() else {
+        let Some(packet) = evaluation.leaves.clone() else {
             return unknown("the packet's way is not known");
         };
-        packet.mark = evaluation.mark;
+        self.source_of_course(&Course {
+            packet,
+            mark: evaluation.mark,
+            connmark: None,
+            tracked: true,
+        })
+    }
+
+    /// What becomes of the source of a packet that leaves on this course.
+    pub fn source_of_course(&self, course: &Course) -> SourceNat {
+        let unknown = |why: &str| SourceNat::Unknown {
+            why: why.to_owned(),
+        };
+        let mut packet = course.packet.clone();
+        packet.mark = course.mark;
         let rules = self.rules(packet.family());
         let written =
             |set: &&RuleSet| !matches!(set.backend, Backend::UfwFiles | Backend::UfwStatus);
@@ -220,6 +245,8 @@ impl Firewall {
         Rules {
             nft: nft.collect(),
             saved,
+            ipvs: self.ipvs.as_ref(),
+            ipvs_tracks: self.ipvs_tracks,
             routes: self.routes.as_ref(),
         }
     }

@@ -3,6 +3,7 @@
 //! Policy rules are asked in the order of their priority, a table's routes by the
 //! longest prefix and then the lowest metric, as the kernel does.
 
+mod own;
 mod parse;
 mod source;
 #[cfg(test)]
@@ -174,28 +175,6 @@ impl Routing {
             Some(_) => Look::Unknown,
             None => Look::Nothing,
         }
-    }
-
-    /// The device that has the packet's destination as an address of its own, and where that stands.
-    pub fn holder(&self, packet: &Packet) -> Option<(&str, &Origin)> {
-        match self.look(packet) {
-            Look::Entry(entry) if entry.kind == RouteKind::Local => {
-                Some((entry.device.as_deref()?, &entry.origin))
-            }
-            _ => None,
-        }
-    }
-
-    /// The first address that the host has on a device.
-    pub fn own_address(&self, device: &str, family: Family) -> Option<IpAddr> {
-        let mut local = self.routes.iter().filter(|route| {
-            route.kind == RouteKind::Local && route.device.as_deref() == Some(device)
-        });
-        let found = local.find(|route| {
-            route.to.prefix_len() == route.to.max_prefix_len()
-                && Family::of(route.to.addr()) == family
-        });
-        found.map(|route| route.to.addr())
     }
 
     /// What a rule's table holds for the packet; none where the next rule is asked.

@@ -30,6 +30,8 @@ static LIST: Inventory = Inventory {
         "/proc/net/netstat",
         "/proc/net/softnet_stat",
         "/proc/net/stat/nf_conntrack",
+        "/proc/net/ip_vs",
+        "/proc/net/ip_vs_stats",
         "/proc/net/bonding/*",
         "/proc/net/vlan/*",
         "/proc/net/if_inet6",
