@@ -258,6 +258,7 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &driver_lines::FABRIC_MANAGER,
     &host_lines::MEMORY_KILL,
     &host_lines::MEMORY_KILLED,
+    &host_lines::MEMORY_LIMIT,
     &host_lines::BOOT,
     &host_lines::PLEG,
     &host_lines::RUNTIME_DOWN,
