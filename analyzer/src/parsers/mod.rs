@@ -30,6 +30,7 @@ mod templates;
 mod workloads;
 
 pub use driver_lines::{DriverLine, Says};
+pub use helm::{HelmChanges, HelmRevision, UnreadValue};
 pub use host_json::CertificateRecord;
 pub use host_lines::{HostLine, HostSays};
 pub use kernel_packets::PacketLine;
@@ -189,6 +190,9 @@ pub static PARSERS: &[&Parser] = &[
     &nodes::RUNTIME_CLASSES,
     &workloads::PARSER,
     &helm::PARSER,
+    &helm::HISTORY,
+    &helm::CHANGES,
+    &templates::CUSTOM,
     &scheduling::PARSER,
     &scheduling::CLUSTER,
     &cluster_parts::PARSER,
