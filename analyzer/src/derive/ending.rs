@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::{Deriver, Known};
-use crate::ending::memory::Kill;
-use crate::ending::{Around, Said, ending, eviction};
+use crate::ending::memory::{Full, Kill};
+use crate::ending::{Around, Said, boots, ending, eviction};
 use crate::facts::ending::{ContainerEnded, PodEvicted};
 use crate::facts::kube::{Event, Pod};
 use crate::facts::{AnyFact, Fact};
@@ -47,15 +47,22 @@ fn nodes<'a>(known: &Known<'a>) -> BTreeMap<String, Node<'a>> {
                 || path.starts_with(&format!("nodes/{name}/commands/dmesg"))
         };
         let kernel_captured = known.paths.iter().any(|path| of_kernel(&path));
+        let list = known
+            .documents
+            .get(&format!("nodes/{name}/commands/journal-boots.out"));
+        let listed = list.map_or_else(Vec::new, |text| boots::parse(text));
         let node = Node {
             kernel_captured,
+            boots: listed.into_iter().map(|boot| boot.began).collect(),
             ..Node::default()
         };
         nodes.insert(name, node);
     }
+    let mut limits: Vec<(&Fact<HostLine>, Kill)> = Vec::new();
     for line in known.facts.table::<HostLine>() {
         let node = nodes.entry(line.data.node.clone()).or_default();
         match (&line.data.says, line.data.kill()) {
+            (_, Some(kill)) if kill.pid == 0 => limits.push((line, kill)),
             (HostSays::Boot, _) => node.boots.extend(line.data.at),
             (_, Some(kill)) => {
                 let known = node
@@ -78,7 +85,41 @@ fn nodes<'a>(known: &Known<'a>) -> BTreeMap<String, Node<'a>> {
             _ => {}
         }
     }
+    for (line, limit) in limits {
+        let node = nodes.entry(line.data.node.clone()).or_default();
+        match killed_for(node, line) {
+            Some(at) => {
+                let kill = &mut node.kills[at];
+                (kill.full, kill.container, kill.pod_uid) =
+                    (limit.full, limit.container, limit.pod_uid);
+                node.kill_lines[at] = line;
+            }
+            None => {
+                node.kills.push(limit);
+                node.kill_lines.push(line);
+            }
+        }
+    }
     nodes
+}
+
+/// Lines between the groups of a kill and its process: the tables of memory and tasks.
+const REPORT_LINES: u32 = 2000;
+
+/// The kill that a line about its control groups belongs to: the next one in the same log, within a second where
+/// both have a time.
+fn killed_for(node: &Node<'_>, groups: &Fact<HostLine>) -> Option<usize> {
+    let hits = node.kills.iter().zip(&node.kill_lines).enumerate();
+    let after = hits.filter_map(|(at, (kill, line))| {
+        let near = match (kill.at, groups.data.at) {
+            (Some(one), Some(two)) => (one - two).num_seconds().abs() <= 1,
+            _ => true,
+        };
+        let lines = line.place.line?.checked_sub(groups.place.line?)?;
+        let same = line.place.path == groups.place.path && kill.full == Full::Unknown;
+        (near && same && lines <= REPORT_LINES).then_some((lines, at))
+    });
+    after.min().map(|(_, at)| at)
 }
 
 /// The other line about one kill: the same process within a second.
@@ -173,9 +214,9 @@ fn evictions(known: &Known<'_>, events: &BTreeMap<&str, Vec<&Fact<Event>>>) -> V
         let Some(event) = evicted.next() else {
             continue;
         };
-        let mut names = pod.trim_start_matches("pod/").splitn(2, '/');
-        let namespace = names.next().unwrap_or_default();
-        let name = names.next().unwrap_or_default();
+        let pod = pod.trim_start_matches("pod/");
+        // A table that was pasted may not tell the namespace.
+        let (namespace, name) = pod.split_once('/').unwrap_or(("", pod));
         let pods = known.facts.table::<Pod>().iter();
         let bound = pods.filter(|one| one.data.namespace == namespace && one.data.name == name);
         let node = bound

@@ -1,8 +1,9 @@
 //! What happened to each node and what came first; its certificates and its clock.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Deriver, Known};
+use crate::ending::boots;
 use crate::ending::memory::Full;
 use crate::ending::moments::{self, Kind, Moment, Validity};
 use crate::facts::ending::{Certificate, ClockState, NodeMoment};
@@ -67,7 +68,7 @@ fn told(known: &Known<'_>, node: &str) -> Vec<Told> {
         .filter_map(of_event);
     let records = known.facts.table::<CertificateRecord>().iter();
     let ended = records
-        .filter(|one| one.data.node == node)
+        .filter(|one| one.data.node == node && whose(&one.data.path) != "other")
         .filter_map(|one| {
             let at = one.data.not_after?;
             (at <= known.now?).then(|| Told {
@@ -81,6 +82,8 @@ fn told(known: &Known<'_>, node: &str) -> Vec<Told> {
             })
         });
     let mut all: Vec<Told> = lines.chain(events).chain(ended).collect();
+    let listed = listed_boots(known, node, &all);
+    all.extend(listed);
     all.sort_by(|a, b| {
         (a.moment.at, a.moment.kind, &a.place).cmp(&(b.moment.at, b.moment.kind, &b.place))
     });
@@ -89,6 +92,50 @@ fn told(known: &Known<'_>, node: &str) -> Vec<Told> {
     let surplus = all.len().saturating_sub(MOST);
     all.drain(..surplus);
     all
+}
+
+/// A boot's first entry and the kernel's first line are this close, where both were captured.
+const SAME_BOOT: TimeDelta = TimeDelta::minutes(2);
+
+/// Boots told of the list, the newest.
+const MOST_BOOTS: usize = 10;
+
+/// Boots of the journal's list whose kernel lines were not captured.
+fn listed_boots(known: &Known<'_>, node: &str, told: &[Told]) -> Vec<Told> {
+    let path = format!("nodes/{node}/commands/journal-boots.out");
+    let Some(text) = known.documents.get(&path) else {
+        return Vec::new();
+    };
+    let mut listed = boots::parse(text);
+    let surplus = listed.len().saturating_sub(MOST_BOOTS);
+    listed.drain(..surplus);
+    listed.retain(|boot| {
+        let same = |one: &&Told| {
+            one.moment.kind == Kind::Boot && (one.moment.at - boot.began).abs() <= SAME_BOOT
+        };
+        !told.iter().any(|one| same(&one))
+    });
+    let line = |number: u32| {
+        let before = usize::try_from(number).unwrap_or(1).saturating_sub(1);
+        text.lines()
+            .nth(before)
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    let moments = listed.into_iter().map(|boot| Told {
+        moment: Moment {
+            kind: Kind::Boot,
+            at: boot.began,
+        },
+        detail: "the journal of a boot begins".to_owned(),
+        place: Place {
+            path: path.clone(),
+            line: Some(boot.line),
+        },
+        text: line(boot.line),
+    });
+    moments.collect()
 }
 
 fn of_line(line: &Fact<HostLine>) -> Option<Told> {
@@ -220,7 +267,9 @@ fn clock(known: &Known<'_>, node: &str) -> Option<AnyFact> {
     let (chrony, timedate) = (path("chronyc-tracking"), path("timedatectl"));
     let text = |path: &str| known.documents.get(path).map(String::as_str);
     let offset = text(&chrony).and_then(moments::chrony_offset);
-    let synchronised = text(&timedate).and_then(moments::synchronised);
+    // chrony guides the clock itself where it runs; timedatectl says what the kernel was told.
+    let follows = text(&chrony).and_then(moments::chrony_follows);
+    let synchronised = follows.or_else(|| text(&timedate).and_then(moments::synchronised));
     if offset.is_none() && synchronised.is_none() {
         return None;
     }
@@ -230,11 +279,24 @@ fn clock(known: &Known<'_>, node: &str) -> Option<AnyFact> {
         // Printed with nine digits; a millisecond is finer than anything that compares clocks of hosts.
         offset_ms: offset.map(milliseconds),
     };
-    let path = if offset.is_some() { chrony } else { timedate };
+    let (path, key) = if offset.is_some() {
+        (chrony, "System time")
+    } else if follows.is_some() {
+        (chrony, "Leap status")
+    } else {
+        (timedate, "ynchronized")
+    };
+    let line = known.documents.get(&path).and_then(|text| {
+        let (number, line) = (1u32..)
+            .zip(text.lines())
+            .find(|(_, line)| line.contains(key))?;
+        Some((number, line.trim().to_owned()))
+    });
+    let (line, text) = line.map_or((None, String::new()), |(line, text)| (Some(line), text));
     let fact = Fact {
         data,
-        place: Place { path, line: None },
-        text: String::new(),
+        place: Place { path, line },
+        text,
         at: None,
     };
     Some(fact.into())

@@ -1,5 +1,8 @@
-//! What happened, in order: incidents' lines, warning events and starts of runtimes.
+//! What happened, in order: incidents' lines, warning events, starts of runtimes, and what befell each node.
 
+use std::collections::BTreeSet;
+
+use crate::facts::ending::NodeMoment;
 use crate::facts::excerpt;
 use crate::facts::kube::Event;
 use crate::facts::node::Process;
@@ -55,10 +58,50 @@ pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
             });
         }
     }
+    let known: BTreeSet<Place> = moments.iter().map(|moment| moment.place.clone()).collect();
+    moments.extend(of_nodes(scanned, &known));
     moments.sort_by(|a, b| {
         (a.at, &a.place, &a.incident, &a.text).cmp(&(b.at, &b.place, &b.incident, &b.text))
     });
     keep_most(one_a_line(moments))
+}
+
+/// Boots, kills for memory, ends of certificates and the like. Of what came before a node was last not ready the first
+/// is named.
+fn of_nodes(scanned: &Scanned, known: &BTreeSet<Place>) -> Vec<Moment> {
+    let table = scanned.facts.table::<NodeMoment>();
+    let down: BTreeSet<&str> = table
+        .iter()
+        .filter(|one| one.data.what == "not-ready")
+        .map(|one| one.data.node.as_str())
+        .collect();
+    let shown = table.iter().filter(|one| {
+        let first = one.data.first && down.contains(one.data.node.as_str());
+        first || !known.contains(&one.place)
+    });
+    let moments = shown.filter_map(|one| {
+        let NodeMoment {
+            node,
+            what,
+            detail,
+            at,
+            first,
+        } = &one.data;
+        let lead = if *first && what != "not-ready" && down.contains(node.as_str()) {
+            "first, before the node was last not ready: "
+        } else {
+            ""
+        };
+        Some(Moment {
+            at: (*at)?,
+            subject: format!("node/{node}"),
+            text: excerpt(&format!("{lead}{what}: {detail}"), TEXT),
+            place: one.place.clone(),
+            count: 1,
+            incident: None,
+        })
+    });
+    moments.collect()
 }
 
 /// Several statements about one line at one time are one moment: a reader sees the line once.

@@ -33,6 +33,20 @@ fn between<'a>(text: &'a str, before: &str, after: &[char]) -> Option<&'a str> {
         .map(|part| part.trim_matches(['"', ' ', '.']))
 }
 
+/// Resource and signal by the names that kubelets gave them: conditions and file systems before 1.13, resources since.
+fn old_name(named: &str) -> Option<(&'static str, &'static str)> {
+    Some(match named {
+        "MemoryPressure" => ("memory", "memory.available"),
+        "DiskPressure" => ("ephemeral-storage", signal("ephemeral-storage")),
+        "PIDPressure" => ("pids", "pid.available"),
+        "nodefs" => ("ephemeral-storage", "nodefs.available"),
+        "imagefs" => ("ephemeral-storage", "imagefs.available"),
+        "nodefsInodes" => ("inodes", "nodefs.inodesFree"),
+        "imagefsInodes" => ("inodes", "imagefs.inodesFree"),
+        _ => return None,
+    })
+}
+
 fn signal(resource: &str) -> &'static str {
     match resource {
         "memory" => "memory.available",
@@ -50,9 +64,10 @@ fn low_on_resource(message: &str) -> Option<Eviction> {
             .unwrap_or_default()
             .to_owned()
     };
+    let (resource, signal) = old_name(resource).unwrap_or((resource, signal(resource)));
     Some(Eviction {
         resource: resource.to_owned(),
-        signal: signal(resource).to_owned(),
+        signal: signal.to_owned(),
         threshold: text("Threshold quantity: "),
         available: text("available: "),
         own_limit: String::new(),

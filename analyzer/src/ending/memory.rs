@@ -34,12 +34,41 @@ pub struct Kill {
     pub at: Option<DateTime<Utc>>,
 }
 
-/// Reads `oom-kill:constraint=…` (since Linux 5.0) and `… out of memory: Killed process …` (all).
+/// Reads `oom-kill:constraint=…` (since Linux 5.0), `… out of memory: Killed process …` (all) and `Task in … killed as a
+/// result of limit of …` (before 5.0), which names the groups and no process: its id is 0.
 #[must_use]
 pub fn parse(text: &str) -> Option<Kill> {
     match text.find("oom-kill:constraint=") {
         Some(at) => summary(text.get(at + "oom-kill:".len()..)?),
-        None => killed(text),
+        None => killed(text).or_else(|| limit_of(text)),
+    }
+}
+
+fn limit_of(text: &str) -> Option<Kill> {
+    let (task, group) = text
+        .get(text.find("Task in ")? + "Task in ".len()..)?
+        .split_once(" killed as a result of limit of ")?;
+    let group = group.split_whitespace().next()?;
+    Some(Kill {
+        process: String::new(),
+        pid: 0,
+        full: full_of(group),
+        container: container_of(task),
+        pod_uid: pod_of(task),
+        at: None,
+    })
+}
+
+/// Whose a control group is that was full.
+fn full_of(group: &str) -> Full {
+    if !container_of(group).is_empty() {
+        Full::Container
+    } else if !pod_of(group).is_empty() {
+        Full::Pod
+    } else if group.is_empty() {
+        Full::Unknown
+    } else {
+        Full::Parent
     }
 }
 
@@ -53,9 +82,7 @@ fn summary(text: &str) -> Option<Kill> {
     let group = field("oom_memcg");
     let full = match field("constraint") {
         "CONSTRAINT_NONE" | "CONSTRAINT_CPUSET" | "CONSTRAINT_MEMORY_POLICY" => Full::Node,
-        "CONSTRAINT_MEMCG" if !container_of(group).is_empty() => Full::Container,
-        "CONSTRAINT_MEMCG" if !pod_of(group).is_empty() => Full::Pod,
-        "CONSTRAINT_MEMCG" if !group.is_empty() => Full::Parent,
+        "CONSTRAINT_MEMCG" => full_of(group),
         _ => Full::Unknown,
     };
     Some(Kill {
@@ -93,18 +120,27 @@ fn killed(text: &str) -> Option<Kill> {
     })
 }
 
-/// The container id in the last part of a control group's path, in the spellings of systemd and cgroupfs.
+/// The parts of a control group's path that pods are in. A node that is a container itself has its own id above them.
+fn of_pods(group: &str) -> &str {
+    group.find("kubepods").map_or(group, |at| &group[at..])
+}
+
+/// The container id in a control group's path, in the spellings of systemd and cgroupfs. Containers may have groups of
+/// their own below theirs.
 fn container_of(group: &str) -> String {
-    let last = group.rsplit('/').next().unwrap_or_default();
-    let last = last.strip_suffix(".scope").unwrap_or(last);
-    let id = last.rsplit(['-', ':']).next().unwrap_or_default();
-    let hex = id.len() >= 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if hex { id.to_owned() } else { String::new() }
+    let mut parts = of_pods(group).rsplit(['/', ':']);
+    let id = parts.find_map(|part| {
+        let part = part.strip_suffix(".scope").unwrap_or(part);
+        let id = part.rsplit('-').next().unwrap_or_default();
+        let hex = id.len() >= 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        hex.then(|| id.to_owned())
+    });
+    id.unwrap_or_default()
 }
 
 /// The pod uid in a control group's path: `pod0a1b_…` with systemd, `pod0a1b-…` with cgroupfs.
 fn pod_of(group: &str) -> String {
-    let mut parts = group.rsplit('/');
+    let mut parts = group.rsplit(['/', ':']);
     let uid = parts.find_map(|part| {
         let part = part.strip_suffix(".slice").unwrap_or(part);
         let at = part

@@ -4,6 +4,7 @@
 //! The evidence is asked in the order in which one act overrules another: an eviction ends containers with codes of
 //! their own; a kill for memory looks like any SIGKILL; a probe that fails ends in the same code as a user's delete.
 
+pub mod boots;
 pub mod eviction;
 pub mod exit;
 pub mod memory;
@@ -150,5 +151,7 @@ pub struct Ending {
     pub event: Option<usize>,
 }
 
+#[cfg(test)]
+mod moments_tests;
 #[cfg(test)]
 mod tests;

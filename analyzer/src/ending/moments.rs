@@ -53,13 +53,18 @@ pub struct Moment {
 /// How long before the node stopped being ready something may have happened to be why.
 const WINDOW: TimeDelta = TimeDelta::hours(1);
 
-/// For each moment whether it came first: the earliest of the window before the node was last not ready, or of all
-/// where it always was. Of a tie the kind that takes more down is first.
+/// For each moment whether it came first: the earliest of the window before the node was last not ready, or since the
+/// last boot where it always was. Of a tie the kind that takes more down is first.
 #[must_use]
 pub fn first(moments: &[Moment]) -> Option<usize> {
     let down = moments.iter().filter(|one| one.kind == Kind::NotReady);
     let down = down.map(|one| one.at).max();
-    let inside = |one: &Moment| down.is_none_or(|down| one.at <= down && one.at + WINDOW >= down);
+    let boots = moments.iter().filter(|one| one.kind == Kind::Boot);
+    let boot = boots.map(|one| one.at).max();
+    let inside = |one: &Moment| match down {
+        Some(down) => one.at <= down && one.at + WINDOW >= down,
+        None => boot.is_none_or(|boot| one.at >= boot),
+    };
     let hits = moments.iter().enumerate().filter(|(_, one)| inside(one));
     hits.min_by_key(|(_, one)| (one.at, one.kind))
         .map(|(at, _)| at)
@@ -107,13 +112,31 @@ pub fn validity(from: DateTime<Utc>, until: DateTime<Utc>, now: DateTime<Utc>) -
     }
 }
 
-/// The offset of the clock in seconds as `chronyc tracking` prints it: positive where it is ahead of the servers.
+/// A value of `chronyc tracking`.
+fn tracking<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = text.lines().map(str::trim_start);
+    let line = lines.find(|line| line.starts_with(name))?;
+    Some(line.split_once(':')?.1.trim())
+}
+
+/// Whether `chronyc tracking` has a server that it follows.
+#[must_use]
+pub fn chrony_follows(text: &str) -> Option<bool> {
+    match tracking(text, "Leap status")? {
+        "Not synchronised" => Some(false),
+        "Normal" | "Insert second" | "Delete second" => Some(true),
+        _ => None,
+    }
+}
+
+/// The offset of the clock in seconds as `chronyc tracking` prints it: positive where it is ahead of the servers. None
+/// where it follows no server: the nought that it prints then is no measurement.
 #[must_use]
 pub fn chrony_offset(text: &str) -> Option<f64> {
-    let line = text
-        .lines()
-        .find(|line| line.trim_start().starts_with("System time"))?;
-    let value = line.split_once(':')?.1.trim();
+    if chrony_follows(text) == Some(false) {
+        return None;
+    }
+    let value = tracking(text, "System time")?;
     let seconds: f64 = value.split_whitespace().next()?.parse().ok()?;
     let behind = value.contains("slow");
     seconds
@@ -121,10 +144,14 @@ pub fn chrony_offset(text: &str) -> Option<f64> {
         .then_some(if behind { -seconds } else { seconds })
 }
 
-/// Whether `timedatectl` calls the clock synchronised.
+/// Whether `timedatectl` calls the clock synchronised: `timedatectl show`, `timedatectl status` and older spellings.
 #[must_use]
 pub fn synchronised(text: &str) -> Option<bool> {
-    let keys = ["System clock synchronized:", "NTP synchronized:"];
+    let keys = [
+        "NTPSynchronized=",
+        "System clock synchronized:",
+        "NTP synchronized:",
+    ];
     let line = text.lines().find_map(|line| {
         keys.iter()
             .find_map(|key| line.trim_start().strip_prefix(key))

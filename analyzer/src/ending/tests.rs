@@ -1,7 +1,6 @@
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use super::memory::{Full, Kill, parse as kernel};
-use super::moments::{Kind, Moment, Validity, chrony_offset, first, synchronised, validity};
 use super::{Around, Cause, Ending, Run, Said, ending, eviction};
 
 const ID: &str = "3fc28fa1c647ceede9f6b340d0b16c9f1f663698972d22a52e296f291638e014";
@@ -109,10 +108,48 @@ fn a_kill_of_the_whole_node_is_told_from_one_of_a_limit_in_old_lines_too() {
     let old =
         kernel("Memory cgroup out of memory: Kill process 9 (java) score 1000 or sacrifice child");
     assert_eq!(old.map(|kill| kill.full), Some(Full::Unknown));
+    let groups = kernel(&format!(
+        "Task in /kubepods/burstable/pod{UID}/{ID} killed as a result of limit of /kubepods/burstable/pod{UID}"
+    ));
+    let groups = groups.expect("the groups of a kill");
+    assert_eq!(
+        (groups.pid, groups.full, groups.container.as_str()),
+        (0, Full::Pod, ID),
+        "before 5.0 the groups stand in a line of their own"
+    );
     let none = "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),global_oom,task_memcg=/system.slice/x.service,task=x,pid=5,uid=0";
     assert_eq!(kernel(none).map(|kill| kill.full), Some(Full::Node));
     assert_eq!(kernel("oom-kill:constraint=OTHER_CONSTRAINT"), None);
     assert_eq!(kernel("oom_reaper: reaped process 1"), None);
+}
+
+#[test]
+fn groups_below_a_container_and_above_a_node_that_is_one_are_told_apart() {
+    let summary = |group: &str, task: &str| {
+        kernel(&format!(
+            "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg={group},task_memcg={task},task=x,pid=5,uid=0"
+        ))
+        .expect("a kill")
+    };
+    let pod = format!("kubepods-burstable-pod{}.slice", UID.replace('-', "_"));
+    let own = format!("/kubepods.slice/{pod}/cri-containerd-{ID}.scope");
+    let below = summary(&own, &format!("{own}/init"));
+    assert_eq!(
+        (below.full, below.container.as_str()),
+        (Full::Container, ID)
+    );
+    let colons = summary(&own, &format!("/system.slice/{pod}:cri-containerd:{ID}"));
+    assert_eq!(
+        (colons.container.as_str(), colons.pod_uid.as_str()),
+        (ID, UID)
+    );
+    let node = "1".repeat(64);
+    let inside = format!("/docker/{node}/kubelet.slice/kubelet-kubepods.slice");
+    assert_eq!(
+        summary(&inside, &own).full,
+        Full::Parent,
+        "all pods of a node in a container"
+    );
 }
 
 #[test]
@@ -166,6 +203,17 @@ fn one_exit_code_has_five_stories() {
             .ends_with("did not end within its grace period"),
         "{}",
         found.because
+    );
+    let before_1_13 = event(
+        "Killing",
+        "Killing container with id docker://app:Container failed liveness probe.. Container will be killed and recreated.",
+        "10:29:30",
+    );
+    assert_eq!(tell(&[before_1_13.clone()], &killed).cause, Cause::Liveness);
+    assert_eq!(
+        tell(&[before_1_13], &run(0, "Completed")).cause,
+        Cause::Liveness,
+        "a program that ends well when it is asked to was asked"
     );
     let startup = event(
         "Killing",
@@ -277,64 +325,49 @@ fn an_evictions_sentence_names_resource_signal_and_threshold() {
     )
     .expect("one");
     assert_eq!(pod.threshold, "1Gi");
+    for (sentence, resource, signal) in [
+        (
+            "The node was low on resource: [DiskPressure].",
+            "ephemeral-storage",
+            "nodefs.available or imagefs.available",
+        ),
+        (
+            "The node was low on resource: [MemoryPressure].",
+            "memory",
+            "memory.available",
+        ),
+        (
+            "The node was low on resource: imagefs. ",
+            "ephemeral-storage",
+            "imagefs.available",
+        ),
+        (
+            "The node was low on resource: nodefsInodes. ",
+            "inodes",
+            "nodefs.inodesFree",
+        ),
+        (
+            "The node was low on resource: pids. Threshold quantity: 1Ki, available: 12. ",
+            "pids",
+            "pid.available",
+        ),
+        (
+            "The node was low on resource: memory. Container app was using 2Gi, which exceeds its request of 0. ",
+            "memory",
+            "memory.available",
+        ),
+    ] {
+        let found = eviction::parse(sentence).expect(sentence);
+        assert_eq!(
+            (found.resource.as_str(), found.signal.as_str()),
+            (resource, signal),
+            "{sentence}"
+        );
+    }
     let refused = eviction::parse("The node had condition: [DiskPressure]. ").expect("one");
     assert_eq!(refused.signal, "nodefs.available or imagefs.available");
     assert_eq!(
         eviction::parse("Pod was active on the node longer than the specified deadline"),
         None
     );
-}
-
-#[test]
-fn what_happened_first_is_looked_for_in_the_hour_before_the_node_went_down() {
-    let moment = |kind, clock| Moment {
-        kind,
-        at: at(clock),
-    };
-    let moments = [
-        moment(Kind::Boot, "03:00:00"),
-        moment(Kind::Pleg, "10:12:00"),
-        moment(Kind::MemoryKill, "10:10:00"),
-        moment(Kind::NotReady, "10:13:00"),
-        moment(Kind::KubeletStart, "10:20:00"),
-    ];
-    assert_eq!(first(&moments), Some(2));
-    assert_eq!(first(&moments[..2]), Some(0), "never down: the earliest");
-    assert_eq!(first(&[]), None);
-    let tie = [
-        moment(Kind::NotReady, "10:13:00"),
-        moment(Kind::Boot, "10:13:00"),
-    ];
-    assert_eq!(first(&tie), Some(1));
-}
-
-#[test]
-fn dates_are_judged_by_the_clock_of_the_collection() {
-    let now = at("12:00:00");
-    let days = TimeDelta::days;
-    assert_eq!(
-        validity(now - days(400), now - days(1), now),
-        Validity::Expired
-    );
-    assert_eq!(
-        validity(now + days(1), now + days(366), now),
-        Validity::NotYet
-    );
-    assert_eq!(
-        validity(now - days(350), now + days(15), now),
-        Validity::EndsSoon
-    );
-    assert_eq!(
-        validity(now - days(1), now + days(364), now),
-        Validity::Valid
-    );
-    let tracking =
-        "Reference ID    : A9FEA97B\nSystem time     : 3.250000000 seconds slow of NTP time\n";
-    assert_eq!(chrony_offset(tracking), Some(-3.25));
-    assert_eq!(chrony_offset("System time : x seconds"), None);
-    assert_eq!(
-        synchronised("  System clock synchronized: no\n"),
-        Some(false)
-    );
-    assert_eq!(synchronised("Failed to query server"), None);
 }

@@ -123,7 +123,10 @@ fn out_of_memory(run: &Run, around: Around<'_>) -> Option<Found> {
         || "no limit of its own".to_owned(),
         |limit| format!("its limit of {limit}"),
     );
-    let who = format!("the kernel killed {} (pid {})", kill.process, kill.pid);
+    let who = match kill.pid {
+        0 => "the kernel killed a process of it".to_owned(),
+        pid => format!("the kernel killed {} (pid {pid})", kill.process),
+    };
     let (cause, why) = match kill.full {
         Full::Container => (
             Cause::OomContainer,
@@ -196,6 +199,8 @@ fn stopped(run: &Run, around: Around<'_>) -> Option<Found> {
     let of_container = |message: &str| {
         message.contains(&format!("ontainer {} ", run.name))
             || message.contains(&format!("\"{}\"", run.name))
+            // "Killing container with id docker://app:Container failed liveness probe", before 1.13.
+            || message.contains(&format!("://{}:", run.name))
     };
     let probe = |word: &str| {
         near(run, around, |reason, message| {
@@ -211,7 +216,8 @@ fn stopped(run: &Run, around: Around<'_>) -> Option<Found> {
         event: Some(event),
         ..Found::of(cause, format!("{what}{late}"))
     };
-    if run.exit_code != 0 {
+    // A program that ends well when it is asked to was ended all the same.
+    if run.exit_code != 0 || run.finished.is_some() {
         if let Some(event) = probe("failed startup probe") {
             return Some(found(
                 event,

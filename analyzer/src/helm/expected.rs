@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 /// Depth that values are searched to; charts nest a handful of levels.
 const DEEPEST: usize = 12;
+/// Tables that describe an image, of one release; the GPU Operator's chart has thirty.
+const MOST: usize = 2000;
 
 /// A table that describes an image, and what stands beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub struct Component {
 /// A setting that has to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// `env`, `arg`, `resource`, `node-selector` or `replicas`.
+    /// `env`, `arg`, `resource`, `node-selector`, `toleration`, `runtime-class`, `config-map` or `replicas`.
     pub kind: &'static str,
     /// Path below the component.
     pub path: String,
@@ -48,6 +50,35 @@ pub fn image_parts(image: &str) -> (&str, &str) {
     }
 }
 
+/// An image's name without tag, as runtimes complete it: without the registry that is meant where none is named.
+#[must_use]
+pub fn image_name(image: &str) -> &str {
+    let name = image_parts(image).0;
+    let name = name.strip_prefix("index.").unwrap_or(name);
+    let name = name.strip_prefix("docker.io/").unwrap_or(name);
+    name.strip_prefix("library/").unwrap_or(name)
+}
+
+/// A toleration in one spelling: defaults written out, members in order.
+#[must_use]
+pub fn toleration(one: &Value) -> Option<String> {
+    let text = |key: &str| one.get(key).and_then(scalar).unwrap_or_default();
+    let operator = match text("operator") {
+        none if none.is_empty() => "Equal".to_owned(),
+        operator => operator,
+    };
+    let value = match text("value") {
+        none if none.is_empty() || operator == "Exists" => String::new(),
+        value => format!("={value}"),
+    };
+    let effect = match text("effect") {
+        none if none.is_empty() => "any effect".to_owned(),
+        effect => effect,
+    };
+    one.is_object()
+        .then(|| format!("{}{value}:{effect} ({operator})", text("key")))
+}
+
 /// All tables that describe an image, in the order of their paths.
 #[must_use]
 pub fn components(values: &Value) -> Vec<Component> {
@@ -59,7 +90,7 @@ pub fn components(values: &Value) -> Vec<Component> {
 }
 
 fn walk(table: &Map<String, Value>, path: &str, depth: usize, out: &mut Vec<Component>) {
-    if depth > DEEPEST {
+    if depth > DEEPEST || out.len() >= MOST {
         return;
     }
     out.extend(component(table, path));
@@ -88,7 +119,10 @@ fn text<'a>(table: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
 
 /// Image, tag and the tag's key of a table that describes one.
 fn described(table: &Map<String, Value>) -> Option<(String, String, &'static str)> {
-    let repository = text(table, "repository")?.trim_end_matches('/');
+    let Some(repository) = text(table, "repository") else {
+        return whole_image(table);
+    };
+    let repository = repository.trim_end_matches('/');
     let mut image = match text(table, "image") {
         Some(name) => format!("{repository}/{name}"),
         None => repository.to_owned(),
@@ -113,6 +147,20 @@ fn described(table: &Map<String, Value>) -> Option<(String, String, &'static str
     Some((image, tag, key))
 }
 
+/// `image: registry/name` with the tag beside it, as HAMi's chart has it. A name without a slash may be anything.
+fn whole_image(table: &Map<String, Value>) -> Option<(String, String, &'static str)> {
+    let image = text(table, "image").filter(|image| image.contains('/'))?;
+    let (name, tag) = image_parts(image);
+    let key = ["imageTag", "tag", "version"];
+    let key = key.into_iter().find(|key| table.contains_key(*key));
+    let tag = match key.and_then(|key| table.get(key)) {
+        Some(Value::String(tag)) => tag.clone(),
+        Some(Value::Number(tag)) => tag.to_string(),
+        _ => tag.to_owned(),
+    };
+    Some((name.to_owned(), tag, key.unwrap_or("image")))
+}
+
 fn component(table: &Map<String, Value>, path: &str) -> Option<Component> {
     let inner = table.get("image").and_then(Value::as_object);
     let (image, tag, tag_path) = match inner.and_then(described) {
@@ -124,7 +172,7 @@ fn component(table: &Map<String, Value>, path: &str) -> Option<Component> {
     };
     Some(Component {
         path: path.to_owned(),
-        image,
+        image: image_name(&image).to_owned(),
         tag,
         tag_path,
         enabled: table.get("enabled").and_then(Value::as_bool),
@@ -165,12 +213,29 @@ fn expectations(table: &Map<String, Value>) -> Vec<Expectation> {
             ));
         }
     }
+    tolerations(table, "tolerations", &mut out);
+    if let Some(class) = text(table, "runtimeClassName") {
+        out.push(of(
+            "runtime-class",
+            "runtimeClassName".to_owned(),
+            class,
+            class.to_owned(),
+        ));
+    }
     for key in ["replicas", "replicaCount"] {
         if let Some(count) = table.get(key).and_then(Value::as_u64) {
             out.push(of("replicas", key.to_owned(), key, count.to_string()));
         }
     }
     out
+}
+
+/// Each toleration of a list.
+pub(super) fn tolerations(table: &Map<String, Value>, key: &str, out: &mut Vec<Expectation>) {
+    let list = table.get(key).and_then(Value::as_array);
+    for one in list.into_iter().flatten().filter_map(toleration) {
+        out.push(of("toleration", key.to_owned(), &one.clone(), one));
+    }
 }
 
 /// `env` as a list of name and value, or as a table.
@@ -196,7 +261,7 @@ fn env(table: &Map<String, Value>, out: &mut Vec<Expectation>) {
     }
 }
 
-fn of(kind: &'static str, path: String, key: &str, value: String) -> Expectation {
+pub(super) fn of(kind: &'static str, path: String, key: &str, value: String) -> Expectation {
     Expectation {
         kind,
         path,
@@ -205,7 +270,7 @@ fn of(kind: &'static str, path: String, key: &str, value: String) -> Expectation
     }
 }
 
-fn scalar(value: &Value) -> Option<String> {
+pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         // A template or a marker of what was not collected is no value.
         Value::String(text) if text.contains("{{") || text.starts_with('<') => None,

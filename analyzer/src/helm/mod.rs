@@ -1,16 +1,23 @@
-//! A release's values against what its workloads show. Pure: values and containers in, differences out.
+//! A release's values against what its workloads show. Pure: values and objects in, differences out.
 //!
-//! Rendered manifests are not captured, so values and containers are joined by what charts have in common: a table
-//! that describes an image (repository, name, version or tag) owns the `env`, `args`, `resources`, `nodeSelector` and
-//! replicas beside it, and the containers that run that image are where these have to show. A value whose image runs
-//! nowhere says nothing.
+//! Which objects are a release's is told by [`owner`]. Rendered manifests are not captured, so a value and the container
+//! where it has to show are joined by what charts have in common: a table that describes an image (repository, name,
+//! version or tag) owns the `env`, `args`, `resources`, `nodeSelector`, tolerations, runtime class and replicas beside it,
+//! and the containers that run that image are where these have to show. A value whose image runs nowhere says nothing.
+//! What a chart of the GPU stack passes on in a way of its own is in [`settings`], what goes through a custom resource
+//! in [`custom`].
 
+pub mod custom;
 pub mod expected;
+pub mod labels;
 pub mod lines;
+pub mod owner;
+pub mod settings;
+pub mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use expected::{Component, Expectation, image_parts};
+use expected::{Component, Expectation, image_name, image_parts};
 
 use crate::scheduling::quantity::Resources;
 
@@ -33,12 +40,19 @@ pub struct Seen {
     pub node_selector: BTreeMap<String, String>,
     /// `spec.replicas`, of workloads that have it.
     pub replicas: Option<u64>,
+    /// Tolerations of the pods, as [`expected::toleration`] spells them.
+    pub tolerations: Vec<String>,
+    /// `spec.runtimeClassName` of the pods.
+    pub runtime_class: Option<String>,
+    /// ConfigMaps that the pods mount.
+    pub config_maps: Vec<String>,
 }
 
 /// A value that does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drift {
-    /// `image`, `env`, `arg`, `resource`, `node-selector`, `replicas` or `disabled`.
+    /// `image`, `env`, `arg`, `resource`, `node-selector`, `toleration`, `runtime-class`, `config-map`, `replicas`,
+    /// `custom-resource`, `node-label`, `disabled` or `absent`.
     pub kind: &'static str,
     /// Path of the value, e.g. `toolkit.version`.
     pub value: String,
@@ -58,44 +72,66 @@ const MOST_PLACES: usize = 8;
 pub fn drifts(values: &serde_json::Value, seen: &[Seen]) -> Vec<Drift> {
     let components = expected::components(values);
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut sharing: BTreeMap<&str, usize> = BTreeMap::new();
     for component in &components {
         let tags = versions.entry(component.image.as_str()).or_default();
         tags.insert(component.tag.as_str());
+        *sharing.entry(component.image.as_str()).or_default() += 1;
+    }
+    let mut running: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+    for one in seen {
+        running.entry(image_name(&one.image)).or_default().push(one);
     }
     let mut out = Vec::new();
     for component in &components {
-        let own: Vec<&Seen> = seen
-            .iter()
-            .filter(|one| image_parts(&one.image).0 == component.image)
-            .collect();
-        if own.is_empty() {
+        let Some(own) = running.get(component.image.as_str()) else {
             continue;
-        }
+        };
+        // Another component may share the image; then what runs may be that one's.
+        let shared = sharing
+            .get(component.image.as_str())
+            .is_some_and(|count| *count > 1);
         if component.enabled == Some(false) {
-            // Another component may share the image; then it is that one's.
-            let shared = components
-                .iter()
-                .filter(|one| one.image == component.image)
-                .count()
-                > 1;
-            if !shared {
-                out.push(disabled(component, &own));
-            }
+            out.extend((!shared).then(|| disabled(component, own)));
             continue;
         }
-        out.extend(wrong_tag(component, &versions, &own));
-        let shared = components
-            .iter()
-            .filter(|one| one.image == component.image)
-            .count()
-            > 1;
-        if !shared {
-            let checks = component.expectations.iter();
-            out.extend(checks.filter_map(|one| check(component, one, &own)));
-        }
+        out.extend(wrong_tag(component, &versions, own));
+        let called = if shared {
+            named_after(component, own)
+        } else {
+            own.clone()
+        };
+        let checks = component.expectations.iter();
+        out.extend(checks.filter_map(|one| check(&component.path, one, &called)));
     }
     out.sort_by(|a, b| (&a.value, a.kind).cmp(&(&b.value, b.kind)));
     out
+}
+
+/// A shorter name may be a part of any other.
+const SHORTEST_NAME: usize = 4;
+
+/// Of components that share an image, the workloads that are called like this one: `devicePlugin` and
+/// `hami-device-plugin`.
+fn named_after<'a>(component: &Component, own: &[&'a Seen]) -> Vec<&'a Seen> {
+    let mut name = String::new();
+    for letter in component
+        .path
+        .rsplit('.')
+        .next()
+        .unwrap_or_default()
+        .chars()
+    {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    let called = own.iter().copied().filter(|one| {
+        let workload = one.workload.rsplit('/').next().unwrap_or_default();
+        name.len() >= SHORTEST_NAME && workload.contains(&name)
+    });
+    called.collect()
 }
 
 fn places<'a>(seen: impl Iterator<Item = &'a &'a Seen>) -> Vec<String> {
@@ -148,7 +184,7 @@ fn wrong_tag(
     })
 }
 
-fn check(component: &Component, expectation: &Expectation, own: &[&Seen]) -> Option<Drift> {
+fn check(path: &str, expectation: &Expectation, own: &[&Seen]) -> Option<Drift> {
     let shown: Vec<(&&Seen, Option<String>)> = own
         .iter()
         .filter_map(|one| Some((one, shown(one, expectation)?)))
@@ -167,7 +203,7 @@ fn check(component: &Component, expectation: &Expectation, own: &[&Seen]) -> Opt
         .collect();
     Some(Drift {
         kind: expectation.kind,
-        value: format!("{}.{}", component.path, expectation.path)
+        value: format!("{path}.{}", expectation.path)
             .trim_start_matches('.')
             .to_owned(),
         expected: expectation.value.clone(),
@@ -199,6 +235,15 @@ fn shown(one: &Seen, expectation: &Expectation) -> Option<Option<String>> {
             .as_ref()
             .map(|_| one.node_selector.get(key).cloned()),
         "replicas" => one.replicas.map(|count| Some(count.to_string())),
+        "runtime-class" => one.env.as_ref().map(|_| one.runtime_class.clone()),
+        "toleration" => {
+            let has = one.tolerations.iter().find(|own| *own == key).cloned();
+            one.env.as_ref().map(|_| has)
+        }
+        "config-map" => {
+            let has = one.config_maps.iter().find(|own| *own == key).cloned();
+            one.env.as_ref().map(|_| has)
+        }
         _ => None,
     }
 }
@@ -219,5 +264,7 @@ fn same_quantity(resource: &str, left: &str, right: &str) -> bool {
     amount(left).is_some_and(|left| Some(left) == amount(right))
 }
 
+#[cfg(test)]
+mod join_tests;
 #[cfg(test)]
 mod tests;

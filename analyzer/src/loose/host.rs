@@ -205,6 +205,18 @@ static PROGRAMS: &[Program] = &[
         entry: "commands/ip-route.out",
     },
     Program {
+        head: r"^(?:IDX\s+BOOT ID\s+FIRST ENTRY|\s*-?\d+\s+[0-9a-f]{32}\s+[A-Z][a-z]{2} \d{4}-)",
+        entry: "commands/journal-boots.out",
+    },
+    Program {
+        head: r"^Reference ID\s+: ",
+        entry: "commands/chronyc-tracking.out",
+    },
+    Program {
+        head: r"^\s+Local time: ",
+        entry: "commands/timedatectl.out",
+    },
+    Program {
         head: r"^Module\s+Size\s+Used by",
         entry: "commands/lsmod.out",
     },

@@ -7,6 +7,7 @@
 mod config;
 mod dedent;
 mod describe;
+mod helm;
 mod host;
 mod json;
 mod marks;
@@ -22,6 +23,7 @@ use serde_json::Value;
 use split::Section;
 
 pub(crate) use config::without_elisions;
+pub(crate) use helm::entry as helm_entry;
 pub(crate) use host::process_record;
 pub(crate) use marks::marks;
 pub(crate) use object::{read as read_object, read_json};
@@ -53,6 +55,8 @@ pub enum What {
     Json,
     /// An entry of a node, by its path below `nodes/<node>/`.
     Entry(String),
+    /// An entry of the cluster, by its path in a bundle.
+    Cluster(String),
     /// Lines that a parser of node entries reads, without being all that the entry would hold.
     Part(&'static str),
     /// A containerd configuration of which it is not known whose it is.
@@ -96,6 +100,11 @@ static RECOGNISERS: &[Recogniser] = &[
     Recogniser {
         take: host::nvidia_smi_xml,
     },
+    Recogniser { take: helm::values },
+    Recogniser {
+        take: helm::history,
+    },
+    Recogniser { take: helm::list },
     Recogniser { take: json::take },
     Recogniser {
         take: describe::take,

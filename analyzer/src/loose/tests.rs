@@ -19,6 +19,7 @@ fn entries(text: &str) -> Vec<(u32, String)> {
         .filter_map(|piece| match piece.what {
             What::Entry(path) => Some((piece.line, path)),
             What::ContainerdConfig { whole } => Some((piece.line, format!("containerd {whole}"))),
+            What::Cluster(path) => Some((piece.line, path)),
             What::OperatorValues => Some((piece.line, "values".into())),
             What::Part(path) => Some((piece.line, path.into())),
             _ => None,
@@ -331,4 +332,53 @@ proptest! {
             prop_assert!(piece.text.len() <= text.len() + 1);
         }
     }
+}
+
+#[test]
+fn what_helm_prints_is_taken_with_the_release_that_the_command_names() {
+    let values = "$ helm get values -n gpu-operator gpu --all\nCOMPUTED VALUES:\ntoolkit:\n  version: v1\n\nthanks";
+    let told = |text: &str| -> Vec<(u32, String)> {
+        let pieces = pieces(text).into_iter();
+        pieces
+            .filter_map(|piece| match piece.what {
+                What::Cluster(path) => Some((piece.line, path)),
+                _ => None,
+            })
+            .collect()
+    };
+    let at = |line: u32, path: &str| (line, path.to_owned());
+    assert_eq!(
+        told(values),
+        [at(3, "helm/gpu-operator/gpu/values-all.yaml")]
+    );
+    let plain = "$ helm get values gpu -o yaml\na: 1\n";
+    assert_eq!(told(plain), [at(2, "helm/default/gpu/values-user.yaml")]);
+    let bare = "USER-SUPPLIED VALUES:\na: 1\n";
+    assert_eq!(told(bare), [at(2, "helm/pasted/pasted/values-user.yaml")]);
+    assert!(told("USER-SUPPLIED VALUES:\nnull\n").is_empty());
+    let climbing = "$ helm get values ../../x -n a\nUSER-SUPPLIED VALUES:\na: 1\n";
+    assert_eq!(told(climbing), [at(3, "helm/a/pasted/values-user.yaml")]);
+    let list = "NAME\tNAMESPACE\tREVISION\tUPDATED\tSTATUS\tCHART\tAPP VERSION\ngpu \tgpu-operator\t3 \t2026-11-20 11:04:02.37 +0000 UTC\tpending-upgrade\tgpu-operator-v25.3.0\tv25.3.0\n";
+    assert_eq!(told(list), [at(2, "helm/gpu-operator/gpu/release.json")]);
+}
+
+#[test]
+fn tables_of_helm_become_the_entries_of_a_bundle_line_by_line() {
+    let row = "gpu  gpu-operator  3  2026-11-20 11:04:02.37 +0000 UTC  failed  k8s-device-plugin-0.17.4  0.17.4";
+    let release: Value =
+        serde_json::from_str(&super::helm_entry("helm/a/b/release.json", row.to_owned())).unwrap();
+    assert_eq!(
+        (
+            &release["chart"],
+            &release["chart_version"],
+            &release["revision"]
+        ),
+        (&"k8s-device-plugin".into(), &"0.17.4".into(), &3.into())
+    );
+    let table = "REVISION\tUPDATED                 \tSTATUS    \tCHART      \tAPP VERSION\tDESCRIPTION\n1       \tFri Nov 20 11:03:51 2026\tdeployed\tgpu-operator-v25.3.0\tv25.3.0    \tInstall complete\n2       \tFri Nov 20 12:03:51 2026\tfailed    \tgpu-operator-v25.3.0\tv25.3.0    \tUpgrade \"gpu\" failed: timed out";
+    let history = super::helm_entry("helm/a/b/history.json", table.to_owned());
+    let read: Value = serde_json::from_str(&history).unwrap();
+    assert_eq!(history.lines().count(), 3);
+    assert_eq!(read[1]["status"], "failed");
+    assert_eq!(read[1]["description"], "Upgrade \"gpu\" failed: timed out");
 }

@@ -108,7 +108,7 @@ pub(super) fn values(section: &Section<'_>, at: usize) -> Taken {
         return Taken::No;
     }
     let text = dedent(&used);
-    let value: Option<Value> = serde_saphyr::from_str(&text).ok();
+    let value: Option<Value> = crate::helm::yaml::read(&text);
     let told = value
         .as_ref()
         .and_then(|value| value.get("toolkit"))

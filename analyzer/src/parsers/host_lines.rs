@@ -20,6 +20,12 @@ pub(super) static MEMORY_KILLED: Extractor = Extractor {
     extract: |line| memory_kill(line).map(Extracted::Host),
 };
 
+/// The control groups of a kill, which kernels before 5.0 tell in a line of their own.
+pub(super) static MEMORY_LIMIT: Extractor = Extractor {
+    needle: "killed as a result of limit of",
+    extract: |line| memory_kill(line).map(Extracted::Host),
+};
+
 /// The first line of a kernel.
 pub(super) static BOOT: Extractor = Extractor {
     needle: "Linux version ",
@@ -32,7 +38,13 @@ pub(super) static BOOT: Extractor = Extractor {
 /// The kubelet's list of containers is too old.
 pub(super) static PLEG: Extractor = Extractor {
     needle: "PLEG is not healthy",
-    extract: |line| of_kubelet(line, HostSays::Pleg),
+    // Each start of a kubelet says so before its first list.
+    extract: |line| {
+        let starts = line.text.contains("pleg has yet to be successful");
+        (!starts)
+            .then(|| of_kubelet(line, HostSays::Pleg))
+            .flatten()
+    },
 };
 
 /// The kubelet calls the runtime down.

@@ -31,6 +31,7 @@ mod templates;
 mod workloads;
 
 pub use driver_lines::{DriverLine, Says};
+pub use helm::{HelmChanges, HelmRevision, UnreadValue};
 pub use host_json::CertificateRecord;
 pub use host_lines::{HostLine, HostSays};
 pub use kernel_packets::PacketLine;
@@ -190,6 +191,9 @@ pub static PARSERS: &[&Parser] = &[
     &nodes::RUNTIME_CLASSES,
     &workloads::PARSER,
     &helm::PARSER,
+    &helm::HISTORY,
+    &helm::CHANGES,
+    &templates::CUSTOM,
     &scheduling::PARSER,
     &scheduling::CLUSTER,
     &cluster_parts::PARSER,
@@ -260,6 +264,7 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &driver_lines::FABRIC_MANAGER,
     &host_lines::MEMORY_KILL,
     &host_lines::MEMORY_KILLED,
+    &host_lines::MEMORY_LIMIT,
     &host_lines::BOOT,
     &host_lines::PLEG,
     &host_lines::RUNTIME_DOWN,

@@ -56,6 +56,11 @@ fn parse(item: &Item<'_>) -> Parsed {
         "limitranges" => one(object::<api::LimitRange>(item)),
         "namespaces" => one(wrapped(item, Namespace)),
         "leases" => one(wrapped(item, Lease)),
+        kind @ ("replicasets" | "jobs") => {
+            let mut facts = one(workload(item));
+            facts.extend(super::templates::between(item, kind.trim_end_matches('s')));
+            facts
+        }
         _ => one(workload(item)),
     };
     if facts.is_empty() && !kind.starts_with("replicasets") && !kind.starts_with("jobs") {

@@ -1,27 +1,44 @@
-//! The containers of pods and of workloads' templates with all that helm values can set in them.
+//! The containers of pods and of workloads' templates with all that helm values can set in them, and what every object
+//! says of the release that made it.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Item;
 use super::pods::{Meta, fact};
+use super::{Item, Parsed, Parser, Read};
 use crate::facts::{AnyFact, FactType, Field};
 use crate::helm::Seen;
+use crate::helm::expected::toleration;
+use crate::helm::owner::Marked;
 
-/// The containers of a workload or pod.
+/// Reads custom resources that a chart fills with its values, and an operator serves.
+pub(super) static CUSTOM: Parser = Parser {
+    id: "operators-resources",
+    reads: &[
+        "cluster-resources/custom-resources/clusterpolicies.nvidia.com.json",
+        "cluster-resources/custom-resources/nvidiadrivers.nvidia.com.json",
+        "cluster-resources/clusterpolicies.json",
+        "cluster-resources/nvidiadrivers.json",
+    ],
+    read: Read::Items(parse_custom),
+};
+
+/// An object that a release may own.
 #[derive(Debug, Clone, Default)]
 pub struct PodTemplate {
-    /// Namespace.
-    pub namespace: String,
-    /// Containers.
+    /// What it says of who made it.
+    pub marked: Marked,
+    /// Its containers; none for kinds that have no pods of their own.
     pub containers: Vec<Seen>,
+    /// `spec` of a custom resource.
+    pub spec: Option<Value>,
 }
 
 impl serde::Serialize for PodTemplate {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.namespace)
+        serializer.serialize_str(&self.subject())
     }
 }
 
@@ -29,14 +46,32 @@ impl FactType for PodTemplate {
     const KIND: &'static str = "pod-template";
     const FIELDS: &'static [Field] = &[];
     fn subject(&self) -> String {
-        let first = self.containers.first();
-        first.map_or_else(String::new, |one| one.workload.clone())
+        let Marked {
+            kind,
+            namespace,
+            name,
+            ..
+        } = &self.marked;
+        if namespace.is_empty() {
+            format!("{kind}/{name}")
+        } else {
+            format!("{kind}/{namespace}/{name}")
+        }
     }
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
+struct Bare {
+    kind: String,
+    metadata: Meta,
+    spec: Value,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Workload {
+    kind: String,
     metadata: Meta,
     spec: Spec,
 }
@@ -74,6 +109,21 @@ struct PodSpec {
     containers: Vec<Container>,
     init_containers: Vec<Container>,
     node_selector: BTreeMap<String, String>,
+    tolerations: Vec<Value>,
+    runtime_class_name: Option<String>,
+    volumes: Vec<Volume>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Volume {
+    config_map: Option<NamedMap>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct NamedMap {
+    name: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -126,6 +176,11 @@ fn environment(container: &Container) -> BTreeMap<String, Option<String>> {
 
 fn containers(workload: &str, spec: &PodSpec, replicas: Option<u64>) -> Vec<Seen> {
     let all = spec.containers.iter().chain(&spec.init_containers);
+    let maps = spec
+        .volumes
+        .iter()
+        .filter_map(|one| one.config_map.as_ref());
+    let config_maps: Vec<String> = maps.map(|one| one.name.clone()).collect();
     all.map(|one| Seen {
         workload: workload.to_owned(),
         container: one.name.clone(),
@@ -135,26 +190,46 @@ fn containers(workload: &str, spec: &PodSpec, replicas: Option<u64>) -> Vec<Seen
         resources: resources(one),
         node_selector: spec.node_selector.clone(),
         replicas,
+        tolerations: spec.tolerations.iter().filter_map(toleration).collect(),
+        runtime_class: spec.runtime_class_name.clone(),
+        config_maps: config_maps.clone(),
     })
     .collect()
 }
 
-fn stated(item: &Item<'_>, meta: Meta, containers: Vec<Seen>) -> AnyFact {
-    let text = format!("\"name\":\"{}\"", meta.name);
-    let data = PodTemplate {
+fn marked(kind: &str, meta: Meta) -> Marked {
+    let owners = meta.owner_references.into_iter();
+    Marked {
+        kind: kind.to_owned(),
         namespace: meta.namespace,
-        containers,
-    };
+        name: meta.name,
+        labels: meta.labels,
+        annotations: meta.annotations,
+        owners: owners
+            .map(|owner| (owner.kind.to_lowercase(), owner.name))
+            .collect(),
+    }
+}
+
+fn stated(item: &Item<'_>, data: PodTemplate) -> AnyFact {
+    let text = format!("\"name\":\"{}\"", data.marked.name);
     fact(data, item, text).into()
 }
 
-/// A workload's template; `kind` is its kind in lower case.
-pub(super) fn of_workload(item: &Item<'_>, kind: &str) -> Option<AnyFact> {
+/// A workload's template; `folder` is its kind in lower case where it does not say it itself.
+pub(super) fn of_workload(item: &Item<'_>, folder: &str) -> Option<AnyFact> {
     let object: Workload = serde_json::from_slice(item.json).ok()?;
+    let own = object.kind.to_lowercase();
+    let kind = if own.is_empty() { folder } else { own.as_str() };
     let (namespace, name) = (&object.metadata.namespace, &object.metadata.name);
     let workload = format!("{kind}/{namespace}/{name}");
-    let seen = containers(&workload, &object.spec.template.spec, object.spec.replicas);
-    Some(stated(item, object.metadata, seen))
+    let containers = containers(&workload, &object.spec.template.spec, object.spec.replicas);
+    let data = PodTemplate {
+        marked: marked(kind, object.metadata),
+        containers,
+        spec: None,
+    };
+    Some(stated(item, data))
 }
 
 /// A pod that runs, as far as it may differ from its workload's template: pods of a template that was changed and
@@ -173,5 +248,45 @@ pub(super) fn of_pod(item: &Item<'_>) -> Option<AnyFact> {
         image: one.image,
         ..Seen::default()
     });
-    Some(stated(item, object.metadata, images.collect()))
+    let data = PodTemplate {
+        containers: images.collect(),
+        marked: marked("pod", object.metadata),
+        spec: None,
+    };
+    Some(stated(item, data))
+}
+
+/// A replica set or job, which stands between a workload and its pods.
+pub(super) fn between(item: &Item<'_>, kind: &str) -> Option<AnyFact> {
+    let object: Bare = serde_json::from_slice(item.json).ok()?;
+    let data = PodTemplate {
+        marked: marked(kind, object.metadata),
+        ..PodTemplate::default()
+    };
+    Some(stated(item, data))
+}
+
+fn parse_custom(item: &Item<'_>) -> Parsed {
+    let object: Bare = match serde_json::from_slice(item.json) {
+        Ok(object) => object,
+        Err(error) => {
+            let text = format!("custom resource not read: {error}");
+            return Parsed::problem(item.place.clone(), text);
+        }
+    };
+    let file = item.place.path.rsplit('/').next().unwrap_or_default();
+    let kind = match object.kind.to_lowercase() {
+        none if none.is_empty() && file.starts_with("nvidiadrivers") => "nvidiadriver".to_owned(),
+        none if none.is_empty() => "clusterpolicy".to_owned(),
+        kind => kind,
+    };
+    let data = PodTemplate {
+        marked: marked(&kind, object.metadata),
+        spec: Some(object.spec),
+        ..PodTemplate::default()
+    };
+    Parsed {
+        facts: vec![stated(item, data)],
+        ..Parsed::default()
+    }
 }

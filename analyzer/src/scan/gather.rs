@@ -196,6 +196,9 @@ impl<'a> Gather<'a> {
                     .or_insert_with(|| packet.place.clone());
             }
         }
+        for fact in pasted::unlisted_releases(&self.documents, &self.facts) {
+            self.facts.add(fact);
+        }
     }
 
     fn parsed(&mut self, parsed: Parsed) {

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::facts::kube::{Node, Pod};
+use crate::facts::kube::{HelmRelease, Node, Pod};
 use crate::facts::{AnyFact, Fact, Facts};
 use crate::loose::{self, What};
 use crate::model::{Place, Problem};
 use crate::parsers::{Channel, Document, Parsed, Read, Said};
 
-use super::{Router, guarded};
+use super::{Documents, Router, guarded};
 
 /// What a node is called that no evidence names.
 pub const UNNAMED_NODE: &str = "unnamed-node";
@@ -189,6 +189,66 @@ fn quote(lines: &[&str], at: usize) -> String {
     crate::facts::excerpt(lines.get(at).map_or("", |line| line.trim()), LONGEST)
 }
 
+/// Releases of which values were pasted, and neither a list nor a state: their chart is told by what the values hold.
+pub(super) fn unlisted_releases(documents: &Documents, facts: &Facts) -> Vec<AnyFact> {
+    let known = facts.table::<HelmRelease>();
+    let values = documents.range("helm/".to_owned()..);
+    let values = values.take_while(|(path, _)| path.starts_with("helm/"));
+    let mut found: Vec<AnyFact> = Vec::new();
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for (path, text) in values {
+        let parts: Vec<&str> = path.split('/').collect();
+        let [
+            "helm",
+            namespace,
+            name,
+            "values-all.yaml" | "values-user.yaml",
+        ] = parts.as_slice()
+        else {
+            continue;
+        };
+        let listed = known
+            .iter()
+            .any(|one| one.data.namespace == *namespace && one.data.name == *name);
+        if listed || told.contains(&(*namespace, *name)) {
+            continue;
+        }
+        told.push((namespace, name));
+        let data = HelmRelease {
+            namespace: (*namespace).to_owned(),
+            name: (*name).to_owned(),
+            chart: chart_of(text).to_owned(),
+            ..HelmRelease::default()
+        };
+        let place = Place {
+            path: path.clone(),
+            line: Some(1),
+        };
+        found.push(AnyFact::new(Fact {
+            place,
+            text: String::new(),
+            at: None,
+            data,
+        }));
+    }
+    found
+}
+
+/// The chart of the GPU stack that has such values; empty where none is told.
+fn chart_of(text: &str) -> &'static str {
+    let Some(values) = crate::helm::yaml::read(text) else {
+        return "";
+    };
+    let has = |path: &str| values.pointer(path).is_some();
+    if has("/toolkit/env") || (has("/toolkit") && has("/driver")) || has("/dcgmExporter") {
+        "gpu-operator"
+    } else if has("/scheduler/kubeScheduler") || has("/devicePlugin/deviceSplitCount") {
+        "hami"
+    } else {
+        ""
+    }
+}
+
 /// What a node is called: as the only node that any object names.
 pub(super) fn node_name(facts: &Facts) -> String {
     let only = |mut names: Vec<&str>| {
@@ -226,6 +286,7 @@ pub(super) fn place(router: &Router, entry: Entry, node: &str, number: usize) ->
     let node = entry.host.as_deref().unwrap_or(node);
     let path = match &entry.what {
         What::Entry(path) => format!("nodes/{node}/{path}"),
+        What::Cluster(path) => path.clone(),
         What::Part(path) => format!("nodes/{node}/pasted/{number}/{path}"),
         What::ContainerdConfig { whole } => {
             let kind = if *whole { "whole" } else { "part" };
@@ -233,13 +294,18 @@ pub(super) fn place(router: &Router, entry: Entry, node: &str, number: usize) ->
         }
         _ => OPERATOR_VALUES.to_owned(),
     };
+    let shown = match &entry.what {
+        What::Cluster(_) => entry.text.clone(),
+        _ => String::new(),
+    };
     let text = match &entry.what {
         What::ContainerdConfig { .. } => loose::without_elisions(&entry.text),
         What::Part(_) => loose::process_record(&entry.text).unwrap_or_default(),
+        What::Cluster(_) => loose::helm_entry(&path, entry.text),
         _ => entry.text,
     };
     let reader = match &entry.what {
-        What::Entry(_) => router.parser(&path),
+        What::Entry(_) | What::Cluster(_) => router.parser(&path),
         What::Part(whole) => router.parser(&format!("nodes/{node}/{whole}")),
         _ => None,
     };
@@ -252,6 +318,15 @@ pub(super) fn place(router: &Router, entry: Entry, node: &str, number: usize) ->
         Some((id, Read::Whole(parse))) => guarded(id, &path, || parse(&document)),
         _ => Parsed::default(),
     };
+    // What was rewritten for its parser is quoted as it stood.
+    for fact in &mut parsed.facts {
+        fact.rewrite(&mut |place, text| {
+            let before = usize::try_from(place.line.unwrap_or(1)).unwrap_or(1);
+            if let Some(line) = shown.lines().nth(before.saturating_sub(1)) {
+                *text = crate::facts::excerpt(line.trim(), 400);
+            }
+        });
+    }
     // Its lines were searched where they stand.
     parsed.said.clear();
     Placed {

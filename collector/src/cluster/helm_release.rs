@@ -70,6 +70,8 @@ pub struct Revision {
     pub app_version: String,
     /// The values; none where they were let go to save memory.
     pub values: Option<Values>,
+    /// Paths of the user's values that no template of the chart reads.
+    pub unread: Vec<String>,
 }
 
 /// Both halves of a revision's values.
@@ -93,6 +95,27 @@ pub struct Chart {
     /// Sub-charts. Helm leaves them out of a stored release, whose defaults hold theirs already.
     #[serde(default)]
     pub dependencies: Option<Vec<Chart>>,
+    /// Templates, in which the readers of values are looked for; they are not kept.
+    #[serde(default)]
+    pub templates: Option<Vec<Template>>,
+}
+
+/// A template of a chart.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Template {
+    /// Its text in base64.
+    pub data: String,
+}
+
+/// A chart that another one contains, as that one declares it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Dependency {
+    /// Name.
+    pub name: String,
+    /// Name of its values in the parent's, where it is another.
+    pub alias: Option<String>,
 }
 
 /// Facts about a chart.
@@ -105,6 +128,8 @@ pub struct ChartMeta {
     pub version: Option<String>,
     /// Version of what it installs.
     pub app_version: Option<String>,
+    /// Charts that it contains.
+    pub dependencies: Option<Vec<Dependency>>,
 }
 
 #[derive(Deserialize)]
@@ -193,6 +218,12 @@ fn revision(stored: Stored) -> Result<Revision, DecodeError> {
         Some(config) if config.get().trim_start().starts_with('{') => config,
         _ => RawValue::from_string("{}".to_owned())?,
     };
+    let mut values = Values {
+        user,
+        chart: stored.chart,
+    };
+    let unread = super::helm_unread::unread(&values);
+    values.chart.templates = None;
     Ok(Revision {
         name: stored.name,
         namespace: stored.namespace,
@@ -203,10 +234,8 @@ fn revision(stored: Stored) -> Result<Revision, DecodeError> {
         chart: meta.name,
         chart_version: meta.version.unwrap_or_default(),
         app_version: meta.app_version.unwrap_or_default(),
-        values: Some(Values {
-            user,
-            chart: stored.chart,
-        }),
+        values: Some(values),
+        unread,
     })
 }
 

@@ -7,6 +7,7 @@ pub mod cri_log;
 pub mod discovery;
 pub mod discovery_answers;
 pub mod helm_release;
+pub mod helm_unread;
 pub mod helm_values;
 pub mod items;
 pub mod list_files;

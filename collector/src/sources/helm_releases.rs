@@ -174,6 +174,9 @@ struct ReleaseFile<'a> {
     description: &'a str,
     newest_revision: u64,
     newest_status: &'a str,
+    /// Paths of values that no template of the chart reads.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unread_values: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -224,6 +227,7 @@ async fn write_release(
         description: &current.description,
         newest_revision: newest.revision,
         newest_status: &newest.status,
+        unread_values: &current.unread,
     };
     let folder = Folder {
         out,

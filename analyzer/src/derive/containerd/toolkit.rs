@@ -232,7 +232,7 @@ fn pasted_values(known: &Known<'_>) -> Option<Told> {
 }
 
 fn of_values(path: &str, text: &str) -> Option<ToolkitInput> {
-    let values: Value = serde_saphyr::from_str(text).ok()?;
+    let values: Value = crate::helm::yaml::read(text)?;
     let toolkit = values.get("toolkit")?;
     if toolkit.get("enabled").and_then(Value::as_bool) == Some(false) {
         return None;

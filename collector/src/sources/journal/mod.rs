@@ -15,8 +15,9 @@ use chrono::{DateTime, Utc};
 
 use crate::exec::{self, Call};
 use crate::host::Host;
-use crate::out::Room;
+use crate::out::{OutError, Room};
 use crate::outcome::Outcome;
+use crate::redact::Content;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
 use crate::take::{Need, Tally};
 
@@ -219,12 +220,36 @@ async fn boots(ctx: &SourceCtx, place: &str) -> Vec<String> {
     };
     let call = call.with("place", place).on_files();
     match ctx.exec.output(&call, &ctx.cancel, 1 << 20).await {
-        Ok((_, bytes)) => newest_boots(&String::from_utf8_lossy(&bytes)),
+        Ok((_, bytes)) => {
+            let list = String::from_utf8_lossy(&bytes);
+            if let Err(error) = keep_boots(ctx, &list).await {
+                ctx.out.note(error.to_string());
+            }
+            newest_boots(&list)
+        }
         Err(error) => {
             ctx.out.note(error.to_string());
             Vec::new()
         }
     }
+}
+
+/// Boots that the bundle names.
+const MOST_BOOTS: usize = 200;
+
+/// Writes the newest boots of the list, each with the times of its first and last entry.
+async fn keep_boots(ctx: &SourceCtx, list: &str) -> Result<(), OutError> {
+    let boots: Vec<&str> = list.lines().rev().take(MOST_BOOTS).collect();
+    let mut text: String = boots.iter().rev().flat_map(|line| [*line, "\n"]).collect();
+    if newest_boots(list).is_empty() {
+        return Ok(());
+    }
+    text.truncate(text.trim_end().len() + 1);
+    let path = ctx.out.node_path(["commands", "journal-boots.out"]);
+    let origin = Some("journalctl --list-boots".to_owned());
+    ctx.out
+        .put(path, Content::Text, origin, text.as_bytes())
+        .await
 }
 
 /// The last two of `-1 0123456789abcdef0123456789abcdef Mon 2026-...` lines, newest first.
