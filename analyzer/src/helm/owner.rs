@@ -175,10 +175,9 @@ fn own(object: &Marked, releases: &[Named]) -> Belongs {
         label(key)
             .is_some_and(|by| by.eq_ignore_ascii_case("helm") || by.eq_ignore_ascii_case("tiller"))
     };
-    if let Some(name) = label("app.kubernetes.io/instance") {
-        if helms("app.kubernetes.io/managed-by") {
-            return found(&object.namespace, name, How::Label);
-        }
+    let managed = helms("app.kubernetes.io/managed-by");
+    if let Some(name) = label("app.kubernetes.io/instance").filter(|_| managed) {
+        return found(&object.namespace, name, How::Label);
     }
     if let Some(name) = label("release").filter(|_| helms("heritage")) {
         return found(&object.namespace, name, How::Legacy);

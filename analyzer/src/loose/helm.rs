@@ -74,10 +74,8 @@ pub(super) fn values(section: &Section<'_>, at: usize) -> Taken {
         ("USER-SUPPLIED VALUES:", _) => "values-user.yaml",
         ("COMPUTED VALUES:", _) => "values-all.yaml",
         (_, Some(found)) if at == 0 && head.contains(':') => {
-            let whole = found["rest"].split_whitespace();
-            let all = whole
-                .into_iter()
-                .any(|word| word == "-a" || word == "--all");
+            let mut words = found["rest"].split_whitespace();
+            let all = words.any(|word| word == "-a" || word == "--all");
             if all {
                 "values-all.yaml"
             } else {

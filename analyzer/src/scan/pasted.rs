@@ -240,14 +240,32 @@ fn chart_of(text: &str) -> &'static str {
         return "";
     };
     let has = |path: &str| values.pointer(path).is_some();
-    if has("/toolkit/env") || (has("/toolkit") && has("/driver")) || has("/dcgmExporter") {
-        "gpu-operator"
-    } else if has("/scheduler/kubeScheduler") || has("/devicePlugin/deviceSplitCount") {
+    let sections = OPERATOR_SECTIONS.iter();
+    let known = sections.filter(|one| values.get(**one).is_some()).count();
+    if has("/scheduler/kubeScheduler") || has("/devicePlugin/deviceSplitCount") {
         "hami"
+    } else if known >= 2 || has("/toolkit/env") {
+        "gpu-operator"
     } else {
         ""
     }
 }
+
+/// Sections of the GPU Operator's values; two of them in one file are no other chart's.
+const OPERATOR_SECTIONS: [&str; 12] = [
+    "operator",
+    "driver",
+    "toolkit",
+    "devicePlugin",
+    "dcgm",
+    "dcgmExporter",
+    "gfd",
+    "mig",
+    "migManager",
+    "cdi",
+    "daemonsets",
+    "validator",
+];
 
 /// What a node is called: as the only node that any object names.
 pub(super) fn node_name(facts: &Facts) -> String {
