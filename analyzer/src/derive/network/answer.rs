@@ -125,10 +125,7 @@ impl Here<'_> {
     }
 
     /// How an interface looks at sources, the setting that says so, and where that stands.
-    pub(super) fn source_check(
-        &self,
-        device: &str,
-    ) -> Result<(SourceCheck, String, Origin), String> {
+    fn source_check(&self, device: &str) -> Result<(SourceCheck, String, Origin), String> {
         let value = |of: &str, what: &str| self.setting(&format!("net.ipv4.conf.{of}.{what}"));
         let filter = |of: &str| {
             let name = format!("net.ipv4.conf.{of}.rp_filter");

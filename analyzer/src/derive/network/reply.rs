@@ -12,10 +12,11 @@ use super::reach::pods;
 use super::{Known, routing};
 use crate::derive::egress::{captures, has_rules};
 use crate::facts::kube::{Node, Pod};
+use crate::facts::node::Setting;
 use crate::firewall::packet::Packet;
 use crate::firewall::question::{Answer, Firewall};
 use crate::firewall::reply::{Host, Outcome, Reply, reply};
-use crate::firewall::route::Routing;
+use crate::firewall::route::{Routing, SourceCheck};
 
 /// Nodes that are kept read for the questions of others.
 const MOST_FAR: usize = 8;
@@ -94,23 +95,58 @@ fn node_of(known: &Known<'_>, here: &str, address: IpAddr) -> Option<String> {
 }
 
 fn host<'a>(here: &Here<'a>) -> Host<'a> {
-    let devices = here.links.iter().map(|link| link.name.clone());
-    let checks = devices
-        .filter_map(|device| Some((device.clone(), here.source_check(&device).ok()?.0)))
-        .collect();
     let on = |name: &str| here.setting(name).map(|(value, _)| value > 0);
     let bridges = here.links.iter().filter(|link| is_bridge(link));
     Host {
         name: here.node,
         firewall: here.firewall,
         routing: here.routing,
-        checks,
+        checks: checks(here),
         bridges: bridges.map(|link| link.name.clone()).collect(),
         bridged_pass_rules: on("net.bridge.bridge-nf-call-iptables"),
         forwards: on("net.ipv4.ip_forward"),
         pods: pods(here.known, true, here.node),
         cluster_pods: elsewhere(here.known, here.node),
     }
+}
+
+/// How each link looks at sources. A node has thousands of settings, so they are gone through once.
+fn checks(here: &Here<'_>) -> BTreeMap<String, SourceCheck> {
+    const START: &str = "net.ipv4.conf.";
+    let mut values: BTreeMap<(String, String), u8> = BTreeMap::new();
+    let settings = here.known.facts.table::<Setting>().iter();
+    for setting in settings.filter(|one| one.data.node == here.node) {
+        let name = setting.data.name.replace('/', ".");
+        let Some((device, what)) = name
+            .strip_prefix(START)
+            .and_then(|name| name.rsplit_once('.'))
+        else {
+            continue;
+        };
+        if let Ok(value) = setting.data.value.parse() {
+            let key = (device.to_owned(), what.to_owned());
+            values.entry(key).or_insert(value);
+        }
+    }
+    let value = |device: &str, what: &str| {
+        let key = (device.to_owned(), what.to_owned());
+        values.get(&key).copied()
+    };
+    let check = |link: &Link| {
+        let of = |what: &str| [value("all", what), value(&link.name, what)];
+        let on = |what: &str| of(what).into_iter().flatten().any(|value| value > 0);
+        let [Some(all), Some(own)] = of("rp_filter") else {
+            return None;
+        };
+        let check = SourceCheck {
+            filter: all.max(own),
+            accept_local: on("accept_local"),
+            src_valid_mark: on("src_valid_mark"),
+            has_address: Some(link.addresses.iter().any(IpAddr::is_ipv4)),
+        };
+        Some((link.name.clone(), check))
+    };
+    here.links.iter().filter_map(check).collect()
 }
 
 /// Addresses of other nodes and of their pods.

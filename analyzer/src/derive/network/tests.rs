@@ -23,7 +23,7 @@ fn place() -> Place {
     }
 }
 
-fn add<T: FactType>(facts: &mut Facts, data: T) {
+pub(super) fn add<T: FactType>(facts: &mut Facts, data: T) {
     let (place, text) = (place(), String::new());
     facts.add(
         crate::facts::Fact {
