@@ -39,6 +39,10 @@ pub trait CapturedTree {
     fn canonical(&self, host_path: &str) -> String {
         paths::clean(host_path)
     }
+    /// Whether captured links lead in a circle, so that opening the path fails.
+    fn loops(&self, _host_path: &str) -> bool {
+        false
+    }
 }
 
 /// Links followed before a path counts as a loop, as in Linux.
@@ -195,6 +199,10 @@ impl CapturedTree for MapTree {
             return Captured::Absent;
         }
         Captured::NotCaptured
+    }
+
+    fn loops(&self, host_path: &str) -> bool {
+        self.real(host_path).is_none()
     }
 
     fn canonical(&self, host_path: &str) -> String {

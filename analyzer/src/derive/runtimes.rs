@@ -99,12 +99,20 @@ fn docker(known: &Known<'_>, node: &str, tree: &MapTree) -> Option<Runtime> {
         tree,
         process,
         cgroup_v2,
+        release: docker_release(known, node),
     })?;
     Some(Runtime {
         id: "docker",
         name: "Docker",
         resolved,
     })
+}
+
+/// The release that the Node object reports, where Docker is the kubelet's runtime.
+fn docker_release(known: &Known<'_>, node: &str) -> Option<docker::Release> {
+    let nodes = known.facts.table::<KubeNode>();
+    let own = nodes.iter().find(|one| one.data.name == node)?;
+    docker::Release::of(own.data.runtime.strip_prefix("docker://")?)
 }
 
 fn crio(known: &Known<'_>, node: &str, tree: &MapTree, programs: &Programs<'_>) -> Option<Runtime> {

@@ -192,7 +192,7 @@ pub struct CdiFault {
 of_node!(CdiFault, "cdi-fault", [
     "node": "node",
     "spec": "file",
-    "fault": "not-parsed, not-read, unknown-version, bad-kind, no-devices, conflict, hook-missing, hook-not-executable",
+    "fault": "not-parsed, not-read, unknown-version, bad-kind, invalid, no-devices, conflict, hook-missing, hook-not-executable",
     "detail": "what is wrong",
 ]);
 

@@ -30,7 +30,7 @@ pub struct RuntimeHandler {
 /// What is wrong with a runtime's configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// Kind, e.g. `refuses-to-start`.
+    /// `refuses-to-start`, `not-known` or `ignored`.
     pub kind: &'static str,
     /// What is wrong, as a sentence.
     pub detail: String,
@@ -85,7 +85,17 @@ impl Resolved {
             let because = format!("{runtime} refuses to start: {}", fault.detail);
             return absent(because, fault.place.as_ref());
         }
-        if let Some(found) = self.handlers.iter().find(|handler| handler.name == asked) {
+        let unsure = self.faults.iter().find(|fault| fault.kind == UNSURE);
+        let found = self.handlers.iter().find(|handler| handler.name == asked);
+        if let Some(fault) = unsure {
+            return RuntimeHandler {
+                resolves: Answer::Unknown,
+                because: fault.detail.clone(),
+                program: found.map_or_else(String::new, |one| one.program.clone()),
+                ..absent(String::new(), fault.place.as_ref())
+            };
+        }
+        if let Some(found) = found {
             return found.clone();
         }
         let defined: Vec<&str> = self.handlers.iter().map(|one| one.name.as_str()).collect();
@@ -106,6 +116,10 @@ impl Resolved {
 
 /// The kind of a fault that keeps the runtime from starting.
 pub const REFUSES: &str = "refuses-to-start";
+/// The kind of a fault that leaves open what the runtime does: a file that was not captured, a release that is not known.
+pub const UNSURE: &str = "not-known";
+/// The kind of a fault that changes nothing: a key that is accepted and never read.
+pub const IGNORED: &str = "ignored";
 
 /// The line of the first occurrence of a quoted key, for formats that are parsed without spans.
 pub(crate) fn line_of_key(text: &str, key: &str) -> u32 {

@@ -4,6 +4,9 @@
 //! host, for `host_port_` or `_default` decides; the hosts of the file are tried in its order, then its server, then
 //! the registry itself. Inline mirrors count only where `config_path` is empty.
 
+#[cfg(test)]
+mod tests;
+
 use crate::containerd::{
     Answer, Captured, CapturedTree, Cri, EffectiveConfig, Place, Section, parse,
 };
@@ -76,7 +79,12 @@ pub fn resolve(
             );
             out.place = Some(place.clone());
         }
-        (false, None) => from_folders(tree, &roots.value, host, &mut out),
+        (false, None) => from_folders(
+            tree,
+            &roots.value,
+            config.containerd.release.is_v1(),
+            &mut out,
+        ),
         (true, Some(place)) => from_table(config, host, place, &mut out),
         (true, None) => out.endpoints.push(itself(host)),
     }
@@ -138,21 +146,21 @@ fn names(host: &str) -> Vec<String> {
     names
 }
 
-fn from_folders(tree: &dyn CapturedTree, roots: &str, host: &str, out: &mut Resolution) {
+fn from_folders(tree: &dyn CapturedTree, roots: &str, v1: bool, out: &mut Resolution) {
+    let host = out.host.clone();
+    let host = host.as_str();
     for root in roots.split(':').filter(|root| !root.is_empty()) {
         for name in names(host) {
             let folder = format!("{}/{name}", root.trim_end_matches('/'));
             let path = format!("{folder}/hosts.toml");
             match tree.read(&path) {
                 Captured::Content { bundle_path, text } => {
-                    return from_file(tree, &path, &bundle_path, &text, out);
+                    return from_file(tree, &path, &bundle_path, &text, v1, out);
                 }
-                Captured::NotCaptured => {
+                other => {
                     let inside = tree.glob(&format!("{folder}/*"));
-                    if inside.paths.is_empty() && !inside.complete {
-                        out.complete = Answer::Unknown;
-                    } else if !inside.paths.is_empty() {
-                        // A folder with certificates alone decides too: the registry itself, checked with them.
+                    if !tree.glob(&folder).paths.is_empty() {
+                        // A folder without the file decides too: the registry itself, checked with its certificates.
                         out.decided_by = folder;
                         out.endpoints.push(Endpoint {
                             ca: inside.paths,
@@ -160,8 +168,10 @@ fn from_folders(tree: &dyn CapturedTree, roots: &str, host: &str, out: &mut Reso
                         });
                         return;
                     }
+                    if other == Captured::NotCaptured && !inside.complete {
+                        out.complete = Answer::Unknown;
+                    }
                 }
-                Captured::Absent => {}
             }
         }
     }
@@ -173,20 +183,34 @@ fn from_file(
     path: &str,
     bundle_path: &str,
     text: &str,
+    v1: bool,
     out: &mut Resolution,
 ) {
     out.decided_by = path.to_owned();
     let section = match parse::parse(text, path, bundle_path) {
         Ok(section) => section,
         Err(error) => {
-            out.fault = format!(
-                "{} is not TOML ({}): every pull from {} fails",
-                error.place, error.message, out.host
+            return left_out(
+                tree,
+                out,
+                error.place,
+                &format!("is not TOML ({})", error.message),
             );
-            out.place = Some(error.place);
-            return;
         }
     };
+    if let Some((place, why)) = undecodable(&section) {
+        return left_out(tree, out, place, &why);
+    }
+    let named = section.section(&["host"]).is_some();
+    if let Some(server) = section.setting(&["server"]).filter(|_| v1 && !named) {
+        let place = server.place.clone();
+        return left_out(
+            tree,
+            out,
+            place,
+            "names a server and no host, which needs containerd 2",
+        );
+    }
     out.place = Some(section.place.clone());
     let mut hosts: Vec<(&String, &Section)> = section
         .section(&["host"])
@@ -207,6 +231,78 @@ fn from_file(
     }
     out.endpoints.push(last);
     missing_ca(tree, out);
+}
+
+/// A file that cannot be decoded costs its hosts: containerd logs an error and asks the registry itself.
+fn left_out(tree: &dyn CapturedTree, out: &mut Resolution, place: Place, why: &str) {
+    let host = &out.host;
+    out.fault = format!(
+        "{place} {why}: the file is left out, and images of {host} come from the registry itself"
+    );
+    let folder = place
+        .host_path
+        .rsplit_once('/')
+        .map_or("", |(folder, _)| folder);
+    let inside = tree.glob(&format!("{folder}/*.crt")).paths;
+    out.endpoints.push(Endpoint {
+        ca: inside,
+        ..itself(host)
+    });
+    out.place = Some(place);
+}
+
+/// A value of another type than containerd decodes, or a capability that it does not know.
+fn undecodable(section: &Section) -> Option<(Place, String)> {
+    if let Some(setting) = section.setting(&["host"]) {
+        return Some((
+            setting.place.clone(),
+            "sets host to something other than tables".to_owned(),
+        ));
+    }
+    let hosts = section
+        .section(&["host"])
+        .into_iter()
+        .flat_map(|hosts| &hosts.entries);
+    let tables = hosts.filter_map(|(_, node)| node.section());
+    let server = section
+        .setting(&["server"])
+        .filter(|one| one.value.as_str().is_none());
+    if let Some(setting) = server {
+        return Some((
+            setting.place.clone(),
+            "sets server to something other than a string".to_owned(),
+        ));
+    }
+    std::iter::once(section).chain(tables).find_map(|table| {
+        for key in ["skip_verify", "override_path"] {
+            let set = table
+                .setting(&[key])
+                .filter(|one| one.value.as_bool().is_none());
+            if let Some(setting) = set {
+                return Some((
+                    setting.place.clone(),
+                    format!("sets {key} to something other than a boolean"),
+                ));
+            }
+        }
+        let setting = table.setting(&["capabilities"])?;
+        let known = |one: &String| matches!(one.as_str(), "pull" | "resolve" | "push");
+        if setting.value.as_str().is_some() || setting.value.as_bool().is_some() {
+            return Some((
+                setting.place.clone(),
+                "sets capabilities to something other than a list".to_owned(),
+            ));
+        }
+        let other = setting
+            .value
+            .strings()
+            .into_iter()
+            .find(|one| !known(one))?;
+        Some((
+            setting.place.clone(),
+            format!("has the unknown capability {other:?}"),
+        ))
+    })
 }
 
 fn endpoint(url: &str, entry: &Section) -> Endpoint {
@@ -264,138 +360,5 @@ pub fn host_of(image: &str) -> String {
         first.to_owned()
     } else {
         "docker.io".to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::containerd::{MapTree, RootFile, cri_view};
-
-    const ROOT: &str = "/etc/containerd/config.toml";
-
-    fn resolved(config: &str, files: &[(&str, &str)], host: &str) -> Resolution {
-        let mut tree = MapTree::whole();
-        tree.add(ROOT, "root", config);
-        for (path, text) in files {
-            tree.add(path, &format!("nodes/n/rootfs{path}"), text);
-        }
-        let root = RootFile {
-            path: ROOT,
-            explicit: false,
-        };
-        let config = crate::containerd::resolve(&tree, root, Some("1.7.24"));
-        resolve(&tree, &config, &cri_view(&config), host)
-    }
-
-    const DIRS: &str = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"/etc/containerd/certs.d:/etc/docker/certs.d\"\n";
-
-    fn urls(found: &Resolution) -> Vec<&str> {
-        found.endpoints.iter().map(|one| one.url.as_str()).collect()
-    }
-
-    #[test]
-    fn hosts_are_tried_in_the_order_of_the_file_and_then_its_server() {
-        let hosts = "server = \"https://registry-1.docker.io\"\n[host.\"https://z.example\"]\ncapabilities = [\"pull\"]\n[host.\"https://a.example/\"]\nskip_verify = true\n";
-        let found = resolved(
-            DIRS,
-            &[("/etc/containerd/certs.d/docker.io/hosts.toml", hosts)],
-            "docker.io",
-        );
-        assert_eq!(
-            urls(&found),
-            [
-                "https://z.example",
-                "https://a.example",
-                "https://registry-1.docker.io"
-            ]
-        );
-        assert_eq!(found.endpoints[0].capabilities, ["pull"]);
-        assert!(found.endpoints[1].skip_verify);
-        assert_eq!(
-            found.endpoints[1].place.as_ref().map(|place| place.line),
-            Some(4)
-        );
-    }
-
-    #[test]
-    fn the_first_folder_of_the_path_that_has_the_host_decides_and_default_is_the_last_name() {
-        let hosts = |url: &str| format!("[host.\"{url}\"]\n");
-        let files = [
-            (
-                "/etc/containerd/certs.d/_default/hosts.toml",
-                hosts("https://all.example"),
-            ),
-            (
-                "/etc/containerd/certs.d/r.example_5000_/hosts.toml",
-                hosts("https://port.example"),
-            ),
-            (
-                "/etc/docker/certs.d/quay.io/hosts.toml",
-                hosts("https://late.example"),
-            ),
-        ];
-        let files: Vec<(&str, &str)> = files
-            .iter()
-            .map(|(path, text)| (*path, text.as_str()))
-            .collect();
-        let at = |host: &str| resolved(DIRS, &files, host).endpoints[0].url.clone();
-        assert_eq!(at("r.example:5000"), "https://port.example");
-        assert_eq!(
-            at("quay.io"),
-            "https://all.example",
-            "_default of an earlier folder comes first"
-        );
-    }
-
-    #[test]
-    fn what_makes_every_pull_fail_is_said() {
-        let broken = resolved(
-            DIRS,
-            &[("/etc/containerd/certs.d/quay.io/hosts.toml", "server = \n")],
-            "quay.io",
-        );
-        assert!(broken.endpoints.is_empty());
-        assert!(
-            broken.fault.contains("quay.io/hosts.toml:1 is not TOML"),
-            "{}",
-            broken.fault
-        );
-        let both = format!(
-            "{DIRS}[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"docker.io\"]\nendpoint = [\"https://m\"]\n"
-        );
-        let both = resolved(&both, &[], "docker.io");
-        assert!(both.fault.contains("exclude each other"), "{}", both.fault);
-        let ca = "[host.\"https://m.example\"]\nca = \"/etc/ssl/m.crt\"\n";
-        let ca = resolved(
-            DIRS,
-            &[("/etc/containerd/certs.d/quay.io/hosts.toml", ca)],
-            "quay.io",
-        );
-        assert!(ca.fault.contains("/etc/ssl/m.crt"), "{}", ca.fault);
-    }
-
-    #[test]
-    fn inline_mirrors_end_with_the_registry_itself() {
-        let inline = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"*\"]\nendpoint = [\"https://m.example/\"]\n";
-        let found = resolved(inline, &[], "ghcr.io");
-        assert_eq!(urls(&found), ["https://m.example", "https://ghcr.io"]);
-        assert_eq!(
-            urls(&resolved("version = 2\n", &[], "docker.io")),
-            ["https://registry-1.docker.io"]
-        );
-    }
-
-    #[test]
-    fn the_host_of_an_image_is_the_one_a_runtime_would_ask() {
-        for (image, host) in [
-            ("nginx", "docker.io"),
-            ("library/nginx:1", "docker.io"),
-            ("nvcr.io/nvidia/driver:570", "nvcr.io"),
-            ("localhost/x", "localhost"),
-            ("r.example:5000/a/b@sha256:00", "r.example:5000"),
-        ] {
-            assert_eq!(host_of(image), host, "{image}");
-        }
     }
 }

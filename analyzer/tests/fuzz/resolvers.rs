@@ -74,7 +74,7 @@ proptest! {
     fn docker_and_crio_resolve_whatever_their_files_hold(json in broken(DAEMON), toml in broken(CRIO), second in broken(CRIO), words in proptest::collection::vec("(--?[a-z-]{0,12}(=\\PC{0,8})?|\\PC{0,6})", 0..6)) {
         let tree = tree(&[("/etc/docker/daemon.json", &json), ("/etc/crio/crio.conf", &toml), ("/etc/crio/crio.conf.d/1.conf", &second)]);
         let evidence = Evidence { path: String::new(), line: 0, text: String::new() };
-        let docker = || docker::resolve(docker::Docker { tree: &tree, process: Some((&words, &evidence)), cgroup_v2: None });
+        let docker = || docker::resolve(docker::Docker { tree: &tree, process: Some((&words, &evidence)), cgroup_v2: None, release: None });
         let crio = || crio::resolve(&tree, Some("1.30.0"));
         for resolved in [docker(), crio()].into_iter().flatten() {
             let check = resolved.check("it", "nvidia");

@@ -1,18 +1,15 @@
 //! Device specifications (CDI) as a runtime reads them: which devices exist, and what keeps one from being injected.
 //!
-//! Rules from the specification and its reference library: only `*.json` and `*.yaml` are read; of two folders the
-//! later has the last word; a device that two files of one folder define is in conflict and cannot be injected.
+//! Rules of the reference library, compared with the programs that are built with it (`tests/daemons_real`): only `*.json`
+//! and `*.yaml` are read; a file with one wrong field, name or device is left out whole; of two folders the later has the
+//! last word; a device that two files of one folder define is in conflict and cannot be injected.
 
-use std::collections::BTreeMap;
+mod shape;
+mod spec;
 
-use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::containerd::{Answer, Captured, CapturedTree};
-
-/// Versions of the specification that have been published.
-const VERSIONS: [&str; 10] = [
-    "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "1.0.0", "1.1.0", "0.1.0", "0.2.0",
-];
 
 /// A line of a captured file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +47,7 @@ pub struct Hook {
 /// What is wrong with the specifications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// `not-parsed`, `not-read`, `unknown-version`, `bad-kind`, `no-devices`, `conflict`, `hook-missing` or
+    /// `not-parsed`, `not-read`, `unknown-version`, `bad-kind`, `invalid`, `no-devices`, `conflict`, `hook-missing` or
     /// `hook-not-executable`.
     pub kind: &'static str,
     /// What is wrong, as a sentence.
@@ -72,43 +69,33 @@ pub struct Specs {
     pub complete: bool,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Spec {
-    cdi_version: String,
-    kind: String,
-    devices: Vec<SpecDevice>,
-    container_edits: Edits,
+/// Generations of the reference library, which runtimes are built with; a newer one knows newer versions and fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Library {
+    /// 0.5, as in podman 4.3.
+    V0_5,
+    /// 0.6 to 0.8, as in podman 5.4 and Docker 26.
+    V0_8,
+    /// 1.0, as in podman 5.8 and Docker 28.
+    V1_0,
+    /// 1.1, which no program here was compared with.
+    V1_1,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct SpecDevice {
-    name: String,
-    container_edits: Edits,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Edits {
-    hooks: Vec<SpecHook>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct SpecHook {
-    hook_name: String,
-    path: String,
-}
-
-/// Reads the specifications of some folders, the last of which has the last word.
+/// Reads the specifications of some folders, the last of which has the last word, as the newest library does.
 #[must_use]
 pub fn read(tree: &dyn CapturedTree, folders: &[String]) -> Specs {
+    read_as(tree, folders, Library::V1_1)
+}
+
+/// The same as a given library does.
+#[must_use]
+pub fn read_as(tree: &dyn CapturedTree, folders: &[String], library: Library) -> Specs {
     let mut specs = Specs {
         complete: true,
         ..Specs::default()
     };
-    let mut devices: BTreeMap<String, Device> = BTreeMap::new();
+    let mut reading = Reading::default();
     let mut seen = Vec::new();
     for folder in folders {
         // /var/run is /run on every current system; a folder that was read is not read twice.
@@ -121,135 +108,134 @@ pub fn read(tree: &dyn CapturedTree, folders: &[String]) -> Specs {
         if found.paths.is_empty() {
             continue;
         }
+        let priority = seen.len();
         seen.push(real);
-        let here = folder_of(tree, &found.paths, &mut specs);
-        devices.extend(here);
+        for path in &found.paths {
+            let Captured::Content { bundle_path, text } = tree.read(path) else {
+                continue;
+            };
+            let file = File {
+                path,
+                bundle_path: &bundle_path,
+                text: &text,
+            };
+            for device in file.devices(library, &mut specs) {
+                reading.add(device, priority, &mut specs.faults);
+            }
+        }
     }
-    specs.devices = devices.into_values().collect();
+    specs.devices = reading.devices();
     specs
 }
 
-/// The devices of one folder.
-fn folder_of(
-    tree: &dyn CapturedTree,
-    paths: &[String],
-    specs: &mut Specs,
-) -> BTreeMap<String, Device> {
-    let mut devices: BTreeMap<String, Device> = BTreeMap::new();
-    let mut conflicts = Vec::new();
-    for path in paths {
-        let Captured::Content { bundle_path, text } = tree.read(path) else {
-            continue;
-        };
-        let at = |line| At {
-            host_path: path.clone(),
-            bundle_path: bundle_path.clone(),
-            line,
-        };
-        for device in file(path, &text, &at, specs) {
-            if let Some(other) = devices
-                .get(&device.name)
-                .filter(|one| one.at.host_path != *path)
-            {
-                let detail = format!(
-                    "{} is defined in {} and in {path}: a conflict, so it cannot be injected",
-                    device.name, other.at.host_path
-                );
-                conflicts.push(device.name.clone());
-                specs.faults.push(Fault {
-                    kind: "conflict",
-                    detail,
-                    at: device.at.clone(),
-                });
-            }
-            devices.insert(device.name.clone(), device);
-        }
-    }
-    for name in conflicts {
-        devices.remove(&name);
-    }
-    devices
+/// Devices by name while folders are read.
+#[derive(Default)]
+struct Reading {
+    devices: BTreeMap<String, (Device, usize)>,
+    conflicts: BTreeSet<String>,
 }
 
-fn file(path: &str, text: &str, at: &dyn Fn(u32) -> At, specs: &mut Specs) -> Vec<Device> {
-    let mut fault = |kind, detail: String, line| {
-        specs.faults.push(Fault {
-            kind,
-            detail,
-            at: at(line),
-        });
-    };
-    let (json, yaml) = (path.ends_with(".json"), path.ends_with(".yaml"));
-    if !json && !yaml {
-        fault(
-            "not-read",
-            format!("{path} is neither .json nor .yaml and is not read"),
-            1,
-        );
-        return Vec::new();
+impl Reading {
+    fn add(&mut self, device: Device, priority: usize, faults: &mut Vec<Fault>) {
+        match self.devices.get(&device.name) {
+            Some((other, same)) if *same == priority => {
+                let detail = format!(
+                    "{} is defined in {} and in {}: a conflict, so it cannot be injected",
+                    device.name, other.at.host_path, device.at.host_path
+                );
+                self.conflicts.insert(device.name);
+                faults.push(Fault {
+                    kind: "conflict",
+                    detail,
+                    at: device.at,
+                });
+            }
+            _ => {
+                self.devices.insert(device.name.clone(), (device, priority));
+            }
+        }
     }
-    let parsed: Result<Spec, (String, u32)> = if json {
-        serde_json::from_str(text).map_err(|error| {
-            let line = u32::try_from(error.line()).unwrap_or(1).max(1);
-            (error.to_string(), line)
-        })
-    } else {
-        serde_saphyr::from_str(text).map_err(|error| (first_line(&error.to_string()), 1))
-    };
-    let spec = match parsed {
-        Ok(spec) => spec,
-        Err((why, line)) => {
+
+    /// A name that was in conflict is gone, even where a later folder defines it.
+    fn devices(self) -> Vec<Device> {
+        let kept = self
+            .devices
+            .into_iter()
+            .filter(|(name, _)| !self.conflicts.contains(name));
+        kept.map(|(_, (device, _))| device).collect()
+    }
+}
+
+/// A captured file of a folder.
+struct File<'a> {
+    path: &'a str,
+    bundle_path: &'a str,
+    text: &'a str,
+}
+
+impl File<'_> {
+    fn at(&self, line: u32) -> At {
+        At {
+            host_path: self.path.to_owned(),
+            bundle_path: self.bundle_path.to_owned(),
+            line,
+        }
+    }
+
+    fn devices(&self, library: Library, specs: &mut Specs) -> Vec<Device> {
+        let mut fault = |kind, detail: String, line| {
+            specs.faults.push(Fault {
+                kind,
+                detail,
+                at: self.at(line),
+            });
+        };
+        let path = self.path;
+        if !path.ends_with(".json") && !path.ends_with(".yaml") {
             fault(
-                "not-parsed",
-                format!("{path} is no specification: {why}"),
-                line,
+                "not-read",
+                format!("{path} is neither .json nor .yaml and is not read"),
+                1,
             );
             return Vec::new();
         }
-    };
-    if !VERSIONS.contains(&spec.cdi_version.trim_start_matches('v')) {
-        let detail = format!(
-            "{path} says cdiVersion {:?}, which is no version",
-            spec.cdi_version
-        );
-        fault("unknown-version", detail, line_of(text, "cdiVersion"));
-        return Vec::new();
-    }
-    if !spec.kind.contains('/') || spec.kind.contains('=') {
-        let detail = format!("{path} says kind {:?}, not vendor/class", spec.kind);
-        fault("bad-kind", detail, line_of(text, "kind"));
-        return Vec::new();
-    }
-    if spec.devices.is_empty() {
-        fault("no-devices", format!("{path} defines no device"), 1);
-    }
-    hooks(&spec, text, at, &mut specs.hooks);
-    let devices = spec.devices.iter().map(|device| Device {
-        name: format!("{}={}", spec.kind, device.name),
-        version: spec.cdi_version.clone(),
-        at: at(line_of_name(text, &device.name)),
-    });
-    devices.collect()
-}
-
-fn hooks(spec: &Spec, text: &str, at: &dyn Fn(u32) -> At, out: &mut Vec<Hook>) {
-    let own = spec.devices.iter().map(|device| &device.container_edits);
-    let edits = std::iter::once(&spec.container_edits).chain(own);
-    let mut here: BTreeMap<&str, &str> = BTreeMap::new();
-    for hook in edits.flat_map(|edits| &edits.hooks) {
-        here.entry(&hook.path).or_insert(&hook.hook_name);
-    }
-    for (program, stage) in here {
-        out.push(Hook {
-            program: program.to_owned(),
-            stage: stage.to_owned(),
-            at: at(line_of(text, program)),
+        let spec = match spec::read(self.text, library) {
+            Ok(spec) => spec,
+            Err(refused) => {
+                let line = if refused.about.is_empty() {
+                    1
+                } else {
+                    line_of(self.text, &refused.about)
+                };
+                fault(
+                    refused.kind,
+                    format!("{path} {}, and is left out whole", refused.why),
+                    line,
+                );
+                return Vec::new();
+            }
+        };
+        if spec.devices.is_empty() {
+            fault("no-devices", format!("{path} defines no device"), 1);
+        }
+        let mut here: BTreeMap<&str, &str> = BTreeMap::new();
+        for (stage, program) in &spec.hooks {
+            here.entry(program).or_insert(stage);
+        }
+        specs
+            .hooks
+            .extend(here.into_iter().map(|(program, stage)| Hook {
+                program: program.to_owned(),
+                stage: stage.to_owned(),
+                at: self.at(line_of(self.text, program)),
+            }));
+        let devices = spec.devices.iter().map(|name| Device {
+            name: format!("{}={name}", spec.kind),
+            version: spec.version.clone(),
+            at: self.at(line_of_name(self.text, name)),
         });
+        devices.collect()
     }
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
 }
 
 fn line_of(text: &str, needle: &str) -> u32 {
@@ -300,7 +286,7 @@ mod tests {
     use super::*;
     use crate::containerd::MapTree;
 
-    const NVIDIA: &str = "---\ncdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n    - name: \"0\"\n      containerEdits:\n        deviceNodes:\n            - path: /dev/nvidia0\n    - name: all\n      containerEdits: {}\ncontainerEdits:\n    hooks:\n        - hookName: createContainer\n          path: /usr/bin/nvidia-cdi-hook\n          args: [nvidia-cdi-hook, update-ldcache]\n";
+    const NVIDIA: &str = "---\ncdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n    - name: \"0\"\n      containerEdits:\n        deviceNodes:\n            - path: /dev/nvidia0\n    - name: all\n      containerEdits:\n        env: [A=b]\ncontainerEdits:\n    hooks:\n        - hookName: createContainer\n          path: /usr/bin/nvidia-cdi-hook\n          args: [nvidia-cdi-hook, update-ldcache]\n";
 
     fn specs(files: &[(&str, &str)]) -> Specs {
         let mut tree = MapTree::whole();
@@ -320,7 +306,7 @@ mod tests {
             .map(|one| (one.name.as_str(), one.at.line))
             .collect();
         assert_eq!(names, [("nvidia.com/gpu=0", 5), ("nvidia.com/gpu=all", 9)]);
-        assert_eq!(found.hooks[0].at.line, 14);
+        assert_eq!(found.hooks[0].at.line, 15);
         assert!(
             found.complete && found.faults.is_empty(),
             "{:?}",
@@ -345,6 +331,15 @@ mod tests {
         let twice = specs(&[("/etc/cdi/a.yaml", NVIDIA), ("/etc/cdi/b.yaml", NVIDIA)]);
         assert!(twice.devices.is_empty(), "{:?}", twice.devices);
         assert_eq!(twice.faults.len(), 2);
+        let three = specs(&[
+            ("/etc/cdi/a.yaml", NVIDIA),
+            ("/etc/cdi/b.yaml", NVIDIA),
+            ("/var/run/cdi/c.yaml", NVIDIA),
+        ]);
+        assert!(
+            three.devices.is_empty(),
+            "a later folder does not heal a conflict"
+        );
         assert_eq!(twice.faults[0].kind, "conflict");
         let folders = specs(&[("/etc/cdi/a.yaml", NVIDIA), ("/var/run/cdi/b.yaml", NVIDIA)]);
         assert!(folders.faults.is_empty());
@@ -379,6 +374,22 @@ mod tests {
                 "{\"cdiVersion\":\"0.5.0\",\"kind\":\"gpu\"}"
             ),
             ["bad-kind"]
+        );
+        let edited = |from: &str, to: &str| kinds("/etc/cdi/n.yaml", &NVIDIA.replace(from, to));
+        assert_eq!(
+            edited("env: [A=b]", "{}"),
+            ["invalid"],
+            "one empty device refuses the file"
+        );
+        assert_eq!(edited("createContainer", "atSomeTime"), ["invalid"]);
+        assert_eq!(
+            edited("kind: nvidia.com/gpu", "kind: nvidia.com/gpu\nowner: me"),
+            ["not-parsed"]
+        );
+        assert_eq!(
+            edited("0.5.0", "0.4.0"),
+            ["unknown-version"],
+            "a name that starts with a digit needs 0.5.0"
         );
     }
 }

@@ -1,14 +1,22 @@
 //! CRI-O: `crio.conf`, then the files of `crio.conf.d` in the order of their names.
 //!
-//! Rules from cri-o's `pkg/config`: a later file replaces a setting, and of the table of runtimes it replaces whole
-//! entries and keeps the others; a file that does not parse keeps the daemon from starting; a handler whose program
-//! is missing is dropped with a warning, unless it is the default.
+//! Rules from cri-o's `pkg/config`, read there and not compared with the program: all files below `crio.conf.d` are
+//! read, whatever their names and however deep; a later file replaces a setting, and of the table of runtimes it
+//! replaces whole entries and keeps the others; keys that nobody knows are ignored; a file that does not parse or has a
+//! value of another type keeps the daemon from starting; a handler that contradicts itself or whose program is missing
+//! is dropped with a warning, unless it is the default.
+
+#[cfg(test)]
+mod tests;
 
 use super::{Fault, REFUSES, Resolved, RuntimeHandler};
 use crate::containerd::{Answer, Captured, CapturedTree, Place, Section, Setting, parse};
 
 const FILE: &str = "/etc/crio/crio.conf";
-const DROPINS: &str = "/etc/crio/crio.conf.d/*";
+const DROPINS: &str = "/etc/crio/crio.conf.d";
+/// How deep folders may lie in one another, and how many files are read.
+const MAX_DEPTH: usize = 8;
+const MAX_FILES: usize = 1000;
 
 /// Built-in values, which depend on the release.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +47,7 @@ struct Read {
 #[must_use]
 pub fn resolve(tree: &dyn CapturedTree, version: Option<&str>) -> Option<Resolved> {
     let mut paths = vec![FILE.to_owned()];
-    paths.extend(tree.glob(DROPINS).paths);
+    below(tree, DROPINS, MAX_DEPTH, &mut paths);
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in paths {
         let Captured::Content { bundle_path, text } = tree.read(&path) else {
@@ -63,16 +71,36 @@ pub fn resolve(tree: &dyn CapturedTree, version: Option<&str>) -> Option<Resolve
     let mut resolved = Resolved {
         config: FILE.to_owned(),
         files: files.iter().map(|file| file.path.clone()).collect(),
-        handlers: handlers(&files, built_in),
+        handlers: Vec::new(),
         default_runtime: text(default, built_in.runtime),
         default_place: default.map(|setting| setting.place.clone()),
-        cgroup_driver: text(cgroups, "systemd"),
+        // One that is set to nothing is refused.
+        cgroup_driver: cgroups
+            .and_then(|setting| setting.value.as_str())
+            .unwrap_or("systemd")
+            .to_owned(),
         cgroup_place: cgroups.map(|setting| setting.place.clone()),
         faults,
     };
+    resolved.handlers = handlers(&files, built_in, &resolved.default_runtime);
     check_types(&files, &mut resolved);
     check_default(&mut resolved);
     Some(resolved)
+}
+
+/// All files below a folder, each folder at the place of its name.
+fn below(tree: &dyn CapturedTree, folder: &str, depth: usize, out: &mut Vec<String>) {
+    for path in tree.glob(&format!("{folder}/*")).paths {
+        if out.len() >= MAX_FILES {
+            return;
+        }
+        if matches!(tree.read(&path), Captured::Content { .. }) {
+            out.push(path);
+        } else if depth > 0 && tree.canonical(&path) == path {
+            // A link to a folder is not followed.
+            below(tree, &path, depth - 1, out);
+        }
+    }
 }
 
 /// The last file that sets a key.
@@ -88,7 +116,7 @@ fn text(setting: Option<&Setting>, default: &str) -> String {
         .to_owned()
 }
 
-fn handlers(files: &[Read], built_in: BuiltIn) -> Vec<RuntimeHandler> {
+fn handlers(files: &[Read], built_in: BuiltIn, default: &str) -> Vec<RuntimeHandler> {
     let mut out = vec![RuntimeHandler {
         name: built_in.runtime.to_owned(),
         resolves: Answer::Yes,
@@ -96,6 +124,7 @@ fn handlers(files: &[Read], built_in: BuiltIn) -> Vec<RuntimeHandler> {
         place: None,
         program: built_in.runtime.to_owned(),
     }];
+    let mut inherits: Vec<String> = Vec::new();
     for file in files {
         let listed = file.section.section(&["crio", "runtime", "runtimes"]);
         for (name, node) in listed.into_iter().flat_map(|section| &section.entries) {
@@ -103,7 +132,18 @@ fn handlers(files: &[Read], built_in: BuiltIn) -> Vec<RuntimeHandler> {
                 continue;
             };
             out.retain(|one| one.name != *name);
+            inherits.retain(|one| one != name);
+            let inherit = section.setting(&["inherit_default_runtime"]);
+            if inherit.and_then(|setting| setting.value.as_bool()) == Some(true) {
+                inherits.push(name.clone());
+            }
             out.push(handler(name, section));
+        }
+    }
+    let of_default = out.iter().find(|one| one.name == default);
+    if let Some(program) = of_default.map(|one| one.program.clone()) {
+        for one in out.iter_mut().filter(|one| inherits.contains(&one.name)) {
+            one.program.clone_from(&program);
         }
     }
     out.sort_by(|a, b| a.name.cmp(&b.name));
@@ -112,13 +152,62 @@ fn handlers(files: &[Read], built_in: BuiltIn) -> Vec<RuntimeHandler> {
 
 fn handler(name: &str, section: &Section) -> RuntimeHandler {
     let path = text(section.setting(&["runtime_path"]), name);
+    let wrong = contradiction(section, &path);
+    let place = &section.place;
     RuntimeHandler {
         name: name.to_owned(),
-        resolves: Answer::Yes,
-        because: format!("handler {name:?} is defined at {}", section.place),
-        place: Some(section.place.clone()),
+        resolves: if wrong.is_some() {
+            Answer::No
+        } else {
+            Answer::Yes
+        },
+        because: match wrong {
+            Some(why) => format!("CRI-O drops handler {name:?} ({place}): {why}"),
+            None => format!("handler {name:?} is defined at {place}"),
+        },
+        place: Some(place.clone()),
         program: path,
     }
+}
+
+/// Why a handler is dropped whatever the host has.
+fn contradiction(section: &Section, path: &str) -> Option<String> {
+    let word = |key: &str| text(section.setting(&[key]), "");
+    let on = |key: &str| section.setting(&[key]).and_then(|one| one.value.as_bool()) == Some(true);
+    let kind = word("runtime_type");
+    if !matches!(kind.as_str(), "" | "oci" | "vm" | "pod") {
+        return Some(format!(
+            "its runtime_type {kind:?} is none of oci, vm and pod"
+        ));
+    }
+    let base = path.rsplit('/').next().unwrap_or_default();
+    let shim = base
+        .find("containerd-shim-")
+        .and_then(|at| base.get(at + 16..));
+    let named = shim.and_then(|rest| rest.rsplit_once('-'));
+    if kind == "vm"
+        && named.is_none_or(|(name, version)| name.is_empty() || !version.starts_with('v'))
+    {
+        return Some(format!(
+            "the program {path} of a vm is not named containerd-shim-NAME-vN"
+        ));
+    }
+    if kind != "vm" && !word("runtime_config_path").is_empty() {
+        return Some("runtime_config_path can only be used with runtime_type vm".to_owned());
+    }
+    if on("no_sync_log") && !matches!(kind.as_str(), "" | "oci") {
+        return Some(format!(
+            "no_sync_log is only allowed with runtime_type oci, not {kind}"
+        ));
+    }
+    if on("stream_websockets") && kind != "pod" {
+        return Some("stream_websockets is only supported with runtime_type pod".to_owned());
+    }
+    let affinity = word("exec_cpu_affinity");
+    if !matches!(affinity.as_str(), "" | "first") {
+        return Some(format!("its exec_cpu_affinity {affinity:?} is not first"));
+    }
+    None
 }
 
 /// Settings that are read here and have another type than CRI-O wants: it does not start.
@@ -126,16 +215,25 @@ fn check_types(files: &[Read], resolved: &mut Resolved) {
     for file in files {
         for key in ["default_runtime", "cgroup_manager"] {
             let set = file.section.setting(&["crio", "runtime", key]);
-            if let Some(setting) = set.filter(|setting| setting.value.as_str().is_none()) {
-                resolved.faults.push(Fault {
-                    kind: REFUSES,
-                    detail: format!(
-                        "{key} at {} is {}, not a string",
-                        setting.place,
-                        setting.value.type_name()
-                    ),
-                    place: Some(setting.place.clone()),
-                });
+            resolved
+                .faults
+                .extend(set.and_then(|setting| not_a_text(key, setting)));
+        }
+        let listed = file.section.section(&["crio", "runtime", "runtimes"]);
+        let handlers = listed
+            .into_iter()
+            .flat_map(|section| section.entries.values());
+        for section in handlers.filter_map(|node| node.section()) {
+            for key in [
+                "runtime_path",
+                "runtime_type",
+                "runtime_root",
+                "runtime_config_path",
+            ] {
+                let set = section.setting(&[key]);
+                resolved
+                    .faults
+                    .extend(set.and_then(|setting| not_a_text(key, setting)));
             }
         }
     }
@@ -151,8 +249,32 @@ fn check_types(files: &[Read], resolved: &mut Resolved) {
     }
 }
 
+fn not_a_text(key: &str, setting: &Setting) -> Option<Fault> {
+    setting.value.as_str().is_none().then(|| Fault {
+        kind: REFUSES,
+        detail: format!(
+            "{key} at {} is {}, not a string",
+            setting.place,
+            setting.value.type_name()
+        ),
+        place: Some(setting.place.clone()),
+    })
+}
+
 fn check_default(resolved: &mut Resolved) {
     let name = &resolved.default_runtime;
+    let own = resolved.handlers.iter().find(|one| one.name == *name);
+    if let Some(dropped) = own.filter(|one| one.resolves == Answer::No) {
+        resolved.faults.push(Fault {
+            kind: REFUSES,
+            detail: format!(
+                "the default handler {name:?} is unusable: {}",
+                dropped.because
+            ),
+            place: dropped.place.clone(),
+        });
+        return;
+    }
     if !resolved.handlers.iter().any(|one| one.name == *name) {
         let detail =
             format!("default_runtime is {name:?}, but no runtime entry of that name was found");
@@ -182,97 +304,6 @@ pub fn drop_missing(resolved: &mut Resolved, missing: &dyn Fn(&str) -> bool) {
                 detail: format!("the default handler {default:?} ({at}) is unusable: {gone}"),
                 place: handler.place.clone(),
             });
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::containerd::MapTree;
-
-    fn crio(files: &[(&str, &str)], version: &str) -> Resolved {
-        let mut tree = MapTree::new();
-        for (path, text) in files {
-            tree.add(path, &format!("nodes/n/rootfs{path}"), text);
-        }
-        resolve(&tree, Some(version)).expect("a file is there")
-    }
-
-    const MAIN: &str = "[crio.runtime]\ncgroup_manager = \"cgroupfs\"\n[crio.runtime.runtimes.nvidia]\nruntime_path = \"/old\"\nruntime_type = \"oci\"\n[crio.runtime.runtimes.kata]\nruntime_path = \"/kata\"\n";
-
-    #[test]
-    fn a_later_file_replaces_one_entry_and_keeps_the_others() {
-        let found = crio(
-            &[
-                (FILE, MAIN),
-                (
-                    "/etc/crio/crio.conf.d/10-crun.conf",
-                    "[crio.runtime]\ndefault_runtime = \"nvidia\"\n",
-                ),
-                (
-                    "/etc/crio/crio.conf.d/99-nvidia.conf",
-                    "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/usr/bin/nvidia-container-runtime\"\n",
-                ),
-            ],
-            "1.30.4",
-        );
-        assert!(found.starts(), "{:?}", found.faults);
-        let nvidia = found.check("CRI-O", "");
-        assert_eq!(nvidia.program, "/usr/bin/nvidia-container-runtime");
-        assert!(
-            nvidia.because.ends_with("99-nvidia.conf:1"),
-            "{}",
-            nvidia.because
-        );
-        assert_eq!(found.check("CRI-O", "kata").resolves, Answer::Yes);
-        assert_eq!(
-            found.check("CRI-O", "runc").resolves,
-            Answer::Yes,
-            "built in before 1.31"
-        );
-        assert_eq!(found.check("CRI-O", "crun").resolves, Answer::No);
-        assert_eq!(found.cgroup_driver, "cgroupfs");
-    }
-
-    #[test]
-    fn a_handler_without_its_program_is_dropped_and_the_default_stops_the_daemon() {
-        let mut found = crio(&[(FILE, MAIN)], "1.33.0");
-        drop_missing(&mut found, &|program| program == "/old");
-        let nvidia = found.check("CRI-O", "nvidia");
-        assert_eq!(nvidia.resolves, Answer::No);
-        assert!(
-            nvidia.because.contains("/old does not exist"),
-            "{}",
-            nvidia.because
-        );
-        assert!(found.starts());
-        drop_missing(&mut found, &|program| program == "crun");
-        assert!(!found.starts(), "crun is the default of this release");
-    }
-
-    #[test]
-    fn what_crio_refuses_is_said_with_its_place() {
-        for (text, wanted) in [
-            ("[crio.runtime\n", "is not TOML"),
-            (
-                "[crio.runtime]\ndefault_runtime = \"nvidia\"\n",
-                "no runtime entry",
-            ),
-            ("[crio.runtime]\ncgroup_manager = 3\n", "not a string"),
-            (
-                "[crio.runtime]\ncgroup_manager = \"system\"\n",
-                "neither systemd nor cgroupfs",
-            ),
-        ] {
-            let found = crio(&[(FILE, text)], "1.33.0");
-            assert!(!found.starts(), "{text}");
-            assert!(
-                found.faults[0].detail.contains(wanted),
-                "{text}: {:?}",
-                found.faults
-            );
-            assert_eq!(found.check("CRI-O", "crun").resolves, Answer::No);
         }
     }
 }
