@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use super::links::Link;
 use super::reach::Question;
 use super::{Known, fact};
 use crate::derive::egress::words::{decided_at, in_words, owner, verdict, words, zone};
@@ -11,6 +10,7 @@ use crate::facts::network::ReachCheck;
 use crate::facts::node::Setting;
 use crate::firewall::eval::{DecidedBy, SourceNat};
 use crate::firewall::iptables::Origin;
+use crate::firewall::link::Link;
 use crate::firewall::packet::{Direction, Family, Interface, Packet};
 use crate::firewall::question::{Answer, Firewall};
 use crate::firewall::route::{Route, Routing, Source, SourceCheck};

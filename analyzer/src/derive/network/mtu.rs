@@ -1,9 +1,9 @@
 //! Links that take larger packets than the link below them can carry.
 
 use super::fact;
-use super::links::Link;
 use crate::facts::AnyFact;
 use crate::facts::network::MtuMismatch;
+use crate::firewall::link::Link;
 use crate::firewall::packet::{Direction, Packet};
 use crate::firewall::route::{Route, Routing};
 

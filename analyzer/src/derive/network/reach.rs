@@ -5,11 +5,11 @@ use std::net::IpAddr;
 
 use super::Known;
 use super::answer::Here;
-use super::links::Link;
 use crate::derive::egress::{OUTSIDE, captures, has_rules};
 use crate::facts::AnyFact;
 use crate::facts::kube::{Node, Pod};
 use crate::facts::node::Process;
+use crate::firewall::link::Link;
 use crate::firewall::packet::{Direction, Interface, Packet};
 use crate::firewall::question::{Firewall, pod_to_dns, pod_to_tcp};
 use crate::firewall::route::{Route, Routing};
