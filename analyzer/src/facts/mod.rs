@@ -290,6 +290,8 @@ pub const KINDS: &[KindInfo] = &[
     kind::<network::RouteMissing>(),
     kind::<network::Resolv>(),
     kind::<network::ReachCheck>(),
+    kind::<network::NetCounter>(),
+    kind::<network::PathMtu>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),

@@ -14,6 +14,7 @@ mod host_json;
 mod host_lines;
 mod kernel_packets;
 mod logs;
+mod net_counters;
 mod node_json;
 mod nodes;
 mod nvidia_smi;
@@ -198,6 +199,7 @@ pub static PARSERS: &[&Parser] = &[
     &host_json::PROGRAMS,
     &host_json::CERTIFICATES,
     &nvidia_smi::PARSER,
+    &net_counters::PARSER,
     &nvml::PARSER,
     &probe::PARSER,
     &proc_driver::PARSER,

@@ -44,6 +44,7 @@ impl Here<'_> {
             decided_by: words(&answer),
             owner: owner(&answer, false),
             zone: zone(&answer).unwrap_or_default(),
+            setting: String::new(),
             reverse_path: String::new(),
             source: String::new(),
         };
@@ -59,6 +60,8 @@ impl Here<'_> {
         if let (true, Ok((Source::Refused { why, .. }, setting, at))) = (before_rules, &looked) {
             check.verdict = "reverse-path".to_owned();
             check.decided_by = format!("{setting} ({at}): {why}");
+            let name = setting.split(" = ").next().unwrap_or_default();
+            check.setting = name.to_owned();
             origin = Some(at.clone());
         } else if passes
             && forwards
@@ -66,7 +69,7 @@ impl Here<'_> {
         {
             check.verdict = "not-forwarded".to_owned();
             check.decided_by = format!("{} = 0 ({})", setting.0, setting.1);
-            origin = Some(setting.1);
+            (check.setting, origin) = (setting.0, Some(setting.1));
         } else if passes
             && forwards
             && let Route::Refused { what, origin: at } = &route

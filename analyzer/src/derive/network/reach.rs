@@ -59,7 +59,7 @@ pub(super) fn derive(
 }
 
 /// Addresses of pods with interfaces of their own, on this node or on others.
-fn pods(known: &Known<'_>, here: bool, node: &str) -> Vec<IpAddr> {
+pub(super) fn pods(known: &Known<'_>, here: bool, node: &str) -> Vec<IpAddr> {
     let pods = known.facts.table::<Pod>().iter().map(|pod| &pod.data);
     let mut addresses: Vec<IpAddr> = pods
         .filter(|pod| !pod.host_network && !pod.node.is_empty() && (pod.node == node) == here)
@@ -71,7 +71,7 @@ fn pods(known: &Known<'_>, here: bool, node: &str) -> Vec<IpAddr> {
 }
 
 /// The interface of a pod of this node: the one that its address is routed by.
-fn interface(routing: &Routing, pod: IpAddr) -> Option<Interface> {
+pub(super) fn interface(routing: &Routing, pod: IpAddr) -> Option<Interface> {
     match routed(routing, pod, pod, None) {
         Route::Via { device, .. } => Some(Interface::Name(device)),
         _ => None,
