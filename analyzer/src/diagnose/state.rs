@@ -32,6 +32,9 @@ const STACK: &[&str] = &[
 /// Repeated things that are kept.
 const MOST_ACTIVITY: usize = 40;
 
+/// Verdicts on a packet that is too large for its way.
+const SIZES: [&str; 4] = ["black-hole", "fragmented", "told", "clamped"];
+
 /// Gathers the state.
 pub(super) fn build(facts: &Facts) -> State {
     State {
@@ -39,7 +42,7 @@ pub(super) fn build(facts: &Facts) -> State {
         components: components(facts),
         allocation: allocation(facts),
         activity: activity(facts),
-        packet_paths: unique(facts.table::<PacketPath>()),
+        packet_paths: packet_paths(facts),
         runtime_layers: layers(facts),
         hami: hami::build(facts),
     }
@@ -58,7 +61,20 @@ pub(super) fn figures(names: &[String], facts: &Facts) -> Vec<Figure> {
             .filter(|path| path.verdict == "dropped" || path.verdict == "rejected");
         figures.extend(blocked.take(1).map(Figure::PacketPath));
     }
+    if names_one(&[tables::OF_SIZES]) {
+        let too_large = unique(facts.table::<PacketPath>())
+            .into_iter()
+            .filter(|path| SIZES.contains(&path.verdict.as_str()));
+        figures.extend(too_large.take(1).map(Figure::PacketPath));
+    }
     figures
+}
+
+/// Packets followed through rules, then those followed by their size.
+fn packet_paths(facts: &Facts) -> Vec<PacketPath> {
+    let mut paths: Vec<PacketPath> = unique(facts.table::<PacketPath>());
+    paths.sort_by_key(|path| SIZES.contains(&path.verdict.as_str()));
+    paths
 }
 
 fn layers(facts: &Facts) -> Vec<RuntimeLayers> {

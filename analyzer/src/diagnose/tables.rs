@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::firewall::{BlockedPacket, EgressCheck};
+use crate::facts::network::PathMtu;
 use crate::facts::runtime::{ContainerdInstance, HandlerCheck, ToolkitTarget};
 use crate::model::{Cell, Place, Table};
 
@@ -15,12 +16,16 @@ static TABLES: &[(&str, Build)] = &[
     ("toolkit-target", toolkit_target),
     ("blocked-packets", blocked_packets),
     ("egress-checks", egress_checks),
+    ("path-mtus", path_mtus),
 ];
 
 /// Tables about containerd, which the drawing of its layers belongs to.
 pub(super) const OF_CONTAINERD: [&str; 2] = ["containerd-instances", "handler-checks"];
 /// Tables about the firewall, which the drawing of a packet's way belongs to.
 pub(super) const OF_FIREWALL: [&str; 2] = ["blocked-packets", "egress-checks"];
+
+/// The table of sizes along ways, which the drawing of a packet that is too large belongs to.
+pub(super) const OF_SIZES: &str = "path-mtus";
 
 /// The names of all tables.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -175,6 +180,37 @@ fn egress_checks(facts: &Facts) -> Option<Table> {
     let heads = columns(&["question", "packet", "verdict", "decided by"]);
     table(
         "What the captured rules do with traffic that pods need",
+        heads,
+        rows.collect(),
+    )
+}
+
+/// Sizes along pods' ways that do not fit; those that do are not worth a row.
+fn path_mtus(facts: &Facts) -> Option<Table> {
+    let rows = facts.table::<PathMtu>().iter();
+    let rows = rows.filter(|row| !row.data.verdict.starts_with("fits"));
+    let rows = rows.map(|row| {
+        let data = &row.data;
+        let largest = data
+            .largest
+            .map_or("not known".to_owned(), |size| size.to_string());
+        vec![
+            cell(format!("{} on {}", data.question, data.node), None),
+            cell(data.offered.to_string(), None),
+            cell(largest, None),
+            cell(&data.verdict, None),
+            cell(&data.because, Some(&row.place)),
+        ]
+    });
+    let heads = columns(&[
+        "question",
+        "the pod sends up to",
+        "passes whole",
+        "verdict",
+        "decided by",
+    ]);
+    table(
+        "The largest packets of pods, by the sizes along their way",
         heads,
         rows.collect(),
     )

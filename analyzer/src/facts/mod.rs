@@ -295,6 +295,8 @@ pub const KINDS: &[KindInfo] = &[
     kind::<network::Resolv>(),
     kind::<network::ReachCheck>(),
     kind::<ipvs::VirtualServiceFact>(),
+    kind::<network::NetCounter>(),
+    kind::<network::PathMtu>(),
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),

@@ -54,6 +54,9 @@ pub struct MtuMismatch {
     pub overhead: u64,
     /// The largest MTU that would fit.
     pub fits: u64,
+    /// What lies on what: `tunnel` (over the link below it), `pod-link` (over the tunnel), `veth` (its other side),
+    /// `cni-config` (what the CNI is to give pods, over the tunnel) or `other-node` (another node's card).
+    pub kind: String,
 }
 
 impl FactType for MtuMismatch {
@@ -69,6 +72,10 @@ impl FactType for MtuMismatch {
             "bytes of the tunnel's header, 0 without a tunnel",
         ),
         field("fits", "the largest MTU that would fit"),
+        field(
+            "kind",
+            "what lies on what: tunnel, pod-link, veth, cni-config or other-node",
+        ),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)
@@ -156,6 +163,8 @@ pub struct ReachCheck {
     pub owner: String,
     /// firewalld's zone of the deciding rule, if it is one of firewalld.
     pub zone: String,
+    /// The kernel setting that decides, e.g. `net.ipv4.conf.eth1.rp_filter`; empty where none does.
+    pub setting: String,
     /// Whether the kernel takes its source for genuine: `taken`, `refused: WHY` or `not-checked: WHY`.
     pub reverse_path: String,
     /// What it leaves with as its source: `kept`, `masqueraded by RULE (PLACE)`, or `unknown: WHY`; empty
@@ -183,6 +192,10 @@ impl FactType for ReachCheck {
         field("owner", "ufw, firewalld, docker, nft, iptables or ipvs"),
         field("zone", "firewalld's zone of the deciding rule"),
         field(
+            "setting",
+            "the kernel setting that decides, e.g. net.ipv4.conf.eth1.rp_filter",
+        ),
+        field(
             "reverse_path",
             "whether the kernel takes its source for genuine: taken, refused: WHY, not-checked: WHY",
         ),
@@ -195,6 +208,93 @@ impl FactType for ReachCheck {
             "what becomes of its answer: arrives, comes from ADDRESS, dropped, rejected, lost: WHY, not-checked: WHY",
         ),
         field("reply_by", "what decides over the answer"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// A counter of the node's network stack that is not zero, since the boot.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct NetCounter {
+    /// Node.
+    pub node: String,
+    /// Name as the kernel has it, e.g. `IPReversePathFilter`.
+    pub name: String,
+    /// Packets counted.
+    pub value: u64,
+}
+
+impl FactType for NetCounter {
+    const KIND: &'static str = "net-counter";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("name", "name as the kernel has it"),
+        field("value", "packets counted since the boot"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// The largest packet that gets from a pod to where it sends, by the sizes along its way.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PathMtu {
+    /// Node that the pod is on.
+    pub node: String,
+    /// Question, e.g. `pod to pod on another node`.
+    pub question: String,
+    /// Packet in words.
+    pub packet: String,
+    /// The largest packet that the pod sends, by its link on the node, in bytes.
+    pub offered: u64,
+    /// The largest that gets through without being taken apart, in bytes; none where no size was found.
+    pub largest: Option<u64>,
+    /// The size that TCP starts with, which a rule may have made smaller, in bytes.
+    pub starts_with: u64,
+    /// `fits`, `fits-as-far-as-known`, `clamped` (a rule makes TCP fit), `fragmented` (a tunnel's packets are), `told`
+    /// (too large, and the pod hears of it), `black-hole` (too large, and it does not) or `not-checked`.
+    pub verdict: String,
+    /// The step that sets the size, or that drops the answer, as a sentence fragment.
+    pub because: String,
+    /// The rule that makes TCP's segments smaller; empty without one.
+    pub clamp: String,
+    /// What this node does with "fragmentation needed" of routers beyond it: `passes`, `dropped: WHY` or
+    /// `not-checked: WHY`.
+    pub answers: String,
+    /// The sizes in order, each with its place.
+    pub walk: Vec<String>,
+    /// What was not collected.
+    pub open: Vec<String>,
+}
+
+impl FactType for PathMtu {
+    const KIND: &'static str = "path-mtu";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node that the pod is on"),
+        field("question", "question"),
+        field("packet", "packet in words"),
+        field("offered", "the largest packet that the pod sends, in bytes"),
+        field(
+            "largest",
+            "the largest that gets through whole, in bytes; none where no size was found",
+        ),
+        field("starts_with", "the size that TCP starts with, in bytes"),
+        field(
+            "verdict",
+            "fits, fits-as-far-as-known, clamped, fragmented, told, black-hole or not-checked",
+        ),
+        field(
+            "because",
+            "the step that sets the size, or drops the answer",
+        ),
+        field("clamp", "the rule that makes TCP's segments smaller"),
+        field(
+            "answers",
+            "what the node does with routers' \"fragmentation needed\": passes, dropped: WHY or not-checked: WHY",
+        ),
+        field("walk", "the sizes in order, each with its place"),
+        field("open", "what was not collected"),
     ];
     fn subject(&self) -> String {
         format!("node/{}", self.node)

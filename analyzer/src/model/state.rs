@@ -128,9 +128,10 @@ pub struct PacketPath {
     pub question: String,
     /// Packet in words.
     pub packet: String,
-    /// `accepted`, `dropped`, `rejected`, `undecided` or `not-evaluated`.
+    /// `accepted`, `dropped`, `rejected`, `undecided` or `not-evaluated`; of a packet followed by its size
+    /// `clamped`, `fragmented`, `told` or `black-hole`.
     pub verdict: String,
-    /// Rules met, in order; the last one decides.
+    /// Rules met, in order, or sizes; of rules the last one decides.
     pub steps: Vec<PathStep>,
     /// Steps that are not in `steps`: the middle of a long way.
     pub left_out: u64,

@@ -15,6 +15,7 @@ mod host_lines;
 mod ipvs;
 mod kernel_packets;
 mod logs;
+mod net_counters;
 mod node_json;
 mod nodes;
 mod nvidia_smi;
@@ -203,6 +204,7 @@ pub static PARSERS: &[&Parser] = &[
     &host_json::PROGRAMS,
     &host_json::CERTIFICATES,
     &nvidia_smi::PARSER,
+    &net_counters::PARSER,
     &nvml::PARSER,
     &probe::PARSER,
     &proc_driver::PARSER,

@@ -10,6 +10,8 @@ mod compare;
 mod dice;
 mod generate;
 mod lab;
+mod mtu;
+mod mtu_lab;
 mod nft;
 mod replies;
 mod reply_rules;

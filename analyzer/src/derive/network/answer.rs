@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use super::links::Link;
 use super::reach::Question;
 use super::reply::{self, FarNodes};
 use super::{Known, fact};
@@ -12,6 +11,7 @@ use crate::facts::network::ReachCheck;
 use crate::facts::node::Setting;
 use crate::firewall::eval::{DecidedBy, SourceNat};
 use crate::firewall::iptables::Origin;
+use crate::firewall::link::Link;
 use crate::firewall::packet::{Direction, Family, Interface, Packet};
 use crate::firewall::question::{Answer, Firewall};
 use crate::firewall::route::{Route, Routing, Source, SourceCheck};
@@ -45,6 +45,7 @@ impl Here<'_> {
             decided_by: words(&answer),
             owner: owner(&answer, false),
             zone: zone(&answer).unwrap_or_default(),
+            setting: String::new(),
             reverse_path: String::new(),
             source: String::new(),
             reply: String::new(),
@@ -62,6 +63,8 @@ impl Here<'_> {
         if let (true, Ok((Source::Refused { why, .. }, setting, at))) = (before_rules, &looked) {
             check.verdict = "reverse-path".to_owned();
             check.decided_by = format!("{setting} ({at}): {why}");
+            let name = setting.split(" = ").next().unwrap_or_default();
+            check.setting = name.to_owned();
             origin = Some(at.clone());
         } else if passes
             && forwards
@@ -69,7 +72,7 @@ impl Here<'_> {
         {
             check.verdict = "not-forwarded".to_owned();
             check.decided_by = format!("{} = 0 ({})", setting.0, setting.1);
-            origin = Some(setting.1);
+            (check.setting, origin) = (setting.0, Some(setting.1));
         } else if passes
             && forwards
             && let Route::Refused { what, origin: at } = &route

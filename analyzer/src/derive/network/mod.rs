@@ -7,6 +7,9 @@ mod mtu;
 #[cfg(test)]
 mod mtu_tests;
 mod overlap;
+mod path_mtu;
+#[cfg(test)]
+mod path_mtu_tests;
 mod reach;
 mod reply;
 #[cfg(test)]
@@ -32,17 +35,22 @@ pub(super) static DERIVER: Deriver = Deriver {
 fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let mut facts = overlap::of_cluster(known);
     let far = reply::FarNodes::default();
+    let mut nodes = Vec::new();
     for node in known.nodes() {
         let routing = routing(known, &node);
         let links = links::read(known, &node);
         facts.extend(resolv::derive(known, &node));
         facts.extend(mtu::derive(&node, &links, &routing));
+        facts.extend(mtu::configured(known, &node, &links, &routing));
         if !routing.routes.is_empty() {
             facts.extend(overlap::of_node(known, &node, &routing));
             facts.extend(routes::derive(known, &node, &routing));
         }
         facts.extend(reach::derive(known, &node, &routing, &links, &far));
+        nodes.push(path_mtu::OfNode::new(known, &node, links, routing));
     }
+    facts.extend(path_mtu::derive(known, &nodes));
+    facts.extend(mtu::between_nodes(known, &nodes));
     facts
 }
 

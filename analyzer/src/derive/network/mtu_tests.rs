@@ -1,7 +1,7 @@
-use super::links::{Link, links};
 use super::mtu;
 use crate::facts::network::MtuMismatch;
 use crate::facts::{AnyFact, Facts};
+use crate::firewall::link::{Link, links};
 use crate::firewall::question::Captured;
 use crate::firewall::route::Routing;
 use proptest::prelude::*;

@@ -5,13 +5,13 @@ use std::net::IpAddr;
 
 use super::Known;
 use super::answer::Here;
-use super::links::Link;
 use super::reply::FarNodes;
 use crate::derive::egress::{OUTSIDE, captures, has_rules};
 use crate::facts::AnyFact;
 use crate::facts::kube::{Node, Pod};
 use crate::facts::node::Process;
 use crate::firewall::ipvs::{At, VirtualService, VirtualServices};
+use crate::firewall::link::Link;
 use crate::firewall::packet::{Direction, Interface, Packet, Protocol};
 use crate::firewall::question::{Firewall, pod_to_dns, pod_to_tcp};
 use crate::firewall::route::{Route, Routing};
@@ -76,7 +76,7 @@ pub(super) fn pods(known: &Known<'_>, here: bool, node: &str) -> Vec<IpAddr> {
 }
 
 /// The interface of a pod of this node: the one that its address is routed by.
-fn interface(routing: &Routing, pod: IpAddr) -> Option<Interface> {
+pub(super) fn interface(routing: &Routing, pod: IpAddr) -> Option<Interface> {
     match routed(routing, pod, pod, None) {
         Route::Via { device, .. } => Some(Interface::Name(device)),
         _ => None,

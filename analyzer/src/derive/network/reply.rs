@@ -7,12 +7,13 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use super::answer::Here;
-use super::links::{self, Link};
+use super::links;
 use super::reach::pods;
 use super::{Known, routing};
 use crate::derive::egress::{captures, has_rules};
 use crate::facts::kube::{Node, Pod};
 use crate::facts::node::Setting;
+use crate::firewall::link::Link;
 use crate::firewall::packet::Packet;
 use crate::firewall::question::{Answer, Firewall};
 use crate::firewall::reply::{Host, Outcome, Reply, reply};

@@ -62,6 +62,13 @@ pub struct RouteEntry {
     pub gateway: Option<IpAddr>,
     /// Lower ones are preferred.
     pub metric: u32,
+    /// The largest packet of this route in bytes, where it says so (`mtu`).
+    pub mtu: Option<u64>,
+    /// The size stands (`mtu lock`): what routers beyond say is not believed, and the host's own TCP leaves
+    /// its packets to be fragmented. The JSON form does not show it.
+    pub mtu_locked: bool,
+    /// The largest segment that TCP announces over this route in bytes, where it says so.
+    pub advmss: Option<u64>,
     /// The link is down: the kernel passes the route over. One without carrier (`linkdown`) it uses,
     /// unless `ignore_routes_with_linkdown` is set.
     pub dead: bool,
@@ -174,6 +181,14 @@ impl Routing {
         match possible {
             Some(_) => Look::Unknown,
             None => Look::Nothing,
+        }
+    }
+
+    /// The route that the packet takes, also one that refuses it; none where none does or the captures do not tell.
+    pub fn entry(&self, packet: &Packet) -> Option<&RouteEntry> {
+        match self.look(packet) {
+            Look::Entry(entry) if !self.lacks(packet.family()) => Some(entry),
+            _ => None,
         }
     }
 

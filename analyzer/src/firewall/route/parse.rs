@@ -95,6 +95,16 @@ fn json_words(object: &Value) -> Vec<String> {
             words.extend([word.to_owned(), value]);
         }
     }
+    let metrics = object.get("metrics").and_then(|metrics| metrics.get(0));
+    for key in ["mtu", "advmss"] {
+        let value = metrics.and_then(|metrics| metrics.get(key)?.as_u64());
+        words.extend(
+            value
+                .map(|value| [key.to_owned(), value.to_string()])
+                .into_iter()
+                .flatten(),
+        );
+    }
     let hops = object.get("nexthops").and_then(Value::as_array);
     for device in hops
         .into_iter()
@@ -153,6 +163,12 @@ fn from_words(words: &[String], path: &Arc<str>, line: u32) -> Option<RouteEntry
         metric: after(rest, "metric")
             .and_then(|metric| metric.parse().ok())
             .unwrap_or(0),
+        mtu: after(rest, "mtu")
+            .filter(|word| *word != "lock")
+            .or(after(rest, "lock"))
+            .and_then(|mtu| mtu.parse().ok()),
+        mtu_locked: after(rest, "mtu") == Some("lock"),
+        advmss: after(rest, "advmss").and_then(|size| size.parse().ok()),
         dead,
         origin: Origin {
             path: Arc::clone(path),

@@ -64,7 +64,7 @@ fn draw_step(canvas: &mut Canvas, step: &PathStep, top: i64, last: bool, verdict
         canvas.text(RAIL - 16, y + 14 + down, "axis", "end", line);
     }
     let class = match (last, verdict) {
-        (true, "dropped" | "rejected") => "stop bad",
+        (true, "dropped" | "rejected" | "black-hole") => "stop bad",
         (true, "accepted") => "stop good",
         _ => "stop",
     };
@@ -88,6 +88,10 @@ fn verdict(word: &str) -> (String, &'static str) {
         "accepted" => ("the packet passes".to_owned(), "good"),
         "dropped" => ("the packet is dropped".to_owned(), "bad"),
         "rejected" => ("the packet is rejected".to_owned(), "bad"),
+        "black-hole" => ("too large, and nobody is told".to_owned(), "bad"),
+        "told" => ("too large; the sender is told".to_owned(), "panel"),
+        "fragmented" => ("sent on in fragments".to_owned(), "panel"),
+        "clamped" => ("TCP is made to fit".to_owned(), "good"),
         other => (format!("not decided ({other})"), "panel"),
     }
 }

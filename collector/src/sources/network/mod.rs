@@ -58,6 +58,7 @@ static LIST: Inventory = Inventory {
         "/etc/systemd/system.conf.d/*proxy*.conf",
         "/etc/apt/apt.conf.d/*proxy*",
         "/etc/iproute2/rt_tables",
+        "/run/flannel/subnet.env",
         "/etc/modules-load.d/*",
     ],
     noted: &[
