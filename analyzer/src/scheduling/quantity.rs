@@ -216,25 +216,43 @@ pub fn words(resource: &str, amount: i64) -> String {
             format!("{amount}m")
         };
     }
-    let bytes = ["memory", "storage"]
-        .iter()
-        .any(|part| resource.contains(part))
-        || resource.starts_with("hugepages-");
-    if bytes {
+    if is_bytes(resource) {
         byte_words(amount)
     } else {
         amount.to_string()
     }
 }
 
+/// An amount as the API server prints it: exactly, in the largest unit that it is whole in. A quantity that was written
+/// in decimal units (`6G`) is printed in these by the API server, which an amount no longer tells.
+pub fn exact_words(resource: &str, amount: i64) -> String {
+    if is_cpu(resource) || !is_bytes(resource) {
+        return words(resource, amount);
+    }
+    let whole = UNITS
+        .iter()
+        .find(|(_, size)| amount >= *size && amount % size == 0);
+    whole.map_or_else(
+        || amount.to_string(),
+        |(unit, size)| format!("{}{unit}", amount / size),
+    )
+}
+
+const UNITS: [(&str, i64); 4] = [
+    ("Ti", 1_i64 << 40),
+    ("Gi", 1 << 30),
+    ("Mi", 1 << 20),
+    ("Ki", 1 << 10),
+];
+
+fn is_bytes(resource: &str) -> bool {
+    ["memory", "storage", "hugepages-"]
+        .iter()
+        .any(|part| resource.contains(part))
+}
+
 fn byte_words(bytes: i64) -> String {
-    let units = [
-        ("Ti", 1_i64 << 40),
-        ("Gi", 1 << 30),
-        ("Mi", 1 << 20),
-        ("Ki", 1 << 10),
-    ];
-    for (unit, size) in units {
+    for (unit, size) in UNITS {
         if bytes >= size {
             let tenths = (i128::from(bytes) * 10) / i128::from(size);
             return if tenths % 10 == 0 || tenths >= 1000 {
@@ -336,6 +354,9 @@ mod tests {
         assert_eq!(words("memory", 16 << 30), "16Gi");
         assert_eq!(words("memory", 1_610_612_736), "1.5Gi");
         assert_eq!(words("nvidia.com/gpu", 8), "8");
+        assert_eq!(exact_words("requests.memory", 1_152 << 20), "1152Mi");
+        assert_eq!(exact_words("memory", (1 << 30) + 1), "1073741825");
+        assert_eq!(exact_words("requests.cpu", 1500), "1500m");
     }
 
     proptest::proptest! {

@@ -1,7 +1,7 @@
 //! What the API server refuses before a scheduler sees it: quotas of the namespace and limits of single containers.
 
 use super::api::{Container, LimitRange, PodSpec, Quota};
-use super::quantity::{Resources, words};
+use super::quantity::{Resources, exact_words, words};
 use super::quota_scope;
 use super::requests::{container_requests, pod_limits, pod_requests};
 
@@ -127,7 +127,13 @@ fn exceeded(quota: &Quota, demand: &Resources) -> Option<String> {
     let list = |amount: &dyn Fn(&(Row, i64)) -> i64| {
         let parts: Vec<String> = over
             .iter()
-            .map(|one| format!("{}={}", one.0.resource, words(&one.0.resource, amount(one))))
+            .map(|one| {
+                format!(
+                    "{}={}",
+                    one.0.resource,
+                    exact_words(&one.0.resource, amount(one))
+                )
+            })
             .collect();
         parts.join(",")
     };

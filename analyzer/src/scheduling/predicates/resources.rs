@@ -1,6 +1,6 @@
 //! Resources asked for against what the node has left.
 
-use super::{Predicate, Prepared, Reason};
+use super::{Predicate, Prepared, Reason, words};
 use crate::scheduling::api::{Node, Pod};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::quantity::{Resources, words};
@@ -61,9 +61,18 @@ pub(super) fn fit(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>) -
         _ => 3,
     };
     let mut requests: Vec<(&str, i64)> = prepared.requests.iter().collect();
+    let asks = requests
+        .iter()
+        .any(|(name, amount)| *amount > 0 || by_kind(name) == 3);
+    let zeros = asks && words::looks_at_zero(cluster.release);
+    if zeros {
+        let basic = ["cpu", "memory", "ephemeral-storage"].into_iter();
+        let missing = basic.filter(|name| prepared.requests.get(name).is_none());
+        requests.extend(missing.map(|name| (name, 0)));
+    }
     requests.sort_by_key(|(name, _)| (by_kind(name), *name));
     for (resource, amount) in requests {
-        if amount == 0 || (hami && hami_resource(resource)) {
+        if (amount == 0 && !zeros) || (hami && hami_resource(resource)) {
             continue;
         }
         let unread = node.status.allocatable.unread.contains_key(resource);

@@ -1,4 +1,4 @@
-//! Words that kube-scheduler changed, and the release from which it says the newer ones.
+//! Words and habits that kube-scheduler changed, and the release from which it has the newer ones.
 //!
 //! Those of v1.20 are compared with the real program (`analyzer/tests/scheduler_real`); the steps between are dated by
 //! the pull requests that made them.
@@ -26,6 +26,8 @@ const AFFINITY_RULES: Release = minor(21);
 const PREEMPTION: Release = minor(24);
 /// What rejects a pod before nodes are looked at is said once and not counted by nodes.
 const REJECTED_ONCE: Release = minor(26);
+/// A resource of which the pod asks for nothing does not matter (kubernetes/kubernetes#116408).
+const ZERO_SKIPPED: Release = minor(27);
 /// A volume's node affinity in the words of a pod's (kubernetes/kubernetes#129887).
 const VOLUME_AFFINITY: Release = minor(35);
 /// A claim whose volume does not exist is a matter of nodes.
@@ -84,4 +86,9 @@ pub(in crate::scheduling) fn tells_preemption(release: Release) -> bool {
 /// Whether a reason that rejects the pod as a whole is said with the number of nodes.
 pub(in crate::scheduling) fn counts_rejection(release: Release) -> bool {
     release < REJECTED_ONCE
+}
+
+/// Whether a pod that asks for anything is kept from nodes whose pods take more than there is, of whatever resource.
+pub(super) fn looks_at_zero(release: Release) -> bool {
+    release < ZERO_SKIPPED
 }
