@@ -107,8 +107,8 @@ impl<'a> Loader<'a> {
                 return;
             }
             self.loaded.insert(path.clone());
-            if imported_at.is_none() && !root.explicit && self.tree.read(&path) == Captured::Absent
-            {
+            let absent = self.tree.read(&path) == Captured::Absent && !self.tree.loops(&path);
+            if imported_at.is_none() && !root.explicit && absent {
                 self.out.built_in = true;
                 continue;
             }
@@ -120,10 +120,12 @@ impl<'a> Loader<'a> {
         let (bundle_path, text) = match self.tree.read(&path) {
             Captured::Content { bundle_path, text } => (bundle_path, text),
             Captured::Absent => {
-                return self
-                    .out
-                    .problems
-                    .push(ConfigProblem::Missing { path, imported_at });
+                let problem = if self.tree.loops(&path) {
+                    ConfigProblem::LinkLoop { path, imported_at }
+                } else {
+                    ConfigProblem::Missing { path, imported_at }
+                };
+                return self.out.problems.push(problem);
             }
             Captured::NotCaptured => {
                 return self

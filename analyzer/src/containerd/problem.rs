@@ -42,6 +42,14 @@ pub enum ConfigProblem {
         /// The import that names it; none for the root file.
         imported_at: Option<Place>,
     },
+    /// A symbolic link leads back to itself, so that opening it fails.
+    #[error("{path} is a symbolic link that leads back to itself")]
+    LinkLoop {
+        /// The host path.
+        path: String,
+        /// The import that names it; none for the root file.
+        imported_at: Option<Place>,
+    },
     /// A file is not TOML.
     #[error("not valid TOML at column {column}: {message}")]
     NotToml {
@@ -219,6 +227,7 @@ impl ConfigProblem {
             | Self::AmbiguousTable { .. }
             | Self::OverLimit { .. } => Effect::Uncertain,
             Self::Missing { .. }
+            | Self::LinkLoop { .. }
             | Self::NotToml { .. }
             | Self::WrongType { .. }
             | Self::UnsupportedVersion { .. }
@@ -244,6 +253,9 @@ impl ConfigProblem {
                 imported_at: place, ..
             }
             | Self::Missing {
+                imported_at: place, ..
+            }
+            | Self::LinkLoop {
                 imported_at: place, ..
             }
             | Self::DefaultRuntimeEmpty { place }

@@ -35,6 +35,10 @@ pub trait CapturedTree {
     fn read(&self, host_path: &str) -> Captured;
     /// The host paths that match a Go glob pattern.
     fn glob(&self, pattern: &str) -> GlobResult;
+    /// Whether captured links on the way lead back to themselves: opening fails, which is not the same as no file.
+    fn loops(&self, _host_path: &str) -> bool {
+        false
+    }
     /// The path with captured links followed; the cleaned path where none are known.
     fn canonical(&self, host_path: &str) -> String {
         paths::clean(host_path)
@@ -153,7 +157,15 @@ impl MapTree {
         names
     }
 
+    /// A name exists even if the link behind it leads nowhere: `filepath.Glob` does not follow it.
     fn exists(&self, path: &str) -> bool {
+        let in_place = self.real(&paths::dir(path)).map(|dir| {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            paths::join(&dir, name)
+        });
+        if in_place.is_some_and(|path| self.links.contains_key(&path)) {
+            return true;
+        }
         let Some(real) = self.real(path) else {
             return false;
         };
@@ -282,6 +294,12 @@ mod tests {
         tree.add_link("/a", "/b");
         tree.add_link("/b", "/a");
         assert_eq!(tree.read("/a/config.toml"), Captured::Absent);
+        assert!(tree.loops("/a/config.toml") && !tree.loops("/c"));
+        assert_eq!(
+            tree.glob("/*").paths,
+            ["/a", "/b"],
+            "a glob follows no link"
+        );
         tree.add_link("/var/run", "/run");
         tree.add("/run/x/c.toml", "r/c.toml", "t");
         assert!(matches!(

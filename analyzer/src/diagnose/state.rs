@@ -155,13 +155,13 @@ fn card(gpu: &Fact<Gpu>) -> Card {
     if let Some(errors) = data.ecc_uncorrectable.filter(|errors| *errors > 0) {
         trouble.push(format!("{errors} uncorrectable ECC errors"));
     }
-    if data.remap_pending {
+    if data.remap_pending == Some(true) {
         trouble.push("row remapping pending".to_owned());
     }
-    if data.remap_failed {
+    if data.remap_failed == Some(true) {
         trouble.push("row remapping failed".to_owned());
     }
-    if data.retirement_pending {
+    if data.retirement_pending == Some(true) {
         trouble.push("page retirement pending".to_owned());
     }
     let lowered = data.slowdowns.iter().filter(|why| *why != "sw-power-cap");

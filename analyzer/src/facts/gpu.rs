@@ -163,9 +163,10 @@ pub struct XidStory {
     pub first: u32,
     /// Code that the others follow from.
     pub cause: u32,
-    /// `application`, `driver`, `memory`, `link`, `bus`, `power`, `hardware`, `consequence`, `information`.
+    /// `application`, `driver`, `memory`, `link`, `bus`, `power`, `hardware`, `consequence`, `information`,
+    /// `unknown`.
     pub class: String,
-    /// What NVIDIA says to do first.
+    /// What NVIDIA says to do first, and then; the recovery action that the driver asks for goes before.
     pub action: String,
     /// Codes that follow from it.
     pub follows: Vec<u32>,

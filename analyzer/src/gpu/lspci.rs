@@ -1,4 +1,6 @@
-//! `lspci -nnk`: NVIDIA's display controllers and the kernel driver that holds each.
+//! NVIDIA's display controllers and the kernel driver that holds each: `lspci -nnk`, or sysfs as the collector read it.
+
+use serde::Deserialize;
 
 /// A display controller of NVIDIA.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,9 +49,43 @@ fn is_controller(line: &str) -> bool {
     display && (line.contains("[10de:") || line.contains("NVIDIA Corporation"))
 }
 
+/// A device as the collector lists it, attributes as sysfs prints them.
+#[derive(Deserialize)]
+struct Device {
+    address: String,
+    vendor: Option<String>,
+    class: Option<String>,
+    driver: Option<String>,
+}
+
+/// Reads the controllers of `host/pci.json`, one device a line. A line that is no device is passed over.
+pub fn from_sysfs(text: &str) -> Vec<Controller> {
+    let lines = text.lines().zip(1_u32..);
+    let devices = lines.filter_map(|(line, number)| {
+        let json = line.trim().trim_end_matches(',');
+        let device: Device = serde_json::from_str(json).ok()?;
+        Some((device, number))
+    });
+    let display = devices.filter(|(device, _)| {
+        let has = |value: &Option<String>, start: &str| {
+            value
+                .as_deref()
+                .is_some_and(|value| value.starts_with(start))
+        };
+        has(&device.vendor, "0x10de") && has(&device.class, "0x03")
+    });
+    display
+        .map(|(device, line)| Controller {
+            address: device.address,
+            driver: device.driver.unwrap_or_default(),
+            line,
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::controllers;
+    use super::{controllers, from_sysfs};
 
     #[test]
     fn the_driver_of_each_gpu_is_read_and_other_devices_are_left_out() {
@@ -70,10 +106,27 @@ mod tests {
         assert_eq!((found[1].driver.as_str(), found[1].line), ("", 8));
     }
 
+    #[test]
+    fn devices_that_the_collector_listed_are_read_without_lspci() {
+        let text = "{\"devices\":[\n\
+            {\"address\":\"0000:19:00.0\",\"vendor\":\"0x10de\",\"class\":\"0x030200\",\"driver\":\"nouveau\"},\n\
+            {\"address\":\"0000:1a:00.0\",\"vendor\":\"0x10de\",\"class\":\"0x068000\",\"driver\":null},\n\
+            {\"address\":\"0000:1b:00.0\",\"vendor\":\"0x10de\",\"class\":\"0x030000\",\"driver\":null}\n]}\n";
+        let found = from_sysfs(text);
+        let told: Vec<(&str, &str, u32)> = found
+            .iter()
+            .map(|one| (one.address.as_str(), one.driver.as_str(), one.line))
+            .collect();
+        assert_eq!(
+            told,
+            [("0000:19:00.0", "nouveau", 2), ("0000:1b:00.0", "", 4)]
+        );
+    }
+
     proptest::proptest! {
         #[test]
         fn no_text_makes_the_reader_panic(text in "\\PC{0,80}|(3D controller: NVIDIA Corporation\n?\t?Kernel driver in use:){0,4}") {
-            let _ = controllers(&text);
+            let _ = (controllers(&text), from_sysfs(&text));
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) static FABRIC_MANAGER: Extractor = Extractor {
     extract: |line| fabric_manager(line).map(Extracted::Driver),
 };
 
-/// Processes that are kept of alike messages.
+/// Processes and details that are kept of alike messages.
 const MOST_PROCESSES: usize = 16;
 
 /// What a line says.
@@ -43,6 +43,8 @@ pub struct DriverLine {
     pub says: Says,
     /// Processes named.
     pub processes: BTreeSet<String>,
+    /// What messages of the code say besides.
+    pub details: BTreeSet<xid::Detail>,
     /// Where the first stands.
     pub place: Place,
     /// Text of the first.
@@ -78,6 +80,11 @@ impl Repeats for DriverLine {
                 self.processes.insert(process.clone());
             }
         }
+        for detail in &later.details {
+            if self.details.len() < MOST_PROCESSES {
+                self.details.insert(detail.clone());
+            }
+        }
     }
 }
 
@@ -103,6 +110,7 @@ fn line_of(line: &LogLine<'_>, says: Says, process: String) -> DriverLine {
             .into_iter()
             .filter(|one| !one.is_empty())
             .collect(),
+        details: BTreeSet::new(),
         place: line.place(),
         text: crate::facts::excerpt(&line.text, 400),
         at: line.at,
@@ -112,7 +120,9 @@ fn line_of(line: &LogLine<'_>, says: Says, process: String) -> DriverLine {
 
 fn xid_line(line: &LogLine<'_>) -> Option<DriverLine> {
     let xid = xid::parse(&line.text)?;
-    Some(line_of(line, Says::Xid(xid.bus, xid.code), xid.process))
+    let mut said = line_of(line, Says::Xid(xid.bus, xid.code), xid.process);
+    said.details.extend(xid.detail);
+    Some(said)
 }
 
 fn fabric_manager(line: &LogLine<'_>) -> Option<DriverLine> {

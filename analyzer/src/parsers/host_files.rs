@@ -49,10 +49,13 @@ pub(super) static CONFIGS: Parser = Parser {
     read: Read::Whole(parse_config),
 };
 
-/// Copies of other files of the node, and what the collector says of the driver's libraries.
+/// Copies of other files of the node, and what the collector says of the driver's libraries, of the firmware and of devices.
 pub(super) static ROOTFS: Parser = Parser {
     id: "rootfs",
-    reads: &["nodes/*/rootfs/**", "nodes/*/host/libraries.json"],
+    reads: &[
+        "nodes/*/rootfs/**",
+        "nodes/*/host/{libraries,boot,pci}.json",
+    ],
     read: Read::Keep,
 };
 

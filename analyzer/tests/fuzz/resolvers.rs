@@ -4,7 +4,7 @@ use casefile_analyzer::containerd::{
     Answer, Evidence, MapTree, RootFile, Starts, cri_view, resolve,
 };
 use casefile_analyzer::ending::{eviction, exit, memory, moments};
-use casefile_analyzer::gpu::smi;
+use casefile_analyzer::gpu::{lspci, smi, stack, xid};
 use casefile_analyzer::helm::{Seen, drifts, lines::line_of};
 use casefile_analyzer::runtimes::{cdi, crio, docker, registry};
 use proptest::prelude::*;
@@ -21,6 +21,11 @@ const VALUES: &str = "toolkit:\n  repository: nvcr.io/nvidia/k8s\n  image: conta
 const KILL: &str = "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/kubepods.slice/kubepods-poda8697f49_441d_4d4f_90d2_6d8e1fa3bbe7.slice,task_memcg=/kubepods.slice/cri-containerd-3fc28fa1c647ceede9f6b340d0b16c9f1f663698972d22a52e296f291638e014.scope,task=x,pid=1,uid=0";
 const LOW: &str = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 9Ki. Container a was using 1Gi";
 const SMI: &str = "==NVSMI LOG==\nDriver Version : 535.1\nAttached GPUs : 1\nGPU 00000000:01:00.0\n    Product Name : X\n    Temperature\n        GPU Current Temp : 30 C\n";
+
+const XIDS: &str = "NVRM: Xid (PCI:0000:a1:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\nNVRM: Xid (PCI:0000:01:00 GPU-I:05 GPU-CI:00): 94, pid=7194, Contained: CE User Channel (0x9). RST: No, D-RST: No\nNVRM: Xid (PCI:0008:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)\nNVRM: Xid (PCI:0018:01:00): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2)\nNVRM: Xid (PCI:0000:3B:00): 45, pid=17, Ch 00000001 caused by previous Xid 149\n";
+const DEVICES: &str = "{\"devices\":[\n{\"address\":\"0000:19:00.0\",\"vendor\":\"0x10de\",\"class\":\"0x030200\",\"driver\":\"nouveau\"}\n]}\n";
+const LSPCI: &str = "19:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:2330] (rev a1)\n\tKernel driver in use: nouveau\n";
+const DKMS: &str = "nvidia/535.161.08, 5.15.0-91-generic, x86_64: installed\nnvidia, 535.1, 5.4.0-1, x86_64: built\n";
 
 fn broken(seed: &'static str) -> impl Strategy<Value = String> {
     edits().prop_map(move |edits| {
@@ -104,6 +109,38 @@ proptest! {
             let _ = (memory::parse(text), eviction::parse(text), moments::chrony_offset(text), moments::synchronised(text));
         }
         prop_assert!(!exit::meaning(code).words.is_empty());
+    }
+
+    #[test]
+    fn messages_of_the_driver_tell_one_story_whatever_they_say(lines in proptest::collection::vec(broken(XIDS), 1..6)) {
+        let mut events: Vec<xid::Event> = Vec::new();
+        for (text, order) in lines.iter().flat_map(|text| text.lines()).zip(0_u64..) {
+            let Some(line) = xid::parse(text) else { continue };
+            if events.iter().any(|event| event.bus == line.bus && event.code == line.code) {
+                continue;
+            }
+            events.push(xid::Event {
+                bus: line.bus,
+                code: line.code,
+                at: None,
+                order,
+                count: 1,
+                processes: [line.process].into(),
+                details: line.detail.into_iter().collect(),
+            });
+        }
+        let told = || xid::stories(&events, &std::collections::BTreeMap::new());
+        let messages: usize = told().iter().map(|story| story.follows.len() + 1).sum();
+        prop_assert_eq!(messages, events.len(), "each message is in one story");
+        prop_assert_eq!(told(), told());
+    }
+
+    #[test]
+    fn devices_and_modules_are_read_whatever_the_node_says(devices in broken(DEVICES), listed in broken(LSPCI), modules in broken(DKMS), requires in "\\PC{0,60}", image in "\\PC{0,40}") {
+        prop_assert!(lspci::from_sysfs(&devices).len() <= devices.lines().count());
+        prop_assert!(lspci::controllers(&listed).len() <= listed.lines().count());
+        prop_assert!(stack::dkms(&modules, "p").len() <= modules.lines().count());
+        let _ = (stack::required(&requires, "12.4", "550.1"), stack::cuda_of_image(&image), stack::generation(&image, &requires));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! GPUs where only short forms of `nvidia-smi` were had, the story of each GPU's Xid messages, and parts of the driver
 //! stack that do not fit.
 
+mod host;
 mod stack;
 mod stories;
 

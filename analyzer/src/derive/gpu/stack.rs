@@ -2,11 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{Known, gpus};
+use super::{Known, gpus, host};
 use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
-use crate::facts::kube::{Node, Pod};
+use crate::facts::kube::Pod;
 use crate::facts::{AnyFact, Fact};
-use crate::gpu::lspci;
 use crate::gpu::stack::{self, Flavour, Image, Mismatch, Read, Side, Stack};
 use crate::gpu::version;
 use crate::model::Place;
@@ -85,11 +84,6 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
     let firmware = gpus
         .iter()
         .find(|gpu| !gpu.data.card.gsp_firmware.is_empty());
-    let object = known
-        .facts
-        .table::<Node>()
-        .iter()
-        .find(|one| one.data.name == node);
     let command = |name: &str| {
         let path = format!("nodes/{node}/commands/{name}.out");
         known.documents.get_key_value(&path)
@@ -113,15 +107,10 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
         cuda: cuda.map(|one| read(&one.data.cuda, &one.place)),
         gpus: gpus.iter().map(|gpu| stack_gpu(gpu)).collect(),
         images: images(known, node),
-        controllers: command("lspci").map_or_else(Vec::new, |(path, text)| controllers(path, text)),
+        controllers: host::controllers(known, node),
         dkms: command("dkms-status").map_or_else(Vec::new, |(path, text)| stack::dkms(text, path)),
-        kernel: object
-            .filter(|one| !one.data.kernel.is_empty())
-            .map(|one| read(&one.data.kernel, &one.place)),
-        secure_boot: command("mokutil-sb-state").and_then(|(path, text)| {
-            let on = text.contains("SecureBoot enabled");
-            (on || text.contains("SecureBoot disabled")).then(|| (on, first_line(path)))
-        }),
+        kernel: host::kernel(known, node),
+        secure_boot: host::secure_boot(known, node),
     }
 }
 
@@ -291,17 +280,4 @@ fn images(known: &Known<'_>, node: &str) -> Vec<Image> {
         })
     })
     .collect()
-}
-
-fn controllers(path: &str, text: &str) -> Vec<(lspci::Controller, Place)> {
-    let found = lspci::controllers(text).into_iter();
-    found
-        .map(|controller| {
-            let place = Place {
-                path: path.to_owned(),
-                line: Some(controller.line),
-            };
-            (controller, place)
-        })
-        .collect()
 }

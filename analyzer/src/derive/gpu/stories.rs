@@ -22,9 +22,14 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
             names.insert(bus.clone(), card.name.clone());
             let state = Health {
                 ecc_uncorrectable: card.ecc_uncorrectable,
-                remap_pending: card.remap_pending || card.retirement_pending,
+                remap_pending: card.remap_pending.max(card.retirement_pending),
                 remap_failed: card.remap_failed,
                 recovery_action: card.recovery_action.clone(),
+                slowdowns: card.slowdowns.clone(),
+                temperature: card.temperature.zip(card.temperature_slowdown),
+                fabric: (card.fabric_state.clone(), card.fabric_status.clone()),
+                lanes: card.link_width.zip(card.link_width_max),
+                trouble: card.trouble.clone(),
             };
             health.insert(bus, state);
         }
@@ -41,7 +46,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
             first: story.first,
             cause: story.cause,
             class: word.as_str().unwrap_or_default().to_owned(),
-            action: story.action.words().to_owned(),
+            action: story.advice,
             follows: story.follows,
             count: line.data.count,
             sentence: story.says,
@@ -91,5 +96,6 @@ fn event(line: &Fact<DriverLine>) -> Option<Event> {
         order: u64::from(line.place.line.unwrap_or(0)),
         count: line.data.count,
         processes: line.data.processes.clone(),
+        details: line.data.details.clone(),
     })
 }

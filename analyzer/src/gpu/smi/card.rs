@@ -51,19 +51,19 @@ pub struct Card {
     /// Retired pages (before Ampere).
     pub retired_pages: Option<u64>,
     /// A page waits for a reset to be retired.
-    pub retirement_pending: bool,
+    pub retirement_pending: Option<bool>,
     /// Rows remapped after uncorrectable errors.
     pub remapped_uncorrectable: Option<u64>,
     /// Rows remapped after corrected errors.
     pub remapped_corrected: Option<u64>,
     /// Row remapping waits for a reset.
-    pub remap_pending: bool,
+    pub remap_pending: Option<bool>,
     /// Row remapping failed: no spare rows.
-    pub remap_failed: bool,
+    pub remap_failed: Option<bool>,
     /// Recovery action that the driver asks for; empty if none or not reported.
     pub recovery_action: String,
     /// The driver says that a reset is required.
-    pub reset_required: bool,
+    pub reset_required: Option<bool>,
     /// State of the NVLink fabric, e.g. `Completed`.
     pub fabric_state: String,
     /// Status of the NVLink fabric, e.g. `Success`.
@@ -116,7 +116,7 @@ fn card(tree: &Tree) -> Card {
     let watts = |paths: &[&str]| tree.at(paths).and_then(|value| number(value, "W"));
     let lanes = |paths: &[&str]| tree.at(paths).and_then(|value| number(value, "x"));
     let mib = |paths: &[&str]| tree.at(paths).and_then(|value| number(value, "MiB"));
-    let yes = |paths: &[&str]| tree.at(paths).and_then(flag) == Some(true);
+    let yes = |paths: &[&str]| tree.at(paths).and_then(flag);
     let card = Card {
         index: None,
         bus_id: text(&["pci.pci_bus_id", "pci.bus_id"]),

@@ -284,7 +284,7 @@ fn states_of_an_h100_in_text_are_read_and_limits_are_not_taken_for_temperatures(
             card.remap_pending,
             card.retired_pages
         ),
-        (Some(0), false, None)
+        (Some(0), Some(false), None)
     );
     assert_eq!(card.slowdowns, ["hw-slowdown", "hw-power-brake"]);
     assert_eq!(
@@ -318,7 +318,7 @@ fn states_in_xml_are_read_over_the_generations() {
     let new = card("rtx-3060-v12.xml");
     assert_eq!(
         (new.recovery_action.as_str(), new.reset_required),
-        ("", false),
+        ("", None),
         "a deprecated value says nothing"
     );
     assert_eq!((new.ecc_uncorrectable, new.memory), (None, Some(12288)));

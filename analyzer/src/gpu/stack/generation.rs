@@ -81,6 +81,20 @@ impl Generation {
     }
 }
 
+/// Why a GPU of this generation and name does not work with modules of this flavour. Grace Hopper is a Hopper that needs
+/// the open modules.
+pub(super) fn against_flavour(
+    generation: Generation,
+    name: &str,
+    flavour: Flavour,
+) -> Option<&'static str> {
+    let grace = name.split([' ', '-', '/']).any(|word| word == "GH200");
+    if grace && flavour == Flavour::Proprietary {
+        return Some("Grace Hopper works with the open kernel modules only");
+    }
+    generation.against(flavour)
+}
+
 /// Tells the generation by architecture, else by product name; none if neither is known.
 pub fn generation(name: &str, architecture: &str) -> Option<Generation> {
     by_architecture(architecture).or_else(|| by_name(name))

@@ -274,7 +274,7 @@ fn generations(stack: &Stack) -> Vec<Mismatch> {
             )
         };
         if let Some((flavour, place)) = &stack.flavour
-            && let Some(why) = generation.against(*flavour)
+            && let Some(why) = generation::against_flavour(generation, &gpu.name, *flavour)
         {
             let right = side("the flavour of the kernel modules", flavour.word(), place);
             found.push(mismatch(Pair::GenerationFlavour, left(), right, why));
@@ -342,12 +342,13 @@ fn tag(image: &Image, driver: Option<&Read>) -> Option<Mismatch> {
 }
 
 fn holders(stack: &Stack) -> Vec<Mismatch> {
-    let foreign = stack.controllers.iter().filter(|(controller, _)| {
-        let driver = controller.driver.as_str();
-        driver.starts_with("nova") || matches!(driver, "nouveau" | "vfio-pci" | "pci-stub")
-    });
+    // Whatever holds the device keeps the module away: nouveau, nova, vfio and its variants, a frame buffer driver.
+    let foreign = stack
+        .controllers
+        .iter()
+        .filter(|(controller, _)| !matches!(controller.driver.as_str(), "" | "nvidia"));
     let each = foreign.map(|(controller, place)| {
-        let left = side("the GPU at", &controller.address, place);
+        let left = side("the address of the GPU", &controller.address, place);
         let right = side("the kernel driver in use", &controller.driver, place);
         mismatch(
             Pair::GpuHolder,

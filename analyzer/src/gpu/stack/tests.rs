@@ -77,6 +77,13 @@ fn generations_need_their_flavour_and_branch() {
         ),
         ("NVIDIA B200", Flavour::Open, "570.86.15", vec![]),
         (
+            "NVIDIA GH200 480GB",
+            Flavour::Proprietary,
+            "570.86.15",
+            vec![Pair::GenerationFlavour],
+        ),
+        ("NVIDIA H200", Flavour::Proprietary, "570.86.15", vec![]),
+        (
             "NVIDIA B200",
             Flavour::Open,
             "550.54.15",

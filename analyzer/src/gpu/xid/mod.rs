@@ -1,12 +1,19 @@
 //! Xid messages: what a code means, and which of a GPU's messages came first.
 
 mod catalogue;
+mod detail;
+mod health;
+mod judge;
 mod story;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_lines;
 
 pub use catalogue::{Action, Class, Xid, lookup};
-pub use story::{Event, Health, Story, stories};
+pub use detail::{Detail, recovery};
+pub use health::Health;
+pub use story::{Event, Story, stories};
 
 /// A message of the driver about a GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,16 +24,21 @@ pub struct Line {
     pub code: u32,
     /// Process that the driver names; empty if none.
     pub process: String,
+    /// What the message says besides, if it is understood.
+    pub detail: Option<Detail>,
     /// What follows the code.
     pub message: String,
 }
 
 /// Reads `NVRM: Xid (PCI:0000:a1:00): 79, pid=..., name=..., GPU has fallen off the bus.`; older drivers leave out
-/// `PCI:`, process and name.
+/// `PCI:`, process and name. A fault of a MIG instance has it behind the address: `(PCI:0000:a1:00 GPU-I:05 GPU-CI:00)`.
 pub fn parse(text: &str) -> Option<Line> {
     let rest = &text[text.find("NVRM: Xid (")? + "NVRM: Xid (".len()..];
-    let (address, rest) = rest.split_once(')')?;
+    let (inside, rest) = rest.split_once(')')?;
+    let mut words = inside.split_whitespace();
+    let address = words.next()?;
     let bus = bus(address.strip_prefix("PCI:").unwrap_or(address))?;
+    let instance = words.find_map(|word| word.strip_prefix("GPU-I:")?.parse().ok());
     let rest = rest.trim_start_matches([':', ' ']);
     let end = rest
         .find(|c: char| !c.is_ascii_digit())
@@ -37,6 +49,7 @@ pub fn parse(text: &str) -> Option<Line> {
         bus,
         code,
         process: process(message),
+        detail: detail::read(code, message).or(instance.map(Detail::Instance)),
         message: message.to_owned(),
     })
 }

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::catalogue::{Action, Class, Xid, lookup};
+use super::catalogue::{Action, Class, lookup};
+use super::detail::Detail;
+use super::health::Health;
+use super::judge::{self, Judged};
 
 /// One or more alike messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,22 +25,11 @@ pub struct Event {
     pub count: u64,
     /// Processes named.
     pub processes: BTreeSet<String>,
+    /// What they say besides.
+    pub details: BTreeSet<Detail>,
 }
 
-/// What `nvidia-smi` says of a GPU; what is `None` was not reported.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Health {
-    /// Uncorrectable ECC errors since the driver was loaded.
-    pub ecc_uncorrectable: Option<u64>,
-    /// A row remap or page retirement waits for a reset.
-    pub remap_pending: bool,
-    /// Remapping failed.
-    pub remap_failed: bool,
-    /// Action that the driver asks for.
-    pub recovery_action: String,
-}
-
-/// What a GPU's messages tell together.
+/// What messages of a GPU that belong together tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Story {
     /// PCI address.
@@ -50,33 +42,38 @@ pub struct Story {
     pub class: Class,
     /// What to do first.
     pub action: Action,
+    /// What to do first, and then.
+    pub advice: String,
     /// Codes that follow from it, in order.
     pub follows: Vec<u32>,
     /// In words.
     pub says: String,
 }
 
-/// Messages within so many seconds of one another belong together.
+/// A message later than so many seconds after the one before it begins another story.
 const TOGETHER_SECONDS: i64 = 600;
 
-/// Tells each GPU's story, ordered by address. Health is by the same address.
+/// Tells each GPU's stories, ordered by address and time. Health is by the same address.
 pub fn stories(events: &[Event], health: &BTreeMap<String, Health>) -> Vec<Story> {
     let mut by_gpu: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
     for event in events {
         by_gpu.entry(&event.bus).or_default().push(event);
     }
+    let mut told = Vec::new();
     for list in by_gpu.values_mut() {
         list.sort_by_key(|event| (event.at.is_none(), event.at, event.order, event.code));
     }
-    let stories = by_gpu.iter().filter_map(|(bus, list)| {
+    for (bus, list) in &by_gpu {
         let peers: Vec<&Event> = by_gpu
             .iter()
             .filter(|(other, _)| *other != bus)
             .flat_map(|(_, list)| list.iter().copied())
             .collect();
-        story(bus, list, &peers, health.get(*bus))
-    });
-    stories.collect()
+        for episode in list.chunk_by(|before, after| close(before, after)) {
+            told.extend(story(bus, episode, &peers, health.get(*bus)));
+        }
+    }
+    told
 }
 
 fn story(bus: &str, list: &[&Event], peers: &[&Event], health: Option<&Health>) -> Option<Story> {
@@ -86,115 +83,47 @@ fn story(bus: &str, list: &[&Event], peers: &[&Event], health: Option<&Health>) 
             .is_some_and(|xid| matches!(xid.class, Class::Consequence | Class::Information))
     };
     let cause = list.iter().find(independent).unwrap_or(first);
-    let known = lookup(cause.code);
-    let follows: BTreeMap<usize, u32> = list
+    let others: Vec<&Event> = list
         .iter()
-        .enumerate()
-        .filter(|(_, event)| event.code != cause.code && together(cause, event))
-        .map(|(at, event)| (at, event.code))
+        .copied()
+        .filter(|event| event.code != cause.code)
         .collect();
-    let follows: Vec<u32> = follows.into_values().collect();
-    let judged = judge(cause, known, &follows, peers, health);
+    let judged = judge::judge(cause, &others, peers, health);
+    let follows: Vec<u32> = others.iter().map(|event| event.code).collect();
     Some(Story {
         bus: bus.to_owned(),
         first: first.code,
         cause: cause.code,
-        class: judged.0,
-        action: judged.1,
-        says: words(cause, known, &follows, &judged.2),
+        class: judged.class,
+        action: judged.action,
+        advice: judged.advice(),
+        says: words(cause, &follows, &judged),
         follows,
     })
 }
 
-fn together(a: &Event, b: &Event) -> bool {
+/// Whether two messages lie so close that one may follow from the other; those without a time may.
+pub(super) fn close(a: &Event, b: &Event) -> bool {
     match (a.at, b.at) {
         (Some(a), Some(b)) => (b - a).abs() <= TimeDelta::seconds(TOGETHER_SECONDS),
         _ => true,
     }
 }
 
-/// Class and action of the cause in the light of everything else, and why.
-fn judge(
-    cause: &Event,
-    known: Option<Xid>,
-    follows: &[u32],
-    peers: &[&Event],
-    health: Option<&Health>,
-) -> (Class, Action, String) {
-    let Some(xid) = known else {
-        return (
-            Class::Information,
-            Action::None,
-            "the code is not in NVIDIA's catalogue".into(),
-        );
-    };
-    let same: BTreeSet<&str> = peers
-        .iter()
-        .filter(|peer| peer.code == cause.code && together(cause, peer))
-        .map(|peer| peer.bus.as_str())
-        .collect();
-    let lost = peers
-        .iter()
-        .find(|peer| matches!(peer.code, 79 | 119 | 167) && before(peer, cause));
-    match (cause.code, lost) {
-        (74 | 144..=150, Some(peer)) => {
-            let why = format!(
-                "GPU {} failed first with Xid {}, and its links went down with it",
-                peer.bus, peer.code
-            );
-            return (Class::Consequence, Action::None, why);
-        }
-        (48, _) if follows.iter().any(|code| matches!(code, 63 | 64)) => {
-            let why = "the error was recorded for remapping, which takes effect at the next reset"
-                .to_owned();
-            return (Class::Memory, Action::ResetGpu, why);
-        }
-        _ => {}
-    }
-    if let Some(health) = health
-        && matches!(xid.class, Class::Application | Class::Consequence)
-        && (health.ecc_uncorrectable.unwrap_or(0) > 0
-            || health.remap_pending
-            || health.remap_failed)
-    {
-        let why = "nvidia-smi reports uncorrectable memory errors on this GPU".to_owned();
-        return (Class::Memory, Action::ResetGpu, why);
-    }
-    let why = match (xid.class, cause.code) {
-        (Class::Application, _) if !same.is_empty() => {
-            format!(
-                "{} other GPUs show the same code, so the program they share is at fault",
-                same.len()
-            )
-        }
-        (Class::Application, 13 | 31) if cause.processes.len() > 1 => {
-            let count = cause.processes.len();
-            let why = format!(
-                "{count} different processes failed on this one GPU, so the GPU itself is suspect"
-            );
-            return (Class::Hardware, Action::Procedure, why);
-        }
-        (Class::Consequence, 45) => {
-            "it stands alone; on NVSwitch systems a stop of Fabric Manager looks so".into()
-        }
-        _ => String::new(),
-    };
-    (xid.class, xid.action, why)
-}
-
-fn before(a: &Event, b: &Event) -> bool {
-    match (a.at, b.at) {
-        (Some(a), Some(b)) => a <= b,
-        _ => a.order <= b.order,
-    }
-}
-
-fn words(cause: &Event, known: Option<Xid>, follows: &[u32], why: &str) -> String {
+fn words(cause: &Event, follows: &[u32], judged: &Judged) -> String {
     let code = cause.code;
-    let mut says = match known {
+    let mut says = match lookup(code) {
         Some(xid) => format!("Xid {code}: {}", xid.meaning),
         None => format!("Xid {code}"),
     };
+    for detail in &cause.details {
+        match detail {
+            Detail::Instance(number) => says = format!("{says} (MIG GPU instance {number})"),
+            Detail::NonFatal(unit) => says = format!("{says} ({unit}, not fatal)"),
+            Detail::Fatal(unit) => says = format!("{says} ({unit}, fatal)"),
+            Detail::After(_) | Detail::Recovery(_) => {}
+        }
+    }
     if cause.count > 1 {
         says = format!("{says}, {} times", cause.count);
     }
@@ -202,9 +131,8 @@ fn words(cause: &Event, known: Option<Xid>, follows: &[u32], why: &str) -> Strin
         let list: Vec<String> = follows.iter().map(u32::to_string).collect();
         says = format!("{says}; with it Xid {}", list.join(", "));
     }
-    if why.is_empty() {
-        says
-    } else {
-        format!("{says}; {why}")
+    for why in &judged.why {
+        says = format!("{says}; {why}");
     }
+    says
 }

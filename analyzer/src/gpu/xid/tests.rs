@@ -1,56 +1,10 @@
-//! Line forms of several driver generations and sequences that NVIDIA describes.
+//! Sequences that NVIDIA describes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::DateTime;
 
 use super::*;
-
-#[test]
-fn lines_of_all_generations_give_gpu_code_and_process() {
-    for (text, bus, code, process) in [
-        (
-            "NVRM: Xid (PCI:0000:a1:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
-            "0000:a1:00",
-            79,
-            "",
-        ),
-        (
-            "NVRM: Xid (PCI:0018:01:00): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2)",
-            "0018:01:00",
-            145,
-            "",
-        ),
-        (
-            "NVRM: Xid (0000:03:00): 13, 0003 00000000 0000a1c0",
-            "0000:03:00",
-            13,
-            "",
-        ),
-        (
-            "kernel: NVRM: Xid (PCI:0000:3B:00): 31, pid=2491, name=python3, Ch 00000008",
-            "0000:3b:00",
-            31,
-            "python3",
-        ),
-        (
-            "NVRM: Xid (PCI:0000:3B:00): 45, pid=17, Ch 00000001 caused by previous Xid 149",
-            "0000:3b:00",
-            45,
-            "pid 17",
-        ),
-    ] {
-        let line = parse(text).unwrap();
-        assert_eq!(
-            (line.bus.as_str(), line.code, line.process.as_str()),
-            (bus, code, process),
-            "{text}"
-        );
-    }
-    assert_eq!(parse("NVRM: Xid (PCI:zz): 1"), None);
-    assert_eq!(parse("NVRM: Xid (PCI:0000:01:00): many"), None);
-    assert_eq!(bus("00000000:A1:00.0"), bus("0000:a1:00"));
-}
 
 fn event(bus: &str, code: u32, second: i64) -> Event {
     Event {
@@ -60,6 +14,7 @@ fn event(bus: &str, code: u32, second: i64) -> Event {
         order: 0,
         count: 1,
         processes: BTreeSet::new(),
+        details: BTreeSet::new(),
     }
 }
 
@@ -133,22 +88,136 @@ fn codes_that_nobody_knows_are_said_to_be_unknown() {
     assert_eq!(lookup(9999), None);
     let story = &told(&[event("0000:01:00", 9999, 0)])[0];
     assert!(
-        story.says.contains("not in NVIDIA's catalogue"),
+        story.says.contains("no source that is known here") && story.class == Class::Unknown,
         "{}",
         story.says
     );
 }
 
+#[test]
+fn a_defect_that_could_not_be_recorded_is_not_said_to_be_recorded() {
+    let story = &told(&[event("0000:01:00", 48, 0), event("0000:01:00", 64, 1)])[0];
+    assert_eq!(story.action, Action::ResetGpu);
+    assert!(
+        story.says.contains("could not be recorded"),
+        "{}",
+        story.says
+    );
+    assert_eq!(story.advice, "drain the node and reset the GPU");
+    let handled = &told(&[event("0000:01:00", 63, 0), event("0000:01:00", 94, 1)])[0];
+    assert_eq!(handled.action, Action::RestartApplication);
+    let spread = &told(&[event("0000:01:00", 94, 0), event("0000:01:00", 95, 1)])[0];
+    assert_eq!(spread.action, Action::ResetGpu);
+}
+
+#[test]
+fn an_old_fault_of_a_program_does_not_hide_a_loss_of_days_later() {
+    let day = 86_400;
+    let stories = told(&[
+        event("0000:01:00", 13, 0),
+        event("0000:01:00", 79, day),
+        event("0000:01:00", 45, day + 1),
+    ]);
+    let causes: Vec<(u32, Class)> = stories
+        .iter()
+        .map(|story| (story.cause, story.class))
+        .collect();
+    assert_eq!(causes, [(13, Class::Application), (79, Class::Bus)]);
+    assert_eq!(stories[1].follows, [45]);
+    // Within seconds of one another the first is no mere fault of the program.
+    let near = &told(&[event("0000:01:00", 13, 0), event("0000:01:00", 79, 2)])[0];
+    assert_eq!(
+        (near.cause, near.class, near.action),
+        (13, Class::Bus, Action::RestartMachine)
+    );
+    // A peer that was lost last month takes no link down today.
+    let apart = told(&[
+        event("0000:01:00", 79, 0),
+        event("0000:02:00", 74, 30 * day),
+    ]);
+    assert_eq!(apart[1].class, Class::Link);
+}
+
+#[test]
+fn what_the_driver_asks_for_goes_before_the_table() {
+    let mut asked = event("0000:01:00", 154, 1);
+    asked.details = [
+        Detail::Recovery("Node Reboot Required".into()),
+        Detail::Recovery("None".into()),
+    ]
+    .into();
+    let story = &told(&[event("0000:01:00", 119, 0), asked.clone()])[0];
+    assert_eq!((story.cause, story.action), (119, Action::RestartMachine));
+    assert!(
+        story
+            .says
+            .contains("the driver asks for: Node Reboot Required"),
+        "{}",
+        story.says
+    );
+    assert_eq!(told(&[asked])[0].action, Action::RestartMachine);
+    let health = Health {
+        recovery_action: "Drain P2P".into(),
+        ..Health::default()
+    };
+    let health = BTreeMap::from([("0000:01:00".to_owned(), health)]);
+    assert_eq!(
+        stories(&[event("0000:01:00", 74, 0)], &health)[0].action,
+        Action::DrainPeers
+    );
+}
+
+#[test]
+fn heat_links_and_power_that_nvidia_smi_shows_are_told_with_the_message() {
+    let hot = Health {
+        slowdowns: vec!["hw-thermal".into(), "sw-power-cap".into()],
+        temperature: Some((93, 90)),
+        fabric: ("In Progress".into(), String::new()),
+        lanes: Some((8, 16)),
+        ..Health::default()
+    };
+    let health = BTreeMap::from([("0000:01:00".to_owned(), hot)]);
+    let says = &stories(&[event("0000:01:00", 62, 0)], &health)[0].says;
+    for part in [
+        "hw-thermal",
+        "93 °C of 90",
+        "NVLink fabric In Progress",
+        "8 of 16 PCIe lanes",
+    ] {
+        assert!(says.contains(part), "{part}: {says}");
+    }
+    assert!(
+        !says.contains("sw-power-cap"),
+        "a power cap is the normal state under load: {says}"
+    );
+}
+
+#[test]
+fn an_action_is_named_only_where_the_catalogue_names_one() {
+    for code in [162, 165, 167, 169, 172, 61, 125] {
+        assert_eq!(lookup(code).unwrap().action, Action::NotNamed, "Xid {code}");
+    }
+    assert_eq!(
+        told(&[event("0000:01:00", 62, 0)])[0].advice,
+        "drain the node and reset the GPU, then contact the vendor"
+    );
+    assert_eq!(lookup(78).unwrap().action, Action::UpdateSoftware);
+}
+
 proptest::proptest! {
     #[test]
-    fn no_line_makes_the_reader_panic(text in "(NVRM: Xid \\()?(PCI:)?[0-9a-f:.]{0,16}\\)?:? ?[0-9]{0,12}[ ,a-z=<>']{0,20}|\\PC{0,40}") {
-        let _ = parse(&text);
-    }
-
-    #[test]
-    fn every_gpu_has_one_story(codes in proptest::collection::vec((0_u32..4, 0_u32..200, -5000_i64..5000), 0..20)) {
+    fn every_message_is_in_one_story(codes in proptest::collection::vec((0_u32..4, 0_u32..200, -5000_i64..5000), 0..20)) {
+        let mut codes = codes;
+        codes.sort_unstable();
+        codes.dedup_by_key(|(gpu, code, _)| (*gpu, *code));
         let events: Vec<Event> = codes.iter().map(|(gpu, code, second)| event(&format!("0000:0{gpu}:00"), *code, *second)).collect();
-        let gpus: BTreeSet<&str> = events.iter().map(|event| event.bus.as_str()).collect();
-        proptest::prop_assert_eq!(told(&events).len(), gpus.len());
+        let mut told: Vec<(String, u32)> = Vec::new();
+        for story in super::stories(&events, &BTreeMap::new()) {
+            told.extend(story.follows.iter().chain([&story.cause]).map(|code| (story.bus.clone(), *code)));
+        }
+        told.sort();
+        let mut all: Vec<(String, u32)> = events.iter().map(|event| (event.bus.clone(), event.code)).collect();
+        all.sort();
+        proptest::prop_assert_eq!(told, all);
     }
 }
