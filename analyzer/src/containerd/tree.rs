@@ -43,10 +43,6 @@ pub trait CapturedTree {
     fn canonical(&self, host_path: &str) -> String {
         paths::clean(host_path)
     }
-    /// Whether captured links lead in a circle, so that opening the path fails.
-    fn loops(&self, _host_path: &str) -> bool {
-        false
-    }
 }
 
 /// Links followed before a path counts as a loop, as in Linux.

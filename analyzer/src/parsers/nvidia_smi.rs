@@ -60,7 +60,8 @@ fn driver(document: &Document<'_>, report: &Report) -> Option<AnyFact> {
         node: document.node.to_owned(),
         version,
         cuda: report.cuda.clone().unwrap_or_default(),
-        module: String::new(),
+        // From driver 610 on nvidia-smi says which version the loaded module has.
+        module: report.module.clone().unwrap_or_default(),
         flavour: String::new(),
         gpus: report
             .attached

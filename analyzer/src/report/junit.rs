@@ -70,7 +70,7 @@ fn details(analysis: &Analysis, cause: &Considered) -> String {
         let by = cause.explained_by.as_deref().unwrap_or("another cause");
         return format!("{} Explained by {by}.", words::sentence(&cause.why));
     };
-    let mut text = words::sentence(&incident.summary);
+    let mut text = words::summary(incident);
     for line in &incident.evidence {
         let _ = write!(
             text,

@@ -86,7 +86,7 @@ fn result(analysis: &Analysis, cause: &Considered, index: Option<usize>) -> Valu
         _ => ("fail", "warning"),
     };
     let text = match incident {
-        Some(one) => words::sentence(&one.summary),
+        Some(one) => words::summary(one),
         None => words::sentence(&cause.why),
     };
     let text = if text.trim().is_empty() {

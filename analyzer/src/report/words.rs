@@ -62,6 +62,16 @@ pub(crate) fn sentence(text: &str) -> String {
     out
 }
 
+/// What an incident is, as a sentence; of a merely possible cause only under the condition that it is so.
+pub(crate) fn summary(incident: &Incident) -> String {
+    let said = sentence(&incident.summary);
+    if incident.verdict == Verdict::Possible && !said.is_empty() {
+        format!("If so: {said}")
+    } else {
+        said
+    }
+}
+
 /// A text with a lower-case first letter where that cannot damage a name, to stand inside a sentence.
 pub(crate) fn clause(text: &str) -> String {
     text.trim().trim_end_matches('.').to_owned()

@@ -77,7 +77,11 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
         value: value.to_owned(),
         place: place.clone(),
     };
-    let module = drivers().find(|one| version::is_version(&one.data.module));
+    // What the module says of itself in /proc goes before what nvidia-smi says of it.
+    let loaded = || drivers().filter(|one| version::is_version(&one.data.module));
+    let module = loaded()
+        .find(|one| !one.data.flavour.is_empty())
+        .or_else(|| loaded().next());
     let cuda = drivers().find(|one| version::is_version(&one.data.cuda));
     let flavour = module.and_then(|one| Some((flavour(&one.data.flavour)?, one.place.clone())));
     let gpus = gpus(known, node, listed);

@@ -122,24 +122,23 @@ impl Firewall {
     }
 }
 
-/// True when two rule sets hold the same rules in the same chains.
+/// True when two rule sets hold the same rules in the same chains, with the same policies: a policy alone can drop.
 pub(super) fn same_rules(a: &RuleSet, b: &RuleSet) -> bool {
-    let rules = |set: &RuleSet| -> Vec<(String, String, String)> {
-        let chains = set.tables.iter().flat_map(|(table, t)| {
-            t.chains
-                .iter()
-                .map(move |(name, chain)| (table, name, chain))
-        });
-        chains
-            .flat_map(|(table, name, chain)| {
-                chain
-                    .rules
-                    .iter()
-                    .map(move |rule| (table.clone(), name.clone(), rule.text.clone()))
-            })
-            .collect()
+    let rows = |set: &RuleSet| -> Vec<(String, String, String)> {
+        let mut found = Vec::new();
+        for (table, held) in &set.tables {
+            for (name, chain) in &held.chains {
+                let policy = chain.policy.as_ref();
+                found.extend(
+                    policy.map(|one| (table.clone(), name.clone(), one.accept.to_string())),
+                );
+                let rules = chain.rules.iter();
+                found.extend(rules.map(|rule| (table.clone(), name.clone(), rule.text.clone())));
+            }
+        }
+        found
     };
-    a.rule_count() == b.rule_count() && a.tables.keys().eq(b.tables.keys()) && rules(a) == rules(b)
+    a.rule_count() == b.rule_count() && a.tables.keys().eq(b.tables.keys()) && rows(a) == rows(b)
 }
 
 /// True when the rule set is what iptables-nft shows of this nft table. The

@@ -177,6 +177,22 @@ fn a_default_program_that_is_the_legacy_one_is_not_counted_twice() {
 }
 
 #[test]
+fn dumps_of_two_backends_that_differ_in_a_policy_only_are_both_asked() {
+    let open = "*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n";
+    let shut = "*filter\n:FORWARD DROP [0:0]\nCOMMIT\n";
+    let legacy = Some(Captured {
+        path: "legacy",
+        text: shut,
+    });
+    let firewall = Firewall::from_captures(&Captures {
+        iptables_legacy: legacy,
+        ..with_save(open)
+    });
+    let verdict = firewall.evaluate(&dns()).evaluation.verdict;
+    assert_eq!(verdict, Verdict::Dropped);
+}
+
+#[test]
 fn an_error_message_in_place_of_rules_is_not_an_open_firewall() {
     let text = "iptables-save v1.8.9 (nf_tables): Could not fetch rule set generation id: Permission denied\n";
     assert!(

@@ -228,7 +228,7 @@ fn issues(analysis: &Analysis) -> Vec<Block> {
                 .text(" ")
                 .verdict(incident.verdict)
                 .text(" ")
-                .say(&words::sentence(&incident.summary)),
+                .say(&words::summary(incident)),
         ];
         let line = incident.evidence.first();
         if let Some(line) = line {

@@ -198,10 +198,7 @@ fn technical_of(incident: &Incident) -> Vec<Rich> {
             incident.verdict.word(),
             incident.cause
         )),
-        line(format!(
-            "- {}",
-            words::sentence(&incident.summary).replace('`', "")
-        )),
+        line(format!("- {}", words::summary(incident).replace('`', ""))),
         line("Evidence:"),
     ];
     for evidence in incident

@@ -21,7 +21,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         if analysis.incidents.len() > 1 {
             text = text.strong(format!("{}.", words::rank(index))).text(" ");
         }
-        text = text.say(&words::sentence(&incident.summary));
+        text = text.say(&words::summary(incident));
         if let Some(since) = incident.since {
             text = text.text(format!(" First seen {}.", words::time(since)));
         }

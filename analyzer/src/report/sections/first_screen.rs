@@ -50,7 +50,7 @@ pub(crate) fn blocks(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             let text = Rich::new()
                 .strong("In one paragraph.")
                 .text(" ")
-                .say(&words::sentence(&first.summary));
+                .say(&words::summary(first));
             blocks.push(Block::paragraph(text));
             blocks.extend(shown_by(first, ctx));
         }

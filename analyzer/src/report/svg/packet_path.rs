@@ -121,5 +121,10 @@ pub(crate) fn text_form(path: &PacketPath) -> String {
         let _ = write!(out, "\n  -> {chain}: {rule}: {does}{place}");
     }
     let _ = write!(out, "\n  => {}", verdict(&path.verdict).0);
+    let decided = matches!(path.verdict.as_str(), "accepted" | "dropped" | "rejected");
+    if !decided && !path.decided_by.is_empty() {
+        let why = escape::one_line(&path.decided_by);
+        let _ = write!(out, "\n     because {why}");
+    }
     out
 }
