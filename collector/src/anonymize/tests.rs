@@ -93,9 +93,9 @@ fn the_kernels_routing_table_agrees_with_the_rest() {
 #[test]
 fn virtual_services_of_ipvs_agree_with_the_rest() {
     let site = site();
-    let listed = "Prot LocalAddress:Port Scheduler Flags\nTCP  0A600001:01BB rr  \n  -> C0A80001:192B      Masq    1      0          0         \n";
+    let listed = "Prot LocalAddress:Port Scheduler Flags\nTCP  0A600709:01BB rr  \n  -> C0A80001:192B      Masq    1      0          0         \n";
     let out = site.text(listed);
-    for (hidden, real) in [("0A600001", "10.96.0.1"), ("C0A80001", "192.168.0.1")] {
+    for (hidden, real) in [("0A600709", "10.96.7.9"), ("C0A80001", "192.168.0.1")] {
         let mapped: std::net::Ipv4Addr = site.text(real).parse().unwrap();
         assert!(!out.contains(hidden), "{out}");
         assert!(
