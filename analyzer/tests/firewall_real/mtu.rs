@@ -143,7 +143,7 @@ fn sizes_along_a_path_equal_those_of_the_kernel() {
 }
 
 fn check(row: &mut Row, setup: &Setup, seed: u64, dice: &mut Dice, score: &mut Score) {
-    let taken = row.take(seed % 2 == 0);
+    let taken = row.take(seed.is_multiple_of(2));
     let reads: Vec<Read> = taken.iter().map(read).collect();
     let hosts: Vec<Host<'_>> = reads
         .iter()

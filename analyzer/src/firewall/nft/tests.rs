@@ -242,3 +242,16 @@ proptest! {
         let _ = asked(&text, &pod_packet(Protocol::UDP, 53));
     }
 }
+
+#[test]
+fn codes_of_icmp_are_known_by_name() {
+    let rules = "icmp type destination-unreachable icmp code frag-needed drop";
+    let text = format!(
+        "table ip t {{\nchain c {{\ntype filter hook forward priority 0; policy accept;\n{rules}\n}}\n}}\n"
+    );
+    for (code, verdict) in [(4, Verdict::Dropped), (3, Verdict::Accepted)] {
+        let mut packet = pod_packet(Protocol::ICMP, 0);
+        (packet.icmp_type, packet.icmp_code) = (Some(3), Some(code));
+        assert_eq!(asked(&text, &packet).verdict, verdict, "{code}");
+    }
+}

@@ -33,6 +33,26 @@ const MORE_ICMPV6: [(&str, u128); 12] = [
     ("mld2-listener-report", 143),
 ];
 
+/// Codes by name, as `nft describe icmp code` and `icmpv6 code` list them.
+const ICMP_CODES: [(&str, u128); 8] = [
+    ("net-unreachable", 0),
+    ("host-unreachable", 1),
+    ("prot-unreachable", 2),
+    ("port-unreachable", 3),
+    ("frag-needed", 4),
+    ("net-prohibited", 9),
+    ("host-prohibited", 10),
+    ("admin-prohibited", 13),
+];
+const ICMPV6_CODES: [(&str, u128); 6] = [
+    ("no-route", 0),
+    ("admin-prohibited", 1),
+    ("addr-unreachable", 3),
+    ("port-unreachable", 4),
+    ("policy-fail", 5),
+    ("reject-route", 6),
+];
+
 /// The values of a field that a word stands for.
 pub(super) fn piece(field: Field, token: &Token<'_>) -> Option<Piece> {
     let text = token.text;
@@ -137,6 +157,8 @@ fn named(field: Field, text: &str) -> Option<u128> {
         Field::TcpFlags => flag(text),
         Field::IcmpType(Family::V4) => icmp(text),
         Field::IcmpType(Family::V6) => icmp6(text),
+        Field::IcmpCode(Family::V4) => code(&ICMP_CODES, text),
+        Field::IcmpCode(Family::V6) => code(&ICMPV6_CODES, text),
         _ => None,
     }
 }
@@ -184,6 +206,11 @@ fn icmp6(text: &str) -> Option<u128> {
         .chain(MORE_ICMPV6)
         .find(|(name, _)| *name == text)
         .map(|(_, kind)| kind)
+}
+
+fn code(names: &[(&str, u128)], text: &str) -> Option<u128> {
+    let found = names.iter().find(|(name, _)| *name == text);
+    found.map(|(_, code)| *code)
 }
 
 fn mac(text: &str) -> Option<u128> {
