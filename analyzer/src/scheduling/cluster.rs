@@ -94,14 +94,28 @@ pub struct Cluster<'a> {
     empty: Load<'a>,
 }
 
+impl<'a> Load<'a> {
+    /// Adds up what pods take.
+    pub fn of(pods: impl IntoIterator<Item = &'a Pod>) -> Self {
+        let mut load = Self::default();
+        for pod in pods {
+            load.take(pod);
+        }
+        load
+    }
+
+    fn take(&mut self, pod: &'a Pod) {
+        self.pods.push(pod);
+        self.allocated.add(&pod_requests(&pod.spec));
+    }
+}
+
 impl<'a> Cluster<'a> {
     /// Adds up what pods take.
     pub fn new(inputs: Inputs<'a>) -> Self {
         let mut loads: BTreeMap<&str, Load<'_>> = BTreeMap::new();
         for pod in inputs.pods.iter().filter(|pod| pod.occupies()) {
-            let load = loads.entry(&pod.spec.node_name).or_default();
-            load.pods.push(pod);
-            load.allocated.add(&pod_requests(&pod.spec));
+            loads.entry(&pod.spec.node_name).or_default().take(pod);
         }
         let namespaces = inputs.namespaces.iter().flatten();
         Self {

@@ -1,6 +1,9 @@
 //! What the API server refuses before a scheduler sees it: quotas of the namespace and limits of single containers.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::api::{Container, LimitRange, PodSpec, Quota};
+use super::cluster::Release;
 use super::quantity::{Resources, exact_words, words};
 use super::quota_scope;
 use super::requests::{container_requests, pod_limits, pod_requests};
@@ -41,12 +44,14 @@ pub fn rows(quota: &Quota) -> Vec<Row> {
 }
 
 /// The first quota or limit of its namespace that refuses one more such pod. A quota whose scopes do
-/// not fit the pod does not count it; one with a scope that is not known here is left out.
+/// not fit the pod does not count it; one with a scope that is not known here is left out. What a container leaves
+/// unstated is looked for in all quotas before any is found exceeded.
 pub fn refuses(
     pod: &PodSpec,
     namespace: &str,
     quotas: &[&Quota],
     ranges: &[&LimitRange],
+    release: Release,
 ) -> Option<Refusal> {
     let own = ranges
         .iter()
@@ -61,15 +66,23 @@ pub fn refuses(
             }
         }
     }
-    let demand = demand(&defaulted(pod, &ranges));
-    quotas
+    let stated = defaulted(pod, &ranges);
+    let demand = demand(&stated, release);
+    let counting: Vec<&Quota> = quotas
         .iter()
+        .copied()
         .filter(|quota| quota.metadata.namespace == namespace)
         .filter(|quota| quota_scope::counts(&quota.spec, pod) == Some(true))
-        .find_map(|quota| {
-            let says = exceeded(quota, &demand).or_else(|| unstated(quota, &demand))?;
-            let object = format!("resourcequota/{namespace}/{}", quota.metadata.name);
-            Some(Refusal { object, says })
+        .collect();
+    let refusal = |quota: &Quota, says: Option<String>| {
+        let object = format!("resourcequota/{namespace}/{}", quota.metadata.name);
+        says.map(|says| Refusal { object, says })
+    };
+    let mut each = counting.iter();
+    each.find_map(|quota| refusal(quota, unstated(quota, &stated, release)))
+        .or_else(|| {
+            let mut each = counting.iter();
+            each.find_map(|quota| refusal(quota, exceeded(quota, &demand)))
         })
 }
 
@@ -96,18 +109,28 @@ fn fill(own: &mut Resources, from: &Resources) {
     }
 }
 
+/// Release from which quotas count what the sandbox takes (kubernetes/kubernetes#99600); v1.20 is seen not to.
+const OVERHEAD_COUNTED: Release = Release {
+    minor: 21,
+    patch: 0,
+};
+
 /// What a quota counts of a pod, under the names that quotas use.
-fn demand(pod: &PodSpec) -> Resources {
+fn demand(pod: &PodSpec, release: Release) -> Resources {
+    let mut pod = pod.clone();
+    if release < OVERHEAD_COUNTED {
+        pod.overhead = Resources::default();
+    }
     let mut demand = Resources::default();
     demand.set("pods", 1);
     demand.set("count/pods", 1);
-    for (name, amount) in pod_requests(pod).iter() {
+    for (name, amount) in pod_requests(&pod).iter() {
         demand.set(&format!("requests.{name}"), amount);
         if matches!(name, "cpu" | "memory" | "ephemeral-storage") {
             demand.set(name, amount);
         }
     }
-    for (name, amount) in pod_limits(pod).iter() {
+    for (name, amount) in pod_limits(&pod).iter() {
         demand.set(&format!("limits.{name}"), amount);
     }
     demand
@@ -146,24 +169,67 @@ fn exceeded(quota: &Quota, demand: &Resources) -> Option<String> {
     ))
 }
 
-/// A quota on cpu or memory demands that every pod states them.
-fn unstated(quota: &Quota, demand: &Resources) -> Option<String> {
-    let compute = ["cpu", "memory"].into_iter().flat_map(|name| {
-        [
-            name.to_owned(),
-            format!("requests.{name}"),
-            format!("limits.{name}"),
-        ]
-    });
+/// What a quota demands that every container states if it limits it.
+const STATED: [&str; 6] = [
+    "cpu",
+    "limits.cpu",
+    "limits.memory",
+    "memory",
+    "requests.cpu",
+    "requests.memory",
+];
+
+/// Release from which the containers are named (kubernetes/kubernetes#107210, merged while v1.24 was made).
+const CONTAINERS_NAMED: Release = Release {
+    minor: 24,
+    patch: 0,
+};
+
+/// A quota on processor time or memory demands that every container, init containers as well, states them, unless the
+/// pod states its resources as a whole (`Constraints` in `pkg/quota/v1/evaluator/core/pods.go`).
+fn unstated(quota: &Quota, pod: &PodSpec, release: Release) -> Option<String> {
+    if !pod.resources.requests.is_empty() || !pod.resources.limits.is_empty() {
+        return None;
+    }
     let rows = rows(quota);
-    let mut missing: Vec<String> = compute
-        .filter(|name| rows.iter().any(|row| row.resource == *name) && demand.get(name).is_none())
-        .collect();
-    missing.sort();
-    (!missing.is_empty()).then(|| {
-        let list = missing.join(",");
-        format!("failed quota: {}: must specify {list}", quota.metadata.name)
-    })
+    let limited = STATED
+        .into_iter()
+        .filter(|name| rows.iter().any(|row| row.resource == *name));
+    let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for resource in limited {
+        for container in pod.containers.iter().chain(&pod.init_containers) {
+            if !states(container, resource) {
+                missing.entry(resource).or_default().insert(&container.name);
+            }
+        }
+    }
+    if missing.is_empty() {
+        return None;
+    }
+    let list = if release >= CONTAINERS_NAMED {
+        let named = missing.iter().map(|(resource, containers)| {
+            let containers: Vec<&str> = containers.iter().copied().collect();
+            format!("{resource} for: {}", containers.join(","))
+        });
+        named.collect::<Vec<_>>().join("; ")
+    } else {
+        missing.into_keys().collect::<Vec<_>>().join(",")
+    };
+    Some(format!(
+        "failed quota: {}: must specify {list}",
+        quota.metadata.name
+    ))
+}
+
+fn states(container: &Container, resource: &str) -> bool {
+    let (all, name) = match resource.strip_prefix("limits.") {
+        Some(name) => (container.resources.limits.clone(), name),
+        None => (
+            container_requests(container),
+            resource.strip_prefix("requests.").unwrap_or(resource),
+        ),
+    };
+    all.get(name).is_some() || all.unread.contains_key(name)
 }
 
 fn beyond(container: &Container, range: &LimitRange) -> Option<String> {

@@ -8,8 +8,8 @@ use super::api::{Node, Pod};
 use super::cluster::{Cluster, Release};
 use super::hami;
 use super::predicates::devices::gives_up_a_claim;
-use super::predicates::{Predicate, Reason, filter, prepare, words};
-use super::requests::{hami_accounts, pod_requests};
+use super::predicates::{Predicate, Prepared, Reason, filter, filter_without, prepare, words};
+use super::requests::hami_accounts;
 
 /// What the scheduler would do with a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -88,7 +88,7 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
     if cluster.inputs.nodes.is_empty() && cluster.inputs.nodes_complete {
         return Verdict::of(State::NoNodes, "no nodes available to schedule pods");
     }
-    let prepared = prepare(pod, cluster);
+    let mut prepared = prepare(pod, cluster);
     let mut nodes: Vec<&Node> = cluster.inputs.nodes.clone();
     nodes.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     let hami = hami_accounts(pod).then(|| hami::Pool::of(cluster));
@@ -97,11 +97,7 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
             Some(_) => Vec::new(),
             None => filter(&prepared, node, cluster),
         };
-        if !cluster.inputs.pods_complete {
-            // A pod that was not collected may be the one that affinity or spread looks for.
-            reasons
-                .retain(|one| !matches!(one.predicate, Predicate::Spread | Predicate::PodAffinity));
-        }
+        keep_known(&mut reasons, cluster);
         if let (true, None, Some(pool)) = (reasons.is_empty(), &prepared.rejected, &hami) {
             reasons.extend(pool.filter(pod, node));
         }
@@ -113,7 +109,7 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
     let mut verdict = Verdict::of(State::Unschedulable, "");
     verdict.nodes = judged.collect();
     verdict.open = prepared.left_open();
-    verdict.rejected = prepared.rejected;
+    verdict.rejected = prepared.rejected.clone();
     if !cluster.inputs.pods_complete {
         verdict
             .open
@@ -133,9 +129,16 @@ pub fn explain(pod: &Pod, cluster: &Cluster<'_>) -> Verdict {
         };
         return verdict;
     }
-    let preemption = preemption(pod, cluster, &mut verdict);
+    let preemption = preemption(&mut prepared, cluster, &mut verdict);
     verdict.sentence = sentence(&verdict, &preemption, cluster.release);
     verdict
+}
+
+/// A pod that was not collected may be the one that affinity or spread looks for.
+fn keep_known(reasons: &mut Vec<Reason>, cluster: &Cluster<'_>) {
+    if !cluster.inputs.pods_complete {
+        reasons.retain(|one| !matches!(one.predicate, Predicate::Spread | Predicate::PodAffinity));
+    }
 }
 
 fn sentence(verdict: &Verdict, preemption: &str, release: Release) -> String {
@@ -149,7 +152,8 @@ fn sentence(verdict: &Verdict, preemption: &str, release: Release) -> String {
     if preemption.is_empty() || !words::tells_preemption(release) {
         sentence
     } else {
-        format!("{sentence} {preemption}")
+        let dot = if words::doubles_dot(release) { "." } else { "" };
+        format!("{sentence} {preemption}{dot}")
     }
 }
 
@@ -170,7 +174,12 @@ const DEVICE_CLAIMS: Release = Release {
 };
 
 /// What the scheduler says of displacing other pods; nothing if that would make room.
-fn preemption(pod: &Pod, cluster: &Cluster<'_>, verdict: &mut Verdict) -> String {
+fn preemption<'a>(
+    prepared: &mut Prepared<'a>,
+    cluster: &Cluster<'a>,
+    verdict: &mut Verdict,
+) -> String {
+    let pod = prepared.pod;
     let claims = !pod.spec.resource_claims.is_empty();
     let reasons: Vec<&Reason> = verdict
         .nodes
@@ -189,35 +198,12 @@ fn preemption(pod: &Pod, cluster: &Cluster<'_>, verdict: &mut Verdict) -> String
     if pod.spec.preemption_policy == "Never" {
         return format!("{prefix}preemption: not eligible due to preemptionPolicy=Never.");
     }
-    let mut says: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut makes_room = Vec::new();
-    for judged in &verdict.nodes {
-        let lost = verdict.rejected.is_some() || judged.reasons.iter().any(|one| one.unresolvable);
-        if lost {
-            *says
-                .entry("Preemption is not helpful for scheduling")
-                .or_default() += 1;
-            continue;
-        }
-        let still = match cluster.node(&judged.node) {
-            Some(node) => without_lower(pod, node, cluster, &judged.reasons),
-            None => Still::NoVictims,
-        };
-        match still {
-            Still::NoVictims => {
-                *says
-                    .entry("No preemption victims found for incoming pod")
-                    .or_default() += 1;
-            }
-            Still::Out(reasons) => {
-                for reason in reasons {
-                    *says.entry(&reason.says).or_default() += 1;
-                }
-            }
-            Still::Room => makes_room.push(judged.node.clone()),
-        }
-    }
+    let (says, makes_room) = displacing(prepared, cluster, verdict);
     let nodes = verdict.nodes.len();
+    let says: BTreeMap<&str, usize> = says
+        .iter()
+        .map(|(reason, count)| (reason.as_str(), *count))
+        .collect();
     let text = format!(
         "{prefix}preemption: 0/{nodes} nodes are available: {}.",
         joined(&says)
@@ -227,48 +213,46 @@ fn preemption(pod: &Pod, cluster: &Cluster<'_>, verdict: &mut Verdict) -> String
     if nobody { text } else { String::new() }
 }
 
-/// A node without its pods of lower priority.
-enum Still<'a> {
-    NoVictims,
-    Out(Vec<&'a Reason>),
-    Room,
+/// What is said of the nodes where displacing pods does not help, and the nodes where it does.
+fn displacing<'a>(
+    prepared: &mut Prepared<'a>,
+    cluster: &Cluster<'a>,
+    verdict: &Verdict,
+) -> (BTreeMap<String, usize>, Vec<String>) {
+    let mut says: BTreeMap<String, usize> = BTreeMap::new();
+    let mut say = |reason: &str| *says.entry(reason.to_owned()).or_default() += 1;
+    let mut makes_room = Vec::new();
+    for judged in &verdict.nodes {
+        let lost = verdict.rejected.is_some() || judged.reasons.iter().any(|one| one.unresolvable);
+        if lost {
+            say("Preemption is not helpful for scheduling");
+            continue;
+        }
+        let still = cluster
+            .node(&judged.node)
+            .and_then(|node| without_lower(prepared, node, cluster));
+        match still {
+            None => say("No preemption victims found for incoming pod"),
+            Some(reasons) if reasons.is_empty() => makes_room.push(judged.node.clone()),
+            Some(reasons) => reasons.iter().for_each(|reason| say(&reason.says)),
+        }
+    }
+    (says, makes_room)
 }
 
+/// Why a node without its pods of lower priority is left out still; `None` if it has no such pods.
 fn without_lower<'a>(
-    pod: &Pod,
-    node: &Node,
-    cluster: &Cluster<'_>,
-    reasons: &'a [Reason],
-) -> Still<'a> {
-    let load = cluster.load(&node.metadata.name);
-    let (lower, stay): (Vec<&Pod>, Vec<&Pod>) = load
-        .pods
-        .iter()
-        .partition(|other| other.priority() < pod.priority());
+    prepared: &mut Prepared<'a>,
+    node: &'a Node,
+    cluster: &Cluster<'a>,
+) -> Option<Vec<Reason>> {
+    let priority = prepared.pod.priority();
+    let pods = cluster.load(&node.metadata.name).pods.iter().copied();
+    let lower: Vec<&Pod> = pods.filter(|other| other.priority() < priority).collect();
     if lower.is_empty() {
-        return Still::NoVictims;
+        return None;
     }
-    let asked = pod_requests(&pod.spec);
-    let mut kept = super::quantity::Resources::default();
-    for other in &stay {
-        kept.add(&pod_requests(&other.spec));
-    }
-    let out: Vec<&Reason> = reasons
-        .iter()
-        .filter(|reason| match reason.predicate {
-            Predicate::Resource => {
-                let have = node.status.allocatable.of(&reason.about);
-                asked.of(&reason.about) > have.saturating_sub(kept.of(&reason.about))
-            }
-            Predicate::MaxPods => {
-                i64::try_from(stay.len()).unwrap_or(i64::MAX) >= node.status.allocatable.of("pods")
-            }
-            _ => false,
-        })
-        .collect();
-    if out.is_empty() {
-        Still::Room
-    } else {
-        Still::Out(out)
-    }
+    let mut reasons = filter_without(prepared, node, &lower, cluster);
+    keep_known(&mut reasons, cluster);
+    Some(reasons)
 }

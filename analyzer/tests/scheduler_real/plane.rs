@@ -21,6 +21,7 @@ const ADMISSION: &str = "ServiceAccount,TaintNodesByCondition,StorageObjectInUse
 pub(crate) struct Plane {
     folder: TempDir,
     port: u16,
+    scheduler: u16,
     children: Vec<Child>,
 }
 
@@ -56,6 +57,7 @@ impl Plane {
         let folder = tempfile::tempdir().unwrap();
         let mut plane = Self {
             port: free_port(),
+            scheduler: free_port(),
             folder,
             children: Vec::new(),
         };
@@ -109,18 +111,23 @@ impl Plane {
         });
         let path = self.folder.path().join("kubeconfig");
         fs::write(&path, config.to_string()).unwrap();
-        self.run(
-            &bins.join("kube-scheduler"),
-            &[
-                format!("--kubeconfig={}", path.display()),
-                "--leader-elect=false".into(),
-                format!("--secure-port={}", free_port()),
-                format!(
-                    "--cert-dir={}",
-                    self.folder.path().join("scheduler").display()
-                ),
-            ],
-        );
+        let program = bins.join("kube-scheduler");
+        let help = Command::new(&program).arg("--help").output().unwrap();
+        // Releases before v1.24 listen without encryption as well, on one port that a second scheduler cannot have.
+        let plain = String::from_utf8_lossy(&help.stdout).contains("--port int");
+        let plain = plain.then(|| "--port=0".to_owned());
+        let arguments = [
+            format!("--kubeconfig={}", path.display()),
+            "--leader-elect=false".into(),
+            format!("--secure-port={}", self.scheduler),
+            "--authorization-always-allow-paths=/healthz,/metrics".into(),
+            format!(
+                "--cert-dir={}",
+                self.folder.path().join("scheduler").display()
+            ),
+        ];
+        let arguments: Vec<String> = arguments.into_iter().chain(plain).collect();
+        self.run(&program, &arguments);
     }
 
     fn run(&mut self, program: &Path, arguments: &[String]) {
@@ -200,6 +207,21 @@ impl Plane {
             status,
             serde_json::from_str(body).unwrap_or(Value::String(body.into())),
         ))
+    }
+
+    /// How many nodes and placed pods the scheduler knows, by its own count, which it renews once a second.
+    pub(crate) fn known_to_scheduler(&self) -> Option<(usize, usize)> {
+        let mut curl = Command::new("curl");
+        curl.args(["-sk", "--max-time", "10"])
+            .arg(format!("https://127.0.0.1:{}/metrics", self.scheduler));
+        let output = curl.output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let count = |kind: &str| {
+            let name = format!("scheduler_scheduler_cache_size{{type=\"{kind}\"}} ");
+            let line = text.lines().find_map(|line| line.strip_prefix(&name))?;
+            line.trim().parse().ok()
+        };
+        Some((count("nodes")?, count("pods")?))
     }
 
     /// An answer that has to be a good one.

@@ -91,7 +91,8 @@ fn refusals(known: &Known<'_>, cluster: &Cluster<'_>) -> Vec<AnyFact> {
     for workload in known.facts.table::<api::Workload>() {
         let namespace = &workload.data.metadata.namespace;
         let template = &workload.data.spec.template.spec;
-        if let Some(refusal) = quota::refuses(template, namespace, quotas, ranges) {
+        if let Some(refusal) = quota::refuses(template, namespace, quotas, ranges, cluster.release)
+        {
             let fact = QuotaRefusal {
                 namespace: namespace.clone(),
                 workload: format!("{}/{}", workload.data.kind, workload.data.metadata.name),

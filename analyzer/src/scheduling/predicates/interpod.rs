@@ -10,15 +10,25 @@ use crate::scheduling::selector::matches;
 /// A node label and its value: a place.
 type Place<'a> = (&'a str, &'a str);
 
-/// Places where pods stand that matter, each with one such pod.
+/// Pods that matter in a place: how many, and one of them.
+struct Standing<'a> {
+    count: i64,
+    one: &'a Pod,
+}
+
+type Places<'a> = BTreeMap<Place<'a>, Standing<'a>>;
+
+/// Places where pods stand that matter.
 pub(super) struct State<'a> {
     wants: &'a [PodAffinityTerm],
     avoids: &'a [PodAffinityTerm],
-    wanted: BTreeMap<Place<'a>, &'a Pod>,
-    avoided: BTreeMap<Place<'a>, &'a Pod>,
-    forbidden: BTreeMap<Place<'a>, &'a Pod>,
-    /// The pod would be the first of its kind and wants to be beside its own kind.
-    first_of_kind: bool,
+    wanted: Places<'a>,
+    avoided: Places<'a>,
+    forbidden: Places<'a>,
+    /// Pods in all wanted places together.
+    kind: i64,
+    /// The pod wants to be beside its own kind, and may start where there is none.
+    of_kind: bool,
 }
 
 impl<'a> State<'a> {
@@ -32,7 +42,9 @@ impl<'a> State<'a> {
             wanted: BTreeMap::new(),
             avoided: BTreeMap::new(),
             forbidden: BTreeMap::new(),
-            first_of_kind: false,
+            kind: 0,
+            of_kind: !wants.is_empty()
+                && wants.iter().all(|term| is_about(term, pod, pod, cluster)),
         };
         let by_namespace = wants
             .iter()
@@ -44,45 +56,35 @@ impl<'a> State<'a> {
                     .into(),
             );
         }
-        let mut all_match = false;
         for (other, node) in cluster.placed() {
-            if !wants.is_empty() && wants.iter().all(|term| is_about(term, pod, other, cluster)) {
-                all_match = true;
-                state.mark(wants, node, other, |state| &mut state.wanted);
-            }
-            for term in avoids {
-                if is_about(term, pod, other, cluster) {
-                    state.mark(std::slice::from_ref(term), node, other, |state| {
-                        &mut state.avoided
-                    });
-                }
-            }
-            for term in terms(&other.spec.affinity.pod_anti_affinity) {
-                if is_about(term, other, pod, cluster) {
-                    state.mark(std::slice::from_ref(term), node, other, |state| {
-                        &mut state.forbidden
-                    });
-                }
-            }
+            state.count(pod, other, node, cluster, 1);
         }
-        state.first_of_kind = !all_match
-            && !wants.is_empty()
-            && wants.iter().all(|term| is_about(term, pod, pod, cluster));
         state
     }
 
-    fn mark(
+    /// Counts a pod of a node in (1) or out (-1).
+    pub(super) fn count(
         &mut self,
-        terms: &'a [PodAffinityTerm],
-        node: &'a Node,
+        pod: &'a Pod,
         other: &'a Pod,
-        places: impl Fn(&mut Self) -> &mut BTreeMap<Place<'a>, &'a Pod>,
+        node: &'a Node,
+        cluster: &Cluster<'a>,
+        by: i64,
     ) {
-        for term in terms {
-            if let Some(value) = node.metadata.labels.get(&term.topology_key) {
-                places(self)
-                    .entry((term.topology_key.as_str(), value.as_str()))
-                    .or_insert(other);
+        let (wants, avoids) = (self.wants, self.avoids);
+        if !wants.is_empty() && wants.iter().all(|term| is_about(term, pod, other, cluster)) {
+            for term in wants {
+                self.kind += mark(&mut self.wanted, term, node, other, by);
+            }
+        }
+        for term in avoids {
+            if is_about(term, pod, other, cluster) {
+                mark(&mut self.avoided, term, node, other, by);
+            }
+        }
+        for term in terms(&other.spec.affinity.pod_anti_affinity) {
+            if is_about(term, other, pod, cluster) {
+                mark(&mut self.forbidden, term, node, other, by);
             }
         }
     }
@@ -99,7 +101,8 @@ impl<'a> State<'a> {
             match node.metadata.labels.get(key) {
                 None => true,
                 Some(value) => {
-                    !self.wanted.contains_key(&(key, value.as_str())) && !self.first_of_kind
+                    let first_of_kind = self.of_kind && self.kind == 0;
+                    standing(&self.wanted, key, value).is_none() && !first_of_kind
                 }
             }
         })?;
@@ -116,7 +119,7 @@ impl<'a> State<'a> {
         let (term, other) = self.avoids.iter().find_map(|term| {
             let key = term.topology_key.as_str();
             let value = node.metadata.labels.get(key)?;
-            Some((term, self.avoided.get(&(key, value.as_str()))?))
+            Some((term, standing(&self.avoided, key, value)?))
         })?;
         let detail = format!("{} runs in the same {}", other.id(), term.topology_key);
         let says = "node(s) didn't match pod anti-affinity rules";
@@ -125,10 +128,10 @@ impl<'a> State<'a> {
 
     fn where_forbidden(&self, node: &Node) -> Option<Reason> {
         let labels = &node.metadata.labels;
-        let ((key, _), other) = self
-            .forbidden
-            .iter()
-            .find(|((key, value), _)| labels.get(*key).is_some_and(|own| own == value))?;
+        let mut places = self.forbidden.iter();
+        let ((key, _), Standing { one: other, .. }) = places.find(|((key, value), standing)| {
+            standing.count > 0 && labels.get(*key).is_some_and(|own| own == value)
+        })?;
         let detail = format!(
             "{} runs in the same {key} and keeps such pods away",
             other.id()
@@ -136,6 +139,29 @@ impl<'a> State<'a> {
         let says = "node(s) didn't satisfy existing pods anti-affinity rules";
         Some(Reason::new(Predicate::PodAffinity, says, detail).resolvable())
     }
+}
+
+/// Counts a pod in or out of the place that a term names on its node; 0 where the node is in no such place.
+fn mark<'a>(
+    places: &mut Places<'a>,
+    term: &'a PodAffinityTerm,
+    node: &'a Node,
+    pod: &'a Pod,
+    by: i64,
+) -> i64 {
+    let Some(value) = node.metadata.labels.get(&term.topology_key) else {
+        return 0;
+    };
+    let place = (term.topology_key.as_str(), value.as_str());
+    let start = Standing { count: 0, one: pod };
+    places.entry(place).or_insert(start).count += by;
+    by
+}
+
+/// A pod that stands in a place.
+fn standing<'a>(places: &Places<'a>, key: &'a str, value: &'a str) -> Option<&'a Pod> {
+    let standing = places.get(&(key, value))?;
+    (standing.count > 0).then_some(standing.one)
 }
 
 fn terms(affinity: &crate::scheduling::api::PodAffinity) -> &[PodAffinityTerm] {

@@ -11,7 +11,7 @@ pub(super) mod words;
 use serde::Serialize;
 
 use super::api::{Node, Pod};
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Load};
 
 /// What a node was left out for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -111,15 +111,40 @@ pub(super) fn prepare<'a>(pod: &'a Pod, cluster: &Cluster<'a>) -> Prepared<'a> {
 
 /// The reasons of the first predicate that leaves a node out; none if the pod fits there as far as can be seen.
 pub(super) fn filter(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>) -> Vec<Reason> {
+    filter_beside(prepared, node, cluster.load(&node.metadata.name), cluster)
+}
+
+/// The same as if these pods of the node were gone, which frees more than what the first predicate asked for, and may
+/// take away what the pod wants to be beside.
+pub(super) fn filter_without<'a>(
+    prepared: &mut Prepared<'a>,
+    node: &'a Node,
+    gone: &[&'a Pod],
+    cluster: &Cluster<'a>,
+) -> Vec<Reason> {
+    let pods = cluster.load(&node.metadata.name).pods.iter().copied();
+    let stay = Load::of(pods.filter(|pod| !gone.iter().any(|other| std::ptr::eq(*other, *pod))));
+    prepared.shift(node, gone, cluster, -1);
+    let reasons = filter_beside(prepared, node, &stay, cluster);
+    prepared.shift(node, gone, cluster, 1);
+    reasons
+}
+
+fn filter_beside(
+    prepared: &Prepared<'_>,
+    node: &Node,
+    load: &Load<'_>,
+    cluster: &Cluster<'_>,
+) -> Vec<Reason> {
     let pod = prepared.pod;
     let single = node::unschedulable(pod, node)
         .or_else(|| node::taint(pod, node, cluster.release))
         .or_else(|| node::affinity(pod, node, cluster.release))
-        .or_else(|| node::ports(pod, node, cluster));
+        .or_else(|| node::ports(pod, load));
     if let Some(reason) = single {
         return vec![reason];
     }
-    let short = resources::fit(prepared, node, cluster);
+    let short = resources::fit(prepared, node, load, cluster);
     if !short.is_empty() {
         return short;
     }
@@ -143,7 +168,16 @@ pub(super) fn filter(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>
     }
 }
 
-impl Prepared<'_> {
+impl<'a> Prepared<'a> {
+    /// Counts pods of a node in (1) or out (-1).
+    fn shift(&mut self, node: &'a Node, pods: &[&'a Pod], cluster: &Cluster<'a>, by: i64) {
+        for other in pods {
+            self.interpod.count(self.pod, other, node, cluster, by);
+            self.spread.shift(self.pod, other, node, by);
+        }
+        self.volumes.gone = if by < 0 { pods.to_vec() } else { Vec::new() };
+    }
+
     /// What could not be decided once all nodes were looked at.
     pub(super) fn left_open(&self) -> Vec<String> {
         let mut open = self.open.clone();

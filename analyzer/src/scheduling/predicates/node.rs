@@ -2,7 +2,7 @@
 
 use super::{Predicate, Reason, words};
 use crate::scheduling::api::{Node, Pod, Port, Taint};
-use crate::scheduling::cluster::{Cluster, Release};
+use crate::scheduling::cluster::{Load, Release};
 use crate::scheduling::selector::{
     required_node, requirement_words, tolerates, unmet, untolerated,
 };
@@ -110,12 +110,12 @@ fn number(pod: &Pod, port: &Port) -> i64 {
     }
 }
 
-pub(super) fn ports(pod: &Pod, node: &Node, cluster: &Cluster<'_>) -> Option<Reason> {
+pub(super) fn ports(pod: &Pod, load: &Load<'_>) -> Option<Reason> {
     let wanted: Vec<_> = host_ports(pod).collect();
     if wanted.is_empty() {
         return None;
     }
-    for holder in &cluster.load(&node.metadata.name).pods {
+    for holder in &load.pods {
         for (address, protocol, port) in host_ports(holder) {
             let taken = wanted.iter().any(|(own, kind, number)| {
                 *number == port

@@ -2,7 +2,7 @@
 
 use super::{Predicate, Prepared, Reason, words};
 use crate::scheduling::api::{Node, Pod};
-use crate::scheduling::cluster::Cluster;
+use crate::scheduling::cluster::{Cluster, Load};
 use crate::scheduling::quantity::{Resources, words};
 use crate::scheduling::requests::{hami_accounts, hami_other_vendor, hami_resource, pod_requests};
 
@@ -41,8 +41,12 @@ fn stood_in_for(resource: &str, node: &Node, cluster: &Cluster<'_>) -> bool {
 }
 
 /// Every resource of which the node has too little left. HAMi's resources are left to its extender.
-pub(super) fn fit(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>) -> Vec<Reason> {
-    let load = cluster.load(&node.metadata.name);
+pub(super) fn fit(
+    prepared: &Prepared<'_>,
+    node: &Node,
+    load: &Load<'_>,
+    cluster: &Cluster<'_>,
+) -> Vec<Reason> {
     let nominated: Vec<&Pod> = cluster
         .nominated(&node.metadata.name, prepared.pod)
         .collect();

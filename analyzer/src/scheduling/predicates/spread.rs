@@ -41,6 +41,20 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Counts a pod of a node in (1) or out (-1).
+    pub(super) fn shift(&mut self, pod: &Pod, other: &Pod, node: &Node, by: i64) {
+        for counted in &mut self.counted {
+            let key = &counted.constraint.topology_key;
+            let place = node.metadata.labels.get(key);
+            let Some(sum) = place.and_then(|place| counted.places.get_mut(place.as_str())) else {
+                continue;
+            };
+            if counts(pod, other, counted.selector.as_ref()) {
+                *sum = sum.saturating_add(by);
+            }
+        }
+    }
+
     pub(super) fn filter(&self, pod: &Pod, node: &Node) -> Option<Reason> {
         const SAYS: &str = "node(s) didn't match pod topology spread constraints";
         self.counted.iter().find_map(|counted| {
@@ -111,15 +125,16 @@ fn count<'a>(
             continue;
         }
         let pods = cluster.load(&node.metadata.name).pods.iter();
-        let here = pods
-            .filter(|other| {
-                other.metadata.namespace == pod.metadata.namespace
-                    && other.metadata.deletion_timestamp.is_none()
-                    && matches(selector, &other.metadata.labels)
-            })
-            .count();
+        let here = pods.filter(|other| counts(pod, other, selector)).count();
         let sum = places.entry(place).or_default();
         *sum = sum.saturating_add(i64::try_from(here).unwrap_or(i64::MAX));
     }
     places
+}
+
+/// Whether a constraint of `pod` counts another pod.
+fn counts(pod: &Pod, other: &Pod, selector: Option<&LabelSelector>) -> bool {
+    other.metadata.namespace == pod.metadata.namespace
+        && other.metadata.deletion_timestamp.is_none()
+        && matches(selector, &other.metadata.labels)
 }

@@ -18,7 +18,10 @@ pub(super) struct State<'a> {
     bound: Vec<(&'a Claim, Option<&'a Volume>)>,
     delayed: Vec<(&'a Claim, &'a StorageClass)>,
     rejected: Option<Reason>,
-    held: Option<Reason>,
+    /// Pods that hold a claim which only one pod may use.
+    held: Vec<(&'a Pod, Reason)>,
+    /// Pods that count as gone.
+    pub(super) gone: Vec<&'a Pod>,
     volumes_known: bool,
 }
 
@@ -48,7 +51,7 @@ impl<'a> State<'a> {
             if let Some(reason) = lost(claim) {
                 state.reject(reason);
             }
-            state.held = state.held.take().or_else(|| held(pod, claim, cluster));
+            state.held.extend(held(pod, claim, cluster));
             if !claim.spec.volume_name.is_empty() {
                 state.bound.push((claim, volume(claim, cluster)));
             } else if let Some(class) = delaying(claim, cluster, open) {
@@ -75,8 +78,9 @@ impl<'a> State<'a> {
     }
 
     pub(super) fn filter(&self, node: &Node, cluster: &Cluster<'_>) -> Option<Reason> {
-        if self.held.is_some() {
-            return self.held.clone();
+        let gone = |pod: &Pod| self.gone.iter().any(|other| std::ptr::eq(*other, pod));
+        if let Some((_, reason)) = self.held.iter().find(|(holder, _)| !gone(holder)) {
+            return Some(reason.clone());
         }
         let bound = self.volumes_known.then(|| {
             let mut claims = self.bound.iter();
@@ -141,27 +145,29 @@ fn unbound(claim: &Claim) -> Reason {
     Reason::new(Predicate::Volume, says, detail)
 }
 
-/// A claim that only one pod may use, used by another pod.
-fn held(pod: &Pod, claim: &Claim, cluster: &Cluster<'_>) -> Option<Reason> {
-    if !claim
-        .spec
-        .access_modes
-        .iter()
-        .any(|mode| mode == "ReadWriteOncePod")
-    {
-        return None;
+/// A claim that only one pod may use, used by other pods.
+fn held<'a>(pod: &Pod, claim: &Claim, cluster: &Cluster<'a>) -> Vec<(&'a Pod, Reason)> {
+    let mut modes = claim.spec.access_modes.iter();
+    if !modes.any(|mode| mode == "ReadWriteOncePod") {
+        return Vec::new();
     }
-    let (other, _) = cluster.placed().find(|(other, _)| {
+    let holders = cluster.placed().map(|(other, _)| other).filter(|other| {
         other.metadata.namespace == pod.metadata.namespace
             && other.claims().any(|name| name == claim.metadata.name)
-    })?;
+    });
+    holders
+        .map(|other| (other, held_by(claim, other)))
+        .collect()
+}
+
+fn held_by(claim: &Claim, other: &Pod) -> Reason {
     let says = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
     let detail = format!(
         "the claim {} is used by {}",
         claim.metadata.name,
         other.id()
     );
-    Some(Reason::new(Predicate::Volume, says, detail).resolvable())
+    Reason::new(Predicate::Volume, says, detail).resolvable()
 }
 
 fn volume<'a>(claim: &Claim, cluster: &Cluster<'a>) -> Option<&'a Volume> {
@@ -277,14 +283,17 @@ fn allows(term: &TopologyTerm, node: &Node) -> bool {
 
 fn usable(volume: &Volume, claim: &Claim, node: &Node) -> bool {
     let spec = &volume.spec;
+    // A volume that no controller has looked at yet is `Pending` and not taken; without a phase nothing is known.
     let free = match &spec.claim_ref {
-        None => volume.status.phase != "Released" && volume.status.phase != "Failed",
+        None => matches!(volume.status.phase.as_str(), "Available" | ""),
         Some(to) => to.name == claim.metadata.name && to.namespace == claim.metadata.namespace,
     };
     let size = claim.spec.resources.requests.of("storage");
     let selected = claim.spec.selector.is_none()
         || matches(claim.spec.selector.as_ref(), &volume.metadata.labels);
-    free && selected
+    let stays = volume.metadata.deletion_timestamp.is_none();
+    free && stays
+        && selected
         && claim.spec.storage_class_name.as_deref() == Some(spec.storage_class_name.as_str())
         && spec.capacity.of("storage") >= size
         && claim

@@ -22,7 +22,7 @@ const SELECTOR_NAMED: Release = minor(21);
 const AFFINITY_ONCE: Release = minor(23);
 /// The affinity that is said first ends in "rules".
 const AFFINITY_RULES: Release = minor(21);
-/// What preemption found is part of the sentence.
+/// What preemption found is part of the sentence (kubernetes/kubernetes#107775).
 const PREEMPTION: Release = minor(24);
 /// What rejects a pod before nodes are looked at is said once and not counted by nodes.
 const REJECTED_ONCE: Release = minor(26);
@@ -81,6 +81,12 @@ pub(super) fn volume_gone(release: Release) -> &'static str {
 /// Whether the sentence says what preemption found.
 pub(in crate::scheduling) fn tells_preemption(release: Release) -> bool {
     release >= PREEMPTION
+}
+
+/// Whether the sentence that tells of preemption ends in two dots: seen of v1.28.2 (kubernetes/kubernetes#121760), known
+/// when v1.27 was out (#117588), mended in v1.30 (#123302). Whether v1.25 and v1.26 said so is not known.
+pub(in crate::scheduling) fn doubles_dot(release: Release) -> bool {
+    minor(27) <= release && release < minor(30)
 }
 
 /// Whether a reason that rejects the pod as a whole is said with the number of nodes.

@@ -142,6 +142,17 @@ fn volumes_hold_pods_to_the_nodes_that_can_reach_them() {
         case.says(&wants),
         "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind."
     );
+    let mut volume: Volume = read(json!({"metadata": {"name": "pv-2"},
+        "spec": {"storageClassName": "fast"}, "status": {"phase": "Pending"}}));
+    case.volumes = vec![volume.clone()];
+    assert_eq!(
+        case.says(&wants),
+        "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind."
+    );
+    volume.status.phase = "Available".into();
+    case.volumes = vec![volume];
+    assert_eq!(case.verdict(&wants).state, State::Fits);
+    case.volumes.clear();
     case.classes = vec![class("csi.example.org")];
     let verdict = case.verdict(&wants);
     assert_eq!(

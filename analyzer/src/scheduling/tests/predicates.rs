@@ -171,6 +171,39 @@ fn ended_pods_hold_nothing_and_terminating_ones_hold_on() {
 }
 
 #[test]
+fn displacing_pods_may_take_away_what_the_pod_wants_to_be_beside() {
+    let mut case = Case {
+        nodes: vec![node("g", 2, json!({}))],
+        pods: vec![running(
+            "db",
+            "g",
+            gpu(2),
+            json!({"metadata": {"labels": {"app": "db"}}}),
+        )],
+        ..Case::default()
+    };
+    let wants = pod(
+        "p",
+        gpu(1),
+        json!({"spec": {"priority": 10, "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "db"}}}]}}}}),
+    );
+    let beside = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. preemption: 0/1 nodes are available: 1 node(s) didn't match pod affinity rules.";
+    assert_eq!(case.verdict(&wants).sentence, beside);
+    case.version = "v1.28.2";
+    assert_eq!(case.verdict(&wants).sentence, format!("{beside}."));
+    case.pods[0].metadata.labels.clear();
+    let another = running(
+        "other",
+        "g",
+        json!({}),
+        json!({"metadata": {"labels": {"app": "db"}}, "spec": {"priority": 10}}),
+    );
+    case.pods.push(another);
+    assert_eq!(case.verdict(&wants).preemptable, ["g"]);
+}
+
+#[test]
 fn priority_decides_what_is_said_of_preemption() {
     let case = Case {
         nodes: vec![node("g", 2, json!({}))],

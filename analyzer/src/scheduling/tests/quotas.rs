@@ -10,29 +10,69 @@ fn quotas_and_limits_refuse_in_the_api_servers_words() {
         "status": {"hard": {"requests.nvidia.com/gpu": "4"}, "used": {"requests.nvidia.com/gpu": "3"}}}),
     );
     let spec = pod("p", gpu(2), json!({})).spec;
-    let refusal = quota::refuses(&spec, "ml", &[&quota], &[]).unwrap();
+    let refusal = quota::refuses(&spec, "ml", &[&quota], &[], Release::NEWEST).unwrap();
     assert_eq!(
         refusal.says,
         "exceeded quota: gpu, requested: requests.nvidia.com/gpu=2, used: requests.nvidia.com/gpu=3, limited: requests.nvidia.com/gpu=4"
     );
     assert_eq!(refusal.object, "resourcequota/ml/gpu");
-    assert_eq!(quota::refuses(&spec, "other", &[&quota], &[]), None);
+    assert_eq!(
+        quota::refuses(&spec, "other", &[&quota], &[], Release::NEWEST),
+        None
+    );
     let cpu: Quota = read(
         json!({"metadata": {"name": "c", "namespace": "ml"}, "spec": {"hard": {"limits.cpu": "4", "requests.cpu": "4"}}}),
     );
+    let unstated = |spec: &api::PodSpec, release| {
+        let refusal = quota::refuses(spec, "ml", &[&cpu], &[], release);
+        refusal.unwrap().says
+    };
+    let old = Release::parse("v1.20.2").unwrap();
     assert_eq!(
-        quota::refuses(&spec, "ml", &[&cpu], &[]).unwrap().says,
+        unstated(&spec, old),
         "failed quota: c: must specify limits.cpu,requests.cpu"
+    );
+    let sidecar = json!({"containers": [{"name": "main", "resources": {"limits": {"cpu": "9"}}}, {"name": "side"}],
+        "initContainers": [{"name": "init", "resources": {"requests": {"cpu": "1"}}}]});
+    assert_eq!(
+        unstated(&read(sidecar.clone()), Release::NEWEST),
+        "failed quota: c: must specify limits.cpu for: init,side; requests.cpu for: side",
+        "one container that states nothing is told before what the others ask for is too much"
+    );
+    let memory: Quota = read(
+        json!({"metadata": {"name": "m", "namespace": "ml"}, "spec": {"hard": {"requests.nvidia.com/gpu": "1", "pods": "9"}}}),
+    );
+    assert_eq!(
+        quota::refuses(
+            &read(sidecar.clone()),
+            "ml",
+            &[&memory],
+            &[],
+            Release::NEWEST
+        ),
+        None,
+        "only processor time and memory have to be stated"
+    );
+    let mut whole = sidecar;
+    whole["resources"] = json!({"requests": {"cpu": "1"}});
+    let whole: api::PodSpec = read(whole);
+    assert_ne!(
+        quota::refuses(&whole, "ml", &[&cpu], &[], Release::NEWEST)
+            .map(|one| one.says[..6].to_owned()),
+        Some("failed".into())
     );
     let defaults: LimitRange = read(
         json!({"metadata": {"name": "d", "namespace": "ml"}, "spec": {"limits": [
         {"type": "Container", "default": {"cpu": "1"}, "defaultRequest": {"cpu": "1"}, "max": {"memory": "1Gi"}}]}}),
     );
-    assert_eq!(quota::refuses(&spec, "ml", &[&cpu], &[&defaults]), None);
+    assert_eq!(
+        quota::refuses(&spec, "ml", &[&cpu], &[&defaults], Release::NEWEST),
+        None
+    );
     let large =
         read::<api::PodSpec>(json!({"containers": [{"resources": {"limits": {"memory": "2Gi"}}}]}));
     assert_eq!(
-        quota::refuses(&large, "ml", &[], &[&defaults])
+        quota::refuses(&large, "ml", &[], &[&defaults], Release::NEWEST)
             .unwrap()
             .says,
         "maximum memory usage per Container is 1Gi, but limit is 2Gi"
@@ -78,7 +118,7 @@ fn a_quota_with_scopes_refuses_the_pods_that_it_counts_and_no_others() {
         (selector("DoesNotExist", &[]), &asks, &high),
     ] {
         let quota = quota(spec.clone());
-        let refused = |pod: &Pod| quota::refuses(&pod.spec, "ml", &[&quota], &[]);
+        let refused = |pod: &Pod| quota::refuses(&pod.spec, "ml", &[&quota], &[], Release::NEWEST);
         let says = refused(counted).map(|refusal| refusal.says);
         assert_eq!(
             says.as_deref(),
@@ -88,5 +128,8 @@ fn a_quota_with_scopes_refuses_the_pods_that_it_counts_and_no_others() {
         assert_eq!(refused(left_out), None, "{spec}");
     }
     let unknown = quota(json!({"scopes": ["SomethingNew"]}));
-    assert_eq!(quota::refuses(&asks.spec, "ml", &[&unknown], &[]), None);
+    assert_eq!(
+        quota::refuses(&asks.spec, "ml", &[&unknown], &[], Release::NEWEST),
+        None
+    );
 }
