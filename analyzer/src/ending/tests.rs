@@ -209,7 +209,10 @@ fn one_exit_code_has_five_stories() {
         "Killing container with id docker://app:Container failed liveness probe.. Container will be killed and recreated.",
         "10:29:30",
     );
-    assert_eq!(tell(std::slice::from_ref(&before_1_13), &killed).cause, Cause::Liveness);
+    assert_eq!(
+        tell(std::slice::from_ref(&before_1_13), &killed).cause,
+        Cause::Liveness
+    );
     assert_eq!(
         tell(&[before_1_13], &run(0, "Completed")).cause,
         Cause::Liveness,

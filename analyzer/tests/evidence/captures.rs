@@ -59,6 +59,16 @@ const CAPTURES: &[Capture] = &[
         path: "logs/gpud",
         wrong: &[
             (
+                "container-memory-limit-reached",
+                Verdict::Likely,
+                "oom-kill:constraint=CONSTRAINT_MEMCG of a container's group",
+            ),
+            (
+                "node-out-of-memory",
+                Verdict::Likely,
+                "Out of memory: Killed process, without a group",
+            ),
+            (
                 "gpu-ecc-uncorrectable",
                 Verdict::Confirmed,
                 "Xid 48 with 63 and 94 on one GPU in two of the kernel logs",

@@ -53,8 +53,15 @@ pub(in crate::derive) fn verdict(answer: &Answer) -> String {
     .to_owned()
 }
 
-/// What decides, in ufw's words where it is ufw's decision.
+/// What decides, in ufw's words where it is ufw's decision; of an open verdict why it is open, with the rule in doubt.
 pub(in crate::derive) fn words(answer: &Answer) -> String {
+    if let Verdict::Undecided { why } = &answer.evaluation.verdict
+        && !why.is_empty()
+    {
+        let notes = answer.evaluation.notes.iter().map(String::as_str);
+        let all: Vec<&str> = std::iter::once(why.as_str()).chain(notes).collect();
+        return all.join("; ");
+    }
     let decided = answer
         .evaluation
         .decided_by

@@ -9,9 +9,10 @@ pub use ask::{pod_interface, pod_to_dns, pod_to_tcp};
 
 use std::collections::BTreeSet;
 
+use super::condition::Test;
 use super::eval::{Course, Evaluation, Rules, SourceNat, evaluate_all, source_nat};
 use super::ipset::IpSets;
-use super::iptables::{Backend, RuleSet, parse_save};
+use super::iptables::{Backend, Rule, RuleSet, parse_save};
 use super::ipvs::{self, VirtualServices};
 use super::log_line::LoggedPacket;
 use super::nft::{NftTable, Ruleset, parse_ruleset};
@@ -281,8 +282,31 @@ impl Firewall {
         }
     }
 
+    /// How many rules of the set hold a condition that nobody reads or no capture can answer, with the first of them.
+    fn note_doubtful(set: &RuleSet, evaluation: &mut Evaluation) {
+        let chains = set.tables.values().flat_map(|table| table.chains.values());
+        let opaque = |rule: &&Rule| {
+            let mut tests = rule.conditions.iter().map(|one| &one.test);
+            tests.any(|test| matches!(test, Test::Opaque { .. }))
+        };
+        let doubtful = chains.flat_map(|chain| &chain.rules).filter(opaque);
+        let (first, count) = doubtful.fold((None::<&Rule>, 0), |(first, count), rule| {
+            let earlier = first.filter(|one| one.origin.line <= rule.origin.line);
+            (earlier.or(Some(rule)), count + 1)
+        });
+        if let Some(first) = first {
+            evaluation.notes.push(format!(
+                "{count} rule(s) of {} hold a condition that cannot be evaluated, the first at {}: `{}`",
+                set.path, first.origin, first.text
+            ));
+        }
+    }
+
     /// Sentences about what the rule set cannot show.
     fn remark(&self, set: &RuleSet, packet: &Packet, evaluation: &mut Evaluation) {
+        if evaluation.verdict.is_undecided() {
+            Self::note_doubtful(set, evaluation);
+        }
         if set.backend == Backend::UfwFiles {
             let sentence = "the rules come from ufw's files; rules of other programs were not captured and are taken as absent";
             evaluation.assumptions.push(sentence.to_owned());
