@@ -105,7 +105,9 @@ fn a_running_containerd_tells_its_configuration_and_a_broken_one_why_its_plugin_
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let serving = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n  runtime_type = \"io.containerd.runc.v2\"\n\
+    // The machine's own programs may have brought a CNI configuration.
+    let serving = "[plugins.\"io.containerd.grpc.v1.cri\".cni]\n  conf_dir = \"/nonexistent/cni\"\n\
+        [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n  runtime_type = \"io.containerd.runc.v2\"\n\
         [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia]\n  runtime_type = \"io.containerd.runc.v2\"\n\
         [plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia.options]\n  BinaryName = \"/usr/local/nvidia/toolkit/nvidia-container-runtime\"\n\
         [plugins.\"io.containerd.grpc.v1.cri\".registry.configs.\"r.example\".auth]\n  username = \"robot\"\n  password = \"geheim-im-runtime\"\n";
