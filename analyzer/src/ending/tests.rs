@@ -204,17 +204,14 @@ fn one_exit_code_has_five_stories() {
         "{}",
         found.because
     );
-    let before_1_13 = event(
+    let before_1_13 = [event(
         "Killing",
         "Killing container with id docker://app:Container failed liveness probe.. Container will be killed and recreated.",
         "10:29:30",
-    );
+    )];
+    assert_eq!(tell(&before_1_13, &killed).cause, Cause::Liveness);
     assert_eq!(
-        tell(std::slice::from_ref(&before_1_13), &killed).cause,
-        Cause::Liveness
-    );
-    assert_eq!(
-        tell(&[before_1_13], &run(0, "Completed")).cause,
+        tell(&before_1_13, &run(0, "Completed")).cause,
         Cause::Liveness,
         "a program that ends well when it is asked to was asked"
     );
