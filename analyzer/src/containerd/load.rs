@@ -190,6 +190,7 @@ impl<'a> Loader<'a> {
                             version,
                             max: 3,
                             place,
+                            assumed: self.out.containerd.version.is_none(),
                         });
                     }
                     self.out.problems.extend(migrate::rename_v1(&mut file));
@@ -298,6 +299,9 @@ impl<'a> Loader<'a> {
                 version: self.out.schema,
                 max,
                 place,
+                // No release knows more than 4, so without a release that alone is certain.
+                assumed: self.out.containerd.version.is_none()
+                    && (0..=4).contains(&self.out.schema),
             });
         }
         let ok = |id: &str| match release {

@@ -126,6 +126,52 @@ fn a_version_3_drop_in_keeps_a_version_2_root_from_being_migrated() {
 }
 
 #[test]
+fn without_a_release_a_newer_version_is_no_refusal() {
+    let root = root_with_import("");
+    let drop_in = "version = 3\n";
+    let mut tree = MapTree::whole();
+    tree.add(ROOT, "r", &root);
+    tree.add(DROP_IN, "d", drop_in);
+    let root = RootFile {
+        path: ROOT,
+        explicit: true,
+    };
+    assert_eq!(resolve(&tree, root, None).starts(), Starts::Unknown);
+    assert_eq!(resolve(&tree, root, Some("1.7.24")).starts(), Starts::No);
+    assert_eq!(resolve(&tree, root, Some("2.1.9")).starts(), Starts::Yes);
+}
+
+#[test]
+fn an_unread_table_is_a_fault_only_where_something_is_lost() {
+    let effects = |version: &str, text: &str| -> Vec<Effect> {
+        let config = resolved(version, &[(ROOT, text)]);
+        config.problems.iter().map(ConfigProblem::effect).collect()
+    };
+    // `disable_cgroup` is gone in 2.0, and false was what it is without it.
+    let gone = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\ndisable_cgroup = false\n";
+    assert_eq!(effects("2.1.9", gone), [Effect::Harmless]);
+    assert_eq!(effects("1.7.24", gone), []);
+    let runc = "version = 3\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n\
+                runtime_type = \"io.containerd.runc.v2\"\n";
+    assert_eq!(effects("2.1.9", runc), [Effect::Harmless]);
+    let systemd = format!(
+        "{runc}[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\nSystemdCgroup = true\n"
+    );
+    assert_eq!(effects("2.1.9", &systemd), [Effect::Ignored]);
+    let config = resolved("2.1.9", &[(ROOT, systemd.as_str())]);
+    assert!(
+        config.problems[0]
+            .to_string()
+            .contains("SystemdCgroup of runtime handler runc"),
+        "{}",
+        config.problems[0]
+    );
+    // A file that states no version is read as version 1, where the table's name is another.
+    let unversioned = NVIDIA_V2.replace("version = 2\n", "");
+    assert_eq!(effects("1.7.24", &unversioned), [Effect::Ignored]);
+}
+
+#[test]
 fn a_type_error_and_a_syntax_error_stop_the_daemon_at_their_line() {
     let typed = resolved(
         "1.7.1",
