@@ -264,6 +264,8 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &kernel_packets::EXTRACTOR,
     &driver_lines::XID,
     &driver_lines::FABRIC_MANAGER,
+    &driver_lines::FABRIC_PACKAGE,
+    &driver_lines::LIBRARY_PACKAGE,
     &host_lines::MEMORY_KILL,
     &host_lines::MEMORY_KILLED,
     &host_lines::MEMORY_LIMIT,

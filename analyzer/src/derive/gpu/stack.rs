@@ -6,7 +6,7 @@ use super::{Known, gpus, host};
 use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
 use crate::facts::kube::Pod;
 use crate::facts::{AnyFact, Fact};
-use crate::gpu::stack::{self, Flavour, Image, Mismatch, Read, Side, Stack};
+use crate::gpu::stack::{self, Flavour, Image, Mismatch, Pair, Read, Side, Stack};
 use crate::gpu::version;
 use crate::model::Place;
 use crate::parsers::{CapturedFile, DriverLine, Says};
@@ -99,6 +99,9 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
     let modinfo = command("modinfo-nvidia").filter(|(_, text)| text.contains("version:"));
     Stack {
         module: module.map(|one| read(&one.data.module, &one.place)),
+        answered: drivers()
+            .find(|one| version::is_driver(&one.data.version))
+            .map(|one| read(&one.data.version, &one.place)),
         flavour,
         on_disk: field("modinfo-nvidia", "version:"),
         built_for: field("modinfo-nvidia", "vermagic:"),
@@ -107,6 +110,7 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
         }),
         libraries: libraries(known, node),
         fabric_manager: fabric_manager(known, node),
+        packages: packages(known, node),
         firmware: firmware.map(|gpu| read(&gpu.data.card.gsp_firmware, &gpu.place)),
         cuda: cuda.map(|one| read(&one.data.cuda, &one.place)),
         gpus: gpus.iter().map(|gpu| stack_gpu(gpu)).collect(),
@@ -188,7 +192,7 @@ fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read)> {
             Some((serde_json::from_str(record).ok()?, number))
         })
         .filter(|(library, _): &(Library, u32)| {
-            library.exists && version::is_version(&library.version)
+            library.exists && version::is_driver(&library.version)
         })
         .collect();
     let mut found = Vec::new();
@@ -229,7 +233,7 @@ fn libraries_by_name(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
                     .starts_with(stem)
                     .then_some((*file, number))
             })
-            .filter(|(_, number)| version::is_version(number))
+            .filter(|(_, number)| version::is_driver(number))
             .collect();
         let linked = named
             .iter()
@@ -269,6 +273,30 @@ fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read> {
         value: version.clone(),
         place: line.place.clone(),
     })
+}
+
+/// Packages of the driver that are installed.
+fn packages(known: &Known<'_>, node: &str) -> Vec<(Pair, Read)> {
+    let lines = known.facts.table::<DriverLine>().iter();
+    let of_node = lines.filter(|line| {
+        line.data.node == node || (line.data.node.is_empty() && node == pasted::UNNAMED_NODE)
+    });
+    let found = of_node.filter_map(|line| {
+        let Says::Package(name, version) = &line.data.says else {
+            return None;
+        };
+        let pair = if name.contains("fabric") {
+            Pair::ModuleFabricManager
+        } else {
+            Pair::ModuleLibrary
+        };
+        let read = Read {
+            value: version.clone(),
+            place: line.place.clone(),
+        };
+        Some((pair, read))
+    });
+    found.collect()
 }
 
 /// Images of pods of the node that ask for GPUs.
