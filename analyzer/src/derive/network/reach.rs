@@ -201,9 +201,15 @@ fn to_a_node_port(
     routing: &Routing,
     rules: &str,
 ) -> Option<Question> {
-    let mut lines = rules
-        .lines()
-        .filter(|line| line.starts_with("-A KUBE-NODEPORTS ") && line.contains("-p tcp"));
+    // With counters, as the collector captures them, a rule begins with `[12:345] `.
+    let rule = |line: &&str| {
+        let command = match line.split_once("] ") {
+            Some((counters, rest)) if counters.starts_with('[') => rest,
+            _ => line,
+        };
+        command.starts_with("-A KUBE-NODEPORTS ") && command.contains("-p tcp")
+    };
+    let mut lines = rules.lines().filter(rule);
     let port = lines.find_map(|line| {
         let mut words = line.split_ascii_whitespace();
         words.find(|word| *word == "--dport")?;
