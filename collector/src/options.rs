@@ -53,6 +53,8 @@ pub struct Handover {
     pub map: Option<PathBuf>,
     /// Entries that may hold what the leak check finds in them.
     pub allow_leak: BTreeSet<String>,
+    /// What the leak check finds blocks the bundle.
+    pub strict_leaks: bool,
     /// Private key of the signature.
     pub sign_key: Option<PathBuf>,
     /// Recipients (`age1...`) or files of them.

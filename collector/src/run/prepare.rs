@@ -53,6 +53,7 @@ pub(super) async fn prepare(
     let delivery = Delivery {
         key: key.clone(),
         allowed: handover.allow_leak.clone(),
+        strict: handover.strict_leaks,
         signer,
         recipients,
         map: None,
