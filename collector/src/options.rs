@@ -67,6 +67,11 @@ impl Options {
         self.root == std::path::Path::new("/")
     }
 
+    /// Whether there is an API server to ask: this machine's, or for a mounted disk the one that `--kubeconfig` names.
+    pub fn asks_cluster(&self) -> bool {
+        self.live() || self.kubeconfig.is_some()
+    }
+
     /// The most bytes of content that a source may add where `sources` of them run. With a small bundle, no source takes
     /// more than half of it from the others.
     pub fn most_of(&self, source: &Source, sources: usize) -> u64 {
