@@ -25,7 +25,7 @@ pub use manifest::{
 pub use path::{BundlePath, PathError};
 pub use reader::{
     EntryInfo, Form, Input, Limits, OpenError, Piece, PieceSink, ReadProblem, Summary, list,
-    read_entries, read_entry, scan,
+    read_entries, read_entry, read_through, scan,
 };
 pub use signature::{Signed, read_signature};
 pub use spool::{EntrySpool, FinishedEntry};

@@ -170,7 +170,7 @@ fn collect(args: &CollectArgs) -> u8 {
             return BUG;
         }
     };
-    if let Some(file) = options.kubeconfig.as_deref().filter(|_| options.live())
+    if let Some(file) = options.kubeconfig.as_deref()
         && let Err(error) = runtime.block_on(cluster::credentials::check(file))
     {
         complain(&format!("--kubeconfig {error}"));

@@ -180,9 +180,12 @@ pub struct CollectArgs {
     /// Where the map of pseudonyms goes (default: the bundle's name with .map.json)
     #[arg(long, value_name = "FILE", requires = "anonymize")]
     pub map: Option<PathBuf>,
-    /// Let this entry pass although the leak check finds something in it; may be given several times
-    #[arg(long, value_name = "PATH")]
+    /// Keep what the leak check finds in this line of an entry, or in a whole entry; may be given several times
+    #[arg(long, value_name = "PATH[:LINE]")]
     pub allow_leak: Vec<String>,
+    /// Write no bundle where the leak check finds a secret, instead of replacing it
+    #[arg(long)]
+    pub strict_leaks: bool,
     /// Sign the bundle with this Ed25519 key (PEM, PKCS 8)
     #[arg(long, value_name = "FILE")]
     pub sign_key: Option<PathBuf>,
@@ -289,6 +292,7 @@ impl CollectArgs {
                 anonymize: self.anonymize.iter().copied().collect(),
                 map: self.map.clone(),
                 allow_leak: self.allow_leak.iter().cloned().collect(),
+                strict_leaks: self.strict_leaks,
                 sign_key: self.sign_key.clone(),
                 encrypt_to: self.encrypt_to.clone(),
             },

@@ -49,7 +49,7 @@ const GREETING: Duration = Duration::from_secs(8);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoCluster {
     /// The files are another machine's.
-    #[error("a mounted root has no API server")]
+    #[error("a mounted disk has no API server of its own: --kubeconfig FILE names the cluster's")]
     Root,
     /// Nothing on this node can log in anywhere.
     #[error(
@@ -121,7 +121,7 @@ impl ClusterHandle {
     }
 
     async fn search(&self) -> Result<Arc<Cluster>, NoCluster> {
-        if !self.options.live() {
+        if !self.options.asks_cluster() {
             return Err(NoCluster::Root);
         }
         let mut tried = Vec::new();

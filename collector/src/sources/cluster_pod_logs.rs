@@ -33,7 +33,7 @@ pub static SOURCE: Source = Source {
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     let files = PlanItem::file(format!("{}/*/*/*.log", log_files::FOLDER));
-    if !ctx.options.live() {
+    if !ctx.options.asks_cluster() {
         return vec![files];
     }
     let log = "/api/v1/namespaces/<namespace>/pods/<pod>/log?container=<container>&timestamps=true";

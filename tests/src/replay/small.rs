@@ -22,16 +22,35 @@ impl Small {
     /// # Panics
     /// Never: what it reads is its own.
     pub fn new() -> Self {
-        let lines: String = answers()
-            .into_iter()
-            .map(|(path, kind, body)| {
-                let line = json!({"as": "admin", "path": path, "accept": "*/*", "status": 200, "content_type": kind, "body": body});
-                format!("{line}\n")
-            })
-            .collect();
         Self {
-            recording: Recording::read(lines.as_bytes()).unwrap_or_else(|error| panic!("{error}")),
+            recording: record(answers()),
             rules: None,
+        }
+    }
+
+    /// The same, with lists of these objects of the core group (or in the place of those that are there).
+    ///
+    /// # Panics
+    /// When an answer cannot be read back, which would be a bug here.
+    #[must_use]
+    pub fn with_lists(self, lists: &[(&'static str, &'static str, Vec<Value>)]) -> Self {
+        let mut all = answers();
+        for (resource, kind, items) in lists {
+            let body = json!({"kind": format!("{kind}List"), "apiVersion": "v1", "metadata": {}, "items": items});
+            all.retain(|(path, ..)| path.rsplit('/').next() != Some(resource));
+            let path: &'static str = Box::leak(format!("/api/v1/{resource}").into_boxed_str());
+            all.push((path, "application/json", body.to_string()));
+            let kinds = all.iter_mut().find(|(path, ..)| *path == "/api/v1");
+            if let Some((_, _, body)) = kinds
+                && !body.contains(&format!("\"{resource}\""))
+            {
+                let entry = json!({"name": resource, "kind": kind, "namespaced": true, "verbs": ["get", "list"]});
+                *body = body.replace("\"resources\":[", &format!("\"resources\":[{entry},"));
+            }
+        }
+        Self {
+            recording: record(all),
+            rules: self.rules,
         }
     }
 
@@ -68,6 +87,17 @@ impl Cluster for Small {
         let all = || json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);
         Some(self.rules.clone().unwrap_or_else(all))
     }
+}
+
+fn record(answers: Vec<(&'static str, &'static str, String)>) -> Recording {
+    let lines: String = answers
+        .into_iter()
+        .map(|(path, kind, body)| {
+            let line = json!({"as": "admin", "path": path, "accept": "*/*", "status": 200, "content_type": kind, "body": body});
+            format!("{line}\n")
+        })
+        .collect();
+    Recording::read(lines.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn answers() -> Vec<(&'static str, &'static str, String)> {

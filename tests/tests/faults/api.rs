@@ -98,6 +98,14 @@ pub(crate) const ROWS: &[Row] = &[
         fault: "kubeconfig of KUBECONFIG broken",
         run: bad_found,
     },
+    Row {
+        fault: "--root of a dead node, --kubeconfig of its cluster",
+        run: dead_node,
+    },
+    Row {
+        fault: "--root with a broken --kubeconfig",
+        run: dead_node_bad_kubeconfig,
+    },
 ];
 
 fn server(cluster: Small, faults: Faults) -> Server {
@@ -332,4 +340,35 @@ fn bad_found() -> Result<Seen, String> {
         "KUBECONFIG: not a kubeconfig",
         &[HOST],
     )
+}
+
+/// The disk of a node that is dead, and the cluster that it belonged to.
+fn dead_node() -> Result<Seen, String> {
+    let server = server(Small::new(), Faults::default());
+    let config = config(&server);
+    let ran = Desk::new().keep(|desk| {
+        desk.file("/etc/hostname", "gpu-2\n");
+        desk.file("/etc/containerd/config.toml", "version = 2\n");
+        std::fs::write(desk.path("kubeconfig"), config).unwrap();
+        let file = desk.text("kubeconfig");
+        desk.on_tree(&["--kubeconfig", &file])
+    });
+    let bundle = ran.bundle();
+    let rest = &[
+        PODS,
+        NODES,
+        EVENTS,
+        LOG,
+        "gpu-2/rootfs/etc/containerd/config.toml",
+    ];
+    bundle.row(&ran, OBJECTS, &[Outcome::Collected], "", rest)
+}
+
+fn dead_node_bad_kubeconfig() -> Result<Seen, String> {
+    let ran = Desk::new().keep(|desk| {
+        std::fs::write(desk.path("kubeconfig"), "a: [\n").unwrap();
+        let file = desk.text("kubeconfig");
+        desk.on_tree(&["--kubeconfig", &file])
+    });
+    ran.refused(2, "not a kubeconfig")
 }

@@ -39,7 +39,7 @@ pub static SOURCE: Source = Source {
 };
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
-    if !ctx.options.live() {
+    if !ctx.options.asks_cluster() {
         return Vec::new();
     }
     let mut items: Vec<PlanItem> = [
