@@ -156,8 +156,14 @@ fn fabric_manager(line: &LogLine<'_>) -> Option<DriverLine> {
 /// `ii  nvidia-fabricmanager-535  535.54.03-1  amd64`, `nvidia-fabricmanager-535 535.54.03-1 ii ` and
 /// `nvidia-fabric-manager-535.54.03-1.x86_64`. A package that was removed (`rc`) or never installed (`un`) is none.
 fn package(line: &LogLine<'_>, name: &'static str) -> Option<DriverLine> {
+    let says = Says::Package(name, installed(&line.text, name)?.to_owned());
+    Some(line_of(line, says, String::new()))
+}
+
+/// The driver's version in a line of dpkg's or rpm's list about an installed package whose name begins so.
+pub fn installed<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     const INSTALLED: [&str; 2] = ["ii", "hi"];
-    let words: Vec<&str> = line.text.split_whitespace().take(8).collect();
+    let words: Vec<&str> = line.split_whitespace().take(8).collect();
     let at = words.iter().position(|word| word.starts_with(name))?;
     let state = |word: &&&str| word.len() == 2 && word.bytes().all(|b| b.is_ascii_lowercase());
     let states = words[..at].last().into_iter().chain(words.get(at + 2));
@@ -165,10 +171,43 @@ fn package(line: &LogLine<'_>, name: &'static str) -> Option<DriverLine> {
         return None;
     }
     let in_name = words[at].split('-').find(|part| version::is_driver(part));
-    let behind = words
-        .get(at + 1)
-        .and_then(|word| word.split(['-', '~', '+']).next());
-    let version = in_name.or(behind.filter(|part| version::is_driver(part)))?;
-    let says = Says::Package(name, version.to_owned());
-    Some(line_of(line, says, String::new()))
+    let behind = words.get(at + 1);
+    let behind = behind.and_then(|word| word.split(['-', '~', '+']).next());
+    in_name.or(behind.filter(|part| version::is_driver(part)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::installed;
+
+    #[test]
+    fn only_installed_packages_count() {
+        for (line, version) in [
+            (
+                "ii  nvidia-fabricmanager-535  535.54.03-1  amd64  Fabric Manager",
+                Some("535.54.03"),
+            ),
+            (
+                "hi  nvidia-fabricmanager-535  535.54.03-1  amd64",
+                Some("535.54.03"),
+            ),
+            (
+                "nvidia-fabricmanager-535 535.54.03-1 ii ",
+                Some("535.54.03"),
+            ),
+            ("nvidia-fabricmanager-535 535.54.03-1 rc ", None),
+            ("rc  nvidia-fabricmanager-535  535.54.03-1  amd64", None),
+            ("un  nvidia-fabricmanager-535  <none>", None),
+            (
+                "nvidia-fabric-manager-535.54.03-1.x86_64",
+                Some("535.54.03"),
+            ),
+            (
+                "nvidia-fabric-manager 535.54.03-1.x86_64 Tue 02 Jan 2024",
+                Some("535.54.03"),
+            ),
+        ] {
+            assert_eq!(installed(line, "nvidia-fabric"), version, "{line}");
+        }
+    }
 }

@@ -31,7 +31,7 @@ mod sysctl;
 mod templates;
 mod workloads;
 
-pub use driver_lines::{DriverLine, Says};
+pub use driver_lines::{DriverLine, Says, installed};
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};
 pub use host_json::CertificateRecord;
 pub use host_lines::{HostLine, HostSays};

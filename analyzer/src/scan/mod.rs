@@ -9,6 +9,7 @@ pub mod kube_list;
 pub mod leftovers;
 pub mod lines;
 pub mod literals;
+mod manual;
 mod merge;
 pub mod pasted;
 pub mod patterns;

@@ -1,6 +1,8 @@
 //! Pod egress: what the captured firewall does with the packets it logged, and with those pods need.
 
 pub(super) mod sides;
+#[cfg(test)]
+mod tests;
 pub(super) mod words;
 
 use std::collections::BTreeSet;

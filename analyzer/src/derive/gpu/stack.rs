@@ -9,7 +9,7 @@ use crate::facts::{AnyFact, Fact};
 use crate::gpu::stack::{self, Flavour, Image, Mismatch, Pair, Read, Side, Stack};
 use crate::gpu::version;
 use crate::model::Place;
-use crate::parsers::{CapturedFile, DriverLine, Says};
+use crate::parsers::{CapturedFile, DriverLine, Says, installed};
 use crate::scan::pasted;
 
 /// Libraries whose versions are the driver's.
@@ -281,28 +281,50 @@ fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
     })
 }
 
-/// Packages of the driver that are installed.
+/// Beginnings of package names, and the pair that each makes with the module.
+const PACKAGES: [(&str, Pair); 2] = [
+    ("nvidia-fabric", Pair::ModuleFabricManager),
+    ("libnvidia-compute", Pair::ModuleLibrary),
+];
+
+/// Packages of the driver that are installed: in the package manager's lists, and in lines that were pasted.
 fn packages(known: &Known<'_>, node: &str) -> Vec<(Pair, Read<Place>)> {
     let lines = known.facts.table::<DriverLine>().iter();
     let of_node = lines.filter(|line| {
         line.data.node == node || (line.data.node.is_empty() && node == pasted::UNNAMED_NODE)
     });
-    let found = of_node.filter_map(|line| {
+    let said = of_node.filter_map(|line| {
         let Says::Package(name, version) = &line.data.says else {
             return None;
         };
-        let pair = if name.contains("fabric") {
-            Pair::ModuleFabricManager
-        } else {
-            Pair::ModuleLibrary
-        };
+        let (_, pair) = PACKAGES.iter().find(|(start, _)| start == name)?;
         let read = Read {
             value: version.clone(),
             place: line.place.clone(),
         };
-        Some((pair, read))
+        Some((*pair, read))
     });
-    found.collect()
+    let lists =
+        ["dpkg-packages", "rpm-packages"].map(|name| format!("nodes/{node}/commands/{name}.out"));
+    let lists = lists
+        .iter()
+        .filter_map(|path| known.documents.get_key_value(path));
+    let listed = lists.flat_map(|(path, text)| {
+        text.lines().zip(1_u32..).filter_map(move |(line, number)| {
+            let (version, pair) = PACKAGES
+                .iter()
+                .find_map(|(start, pair)| Some((installed(line, start)?, *pair)))?;
+            let place = Place {
+                path: path.clone(),
+                line: Some(number),
+            };
+            let value = version.to_owned();
+            Some((pair, Read { value, place }))
+        })
+    });
+    let mut all: Vec<(Pair, Read<Place>)> = said.chain(listed).collect();
+    all.dedup_by(|a, b| a.1.place == b.1.place);
+    all
 }
 
 /// Images of pods of the node that ask for GPUs.

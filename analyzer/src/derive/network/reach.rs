@@ -83,7 +83,7 @@ pub(super) fn interface(routing: &Routing, pod: IpAddr) -> Option<Interface> {
     }
 }
 
-fn routed(routing: &Routing, from: IpAddr, to: IpAddr, iif: Option<Interface>) -> Route {
+pub(super) fn routed(routing: &Routing, from: IpAddr, to: IpAddr, iif: Option<Interface>) -> Route {
     let mut packet = Packet::new(Direction::Forward, from, to);
     packet.mark = Some(0);
     packet.in_iface = iif;
@@ -186,7 +186,7 @@ fn is_dns(service: &VirtualService) -> bool {
 }
 
 /// The address of a service, from the first rule or map element whose comment names it.
-fn service(rules: &str, name: &str) -> Option<IpAddr> {
+pub(super) fn service(rules: &str, name: &str) -> Option<IpAddr> {
     let line = rules.lines().find(|line| {
         line.contains(name) && (line.contains("cluster IP") || line.contains("goto service-"))
     })?;
