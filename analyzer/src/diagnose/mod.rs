@@ -5,12 +5,12 @@ mod by_hand;
 mod cited;
 mod context;
 mod coverage;
+pub mod examples;
 mod hami;
 mod incident;
 mod link;
 mod standing;
 mod state;
-mod tables;
 mod timeline;
 mod together;
 
@@ -25,7 +25,6 @@ use chrono::{DateTime, Utc};
 use crate::derive;
 use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
-pub use tables::names as table_names;
 
 use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Verdict};
 use crate::rules::engine::{self, Assessment};

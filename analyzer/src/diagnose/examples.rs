@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-use super::file::{Example, Expect, Kind};
-use super::{RuleSet, file};
-use crate::diagnose::{AnalyzeError, Analyzer};
+use super::{AnalyzeError, Analyzer};
 use crate::model::{Analysis, Verdict};
+use crate::rules::file::{Example, Expect, Kind};
+use crate::rules::{RuleSet, file};
 
 /// An example that did not come out as stated.
 #[derive(Debug)]
