@@ -14,8 +14,10 @@ pub struct Options {
     pub node: String,
     /// Where host files are read: `/`, or the mount point of another node's disk.
     pub root: PathBuf,
-    /// How far back journals and logs go.
+    /// How far back journals go.
     pub since: Duration,
+    /// How far back container logs go, where `--since` was given; otherwise their newest lines are taken, however old.
+    pub logs_since: Option<Duration>,
     /// Only these sources, where not empty.
     pub only: BTreeSet<String>,
     /// Not these sources.

@@ -16,6 +16,9 @@ pub(crate) use checks::check_root;
 use checks::{check_names, check_sources, fail, names, node_name};
 use values::{duration, size};
 
+/// How far back journals go where nothing is said.
+const SINCE: Duration = Duration::from_secs(24 * 3600);
+
 /// Snapshots a Kubernetes GPU node into one bundle, read-only.
 ///
 /// Exit codes: 0 everything collected; 2 wrong usage; 3 the output cannot be written, would leak a
@@ -141,9 +144,9 @@ pub struct CollectArgs {
     /// Where the bundle goes: a file, a folder, or - for standard output
     #[arg(short, long, value_name = "PATH|DIR|-")]
     pub output: Option<PathBuf>,
-    /// How far back journals and logs go
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
-    pub since: Duration,
+    /// How far back journals and logs go [default: 24h for journals, the newest lines of container logs]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub since: Option<Duration>,
     /// Only these sources
     #[arg(long, value_name = "SOURCE", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -234,7 +237,7 @@ impl CollectArgs {
         if let Some(both) = only.intersection(&skip).next() {
             return fail(format!("{both} is both in --only and in --skip"));
         }
-        if self.since.is_zero() {
+        if self.since.is_some_and(|since| since.is_zero()) {
             return fail("--since 0 leaves no journal and no log to collect");
         }
         if self.timeout.is_zero() || self.source_timeout.is_some_and(|limit| limit.is_zero()) {
@@ -278,7 +281,8 @@ impl CollectArgs {
         let options = Options {
             node: node_name(&self.root),
             root: self.root.clone(),
-            since: self.since,
+            since: self.since.unwrap_or(SINCE),
+            logs_since: self.since,
             only,
             skip,
             namespaces: self.namespace.iter().cloned().collect(),
