@@ -8,6 +8,7 @@ mod search;
 
 use super::encoded;
 use super::forms::SPECS;
+use super::unexplained;
 use names::holds_nothing;
 use search::SEARCH;
 
@@ -147,6 +148,9 @@ pub(crate) fn quiet_lines(bytes: &[u8]) -> usize {
     if let Some(run) = encoded::first(&bytes[..end]) {
         end = run;
     }
+    if let Some(word) = unexplained::first(&bytes[..end]) {
+        end = word;
+    }
     memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |at| at + 1)
 }
 
@@ -181,6 +185,7 @@ impl Places {
                 *bit == 1 << STRUCTURE_BIT
                     || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
             })
+            && unexplained::first(json).is_none()
     }
 
     /// What stands between two places; asked for from front to back.
