@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::anonymize::Class;
 use crate::options::{Handover, Options};
+use crate::redact::Keep;
 
 pub(crate) use checks::check_root;
 use checks::{check_names, check_sources, fail, names, node_name};
@@ -180,6 +181,9 @@ pub struct CollectArgs {
     /// Where the map of pseudonyms goes (default: the bundle's name with .map.json)
     #[arg(long, value_name = "FILE", requires = "anonymize")]
     pub map: Option<PathBuf>,
+    /// Leave unexplained random texts in clear that this regular expression matches; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub keep: Vec<String>,
     /// Let this entry pass although the leak check finds something in it; may be given several times
     #[arg(long, value_name = "PATH")]
     pub allow_leak: Vec<String>,
@@ -264,6 +268,9 @@ impl CollectArgs {
                 self.max_size
             ));
         }
+        if let Err(error) = Keep::new(&self.keep) {
+            return fail(format!("--keep: {error}"));
+        }
         check_root("--root", &self.root)?;
         check_names("--namespace", &self.namespace)?;
         check_names("--node-logs", &self.node_logs)?;
@@ -288,6 +295,7 @@ impl CollectArgs {
             handover: Handover {
                 anonymize: self.anonymize.iter().copied().collect(),
                 map: self.map.clone(),
+                keep: self.keep.clone(),
                 allow_leak: self.allow_leak.iter().cloned().collect(),
                 sign_key: self.sign_key.clone(),
                 encrypt_to: self.encrypt_to.clone(),

@@ -172,7 +172,12 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
         .iter()
         .rev()
         .find(|byte| !b" \t-#;\"'{,".contains(byte));
+    let opened = before[value.len()..]
+        .iter()
+        .any(|byte| b"[{".contains(byte))
+        || front.trim_ascii_end().ends_with(b"{");
     let tight = quoted.len() < name.len()
+        || opened
         || value.ends_with(b"=")
         || lead.is_none_or(|byte| *byte == b'\n');
     Some(Name { text, tight })
@@ -216,6 +221,15 @@ fn last_word(name: &[u8]) -> String {
         .rev()
         .find(|at| name[*at].is_ascii_uppercase() && name[*at - 1].is_ascii_lowercase());
     String::from_utf8_lossy(&name[hump.unwrap_or(0)..]).to_ascii_lowercase()
+}
+
+/// `key 01 <digits>`, `enc 'cbc(aes)' <digits>`: a command takes a key of its own.
+fn follows_key(line: &[u8]) -> bool {
+    let line = &line[line.len().saturating_sub(REACH)..];
+    let all = String::from_utf8_lossy(line).to_ascii_lowercase();
+    let last: Vec<&str> = all.split_whitespace().rev().take(3).collect();
+    let key = |word: &&str| matches!(*word, "key" | "psk" | "enc" | "auth" | "aead" | "secret");
+    last.iter().any(key) && !last.iter().any(|word| word.starts_with("public"))
 }
 
 /// What stands in front of the hexadecimal digits of an object's name.
@@ -269,7 +283,7 @@ pub(super) fn hex_is_foreign(bytes: &[u8], word: &Range<usize>, length: usize) -
     if joined(before.last()) {
         return length >= 32 && !named_object(before);
     }
-    if let Some(name) = name_before(before) {
+    if let Some(name) = name_before(before).filter(|name| !name.text.is_empty()) {
         let id = words(name.text).iter().any(|word| {
             NAMES.contains(word.as_str())
                 || ["id", "sum", "hash"].iter().any(|end| word.ends_with(end))
@@ -278,6 +292,9 @@ pub(super) fn hex_is_foreign(bytes: &[u8], word: &Range<usize>, length: usize) -
     }
     let line = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
     let said = said_before(line);
+    if follows_key(line) {
+        return true;
+    }
     let alone = line.trim_ascii().is_empty();
     if alone || SAID.contains(said.as_str()) {
         return !usual;

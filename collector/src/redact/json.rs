@@ -57,6 +57,8 @@ struct Line<'a> {
     secret_object: bool,
     /// A JSON web key stands somewhere in this line.
     jwk: bool,
+    /// A password that Terraform made stands somewhere in this line.
+    made: bool,
     marker: &'a mut Marker,
     places: Places,
     whole: &'a str,
@@ -77,6 +79,7 @@ pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<Str
         depth,
         secret_object: holds_secret_object(line),
         jwk: line.contains("\"kty\"") || line.contains("\"modulus\""),
+        made: line.contains("\"random_password\""),
         marker,
         places,
         whole: line,
@@ -223,6 +226,9 @@ impl Line<'_> {
         }
         if self.jwk && matches!(raw, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") {
             level.class = Some(PRIVATE);
+        }
+        if self.made && raw == "result" {
+            level.class = classify("password");
         }
         level.key_is_data = self.secret_object && matches!(raw, "data" | "stringData");
         if hints.forms().next().is_some() {

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use regex::RegexSet;
 use ring::hmac;
 
+use super::keep::Keep;
 use crate::anonymize::Anonymizer;
 
 /// The most secret values that are remembered for the leak check, and how much of each.
@@ -20,7 +20,7 @@ const MIN_SEEN_BYTES: usize = 8;
 pub struct Key {
     inner: Arc<Inner>,
     site: Option<Arc<Anonymizer>>,
-    keep: Option<Arc<RegexSet>>,
+    keep: Option<Arc<Keep>>,
 }
 
 struct Inner {
@@ -58,7 +58,7 @@ impl Key {
     }
 
     /// The same key, which leaves unexplained texts in clear that these expressions match as a whole.
-    pub fn with_kept(&self, keep: Arc<RegexSet>) -> Self {
+    pub fn with_kept(&self, keep: Arc<Keep>) -> Self {
         Self {
             keep: Some(keep),
             ..self.clone()
@@ -67,7 +67,7 @@ impl Key {
 
     /// Whether an unexplained text stays in clear.
     pub(crate) fn keeps(&self, text: &str) -> bool {
-        self.keep.as_ref().is_some_and(|keep| keep.is_match(text))
+        self.keep.as_ref().is_some_and(|keep| keep.matches(text))
     }
 
     /// What replaces names and addresses, where that is wanted.

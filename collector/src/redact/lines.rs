@@ -1,5 +1,6 @@
 //! Redaction of text, line by line, with what the lines before mean for the next one.
 
+mod cri;
 mod open;
 mod starts;
 
@@ -13,6 +14,7 @@ use super::value::harmless;
 use super::words::{self, KeyClass};
 use super::wrapped::{Step, Wrapped};
 use super::{Content, audit, encoded, json, pairs, patterns, scan, unexplained};
+use cri::{Joined, Part, Parts};
 use starts::{
     continued_flag, cut_value, element, explicit_key, putty_key, without_colours, yaml_name,
 };
@@ -34,6 +36,7 @@ pub(super) struct Lines {
     objects: SecretObjects,
     wrapped: Wrapped,
     list: Option<ListArgs>,
+    parts: Parts,
     /// So many lines may still belong to a certificate or another public thing in PEM form.
     public: u32,
     /// `- value: x`, whose name may stand in the next line.
@@ -62,6 +65,7 @@ impl Lines {
             objects: SecretObjects::default(),
             wrapped: Wrapped::default(),
             list: None,
+            parts: Parts::default(),
             public: 0,
             value_first: None,
             head: (content == Content::Text).then(CutKey::new),
@@ -80,6 +84,13 @@ impl Lines {
                 Head::Other(lines) => lines.iter().for_each(|line| self.line(line, out)),
             }
         }
+        if self.content == Content::Text {
+            match self.parts.push(line) {
+                Part::Other => {}
+                Part::Held => return,
+                Part::Joined(joined) => return self.joined(&joined, out),
+            }
+        }
         if self.content == Content::Text && self.objects.wants(line) {
             match self.objects.push(line) {
                 Taken::No => {}
@@ -95,6 +106,16 @@ impl Lines {
         self.ordered(line, out);
     }
 
+    /// Parts of a line, as they came where nothing in the whole is secret.
+    fn joined(&mut self, joined: &Joined, out: &mut Vec<u8>) {
+        let from = out.len();
+        self.ordered(&joined.line, out);
+        if let Some(raw) = joined.raw.as_ref().filter(|_| out[from..] == joined.line) {
+            out.truncate(from);
+            out.extend_from_slice(raw);
+        }
+    }
+
     /// Hands on what was held back.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         for line in self.head.take().map(CutKey::finish).unwrap_or_default() {
@@ -102,6 +123,9 @@ impl Lines {
         }
         for line in self.objects.finish() {
             self.ordered(&line, out);
+        }
+        for joined in self.parts.finish() {
+            self.joined(&joined, out);
         }
         if let Some(value) = self.value_first.take() {
             self.plain(&value, out);
@@ -133,6 +157,7 @@ impl Lines {
             && self.quiet()
             && self.value_first.is_none()
             && self.objects.nothing_held()
+            && self.parts.is_empty()
     }
 
     fn quiet(&self) -> bool {

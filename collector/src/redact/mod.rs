@@ -15,6 +15,7 @@ mod encoded;
 mod explained;
 mod forms;
 mod json;
+mod keep;
 mod key;
 mod lines;
 mod marker;
@@ -33,6 +34,7 @@ mod words;
 mod wrapped;
 
 pub use forms::classes;
+pub use keep::{Keep, KeepError};
 pub use key::Key;
 pub use name::{clean_name, clean_sentence};
 

@@ -13,7 +13,9 @@ use names::holds_nothing;
 use search::SEARCH;
 
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 26] = [
+const OTHERS: [&str; 28] = [
+    "stdout p ",
+    "stderr p ",
     "-----begin",
     "data:",
     "private-lines",
@@ -87,6 +89,31 @@ const PROGRAMS: &[&str] = &[
     "racadm",
     "keytool",
     "\"-",
+    "oras ",
+    "regctl",
+    "cosign",
+    "singularity",
+    "apptainer",
+    "argocd",
+    "ibmcloud",
+    "npm ",
+    "net ",
+    "rpcclient",
+    "winexe",
+    "wmic",
+    "pcs ",
+    "kadmin",
+    "ktutil",
+    "ipa-",
+    "slappasswd",
+    "govc",
+    "-setcookie",
+    "nuget",
+    "caddy",
+    "rdesktop",
+    "--passphrase",
+    "bmc-config",
+    "nvsm",
 ];
 
 /// What a text may hold, as bits: one for names, one for programs, one for what spans lines, one for each form.

@@ -112,7 +112,11 @@ fn next(bytes: &[u8], from: usize) -> Option<Found> {
             }
             continue;
         }
-        let sorts = if digits.len() == text.len() { sorts } else { Sorts::of(text) };
+        let sorts = if digits.len() == text.len() {
+            sorts
+        } else {
+            Sorts::of(text)
+        };
         if drawn_of(text, sorts) {
             let mut whole = whole(bytes, word);
             whole.start = whole.start.max(from);
