@@ -22,8 +22,17 @@ pub(crate) struct KeyClass {
 impl KeyClass {
     /// Whether a value under this name is none that has to go.
     pub(crate) fn spares(self, value: &str) -> bool {
-        harmless(value) || (self.weak && !made_by_machine(value))
+        harmless(value)
+            || (self.weak && !made_by_machine(value))
+            || (self.name == PIN && !is_pin(value))
     }
+}
+
+/// What the PIN of a card or token is called. Processors, maps and wires are pinned too: only a number counts.
+const PIN: &str = "pin";
+
+fn is_pin(value: &str) -> bool {
+    (4..=12).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_digit())
 }
 
 const fn class(name: &'static str, sure: bool) -> Option<KeyClass> {
@@ -143,6 +152,14 @@ const ENDINGS: &[(&str, &str)] = &[
     ("kennwort", "password"),
     ("contrasena", "password"),
     ("userpw", "password"),
+    ("passcode", "password"),
+    ("passkey", "password"),
+    ("pincode", "pin"),
+    ("passphrases", "password"),
+    ("passw", "password"),
+    ("passwrd", "password"),
+    ("pword", "password"),
+    ("motdepasse", "password"),
     ("apikey", "api-key"),
     ("apikeys", "api-key"),
     ("authkey", "api-key"),
@@ -162,7 +179,9 @@ const ENDINGS: &[(&str, &str)] = &[
 ];
 
 /// One of these stands in every name of a secret; most names have none.
-pub(crate) const STEMS: [&str; 15] = [
+pub(crate) const STEMS: [&str; 17] = [
+    "pin:",
+    "pin=",
     "pass",
     "pw",
     "psk",
@@ -189,7 +208,8 @@ static STEM: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// The class of the secret that a key of this name holds, if it does.
 pub(crate) fn classify(key: &str) -> Option<KeyClass> {
-    if STEM.as_ref().is_some_and(|stems| !stems.is_match(key)) {
+    let pin = key.len() >= 3 && key.as_bytes()[key.len() - 3..].eq_ignore_ascii_case(b"pin");
+    if !pin && STEM.as_ref().is_some_and(|stems| !stems.is_match(key)) {
         return None;
     }
     decide(key)
@@ -219,6 +239,7 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         "passe" if before == Some("de") => return class("password", true),
         "a" if before == Some("contrase") => return class("password", true),
         "pass" | "pwd" | "pw" | "pws" | "pwds" | "psk" => return class("password", true),
+        "pin" => return class(PIN, true),
         "secret" if before.is_some_and(|word| SECRET_OBJECTS.contains(&word)) => return None,
         "secret" => return class("secret", false),
         "secrets" if before.is_some_and(|word| word != "pull") => return class("secret", false),

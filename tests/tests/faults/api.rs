@@ -117,6 +117,10 @@ pub(crate) const ROWS: &[Row] = &[
         run: own_rights,
     },
     Row {
+        fault: "API: away for 0.3 s while logs are fetched",
+        run: blip,
+    },
+    Row {
         fault: "--root with a broken --kubeconfig",
         run: dead_node_bad_kubeconfig,
     },
@@ -444,4 +448,46 @@ fn own_rights() -> Result<Seen, String> {
     let said = "only the object of the node gpu-1";
     let rest = &[NODES, PODS, "configmaps/default.json", HOST];
     bundle.row(&ran, OBJECTS, &[Outcome::Partial], said, rest)
+}
+
+fn crashing(name: &str) -> serde_json::Value {
+    json!({"metadata": {"name": name, "namespace": "default"}, "spec": {"containers": [{"name": "main"}]},
+        "status": {"phase": "Running",
+            "containerStatuses": [{"name": "main", "restartCount": 1, "state": {"running": {}}}]}})
+}
+
+fn blip() -> Result<Seen, String> {
+    let mut pods: Vec<_> = (0..60).map(|at| crashing(&format!("web-{at}"))).collect();
+    let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+    let healthy = json!({"metadata": {"name": "calm-0", "namespace": "default"},
+        "spec": {"containers": [{"name": "main"}]}, "status": ready});
+    pods.push(healthy);
+    let cluster = Small::new().with_lists(&[("pods", "Pod", pods)]);
+    let faults = Faults::default().with("/api/v1/namespaces/default/pods/", Fault::Blip);
+    let server = server(cluster, faults);
+    let ran = Desk::new().keep(|desk| {
+        desk.on_cluster(
+            &config(&server),
+            &["--since", "1h", "--namespace", "default"],
+        )
+    });
+    let bundle = ran.bundle();
+    let (_, said) = bundle.told("cluster_pod_logs");
+    assert!(
+        !said.contains("stopped answering") && !said.contains("failed"),
+        "{said}"
+    );
+    let asked = server.requests();
+    for at in 0..60 {
+        let log = format!("/pods/web-{at}/log?container=main&timestamps=true&sinceSeconds=3600&");
+        assert!(
+            asked.iter().any(|one| one.contains(&log)),
+            "{log} of {asked:?}"
+        );
+    }
+    assert!(
+        asked.iter().any(|one| one.contains("/pods/calm-0/log?")),
+        "{asked:?}"
+    );
+    bundle.row(&ran, OBJECTS, &[Outcome::Collected], "", &[PODS])
 }
