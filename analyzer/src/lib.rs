@@ -6,15 +6,10 @@
 pub mod cli;
 pub mod commands;
 pub mod compare;
-pub mod containerd;
 pub mod derive;
 pub mod diagnose;
-pub mod ending;
 pub mod facts;
-pub mod firewall;
 pub mod fix;
-pub mod gpu;
-pub mod helm;
 pub mod join;
 pub mod loose;
 pub mod model;
@@ -22,7 +17,9 @@ pub mod parsers;
 mod progress;
 pub mod report;
 pub mod rules;
-pub mod runtimes;
 pub mod scan;
-pub mod scheduling;
 pub mod sources;
+
+pub use casefile_sim_cluster::{helm, scheduling};
+pub use casefile_sim_net as firewall;
+pub use casefile_sim_node::{containerd, ending, gpu, runtimes};

@@ -404,6 +404,8 @@ fn describe(input: &Path, summary: &Summary) -> Input {
             Form::Bundle => "bundle".into(),
             Form::Tar => "tar".into(),
             Form::Folder => "folder".into(),
+            Form::Archive => "archive".into(),
+            Form::Text => "text".into(),
         },
         node: header.map(|header| header.node.clone()),
         tool: header.map(|header| header.tool.clone()),

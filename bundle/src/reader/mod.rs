@@ -5,8 +5,10 @@
 //! kept comes back sorted, so that the order of entries in the archive does not matter.
 
 mod folder;
+mod formats;
 mod input;
 mod limits;
+mod peeked;
 mod piece;
 mod pool;
 mod problem;
@@ -15,7 +17,10 @@ mod stream;
 mod tar_block;
 mod tar_stage;
 mod top;
+mod unpack;
+mod utf16;
 mod walk;
+mod zip;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -24,6 +29,7 @@ pub use input::Input;
 pub use limits::Limits;
 pub use piece::{EntryInfo, Piece, PieceSink};
 pub use problem::{OpenError, ReadProblem};
+pub use top::is_content_folder;
 
 use crate::manifest::{Header, Manifest};
 use crate::path::BundlePath;
@@ -32,7 +38,8 @@ pub(crate) use input::Bytes;
 use input::Opened;
 pub(crate) use piece::{Deliver, OwnedPiece};
 use pool::{CloseOnDrop, Harvest, Shared, work};
-use stream::{read_gzip, read_tar};
+use stream::{Counted, read_gzip};
+use unpack::Inside;
 use walk::Walk;
 
 /// More threads than this do not make one file faster.
@@ -47,6 +54,10 @@ pub enum Form {
     Tar,
     /// A folder.
     Folder,
+    /// A zip archive, or something that is compressed in another way.
+    Archive,
+    /// One text.
+    Text,
 }
 
 /// What one reading found besides the content.
@@ -96,6 +107,21 @@ pub(crate) fn read_in_order(
 ) -> Result<Summary, OpenError> {
     let shared = Shared::new(threads());
     run(input, limits, &NoSink, &shared, deliver).map(|(summary, _)| summary)
+}
+
+/// Reads `input` once and gives every piece to `each`, in archive order, on the calling thread.
+pub fn read_through<'a>(
+    input: impl Into<Input<'a>>,
+    limits: &Limits,
+    each: &mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>,
+) -> Result<Summary, OpenError> {
+    struct Each<'a>(&'a mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>);
+    impl Deliver for Each<'_> {
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            (self.0)(&piece.view())
+        }
+    }
+    read_in_order(input.into(), limits, &mut Each(each))
 }
 
 fn threads() -> usize {
@@ -218,6 +244,11 @@ pub fn list<'a>(
     Ok((summary, names))
 }
 
+/// Whether a file that begins like this is an archive, or compressed.
+pub fn is_packed(head: &[u8]) -> bool {
+    sniff::magic(head) != sniff::Magic::Other
+}
+
 struct NoSink;
 
 impl PieceSink for NoSink {
@@ -279,13 +310,14 @@ fn read(
             read_folder(input.path(), &mut walk);
             Form::Folder
         }
-        Opened::Gzip(file) => {
+        Opened::Members(file) => {
             read_gzip(file, shared, &mut walk);
             Form::Bundle
         }
-        Opened::Tar(file) => {
-            read_tar(file, &mut walk);
-            Form::Tar
+        Opened::Stream(file, form) => {
+            let mut file = Counted::new(file, walk.source());
+            unpack::read(&mut file, Inside::input(), &mut walk);
+            form
         }
     };
     walk.finish(form)

@@ -56,6 +56,7 @@ pub(super) async fn prepare(
     let delivery = Delivery {
         key: key.clone(),
         allowed: handover.allow_leak.clone(),
+        strict: handover.strict_leaks,
         signer,
         recipients,
         map: None,
@@ -78,11 +79,17 @@ async fn remember_kubeconfigs(
     let asked = sources
         .iter()
         .any(|source| source.scope == Scope::Cluster && not_wanted(source, options).is_none());
-    if !options.live() || !asked {
+    if !options.asks_cluster() || !asked {
         return;
     }
     let key = key.clone();
+    let named = options.kubeconfig.clone();
     let read = host.on_thread(move |host| {
+        // A named file lies where the collector runs, not below a mounted root.
+        let named = named.and_then(|file| std::fs::read(file).ok());
+        if let Some(text) = named {
+            crate::leak::remember(&key, "kubeconfig", &text);
+        }
         for path in credentials::PLACES {
             let text = host.read_text(path).unwrap_or_default();
             crate::leak::remember(&key, "kubeconfig", text.as_bytes());

@@ -22,7 +22,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
 }
 
 /// A pair that does not fit, stated where each of its sides stands: either place alone shows half of it.
-fn both(known: &Known<'_>, node: &str, one: Mismatch) -> Vec<AnyFact> {
+fn both(known: &Known<'_>, node: &str, one: Mismatch<Place>) -> Vec<AnyFact> {
     let pair = serde_json::to_value(one.pair).ok();
     let word = pair.as_ref().and_then(|pair| pair.as_str());
     let data = DriverMismatch {
@@ -57,7 +57,7 @@ fn shown(known: &Known<'_>, place: &Place) -> String {
 }
 
 /// The line behind a side, where its file was kept as text, else its value.
-fn text_at(known: &Known<'_>, side: &Side) -> String {
+fn text_at(known: &Known<'_>, side: &Side<Place>) -> String {
     let line = side.place.line.and_then(|line| {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
         known.documents.get(&side.place.path)?.lines().nth(index)
@@ -68,7 +68,7 @@ fn text_at(known: &Known<'_>, side: &Side) -> String {
     }
 }
 
-fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
+fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
     let drivers = || {
         let all = known.facts.table::<Driver>().iter();
         all.filter(|driver| driver.data.node == node)
@@ -112,7 +112,13 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
         gpus: gpus.iter().map(|gpu| stack_gpu(gpu)).collect(),
         images: images(known, node),
         controllers: host::controllers(known, node),
-        dkms: command("dkms-status").map_or_else(Vec::new, |(path, text)| stack::dkms(text, path)),
+        dkms: command("dkms-status").map_or_else(Vec::new, |(path, text)| {
+            let place = |line| Place {
+                path: path.clone(),
+                line: Some(line),
+            };
+            stack::dkms(text, place)
+        }),
         kernel: host::kernel(known, node),
         secure_boot: host::secure_boot(known, node),
     }
@@ -126,7 +132,7 @@ fn first_line(path: &str) -> Place {
 }
 
 /// The first word after a label at the start of a line.
-fn labelled(path: &str, text: &str, label: &str) -> Option<Read> {
+fn labelled(path: &str, text: &str, label: &str) -> Option<Read<Place>> {
     let found = text.lines().zip(1_u32..).find_map(|(line, number)| {
         let value = line.strip_prefix(label)?.split_whitespace().next()?;
         Some((value, number))
@@ -146,7 +152,7 @@ fn flavour(word: &str) -> Option<Flavour> {
         .find(|flavour| flavour.word() == word)
 }
 
-fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu {
+fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu<Place> {
     stack::Gpu {
         name: gpu.data.card.name.clone(),
         architecture: gpu.data.card.architecture.clone(),
@@ -156,7 +162,7 @@ fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu {
 
 /// Versions of the libraries that programs are given: as the loader's cache has them, else by the names of captured
 /// files.
-fn libraries(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
+fn libraries(known: &Known<'_>, node: &str) -> Vec<(String, Read<Place>)> {
     let path = format!("nodes/{node}/host/libraries.json");
     let cached = known.documents.get(&path);
     let cached = cached.map_or_else(Vec::new, |text| cached_libraries(&path, text));
@@ -180,7 +186,7 @@ struct Library {
 
 /// Of each library the one version that the loader's cache leads to; where it leads to several, it is not known which
 /// one a program gets.
-fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read)> {
+fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read<Place>)> {
     let lines = text.lines().zip(1_u32..);
     let records: Vec<(Library, u32)> = lines
         .filter_map(|(line, number)| {
@@ -214,7 +220,7 @@ fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read)> {
 }
 
 /// Where a link names the file, that one; else the only one there.
-fn libraries_by_name(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
+fn libraries_by_name(known: &Known<'_>, node: &str) -> Vec<(String, Read<Place>)> {
     let files = known.facts.table::<CapturedFile>().iter();
     let of_node: Vec<&Fact<CapturedFile>> = files.filter(|file| file.data.node == node).collect();
     let mut found = Vec::new();
@@ -254,7 +260,7 @@ fn file_name(path: &str) -> &str {
 }
 
 /// What Fabric Manager said last of its version.
-fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read> {
+fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
     let lines = known.facts.table::<DriverLine>().iter();
     let versions = lines
         .filter(|line| line.data.node == node)
@@ -272,7 +278,7 @@ fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read> {
 }
 
 /// Images of pods of the node that ask for GPUs.
-fn images(known: &Known<'_>, node: &str) -> Vec<Image> {
+fn images(known: &Known<'_>, node: &str) -> Vec<Image<Place>> {
     let pods = known.facts.table::<Pod>().iter();
     let here = pods.filter(|pod| pod.data.node == node && pod.data.gpus > 0 && !node.is_empty());
     here.flat_map(|pod| {
