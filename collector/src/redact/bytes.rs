@@ -55,6 +55,9 @@ pub(super) fn kind(head: &[u8]) -> Kind {
     if head.get(257..262) == Some(b"ustar") {
         return Kind::Closed("tar archive");
     }
+    if head.starts_with(&[0xff, 0xfe, 0, 0]) || head.starts_with(&[0, 0, 0xfe, 0xff]) {
+        return Kind::Closed("UTF-32 file");
+    }
     if head.starts_with(&[0xff, 0xfe]) && head.contains(&0) {
         return Kind::Utf16(true);
     }

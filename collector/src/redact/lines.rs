@@ -13,10 +13,11 @@ use super::span::Open;
 use super::value::harmless;
 use super::words::{self, KeyClass};
 use super::wrapped::{Step, Wrapped};
-use super::{Content, audit, encoded, json, pairs, patterns, scan, unexplained};
+use super::{Content, audit, encoded, escapes, json, pairs, patterns, scan, unexplained};
 use cri::{Joined, Part, Parts};
 use starts::{
-    continued_flag, cut_value, element, explicit_key, putty_key, without_colours, yaml_name,
+    continued_flag, cut_value, element, explicit_key, log_prefix, putty_key, says_more,
+    without_colours, yaml_name,
 };
 
 /// Lines that one YAML block or quoted value may hold back.
@@ -195,7 +196,12 @@ impl Lines {
             }
             return;
         }
-        if let Some(cleaned) = self.continued(&text) {
+        let prefix = match self.open {
+            Some(_) => log_prefix(&text),
+            None => 0,
+        };
+        if let Some(cleaned) = self.continued(&text[prefix..]) {
+            out.extend_from_slice(&text.as_bytes()[..prefix]);
             out.extend_from_slice(cleaned.as_bytes());
             out.extend_from_slice(end);
             return;
@@ -274,8 +280,11 @@ impl Lines {
             self.pem = pem;
             return None;
         }
+        let (prefix, text) = text.split_at(log_prefix(&text));
+        let prefix = prefix.to_owned();
+        let text = text.to_owned();
         // A comment between a name and its value changes nothing.
-        self.named = yaml_name(&text).or(force.filter(|_| text.trim_start().starts_with('#')));
+        self.named = yaml_name(&text).or(force.filter(|_| says_more(&text)));
         let text = self.list_item(text);
         let hints = scan::hints(text.as_bytes());
         let mut open = None;
@@ -289,6 +298,7 @@ impl Lines {
             text = args::clean_line(&text, &mut self.marker);
         }
         text = audit::clean(text, &mut self.marker);
+        text = escapes::clean(text, self.depth, &mut self.marker);
         if encoded::possible(text.as_bytes()) {
             text = encoded::clean(text, self.depth, &mut self.marker);
         }
@@ -297,7 +307,7 @@ impl Lines {
             text = unexplained::clean(text, self.depth, &mut self.marker);
         }
         self.open = self.opened(&text, open).map(|open| (open, 0));
-        Some(text)
+        Some(prefix + &text)
     }
 
     /// What the next lines are to this one.

@@ -12,6 +12,7 @@ mod audit;
 mod bytes;
 mod cut_key;
 mod encoded;
+mod escapes;
 mod explained;
 mod forms;
 mod json;

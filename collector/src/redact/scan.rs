@@ -13,7 +13,20 @@ use names::holds_nothing;
 use search::SEARCH;
 
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 28] = [
+const OTHERS: [&str; 41] = [
+    "%3a",
+    "%253",
+    "%70%",
+    "%50%",
+    "%73%",
+    "\\x70",
+    "\\x73",
+    "\\u0070",
+    "\\u0073",
+    "\\160",
+    "\\163",
+    "&#1",
+    "&#x7",
     "stdout p ",
     "stderr p ",
     "-----begin",

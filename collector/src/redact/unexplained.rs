@@ -136,7 +136,7 @@ pub(super) fn first(bytes: &[u8]) -> Option<usize> {
 
 /// The text that hexadecimal digits hold.
 fn as_text(digits: &[u8]) -> Option<String> {
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     let value = |byte: &u8| {

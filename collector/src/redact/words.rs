@@ -1,6 +1,7 @@
 //! Which key names say that their value is a secret. The last word of a name decides: `secretName` is a name,
 //! `tokenExpirationSeconds` are seconds, `clientSecret` is a secret.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -52,62 +53,19 @@ const fn weak(name: &'static str) -> Option<KeyClass> {
 }
 
 /// Words that make a `...Key` a secret one; `key` alone names all sorts of harmless things.
-const KEY_QUALIFIERS: &[&str] = &[
-    "access",
-    "account",
-    "activation",
-    "aes",
-    "age",
-    "api",
-    "app",
-    "auth",
-    "bootstrap",
-    "bot",
-    "certificate",
-    "cipher",
-    "client",
-    "consumer",
-    "cookie",
-    "crypt",
-    "decryption",
-    "deploy",
-    "encryption",
-    "enterprise",
-    "fernet",
-    "hmac",
-    "ingest",
-    "join",
-    "jwt",
-    "kms",
-    "licence",
-    "license",
-    "master",
-    "munge",
-    "ngc",
-    "nvidia",
-    "openai",
-    "preshared",
-    "private",
-    "recovery",
-    "registration",
-    "secret",
-    "secretbox",
-    "security",
-    "service",
-    "session",
-    "setup",
-    "shared",
-    "signing",
-    "sops",
-    "ssh",
-    "storage",
-    "subscription",
-    "tls",
-    "token",
-    "unseal",
-    "wireguard",
-    "write",
-];
+static KEY_QUALIFIERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    "access account activation admin aead aes age anthropic api app auth aws azure bgp bootstrap bot cak \
+     certificate cf cipher client comet consumer cookie crypt crypto csrf datadog db dd decryption deploy \
+     dns encryption enterprise esp etcd fernet gcp github gitlab google gossip grafana hf hkdf hmac ike \
+     ingest initial ipsec jfrog join jwt keystore kms licence license link mac macsec maps master mlflow \
+     mqtt munge neptune network newrelic ngc nvidia openai ospf passphrase pre preshared priv private psk \
+     radius recovery registration rndc root s3 salt secret secretbox security seed sendgrid sentry \
+     service session setup shared signature signing smtp snmp sops splunk ssh storage stripe subscription \
+     sym symmetric tacacs tailscale tls token tsig twilio unseal vault vpn wandb webhook wep wifi \
+     wireguard wireless wpa write x xsrf zerotier"
+    .split_ascii_whitespace()
+    .collect()
+});
 /// Words before `key` that name a secret as often as something else.
 const WEAK_QUALIFIERS: &[&str] = &["dhchap", "integration", "routing", "user"];
 /// Words before `token` that make it a sign of a language model, or before a secret that make it a count or checksum.
@@ -252,7 +210,7 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         "community" => return class("password", false),
         "key" | "keys" => {
             return match before {
-                Some(word) if KEY_QUALIFIERS.contains(&word) => class("api-key", false),
+                Some(word) if KEY_QUALIFIERS.contains(word) => class("api-key", false),
                 Some(word) if WEAK_QUALIFIERS.contains(&word) => weak("api-key"),
                 _ => None,
             };

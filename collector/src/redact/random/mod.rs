@@ -135,15 +135,8 @@ const RESTLESS: usize = 24;
 /// Fewer letters are a chance of spelling.
 pub(super) const MIN_DRAWN: usize = 11;
 
-/// Whether a word of letters and digits was drawn by a machine. Hexadecimal digits are judged by where they stand.
-pub(super) fn drawn(word: &[u8]) -> bool {
-    if word.len() < MIN_DRAWN {
-        return false;
-    }
-    drawn_of(word, Sorts::of(word))
-}
-
-/// As [`drawn`], of a word whose letters were counted.
+/// Whether a word of letters and digits, of these sorts, was drawn by a machine. Hexadecimal digits are judged by where
+/// they stand.
 pub(super) fn drawn_of(word: &[u8], sorts: Sorts) -> bool {
     let (least, surprise_from) = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
         _ if sorts.beyond_hex == 0 => return false,
@@ -181,6 +174,10 @@ fn restless(word: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn drawn(word: &[u8]) -> bool {
+        drawn_of(word, Sorts::of(word))
+    }
 
     #[test]
     fn names_that_programs_use_are_written() {
