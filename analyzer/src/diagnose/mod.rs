@@ -95,6 +95,14 @@ impl Analyzer {
         casefile_bundle::Input::new(path, self.keys.as_ref())
     }
 
+    /// Reads one input and derives what follows, without judging it.
+    pub fn read(&self, input: &Path) -> Result<Scanned, AnalyzeError> {
+        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router)
+            .map_err(AnalyzeError::Open)?;
+        derive::run(&mut scanned);
+        Ok(scanned)
+    }
+
     /// Reads one input and diagnoses it.
     pub fn analyze(&self, input: &Path) -> Result<Analysis, AnalyzeError> {
         Ok(self.examine(input)?.analysis)

@@ -33,7 +33,7 @@ mod templates;
 mod workloads;
 
 pub use crate::lines::Channel;
-pub use driver_lines::{DriverLine, Says};
+pub use driver_lines::{DriverLine, Says, installed};
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};
 pub use host_json::CertificateRecord;
 pub use host_lines::{HostLine, HostSays};
@@ -234,6 +234,8 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &kernel_packets::EXTRACTOR,
     &driver_lines::XID,
     &driver_lines::FABRIC_MANAGER,
+    &driver_lines::FABRIC_PACKAGE,
+    &driver_lines::LIBRARY_PACKAGE,
     &host_lines::MEMORY_KILL,
     &host_lines::MEMORY_KILLED,
     &host_lines::MEMORY_LIMIT,

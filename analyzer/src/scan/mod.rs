@@ -8,6 +8,7 @@ pub mod joined;
 pub mod kube_list;
 pub mod leftovers;
 pub mod literals;
+mod manual;
 mod merge;
 pub mod pasted;
 pub mod patterns;

@@ -1,11 +1,13 @@
 //! What happens to one piece of an entry, on a worker thread.
 
+use std::borrow::Cow;
+
 use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 
 use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
-use super::{Router, clean, faults, joined, kube_list};
+use super::{Router, clean, faults, joined, kube_list, manual};
 use crate::loose;
 use crate::parsers::{Channel, Parsed, Read};
 
@@ -82,8 +84,9 @@ impl Sink<'_> {
         let path = piece.entry.path.as_str();
         let origin = Origin::of(path, Channel::Text);
         let bytes = clean::clean(piece.bytes, piece.seq == 0);
+        let said = manual::without_help(Cow::Borrowed(&bytes));
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
-        out.found = self.patterns.search(&origin, &bytes);
+        out.found = self.patterns.search(&origin, &said);
         out.parsed.problems = faults::of_lines(&origin, &bytes);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
         if piece.seq == 0 && piece.last {

@@ -13,7 +13,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::lines::{LogLine, Origin};
-use super::literals;
+use super::{literals, manual};
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
 pub use expression::{Expression, LinePattern};
@@ -177,7 +177,7 @@ impl Patterns {
             .iter()
             .filter_map(|literal| self.needles[*literal])
             .collect();
-        if patterns.is_empty() && extractors.is_empty() {
+        if (patterns.is_empty() && extractors.is_empty()) || manual::explains(raw) {
             return;
         }
         let line = origin.decode(raw, number);
