@@ -142,6 +142,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
         }
     }
     pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
+    pasted::lead_hits_back(&scanned.origins, &mut scanned.hits);
     joined::lead_home(&scanned.homes, &mut scanned.facts, &mut scanned.problems);
     scanned.facts.sort();
     added

@@ -8,6 +8,7 @@ mod coverage;
 mod hami;
 mod incident;
 mod link;
+mod seen;
 mod standing;
 mod state;
 mod tables;
@@ -287,6 +288,7 @@ impl Analyzer {
             differential,
             timeline,
             state: state::build(&scanned.facts),
+            seen: seen::seen(scanned),
             digests: BTreeMap::new(),
             rules: RulesUsed {
                 count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),
