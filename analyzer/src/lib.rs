@@ -11,6 +11,7 @@ pub mod diagnose;
 pub mod facts;
 pub mod fix;
 pub mod join;
+pub mod layouts;
 pub mod lines;
 pub mod loose;
 pub mod model;

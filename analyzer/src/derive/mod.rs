@@ -174,6 +174,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
     let contradicted = contradictions(scanned);
     scanned.problems.extend(contradicted);
     pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
+    pasted::lead_hits_back(&scanned.origins, &mut scanned.hits);
     joined::lead_home(&scanned.homes, &mut scanned.facts, &mut scanned.problems);
     scanned.facts.sort();
     added

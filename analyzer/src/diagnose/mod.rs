@@ -9,6 +9,7 @@ pub mod examples;
 mod hami;
 mod incident;
 mod link;
+mod seen;
 mod standing;
 mod state;
 mod timeline;
@@ -294,6 +295,7 @@ impl Analyzer {
             differential,
             timeline,
             state: state::build(&scanned.facts),
+            seen: seen::seen(scanned),
             digests: BTreeMap::new(),
             rules: RulesUsed {
                 count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),

@@ -13,7 +13,7 @@ use crate::model::fix::Fix;
 use crate::model::state::State;
 use crate::model::{
     Analysis, Benign, ChainLink, Considered, Coverage, Digest, EnvironmentItem, Evidence, Figure,
-    Impact, Incident, Input, Moment, Observation, Problem, Remedy, Role, RulesUsed, Severity,
+    Impact, Incident, Input, Moment, Observation, Problem, Remedy, Role, RulesUsed, Seen, Severity,
     Table, Verdict,
 };
 
@@ -38,6 +38,7 @@ struct Report<'a> {
     input: &'a Input,
     tool: &'static str,
     state: &'a State,
+    seen: &'a Seen,
     digests: &'a BTreeMap<String, Digest>,
     rules: &'a RulesUsed,
 }
@@ -162,6 +163,7 @@ fn report(analysis: &Analysis) -> Report<'_> {
         input: &analysis.input,
         tool: concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION")),
         state: &analysis.state,
+        seen: &analysis.seen,
         digests: &analysis.digests,
         rules: &analysis.rules,
     }

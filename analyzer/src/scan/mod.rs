@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 
 use crate::facts::Facts;
+use crate::layouts::{Plan, Survey};
 pub use crate::lines;
 use crate::model::{Place, Problem};
 use crate::parsers::Parsed;
@@ -49,6 +50,8 @@ pub struct Scanned {
     pub origins: Origins,
     /// In a joined analysis: which node's bundle holds each entry of the cluster.
     pub homes: joined::Homes,
+    /// What captures of other tools the input holds.
+    pub plan: Plan,
     /// In a joined analysis: sources of which older bundles tell what the newest does not.
     pub leftovers: leftovers::Leftovers,
 }
@@ -76,27 +79,31 @@ pub fn scan_with<'a>(
     router: &Router,
     instead: &Documents,
 ) -> Result<Scanned, OpenError> {
+    let input = input.into();
+    let survey = Survey::of(input)?;
+    let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
     let sink = Sink {
         patterns,
         router,
         uids: false,
+        plan: Some(&plan),
     };
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
     let mut gather = Gather::new(patterns, router);
-    let mut outputs = outputs
-        .into_iter()
-        .filter(|(path, _, _)| !instead.contains_key(path.as_str()))
-        .peekable();
+    gather.replaced = instead.keys().cloned().collect();
+    let mut outputs = outputs.into_iter().peekable();
     while let Some((path, _, first)) = outputs.next() {
         let mut pieces = vec![first];
         while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
             pieces.push(out);
         }
-        gather.entry(&path, pieces);
+        gather.foreign(&plan, &path, pieces);
     }
     gather.texts(instead);
     gather.paths.sort();
-    Ok(gather.finish(summary))
+    let mut scanned = gather.finish(summary);
+    scanned.plan = plan;
+    Ok(scanned)
 }
 
 /// A loose text as its lines are counted: without terminal codes, in UTF-8.
