@@ -16,6 +16,7 @@ pub mod fix;
 pub mod gpu;
 pub mod helm;
 pub mod join;
+pub mod ledger;
 pub mod loose;
 pub mod model;
 pub mod parsers;
