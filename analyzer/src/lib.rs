@@ -12,6 +12,7 @@ pub mod facts;
 pub mod fix;
 pub mod join;
 pub mod layouts;
+pub mod ledger;
 pub mod lines;
 pub mod loose;
 pub mod model;

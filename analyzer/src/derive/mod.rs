@@ -7,6 +7,8 @@ mod cluster;
 pub(crate) mod containerd;
 pub(crate) mod egress;
 mod ending;
+mod failing;
+mod flows;
 mod gpu;
 mod hami;
 mod helm;
@@ -77,6 +79,8 @@ pub static DERIVERS: &[&Deriver] = &[
     &ending::DERIVER,
     &moments::DERIVER,
     &helm::DERIVER,
+    &failing::DERIVER,
+    &flows::DERIVER,
 ];
 
 /// What derivers added, so that it can be taken out again.

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::{Documents, Router, Scanned, guarded, joined, kube_list, leftovers, node_of};
 use crate::facts::Facts;
 use crate::layouts::{Part, Plan, Target};
+use crate::ledger::tail::Joined;
 use crate::model::{Place, Problem};
 use crate::parsers::{Document, DriverLine, HostLine, PacketLine, Parsed, Read};
 
@@ -140,6 +141,7 @@ impl<'a> Gather<'a> {
         let mut lines_before = 0u32;
         let mut text: Vec<u8> = Vec::new();
         let mut too_large = false;
+        let mut end = Joined::default();
         let begun = pieces.first().and_then(|piece| piece.list);
         let ended = pieces.last().and_then(|piece| piece.list);
         if begun.is_some_and(|(begins, _)| begins) && ended.is_some_and(|(_, ends)| !ends) {
@@ -158,9 +160,14 @@ impl<'a> Gather<'a> {
             moved(piece.found.driver, lines_before, &mut self.driver);
             moved(piece.found.host, lines_before, &mut self.host);
             self.pieces(piece.pieces);
+            end.add(piece.tail);
             lines_before = lines_before.saturating_add(piece.lines);
             too_large |= piece.too_large;
             text.extend_from_slice(&piece.kept);
+        }
+        let is_pod_log = path.starts_with("cluster-resources/pods/logs/");
+        for fact in end.facts(path, is_pod_log) {
+            self.facts.add(fact);
         }
         if too_large
             && matches!(

@@ -9,6 +9,7 @@ use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
 use super::{Router, clean, faults, joined, kube_list, manual};
 use crate::layouts::{Plan, Target};
+use crate::ledger::tail::{self, Tail};
 use crate::loose;
 use crate::parsers::{Channel, Parsed, Read};
 
@@ -25,6 +26,8 @@ pub(super) struct Out {
     pub(super) found: Found,
     /// Pieces recognised in a text that came in one stretch.
     pub(super) pieces: Pieces,
+    /// What the log ends with, as far as the piece goes.
+    pub(super) tail: Tail,
     /// Newlines in the piece.
     pub(super) lines: u32,
     /// Bytes kept for a reader of the whole entry.
@@ -109,6 +112,7 @@ impl Sink<'_> {
                 out.found = self.patterns.search(&origin, piece.bytes);
                 out.parsed.problems = faults::of_lines(&origin, piece.bytes);
                 out.parsed.problems.extend(faults::of_split(&origin, piece));
+                out.tail = tail::of_piece(&origin, piece.bytes, out.lines);
             }
             Some(Read::Loose) => self.loose(piece, &mut out),
             Some(Read::Items(parse)) => match kube_list::parse_lines(path, piece.bytes, parse) {
@@ -140,6 +144,7 @@ impl Sink<'_> {
         out.found = self.patterns.search(&origin, &said);
         out.parsed.problems = faults::of_lines(&origin, &bytes);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
+        out.tail = tail::of_piece(&origin, &bytes, out.lines);
         if piece.seq == 0 && piece.last {
             out.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
         } else if too_large(piece, loose::LIMIT) {
