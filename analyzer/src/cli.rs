@@ -124,6 +124,9 @@ pub struct DiagnoseArgs {
     /// Exit with 1 if a cause is at least this sure.
     #[arg(long, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
+    /// Answer about this first: pod/NAMESPACE/NAME or node/NAME.
+    #[arg(long, value_name = "SUBJECT", value_parser = parse_subject)]
+    pub about: Option<String>,
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
@@ -259,6 +262,16 @@ pub enum TemplateCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+}
+
+/// Reads `pod/NAMESPACE/NAME` or `node/NAME`.
+fn parse_subject(text: &str) -> Result<String, String> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let whole = parts.iter().all(|part| !part.is_empty());
+    match parts.as_slice() {
+        ["pod", _, _] | ["node", _] if whole => Ok(text.to_owned()),
+        _ => Err("write pod/NAMESPACE/NAME or node/NAME".to_owned()),
+    }
 }
 
 /// Reads `32000`, `32KiB` or `1MiB`.

@@ -14,8 +14,10 @@ pub struct Options {
     pub node: String,
     /// Where host files are read: `/`, or the mount point of another node's disk.
     pub root: PathBuf,
-    /// How far back journals and logs go.
+    /// How far back journals go.
     pub since: Duration,
+    /// How far back container logs go, where `--since` was given; otherwise their newest lines are taken, however old.
+    pub logs_since: Option<Duration>,
     /// Only these sources, where not empty.
     pub only: BTreeSet<String>,
     /// Not these sources.
@@ -51,6 +53,8 @@ pub struct Handover {
     pub anonymize: BTreeSet<Class>,
     /// Where the map of pseudonyms goes; beside the bundle where nothing is said.
     pub map: Option<PathBuf>,
+    /// Expressions of unexplained texts that stay in clear.
+    pub keep: Vec<String>,
     /// Entries that may hold what the leak check finds in them.
     pub allow_leak: BTreeSet<String>,
     /// What the leak check finds blocks the bundle.
@@ -113,6 +117,9 @@ impl Options {
                 .map(|class| class.word())
                 .collect();
             map.insert("anonymize".to_owned(), words.join(","));
+        }
+        if !handover.keep.is_empty() {
+            map.insert("keep".to_owned(), handover.keep.join(" "));
         }
         if !handover.allow_leak.is_empty() {
             map.insert("allow-leak".to_owned(), list(&handover.allow_leak));

@@ -7,6 +7,8 @@ mod cluster;
 pub(crate) mod containerd;
 pub(crate) mod egress;
 mod ending;
+mod failing;
+mod flows;
 mod gpu;
 mod hami;
 mod helm;
@@ -77,6 +79,8 @@ pub static DERIVERS: &[&Deriver] = &[
     &ending::DERIVER,
     &moments::DERIVER,
     &helm::DERIVER,
+    &failing::DERIVER,
+    &flows::DERIVER,
 ];
 
 /// What derivers added, so that it can be taken out again.
@@ -174,6 +178,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
     let contradicted = contradictions(scanned);
     scanned.problems.extend(contradicted);
     pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
+    pasted::lead_hits_back(&scanned.origins, &mut scanned.hits);
     joined::lead_home(&scanned.homes, &mut scanned.facts, &mut scanned.problems);
     scanned.facts.sort();
     added

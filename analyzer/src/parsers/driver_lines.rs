@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use super::{Extracted, Extractor, Repeats};
 use crate::facts::{FactType, Field};
 use crate::gpu::{version, xid};
+use crate::lines::LogLine;
 use crate::model::Place;
-use crate::scan::lines::LogLine;
 
 /// Reads Xid messages.
 pub(super) static XID: Extractor = Extractor {
@@ -91,7 +91,7 @@ impl Repeats for DriverLine {
     fn absorb(&mut self, later: &Self) {
         self.count = self.count.saturating_add(later.count);
         self.latest = self.latest.clone().max(later.latest.clone());
-        self.at = crate::scan::patterns::earliest(self.at, later.at);
+        self.at = crate::lines::earliest(self.at, later.at);
         for process in &later.processes {
             if self.processes.len() < MOST_PROCESSES {
                 self.processes.insert(process.clone());

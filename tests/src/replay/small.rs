@@ -14,6 +14,8 @@ pub struct Small {
     recording: Recording,
     /// What its administrator may do; everything where not set.
     rules: Option<Value>,
+    /// The node whose credentials the administrator has instead of his own.
+    node: Option<String>,
 }
 
 impl Small {
@@ -25,6 +27,7 @@ impl Small {
         Self {
             recording: record(answers()),
             rules: None,
+            node: None,
         }
     }
 
@@ -51,7 +54,15 @@ impl Small {
         Self {
             recording: record(all),
             rules: self.rules,
+            node: self.node,
         }
+    }
+
+    /// The same, and who asks has the credentials of this node: the node authorizer lets it see what belongs to it.
+    #[must_use]
+    pub fn as_node(mut self, node: &str) -> Self {
+        self.node = Some(node.to_owned());
+        self
     }
 
     /// The same, and the administrator may list only these resources of the core group.
@@ -71,6 +82,24 @@ impl Default for Small {
 
 impl Cluster for Small {
     fn answer(&self, user: User, target: &Target, form: Form) -> Answer {
+        if let (Some(node), Some(place)) = (&self.node, objects::Place::of(&target.path)) {
+            let selector = target.query.get("fieldSelector").map(String::as_str);
+            let own = match place.resource.as_str() {
+                "pods" => {
+                    selector == Some(&format!("spec.nodeName={node}")) || place.name.is_some()
+                }
+                "nodes" => selector == Some(&format!("metadata.name={node}")),
+                "configmaps" => place.name.is_some(),
+                "services" => true,
+                _ => false,
+            };
+            if !own && target.path != "/api/v1" {
+                return Answer::json(
+                    403,
+                    &objects::forbidden(&place, &format!("system:node:{node}")),
+                );
+            }
+        }
         if let (Some(rules), Some(place)) = (&self.rules, objects::Place::of(&target.path)) {
             let named = place.resource.as_str();
             let known = rules[0]["resources"].as_array();
@@ -84,6 +113,10 @@ impl Cluster for Small {
     }
 
     fn rules(&self, _user: User) -> Option<Value> {
+        if self.node.is_some() {
+            // The node authorizer cannot list its rules.
+            return None;
+        }
         let all = || json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);
         Some(self.rules.clone().unwrap_or_else(all))
     }

@@ -14,11 +14,12 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::lines::{LogLine, Origin};
 use super::{literals, manual};
+pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
 pub use expression::{Expression, LinePattern};
 use expression::{around, captures};
 use hit::{Counter, add_alike};
-pub use hit::{Found, Hit, earliest};
+pub use hit::{Found, Hit};
 
 /// What makes a pattern worth trying on a line: a literal of every clause, by their ids.
 struct Clauses {
