@@ -123,7 +123,8 @@ fn packet(known: &Known<'_>, node: &str, failing: &Failing, named: &Named) -> Op
     if from.is_ipv4() != named.to.is_ipv4() {
         return None;
     }
-    let inside = pod_side(known, node);
+    let routing = captures(known.documents, node).routing();
+    let inside = pod_side(known, node, routing.as_ref(), from);
     let routed = known
         .documents
         .contains_key(&format!("nodes/{node}/commands/ip-route.out"));
