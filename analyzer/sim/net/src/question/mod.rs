@@ -96,7 +96,7 @@ pub struct LoggedAnswer {
 
 impl Captures<'_> {
     /// The node's routes, where they were captured.
-    pub fn routing(&self) -> Option<Routing> {
+    fn routing(&self) -> Option<Routing> {
         let mut routing = Routing::default();
         for routes in self.routes.iter().flatten() {
             routing.read_routes(*routes);
