@@ -87,7 +87,7 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
 
 /// Cleans what escapes say.
 pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
-    if depth >= MAX_DEPTH || !text.contains(['%', '\\', '&']) {
+    if depth >= MAX_DEPTH || !possible(text.as_bytes()) {
         return text;
     }
     let mut text = text;
@@ -97,6 +97,18 @@ pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
         }
     }
     text
+}
+
+/// Whether an escape of these notations stands anywhere.
+fn possible(bytes: &[u8]) -> bool {
+    memchr::memchr3_iter(b'%', b'\\', b'&', bytes).any(|at| {
+        let next = bytes.get(at + 1).copied().unwrap_or(0);
+        match bytes[at] {
+            b'%' => next.is_ascii_hexdigit(),
+            b'\\' => matches!(next, b'x' | b'u' | b'0' | b'1'),
+            _ => next == b'#',
+        }
+    })
 }
 
 impl Notation {

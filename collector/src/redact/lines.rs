@@ -33,6 +33,8 @@ pub(super) struct Lines {
     pub(super) marker: Marker,
     pem: Option<Pem>,
     open: Option<(Open, usize)>,
+    /// The line that opened it had a log's own prefix.
+    logged: bool,
     named: Option<KeyClass>,
     objects: SecretObjects,
     wrapped: Wrapped,
@@ -62,6 +64,7 @@ impl Lines {
             marker,
             pem: None,
             open: None,
+            logged: false,
             named: None,
             objects: SecretObjects::default(),
             wrapped: Wrapped::default(),
@@ -200,6 +203,10 @@ impl Lines {
             Some(_) => log_prefix(&text),
             None => 0,
         };
+        if prefix > 0 && !self.logged {
+            // A log goes on: what a line without a prefix opened was no value.
+            self.open = None;
+        }
         if let Some(cleaned) = self.continued(&text[prefix..]) {
             out.extend_from_slice(&text.as_bytes()[..prefix]);
             out.extend_from_slice(cleaned.as_bytes());
@@ -282,6 +289,7 @@ impl Lines {
         }
         let (prefix, text) = text.split_at(log_prefix(&text));
         let prefix = prefix.to_owned();
+        self.logged = !prefix.is_empty();
         let text = text.to_owned();
         // A comment between a name and its value changes nothing.
         self.named = yaml_name(&text).or(force.filter(|_| says_more(&text)));
