@@ -115,6 +115,7 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
         || run.starts_with(b"_R")
         || text.starts_with(b"v0000")
         || is_interface(text)
+        || matches!(said_before(&bytes[..start]).as_str(), "peer" | "pubkey")
         || name_before(&bytes[..start]).is_some_and(|name| {
             let last = last_word(name.text);
             NAMES.contains(last.as_str()) && !last.ends_with("id")
@@ -133,7 +134,11 @@ fn is_interface(text: &[u8]) -> bool {
 
 fn behind_mark(before: &[u8]) -> bool {
     let tail = before[before.len().saturating_sub(16)..].to_ascii_lowercase();
-    BEFORE.iter().any(|mark| tail.ends_with(mark.as_bytes()))
+    let last = tail.last();
+    BEFORE
+        .iter()
+        .map(|mark| mark.as_bytes())
+        .any(|mark| mark.last() == last && tail.ends_with(mark))
 }
 
 /// Whether a certificate, or another public thing in PEM form, has begun on this line and not ended.
@@ -275,8 +280,25 @@ pub(super) fn hex_is_foreign(bytes: &[u8], word: &Range<usize>, length: usize) -
     unsaid(bytes, word, length) && !in_public_block(&bytes[..word.start])
 }
 
+/// Whether a look at the last letters tells that an id follows; most of them stand behind one of these.
+fn obvious(before: &[u8]) -> bool {
+    const ENDS: [&[u8]; 6] = [
+        b"sha256:",
+        b"ID\":\"",
+        b"id\":\"",
+        b"ontainerd-",
+        b"/",
+        b"Id\":\"",
+    ];
+    ENDS.iter()
+        .any(|end| before.last() == end.last() && before.ends_with(end))
+}
+
 /// Whether nothing around hexadecimal digits says what they are. `length` counts them without `0x`.
 fn unsaid(bytes: &[u8], word: &Range<usize>, length: usize) -> bool {
+    if obvious(&bytes[..word.start]) {
+        return false;
+    }
     let usual = matches!(length, 32 | 40 | 56 | 64 | 96 | 128);
     let before = &bytes[..word.start];
     let prefixed = word.len() > length;

@@ -184,7 +184,11 @@ impl Lines {
             out.extend_from_slice(cleaned.as_bytes());
             return;
         }
-        if quiet && scan::hints(line).none() && !encoded::possible(line) {
+        if quiet
+            && scan::hints(line).none()
+            && !encoded::possible(line)
+            && escapes::first(line).is_none()
+        {
             return self.almost_quiet(line, out);
         }
         let body = line.strip_suffix(b"\n").unwrap_or(line);
@@ -239,6 +243,9 @@ impl Lines {
 
     /// Whether a line belongs to a certificate or another public thing in PEM form.
     fn in_public_block(&mut self, text: &str) -> bool {
+        if self.public == 0 && !text.contains("-----") {
+            return false;
+        }
         if let Some(at) = text.rfind("-----BEGIN ") {
             let private = text[at..].contains("PRIVATE");
             let ended = text[at..].contains("-----END ");
