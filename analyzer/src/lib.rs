@@ -11,6 +11,9 @@ pub mod diagnose;
 pub mod facts;
 pub mod fix;
 pub mod join;
+pub mod layouts;
+pub mod ledger;
+pub mod lines;
 pub mod loose;
 pub mod model;
 pub mod parsers;
@@ -19,6 +22,8 @@ pub mod report;
 pub mod rules;
 pub mod scan;
 pub mod sources;
+mod tables;
+mod words;
 
 pub use casefile_sim_cluster::{helm, scheduling};
 pub use casefile_sim_net as firewall;

@@ -244,6 +244,49 @@ pub fn list<'a>(
     Ok((summary, names))
 }
 
+/// All entries in path order, each with how it begins: at most `head` bytes, and `heads` bytes of all together.
+///
+/// Reading ends with the header of a bundle of ours, which says what the bundle is.
+pub fn survey<'a>(
+    input: impl Into<Input<'a>>,
+    limits: &Limits,
+    head: usize,
+    heads: usize,
+) -> Result<Vec<(EntryInfo, Vec<u8>)>, OpenError> {
+    struct Heads {
+        found: Vec<(EntryInfo, Vec<u8>)>,
+        head: usize,
+        left: usize,
+    }
+    impl Deliver for Heads {
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            self.found.push((entry.clone(), Vec::new()));
+            true
+        }
+
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            if piece.entry.path.as_str() == crate::HEADER_PATH {
+                return ControlFlow::Break(());
+            }
+            let Some((_, bytes)) = self.found.last_mut().filter(|_| piece.seq == 0) else {
+                return ControlFlow::Continue(());
+            };
+            let taken = piece.bytes().len().min(self.head).min(self.left);
+            bytes.extend_from_slice(&piece.bytes()[..taken]);
+            self.left -= taken;
+            ControlFlow::Continue(())
+        }
+    }
+    let mut all = Heads {
+        found: Vec::new(),
+        head,
+        left: heads,
+    };
+    read_in_order(input.into(), limits, &mut all)?;
+    all.found.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+    Ok(all.found)
+}
+
 /// Whether a file that begins like this is an archive, or compressed.
 pub fn is_packed(head: &[u8]) -> bool {
     sniff::magic(head) != sniff::Magic::Other

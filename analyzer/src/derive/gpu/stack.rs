@@ -6,10 +6,10 @@ use super::{Known, gpus, host};
 use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
 use crate::facts::kube::Pod;
 use crate::facts::{AnyFact, Fact};
-use crate::gpu::stack::{self, Flavour, Image, Mismatch, Read, Side, Stack};
+use crate::gpu::stack::{self, Flavour, Image, Mismatch, Pair, Read, Side, Stack};
 use crate::gpu::version;
 use crate::model::Place;
-use crate::parsers::{CapturedFile, DriverLine, Says};
+use crate::parsers::{CapturedFile, DriverLine, Says, installed};
 use crate::scan::pasted;
 
 /// Libraries whose versions are the driver's.
@@ -99,6 +99,9 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
     let modinfo = command("modinfo-nvidia").filter(|(_, text)| text.contains("version:"));
     Stack {
         module: module.map(|one| read(&one.data.module, &one.place)),
+        answered: drivers()
+            .find(|one| version::is_driver(&one.data.version))
+            .map(|one| read(&one.data.version, &one.place)),
         flavour,
         on_disk: field("modinfo-nvidia", "version:"),
         built_for: field("modinfo-nvidia", "vermagic:"),
@@ -107,6 +110,7 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
         }),
         libraries: libraries(known, node),
         fabric_manager: fabric_manager(known, node),
+        packages: packages(known, node),
         firmware: firmware.map(|gpu| read(&gpu.data.card.gsp_firmware, &gpu.place)),
         cuda: cuda.map(|one| read(&one.data.cuda, &one.place)),
         gpus: gpus.iter().map(|gpu| stack_gpu(gpu)).collect(),
@@ -194,7 +198,7 @@ fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read<Place>)> {
             Some((serde_json::from_str(record).ok()?, number))
         })
         .filter(|(library, _): &(Library, u32)| {
-            library.exists && version::is_version(&library.version)
+            library.exists && version::is_driver(&library.version)
         })
         .collect();
     let mut found = Vec::new();
@@ -235,7 +239,7 @@ fn libraries_by_name(known: &Known<'_>, node: &str) -> Vec<(String, Read<Place>)
                     .starts_with(stem)
                     .then_some((*file, number))
             })
-            .filter(|(_, number)| version::is_version(number))
+            .filter(|(_, number)| version::is_driver(number))
             .collect();
         let linked = named
             .iter()
@@ -275,6 +279,52 @@ fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
         value: version.clone(),
         place: line.place.clone(),
     })
+}
+
+/// Beginnings of package names, and the pair that each makes with the module.
+const PACKAGES: [(&str, Pair); 2] = [
+    ("nvidia-fabric", Pair::ModuleFabricManager),
+    ("libnvidia-compute", Pair::ModuleLibrary),
+];
+
+/// Packages of the driver that are installed: in the package manager's lists, and in lines that were pasted.
+fn packages(known: &Known<'_>, node: &str) -> Vec<(Pair, Read<Place>)> {
+    let lines = known.facts.table::<DriverLine>().iter();
+    let of_node = lines.filter(|line| {
+        line.data.node == node || (line.data.node.is_empty() && node == pasted::UNNAMED_NODE)
+    });
+    let said = of_node.filter_map(|line| {
+        let Says::Package(name, version) = &line.data.says else {
+            return None;
+        };
+        let (_, pair) = PACKAGES.iter().find(|(start, _)| start == name)?;
+        let read = Read {
+            value: version.clone(),
+            place: line.place.clone(),
+        };
+        Some((*pair, read))
+    });
+    let lists =
+        ["dpkg-packages", "rpm-packages"].map(|name| format!("nodes/{node}/commands/{name}.out"));
+    let lists = lists
+        .iter()
+        .filter_map(|path| known.documents.get_key_value(path));
+    let listed = lists.flat_map(|(path, text)| {
+        text.lines().zip(1_u32..).filter_map(move |(line, number)| {
+            let (version, pair) = PACKAGES
+                .iter()
+                .find_map(|(start, pair)| Some((installed(line, start)?, *pair)))?;
+            let place = Place {
+                path: path.clone(),
+                line: Some(number),
+            };
+            let value = version.to_owned();
+            Some((pair, Read { value, place }))
+        })
+    });
+    let mut all: Vec<(Pair, Read<Place>)> = said.chain(listed).collect();
+    all.dedup_by(|a, b| a.1.place == b.1.place);
+    all
 }
 
 /// Images of pods of the node that ask for GPUs.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::api::{
-    Claim, DeviceClaim, DeviceClass, Labels, LimitRange, Node, Plain, Pod, Quota, Slice,
+    Claim, CsiNode, DeviceClaim, DeviceClass, Labels, LimitRange, Node, Plain, Pod, Quota, Slice,
     StorageClass, Volume,
 };
 use super::quantity::Resources;
-use super::requests::pod_requests;
+use super::requests::pod_takes;
 
 /// Everything that was collected of what decides. `None` means that a list was not collected, which is not empty.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,8 @@ pub struct Inputs<'a> {
     pub volumes: Option<Vec<&'a Volume>>,
     /// StorageClasses.
     pub classes: Option<Vec<&'a StorageClass>>,
+    /// CSINodes.
+    pub csi_nodes: Option<Vec<&'a CsiNode>>,
     /// ResourceClaims.
     pub device_claims: Option<Vec<&'a DeviceClaim>>,
     /// ResourceSlices.
@@ -96,30 +98,32 @@ pub struct Cluster<'a> {
 
 impl<'a> Load<'a> {
     /// Adds up what pods take.
-    pub fn of(pods: impl IntoIterator<Item = &'a Pod>) -> Self {
+    pub fn of(pods: impl IntoIterator<Item = &'a Pod>, release: Release) -> Self {
         let mut load = Self::default();
         for pod in pods {
-            load.take(pod);
+            load.take(pod, release);
         }
         load
     }
 
-    fn take(&mut self, pod: &'a Pod) {
+    fn take(&mut self, pod: &'a Pod, release: Release) {
         self.pods.push(pod);
-        self.allocated.add(&pod_requests(&pod.spec));
+        self.allocated.add(&pod_takes(pod, release));
     }
 }
 
 impl<'a> Cluster<'a> {
     /// Adds up what pods take.
     pub fn new(inputs: Inputs<'a>) -> Self {
+        let release = Release::parse(&inputs.version).unwrap_or(Release::NEWEST);
         let mut loads: BTreeMap<&str, Load<'_>> = BTreeMap::new();
         for pod in inputs.pods.iter().filter(|pod| pod.occupies()) {
-            loads.entry(&pod.spec.node_name).or_default().take(pod);
+            let load = loads.entry(&pod.spec.node_name).or_default();
+            load.take(pod, release);
         }
         let namespaces = inputs.namespaces.iter().flatten();
         Self {
-            release: Release::parse(&inputs.version).unwrap_or(Release::NEWEST),
+            release,
             namespaces: namespaces
                 .map(|one| (one.metadata.name.as_str(), &one.metadata.labels))
                 .collect(),

@@ -14,6 +14,7 @@ pub mod quantity;
 pub mod quota;
 mod quota_scope;
 pub mod requests;
+pub mod said;
 pub mod selector;
 #[cfg(test)]
 mod tests;

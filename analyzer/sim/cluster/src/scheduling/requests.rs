@@ -1,6 +1,7 @@
 //! What a pod asks for altogether, as the scheduler adds it up.
 
-use super::api::{Container, Labels, Pod, PodSpec};
+use super::api::{Container, ContainerStatus, Labels, Pod, PodSpec};
+use super::cluster::Release;
 use super::quantity::Resources;
 
 /// Resources that a pod asks for: containers and sidecars together, or an init container if one needs more, plus the
@@ -27,6 +28,51 @@ pub fn pod_requests(spec: &PodSpec) -> Resources {
     pod_level(spec, &mut running);
     running.add(&spec.overhead);
     running
+}
+
+/// Release from which containers are resized in place by default (KEP-1287).
+const RESIZE: Release = Release {
+    minor: 33,
+    patch: 0,
+};
+
+/// What a pod that is bound to a node takes of it. While a container is resized that is the most of what is asked, set
+/// aside and in force; where the kubelet finds the resize infeasible, what is asked does not count.
+/// Source: `k8s.io/component-helpers/resource`, `PodRequests` with `UseStatusResources`.
+pub fn pod_takes(pod: &Pod, release: Release) -> Resources {
+    let status = &pod.status;
+    let containers = &status.container_statuses;
+    let states = || containers.iter().chain(&status.init_container_statuses);
+    let tells = |one: &ContainerStatus| {
+        let has = |all: &Resources| all.iter().next().is_some();
+        has(&one.allocated_resources) || has(&one.resources.requests)
+    };
+    if release < RESIZE || !states().any(tells) {
+        return pod_requests(&pod.spec);
+    }
+    let infeasible = status.resize == "Infeasible"
+        || status.conditions.iter().any(|one| {
+            one.kind == "PodResizePending" && one.status == "True" && one.reason == "Infeasible"
+        });
+    let mut spec = pod.spec.clone();
+    let raise = |container: &mut Container| {
+        let found = states().find(|one| one.name == container.name);
+        let Some(state) = found.filter(|one| tells(one)) else {
+            return;
+        };
+        let mut most = state.allocated_resources.clone();
+        most.raise(&state.resources.requests);
+        if !infeasible {
+            most.raise(&container_requests(container));
+        }
+        container.resources.requests = most;
+    };
+    spec.containers.iter_mut().for_each(raise);
+    let sidecars = spec.init_containers.iter_mut();
+    sidecars
+        .filter(|one| one.restart_policy == "Always")
+        .for_each(raise);
+    pod_requests(&spec)
 }
 
 /// What is stated for the pod as a whole stands instead of its containers' sum.

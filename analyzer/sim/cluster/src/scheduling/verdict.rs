@@ -68,7 +68,13 @@ impl Verdict {
     /// How many nodes are left out for each reason, in the scheduler's words.
     pub fn histogram(&self) -> BTreeMap<&str, usize> {
         let mut counts = BTreeMap::new();
-        for reason in self.nodes.iter().flat_map(|node| &node.reasons) {
+        let said = |reason: &&Reason| !reason.says.is_empty();
+        for reason in self
+            .nodes
+            .iter()
+            .flat_map(|node| &node.reasons)
+            .filter(said)
+        {
             *counts.entry(reason.says.as_str()).or_default() += 1;
         }
         counts
@@ -186,6 +192,12 @@ fn preemption<'a>(
         .iter()
         .flat_map(|node| &node.reasons)
         .collect();
+    if let Some(reason) = &verdict.rejected
+        && reason.predicate == Predicate::Volume
+        && let Some(says) = words::rejected_by_volumes(cluster.release)
+    {
+        return says.to_owned();
+    }
     let prefix = if gives_up_a_claim(pod, cluster, &reasons) {
         "deallocation of ResourceClaim completed, "
     } else if claims && verdict.rejected.is_none() {

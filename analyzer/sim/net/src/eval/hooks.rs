@@ -1,9 +1,11 @@
 //! A hook: one base chain that a packet passes, in the kernel's order over all
 //! rule sets: by stage, then by priority.
 
+use std::collections::BTreeSet;
+
 use super::Rules;
 use crate::connection::Connection;
-use crate::iptables::{Backend, Chain, RuleSet, Table};
+use crate::iptables::{Backend, Chain, NatTo, RuleSet, Table, Target};
 use crate::ipvs::IPVS_TITLE;
 use crate::nft::NftTable;
 use crate::packet::{Direction, Packet};
@@ -181,8 +183,41 @@ impl<'a> Path<'a> {
         !before
             .iter()
             .flat_map(|stage| self.hooks(*stage))
-            .any(|hook| hook.nat && hook.found.is_some_and(|(_, chain)| !chain.rules.is_empty()))
+            .any(|hook| {
+                hook.nat
+                    && hook
+                        .found
+                        .is_some_and(|(table, chain)| rewrites(table, chain))
+            })
     }
+}
+
+/// Whether a chain or one that it calls has a rule that may rewrite destinations. Front ends such as firewalld's keep whole
+/// trees of chains there that only call one another.
+fn rewrites(table: &Table, start: &Chain) -> bool {
+    let mut called: BTreeSet<&str> = BTreeSet::new();
+    let mut waiting = vec![start];
+    while let Some(chain) = waiting.pop() {
+        for rule in &chain.rules {
+            let mut targets: Vec<&Target> = rule.effects.iter().chain([&rule.target]).collect();
+            while let Some(target) = targets.pop() {
+                match target {
+                    Target::Nat(nat) if !matches!(nat.to, NatTo::Source(_)) => return true,
+                    // A target that is not known may be one that rewrites.
+                    Target::Named(_) => return true,
+                    Target::Map(map) => targets.extend(&map.verdicts),
+                    Target::Jump(name) | Target::Goto(name) if called.insert(name) => {
+                        match table.chains.get(name) {
+                            Some(next) => waiting.push(next),
+                            None => return true,
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    !table.complete
 }
 
 /// Which address of an answer is written back.

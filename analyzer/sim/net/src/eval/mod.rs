@@ -245,8 +245,13 @@ pub fn evaluate_all(rules: &Rules<'_>, packet: &Packet) -> Evaluation {
         // What one rule set leaves open another may still refuse for certain.
         let alone = rules.each().map(|one| explore(&one, packet));
         if rules.count() > 1
-            && let Some(refused) = alone.into_iter().find(|one| one.verdict.is_blocked())
+            && let Some(mut refused) = alone.into_iter().find(|one| one.verdict.is_blocked())
         {
+            if let Verdict::Undecided { why } = evaluation.verdict {
+                refused
+                    .notes
+                    .push(format!("other rules may stop it before: {why}"));
+            }
             return refused;
         }
     }

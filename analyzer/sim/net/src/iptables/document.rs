@@ -16,8 +16,11 @@ const MAX_LINE: usize = 64 * 1024;
 pub fn parse_save(path: &str, text: &str, family: Family) -> RuleSet {
     let mut set = RuleSet::empty(family, Backend::Unstated, path);
     set.apply(path, text);
-    // Without tables the programs print nothing, not even their heading.
-    let prints = |line: &str| !line.trim().is_empty() && !line.starts_with("# Warning");
+    // Without tables the programs print nothing, not even their heading. Of tables that they cannot express they print a
+    // line, with exit status 0.
+    let prints = |line: &str| {
+        !line.trim().is_empty() && !line.starts_with("# Warning") && incompatible(line).is_none()
+    };
     set.cut |= set.tables.is_empty() && text.lines().any(prints);
     set
 }
@@ -47,6 +50,13 @@ impl RuleSet {
     }
 }
 
+/// The table of which iptables-nft says ``Table `filter' is incompatible, use 'nft' tool.``
+fn incompatible(line: &str) -> Option<&str> {
+    let (head, tail) = line.trim_start_matches(['#', ' ']).split_once("Table `")?;
+    let (name, rest) = tail.split_once('\'')?;
+    (head.is_empty() && rest.contains("is incompatible, use 'nft' tool")).then_some(name)
+}
+
 struct Reader<'a> {
     set: &'a mut RuleSet,
     path: Arc<str>,
@@ -68,6 +78,10 @@ impl Reader<'_> {
     }
 
     fn comment(&mut self, text: &str) {
+        if let Some(table) = incompatible(text) {
+            self.set.backend = Backend::Nft;
+            self.set.incompatible.insert(table.to_owned());
+        }
         if text.contains("tables present, use") && text.contains("legacy") {
             self.set.warns_of_legacy = true;
         }

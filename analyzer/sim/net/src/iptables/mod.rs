@@ -9,7 +9,7 @@ mod targets;
 mod tests;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -70,6 +70,8 @@ pub struct RuleSet {
     pub tables: BTreeMap<String, Table>,
     /// The output warned that the other backend has tables of its own.
     pub warns_of_legacy: bool,
+    /// Tables that the output leaves out, because only nft can print them.
+    pub incompatible: BTreeSet<String>,
     /// The text ended inside a table: tables that are missing may have been cut off.
     pub cut: bool,
     /// Lines that could not be read, in file order, at most [`MAX_PROBLEMS`].
@@ -289,6 +291,7 @@ impl RuleSet {
             path: Arc::from(path),
             tables: BTreeMap::new(),
             warns_of_legacy: false,
+            incompatible: BTreeSet::new(),
             cut: false,
             problems: Vec::new(),
         }

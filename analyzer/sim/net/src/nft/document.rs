@@ -38,6 +38,8 @@ pub fn parse_ruleset(path: &str, text: &str) -> Ruleset {
 /// A table before its rules are understood, which may name sets that follow them.
 #[derive(Default)]
 struct RawTable<'a> {
+    /// `flags dormant`: its chains are attached to no hook.
+    dormant: bool,
     sets: BTreeMap<&'a str, RawSet<'a>>,
     chains: Vec<RawChain<'a>>,
 }
@@ -72,6 +74,19 @@ impl<'a> Reader<'a> {
             }
         }
         Vec::new()
+    }
+
+    /// Whether a word stands before the end of the statement, which is read past.
+    fn line_holds(&mut self, word: &str) -> bool {
+        let mut held = false;
+        while let Some(token) = self.tokens.get(self.at).filter(|token| !token.is("}")) {
+            self.at += 1;
+            if token.is(";") {
+                break;
+            }
+            held |= token.is(word);
+        }
+        held
     }
 
     /// The statements of a block, up to its closing brace.
@@ -134,6 +149,9 @@ impl<'a> Reader<'a> {
                 ruleset.problems.push(Problem { origin, message });
             }
         }
+        if raw.dormant {
+            table.bases.clear();
+        }
         ruleset.tables.push(table);
     }
 
@@ -157,6 +175,7 @@ impl<'a> Reader<'a> {
                     }
                 }
                 ";" => {}
+                "flags" => raw.dormant |= self.line_holds("dormant"),
                 // Counters, flow tables and other objects that no verdict depends on.
                 _ => {
                     if !self.head().is_empty() {

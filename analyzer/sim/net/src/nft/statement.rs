@@ -4,7 +4,9 @@ use super::chain::Statement;
 use super::expression::expression;
 use super::tokens::{Token, written};
 use super::translate;
+use crate::condition::{Condition, Test};
 use crate::iptables::Target;
+use crate::packet::Protocol;
 
 impl<'a> Statement<'_, '_, 'a> {
     pub(super) fn one(&mut self, token: &Token<'a>) -> Option<()> {
@@ -61,6 +63,12 @@ impl<'a> Statement<'_, '_, 'a> {
                 self.skip();
                 let with = self.tokens.get(start..self.at).unwrap_or_default();
                 let words: Vec<&str> = with.iter().skip(1).map(|token| token.text).collect();
+                // nft makes such a rule ask for the protocol, and its listing leaves the question out.
+                if words.starts_with(&["tcp", "reset"]) {
+                    let tcp = Test::Protocol(Protocol::TCP);
+                    let negated = false;
+                    self.conditions.push(Condition { negated, test: tcp });
+                }
                 self.finish(Target::Reject(if words.is_empty() {
                     "port-unreachable".to_owned()
                 } else {

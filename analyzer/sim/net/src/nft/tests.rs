@@ -214,6 +214,64 @@ fn a_service_of_kube_proxy_goes_to_every_endpoint() {
 }
 
 #[test]
+fn a_dormant_table_stops_nothing() {
+    let chain = "chain f {\ntype filter hook forward priority filter; policy drop;\n}\n";
+    for (flags, verdict) in [
+        ("flags dormant", Verdict::Accepted),
+        ("flags owner, dormant", Verdict::Accepted),
+        ("flags owner", Verdict::Dropped),
+    ] {
+        let text = format!(
+            "table inet old {{ {flags}\n{chain}}}\ntable inet new {{\nchain f {{\ntype filter hook forward priority 1; policy accept;\n}}\n}}\n"
+        );
+        let answer = asked(&text, &pod_packet(Protocol::UDP, 53));
+        assert_eq!(answer.verdict, verdict, "{flags}");
+    }
+}
+
+#[test]
+fn a_tcp_reset_answers_tcp_only() {
+    let text = "table ip t {\nchain f {\ntype filter hook forward priority filter; policy accept;\nreject with tcp reset\n}\n}\n";
+    for (protocol, verdict) in [
+        (Protocol::TCP, Verdict::Rejected),
+        (Protocol::UDP, Verdict::Accepted),
+    ] {
+        assert_eq!(asked(text, &pod_packet(protocol, 53)).verdict, verdict);
+    }
+}
+
+#[test]
+fn chains_that_only_call_one_another_rewrite_nothing() {
+    let text = |zone: &str| {
+        format!(
+            "table inet firewalld {{\nchain nat_PREROUTING {{\ntype nat hook prerouting priority dstnat; policy accept;\njump zones\n}}\n\
+            chain zones {{\n{zone}\n}}\n\
+            chain f {{\ntype filter hook forward priority 10; policy accept;\nct status dnat accept\nreject with icmpx admin-prohibited\n}}\n}}\n"
+        )
+    };
+    let mut packet = pod_packet(Protocol::UDP, 53);
+    packet.past_prerouting = true;
+    assert_eq!(asked(&text("return"), &packet).verdict, Verdict::Rejected);
+    let forwards = text("udp dport 5353 dnat ip to 10.0.0.1:53");
+    assert!(asked(&forwards, &packet).verdict.is_undecided());
+}
+
+#[test]
+fn a_rule_that_cannot_be_decided_before_a_drop_is_named_beside_it() {
+    let answer = forward("limit rate 5/second drop\nudp dport 53 drop", "");
+    assert_eq!(answer.verdict, Verdict::Dropped);
+    let others: Vec<String> = answer
+        .or_decided_by
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert!(
+        others.iter().any(|one| one.contains("limit rate")),
+        "{others:?}"
+    );
+}
+
+#[test]
 fn a_rule_that_asks_for_a_mark_is_told_from_one_that_sets_it() {
     let text = "table ip mangle {\n chain c {\n meta mark & 0x1 == 0x1 accept\n meta mark set mark and 0x2\n meta mark set meta mark and 0x2\n }\n}\n";
     assert_eq!(parse_ruleset("nft", text).tables[0].mark_matches(), 1);

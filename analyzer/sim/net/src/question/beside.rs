@@ -37,6 +37,19 @@ impl Firewall {
                 ));
             }
         }
+        for set in self.sets.iter().filter(of_family) {
+            let unseen = |name: &&String| {
+                !self
+                    .tables()
+                    .any(|table| table.sees(family) && table.name == **name)
+            };
+            if let Some(name) = set.incompatible.iter().find(unseen) {
+                doubts.push(format!(
+                    "{} leaves out table {name}, which only nft can print and which was not captured",
+                    set.path
+                ));
+            }
+        }
         if let Some(ruleset) = self.nft.as_ref().filter(|ruleset| ruleset.cut) {
             doubts.push(format!(
                 "{} is cut off: tables may be missing",
@@ -144,7 +157,10 @@ pub(super) fn same_rules(a: &RuleSet, b: &RuleSet) -> bool {
 /// True when the rule set is what iptables-nft shows of this nft table. The
 /// outputs are not taken at the same instant, so some chains may be missing.
 pub(super) fn shows(set: &RuleSet, table: &NftTable) -> bool {
-    if !table.looks_like_iptables() || !table.sees(set.family) {
+    if !table.looks_like_iptables()
+        || !table.sees(set.family)
+        || set.incompatible.contains(&table.name)
+    {
         return false;
     }
     let chains = set.tables.get(&table.name).map(|t| &t.chains);

@@ -163,6 +163,11 @@ impl Firewall {
         &self.ufw
     }
 
+    /// The node's routes, where they were captured.
+    pub fn routes(&self) -> Option<&Routing> {
+        self.routes.as_ref()
+    }
+
     /// The rule sets, as read.
     pub fn rule_sets(&self) -> &[RuleSet] {
         &self.sets

@@ -55,6 +55,42 @@ fn a_pod_is_asked_about_by_the_pattern_of_its_interfaces() {
 }
 
 #[test]
+fn a_table_that_iptables_cannot_print_is_taken_from_nft() {
+    let warning = "# Table `filter' is incompatible, use 'nft' tool.\n";
+    let alone = Firewall::from_captures(&with_save(warning)).evaluate(&dns());
+    assert!(
+        alone.evaluation.verdict.is_undecided(),
+        "{:?}",
+        alone.evaluation
+    );
+    let rules = "table ip filter {\n chain FORWARD {\n type filter hook forward priority filter; policy drop;\n }\n}\n";
+    let mut captures = with_save(warning);
+    captures.nft = Some(Captured {
+        path: "nft",
+        text: rules,
+    });
+    let both = Firewall::from_captures(&captures).evaluate(&dns());
+    assert_eq!(
+        both.evaluation.verdict,
+        Verdict::Dropped,
+        "{:?}",
+        both.evaluation
+    );
+    let open = rules.replace("policy drop", "policy accept");
+    captures.nft = Some(Captured {
+        path: "nft",
+        text: &open,
+    });
+    let both = Firewall::from_captures(&captures).evaluate(&dns());
+    assert_eq!(
+        both.evaluation.verdict,
+        Verdict::Accepted,
+        "{:?}",
+        both.evaluation
+    );
+}
+
+#[test]
 fn a_logged_packet_is_explained_by_the_rules_that_logged_it() {
     let rules = save(
         "-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n-A FORWARD -m limit --limit 3/min -j LOG --log-prefix \"[UFW BLOCK] \"\n",

@@ -19,6 +19,7 @@ pub(super) fn check(
         out.push(problem);
     }
     out.extend(default_runtime(cri));
+    out.extend(snapshotter(config, cri));
     if v1 {
         out.extend(only_for_v1_shim(tables.runtime, cri));
     }
@@ -95,6 +96,36 @@ fn default_runtime(cri: &Cri) -> Option<ConfigProblem> {
         name: name.value.clone(),
         place: name.place().cloned(),
         runtimes: cri.runtimes_place.clone(),
+    })
+}
+
+/// Snapshotters that builds of containerd have in them; the last two are k3s's.
+const SNAPSHOTTERS: [&str; 12] = [
+    "overlayfs",
+    "native",
+    "btrfs",
+    "zfs",
+    "devmapper",
+    "aufs",
+    "blockfile",
+    "erofs",
+    "windows",
+    "windows-lcow",
+    "stargz",
+    "fuse-overlayfs",
+];
+
+/// The common snapshotter has to be built in or a proxy plugin: CRI does not load without it.
+fn snapshotter(config: &EffectiveConfig, cri: &Cri) -> Option<ConfigProblem> {
+    let name = cri.snapshotter.value.as_str();
+    let proxies = config.top.section(&["proxy_plugins"]);
+    let proxy = proxies.is_some_and(|all| all.entries.contains_key(name));
+    let known = name.is_empty() || SNAPSHOTTERS.contains(&name) || proxy;
+    (!known && !config.uncertain()).then(|| {
+        rejects(
+            format!("snapshotter {name:?} is neither built in nor one of proxy_plugins"),
+            cri.snapshotter.place(),
+        )
     })
 }
 

@@ -1,6 +1,7 @@
 //! Type errors and unread keys of the top level and the CRI plugins.
 
 use super::config::EffectiveConfig;
+use super::lost::settings_lost;
 use super::migrate::{CRI_IMAGES, CRI_RUNTIME, GRPC_CRI, SERVER_KEYS};
 use super::problem::ConfigProblem;
 use super::release::Release;
@@ -33,7 +34,10 @@ pub(super) fn check_top(file: &Section, release: Release) -> Vec<ConfigProblem> 
 
 /// Type errors of the CRI tables in effect, and tables and keys that this release does not read.
 pub(super) fn check_plugins(config: &EffectiveConfig) -> Vec<ConfigProblem> {
-    let mut out = Findings::default();
+    let mut out = Findings {
+        v1: config.containerd.release.is_v1(),
+        ..Findings::default()
+    };
     let off = |id: &str| config.disabled_plugins.iter().any(|item| item.value == id);
     let (read, unread): (Vec<Read>, Vec<Unread>) = match config.containerd.release {
         release if release.is_v1() => {
@@ -80,15 +84,40 @@ pub(super) fn check_plugins(config: &EffectiveConfig) -> Vec<ConfigProblem> {
                 table,
                 why: why.to_owned(),
                 place,
+                lost: Vec::new(),
             });
         }
     }
+    name_losses(&mut out.unknown, config);
     out.types.append(&mut out.unknown);
     out.types
 }
 
+/// Says of tables under other schemas' names what is not in effect for that.
+fn name_losses(unread: &mut [ConfigProblem], config: &EffectiveConfig) {
+    let tables =
+        |problem: &&mut ConfigProblem| matches!(problem, ConfigProblem::IgnoredTable { .. });
+    let mut all = None;
+    for problem in unread.iter_mut().filter(tables) {
+        if let ConfigProblem::IgnoredTable { lost, .. } = problem {
+            *lost = all.get_or_insert_with(|| settings_lost(config)).clone();
+        }
+    }
+}
+
+fn holds_anything(node: &Node) -> bool {
+    match node {
+        Node::Leaf(setting) => !setting.value.is_zero(),
+        Node::Table(section) => section
+            .settings()
+            .iter()
+            .any(|(_, one)| !one.value.is_zero()),
+    }
+}
+
 #[derive(Default)]
 struct Findings {
+    v1: bool,
     types: Vec<ConfigProblem>,
     unknown: Vec<ConfigProblem>,
 }
@@ -141,17 +170,25 @@ impl Findings {
     }
 
     fn unknown_key(&mut self, node: &Node, key: &str, name: &str) {
-        let why = if key == dotted("plugins", GRPC_CRI) && !SERVER_KEYS.contains(&name) {
-            "with schema version 3 and above the CRI plugin reads io.containerd.cri.v1.runtime and \
-             io.containerd.cri.v1.images instead of this table"
-        } else {
-            "this release of containerd knows no such key here"
-        };
         let (table, place) = (dotted(key, name), node.place().clone());
-        self.unknown.push(ConfigProblem::IgnoredTable {
-            table,
-            why: why.to_owned(),
-            place,
+        // The same name is the small gRPC plugin of containerd 2, which has the settings of the streaming server only.
+        let of_older_schema =
+            key == dotted("plugins", GRPC_CRI) && !SERVER_KEYS.contains(&name) && !self.v1;
+        self.unknown.push(if of_older_schema {
+            ConfigProblem::IgnoredTable {
+                table,
+                why: "with schema version 3 and above the CRI plugin reads io.containerd.cri.v1.runtime and \
+                      io.containerd.cri.v1.images instead of this table"
+                    .to_owned(),
+                place,
+                lost: Vec::new(),
+            }
+        } else {
+            ConfigProblem::UnknownKey {
+                key: table,
+                place,
+                set: holds_anything(node),
+            }
         });
     }
 }

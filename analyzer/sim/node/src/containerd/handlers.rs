@@ -195,12 +195,13 @@ fn handler(name: &str, section: &Section, built_in_type: &str) -> Handler {
 
 const RUNC_V2: &str = "io.containerd.runc.v2";
 
-/// 1.x forgets its built-in `runc` as soon as a file has a table of runtimes; 2.x keeps it and joins the two.
+/// 1.5 to 1.7 forget their built-in `runc` as soon as a file has a table of runtimes; 2.x keeps it and joins the two, 1.4
+/// keeps it where the table has no `runc` of its own.
 fn handlers(config: &EffectiveConfig, runtime: &Section) -> BTreeMap<String, Handler> {
     let v1 = config.containerd.release.is_v1();
     let mut out = BTreeMap::new();
     let listed = runtime.section(&["containerd", "runtimes"]);
-    if listed.is_none() || !v1 {
+    if listed.is_none() || config.containerd.keeps_runc() {
         let built_in = handler("runc", &Section::new(runtime.place.clone()), RUNC_V2);
         out.insert(
             "runc".to_owned(),

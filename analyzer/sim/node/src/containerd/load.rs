@@ -141,6 +141,18 @@ impl<'a> Loader<'a> {
                 .problems
                 .push(ConfigProblem::OverLimit { path, why });
         }
+        // The parser of containerd 2 takes a byte order mark for a part of the first key.
+        if text.starts_with('\u{feff}') && !self.out.containerd.release.is_v1() {
+            return self.out.problems.push(ConfigProblem::NotToml {
+                place: Place {
+                    host_path: path,
+                    bundle_path,
+                    line: 1,
+                },
+                column: 1,
+                message: "the file begins with a byte order mark".to_owned(),
+            });
+        }
         let section = match parse::parse(&text, &path, &bundle_path) {
             Ok(section) => section,
             Err(bad) => {
@@ -190,6 +202,7 @@ impl<'a> Loader<'a> {
                             version,
                             max: 3,
                             place,
+                            assumed: self.out.containerd.version.is_none(),
                         });
                     }
                     self.out.problems.extend(migrate::rename_v1(&mut file));
@@ -240,8 +253,7 @@ impl<'a> Loader<'a> {
         for import in imports {
             let relative = !import.value.starts_with('/');
             let pattern = import.value.contains('*');
-            // Fixed in 1.7.14 and 2.0; the 1.6 branch is treated as not having it.
-            if relative && pattern && self.out.containerd.release == Release::V1_6 {
+            if relative && pattern && self.out.containerd.expands_from_working_directory() {
                 let pattern = import.value;
                 self.out.problems.push(ConfigProblem::RelativePattern {
                     pattern,
@@ -298,6 +310,9 @@ impl<'a> Loader<'a> {
                 version: self.out.schema,
                 max,
                 place,
+                // No release knows more than 4, so without a release that alone is certain.
+                assumed: self.out.containerd.version.is_none()
+                    && (0..=4).contains(&self.out.schema),
             });
         }
         let ok = |id: &str| match release {

@@ -16,6 +16,7 @@ pub mod instances;
 pub mod kubelet;
 pub mod kubelet_settings;
 mod load;
+mod lost;
 pub mod merge;
 pub mod migrate;
 #[cfg(test)]

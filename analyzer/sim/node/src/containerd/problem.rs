@@ -18,8 +18,35 @@ pub enum Effect {
     HandlerUnusable,
     /// A setting that looks effective is not.
     Ignored,
+    /// Something is not read, and what is in effect is the same without it.
+    Harmless,
     /// The capture does not hold what would decide this.
     Uncertain,
+}
+
+impl Effect {
+    /// How facts name it; rules test this word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::RefusesToStart => "refuses-to-start",
+            Self::CriRefuses => "cri-refuses",
+            Self::CriDisabled => "cri-disabled",
+            Self::HandlerUnusable => "handler-unusable",
+            Self::Ignored => "ignored",
+            Self::Harmless => "harmless",
+            Self::Uncertain => "uncertain",
+        }
+    }
+}
+
+/// The end of a sentence on a table that is not read.
+fn losing(lost: &[String]) -> String {
+    if lost.is_empty() {
+        ", which changes nothing".to_owned()
+    } else {
+        format!("; not in effect: {}", lost.join(", "))
+    }
 }
 
 /// One thing wrong with a configuration. `Display` is a fragment without the place.
@@ -81,6 +108,8 @@ pub enum ConfigProblem {
         max: i64,
         /// Where.
         place: Place,
+        /// Whether the release is only assumed, so that another one may accept the version.
+        assumed: bool,
     },
     /// A plugin id of the wrong form for the schema version.
     #[error("{id:?} in {list} is not a plugin URI such as io.containerd.grpc.v1.cri")]
@@ -144,8 +173,8 @@ pub enum ConfigProblem {
         /// How many settings are lost that the winner does not repeat.
         lost: usize,
     },
-    /// A plugin table that this release does not read.
-    #[error("{table} is not read: {why}")]
+    /// A table or key of the CRI plugin under the name of another schema version.
+    #[error("{table} is not read: {why}{}", losing(lost))]
     IgnoredTable {
         /// The dotted table.
         table: String,
@@ -153,6 +182,18 @@ pub enum ConfigProblem {
         why: String,
         /// Where.
         place: Place,
+        /// What would be in effect if such tables were read, and is not.
+        lost: Vec<String>,
+    },
+    /// A key that this release does not know in this place.
+    #[error("{key} is not read: this release of containerd knows no such key here")]
+    UnknownKey {
+        /// The dotted key.
+        key: String,
+        /// Where.
+        place: Place,
+        /// Whether it holds anything but empty values, which change nothing.
+        set: bool,
     },
     /// Two tables of one file get the same name in migration.
     #[error(
@@ -225,6 +266,7 @@ impl ConfigProblem {
             | Self::PatternNotCaptured { .. }
             | Self::RelativePattern { .. }
             | Self::AmbiguousTable { .. }
+            | Self::UnsupportedVersion { assumed: true, .. }
             | Self::OverLimit { .. } => Effect::Uncertain,
             Self::Missing { .. }
             | Self::LinkLoop { .. }
@@ -234,8 +276,11 @@ impl ConfigProblem {
             | Self::BadPluginId { .. }
             | Self::BadPattern { .. }
             | Self::DropInVersionHigher { refused: true, .. } => Effect::RefusesToStart,
+            Self::IgnoredTable { lost, .. } if lost.is_empty() => Effect::Harmless,
+            Self::UnknownKey { set: false, .. } => Effect::Harmless,
             Self::DropInVersionHigher { .. }
             | Self::SectionReplaced { .. }
+            | Self::UnknownKey { .. }
             | Self::IgnoredTable { .. } => Effect::Ignored,
             Self::CriDisabled { .. } => Effect::CriDisabled,
             Self::DefaultRuntimeEmpty { .. }
@@ -273,6 +318,7 @@ impl ConfigProblem {
             | Self::DropInVersionHigher { place, .. }
             | Self::SectionReplaced { place, .. }
             | Self::IgnoredTable { place, .. }
+            | Self::UnknownKey { place, .. }
             | Self::AmbiguousTable { place, .. }
             | Self::CriDisabled { place, .. }
             | Self::NoRuntimeType { place, .. } => Some(place),

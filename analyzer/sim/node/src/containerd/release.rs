@@ -68,6 +68,22 @@ impl Containerd {
         }
     }
 
+    /// Whether a relative pattern is looked up from the daemon's working directory instead of from the file that names it:
+    /// fixed in 1.7.14 and 2.0, and the 1.6 branch is treated as not having it.
+    #[must_use]
+    pub fn expands_from_working_directory(&self) -> bool {
+        match self.version {
+            Some((1, 7, patch)) => patch < 14,
+            _ => self.release == Release::V1_6,
+        }
+    }
+
+    /// Whether the built-in `runc` stays beside a file's table of runtimes: up to 1.4 and again from 2.0 on.
+    #[must_use]
+    pub fn keeps_runc(&self) -> bool {
+        !self.release.is_v1() || matches!(self.version, Some((0, ..) | (1, 0..=4, _)))
+    }
+
     fn known(version: (u32, u32, u32)) -> Self {
         let mut assumptions = Vec::new();
         let release = match version {

@@ -126,6 +126,91 @@ fn a_version_3_drop_in_keeps_a_version_2_root_from_being_migrated() {
 }
 
 #[test]
+fn releases_differ_in_relative_patterns_byte_order_marks_and_the_built_in_runc() {
+    let root = "version = 2\nimports = [\"conf.d/*.toml\"]\n";
+    let files = [(ROOT, root), (DROP_IN, NVIDIA_V2)];
+    let reads = |version: &str| resolved(version, &files).files.len();
+    assert_eq!(["1.7.12", "1.7.14", "2.1.9"].map(reads), [1, 2, 2]);
+    assert_eq!(resolved("1.7.12", &files).starts(), Starts::Unknown);
+
+    let marked = format!("\u{feff}{NVIDIA_V2}");
+    let starts = |version: &str| resolved(version, &[(ROOT, marked.as_str())]).starts();
+    assert_eq!(starts("2.1.9"), Starts::No);
+
+    let root = root_with_import("");
+    let files = [(ROOT, root.as_str()), (DROP_IN, NVIDIA_V2)];
+    let has_runc = |version: &str| {
+        let cri = cri_view(&resolved(version, &files));
+        (cri.handlers.contains_key("runc"), cri.available)
+    };
+    assert_eq!(has_runc("1.4.13"), (true, Answer::Yes));
+    assert_eq!(has_runc("1.6.20"), (false, Answer::No));
+    assert_eq!(has_runc("2.1.9"), (true, Answer::Yes));
+}
+
+#[test]
+fn a_snapshotter_that_nobody_provides_keeps_cri_from_loading() {
+    let text = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\nsnapshotter = \"nydus\"\n";
+    let available =
+        |version: &str, text: &str| cri_view(&resolved(version, &[(ROOT, text)])).available;
+    assert_eq!(available("1.7.24", text), Answer::No);
+    let proxy = format!(
+        "{text}[proxy_plugins.nydus]\ntype = \"snapshot\"\naddress = \"/run/nydus.sock\"\n"
+    );
+    assert_eq!(available("1.7.24", &proxy), Answer::Yes);
+    assert_eq!(
+        available("1.7.24", &text.replace("nydus", "native")),
+        Answer::Yes
+    );
+}
+
+#[test]
+fn without_a_release_a_newer_version_is_no_refusal() {
+    let root = root_with_import("");
+    let drop_in = "version = 3\n";
+    let mut tree = MapTree::whole();
+    tree.add(ROOT, "r", &root);
+    tree.add(DROP_IN, "d", drop_in);
+    let root = RootFile {
+        path: ROOT,
+        explicit: true,
+    };
+    assert_eq!(resolve(&tree, root, None).starts(), Starts::Unknown);
+    assert_eq!(resolve(&tree, root, Some("1.7.24")).starts(), Starts::No);
+    assert_eq!(resolve(&tree, root, Some("2.1.9")).starts(), Starts::Yes);
+}
+
+#[test]
+fn an_unread_table_is_a_fault_only_where_something_is_lost() {
+    let effects = |version: &str, text: &str| -> Vec<Effect> {
+        let config = resolved(version, &[(ROOT, text)]);
+        config.problems.iter().map(ConfigProblem::effect).collect()
+    };
+    // `disable_cgroup` is gone in 2.0, and false was what it is without it.
+    let gone = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\ndisable_cgroup = false\n";
+    assert_eq!(effects("2.1.9", gone), [Effect::Harmless]);
+    assert_eq!(effects("1.7.24", gone), []);
+    let runc = "version = 3\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n\
+                runtime_type = \"io.containerd.runc.v2\"\n";
+    assert_eq!(effects("2.1.9", runc), [Effect::Harmless]);
+    let systemd = format!(
+        "{runc}[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\nSystemdCgroup = true\n"
+    );
+    assert_eq!(effects("2.1.9", &systemd), [Effect::Ignored]);
+    let config = resolved("2.1.9", &[(ROOT, systemd.as_str())]);
+    assert!(
+        config.problems[0]
+            .to_string()
+            .contains("SystemdCgroup of runtime handler runc"),
+        "{}",
+        config.problems[0]
+    );
+    // A file that states no version is read as version 1, where the table's name is another.
+    let unversioned = NVIDIA_V2.replace("version = 2\n", "");
+    assert_eq!(effects("1.7.24", &unversioned), [Effect::Ignored]);
+}
+
+#[test]
 fn a_type_error_and_a_syntax_error_stop_the_daemon_at_their_line() {
     let typed = resolved(
         "1.7.1",

@@ -10,6 +10,12 @@ pub fn is_version(text: &str) -> bool {
     text.len() <= LONGEST && text.contains('.') && numbers(text).is_some()
 }
 
+/// Whether a text is a version of the driver (`470.256.02`): all since 2004 begin with a number above 60. Libraries of other
+/// numbering, such as `libcuda.so.1.1` of Jetson, are none.
+pub fn is_driver(text: &str) -> bool {
+    is_version(text) && major(text).is_some_and(|first| (60..10_000).contains(&first))
+}
+
 fn numbers(text: &str) -> Option<Vec<u32>> {
     text.split('.').map(|part| part.parse().ok()).collect()
 }

@@ -80,6 +80,14 @@ pub struct PodVolume {
     /// A claim made for the pod, named `<pod>-<volume>`.
     #[serde(deserialize_with = "present")]
     pub ephemeral: bool,
+    /// A disk of GCE.
+    pub gce_persistent_disk: Option<Disk>,
+    /// A volume of EBS.
+    pub aws_elastic_block_store: Option<Disk>,
+    /// A target of iSCSI.
+    pub iscsi: Option<Disk>,
+    /// An image of Ceph.
+    pub rbd: Option<Disk>,
 }
 
 /// A requirement on labels or, for topology terms, on node labels.
@@ -104,6 +112,24 @@ objects! {
         name: String,
         /// Its namespace.
         namespace: String,
+    }
+    /// A disk that a pod names itself, of any of four kinds.
+    Disk {
+        /// Name of a GCE disk.
+        pd_name: String,
+        /// Name of an EBS volume.
+        #[serde(rename = "volumeID")]
+        volume_id: String,
+        /// Name of an iSCSI target.
+        iqn: String,
+        /// Monitors of Ceph.
+        monitors: Vec<String>,
+        /// Pool of Ceph; empty means `rbd`.
+        pool: String,
+        /// Image of Ceph.
+        image: String,
+        /// Mounted for reading only.
+        read_only: bool,
     }
     /// A toleration.
     Toleration {
@@ -281,6 +307,15 @@ objects! {
         /// Message.
         message: String,
     }
+    /// What a container has now.
+    ContainerStatus {
+        /// Name.
+        name: String,
+        /// What the kubelet has set aside for it.
+        allocated_resources: Resources,
+        /// What is in force.
+        resources: ContainerResources,
+    }
     /// State of a pod.
     PodStatus {
         /// Phase.
@@ -289,6 +324,12 @@ objects! {
         nominated_node_name: String,
         /// Claims that were made for it.
         resource_claim_statuses: Vec<PodClaim>,
+        /// What its containers have now, while a resize is under way.
+        container_statuses: Vec<ContainerStatus>,
+        /// The same of init containers and sidecars.
+        init_container_statuses: Vec<ContainerStatus>,
+        /// `Infeasible` where the kubelet of releases before 1.33 refuses a resize.
+        resize: String,
         /// Conditions.
         conditions: Vec<Condition>,
     }

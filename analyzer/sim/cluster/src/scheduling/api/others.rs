@@ -35,8 +35,17 @@ objects! {
         /// Must hold.
         required: Option<NodeSelector>,
     }
+    /// A volume of a CSI driver.
+    CsiVolume {
+        /// Driver.
+        driver: String,
+        /// The driver's name for it.
+        volume_handle: String,
+    }
     /// Spec of a volume.
     VolumeSpec {
+        /// Of which CSI driver it is.
+        csi: Option<CsiVolume>,
         /// Size.
         capacity: Resources,
         /// Access modes.
@@ -56,6 +65,30 @@ objects! {
         spec: VolumeSpec,
         /// Status.
         status: PhaseStatus,
+    }
+    /// How many volumes a driver attaches to a node.
+    DriverLimit {
+        /// Most volumes; none where the driver states no limit.
+        count: Option<i64>,
+    }
+    /// A CSI driver of a node.
+    NodeDriver {
+        /// Name.
+        name: String,
+        /// Its limit.
+        allocatable: Option<DriverLimit>,
+    }
+    /// Spec of a CSINode.
+    CsiNodeSpec {
+        /// Drivers.
+        drivers: Vec<NodeDriver>,
+    }
+    /// A CSINode.
+    CsiNode {
+        /// Metadata; it has the node's name.
+        metadata: Meta,
+        /// Spec.
+        spec: CsiNodeSpec,
     }
     /// Places where a storage class can make volumes.
     TopologyTerm {

@@ -1,12 +1,16 @@
 //! The predicates, in the order in which the scheduler's default plugins run.
 
 pub(super) mod devices;
+mod disks;
 mod interpod;
+mod limits;
 mod node;
 mod resources;
 mod spread;
 mod volumes;
 pub(super) mod words;
+
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
@@ -87,6 +91,8 @@ pub(super) struct Prepared<'a> {
     devices: devices::State<'a>,
     /// What could not be decided, and why.
     pub(super) open: Vec<String>,
+    /// The nodes that the pod names by `metadata.name`, where it does: no others are filtered.
+    named: Option<BTreeSet<&'a str>>,
     /// A reason that rejects the pod before any node is looked at.
     pub(super) rejected: Option<Reason>,
 }
@@ -98,6 +104,7 @@ pub(super) fn prepare<'a>(pod: &'a Pod, cluster: &Cluster<'a>) -> Prepared<'a> {
     let requests = resources::asked(pod, cluster, &mut open);
     let devices = devices::State::of(pod, cluster, &mut open);
     Prepared {
+        named: node::named(pod).filter(|_| words::narrows(cluster.release)),
         rejected: volumes.rejected().or_else(|| devices.rejected()),
         devices,
         interpod: interpod::State::of(pod, cluster, &mut open),
@@ -111,6 +118,21 @@ pub(super) fn prepare<'a>(pod: &'a Pod, cluster: &Cluster<'a>) -> Prepared<'a> {
 
 /// The reasons of the first predicate that leaves a node out; none if the pod fits there as far as can be seen.
 pub(super) fn filter(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>) -> Vec<Reason> {
+    let name = node.metadata.name.as_str();
+    if let Some(named) = &prepared.named
+        && !named.contains(name)
+    {
+        let all: Vec<&str> = named.iter().copied().collect();
+        let detail = format!("the pod may run on {} only (metadata.name)", all.join(", "));
+        let says = words::narrowed(cluster.release);
+        let reason = Reason::new(Predicate::NodeAffinity, says, detail);
+        // Releases that say nothing of such nodes also look at them for preemption.
+        return vec![if says.is_empty() {
+            reason.resolvable()
+        } else {
+            reason
+        }];
+    }
     filter_beside(prepared, node, cluster.load(&node.metadata.name), cluster)
 }
 
@@ -123,7 +145,8 @@ pub(super) fn filter_without<'a>(
     cluster: &Cluster<'a>,
 ) -> Vec<Reason> {
     let pods = cluster.load(&node.metadata.name).pods.iter().copied();
-    let stay = Load::of(pods.filter(|pod| !gone.iter().any(|other| std::ptr::eq(*other, *pod))));
+    let stay = pods.filter(|pod| !gone.iter().any(|other| std::ptr::eq(*other, *pod)));
+    let stay = Load::of(stay, cluster.release);
     prepared.shift(node, gone, cluster, -1);
     let reasons = filter_beside(prepared, node, &stay, cluster);
     prepared.shift(node, gone, cluster, 1);

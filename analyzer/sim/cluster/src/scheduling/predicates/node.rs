@@ -1,5 +1,7 @@
 //! Predicates that look at the node alone: cordon, taints, selector and affinity, ports.
 
+use std::collections::BTreeSet;
+
 use super::{Predicate, Reason, words};
 use crate::scheduling::api::{Node, Pod, Port, Taint};
 use crate::scheduling::cluster::{Load, Release};
@@ -73,6 +75,29 @@ pub(super) fn affinity(pod: &Pod, node: &Node, release: Release) -> Option<Reaso
     let detail = format!("the node lacks {}", missing.join(", "));
     let says = words::node_affinity(release);
     Some(Reason::new(Predicate::NodeAffinity, says, detail))
+}
+
+/// The nodes that a pod names by `metadata.name`, as pods of DaemonSets do; none if one of its terms names none.
+pub(super) fn named(pod: &Pod) -> Option<BTreeSet<&str>> {
+    let required = &pod.spec.affinity.node_affinity;
+    let required = required
+        .required_during_scheduling_ignored_during_execution
+        .as_ref()?;
+    let mut all = BTreeSet::new();
+    for term in &required.node_selector_terms {
+        let fields = term.match_fields.iter();
+        let mut names = fields
+            .filter(|one| one.key == "metadata.name" && one.operator == "In")
+            .map(|one| {
+                one.values
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<BTreeSet<&str>>()
+            });
+        let first = names.next()?;
+        all.extend(names.fold(first, |a, b| a.intersection(&b).copied().collect()));
+    }
+    (!required.node_selector_terms.is_empty()).then_some(all)
 }
 
 /// A port of the node that a pod binds: address, protocol, number.

@@ -4,7 +4,9 @@ use super::{Predicate, Prepared, Reason, words};
 use crate::scheduling::api::{Node, Pod};
 use crate::scheduling::cluster::{Cluster, Load};
 use crate::scheduling::quantity::{Resources, words};
-use crate::scheduling::requests::{hami_accounts, hami_other_vendor, hami_resource, pod_requests};
+use crate::scheduling::requests::{
+    hami_accounts, hami_other_vendor, hami_resource, pod_requests, pod_takes,
+};
 
 /// Holders of a resource that are named.
 const HOLDERS: usize = 6;
@@ -52,7 +54,7 @@ pub(super) fn fit(
         .collect();
     let mut allocated = load.allocated.clone();
     for pod in &nominated {
-        allocated.add(&pod_requests(&pod.spec));
+        allocated.add(&pod_takes(pod, cluster.release));
     }
     let mut reasons = Vec::new();
     let pods = load.pods.len() + nominated.len();

@@ -1,6 +1,6 @@
 //! Claims and volumes: bound or not, and from which nodes they can be reached.
 
-use super::{Predicate, Reason, words};
+use super::{Predicate, Reason, disks, limits, words};
 use crate::scheduling::api::{Claim, Node, Pod, StorageClass, TopologyTerm, Volume};
 use crate::scheduling::cluster::{Cluster, Release};
 use crate::scheduling::selector::{matches, node_matches};
@@ -20,6 +20,9 @@ pub(super) struct State<'a> {
     rejected: Option<Reason>,
     /// Pods that hold a claim which only one pod may use.
     held: Vec<(&'a Pod, Reason)>,
+    /// What each claim attaches by a CSI driver: driver and volume.
+    attaches: Vec<(String, String)>,
+    pod: Option<&'a Pod>,
     /// Pods that count as gone.
     pub(super) gone: Vec<&'a Pod>,
     volumes_known: bool,
@@ -29,6 +32,7 @@ impl<'a> State<'a> {
     pub(super) fn of(pod: &'a Pod, cluster: &Cluster<'a>, open: &mut Vec<String>) -> Self {
         let mut state = Self {
             volumes_known: cluster.inputs.volumes.is_some(),
+            pod: Some(pod),
             ..Self::default()
         };
         let names: Vec<String> = pod.claims().collect();
@@ -63,6 +67,10 @@ impl<'a> State<'a> {
         if let Some(reason) = immediate {
             state.reject(reason);
         }
+        state.attaches = limits::attached(pod, cluster);
+        if !state.attaches.is_empty() && cluster.inputs.csi_nodes.is_none() {
+            open.push("how many volumes its nodes attach was not collected".into());
+        }
         if !state.bound.is_empty() && !state.volumes_known {
             open.push("its PersistentVolumes were not collected".into());
         }
@@ -79,8 +87,16 @@ impl<'a> State<'a> {
 
     pub(super) fn filter(&self, node: &Node, cluster: &Cluster<'_>) -> Option<Reason> {
         let gone = |pod: &Pod| self.gone.iter().any(|other| std::ptr::eq(*other, pod));
+        let pods = cluster.load(&node.metadata.name).pods.iter().copied();
+        let stay: Vec<&Pod> = pods.filter(|pod| !gone(pod)).collect();
+        if let Some(reason) = self.pod.and_then(|pod| disks::conflict(pod, &stay)) {
+            return Some(reason);
+        }
         if let Some((_, reason)) = self.held.iter().find(|(holder, _)| !gone(holder)) {
             return Some(reason.clone());
+        }
+        if let Some(reason) = limits::exceeded(&self.attaches, node, &stay, cluster) {
+            return Some(reason);
         }
         let bound = self.volumes_known.then(|| {
             let mut claims = self.bound.iter();
@@ -156,12 +172,12 @@ fn held<'a>(pod: &Pod, claim: &Claim, cluster: &Cluster<'a>) -> Vec<(&'a Pod, Re
             && other.claims().any(|name| name == claim.metadata.name)
     });
     holders
-        .map(|other| (other, held_by(claim, other)))
+        .map(|other| (other, held_by(claim, other, cluster.release)))
         .collect()
 }
 
-fn held_by(claim: &Claim, other: &Pod) -> Reason {
-    let says = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+fn held_by(claim: &Claim, other: &Pod, release: Release) -> Reason {
+    let says = words::claim_in_use(release);
     let detail = format!(
         "the claim {} is used by {}",
         claim.metadata.name,

@@ -30,8 +30,19 @@ const REJECTED_ONCE: Release = minor(26);
 const ZERO_SKIPPED: Release = minor(27);
 /// A volume's node affinity in the words of a pod's (kubernetes/kubernetes#129887).
 const VOLUME_AFFINITY: Release = minor(35);
-/// A claim whose volume does not exist is a matter of nodes.
-const VOLUME_GONE: Release = minor(21);
+/// A claim whose volume does not exist is a matter of nodes (kubernetes/kubernetes#105196).
+const VOLUME_GONE: Release = minor(23);
+/// A claim that only one pod may use, in words that name the node's part (kubernetes/kubernetes#129145).
+const CLAIM_IN_USE: Release = minor(33);
+/// Plugins narrow the nodes down before they are filtered (kubernetes/kubernetes#108648).
+const NARROWED: Release = minor(24);
+/// Nodes left out so are said to be (kubernetes/kubernetes#119779).
+const NARROWED_SAID: Release = minor(29);
+/// The plugin that left them out is named (kubernetes/kubernetes#122251).
+const NARROWED_BY: Release = minor(31);
+/// The plugin for device claims, which speaks first of preemption, knows nothing of a pod that was rejected before its
+/// turn, and says so.
+const REJECTED_UNKNOWN: Release = minor(34);
 
 pub(super) fn taint(release: Release, key: &str, value: &str) -> String {
     if release >= TAINT_UNNAMED {
@@ -76,6 +87,35 @@ pub(super) fn volume_gone(release: Release) -> &'static str {
     } else {
         "pvc(s) bound to non-existent pv(s)"
     }
+}
+
+pub(super) fn claim_in_use(release: Release) -> &'static str {
+    if release >= CLAIM_IN_USE {
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+    } else {
+        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    }
+}
+
+/// Whether a pod that names its nodes by `metadata.name` is not filtered on others at all.
+pub(super) fn narrows(release: Release) -> bool {
+    release >= NARROWED
+}
+
+/// What is said of nodes that were left out before filtering; nothing by some releases.
+pub(super) fn narrowed(release: Release) -> &'static str {
+    if release >= NARROWED_BY {
+        "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+    } else if release >= NARROWED_SAID {
+        "node is filtered out by the prefilter result"
+    } else {
+        ""
+    }
+}
+
+/// What is said of preemption for a pod whose volumes were refused before any node was looked at.
+pub(in crate::scheduling) fn rejected_by_volumes(release: Release) -> Option<&'static str> {
+    (release >= REJECTED_UNKNOWN).then_some("not found")
 }
 
 /// Whether the sentence says what preemption found.

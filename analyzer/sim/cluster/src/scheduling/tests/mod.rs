@@ -3,6 +3,7 @@
 
 mod allocation;
 mod devices;
+mod newer;
 mod placement;
 mod predicates;
 mod properties;

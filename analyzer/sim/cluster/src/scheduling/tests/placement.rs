@@ -130,7 +130,7 @@ fn volumes_hold_pods_to_the_nodes_that_can_reach_them() {
     case.claims = vec![claim(json!({"storageClassName": "fast"}))];
     assert_eq!(
         case.says(&wants),
-        "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."
+        "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"
     );
     let class = |provisioner: &str| -> StorageClass {
         read(

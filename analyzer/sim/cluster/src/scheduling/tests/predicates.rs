@@ -278,7 +278,7 @@ fn claims_ports_and_zones_have_their_words() {
     case.pods = vec![running("holder", "n", json!({}), volume("data"))];
     assert_eq!(
         said(&case, &wants),
-        "1 node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+        "1 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
     );
     case.pods.clear();
     let labels = json!({"labels": {"topology.kubernetes.io/zone": "b"}});

@@ -202,9 +202,11 @@ fn card(tree: &Tree) -> Card {
 }
 
 fn mig_devices(tree: &Tree) -> u64 {
+    // XML has them below a heading, text beside the GPU's other sections.
     let below = tree.below("mig_devices");
     let devices = below.map_or(0, |devices| devices.all("mig_device").count());
-    u64::try_from(devices).unwrap_or(u64::MAX)
+    let beside = tree.all("mig_device").count();
+    u64::try_from(devices.max(beside)).unwrap_or(u64::MAX)
 }
 
 /// Adds up the counters of one period. Drivers before 450 count by bit, later ones by memory; a sum stands for itself.

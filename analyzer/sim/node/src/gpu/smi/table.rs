@@ -8,13 +8,17 @@ use super::values::{count, known, number, version};
 /// Reads the header and two or three lines a GPU.
 pub(super) fn report(text: &str) -> Report {
     let mut report = Report::default();
+    let mut below_mig = false;
     for (line, number) in text.lines().zip(1_u32..) {
         if line.contains("NVIDIA-SMI ") && report.line == 0 {
             header(line, number, &mut report);
             continue;
         }
+        below_mig = (below_mig || line.contains("MIG devices:")) && !line.contains("Processes:");
         let cells: Vec<&str> = line.trim().trim_matches('|').split('|').collect();
-        if let Some(card) = first_line(&cells) {
+        if below_mig {
+            mig_device(&cells, &mut report);
+        } else if let Some(card) = first_line(&cells) {
             report.cards.push((number, card));
         } else if let Some((at, card)) = report.cards.last_mut() {
             match number - *at {
@@ -26,6 +30,24 @@ pub(super) fn report(text: &str) -> Report {
     }
     report.line = report.line.max(1);
     report
+}
+
+/// `  0    2   0   0  | 26MiB / 40448MiB | 60 0 | 3 0 3 0 3 `: GPU, GPU instance, compute instance and device.
+fn mig_device(cells: &[&str], report: &mut Report) {
+    let Some(first) = cells.first().filter(|_| cells.len() > 1) else {
+        return;
+    };
+    let numbers: Option<Vec<u64>> = first
+        .split_whitespace()
+        .map(|word| word.parse().ok())
+        .collect();
+    let Some(numbers) = numbers.filter(|all| all.len() == 4) else {
+        return;
+    };
+    let mut cards = report.cards.iter_mut();
+    if let Some((_, card)) = cards.find(|(_, card)| card.index == numbers.first().copied()) {
+        card.mig_devices = card.mig_devices.saturating_add(1);
+    }
 }
 
 fn header(line: &str, number: u32, report: &mut Report) {
@@ -53,7 +75,13 @@ fn first_line(cells: &[&str]) -> Option<Card> {
     words.remove(0);
     let persistence = words
         .last()
-        .is_some_and(|word| matches!(*word, "On" | "Off" | "N/A"));
+        // On Windows the driver's model is in the place of the persistence mode.
+        .is_some_and(|word| {
+            matches!(
+                *word,
+                "On" | "Off" | "N/A" | "WDDM" | "TCC" | "WDM" | "MCDM"
+            )
+        });
     if persistence {
         words.pop();
     }

@@ -109,6 +109,10 @@ pub struct Stack<P> {
     pub libraries: Vec<(String, Read<P>)>,
     /// Fabric Manager.
     pub fabric_manager: Option<Read<P>>,
+    /// Installed packages of Fabric Manager and of libraries, by the pair that they make with the module.
+    pub packages: Vec<(Pair, Read<P>)>,
+    /// Version of which nvidia-smi got an answer; it gets one only if library and module are of the same.
+    pub answered: Option<Read<P>>,
     /// GSP firmware.
     pub firmware: Option<Read<P>>,
     /// Newest CUDA that the driver offers.
@@ -206,6 +210,7 @@ fn mismatch<P>(pair: Pair, left: Side<P>, right: Side<P>, why: &str) -> Mismatch
 /// Every pair that does not fit.
 pub fn mismatches<P: Clone>(stack: &Stack<P>) -> Vec<Mismatch<P>> {
     let mut found = versions(stack);
+    found.extend(packages(stack));
     found.extend(generations(stack));
     found.extend(images(stack));
     found.extend(holders(stack));
@@ -255,6 +260,42 @@ fn versions<P: Clone>(stack: &Stack<P>) -> Vec<Mismatch<P>> {
         );
     }
     found
+}
+
+/// Packages of another version than the module, where the part itself did not say its version.
+fn packages<P: Clone>(stack: &Stack<P>) -> Vec<Mismatch<P>> {
+    let Some(module) = stack.module.as_ref().or(stack.answered.as_ref()) else {
+        return Vec::new();
+    };
+    let differs = |(_, package): &&(Pair, Read<P>)| {
+        version::compare(&module.value, &package.value).is_some_and(std::cmp::Ordering::is_ne)
+    };
+    let unsaid = |(pair, _): &&(Pair, Read<P>)| match pair {
+        Pair::ModuleFabricManager => stack.fabric_manager.is_none(),
+        // A library that answers is of the module's version, whatever the package manager has put beside it.
+        _ => stack.libraries.is_empty() && stack.answered.is_none(),
+    };
+    let others = stack.packages.iter().filter(unsaid);
+    // Where one of several versions is the module's, that one may be what is in use.
+    let fits = |pair: Pair| {
+        let mut of_pair = stack.packages.iter().filter(|(other, _)| *other == pair);
+        of_pair.any(|one| !differs(&one))
+    };
+    let bad = others.filter(differs).filter(|(pair, _)| !fits(*pair));
+    bad.map(|(pair, package)| {
+        let what = match pair {
+            Pair::ModuleFabricManager => "the Fabric Manager package",
+            _ => "the package of the library",
+        };
+        let left = of("the driver", module);
+        mismatch(
+            *pair,
+            left,
+            of(what, package),
+            "both must be of one version",
+        )
+    })
+    .collect()
 }
 
 fn generations<P: Clone>(stack: &Stack<P>) -> Vec<Mismatch<P>> {

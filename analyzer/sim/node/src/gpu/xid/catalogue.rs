@@ -49,12 +49,20 @@ pub enum Action {
     UpdateSoftware,
     /// Measure the link.
     CheckLink,
+    /// See whether a link of the partition went down shortly before.
+    CheckLinkDown,
+    /// Look at the device at the other end of the link.
+    CheckPeer,
+    /// Follow the errors beside it.
+    OtherErrorsFirst,
     /// See what the unified memory driver reports.
     CheckUvm,
     /// Check cables and seating.
     CheckCables,
     /// Follow the catalogue's own procedure for this code.
     Procedure,
+    /// Do what Xid 154 of the GPU says; without one, restart the program.
+    AsRecoveryAction,
     /// Restart the program.
     RestartApplication,
     /// End the programs that use the GPU together with its peers.
@@ -78,9 +86,17 @@ impl Action {
             Self::InvestigateSoftware => "look for a fault in software",
             Self::UpdateSoftware => "update driver, firmware or vGPU software",
             Self::CheckLink => "check the signal quality of the link",
+            Self::CheckLinkDown => {
+                "see whether a link of the partition went down in the 30 seconds before; if so, follow that"
+            }
+            Self::CheckPeer => "look at the device at the other end of the link",
+            Self::OtherErrorsFirst => {
+                "follow the other errors first; contact the vendor if it stands alone"
+            }
             Self::CheckUvm => "see what the unified memory driver reports",
             Self::CheckCables => "check the board's power cables and seating",
             Self::Procedure => "follow NVIDIA's procedure for this code",
+            Self::AsRecoveryAction => "restart the application",
             Self::RestartApplication => "restart the application",
             Self::DrainPeers => "end the programs that use this GPU together with its peers",
             Self::RestartVm => "restart the virtual machine",
@@ -186,10 +202,15 @@ const ROWS: &[Row] = &[
     (&[(169, 169)], C::Hardware, A::NotNamed, A::NotNamed, "the internal security controller halted"),
     (&[(171, 171)], C::Memory, A::NotNamed, A::NotNamed, "detail to an uncorrectable ECC error: it lies in DRAM"),
     (&[(172, 172)], C::Memory, A::NotNamed, A::NotNamed, "detail to an uncorrectable ECC error: it lies in SRAM"),
-    // Unused in the present catalogue, printed by older drivers.
-    (&[(42, 42), (47, 47), (65, 65), (73, 73)], C::Application, A::NotNamed, A::NotNamed, "a video engine raised an error"),
-    (&[(59, 59), (61, 61)], C::Driver, A::NotNamed, A::NotNamed, "the power management controller reported an error"),
-    (&[(81, 81)], C::Hardware, A::NotNamed, A::NotNamed, "an error of the VGA subsystem"),
-    (&[(90, 90)], C::Memory, A::NotNamed, A::NotNamed, "an error of the level 2 cache"),
-    (&[(122, 125)], C::Hardware, A::NotNamed, A::NotNamed, "the board's InfoROM could not be read or written"),
+    (&[(14, 14)], C::Information, A::None, A::ContactVendor, "an error that a program asked the driver to make up"),
+    (&[(108, 108)], C::Application, A::None, A::Procedure, "a program used a peer's memory over NVLink without permission"),
+    // Unused in the present catalogue, which says to contact support, and printed by older drivers.
+    (&[(42, 42), (47, 47), (65, 65), (73, 73)], C::Application, A::ContactVendor, A::NotNamed, "a video engine raised an error"),
+    (&[(59, 59), (61, 61)], C::Driver, A::ContactVendor, A::NotNamed, "the power management controller reported an error"),
+    (&[(81, 81)], C::Hardware, A::ContactVendor, A::NotNamed, "an error of the VGA subsystem"),
+    (&[(90, 90)], C::Memory, A::ContactVendor, A::NotNamed, "an error of the level 2 cache"),
+    (&[(122, 125)], C::Hardware, A::ContactVendor, A::NotNamed, "the board's InfoROM could not be read or written"),
+    (&[(57, 58)], C::Memory, A::ContactVendor, A::NotNamed, "an error of the frame buffer memory"),
+    (&[(1, 7), (9, 10), (12, 12), (15, 24), (26, 30), (33, 36), (49, 53), (55, 56), (87, 87), (91, 91), (111, 118), (138, 138)],
+        C::Unknown, A::ContactVendor, A::NotNamed, "a code that NVIDIA's catalogue lists as unused"),
 ];

@@ -10,10 +10,15 @@ pub enum Detail {
     Instance(u32),
     /// The code that this one follows from, as the driver says.
     After(u32),
-    /// An NVLink unit reports an error that ends nothing.
-    NonFatal(String),
-    /// An NVLink unit reports an error that ends the link's traffic.
-    Fatal(String),
+    /// A unit of NVLink 5 reports an error.
+    Nvlink5 {
+        /// The unit, with the link where one is named.
+        unit: String,
+        /// Whether the driver calls it fatal.
+        fatal: bool,
+        /// The first two numbers in brackets, which say what is to be done: see [`super::nvlink5`].
+        numbers: Option<(u32, u32)>,
+    },
     /// The recovery action that the driver asks for from now on, in its own words.
     Recovery(String),
 }
@@ -58,11 +63,20 @@ fn unit(message: &str) -> Option<Detail> {
     {
         name = format!("{name}, link {number}");
     }
-    Some(if words[at] == "Fatal" {
-        Detail::Fatal(name)
-    } else {
-        Detail::NonFatal(name)
+    Some(Detail::Nvlink5 {
+        unit: name,
+        fatal: words[at] == "Fatal",
+        numbers: numbers(message),
     })
+}
+
+/// `(0x0409a0c2 0x00000008 0x00000001 ...)`: IntrInfo and error status.
+fn numbers(message: &str) -> Option<(u32, u32)> {
+    let (_, inside) = message.split_once("(0x")?;
+    let (inside, _) = inside.split_once(')')?;
+    let mut words = inside.split_whitespace();
+    let hex = |word: &str| u32::from_str_radix(word.trim_start_matches("0x"), 16).ok();
+    Some((hex(words.next()?)?, hex(words.next()?)?))
 }
 
 /// What a recovery action in the words of the driver or of `nvidia-smi` asks for; none for words that are not known.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::catalogue::{Action, Class, Xid, lookup};
 use super::detail::{Detail, recovery};
 use super::health::Health;
+use super::nvlink5;
 use super::story::{Event, close};
 
 /// What was judged, and why.
@@ -55,16 +56,75 @@ pub(super) fn judge(
         then: known.then,
         why: Vec::new(),
     };
-    if known.class == Class::Unknown {
+    if lookup(cause.code).is_none() {
         judged
             .why
             .push("no source that is known here names the code".into());
     }
+    sub_code(cause, &mut judged);
     sequence(cause, others, &mut judged);
     neighbours(cause, peers, &mut judged);
     beside(cause, others, health, &mut judged);
     asked_for(cause, others, health, &mut judged);
     judged
+}
+
+/// What the numbers of an NVLink 5 error say of it; the strongest action where several were logged.
+fn sub_code(cause: &Event, judged: &mut Judged) {
+    if !(144..=150).contains(&cause.code) {
+        return;
+    }
+    let all = cause.details.iter().filter_map(|detail| match detail {
+        Detail::Nvlink5 { fatal, numbers, .. } => Some((*fatal, *numbers)),
+        _ => None,
+    });
+    let decode = |(fatal, numbers): (bool, Option<(u32, u32)>)| {
+        let found = numbers.and_then(|(info, status)| nvlink5::decode(cause.code, info, status));
+        (
+            found.map(|one| one.action),
+            found.map(|one| one.then),
+            fatal,
+        )
+    };
+    let strongest = all.map(decode).max_by_key(|(action, then, fatal)| {
+        // What is not decoded goes before what the catalogue says to ignore.
+        (
+            action.unwrap_or(if *fatal {
+                Action::Procedure
+            } else {
+                Action::ContactVendor
+            }),
+            *then,
+        )
+    });
+    match strongest {
+        Some((Some(Action::None), then, _)) => {
+            judged.then = then.unwrap_or(Action::NotNamed);
+            judged.turn(
+                Class::Information,
+                Action::None,
+                "by unit and error status NVIDIA's catalogue says to ignore it",
+            );
+        }
+        Some((Some(Action::AsRecoveryAction), then, _)) => {
+            judged.then = then.unwrap_or(Action::NotNamed);
+            judged.turn(
+                Class::Application,
+                Action::AsRecoveryAction,
+                "by unit and error status it ends the program that used the link, and Xid 154 says what else is needed",
+            );
+        }
+        Some((Some(action), then, _)) => {
+            judged.then = then.unwrap_or(Action::NotNamed);
+            judged.action = action;
+        }
+        Some((None, _, true)) => {}
+        _ => judged.turn(
+            Class::Unknown,
+            Action::Procedure,
+            "unit and error status decide what it means, and they are not in the line or not in NVIDIA's catalogue",
+        ),
+    }
 }
 
 /// What messages of the same GPU make of the cause.
@@ -204,12 +264,33 @@ fn asked_for(cause: &Event, others: &[&Event], health: Option<&Health>, judged: 
             _ => None,
         });
     let now = health.map(|health| health.recovery_action.as_str());
-    let mut words: Vec<&str> = said.chain(now.filter(|words| !words.is_empty())).collect();
+    let now = now.filter(|words| !words.is_empty());
+    let mut words: Vec<&str> = said.chain(now).collect();
     words.sort_by_key(|words| recovery(words));
     words.dedup();
     let Some(strongest) = words.last() else {
         return;
     };
+    // What nvidia-smi says now goes before what the log says of earlier.
+    let taken_back = now.is_some_and(|now| recovery(now) == Some(Action::None));
+    if recovery(strongest) == Some(Action::None) {
+        if cause.code == 154 {
+            let why = "the driver took its request back: it asks for no action any more";
+            judged.turn(Class::Information, Action::None, why);
+        }
+        return;
+    }
+    if taken_back {
+        let why = format!(
+            "the driver asked for: {strongest}, and nvidia-smi shows that it no longer does"
+        );
+        judged.why.push(why);
+        if cause.code == 154 {
+            judged.class = Class::Information;
+            judged.action = Action::None;
+        }
+        return;
+    }
     judged.why.push(format!("the driver asks for: {strongest}"));
     match recovery(strongest) {
         Some(Action::None) | None => {}

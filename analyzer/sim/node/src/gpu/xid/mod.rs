@@ -4,6 +4,7 @@ mod catalogue;
 mod detail;
 mod health;
 mod judge;
+mod nvlink5;
 mod story;
 #[cfg(test)]
 mod tests;

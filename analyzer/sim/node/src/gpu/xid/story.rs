@@ -119,8 +119,10 @@ fn words(cause: &Event, follows: &[u32], judged: &Judged) -> String {
     for detail in &cause.details {
         match detail {
             Detail::Instance(number) => says = format!("{says} (MIG GPU instance {number})"),
-            Detail::NonFatal(unit) => says = format!("{says} ({unit}, not fatal)"),
-            Detail::Fatal(unit) => says = format!("{says} ({unit}, fatal)"),
+            Detail::Nvlink5 { unit, fatal, .. } => {
+                let grade = if *fatal { "fatal" } else { "not fatal" };
+                says = format!("{says} ({unit}, {grade})");
+            }
             Detail::After(_) | Detail::Recovery(_) => {}
         }
     }

@@ -89,11 +89,19 @@ fn what_a_message_says_besides_its_code_is_kept() {
     );
     assert_eq!(
         detail("145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x0)"),
-        Some(Detail::NonFatal("RLW_RXPIPE, link 13".into()))
+        Some(Detail::Nvlink5 {
+            unit: "RLW_RXPIPE, link 13".into(),
+            fatal: false,
+            numbers: Some((0x0409_a0c2, 0)),
+        })
     );
     assert_eq!(
         detail("149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 08 (0x004505c6)"),
-        Some(Detail::Fatal("NETIR_LINK_EVT, link 08".into()))
+        Some(Detail::Nvlink5 {
+            unit: "NETIR_LINK_EVT, link 08".into(),
+            fatal: true,
+            numbers: None,
+        })
     );
     assert_eq!(detail("154, recovery action unreadable"), None);
     assert_eq!(

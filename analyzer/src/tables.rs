@@ -20,20 +20,20 @@ static TABLES: &[(&str, Build)] = &[
 ];
 
 /// Tables about containerd, which the drawing of its layers belongs to.
-pub(super) const OF_CONTAINERD: [&str; 2] = ["containerd-instances", "handler-checks"];
+pub(crate) const OF_CONTAINERD: [&str; 2] = ["containerd-instances", "handler-checks"];
 /// Tables about the firewall, which the drawing of a packet's way belongs to.
-pub(super) const OF_FIREWALL: [&str; 2] = ["blocked-packets", "egress-checks"];
+pub(crate) const OF_FIREWALL: [&str; 2] = ["blocked-packets", "egress-checks"];
 
 /// The table of sizes along ways, which the drawing of a packet that is too large belongs to.
-pub(super) const OF_SIZES: &str = "path-mtus";
+pub(crate) const OF_SIZES: &str = "path-mtus";
 
 /// The names of all tables.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     TABLES.iter().map(|(name, _)| *name)
 }
 
 /// Builds the named tables that have something to show.
-pub(super) fn build(names: &[String], facts: &Facts) -> Vec<Table> {
+pub(crate) fn build(names: &[String], facts: &Facts) -> Vec<Table> {
     let builders = names
         .iter()
         .filter_map(|name| TABLES.iter().find(|(known, _)| known == name));

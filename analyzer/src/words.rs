@@ -97,10 +97,29 @@ pub(crate) fn title(analysis: &Analysis) -> String {
             Verdict::Likely => format!("Likely: {}", first.title),
             _ => format!("Not settled: {}", first.title),
         },
+        None if !analysis.unexplained.is_empty() => failing(analysis),
         None => match &analysis.input.node {
             Some(node) => format!("No cause confirmed on {node}"),
             None => format!("No cause confirmed in {}", analysis.input.name),
         },
+    }
+}
+
+/// The first thing that fails without a known cause, and how many more do.
+fn failing(analysis: &Analysis) -> String {
+    let Some(first) = analysis.unexplained.first() else {
+        return String::new();
+    };
+    let state = match first.reason.split(',').next() {
+        Some("") | None => "fails".to_owned(),
+        Some(state) => format!("is failing ({state})"),
+    };
+    match analysis.unexplained.len() - 1 {
+        0 => format!("{} {state}; no cause confirmed", first.subject),
+        more => format!(
+            "{} {state}, {more} more as well; no cause confirmed",
+            first.subject
+        ),
     }
 }
 

@@ -7,7 +7,39 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::model::Place;
-use crate::parsers::Channel;
+
+/// Where a line of text was said; rules restrict their patterns to channels.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// Kernel messages.
+    Kernel,
+    /// System journal of a unit (kubelet, containerd, ...).
+    Journal,
+    /// Log of a container.
+    PodLog,
+    /// Message of an event.
+    Event,
+    /// Message in an object's status.
+    Status,
+    /// Output of a command on the node.
+    Command,
+    /// A file of the node.
+    File,
+    /// Text of unknown origin.
+    Text,
+}
 
 /// A decoded line.
 pub struct LogLine<'a> {
@@ -45,6 +77,14 @@ impl LogLine<'_> {
         } else {
             format!("node/{}", self.node)
         }
+    }
+}
+
+/// The earlier of two times, where a missing one does not count.
+pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
     }
 }
 
