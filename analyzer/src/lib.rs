@@ -9,6 +9,7 @@ pub mod compare;
 pub mod containerd;
 pub mod derive;
 pub mod diagnose;
+pub mod dress;
 pub mod ending;
 pub mod facts;
 pub mod firewall;

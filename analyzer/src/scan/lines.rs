@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::dress::{self, Level, Voice};
 use crate::model::Place;
 use crate::parsers::Channel;
 
@@ -21,13 +22,49 @@ pub struct LogLine<'a> {
     pub channel: Channel,
     /// Who said it: `pod/<ns>/<pod>` or a unit or identifier.
     pub speaker: String,
-    /// The message.
+    /// Channel by what the line itself says of its speaker; the same as `channel` where it says nothing.
+    pub heard: Channel,
+    /// The message, without what names clock, host and speaker.
     pub text: Cow<'a, str>,
+    /// The line as a report quotes it.
+    pub shown: Cow<'a, str>,
+    /// How much weight it carries.
+    pub voice: Voice,
+    /// How loudly its speaker says it.
+    pub level: Option<Level>,
     /// When.
     pub at: Option<DateTime<Utc>>,
+    /// The same by a clock without a year, which orders lines of one host.
+    pub clock: Option<u32>,
+    /// Host that the line names; empty where it names none.
+    pub host: String,
+    /// The boot it was said in, as the journal calls it; empty where nothing says.
+    pub boot: String,
 }
 
 impl LogLine<'_> {
+    /// Takes over what the dress of the line says; gives the length of what is no part of the message.
+    fn put_on(&mut self, dress: &dress::Dress<'_>) -> usize {
+        self.at = self.at.or(dress.at);
+        self.level = dress.level;
+        self.clock = dress.clock;
+        dress.host.clone_into(&mut self.host);
+        let of_pod = self.speaker.starts_with("pod/");
+        if !dress.speaker.is_empty() && !of_pod {
+            dress.speaker.clone_into(&mut self.speaker);
+            if self.channel == Channel::Text {
+                self.heard = match dress.speaker {
+                    "kernel" => Channel::Kernel,
+                    _ => Channel::Journal,
+                };
+            }
+        }
+        if self.channel == Channel::Text && !dress.is_dressed {
+            self.voice = Voice::Bare;
+        }
+        dress.outer
+    }
+
     /// The place, with the line counted within the piece; the scan adds the lines before it.
     pub fn place(&self) -> Place {
         Place {
@@ -89,8 +126,15 @@ impl<'a> Origin<'a> {
             offset,
             channel: self.channel,
             speaker: self.speaker.clone(),
+            heard: self.channel,
             text: Cow::Borrowed(""),
+            shown: Cow::Borrowed(""),
+            voice: Voice::Spoken,
+            level: None,
             at: None,
+            clock: None,
+            host: String::new(),
+            boot: String::new(),
         };
         let journal = match self.channel {
             Channel::Journal | Channel::Kernel => true,
@@ -99,16 +143,30 @@ impl<'a> Origin<'a> {
             _ => false,
         };
         if journal && raw.first() == Some(&b'{') && decode_journal(raw, &mut line) {
+            if dress::line::is_note(&line.text, dress::undress(&line.text).level) {
+                line.voice = Voice::Note;
+            }
+            line.shown = line.text.clone();
             return line;
         }
         let text = String::from_utf8_lossy(raw);
         let (at, skip) = leading_time(&text);
         line.at = at;
-        line.text = match text {
-            Cow::Borrowed(text) => Cow::Borrowed(&text[skip..]),
-            Cow::Owned(text) => Cow::Owned(text[skip..].to_owned()),
-        };
+        let outer = line.put_on(&dress::undress(&text));
+        line.shown = from(&text, skip);
+        line.text = from(&text, outer);
+        if line.voice == Voice::Spoken && dress::line::is_note(&line.text, line.level) {
+            line.voice = Voice::Note;
+        }
         line
+    }
+}
+
+/// A text from an offset on.
+fn from<'a>(text: &Cow<'a, str>, offset: usize) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[offset..]),
+        Cow::Owned(text) => Cow::Owned(text[offset..].to_owned()),
     }
 }
 
@@ -122,6 +180,10 @@ struct JournalLine {
     unit: Option<String>,
     #[serde(rename = "SYSLOG_IDENTIFIER", default)]
     identifier: Option<String>,
+    #[serde(rename = "_BOOT_ID", default)]
+    boot: Option<String>,
+    #[serde(rename = "_HOSTNAME", default)]
+    host: Option<String>,
 }
 
 fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
@@ -132,6 +194,8 @@ fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
         .realtime
         .and_then(|micros| micros.parse().ok())
         .and_then(DateTime::from_timestamp_micros);
+    line.boot = record.boot.unwrap_or_default();
+    line.host = record.host.unwrap_or_default();
     if let Some(speaker) = record.unit.or(record.identifier) {
         line.speaker = speaker;
     }
@@ -152,7 +216,7 @@ fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
 
 /// The time at the start of a line and the length of it with the blank behind it. A time that does not say its zone or
 /// its year is not read: a guess would put moments into a wrong order.
-fn leading_time(text: &str) -> (Option<DateTime<Utc>>, usize) {
+pub(crate) fn leading_time(text: &str) -> (Option<DateTime<Utc>>, usize) {
     // logfmt and JSON, as containerd, the NVIDIA toolkit and etcd write them; the line is kept whole.
     if let Some(rest) = text.strip_prefix("time=\"") {
         return (quoted(rest), 0);

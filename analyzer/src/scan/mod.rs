@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 use globset::{GlobSet, GlobSetBuilder};
 
+use crate::dress::document::Skipped;
 use crate::facts::Facts;
 use crate::model::{Place, Problem};
 use crate::parsers::{PARSERS, Parsed, Parser};
@@ -46,6 +47,8 @@ pub struct Scanned {
     pub paths: Vec<String>,
     /// Where the pieces of loose texts stand that were given the path of a bundle's entry.
     pub origins: Origins,
+    /// Lines of texts that nobody said, and that were not searched.
+    pub skipped: Skipped,
     /// In a joined analysis: which node's bundle holds each entry of the cluster.
     pub homes: joined::Homes,
     /// In a joined analysis: sources of which older bundles tell what the newest does not.
