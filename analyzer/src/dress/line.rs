@@ -150,7 +150,7 @@ fn kernel_clock<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
 
 /// A time with year and zone, and behind it the marks of a container log.
 fn container_log(rest: &str, dress: &mut Dress<'_>) -> Option<usize> {
-    let (at, time) = crate::scan::lines::leading_time(rest);
+    let (at, time) = super::clock::leading_time(rest);
     if time == 0 {
         return None;
     }
@@ -188,7 +188,7 @@ fn own_header(message: &str, dress: &mut Dress<'_>) {
             dress.level = Some(found);
             dress.is_dressed = true;
         }
-        if let (Some(at), _) = crate::scan::lines::leading_time(message) {
+        if let (Some(at), _) = super::clock::leading_time(message) {
             dress.at = dress.at.or(Some(at));
             dress.is_dressed = true;
         }

@@ -10,49 +10,13 @@ use serde::Deserialize;
 
 use super::compile::{RuleError, regex};
 use super::position::locate;
+pub use crate::dress::{Ending, Nature};
 use crate::parsers::Channel;
 use crate::scan::literals;
 use crate::scan::patterns::{Expression, LinePattern};
 
 /// The files that ship with the analyzer: path below `messages/`, text.
 static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/messages.in"));
-
-/// What a message is, whatever it says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Nature {
-    /// Something does not work, and this names it.
-    Fault,
-    /// Something does not work because something else does not.
-    Consequence,
-    /// What the component says when it starts, on a healthy machine too.
-    StartUp,
-    /// Something works again.
-    Recovery,
-    /// It reads like a fault and is none.
-    Benign,
-}
-
-impl Nature {
-    /// Whether a line that holds such a message is a mere note, whatever else its words match.
-    pub fn is_note(self) -> bool {
-        matches!(self, Nature::StartUp | Nature::Benign)
-    }
-}
-
-/// What a recovery ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ending {
-    /// The node is ready: its runtime answers, its pod network is up, the API server knows it.
-    NodeReady,
-    /// The API server answers its clients.
-    ApiServerReady,
-    /// etcd answers in time.
-    EtcdReady,
-    /// The driver has initialised the GPUs.
-    DriverLoaded,
-}
 
 /// A file of the vocabulary.
 #[derive(Debug, Clone, Deserialize)]

@@ -1,8 +1,8 @@
 //! Where in a stretch of lines the machine came up anew.
 
 use super::Found;
+use crate::lines::Origin;
 use crate::parsers::Channel;
-use crate::scan::lines::Origin;
 
 /// Which of the lines belong to an earlier start of the machine: where the kernel last came up, and the boot of the
 /// last line of a journal.

@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
+use crate::dress::Nature;
 use crate::facts::excerpt;
 use crate::parsers::Channel;
-use crate::rules::messages::Nature;
 
 /// Longest excerpt of a line, in bytes.
 const EXCERPT: usize = 700;

@@ -59,7 +59,7 @@ impl Hit {
     /// Adds a later hit that is alike.
     pub fn absorb(&mut self, later: &Hit) {
         self.count = self.count.saturating_add(later.count);
-        self.at = earliest(self.at, later.at);
+        self.at = crate::lines::earliest(self.at, later.at);
         // Of two entries without times the later in their order counts.
         if later.last >= self.last {
             self.last_place = later.last_place.clone();
@@ -80,14 +80,6 @@ impl Hit {
         }
         self.also.insert(later.place.path.clone());
         self.also.remove(&self.place.path);
-    }
-}
-
-/// The earlier of two times, where a missing one does not count.
-pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }
 
