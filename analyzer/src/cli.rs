@@ -121,6 +121,9 @@ pub struct DiagnoseArgs {
     /// Output.
     #[arg(long, default_value = "text")]
     pub format: DiagnoseFormat,
+    /// Judge as of this moment (RFC 3339): what was said later is not known yet, and what ended later still holds.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub at: Option<chrono::DateTime<chrono::Utc>>,
     /// Exit with 1 if a cause is at least this sure.
     #[arg(long, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
@@ -262,6 +265,13 @@ pub enum TemplateCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+}
+
+/// Reads a moment as RFC 3339 writes it.
+fn parse_time(text: &str) -> Result<chrono::DateTime<chrono::Utc>, String> {
+    chrono::DateTime::parse_from_rfc3339(text)
+        .map(|at| at.to_utc())
+        .map_err(|error| format!("{error}; write a moment such as 2026-11-20T10:00:00Z"))
 }
 
 /// Reads `pod/NAMESPACE/NAME` or `node/NAME`.
