@@ -159,6 +159,9 @@ pub struct CollectArgs {
     /// Use this kubeconfig and no other
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
+    /// Use this context of the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
     /// Collect from the mounted disk of another node
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub root: PathBuf,
@@ -287,6 +290,7 @@ impl CollectArgs {
             skip,
             namespaces: self.namespace.iter().cloned().collect(),
             kubeconfig: self.kubeconfig.clone(),
+            context: self.context.clone(),
             timeout: self.timeout,
             source_timeout: self.source_timeout,
             source_max_size: self.source_max_size,

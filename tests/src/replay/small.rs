@@ -16,6 +16,8 @@ pub struct Small {
     rules: Option<Value>,
     /// The node whose credentials the administrator has instead of his own.
     node: Option<String>,
+    /// The namespace beyond which nothing may be listed.
+    only: Option<String>,
 }
 
 impl Small {
@@ -28,6 +30,7 @@ impl Small {
             recording: record(answers()),
             rules: None,
             node: None,
+            only: None,
         }
     }
 
@@ -55,6 +58,7 @@ impl Small {
             recording: record(all),
             rules: self.rules,
             node: self.node,
+            only: self.only,
         }
     }
 
@@ -62,6 +66,13 @@ impl Small {
     #[must_use]
     pub fn as_node(mut self, node: &str) -> Self {
         self.node = Some(node.to_owned());
+        self
+    }
+
+    /// The same, and who asks may see this namespace only.
+    #[must_use]
+    pub fn only_in(mut self, namespace: &str) -> Self {
+        self.only = Some(namespace.to_owned());
         self
     }
 
@@ -100,6 +111,12 @@ impl Cluster for Small {
                 );
             }
         }
+        if let (Some(only), Some(place)) = (&self.only, objects::Place::of(&target.path))
+            && place.namespace.as_ref() != Some(only)
+            && target.path != "/api/v1"
+        {
+            return Answer::json(403, &objects::forbidden(&place, user.name()));
+        }
         if let (Some(rules), Some(place)) = (&self.rules, objects::Place::of(&target.path)) {
             let named = place.resource.as_str();
             let known = rules[0]["resources"].as_array();
@@ -113,8 +130,8 @@ impl Cluster for Small {
     }
 
     fn rules(&self, _user: User) -> Option<Value> {
-        if self.node.is_some() {
-            // The node authorizer cannot list its rules.
+        if self.node.is_some() || self.only.is_some() {
+            // Some authorizers cannot list their rules, the node's among them.
             return None;
         }
         let all = || json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);

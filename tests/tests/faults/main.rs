@@ -7,6 +7,7 @@ mod api;
 mod children;
 mod desk;
 mod files;
+mod kubeconfigs;
 mod lab;
 mod limits;
 mod output;
@@ -33,6 +34,7 @@ fn every_fault_costs_its_own_part_and_the_rest_is_complete() {
         limits::ROWS,
         files::ROWS,
         secrets::ROWS,
+        kubeconfigs::ROWS,
     ]
     .concat()
     .into_iter()
