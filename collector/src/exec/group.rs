@@ -26,6 +26,12 @@ impl Group {
         self.leader = None;
     }
 
+    /// The child has ended; children of its own that it left behind go too.
+    pub(crate) fn finish(&mut self) {
+        self.signal(Signal::KILL);
+        self.done();
+    }
+
     /// Asks the group to end, forces it, and gives up on it when even that does not help (a process in
     /// uninterruptible sleep). Says how it went.
     pub(crate) async fn end(&mut self, child: &mut Child, grace: Duration) -> &'static str {

@@ -42,6 +42,12 @@ const fn slow(spec: Spec, seconds: u64, max_bytes: u64) -> Spec {
     }
 }
 
+/// Rules of a firewall: with kube-proxy and thousands of services there are 100,000 and more, and nft needs half a minute
+/// for them.
+const fn rules(spec: Spec) -> Spec {
+    slow(spec, 60, 128 << 20)
+}
+
 /// The fields of a journal record that a diagnosis uses; all others stay on the node.
 const FIELDS: &str = "--output-fields=_BOOT_ID,PRIORITY,_PID,_COMM,_SYSTEMD_UNIT,UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,_HOSTNAME,MESSAGE";
 
@@ -78,13 +84,21 @@ pub static COMMANDS: &[Spec] = &[
         &["-6", "-j", "route", "show", "table", "all"],
     ),
     spec("ip6-rule", "ip", &["-6", "-j", "rule"]),
-    spec("ip6tables-legacy-save", "ip6tables-legacy-save", &["-c"]),
-    spec("ip6tables-nft-save", "ip6tables-nft-save", &["-c"]),
-    spec("ip6tables-save", "ip6tables-save", &["-c"]),
-    spec("iptables-legacy-save", "iptables-legacy-save", &["-c"]),
-    spec("iptables-nft-save", "iptables-nft-save", &["-c"]),
-    spec("iptables-save", "iptables-save", &["-c"]),
-    spec("ipset-list", "ipset", &["list"]),
+    rules(spec(
+        "ip6tables-legacy-save",
+        "ip6tables-legacy-save",
+        &["-c"],
+    )),
+    rules(spec("ip6tables-nft-save", "ip6tables-nft-save", &["-c"])),
+    rules(spec("ip6tables-save", "ip6tables-save", &["-c"])),
+    rules(spec(
+        "iptables-legacy-save",
+        "iptables-legacy-save",
+        &["-c"],
+    )),
+    rules(spec("iptables-nft-save", "iptables-nft-save", &["-c"])),
+    rules(spec("iptables-save", "iptables-save", &["-c"])),
+    rules(spec("ipset-list", "ipset", &["list"])),
     slow(
         spec(
             "journal",
@@ -157,7 +171,7 @@ pub static COMMANDS: &[Spec] = &[
     spec("lspci", "lspci", &["-nnk"]),
     spec("modinfo-nvidia", "modinfo", &["nvidia"]),
     spec("mokutil-sb-state", "mokutil", &["--sb-state"]),
-    spec("nft-list-ruleset", "nft", &["list", "ruleset"]),
+    rules(spec("nft-list-ruleset", "nft", &["list", "ruleset"])),
     spec(
         "nvidia-container-cli",
         "nvidia-container-cli",

@@ -23,6 +23,10 @@ pub(crate) const ROWS: &[Row] = &[
         run: no_folder,
     },
     Row {
+        fault: "two runs in one second",
+        run: at_once,
+    },
+    Row {
         fault: "-o - to a closed pipe",
         run: closed_pipe,
     },
@@ -95,6 +99,26 @@ fn no_folder() -> Result<Seen, String> {
     let desk = Desk::new();
     desk.on_tree(&["-o", "/proc/bundle.tar.gz"])
         .refused(3, "choose another place with -o PATH")
+}
+
+fn at_once() -> Result<Seen, String> {
+    let desk = Desk::new();
+    let args = ["--only", "host_info"];
+    let runs: Vec<_> = (0..4).map(|_| desk.start(&args)).collect();
+    let mut last = None;
+    for (child, clock) in runs {
+        last = Some(desk.ran(child.wait_with_output().unwrap(), clock));
+        let ran = last.as_ref().unwrap();
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    let ran = last.unwrap();
+    assert_eq!(ran.files.len(), 4, "{ran:?}");
+    let seen = Seen {
+        said: "each has a bundle of its own".to_owned(),
+        rest: String::new(),
+        took: ran.took,
+    };
+    Ok(seen)
 }
 
 fn closed_pipe() -> Result<Seen, String> {

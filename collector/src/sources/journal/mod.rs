@@ -271,13 +271,38 @@ fn journal_files(host: &Host, place: &str) -> Vec<String> {
     found
 }
 
+/// How many folders have journals under another id than this machine's: journalctl by itself shows none of them. A clone's
+/// id changes at its first boot, and a container has another id than the node whose journal is mounted into it.
+fn of_other_ids(host: &Host, place: &str) -> usize {
+    let own = host.read_text("/etc/machine-id").unwrap_or_default();
+    let is_id = |name: &str| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let names = host.names(place).unwrap_or_default();
+    let others = names
+        .iter()
+        .filter(|name| is_id(name) && name.as_str() != own.trim());
+    others
+        .filter(|name| !host.glob(&format!("{place}/{name}/*.journal")).is_empty())
+        .count()
+}
+
 /// The argument that says which journal is meant; empty for the running machine's.
 fn place(ctx: &SourceCtx, tally: &mut Tally) -> Option<String> {
     let found = PLACES
         .iter()
         .find(|place| !journal_files(&ctx.host, place).is_empty());
     match found {
-        Some(_) if ctx.host.is_live() => Some(String::new()),
+        Some(place) if ctx.host.is_live() => Some(match of_other_ids(&ctx.host, place) {
+            0 => String::new(),
+            others => {
+                let kept = if others == 1 {
+                    "one other machine-id is"
+                } else {
+                    "other machine-ids are"
+                };
+                ctx.out.note(format!("{place}: journals of {kept} read as well: the id has changed, or the disk is a copy"));
+                format!("--directory={place}")
+            }
+        }),
         Some(place) => {
             let real = ctx.host.resolve(place).ok()?;
             Some(format!("--directory={}", real.display()))
