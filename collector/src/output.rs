@@ -140,6 +140,8 @@ pub struct Finished {
     pub encrypted: bool,
     /// What the leak check changed.
     pub mended: Mended,
+    /// The map of pseudonyms, where names were replaced.
+    pub map: Option<String>,
 }
 
 impl Output {

@@ -4,6 +4,7 @@
 mod checks;
 mod values;
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -58,7 +59,7 @@ pub enum Command {
     },
     /// Check that a bundle is whole and unchanged
     Verify {
-        /// The bundle, or its unpacked folder
+        /// The bundle, its unpacked folder, or - for standard input
         bundle: PathBuf,
         /// Demand a signature by this key (PEM, as `openssl pkey -pubout` writes it)
         #[arg(long, value_name = "FILE")]
@@ -259,6 +260,11 @@ impl CollectArgs {
             ));
         }
         let piped = self.output.as_deref() == Some(Path::new("-"));
+        if piped && std::io::stdout().is_terminal() {
+            return fail(
+                "-o - would write a compressed archive to this terminal: add > FILE, or name a file with -o FILE",
+            );
+        }
         if piped && !self.anonymize.is_empty() && self.map.is_none() {
             return fail(
                 "--anonymize with -o - needs --map FILE: there is no file to put the map beside",
