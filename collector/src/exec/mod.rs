@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::out::Room;
 use group::Group;
+pub(crate) use group::kill_all;
 
 /// Where programs are looked for, in this order; never the caller's PATH.
 pub const DIRS: [&str; 7] = [
