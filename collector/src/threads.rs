@@ -11,6 +11,10 @@ use tokio::runtime::{Builder, Runtime};
 const WORKERS: usize = 4;
 /// Threads for work that blocks, at the least: the writer has one of them for the whole run, two read files.
 const BLOCKING: usize = 3;
+/// Threads that read the finished bundle, at the least.
+const READING: usize = 1;
+/// What is needed at the least.
+const NEEDED: usize = 1 + BLOCKING + READING;
 /// What is wanted: the rest is for files that are read at the same time.
 const WANTED: usize = WORKERS + 28;
 /// An idle thread stays for the whole run: another process may have its place otherwise.
@@ -21,10 +25,9 @@ const SETTLE: Duration = Duration::from_millis(20);
 /// The runtime, with as many threads as there is room for; a sentence where that is too little.
 pub(crate) fn runtime() -> Result<Runtime, String> {
     let room = room();
-    if room < 1 + BLOCKING {
+    if room < NEEDED {
         return Err(format!(
-            "cannot start: there is room for {room} more threads, and {} are needed (pids.max of the cgroup, or ulimit -u)",
-            1 + BLOCKING
+            "cannot start: there is room for {room} more threads, and {NEEDED} are needed (pids.max of the cgroup, or ulimit -u)"
         ));
     }
     let scarce = room < WANTED;
@@ -36,7 +39,7 @@ pub(crate) fn runtime() -> Result<Runtime, String> {
         .thread_keep_alive(STAY);
     if scarce {
         // Half of what is left is for the commands that are run.
-        let blocking = ((room - workers) / 2).max(BLOCKING);
+        let blocking = ((room - workers - READING) / 2).max(BLOCKING);
         builder.max_blocking_threads(blocking);
     }
     let runtime = builder
