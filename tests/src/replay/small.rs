@@ -12,6 +12,7 @@ const LOG: &str =
 /// The cluster.
 pub struct Small {
     recording: Recording,
+    answers: Vec<(&'static str, &'static str, String)>,
     /// What its administrator may do; everything where not set.
     rules: Option<Value>,
     /// The node whose credentials the administrator has instead of his own.
@@ -28,10 +29,24 @@ impl Small {
     pub fn new() -> Self {
         Self {
             recording: record(answers()),
+            answers: answers(),
             rules: None,
             node: None,
             only: None,
         }
+    }
+
+    /// The same, with this answer to one request.
+    ///
+    /// # Panics
+    /// When the answer cannot be read back, which would be a bug here.
+    #[must_use]
+    pub fn with_answer(mut self, path: &'static str, kind: &'static str, body: &str) -> Self {
+        let mut all = self.answers;
+        all.push((path, kind, body.to_owned()));
+        self.recording = record(all.clone());
+        self.answers = all;
+        self
     }
 
     /// The same, with lists of these objects of the core group (or in the place of those that are there).
@@ -40,7 +55,7 @@ impl Small {
     /// When an answer cannot be read back, which would be a bug here.
     #[must_use]
     pub fn with_lists(self, lists: &[(&'static str, &'static str, Vec<Value>)]) -> Self {
-        let mut all = answers();
+        let mut all = self.answers;
         for (resource, kind, items) in lists {
             let body = json!({"kind": format!("{kind}List"), "apiVersion": "v1", "metadata": {}, "items": items});
             all.retain(|(path, ..)| path.rsplit('/').next() != Some(resource));
@@ -55,7 +70,8 @@ impl Small {
             }
         }
         Self {
-            recording: record(all),
+            recording: record(all.clone()),
+            answers: all,
             rules: self.rules,
             node: self.node,
             only: self.only,

@@ -6,6 +6,7 @@
 mod api;
 mod children;
 mod desk;
+mod evidence;
 mod files;
 mod kubeconfigs;
 mod lab;
@@ -34,6 +35,7 @@ fn every_fault_costs_its_own_part_and_the_rest_is_complete() {
         limits::ROWS,
         files::ROWS,
         secrets::ROWS,
+        evidence::ROWS,
         kubeconfigs::ROWS,
     ]
     .concat()

@@ -6,6 +6,7 @@
 //! in memory or on disk for it, and the usual case needs one pass.
 
 mod files;
+mod older;
 mod query;
 
 use std::collections::BTreeSet;
@@ -188,7 +189,8 @@ async fn journal(ctx: &SourceCtx, tally: &mut Tally) -> usize {
 async fn earlier(ctx: &SourceCtx, place: &str, since: &str, tally: &mut Tally) -> usize {
     let mut got = 0;
     let until = format!("--until={since}");
-    for (index, boot) in boots(ctx, place).await.iter().enumerate() {
+    let boots = boots(ctx, place).await;
+    for (index, boot) in boots.iter().enumerate() {
         if ctx.cancel.is_cancelled() {
             break;
         }
@@ -208,6 +210,12 @@ async fn earlier(ctx: &SourceCtx, place: &str, since: &str, tally: &mut Tally) -
         match query.take(ctx).await {
             Ok(found) => got += usize::from(found),
             Err(what) => tally.broken(&ctx.out, format!("journal of {name}: {what}")),
+        }
+    }
+    if !ctx.cancel.is_cancelled() {
+        match older::take(ctx, place, since, &boots).await {
+            Ok(found) => got += usize::from(found),
+            Err(what) => tally.broken(&ctx.out, format!("journal of kernel-older: {what}")),
         }
     }
     got
