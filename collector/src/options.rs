@@ -55,6 +55,8 @@ pub struct Handover {
     pub anonymize: BTreeSet<Class>,
     /// Where the map of pseudonyms goes; beside the bundle where nothing is said.
     pub map: Option<PathBuf>,
+    /// Expressions of unexplained texts that stay in clear.
+    pub keep: Vec<String>,
     /// Entries that may hold what the leak check finds in them.
     pub allow_leak: BTreeSet<String>,
     /// What the leak check finds blocks the bundle.
@@ -117,6 +119,9 @@ impl Options {
                 .map(|class| class.word())
                 .collect();
             map.insert("anonymize".to_owned(), words.join(","));
+        }
+        if !handover.keep.is_empty() {
+            map.insert("keep".to_owned(), handover.keep.join(" "));
         }
         if !handover.allow_leak.is_empty() {
             map.insert("allow-leak".to_owned(), list(&handover.allow_leak));

@@ -1,18 +1,21 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
+mod about;
 mod apart;
 mod by_hand;
 mod cited;
 mod context;
 mod coverage;
+pub mod examples;
 mod hami;
 mod incident;
 mod link;
+mod seen;
 mod standing;
 mod state;
-mod tables;
 mod timeline;
 mod together;
+mod unexplained;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +28,6 @@ use chrono::{DateTime, Utc};
 use crate::derive;
 use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
-pub use tables::names as table_names;
 
 use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Verdict};
 use crate::rules::engine::{self, Assessment};
@@ -56,6 +58,7 @@ pub struct Analyzer {
     router: Router,
     left_out: Vec<Problem>,
     keys: Option<Keys>,
+    about: Option<String>,
 }
 
 impl Analyzer {
@@ -69,6 +72,7 @@ impl Analyzer {
             set,
             left_out: Vec::new(),
             keys: None,
+            about: None,
         })
     }
 
@@ -91,9 +95,23 @@ impl Analyzer {
         self
     }
 
+    /// Answers about this thing first: `pod/<ns>/<name>` or `node/<name>`.
+    pub fn asking_about(mut self, subject: Option<String>) -> Self {
+        self.about = subject;
+        self
+    }
+
     /// An input as this analyzer opens it.
     pub fn input<'a>(&'a self, path: &'a Path) -> casefile_bundle::Input<'a> {
         casefile_bundle::Input::new(path, self.keys.as_ref())
+    }
+
+    /// Reads one input and derives what follows, without judging it.
+    pub fn read(&self, input: &Path) -> Result<Scanned, AnalyzeError> {
+        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router)
+            .map_err(AnalyzeError::Open)?;
+        derive::run(&mut scanned);
+        Ok(scanned)
     }
 
     /// Reads one input and diagnoses it.
@@ -259,15 +277,25 @@ impl Analyzer {
             .partition(|one| one.rule.file.kind == Kind::Cause);
         let ranked = rank(&causes);
         let links = link::links(&ranked);
-        let incidents: Vec<_> = link::roots(&ranked, &links)
+        let mut incidents: Vec<_> = link::roots(&ranked, &links)
             .into_iter()
             .map(|one| incident::build(one, &ranked, &links.to_roots(), scanned))
             .collect();
-        let differential = differential(&ranked, links.direct());
+        let mut differential = differential(&ranked, links.direct());
+        let known = |id: &str| {
+            let rule = self.set.rules.iter().find(|rule| rule.file.id == id);
+            rule.map(|rule| rule.file.title.clone())
+        };
+        let mut unexplained = unexplained::entries(&scanned.facts, &ranked, &known);
+        unexplained::as_possible(&mut unexplained, &mut differential);
+        let asked = self.about.as_deref().map(|subject| {
+            about::answer(subject, &scanned.facts, &mut incidents, &mut unexplained)
+        });
         let reference_time = reference_time(&scanned.summary, assessments);
         let timeline = timeline::build(scanned, &incidents);
         let mut analysis = Analysis {
             input: describe(input, &scanned.summary),
+            about: asked,
             reference_time,
             coverage: coverage::complete(
                 available.with_pieces(&scanned.origins).into_coverage(),
@@ -285,8 +313,10 @@ impl Analyzer {
             benign: benign.into_iter().filter_map(benign_noise).collect(),
             incidents,
             differential,
+            unexplained,
             timeline,
             state: state::build(&scanned.facts),
+            seen: seen::seen(scanned),
             digests: BTreeMap::new(),
             rules: RulesUsed {
                 count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),
@@ -404,6 +434,8 @@ fn describe(input: &Path, summary: &Summary) -> Input {
             Form::Bundle => "bundle".into(),
             Form::Tar => "tar".into(),
             Form::Folder => "folder".into(),
+            Form::Archive => "archive".into(),
+            Form::Text => "text".into(),
         },
         node: header.map(|header| header.node.clone()),
         tool: header.map(|header| header.tool.clone()),

@@ -12,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::anonymize::Class;
 use crate::options::{Handover, Options};
+use crate::redact::Keep;
 
 pub(crate) use checks::check_root;
 use checks::{check_names, check_sources, fail, names, node_name};
@@ -187,6 +188,9 @@ pub struct CollectArgs {
     /// Where the map of pseudonyms goes (default: the bundle's name with .map.json)
     #[arg(long, value_name = "FILE", requires = "anonymize")]
     pub map: Option<PathBuf>,
+    /// Leave unexplained random texts in clear that this regular expression matches; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub keep: Vec<String>,
     /// Keep what the leak check finds in this line of an entry, or in a whole entry; may be given several times
     #[arg(long, value_name = "PATH[:LINE]")]
     pub allow_leak: Vec<String>,
@@ -279,6 +283,9 @@ impl CollectArgs {
                 self.max_size
             ));
         }
+        if let Err(error) = Keep::new(&self.keep) {
+            return fail(format!("--keep: {error}"));
+        }
         check_root("--root", &self.root)?;
         check_names("--namespace", &self.namespace)?;
         check_names("--node-logs", &self.node_logs)?;
@@ -305,6 +312,7 @@ impl CollectArgs {
             handover: Handover {
                 anonymize: self.anonymize.iter().copied().collect(),
                 map: self.map.clone(),
+                keep: self.keep.clone(),
                 allow_leak: self.allow_leak.iter().cloned().collect(),
                 strict_leaks: self.strict_leaks,
                 sign_key: self.sign_key.clone(),

@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::options::Options;
 use crate::output::{Delivery, Output, OutputError};
 use crate::plan::not_wanted;
-use crate::redact::{Key, clean_name, clean_sentence};
+use crate::redact::{Keep, Key, clean_name, clean_sentence};
 use crate::seal::encrypt::Recipients;
 use crate::seal::sign::Signer;
 use crate::source::{Scope, Source};
@@ -41,6 +41,9 @@ pub(super) async fn prepare(
     };
     let recipients = Recipients::parse(&handover.encrypt_to)?;
     let mut key = Key::random().map_err(RunError::Random)?;
+    if !handover.keep.is_empty() {
+        key = key.with_kept(Arc::new(Keep::new(&handover.keep).map_err(RunError::Keep)?));
+    }
     remember_kubeconfigs(options, host, sources, &key).await;
     let mut incomplete = Vec::new();
     if !handover.anonymize.is_empty() {
