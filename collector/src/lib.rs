@@ -29,6 +29,7 @@ pub mod sources;
 pub mod summary;
 mod sysfs;
 pub mod take;
+mod threads;
 mod verify;
 
 use std::ffi::OsString;
@@ -167,19 +168,18 @@ fn collect(args: &CollectArgs) -> u8 {
     };
     // Before there are threads: each inherits it, and so does every command. Refused, it is no reason not to collect.
     let _ = rustix::process::nice(NICE);
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(4)
-        .enable_all()
-        .build()
-    {
+    let runtime = match threads::runtime() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            complain(&format!("cannot start its threads: {error}"));
-            return BUG;
+        Err(why) => {
+            complain(&why);
+            return NO_OUTPUT;
         }
     };
     if let Some(file) = options.kubeconfig.as_deref()
-        && let Err(error) = runtime.block_on(cluster::credentials::check(file))
+        && let Err(error) = runtime.block_on(cluster::credentials::check(
+            file,
+            options.context.as_deref(),
+        ))
     {
         complain(&format!("--kubeconfig {error}"));
         return USAGE;

@@ -26,6 +26,8 @@ pub struct Options {
     pub namespaces: BTreeSet<String>,
     /// The kubeconfig the user named; it alone is tried then.
     pub kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig; its current one where nothing is said.
+    pub context: Option<String>,
     /// The whole run ends after this.
     pub timeout: Duration,
     /// Where set, every source's time limit.
@@ -132,6 +134,9 @@ impl Options {
         }
         if let Some(file) = &self.kubeconfig {
             map.insert("kubeconfig".to_owned(), file.display().to_string());
+        }
+        if let Some(context) = &self.context {
+            map.insert("context".to_owned(), context.clone());
         }
         map
     }

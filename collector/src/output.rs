@@ -140,6 +140,8 @@ pub struct Finished {
     pub encrypted: bool,
     /// What the leak check changed.
     pub mended: Mended,
+    /// The map of pseudonyms, where names were replaced.
+    pub map: Option<String>,
 }
 
 impl Output {
@@ -148,7 +150,9 @@ impl Output {
     pub fn open(wanted: Option<&Path>, top: &str, encrypted: bool) -> Result<Self, OutputError> {
         let ending = if encrypted { "tar.gz.age" } else { "tar.gz" };
         let file_name = format!("{top}.{ending}");
-        let path = match wanted {
+        // A name that is made up here gives way to one that is taken: two runs may begin in the same second.
+        let made_up = !wanted.is_some_and(|path| path != Path::new("-") && !is_folder(path));
+        let mut path = match wanted {
             Some(path) if path == Path::new("-") => {
                 let spill_dir = std::env::temp_dir();
                 let (sink, hidden) = hidden(&spill_dir)?;
@@ -160,28 +164,28 @@ impl Output {
                 });
             }
             None => PathBuf::from(&file_name),
-            Some(path) if path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/') => {
-                path.join(&file_name)
-            }
+            Some(path) if is_folder(path) => path.join(&file_name),
             Some(path) => path.to_path_buf(),
         };
         let dir = match path.parent() {
             Some(parent) if parent != Path::new("") => parent.to_path_buf(),
             _ => PathBuf::from("."),
         };
-        let mut partial = path.clone().into_os_string();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        let open = |source| OutputError::Open {
+        let mut made = create(&path);
+        for number in 2..=MAX_RUNS {
+            let taken = made
+                .as_ref()
+                .is_err_and(|(_, source)| source.kind() == io::ErrorKind::AlreadyExists);
+            if !made_up || !taken {
+                break;
+            }
+            path = dir.join(format!("{top}-{number}.{ending}"));
+            made = create(&path);
+        }
+        let (file, partial) = made.map_err(|(path, source)| OutputError::Open {
             path: path.display().to_string(),
             source,
-        };
-        nothing_there(&path).map_err(open)?;
-        nothing_there(&partial).map_err(|source| OutputError::Open {
-            path: partial.display().to_string(),
-            source,
         })?;
-        let file = File::create_new(&partial).map_err(open)?;
         if let Some(free) = free_space(&dir).filter(|free| *free < MIN_FREE) {
             let _ = fs::remove_file(&partial);
             return Err(OutputError::NoSpace {
@@ -233,6 +237,26 @@ impl Output {
             Err(error) => Err(deliver::failure(&error, names.as_ref(), secret, &delivery)),
         };
         result.inspect_err(|_| signals.stop.cancel())
+    }
+}
+
+/// Runs that may begin in one second with the same folder for their bundles.
+const MAX_RUNS: u32 = 20;
+
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
+}
+
+/// Creates the unfinished file of a bundle, where neither it nor the bundle is there.
+fn create(path: &Path) -> Result<(File, PathBuf), (PathBuf, io::Error)> {
+    let mut partial = path.to_owned().into_os_string();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    nothing_there(path).map_err(|source| (path.to_owned(), source))?;
+    nothing_there(&partial).map_err(|source| (partial.clone(), source))?;
+    match File::create_new(&partial) {
+        Ok(file) => Ok((file, partial)),
+        Err(source) => Err((path.to_owned(), source)),
     }
 }
 

@@ -120,7 +120,8 @@ impl Progress {
                 } else {
                     as_line(event)
                 };
-                format!("\r\x1b[K{line}{}", status(&state, left))
+                let begun = self.begun.elapsed();
+                format!("\r\x1b[K{line}{}", status(&state, begun, left, columns()))
             }
         };
         let _ = state.sink.write_all(text.as_bytes());
@@ -128,20 +129,38 @@ impl Progress {
     }
 }
 
-/// `[3/10] 12.0 MiB, at most 4:10 left: firewall, journal`, short enough for one line of a terminal.
-fn status(state: &State, left: Duration) -> String {
+/// A run that lasts so long says how long it may still last.
+const LONG: Duration = Duration::from_secs(5);
+/// Columns of a terminal that does not say how wide it is.
+const COLUMNS: u16 = 80;
+
+/// Columns of the terminal behind standard error.
+fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
+    let columns = size.map(|size| size.ws_col).filter(|columns| *columns > 0);
+    usize::from(columns.unwrap_or(COLUMNS))
+}
+
+/// `[3/10] 12.0 MiB, up to 4:10 more: firewall, journal` in one line of a terminal: what wraps cannot be wiped away.
+fn status(state: &State, begun: Duration, left: Duration, columns: usize) -> String {
     if state.running.is_empty() {
         return String::new();
     }
     let running = state.running.iter().cloned().collect::<Vec<_>>().join(", ");
     let (minutes, seconds) = (left.as_secs() / 60, left.as_secs() % 60);
+    let time = if begun < LONG {
+        String::new()
+    } else {
+        format!(", up to {minutes}:{seconds:02} more")
+    };
     let status = format!(
-        "[{}/{}] {}, at most {minutes}:{seconds:02} left: {running}",
+        "[{}/{}] {}{time}: {running}",
         state.done,
         state.total,
         human(state.bytes)
     );
-    status.chars().take(78).collect()
+    // The last column stays free: some terminals wrap when it is written to.
+    status.chars().take(columns.saturating_sub(1)).collect()
 }
 
 fn as_line(event: &Event<'_>) -> String {
@@ -243,22 +262,31 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_shows_size_and_time_left_in_one_line() {
-        let sink = Shared::default();
-        let progress = Progress::with_sink(
-            Form::Live,
-            Duration::from_secs(3600),
-            Box::new(sink.clone()),
-        );
-        progress.expect(12);
-        progress.event(&Event::Started("journal"));
-        progress.event(&Event::Tick { bytes: 3 << 20 });
-        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
-        let last = text.rsplit("\x1b[K").next().unwrap();
+    fn a_terminal_shows_size_and_time_left_in_one_line_of_its_width() {
+        let state = State {
+            sink: Box::new(Shared::default()),
+            running: [
+                "journal",
+                "cluster_objects",
+                "cluster_pod_logs",
+                "kubelet_config",
+            ]
+            .map(str::to_owned)
+            .into(),
+            done: 3,
+            total: 12,
+            bytes: 3 << 20,
+        };
+        let (short, long, left) = (Duration::from_secs(1), LONG, Duration::from_secs(3599));
+        let wide = status(&state, long, left, 200);
         assert!(
-            last.starts_with("[0/12] 3.0 MiB, at most 59:5") && last.ends_with("left: journal"),
-            "{last:?}"
+            wide.starts_with("[3/12] 3.0 MiB, up to 59:59 more: cluster_objects, "),
+            "{wide}"
         );
+        assert!(!status(&state, short, left, 200).contains("more"));
+        for columns in [20, 40, 60, 80] {
+            assert!(status(&state, long, left, columns).len() < columns);
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! The closing words: what was taken, what was not and why, and the file to carry away.
+//! The closing words: where the bundle is, what was taken, what is missing and how to get it, and what to do next. Ten
+//! lines at the most; the manifest has every note.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use casefile_bundle::{Outcome, SourceReport, VerifyReport};
@@ -7,67 +9,152 @@ use casefile_bundle::{Outcome, SourceReport, VerifyReport};
 use crate::progress::human;
 use crate::run::Report;
 
-/// Prints the closing summary: what was taken, what was not and why, the file, and what to do with it.
-pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    if let Some(why) = &report.interrupted {
-        writeln!(out, "Run ended early: {why}")?;
-    }
-    let is = |source: &&SourceReport, outcome| source.outcome == outcome;
-    let taken: Vec<&str> = report
-        .sources
-        .iter()
-        .filter(|source| is(source, Outcome::Collected))
-        .map(|source| source.id.as_str())
-        .collect();
-    if !taken.is_empty() {
-        writeln!(out, "Collected: {}", taken.join(", "))?;
-    }
-    if !report.unwanted.is_empty() {
-        writeln!(out, "Not asked for: {}", report.unwanted.join(", "))?;
-    }
-    let missing: Vec<_> = report
-        .sources
-        .iter()
-        .filter(|source| {
-            source.outcome != Outcome::Collected && !report.unwanted.contains(&source.id.as_str())
-        })
-        .collect();
-    if !missing.is_empty() {
-        writeln!(out, "Not (fully) collected:")?;
-    }
-    for source in missing {
-        let why = source.why.as_deref().unwrap_or("no reason given");
-        writeln!(out, "  {} {}: {why}", source.id, word(source.outcome))?;
-    }
-    let count = |outcome| {
-        report
-            .sources
-            .iter()
-            .filter(|source| is(source, outcome))
-            .count()
-    };
-    writeln!(
-        out,
-        "{} ({}, sha256 {}): {} collected, {} partial, {} skipped, {} failed",
-        report.finished.path,
-        human(report.finished.bytes),
-        report.finished.sha256,
-        count(Outcome::Collected),
-        count(Outcome::Partial),
-        count(Outcome::Skipped),
-        count(Outcome::Failed),
-    )?;
-    leak_check(report, out)?;
-    next(report, out)
-}
-
+/// Reasons for which a line is spent.
+const MAX_REASONS: usize = 3;
+/// Of a reason so much is shown.
+const MAX_REASON: usize = 160;
 /// Entries that are named.
 const MAX_NAMED: usize = 3;
 
+/// Prints the closing summary.
+pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    for (what, text) in lines(report) {
+        writeln!(out, "{what:<9} {text}")?;
+    }
+    Ok(())
+}
+
+type Line = (&'static str, String);
+
+fn lines(report: &Report) -> Vec<Line> {
+    let finished = &report.finished;
+    let mut lines = Vec::new();
+    if let Some(why) = &report.interrupted {
+        lines.push(("Cut short", why.clone()));
+    }
+    if finished.path != "-" {
+        let size = human(finished.bytes);
+        lines.push(("Bundle", format!("{} ({size})", finished.path)));
+    }
+    lines.push(("sha256", finished.sha256.clone()));
+    lines.push(taken(report));
+    lines.extend(missing(report));
+    lines.extend(leak_check(report));
+    if let Some(map) = &finished.map {
+        lines.push((
+            "Map",
+            format!("{map}: keep it, do not send it; it leads from pseudonyms back to names"),
+        ));
+    }
+    lines.extend(next(report));
+    lines
+}
+
+/// What a source is called in a line: its title up to the first comma or colon.
+fn name(source: &SourceReport) -> &str {
+    source.title.split([',', ':']).next().unwrap_or(&source.id)
+}
+
+fn taken(report: &Report) -> Line {
+    let whole: Vec<&str> = report
+        .sources
+        .iter()
+        .filter(|source| source.outcome == Outcome::Collected)
+        .map(name)
+        .collect();
+    let asked = report.sources.len() - report.unwanted.len();
+    let count = whole.len();
+    let names = if count == 0 {
+        String::new()
+    } else {
+        format!(": {}", whole.join(", "))
+    };
+    ("Collected", format!("{count} of {asked} sources{names}"))
+}
+
+/// What is missing, one line a reason: the API server that nobody can log in to is missing once, not four times.
+fn missing(report: &Report) -> Vec<Line> {
+    let mut reasons: BTreeMap<(u8, &str), Vec<&SourceReport>> = BTreeMap::new();
+    let mut absent = Vec::new();
+    for source in &report.sources {
+        let why = source.why.as_deref().unwrap_or("no reason given");
+        let rank = match source.outcome {
+            Outcome::Collected => continue,
+            _ if report.unwanted.contains(&source.id.as_str()) => continue,
+            Outcome::Failed => 0,
+            Outcome::Partial => 1,
+            Outcome::Skipped if remedy(why).is_some() => 2,
+            Outcome::Skipped => {
+                absent.push(name(source));
+                continue;
+            }
+        };
+        reasons.entry((rank, why)).or_default().push(source);
+    }
+    let more = reasons.len().saturating_sub(MAX_REASONS);
+    let mut lines: Vec<Line> = reasons
+        .iter()
+        .take(MAX_REASONS)
+        .map(|((_, why), sources)| ("Missing", reason(why, sources)))
+        .collect();
+    if more > 0 {
+        let sources: usize = reasons.values().skip(MAX_REASONS).map(Vec::len).sum();
+        let parts = if sources == 1 {
+            "source is"
+        } else {
+            "sources are"
+        };
+        lines.push((
+            "Missing",
+            format!("{sources} more {parts} incomplete; manifest.json in the bundle says why"),
+        ));
+    }
+    if !absent.is_empty() {
+        lines.push(("Not here", absent.join(", ")));
+    }
+    lines
+}
+
+fn reason(why: &str, sources: &[&SourceReport]) -> String {
+    let names: Vec<&str> = sources.iter().map(|source| name(source)).collect();
+    let why = why.lines().next().unwrap_or_default();
+    let mut short: String = why.chars().take(MAX_REASON).collect();
+    if short.len() < why.len() {
+        short.push('…');
+    }
+    let remedy = remedy(why)
+        .map(|remedy| format!(" -> {remedy}"))
+        .unwrap_or_default();
+    format!("{}: {short}{remedy}", names.join(", "))
+}
+
+/// How to get what is missing for this reason.
+fn remedy(why: &str) -> Option<&'static str> {
+    const REMEDIES: [(&str, &str); 12] = [
+        ("no credentials for an API server", "--kubeconfig FILE"),
+        ("--kubeconfig FILE names", "--kubeconfig FILE"),
+        (
+            "does not accept these credentials",
+            "--kubeconfig FILE with valid credentials",
+        ),
+        ("run as root", "sudo"),
+        ("more rights", "sudo"),
+        ("ermission denied", "sudo"),
+        ("its time limit", "--source-timeout 5m --timeout 15m"),
+        ("time limit reached", "--source-timeout 5m --timeout 15m"),
+        ("time limit of the run", "--timeout 15m"),
+        ("--max-size", "--max-size 2GiB"),
+        ("byte limit", "--source-max-size 500MiB"),
+        ("no room on the disk", "-o /another/disk/"),
+    ];
+    let fits = |(part, remedy): &(&str, &'static str)| why.contains(part).then_some(*remedy);
+    REMEDIES.iter().find_map(fits)
+}
+
 /// What the leak check changed, and where.
-fn leak_check(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn leak_check(report: &Report) -> Vec<Line> {
     let mended = &report.finished.mended;
-    let list = |paths: Vec<&str>| {
+    let named = |paths: Vec<&str>| {
         let more = paths.len().saturating_sub(MAX_NAMED);
         let named = paths[..paths.len().min(MAX_NAMED)].join(", ");
         match more {
@@ -75,44 +162,54 @@ fn leak_check(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             _ => format!("{named} and {more} more"),
         }
     };
+    let mut lines = Vec::new();
     let replaced: Vec<&str> = mended.replaced.keys().map(String::as_str).collect();
     if !replaced.is_empty() {
         let count: u64 = mended.replaced.values().sum();
         let values = if count == 1 { "value" } else { "values" };
-        let named = list(replaced);
-        writeln!(
-            out,
-            "Leak check: replaced {count} secret {values} in {named}"
-        )?;
+        lines.push((
+            "Secrets",
+            format!(
+                "{count} more secret {values} replaced in {}",
+                named(replaced)
+            ),
+        ));
     }
     let withheld: Vec<&str> = mended.withheld.keys().map(String::as_str).collect();
     if !withheld.is_empty() {
-        writeln!(out, "Leak check: withheld {}", list(withheld))?;
+        lines.push((
+            "Secrets",
+            format!("withheld because of secrets: {}", named(withheld)),
+        ));
     }
-    Ok(())
+    lines
 }
 
-fn next(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn next(report: &Report) -> Vec<Line> {
+    let mut lines = Vec::new();
     if report.without_root {
-        writeln!(out, "Next: {}", crate::run::NOT_ROOT)?;
+        lines.push((
+            "Rights",
+            "not root: run it with sudo for firewall, journal, kubelet and containerd files"
+                .to_owned(),
+        ));
     }
     if report.finished.path == "-" {
-        return Ok(());
+        return lines;
     }
     let path = &report.finished.path;
-    let name = path.rsplit('/').next().unwrap_or(path);
-    if report.finished.encrypted {
-        return writeln!(
-            out,
-            "Next: copy it away; `casefile-collector verify --identity KEY` says whether it arrived whole, and\n      \
-             `casefile-analyzer diagnose --identity KEY {name}` reads it, where KEY is a recipient's key file."
-        );
-    }
-    writeln!(
-        out,
-        "Next: copy it away; there, `casefile-collector verify` or sha256sum says whether it arrived whole, and\n      \
-         `casefile-analyzer diagnose {name}` reads it. `tar tzf {path}` shows what is in it."
-    )
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let key = if report.finished.encrypted {
+        " --identity KEY"
+    } else {
+        ""
+    };
+    let read = format!("copy it away, then `casefile-analyzer diagnose{key} {file}`");
+    lines.push((
+        "Next",
+        format!("{read}; `casefile-collector verify{key} {file}` checks the copy"),
+    ));
+    lines
 }
 
 /// Whether everything that was wanted is there.
@@ -123,15 +220,6 @@ pub fn complete(report: &Report) -> bool {
         .filter(|source| source.outcome == Outcome::Collected)
         .count();
     report.interrupted.is_none() && collected + report.unwanted.len() == report.sources.len()
-}
-
-fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Collected => "collected",
-        Outcome::Partial => "partial",
-        Outcome::Skipped => "skipped",
-        Outcome::Failed => "failed",
-    }
 }
 
 /// Prints what `verify` found.

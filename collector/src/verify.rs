@@ -1,6 +1,8 @@
 //! `verify`: whether a bundle arrived as it was written, and whose it is.
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use casefile_bundle::{Input, Keys, Limits, OpenError, Signed, VerifyReport};
@@ -16,7 +18,19 @@ pub(crate) fn verify(bundle: &Path, public_key: Option<&Path>, identity: &[PathB
             return NO_OUTPUT;
         }
     };
-    let (report, signature) = match read(Input::new(bundle, keys.as_ref())) {
+    // Members are read with seeks, which a pipe does not have.
+    let (piped, place) = match from_pipe(bundle) {
+        Ok(None) => (None, bundle.to_owned()),
+        Ok(Some(file)) => {
+            let place = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+            (Some(file), place)
+        }
+        Err(error) => {
+            complain(&format!("standard input: {error}"));
+            return NO_OUTPUT;
+        }
+    };
+    let (report, signature) = match read(Input::new(&place, keys.as_ref())) {
         Ok(checked) => checked,
         Err(error) => {
             complain(&format!("{:#}", anyhow::Error::from(error)));
@@ -35,13 +49,26 @@ pub(crate) fn verify(bundle: &Path, public_key: Option<&Path>, identity: &[PathB
         );
     }
     let whole = broken.is_empty();
-    let name = bundle.display().to_string();
+    let name = match piped {
+        Some(_) => "standard input".to_owned(),
+        None => bundle.display().to_string(),
+    };
     let _ = summary::print_verify(&name, &report, whole.then_some(by_key), &mut out);
     if report.is_clean() && whole {
         0
     } else {
         NO_OUTPUT
     }
+}
+
+/// What comes through standard input, in a file without a name, where `-` asks for that.
+fn from_pipe(bundle: &Path) -> io::Result<Option<File>> {
+    if bundle != Path::new("-") {
+        return Ok(None);
+    }
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut io::stdin().lock(), &mut file)?;
+    Ok(Some(file))
 }
 
 type Checked = (VerifyReport, Option<(Signed, Vec<String>)>);

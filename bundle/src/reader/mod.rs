@@ -326,9 +326,19 @@ fn run<S: PieceSink>(
         Ok((summary, results))
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..shared.threads())
-            .map(|_| scope.spawn(|| work(shared, sink)))
-            .collect();
+        // Where there is room for fewer threads, fewer do the work; without any it would never be done.
+        let mut workers = Vec::new();
+        for _ in 0..shared.threads() {
+            let worker = std::thread::Builder::new();
+            match worker.spawn_scoped(scope, || work(shared, sink)) {
+                Ok(worker) => workers.push(worker),
+                Err(source) if workers.is_empty() => {
+                    let path = input.path().to_owned();
+                    return Err(OpenError::Unreadable { path, source });
+                }
+                Err(_) => break,
+            }
+        }
         let summary = {
             let _close = CloseOnDrop(shared);
             read(input, opened, limits, shared, deliver)

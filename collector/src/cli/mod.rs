@@ -4,6 +4,7 @@
 mod checks;
 mod values;
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ pub enum Command {
     },
     /// Check that a bundle is whole and unchanged
     Verify {
-        /// The bundle, or its unpacked folder
+        /// The bundle, its unpacked folder, or - for standard input
         bundle: PathBuf,
         /// Demand a signature by this key (PEM, as `openssl pkey -pubout` writes it)
         #[arg(long, value_name = "FILE")]
@@ -160,6 +161,9 @@ pub struct CollectArgs {
     /// Use this kubeconfig and no other
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
+    /// Use this context of the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
     /// Collect from the mounted disk of another node
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub root: PathBuf,
@@ -260,6 +264,11 @@ impl CollectArgs {
             ));
         }
         let piped = self.output.as_deref() == Some(Path::new("-"));
+        if piped && std::io::stdout().is_terminal() {
+            return fail(
+                "-o - would write a compressed archive to this terminal: add > FILE, or name a file with -o FILE",
+            );
+        }
         if piped && !self.anonymize.is_empty() && self.map.is_none() {
             return fail(
                 "--anonymize with -o - needs --map FILE: there is no file to put the map beside",
@@ -294,6 +303,7 @@ impl CollectArgs {
             skip,
             namespaces: self.namespace.iter().cloned().collect(),
             kubeconfig: self.kubeconfig.clone(),
+            context: self.context.clone(),
             timeout: self.timeout,
             source_timeout: self.source_timeout,
             source_max_size: self.source_max_size,

@@ -151,14 +151,56 @@ pub fn plan(host: &Host, named: Option<&Path>) -> Vec<PlanItem> {
     files.map(PlanItem::file).collect()
 }
 
+/// The files of `KUBECONFIG`, as kubectl takes them: those that are not there are passed over.
+fn of_environment() -> Result<Kubeconfig, KubeconfigError> {
+    let list = std::env::var_os("KUBECONFIG").unwrap_or_default();
+    let files = std::env::split_paths(&list).filter(|file| !file.as_os_str().is_empty());
+    let (there, absent): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(|file| file.exists());
+    if there.is_empty()
+        && let Some(file) = absent.into_iter().next()
+    {
+        return Kubeconfig::read_from(file);
+    }
+    there
+        .iter()
+        .try_fold(Kubeconfig::default(), |merged, file| {
+            merged.merge(Kubeconfig::read_from(file)?)
+        })
+}
+
+/// Makes of a kubeconfig what kubectl would make of it: a token's file may end in a newline, and `socks5h` is a name
+/// for what `socks5` does here, which is that the proxy looks names up.
+fn as_kubectl_reads(config: &mut Kubeconfig) {
+    let users = config.auth_infos.iter_mut();
+    for user in users.filter_map(|user| user.auth_info.as_mut()) {
+        let file = user.token_file.as_ref().filter(|_| user.token.is_none());
+        let text = file.and_then(|file| std::fs::read_to_string(file).ok());
+        if let Some(text) = text {
+            user.token = Some(text.trim().to_owned().into());
+            user.token_file = None;
+        }
+    }
+    let clusters = config.clusters.iter_mut();
+    for cluster in clusters.filter_map(|cluster| cluster.cluster.as_mut()) {
+        let proxy = cluster.proxy_url.as_mut();
+        if let Some(rest) = proxy.and_then(|url| {
+            url.strip_prefix("socks5h://")
+                .map(|rest| format!("socks5://{rest}"))
+        }) {
+            cluster.proxy_url = Some(rest);
+        }
+    }
+}
+
 /// The client configuration of one place. Blocks on files: for a blocking thread.
 fn read(place: &Place, file: Option<&Path>) -> Result<Kubeconfig, CredentialError> {
     let read = match (place, file) {
-        (Place::Environment, _) => Kubeconfig::from_env().map(Option::unwrap_or_default),
+        (Place::Environment, _) => of_environment(),
         (_, Some(file)) => Kubeconfig::read_from(file),
         (_, None) => Ok(Kubeconfig::default()),
     };
     let mut config = read.map_err(|error| describe(place, &error))?;
+    as_kubectl_reads(&mut config);
     for user in config
         .auth_infos
         .iter_mut()
@@ -180,8 +222,13 @@ fn read(place: &Place, file: Option<&Path>) -> Result<Kubeconfig, CredentialErro
     Ok(config)
 }
 
-/// The client configuration of one place; `file` is where the place's file really lies.
-pub async fn load(place: &Place, file: Option<PathBuf>) -> Result<kube::Config, CredentialError> {
+/// The client configuration of one place; `file` is where the place's file really lies, `context` which of its contexts
+/// counts where it is not the current one.
+pub async fn load(
+    place: &Place,
+    file: Option<PathBuf>,
+    context: Option<&str>,
+) -> Result<kube::Config, CredentialError> {
     let failed = |why: String| CredentialError::File {
         place: place.to_string(),
         why,
@@ -194,7 +241,11 @@ pub async fn load(place: &Place, file: Option<PathBuf>) -> Result<kube::Config, 
         let read = tokio::time::timeout(CONNECT, task).await;
         let read = read.map_err(|_| failed("reading it takes too long".to_owned()))?;
         let kubeconfig = read.map_err(|error| failed(error.to_string()))??;
-        kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+        let options = KubeConfigOptions {
+            context: context.map(str::to_owned),
+            ..KubeConfigOptions::default()
+        };
+        kube::Config::from_custom_kubeconfig(kubeconfig, &options)
             .await
             .map_err(|error| describe(place, &error))?
     };
@@ -225,10 +276,10 @@ pub async fn connect(place: &Place, config: kube::Config) -> Result<kube::Client
 
 /// Checks the file of `--kubeconfig` before anything is collected: it must be readable and complete, and so must the
 /// files that it names. Connects to nothing and runs no login helper.
-pub async fn check(path: &Path) -> Result<(), CredentialError> {
+pub async fn check(path: &Path, context: Option<&str>) -> Result<(), CredentialError> {
     let place = Place::Named(path.to_owned());
-    let config = load(&place, Some(path.to_owned())).await?;
-    check_user(&place, path, &config)?;
+    let config = load(&place, Some(path.to_owned()), context).await?;
+    check_user(&place, path, context, &config)?;
     let helper = config.auth_info.exec.is_some() || config.auth_info.auth_provider.is_some();
     let mut anonymous = config.clone();
     anonymous.auth_info = kube::config::AuthInfo::default();
@@ -250,7 +301,12 @@ pub async fn check(path: &Path) -> Result<(), CredentialError> {
 }
 
 /// The user of the current context is there, and the files of its credentials can be read.
-fn check_user(place: &Place, path: &Path, config: &kube::Config) -> Result<(), CredentialError> {
+fn check_user(
+    place: &Place,
+    path: &Path,
+    context: Option<&str>,
+    config: &kube::Config,
+) -> Result<(), CredentialError> {
     let wrong = |field: &str, why: String| {
         Err(CredentialError::Field {
             place: place.to_string(),
@@ -259,10 +315,10 @@ fn check_user(place: &Place, path: &Path, config: &kube::Config) -> Result<(), C
         })
     };
     let whole = read(place, Some(path))?;
-    let current = whole.current_context.as_ref();
+    let current = context.or(whole.current_context.as_deref());
     let contexts = whole.contexts.iter();
     let user = contexts
-        .filter(|one| Some(&one.name) == current)
+        .filter(|one| Some(one.name.as_str()) == current)
         .find_map(|one| one.context.as_ref()?.user.clone());
     // The client library would go on without a login, and the server's refusal would say nothing of the reason.
     if let Some(user) = user.filter(|user| !whole.auth_infos.iter().any(|one| one.name == *user)) {
@@ -300,7 +356,7 @@ fn describe(place: &Place, error: &KubeconfigError) -> CredentialError {
     match error {
         KubeconfigError::CurrentContextNotSet => field("current-context", "not set"),
         KubeconfigError::LoadContext(name) => field(
-            "current-context",
+            "current-context (or --context)",
             &format!("there is no context named {name:?}"),
         ),
         KubeconfigError::LoadClusterOfContext(name) => field(
@@ -356,7 +412,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("config");
         std::fs::write(&file, text).unwrap();
-        let error = check(&file).await.unwrap_err().to_string();
+        let error = check(&file, None).await.unwrap_err().to_string();
         error.replace(&file.display().to_string(), "FILE")
     }
 
@@ -370,7 +426,7 @@ mod tests {
         );
         assert_eq!(
             complaint("current-context: b\n").await,
-            "FILE: current-context: there is no context named \"b\""
+            "FILE: current-context (or --context): there is no context named \"b\""
         );
         assert_eq!(
             complaint(HEAD).await,
@@ -425,7 +481,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_absent_kubeconfig_is_named() {
-        let error = check(Path::new("/nonexistent/kubeconfig"))
+        let error = check(Path::new("/nonexistent/kubeconfig"), None)
             .await
             .unwrap_err();
         assert!(
@@ -443,11 +499,15 @@ mod tests {
         );
         std::fs::write(&file, text).unwrap();
         let place = Place::Found("/var/lib/kubelet/kubeconfig".to_owned());
-        let error = load(&place, Some(file.clone()))
+        let error = load(&place, Some(file.clone()), None)
             .await
             .unwrap_err()
             .to_string();
         assert!(error.contains("\"aws\""), "{error}");
-        assert!(load(&Place::Named(file.clone()), Some(file)).await.is_ok());
+        assert!(
+            load(&Place::Named(file.clone()), Some(file), None)
+                .await
+                .is_ok()
+        );
     }
 }

@@ -197,8 +197,7 @@ impl Resource {
     }
 
     fn wanted(&self) -> bool {
-        let metrics = self.group == "metrics.k8s.io" || self.group.ends_with(".metrics.k8s.io");
-        !(metrics
+        !(is_of_metrics(&self.group)
             || DENIED.contains(&self.plural.as_str()) && self.is_own()
             || self.plural.contains('/'))
     }
@@ -209,6 +208,11 @@ impl Resource {
             .position(|first| first.0 == self.group && first.2 == self.plural);
         place.unwrap_or(FIRST.len())
     }
+}
+
+/// Groups of numbers that nobody lists: that their server is down costs no object. Its APIService says that it is.
+pub fn is_of_metrics(group: &str) -> bool {
+    group == "metrics.k8s.io" || group.ends_with(".metrics.k8s.io")
 }
 
 /// The kinds every cluster is asked for, in the order in which they are asked.
@@ -303,6 +307,7 @@ async fn root_of(
         match listed {
             Ok(listed) => listed.take(&group, &version, found),
             Err(error) if error.code() == Some(404) => {}
+            Err(_) if is_of_metrics(&group) => {}
             Err(error) => notes.push(error.note(&format!("GET {path}"))),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::discovery::Resource;
+use super::discovery::{Resource, is_of_metrics};
 
 /// `/api` or `/apis`, aggregated or plain.
 #[derive(Deserialize)]
@@ -118,7 +118,7 @@ impl Group {
     pub fn take(self, found: &mut Vec<Resource>, notes: &mut Vec<String>) {
         let group = self.metadata.name;
         for version in self.versions {
-            if version.freshness == "Stale" {
+            if version.freshness == "Stale" && !is_of_metrics(&group) {
                 notes.push(format!(
                     "failed: the server behind the API group {group}/{} does not answer; its kinds may be missing",
                     version.version

@@ -45,6 +45,9 @@ const SEARCH: Duration = Duration::from_secs(25);
 /// One API server's answer to the first question.
 const GREETING: Duration = Duration::from_secs(8);
 
+/// Whether the whole cluster's pods may be listed.
+const ONE_POD: &str = "/api/v1/pods?limit=1";
+
 /// Why there is no cluster part; the same sentence for every source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoCluster {
@@ -77,12 +80,34 @@ pub struct Cluster {
     pub api: Api,
     /// Where the credentials came from.
     pub credentials: String,
+    /// The namespace of the context, where these credentials may not list the whole cluster's pods.
+    pub namespace: Option<String>,
     /// The server's address as the kubeconfig has it.
     pub server: String,
     /// What the server said that these credentials may do.
     pub access: Vec<Vec<u8>>,
     /// Credentials tried before these, each with its reason.
     pub passed_over: Vec<String>,
+}
+
+impl Cluster {
+    /// The namespaces to ask for: those that the user names, else the context's where the whole cluster is forbidden.
+    /// Empty for the whole cluster.
+    pub fn namespaces(&self, options: &Options) -> BTreeSet<String> {
+        if options.namespaces.is_empty() {
+            self.namespace.iter().cloned().collect()
+        } else {
+            options.namespaces.clone()
+        }
+    }
+
+    /// What asking only the context's namespace leaves out.
+    pub fn narrowed(&self) -> Option<String> {
+        let namespace = self.namespace.as_ref()?;
+        Some(format!(
+            "only the namespace {namespace} of the kubeconfig's context: these credentials may not list the whole cluster's pods"
+        ))
+    }
 }
 
 /// A lazy, shared connection to the API server.
@@ -149,10 +174,12 @@ impl ClusterHandle {
                 Err(None) => continue,
             };
             match self.try_one(&place, file, &mut dead).await {
-                Ok((mut api, server)) => {
+                Ok((mut api, server, namespace)) => {
                     let passed_over = std::mem::take(tried);
                     let access = api.learn_access(&self.options.namespaces).await;
+                    let namespace = self.narrowed(&api, namespace).await;
                     return Some(Cluster {
+                        namespace,
                         api,
                         access,
                         credentials: place.to_string(),
@@ -164,6 +191,14 @@ impl ClusterHandle {
             }
         }
         None
+    }
+
+    /// The context's namespace, where nobody named one and the whole cluster is forbidden.
+    async fn narrowed(&self, api: &Api, namespace: Option<String>) -> Option<String> {
+        let namespace = namespace.filter(|_| self.options.namespaces.is_empty())?;
+        let asked = api.get_all(ONE_POD, "application/json", 4 << 20).await;
+        let forbidden = asked.is_err_and(|error| error.code() == Some(403));
+        forbidden.then_some(namespace)
     }
 
     /// The places to try. Where no file is named, kubelets that run here say which one is theirs.
@@ -202,9 +237,13 @@ impl ClusterHandle {
         place: &Place,
         file: Option<PathBuf>,
         dead: &mut BTreeSet<String>,
-    ) -> Result<(Api, String), String> {
+    ) -> Result<(Api, String, Option<String>), String> {
         let words = |error: CredentialError| error.to_string();
-        let mut config = credentials::load(place, file).await.map_err(words)?;
+        let context = self.options.context.as_deref();
+        let mut config = credentials::load(place, file, context)
+            .await
+            .map_err(words)?;
+        let namespace = Some(config.default_namespace.clone()).filter(|name| name != "default");
         let server = config.cluster_url.to_string();
         let server = server.trim_end_matches('/').to_owned();
         if dead.contains(&server) {
@@ -238,7 +277,7 @@ impl ClusterHandle {
                 "the server takes them for nobody's (system:anonymous)".to_owned()
             }
             // Any other answer comes from a server that is there; what it refuses is noted where it is asked.
-            Ok(_) => return Ok((api, server)),
+            Ok(_) => return Ok((api, server, namespace)),
         };
         Err(format!("{place}: {server}: {refused}"))
     }

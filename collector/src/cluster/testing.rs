@@ -242,6 +242,7 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         root: PathBuf::from("/"),
         since: Duration::from_secs(3600),
         logs_since: None,
+        context: None,
         only: Default::default(),
         skip: Default::default(),
         namespaces: Default::default(),

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::out::Room;
 use group::Group;
+pub(crate) use group::kill_all;
 
 /// Where programs are looked for, in this order; never the caller's PATH.
 pub const DIRS: [&str; 7] = [
@@ -38,6 +39,9 @@ const NOBODY: u32 = 65_534;
 const MAX_STDERR: usize = 256 << 10;
 /// Time between asking a process to stop and forcing it, and between forcing it and giving up on it.
 const GRACE: Duration = Duration::from_millis(800);
+
+/// For what is left in the pipe of a command that has ended.
+const DRAIN: Duration = Duration::from_secs(2);
 
 /// Why a command did not run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -260,9 +264,15 @@ impl Exec {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let errors = tokio::spawn(read_capped(stderr));
         let deadline = Instant::now() + call.spec.timeout;
-        let read = read_into(stdout, call.spec.max_bytes, &mut sink);
+        let mut read = std::pin::pin!(read_into(stdout, call.spec.max_bytes, &mut sink));
         let waited = tokio::select! {
-            cut = read => Waited::Read(cut),
+            biased;
+            cut = &mut read => Waited::Read(cut),
+            status = child.wait() => {
+                // What it wrote is in the pipe; a child of its own may hold that open for ever.
+                let cut = timeout(DRAIN, &mut read).await.unwrap_or(false);
+                Waited::Ended(cut, status.ok().and_then(|status| status.code()))
+            }
             () = cancel.cancelled() => Waited::Cancelled,
             () = sleep_until(deadline) => Waited::TimedOut,
         };
@@ -283,7 +293,7 @@ impl Exec {
         };
         match waited {
             Waited::Ended(cut, code) => {
-                group.done();
+                group.finish();
                 // A grandchild may hold the pipe open; it is not waited for.
                 let stderr = timeout(GRACE, errors)
                     .await

@@ -42,20 +42,64 @@ const fn slow(spec: Spec, seconds: u64, max_bytes: u64) -> Spec {
     }
 }
 
+/// Rules of a firewall: with kube-proxy and thousands of services there are 100,000 and more, and nft needs half a minute
+/// for them.
+const fn rules(spec: Spec) -> Spec {
+    slow(spec, 60, 128 << 20)
+}
+
 /// The fields of a journal record that a diagnosis uses; all others stay on the node.
 const FIELDS: &str = "--output-fields=_BOOT_ID,PRIORITY,_PID,_COMM,_SYSTEMD_UNIT,UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,_HOSTNAME,MESSAGE";
 
 /// All of them, sorted by id.
 pub static COMMANDS: &[Spec] = &[
+    slow(
+        spec("amd-smi-list", "amd-smi", &["list", "--json"]),
+        20,
+        1 << 20,
+    ),
+    slow(
+        spec("amd-smi-metric", "amd-smi", &["metric", "--json"]),
+        20,
+        8 << 20,
+    ),
+    slow(
+        spec("amd-smi-static", "amd-smi", &["static", "--json"]),
+        20,
+        8 << 20,
+    ),
     spec("chronyc-sources", "chronyc", &["-n", "sources", "-v"]),
     spec("chronyc-tracking", "chronyc", &["-n", "tracking"]),
     spec("conntrack-stats", "conntrack", &["-S"]),
     spec("containerd-version", "<program>", &["--version"]),
+    slow(
+        spec("dcgmi-discovery", "dcgmi", &["discovery", "-l"]),
+        10,
+        1 << 20,
+    ),
+    // Of watches that somebody has set already; it sets none.
+    slow(
+        spec("dcgmi-health", "dcgmi", &["health", "-g", "0", "-c"]),
+        10,
+        1 << 20,
+    ),
+    slow(spec("dcgmi-version", "dcgmi", &["-v"]), 10, 1 << 20),
+    spec("devlink-dev", "devlink", &["dev", "info"]),
     spec("df", "df", &["-B1", "-T", "-a", "-l"]),
     spec("df-inodes", "df", &["-i", "-l"]),
     slow(spec("dkms-status", "dkms", &["status"]), 10, 1 << 20),
     spec("dmesg", "dmesg", &["--time-format=iso", "--decode"]),
+    slow(
+        spec("dmidecode", "dmidecode", &["-t", "0,1,2,9,16,17"]),
+        10,
+        4 << 20,
+    ),
     spec("docker-info", "docker", &["info", "--format", "{{json .}}"]),
+    spec(
+        "docker-ps",
+        "docker",
+        &["ps", "--all", "--no-trunc", "--format", "{{json .}}"],
+    ),
     spec(
         "dpkg-packages",
         "dpkg-query",
@@ -64,8 +108,23 @@ pub static COMMANDS: &[Spec] = &[
             "--showformat=${binary:Package} ${Version} ${db:Status-Abbrev}\n",
         ],
     ),
+    slow(spec("edac-util", "edac-util", &["-v"]), 10, 1 << 20),
+    spec("ethtool-driver", "ethtool", &["-i", "<interface>"]),
     spec("ethtool-features", "ethtool", &["-k", "<interface>"]),
+    spec("ethtool-module", "ethtool", &["-m", "<interface>"]),
+    spec("ethtool-statistics", "ethtool", &["-S", "<interface>"]),
+    slow(
+        spec("fabricmanager-version", "nv-fabricmanager", &["--version"]),
+        10,
+        64 << 10,
+    ),
     spec("firewall-cmd", "firewall-cmd", &["--list-all-zones"]),
+    slow(spec("imex-status", "nvidia-imex-ctl", &["-N"]), 10, 1 << 20),
+    slow(
+        spec("imex-version", "nvidia-imex", &["--version"]),
+        10,
+        64 << 10,
+    ),
     spec("ip-addr", "ip", &["-j", "addr"]),
     spec("ip-link", "ip", &["-j", "-s", "-d", "link"]),
     spec("ip-neigh", "ip", &["-j", "neigh"]),
@@ -78,13 +137,31 @@ pub static COMMANDS: &[Spec] = &[
         &["-6", "-j", "route", "show", "table", "all"],
     ),
     spec("ip6-rule", "ip", &["-6", "-j", "rule"]),
-    spec("ip6tables-legacy-save", "ip6tables-legacy-save", &["-c"]),
-    spec("ip6tables-nft-save", "ip6tables-nft-save", &["-c"]),
-    spec("ip6tables-save", "ip6tables-save", &["-c"]),
-    spec("iptables-legacy-save", "iptables-legacy-save", &["-c"]),
-    spec("iptables-nft-save", "iptables-nft-save", &["-c"]),
-    spec("iptables-save", "iptables-save", &["-c"]),
-    spec("ipset-list", "ipset", &["list"]),
+    rules(spec(
+        "ip6tables-legacy-save",
+        "ip6tables-legacy-save",
+        &["-c"],
+    )),
+    rules(spec("ip6tables-nft-save", "ip6tables-nft-save", &["-c"])),
+    rules(spec("ip6tables-save", "ip6tables-save", &["-c"])),
+    rules(spec(
+        "iptables-legacy-save",
+        "iptables-legacy-save",
+        &["-c"],
+    )),
+    rules(spec("iptables-nft-save", "iptables-nft-save", &["-c"])),
+    rules(spec("iptables-save", "iptables-save", &["-c"])),
+    slow(
+        spec("ipmitool-sdr", "ipmitool", &["sdr", "elist"]),
+        20,
+        1 << 20,
+    ),
+    slow(
+        spec("ipmitool-sel", "ipmitool", &["sel", "elist"]),
+        20,
+        4 << 20,
+    ),
+    rules(spec("ipset-list", "ipset", &["list"])),
     slow(
         spec(
             "journal",
@@ -155,21 +232,43 @@ pub static COMMANDS: &[Spec] = &[
     ),
     spec("lsmod", "lsmod", &[]),
     spec("lspci", "lspci", &["-nnk"]),
+    spec("lspci-tree", "lspci", &["-tv"]),
+    slow(spec("lspci-verbose", "lspci", &["-vvvnn"]), 20, 16 << 20),
     spec("modinfo-nvidia", "modinfo", &["nvidia"]),
     spec("mokutil-sb-state", "mokutil", &["--sb-state"]),
-    spec("nft-list-ruleset", "nft", &["list", "ruleset"]),
+    rules(spec("nft-list-ruleset", "nft", &["list", "ruleset"])),
     spec(
         "nvidia-container-cli",
         "nvidia-container-cli",
         &["--version"],
     ),
     spec("nvidia-ctk", "nvidia-ctk", &["--version"]),
+    slow(spec("nvlsm-version", "nvlsm", &["--version"]), 10, 64 << 10),
+    slow(
+        spec("nvme-list", "nvme", &["list", "-o", "json"]),
+        10,
+        1 << 20,
+    ),
     slow(spec("nvidia-smi", "nvidia-smi", &[]), 20, 4 << 20),
     slow(spec("nvidia-smi-L", "nvidia-smi", &["-L"]), 20, 1 << 20),
     slow(
         spec("nvidia-smi-nvlink", "nvidia-smi", &["nvlink", "--status"]),
         20,
         4 << 20,
+    ),
+    slow(
+        spec("nvidia-smi-nvlink-errors", "nvidia-smi", &["nvlink", "-e"]),
+        20,
+        4 << 20,
+    ),
+    slow(
+        spec(
+            "nvidia-smi-memory",
+            "nvidia-smi",
+            &["-q", "-d", "ECC,PAGE_RETIREMENT,ROW_REMAPPER"],
+        ),
+        20,
+        8 << 20,
     ),
     Spec {
         file: Some("nvidia-smi-q.xml"),
@@ -184,11 +283,33 @@ pub static COMMANDS: &[Spec] = &[
         20,
         4 << 20,
     ),
+    slow(
+        spec("nvidia-smi-topo-p2p", "nvidia-smi", &["topo", "-p2p", "r"]),
+        20,
+        4 << 20,
+    ),
     Spec {
         file: Some("nvml.json"),
         ..slow(spec("nvml", "<program>", &["<library>"]), 20, 16 << 20)
     },
+    spec("ofed-info", "ofed_info", &["-s"]),
+    slow(
+        spec("ras-mc-ctl-errors", "ras-mc-ctl", &["--errors"]),
+        10,
+        4 << 20,
+    ),
+    slow(
+        spec("ras-mc-ctl-summary", "ras-mc-ctl", &["--summary"]),
+        10,
+        1 << 20,
+    ),
+    spec("rdma-link", "rdma", &["link", "show"]),
     spec("resolvectl-status", "resolvectl", &["status", "--no-pager"]),
+    slow(
+        spec("rocm-smi", "rocm-smi", &["--showallinfo", "--json"]),
+        20,
+        8 << 20,
+    ),
     // The database is for all to read. Where root asks, SQLite marks the reader in its rpmdb.sqlite-shm.
     Spec {
         as_nobody: true,
@@ -206,12 +327,35 @@ pub static COMMANDS: &[Spec] = &[
             16 << 20,
         )
     },
+    spec("sensors", "sensors", &["-A"]),
     spec("snap-list", "snap", &["list", "--all"]),
     spec("ss-listening", "ss", &["-tulpn"]),
     spec(
         "systemctl-failed",
         "systemctl",
         &["list-units", "--failed", "--no-pager", "--plain", "--full"],
+    ),
+    spec(
+        "systemctl-show",
+        "systemctl",
+        &[
+            "show",
+            "--no-pager",
+            "--property=Id,LoadState,ActiveState,SubState,Result,NRestarts,ExecMainCode,ExecMainStatus,ActiveEnterTimestamp,InactiveEnterTimestamp,FragmentPath,DropInPaths,MemoryCurrent,MemoryMax,TasksCurrent,TasksMax",
+            "kubelet*.service",
+            "containerd*.service",
+            "docker*.service",
+            "crio*.service",
+            "k3s*.service",
+            "rke2*.service",
+            "k0s*.service",
+            "snap.k8s.*.service",
+            "snap.microk8s.*.service",
+            "nvidia*.service",
+            "nv*.service",
+            "dcgm*.service",
+            "rasdaemon.service",
+        ],
     ),
     spec(
         "systemctl-units",
@@ -221,6 +365,16 @@ pub static COMMANDS: &[Spec] = &[
     spec("tc-qdisc", "tc", &["-s", "qdisc", "show"]),
     spec("timedatectl", "timedatectl", &["show"]),
     spec("ufw-status-verbose", "ufw", &["status", "verbose"]),
+    slow(
+        spec("xpu-smi-discovery", "xpu-smi", &["discovery", "-j"]),
+        20,
+        1 << 20,
+    ),
+    slow(
+        spec("xpu-smi-health", "xpu-smi", &["health", "-l", "-j"]),
+        20,
+        1 << 20,
+    ),
 ];
 
 /// The command of this id.

@@ -47,6 +47,7 @@ const DRIVERS: [&str; 2] = ["/proc/driver", "/sys/kernel/debug"];
 static ENABLED: AtomicBool = AtomicBool::new(false);
 static TOUCHER: Mutex<Toucher> = Mutex::new(Toucher {
     child: None,
+    impossible: false,
     hung: BTreeSet::new(),
 });
 
@@ -193,6 +194,8 @@ fn risky_mount(line: &str) -> Option<PathBuf> {
 
 struct Toucher {
     child: Option<Running>,
+    /// There is no room for a child.
+    impossible: bool,
     /// Places that gave no answer: nobody asks there again.
     hung: BTreeSet<PathBuf>,
 }
@@ -206,7 +209,11 @@ struct Running {
 impl Toucher {
     /// Whether the child comes back from a path. Without a child nobody knows, and the path is read as it is.
     fn ask(&mut self, path: &Path) -> bool {
-        let Some(mut running) = self.child.take().or_else(start) else {
+        if self.child.is_none() && !self.impossible {
+            self.child = start();
+            self.impossible = self.child.is_none();
+        }
+        let Some(mut running) = self.child.take() else {
             return true;
         };
         let question = [path.as_os_str().as_bytes(), b"\0"].concat();
@@ -227,6 +234,21 @@ impl Toucher {
     }
 }
 
+/// Ends a child that is not stuck, and lets its number go.
+fn end(child: &mut Child) {
+    // Gone already is as good.
+    let _ = child.kill().and_then(|()| child.wait().map(drop));
+}
+
+/// Files are read no more: the child ends, and its place is free.
+pub fn finish() {
+    let mut toucher = TOUCHER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(mut running) = toucher.child.take() {
+        end(&mut running.child);
+    }
+    toucher.impossible = true;
+}
+
 fn start() -> Option<Running> {
     let mut child = Command::new("/proc/self/exe")
         .arg(ARGUMENT)
@@ -243,7 +265,10 @@ fn start() -> Option<Running> {
         let mut byte = [0];
         while output.read_exact(&mut byte).is_ok() && sender.send(()).is_ok() {}
     };
-    std::thread::Builder::new().spawn(reader).ok()?;
+    if std::thread::Builder::new().spawn(reader).is_err() {
+        end(&mut child);
+        return None;
+    }
     Some(Running {
         child,
         questions,

@@ -45,6 +45,7 @@ pub(super) fn deliver(
     let mut finished = settle(sink, names, delivery.recipients.is_some()).map_err(gone)?;
     finished.mended = mended;
     if let (Some(map), Some(site)) = (delivery.map, delivery.key.site()) {
+        finished.map = Some(map.path().display().to_string());
         map.write(site, &finished.path).inspect_err(|_| {
             if let Some((path, _)) = names {
                 let _ = fs::remove_file(path);
@@ -178,6 +179,7 @@ fn settle(
         sha256: sink.sha256(),
         encrypted,
         mended: Mended::default(),
+        map: None,
     })
 }
 

@@ -125,5 +125,6 @@ pub(super) async fn watch(
     reason = "asked for a second time, and threads may hang in a dead file system"
 )]
 fn leave(code: i32) -> ! {
+    crate::exec::kill_all();
     std::process::exit(code)
 }

@@ -142,6 +142,8 @@ pub async fn run(
     };
     let unwanted = desk.collect(sources).await;
     ticking.abort();
+    // Its lock may be held by a thread that waits for an answer.
+    let _ = tokio::task::spawn_blocking(crate::host::hanging::finish).await;
     write_files(&shared).await;
     over.cancel();
     let finished = writer.await.map_err(|_| RunError::Writer)??;

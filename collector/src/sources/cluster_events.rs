@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::cluster::api::{Api, places};
+use crate::cluster::api::places;
 use crate::cluster::list_files::{ListFiles, Shape, Target};
-use crate::cluster::{credentials, listing, slim};
+use crate::cluster::{Cluster, credentials, listing, slim};
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
@@ -46,16 +46,17 @@ async fn collect(ctx: SourceCtx) -> Outcome {
         Ok(cluster) => cluster,
         Err(no_cluster) => return no_cluster.outcome(),
     };
-    match take(&ctx, &cluster.api).await {
+    match take(&ctx, &cluster).await {
         Ok(outcome) => outcome,
         Err(error) => Outcome::failed(crate::cluster::api::chain(&error)),
     }
 }
 
-async fn take(ctx: &SourceCtx, api: &Api) -> Result<Outcome, OutError> {
+async fn take(ctx: &SourceCtx, cluster: &Cluster) -> Result<Outcome, OutError> {
+    let api = &cluster.api;
     let mut taken = 0;
-    let mut whys: Vec<String> = Vec::new();
-    for place in places(&ctx.options.namespaces) {
+    let mut whys: Vec<String> = cluster.narrowed().into_iter().collect();
+    for place in places(&cluster.namespaces(&ctx.options)) {
         for (base, api_version) in APIS {
             let path = format!("{base}{place}/events");
             let mut files = ListFiles::new(

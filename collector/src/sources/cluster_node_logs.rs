@@ -189,6 +189,20 @@ async fn of_node(
         if !says_something(&text) {
             continue;
         }
+        if !has_times(&text) {
+            let first = String::from_utf8_lossy(&text);
+            let first: String = first
+                .trim()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(120)
+                .collect();
+            return Ok(Err(format!(
+                "journal of {node}: the kubelet's answer is no log: {first}"
+            )));
+        }
         let path = BundlePath::from_parts(["nodes", node, "journal", &format!("{service}.log")]);
         let mut entry = ctx
             .out
@@ -204,6 +218,9 @@ async fn of_node(
     })
 }
 
+/// Of an answer so many bytes are searched for a time.
+const MAX_LOOKED_AT: usize = 64 << 10;
+
 /// journalctl answers for a unit that is not there with a line like `-- No entries --`, and a kubelet that does not
 /// know the query with the list of its files.
 fn says_something(text: &[u8]) -> bool {
@@ -212,9 +229,32 @@ fn says_something(text: &[u8]) -> bool {
     !text.is_empty() && !text.starts_with('<') && text.lines().any(|line| !line.starts_with("-- "))
 }
 
+/// Whether lines have a time of day, as those of every log have; the usage of a program has none.
+fn has_times(text: &[u8]) -> bool {
+    let is_time = |part: &[u8]| {
+        let shape = part
+            .iter()
+            .map(|byte| if byte.is_ascii_digit() { b'0' } else { *byte });
+        shape.eq(*b"00:00:00")
+    };
+    text.windows(8).take(MAX_LOOKED_AT).any(is_time)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_usage_text_is_no_log() {
+        assert!(has_times(
+            b"Nov 20 10:00:00.000000 gpu-1 kubelet[1]: E1120 failed\n"
+        ));
+        assert!(has_times(
+            b"I1120 10:00:00.000000       1 server.go:1] up\n"
+        ));
+        let usage = b"journalctl [OPTIONS...] [MATCHES...]\n\nQuery the journal.\n  -S --since=DATE  Show entries not older\n";
+        assert!(!has_times(usage));
+    }
 
     #[test]
     fn only_what_a_service_wrote_is_kept() {

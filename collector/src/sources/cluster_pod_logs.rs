@@ -108,9 +108,14 @@ struct Tally {
 }
 
 async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutError> {
-    let mut picker = Picker::new(&ctx.options.node, &ctx.options.namespaces);
+    let namespaces = cluster.namespaces(&ctx.options);
+    let mut picker = Picker::new(&ctx.options.node, &namespaces);
     let mut missing = 0;
-    for path in core_lists("pods", &ctx.options.namespaces) {
+    if let Some(note) = cluster.narrowed() {
+        missing += 1;
+        ctx.out.note(note);
+    }
+    for path in core_lists("pods", &namespaces) {
         if let Some(note) = list_pods(ctx, &cluster, &path, &mut picker).await? {
             missing += 1;
             ctx.out.note(note);

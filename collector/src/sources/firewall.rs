@@ -76,8 +76,8 @@ pub static SOURCE: Source = Source {
     id: "firewall",
     title: "Firewall rules, addresses and routes",
     scope: Scope::Node,
-    timeout: Duration::from_secs(60),
-    max_bytes: 64 << 20,
+    timeout: Duration::from_secs(150),
+    max_bytes: 256 << 20,
     plan,
     collect,
 };

@@ -6,10 +6,10 @@ use std::time::Duration;
 use casefile_bundle::BundlePath;
 use serde::Serialize;
 
-use crate::cluster::api::{Api, core_lists};
+use crate::cluster::api::core_lists;
 use crate::cluster::helm_release::{Driver, Revision, Values, decode};
 use crate::cluster::listing::{self, Flow, Items};
-use crate::cluster::{credentials, helm_values, value_changes, yaml};
+use crate::cluster::{Cluster, credentials, helm_values, value_changes, yaml};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -50,7 +50,7 @@ async fn collect(ctx: SourceCtx) -> Outcome {
         Ok(cluster) => cluster,
         Err(no_cluster) => return no_cluster.outcome(),
     };
-    match take(&ctx, &cluster.api).await {
+    match take(&ctx, &cluster).await {
         Ok(outcome) => outcome,
         Err(error) => Outcome::failed(crate::cluster::api::chain(&error)),
     }
@@ -66,12 +66,13 @@ struct Releases {
     broken: Vec<String>,
 }
 
-async fn take(ctx: &SourceCtx, api: &Api) -> Result<Outcome, OutError> {
+async fn take(ctx: &SourceCtx, cluster: &Cluster) -> Result<Outcome, OutError> {
+    let api = &cluster.api;
     let mut releases = Releases::default();
     let mut whys = Vec::new();
     for (driver, plural) in DRIVERS {
         releases.driver = Some(driver);
-        for path in core_lists(plural, &ctx.options.namespaces) {
+        for path in core_lists(plural, &cluster.namespaces(&ctx.options)) {
             let mut listed =
                 listing::list(api, &ctx.cancel, &path, SELECTOR, &mut releases).await?;
             if listed.error.as_ref().and_then(|error| error.code()) == Some(404) {

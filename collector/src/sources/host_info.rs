@@ -20,6 +20,7 @@ static LIST: Inventory = Inventory {
         "chronyc-tracking",
         "chronyc-sources",
         "systemctl-failed",
+        "systemctl-show",
         "systemctl-units",
     ],
     files: &[

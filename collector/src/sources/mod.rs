@@ -9,18 +9,23 @@ pub mod container_runtimes;
 pub mod containerd_config;
 pub mod cri;
 pub mod firewall;
+pub mod hardware;
 pub mod helm_releases;
 pub mod host_info;
 pub mod infiniband;
 pub mod journal;
 pub mod kubelet_config;
 pub mod network;
+pub mod node_proxy;
 pub mod nvidia_driver;
+pub mod nvidia_fabric;
 pub mod nvidia_smi;
 pub mod nvml;
+pub mod other_gpus;
 pub mod packages;
 pub mod probe;
 pub mod processes;
+pub mod tasks;
 
 use crate::options::Options;
 use crate::source::Source;
@@ -36,16 +41,21 @@ pub static SOURCES: &[&Source] = &[
     &containerd_config::SOURCE,
     &cri::SOURCE,
     &firewall::SOURCE,
+    &hardware::SOURCE,
     &helm_releases::SOURCE,
     &host_info::SOURCE,
     &infiniband::SOURCE,
     &journal::SOURCE,
     &kubelet_config::SOURCE,
     &network::SOURCE,
+    &node_proxy::SOURCE,
     &nvidia_driver::SOURCE,
+    &nvidia_fabric::SOURCE,
     &nvidia_smi::SOURCE,
+    &other_gpus::SOURCE,
     &packages::SOURCE,
     &probe::SOURCE,
+    &tasks::SOURCE,
 ];
 
 /// A source that runs only where the user asks for it.

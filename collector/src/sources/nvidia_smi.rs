@@ -17,13 +17,18 @@ use crate::take::{Need, Tally, copy_all};
 use crate::{outcome::Outcome, take};
 
 /// Each may hang on a sick GPU, so the first one that does is the last one that is tried.
-const SMI: [&str; 5] = [
+const SMI: [&str; 7] = [
     "nvidia-smi",
     "nvidia-smi-q",
     "nvidia-smi-L",
     "nvidia-smi-topo",
     "nvidia-smi-nvlink",
+    "nvidia-smi-nvlink-errors",
+    "nvidia-smi-topo-p2p",
 ];
+/// What the XML says of memory, as text: asked where the XML could not be had.
+const XML: &str = "nvidia-smi-q";
+const MEMORY: &str = "nvidia-smi-memory";
 /// Where a driver container shows its root file system.
 const DRIVER_ROOT: &str = "/run/nvidia/driver";
 /// What the driver gets to answer reads of its files.
@@ -82,8 +87,10 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         .chain(&DEVICES)
         .map(|path| PlanItem::file(*path));
     let ids = if ctx.options.live() { &SMI[..] } else { &[] };
+    let memory = ctx.options.live().then_some(&MEMORY);
     let smi = ids
         .iter()
+        .chain(memory)
         .filter_map(|id| Some(ctx.call(&call(ctx.exec, ctx.host, id)?)));
     let nvml = nvml::plan(ctx);
     smi.chain(ctx.commands(&OTHER))
@@ -108,11 +115,18 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
         };
         let has_driver = driver.taken > 0 || !driver.broken.is_empty();
         let mut smi = Tally::default();
+        let mut xml = false;
         for id in SMI {
             let Some(call) = call(&ctx.exec, &ctx.host, id) else {
                 continue;
             };
-            ctx.call(&call, Need::Wanted, &mut smi).await;
+            // Links and paths between GPUs: only machines with more than one have them.
+            let need = match id {
+                "nvidia-smi-nvlink-errors" | "nvidia-smi-topo-p2p" => Need::Optional,
+                _ => Need::Wanted,
+            };
+            let good = ctx.call(&call, need, &mut smi).await;
+            xml |= good && id == XML;
             if smi.broken.iter().any(|what| what.contains("no end after")) {
                 smi.broken(&ctx.out, "nvidia-smi hung: its other queries were left out");
                 break;
@@ -120,6 +134,14 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
             if !smi.absent.is_empty() || ctx.cancel.is_cancelled() {
                 break;
             }
+        }
+        let hangs = smi.broken.iter().any(|what| what.contains("hung"));
+        if smi.taken > 0
+            && !xml
+            && !hangs
+            && let Some(call) = call(&ctx.exec, &ctx.host, MEMORY)
+        {
+            ctx.call(&call, Need::Optional, &mut smi).await;
         }
         if smi.taken == 0 && !smi.absent.is_empty() && !ctx.cancel.is_cancelled() {
             nvml::ask(&ctx, &mut smi).await;

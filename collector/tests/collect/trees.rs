@@ -74,10 +74,30 @@ fn a_disk_of_a_dead_node_gives_its_configuration_without_its_secrets() {
     assert_eq!(outcome(&manifest, "nvidia_smi").0, "skipped");
     assert!(notes(&manifest, "firewall").contains("--root names another machine's files"));
     let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(stdout.starts_with("Collected: "), "{stdout}");
-    let file = stdout.lines().find(|line| line.contains(", sha256 "));
-    assert!(file.unwrap().ends_with(" failed"), "{stdout}");
-    assert!(stdout.contains("\nNext: copy it away"), "{stdout}");
+    assert!(stdout.starts_with("Bundle    "), "{stdout}");
+    assert!(stdout.lines().count() <= 10, "{stdout}");
+    assert!(
+        stdout.contains("containerd instances and their configuration"),
+        "{stdout}"
+    );
+    assert!(!stdout.contains("containerd_config"), "{stdout}");
+    let line = |begins: &str| {
+        stdout
+            .lines()
+            .filter(|line| line.starts_with(begins))
+            .count()
+    };
+    assert_eq!(
+        (line("sha256 "), line("Collected "), line("Next ")),
+        (1, 1, 1),
+        "{stdout}"
+    );
+    assert_eq!(
+        stdout.matches("--kubeconfig FILE names").count(),
+        1,
+        "{stdout}"
+    );
+    assert!(stdout.contains("-> --kubeconfig FILE\n"), "{stdout}");
 }
 
 #[test]

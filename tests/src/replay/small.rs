@@ -12,10 +12,13 @@ const LOG: &str =
 /// The cluster.
 pub struct Small {
     recording: Recording,
+    answers: Vec<(&'static str, &'static str, String)>,
     /// What its administrator may do; everything where not set.
     rules: Option<Value>,
     /// The node whose credentials the administrator has instead of his own.
     node: Option<String>,
+    /// The namespace beyond which nothing may be listed.
+    only: Option<String>,
 }
 
 impl Small {
@@ -26,9 +29,24 @@ impl Small {
     pub fn new() -> Self {
         Self {
             recording: record(answers()),
+            answers: answers(),
             rules: None,
             node: None,
+            only: None,
         }
+    }
+
+    /// The same, with this answer to one request.
+    ///
+    /// # Panics
+    /// When the answer cannot be read back, which would be a bug here.
+    #[must_use]
+    pub fn with_answer(mut self, path: &'static str, kind: &'static str, body: &str) -> Self {
+        let mut all = self.answers;
+        all.push((path, kind, body.to_owned()));
+        self.recording = record(all.clone());
+        self.answers = all;
+        self
     }
 
     /// The same, with lists of these objects of the core group (or in the place of those that are there).
@@ -37,7 +55,7 @@ impl Small {
     /// When an answer cannot be read back, which would be a bug here.
     #[must_use]
     pub fn with_lists(self, lists: &[(&'static str, &'static str, Vec<Value>)]) -> Self {
-        let mut all = answers();
+        let mut all = self.answers;
         for (resource, kind, items) in lists {
             let body = json!({"kind": format!("{kind}List"), "apiVersion": "v1", "metadata": {}, "items": items});
             all.retain(|(path, ..)| path.rsplit('/').next() != Some(resource));
@@ -52,9 +70,11 @@ impl Small {
             }
         }
         Self {
-            recording: record(all),
+            recording: record(all.clone()),
+            answers: all,
             rules: self.rules,
             node: self.node,
+            only: self.only,
         }
     }
 
@@ -62,6 +82,13 @@ impl Small {
     #[must_use]
     pub fn as_node(mut self, node: &str) -> Self {
         self.node = Some(node.to_owned());
+        self
+    }
+
+    /// The same, and who asks may see this namespace only.
+    #[must_use]
+    pub fn only_in(mut self, namespace: &str) -> Self {
+        self.only = Some(namespace.to_owned());
         self
     }
 
@@ -100,6 +127,12 @@ impl Cluster for Small {
                 );
             }
         }
+        if let (Some(only), Some(place)) = (&self.only, objects::Place::of(&target.path))
+            && place.namespace.as_ref() != Some(only)
+            && target.path != "/api/v1"
+        {
+            return Answer::json(403, &objects::forbidden(&place, user.name()));
+        }
         if let (Some(rules), Some(place)) = (&self.rules, objects::Place::of(&target.path)) {
             let named = place.resource.as_str();
             let known = rules[0]["resources"].as_array();
@@ -113,8 +146,8 @@ impl Cluster for Small {
     }
 
     fn rules(&self, _user: User) -> Option<Value> {
-        if self.node.is_some() {
-            // The node authorizer cannot list its rules.
+        if self.node.is_some() || self.only.is_some() {
+            // Some authorizers cannot list their rules, the node's among them.
             return None;
         }
         let all = || json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);

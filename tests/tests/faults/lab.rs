@@ -62,6 +62,43 @@ impl Drop for Freezer {
     }
 }
 
+/// A cgroup that allows so many processes.
+pub(crate) struct Pids {
+    folder: PathBuf,
+}
+
+impl Pids {
+    pub(crate) fn new(most: u32) -> Result<Self, String> {
+        root()?;
+        let places = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].map(Path::new);
+        let place = places
+            .into_iter()
+            .find(|place| place.join("cgroup.procs").exists());
+        let place = place.ok_or_else(|| "no cgroup of processes".to_owned())?;
+        let folder = place.join(format!("casefile-{}-{most}", std::process::id()));
+        fs::create_dir(&folder).map_err(|error| format!("no cgroup of processes: {error}"))?;
+        let made = Self { folder };
+        fs::write(made.folder.join("pids.max"), most.to_string())
+            .map_err(|error| format!("no limit of processes: {error}"))?;
+        Ok(made)
+    }
+
+    pub(crate) fn procs(&self) -> String {
+        self.folder.join("cgroup.procs").display().to_string()
+    }
+}
+
+impl Drop for Pids {
+    fn drop(&mut self) {
+        for _ in 0..50 {
+            if fs::remove_dir(&self.folder).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+}
+
 /// A mounted file system; gone when dropped.
 pub(crate) struct Mount {
     folder: PathBuf,

@@ -1,8 +1,12 @@
 //! Limits of size.
 
+use std::process::Command;
+use std::time::{Duration, Instant};
+
 use casefile_bundle::Outcome;
 
 use crate::desk::{Desk, Row, Seen};
+use crate::lab::Pids;
 
 pub(crate) const ROWS: &[Row] = &[
     Row {
@@ -16,6 +20,10 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         fault: "pod log larger than the limit, API down",
         run: pod_log,
+    },
+    Row {
+        fault: "room for 1 to 12 processes (pids.max)",
+        run: few_processes,
     },
     Row {
         fault: "contradictory limits",
@@ -95,6 +103,44 @@ fn pod_log() -> Result<Seen, String> {
     )?;
     seen.said = format!("cluster_pod_logs partial: coredns.log: {why}");
     Ok(seen)
+}
+
+/// Below what it needs it says so and ends; above, there is a bundle, whatever commands could not be started.
+fn few_processes() -> Result<Seen, String> {
+    let mut bundles = 0;
+    let clock = Instant::now();
+    let limits = [1, 2, 3, 4, 5, 6, 7, 8, 12, 20];
+    for most in limits {
+        let cgroup = Pids::new(most)?;
+        let desk = Desk::new();
+        let begun = Instant::now();
+        let mut command = desk.command(&["--only", "host_info,network,containerd_config"]);
+        let program = command.get_program().to_owned();
+        let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        let script = format!("echo $$ > {} && exec \"$@\"", cgroup.procs());
+        command = Command::new("/bin/sh");
+        command.args(["-c", &script, "sh"]).arg(program).args(args);
+        command.current_dir(desk.path("out")).env_clear();
+        let ran = desk.ran(command.output().unwrap(), begun);
+        assert!(ran.took < Duration::from_secs(30), "{most}: {ran:?}");
+        assert!(!ran.stderr.contains("panicked"), "{most}: {ran:?}");
+        if ran.code == Some(3) {
+            assert!(
+                ran.stderr.contains("pids.max") && ran.files.is_empty(),
+                "{most}: {ran:?}"
+            );
+        } else {
+            assert!(ran.bundle().has("/proc/meminfo"), "{most}: {ran:?}");
+            bundles += 1;
+        }
+    }
+    assert!(bundles >= 4, "{bundles}: {limits:?}");
+    Ok(Seen {
+        said: "cannot start: there is room for ... more threads (pids.max of the cgroup)"
+            .to_owned(),
+        rest: format!("a bundle for {bundles} of {limits:?}"),
+        took: clock.elapsed(),
+    })
 }
 
 fn contradiction() -> Result<Seen, String> {

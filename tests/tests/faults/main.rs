@@ -6,7 +6,9 @@
 mod api;
 mod children;
 mod desk;
+mod evidence;
 mod files;
+mod kubeconfigs;
 mod lab;
 mod limits;
 mod output;
@@ -33,6 +35,8 @@ fn every_fault_costs_its_own_part_and_the_rest_is_complete() {
         limits::ROWS,
         files::ROWS,
         secrets::ROWS,
+        evidence::ROWS,
+        kubeconfigs::ROWS,
     ]
     .concat()
     .into_iter()

@@ -1,10 +1,12 @@
 //! An output that does not take what it is given.
 
 use std::fmt::Write as _;
-use std::process::Stdio;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use casefile_bundle::Outcome;
+use casefile_tests::bins;
 
 use crate::desk::{Desk, Row, Seen};
 use crate::lab::Mount;
@@ -21,6 +23,18 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         fault: "output folder cannot be written",
         run: no_folder,
+    },
+    Row {
+        fault: "-o - to a terminal",
+        run: terminal,
+    },
+    Row {
+        fault: "verify - of a whole and of a cut bundle",
+        run: verify_pipe,
+    },
+    Row {
+        fault: "two runs in one second",
+        run: at_once,
     },
     Row {
         fault: "-o - to a closed pipe",
@@ -95,6 +109,85 @@ fn no_folder() -> Result<Seen, String> {
     let desk = Desk::new();
     desk.on_tree(&["-o", "/proc/bundle.tar.gz"])
         .refused(3, "choose another place with -o PATH")
+}
+
+fn at_once() -> Result<Seen, String> {
+    let desk = Desk::new();
+    let args = ["--only", "host_info"];
+    let runs: Vec<_> = (0..4).map(|_| desk.start(&args)).collect();
+    let mut last = None;
+    for (child, clock) in runs {
+        last = Some(desk.ran(child.wait_with_output().unwrap(), clock));
+        let ran = last.as_ref().unwrap();
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    let ran = last.unwrap();
+    assert_eq!(ran.files.len(), 4, "{ran:?}");
+    let seen = Seen {
+        said: "each has a bundle of its own".to_owned(),
+        rest: String::new(),
+        took: ran.took,
+    };
+    Ok(seen)
+}
+
+fn terminal() -> Result<Seen, String> {
+    let desk = Desk::new();
+    let clock = Instant::now();
+    let collector = bins::find(bins::COLLECTOR);
+    let line = format!(
+        "{} -o - --only host_info; echo exit $?",
+        collector.display()
+    );
+    let output = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(desk.path("out"))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("script: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    assert!(
+        said.contains("exit 2") && said.contains("to this terminal"),
+        "{said}"
+    );
+    Ok(Seen {
+        said: said.trim().to_owned(),
+        rest: "nothing was run".to_owned(),
+        took: clock.elapsed(),
+    })
+}
+
+fn verify_pipe() -> Result<Seen, String> {
+    let desk = Desk::new();
+    let clock = Instant::now();
+    let ran = desk.run(&["--only", "host_info"]);
+    let bytes = std::fs::read(&ran.files[0]).unwrap();
+    let verify = |bytes: &[u8]| {
+        let mut child = Command::new(bins::find(bins::COLLECTOR))
+            .args(["verify", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(bytes).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let (code, said) = verify(&bytes);
+    assert!(
+        code == Some(0) && said.contains("whole and unchanged"),
+        "{said}"
+    );
+    let (code, cut) = verify(&bytes[..bytes.len() / 2]);
+    assert!(code == Some(3) && cut.contains("NOT whole"), "{cut}");
+    Ok(Seen {
+        said: said.trim().to_owned(),
+        rest: cut.lines().last().unwrap_or_default().to_owned(),
+        took: clock.elapsed(),
+    })
 }
 
 fn closed_pipe() -> Result<Seen, String> {

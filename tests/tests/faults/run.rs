@@ -128,12 +128,15 @@ fn hung_up() -> Result<Seen, String> {
 }
 
 fn twice() -> Result<Seen, String> {
-    let (_desk, ran) = disturbed(DEAF_HANG, |pid| {
+    let (desk, ran) = disturbed(DEAF_HANG, |pid| {
         signal("-INT", pid);
         std::thread::sleep(Duration::from_millis(100));
         signal("-INT", pid);
     });
     assert_eq!(ran.code, Some(130), "{ran:?}");
+    for child in std::fs::read_to_string(desk.path("begun")).unwrap().lines() {
+        assert!(!alive(child), "{child} was left behind");
+    }
     partial(&ran, "exit 130 at once")
 }
 

@@ -3,6 +3,7 @@
 mod own;
 mod server;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,10 +78,7 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
 }
 
 /// The requests that one kind takes: one, or one for each namespace asked for.
-fn paths(
-    resource: &Resource,
-    namespaces: &std::collections::BTreeSet<String>,
-) -> Vec<(String, Option<String>)> {
+fn paths(resource: &Resource, namespaces: &BTreeSet<String>) -> Vec<(String, Option<String>)> {
     if resource.namespaced && !namespaces.is_empty() {
         namespaces
             .iter()
@@ -118,6 +116,10 @@ async fn collect(ctx: SourceCtx) -> Outcome {
 
 async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutError> {
     let mut missing = server_facts(&ctx.out, &cluster).await?;
+    if let Some(note) = cluster.narrowed() {
+        missing += 1;
+        ctx.out.note(note);
+    }
     let (resources, notes) = discovery::resources(&cluster.api).await;
     missing += notes.len();
     notes.into_iter().for_each(|note| ctx.out.note(note));
@@ -161,7 +163,7 @@ async fn take_lists(
                 break;
             };
             let (ctx, cluster) = (ctx.clone(), Arc::clone(cluster));
-            tasks.spawn(async move { (index, take_kind(&ctx, &cluster.api, &resource).await) });
+            tasks.spawn(async move { (index, take_kind(&ctx, &cluster, &resource).await) });
         }
         match tasks.join_next().await {
             None => break,
@@ -178,9 +180,10 @@ async fn take_lists(
 
 async fn take_kind(
     ctx: &SourceCtx,
-    api: &Api,
+    cluster: &Cluster,
     resource: &Resource,
 ) -> Result<ResourceLine, OutError> {
+    let (api, namespaces) = (&cluster.api, cluster.namespaces(&ctx.options));
     let mut line = ResourceLine {
         name: resource.name(),
         api_version: resource.api_version(),
@@ -191,7 +194,7 @@ async fn take_kind(
         outcome: "collected",
         why: None,
     };
-    for (path, namespace) in paths(resource, &ctx.options.namespaces) {
+    for (path, namespace) in paths(resource, &namespaces) {
         if ctx.cancel.is_cancelled() {
             spoil(
                 &mut line,
@@ -233,15 +236,20 @@ async fn take_kind(
         line.why = None;
     }
     if line.objects > 0 && !resource.is_own() && !ctx.cancel.is_cancelled() {
-        take_table(ctx, api, resource).await?;
+        take_table(ctx, api, resource, &namespaces).await?;
     }
     Ok(line)
 }
 
 /// The columns that `kubectl get` shows of a custom resource: its maker chose them as what matters. A copy of what the
 /// objects say, so nothing is missing where a server does not have it.
-async fn take_table(ctx: &SourceCtx, api: &Api, resource: &Resource) -> Result<(), OutError> {
-    for (path, namespace) in paths(resource, &ctx.options.namespaces) {
+async fn take_table(
+    ctx: &SourceCtx,
+    api: &Api,
+    resource: &Resource,
+    namespaces: &BTreeSet<String>,
+) -> Result<(), OutError> {
+    for (path, namespace) in paths(resource, namespaces) {
         let url = format!("{path}?limit=500&includeObject=None");
         let Ok(mut table) = api.get_all(&url, TABLE, MAX_TABLE).await else {
             continue;

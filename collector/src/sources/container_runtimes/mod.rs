@@ -10,7 +10,12 @@ use crate::outcome::Outcome;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
 
 static LIST: Inventory = Inventory {
-    optional: &["docker-info", "nvidia-container-cli", "nvidia-ctk"],
+    optional: &[
+        "docker-info",
+        "docker-ps",
+        "nvidia-container-cli",
+        "nvidia-ctk",
+    ],
     files: &[
         "/etc/crio/crio.conf",
         "/etc/crio/crio.conf.d/*",

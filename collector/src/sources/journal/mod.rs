@@ -6,6 +6,7 @@
 //! in memory or on disk for it, and the usual case needs one pass.
 
 mod files;
+mod older;
 mod query;
 
 use std::collections::BTreeSet;
@@ -188,7 +189,8 @@ async fn journal(ctx: &SourceCtx, tally: &mut Tally) -> usize {
 async fn earlier(ctx: &SourceCtx, place: &str, since: &str, tally: &mut Tally) -> usize {
     let mut got = 0;
     let until = format!("--until={since}");
-    for (index, boot) in boots(ctx, place).await.iter().enumerate() {
+    let boots = boots(ctx, place).await;
+    for (index, boot) in boots.iter().enumerate() {
         if ctx.cancel.is_cancelled() {
             break;
         }
@@ -208,6 +210,12 @@ async fn earlier(ctx: &SourceCtx, place: &str, since: &str, tally: &mut Tally) -
         match query.take(ctx).await {
             Ok(found) => got += usize::from(found),
             Err(what) => tally.broken(&ctx.out, format!("journal of {name}: {what}")),
+        }
+    }
+    if !ctx.cancel.is_cancelled() {
+        match older::take(ctx, place, since, &boots).await {
+            Ok(found) => got += usize::from(found),
+            Err(what) => tally.broken(&ctx.out, format!("journal of kernel-older: {what}")),
         }
     }
     got
@@ -271,13 +279,38 @@ fn journal_files(host: &Host, place: &str) -> Vec<String> {
     found
 }
 
+/// How many folders have journals under another id than this machine's: journalctl by itself shows none of them. A clone's
+/// id changes at its first boot, and a container has another id than the node whose journal is mounted into it.
+fn of_other_ids(host: &Host, place: &str) -> usize {
+    let own = host.read_text("/etc/machine-id").unwrap_or_default();
+    let is_id = |name: &str| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let names = host.names(place).unwrap_or_default();
+    let others = names
+        .iter()
+        .filter(|name| is_id(name) && name.as_str() != own.trim());
+    others
+        .filter(|name| !host.glob(&format!("{place}/{name}/*.journal")).is_empty())
+        .count()
+}
+
 /// The argument that says which journal is meant; empty for the running machine's.
 fn place(ctx: &SourceCtx, tally: &mut Tally) -> Option<String> {
     let found = PLACES
         .iter()
         .find(|place| !journal_files(&ctx.host, place).is_empty());
     match found {
-        Some(_) if ctx.host.is_live() => Some(String::new()),
+        Some(place) if ctx.host.is_live() => Some(match of_other_ids(&ctx.host, place) {
+            0 => String::new(),
+            others => {
+                let kept = if others == 1 {
+                    "one other machine-id is"
+                } else {
+                    "other machine-ids are"
+                };
+                ctx.out.note(format!("{place}: journals of {kept} read as well: the id has changed, or the disk is a copy"));
+                format!("--directory={place}")
+            }
+        }),
         Some(place) => {
             let real = ctx.host.resolve(place).ok()?;
             Some(format!("--directory={}", real.display()))

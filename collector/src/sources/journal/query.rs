@@ -181,7 +181,7 @@ enum Streamed {
     TooMuch,
 }
 
-fn trouble(ran: &Result<exec::Ended, ExecError>) -> Option<String> {
+pub(super) fn trouble(ran: &Result<exec::Ended, ExecError>) -> Option<String> {
     match ran {
         Ok(ended) if ended.cut || ended.code == Some(0) => None,
         Ok(ended) => Some(format!("journalctl: {}", ended.complaint())),

@@ -26,6 +26,13 @@ const ATTRIBUTES: [&str; 7] = [
     "tx_queue_len",
 ];
 const ETHTOOL: &str = "ethtool-features";
+/// Asked of adapters that are devices of their own: the driver and its firmware, counters of the adapter, and what the
+/// optical module says of itself.
+const OF_ADAPTERS: [(&str, &str); 3] = [
+    ("ethtool-driver", "driver_info"),
+    ("ethtool-module", "module"),
+    ("ethtool-statistics", "adapter_statistics"),
+];
 
 /// What is read and run.
 pub(super) fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
@@ -39,6 +46,11 @@ pub(super) fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         .map(PlanItem::file)
         .collect();
     items.extend(ctx.commands(&[ETHTOOL]));
+    items.extend(
+        OF_ADAPTERS
+            .iter()
+            .flat_map(|(id, _)| ctx.commands(&[*id]).collect::<Vec<_>>()),
+    );
     items
 }
 
@@ -63,10 +75,17 @@ pub(super) async fn write(ctx: &SourceCtx, tally: &mut Tally) {
         return;
     }
     for (name, row) in &mut rows {
-        match features(ctx, name).await {
+        match ethtool(ctx, ETHTOOL, name).await {
             Ok(features) => row.insert("features".to_owned(), features),
             Err(why) => row.insert("features_unknown".to_owned(), why.into()),
         };
+        let adapter = row.get("pci").is_some_and(Value::is_string);
+        for (id, member) in OF_ADAPTERS.iter().filter(|_| adapter) {
+            // Many adapters have no such thing, and say so.
+            if let Ok(found) = ethtool(ctx, id, name).await {
+                row.insert((*member).to_owned(), found);
+            }
+        }
     }
     tally.taken += 1;
     let text = json_lines("links", rows.into_iter().map(|(_, row)| row));
@@ -99,8 +118,8 @@ fn link(host: &Host, name: &str) -> Map<String, Value> {
     row
 }
 
-async fn features(ctx: &SourceCtx, name: &str) -> Result<Value, String> {
-    let spec = exec::find(ETHTOOL).ok_or("not in the table of commands (a bug)")?;
+async fn ethtool(ctx: &SourceCtx, id: &str, name: &str) -> Result<Value, String> {
+    let spec = exec::find(id).ok_or("not in the table of commands (a bug)")?;
     let call = Call::new(spec).with("interface", name);
     let (ended, bytes) = ctx
         .exec
@@ -113,11 +132,12 @@ async fn features(ctx: &SourceCtx, name: &str) -> Result<Value, String> {
     Ok(parse(&String::from_utf8_lossy(&bytes)))
 }
 
-/// `tx-checksum-ip-generic: off [fixed]` lines of `ethtool -k`.
+/// `tx-checksum-ip-generic: off [fixed]` lines of `ethtool`, without headings and counters that are zero.
 fn parse(text: &str) -> Value {
-    let pairs = text.lines().skip(1).filter_map(|line| {
+    let pairs = text.lines().filter_map(|line| {
         let (name, state) = line.split_once(':')?;
-        Some((name.trim().to_owned(), state.trim().into()))
+        let (name, state) = (name.trim(), state.trim());
+        (!state.is_empty() && state != "0").then(|| (name.to_owned(), state.into()))
     });
     Value::Object(pairs.collect())
 }

@@ -1,0 +1,63 @@
+//! The machine under the GPUs: PCI tree with link and error status of bridges, interrupts, memory errors, power and
+//! temperatures as the board's own controller has them, and how much the kernel waits for processors, memory and disks.
+
+use std::time::Duration;
+
+use crate::inventory::Inventory;
+use crate::outcome::Outcome;
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+
+static LIST: Inventory = Inventory {
+    optional: &[
+        "dmidecode",
+        "edac-util",
+        "ipmitool-sdr",
+        "ipmitool-sel",
+        "lspci-tree",
+        "lspci-verbose",
+        "nvme-list",
+        "ras-mc-ctl-errors",
+        "ras-mc-ctl-summary",
+        "sensors",
+    ],
+    files: &[
+        "/proc/interrupts",
+        "/proc/iomem",
+        "/proc/pressure/*",
+        "/proc/buddyinfo",
+        "/proc/vmstat",
+        "/sys/devices/system/edac/mc/mc*/mc_name",
+        "/sys/devices/system/edac/mc/mc*/ce_count",
+        "/sys/devices/system/edac/mc/mc*/ue_count",
+        "/sys/devices/system/edac/mc/mc*/dimm*/dimm_label",
+        "/sys/devices/system/edac/mc/mc*/dimm*/dimm_ce_count",
+        "/sys/devices/system/edac/mc/mc*/dimm*/dimm_ue_count",
+        "/sys/bus/pci/devices/*/aer_dev_correctable",
+        "/sys/bus/pci/devices/*/aer_dev_nonfatal",
+        "/sys/bus/pci/devices/*/aer_dev_fatal",
+        "/sys/class/hwmon/hwmon*/name",
+        "/sys/class/hwmon/hwmon*/power*_input",
+        "/sys/class/hwmon/hwmon*/temp*_input",
+        "/sys/class/hwmon/hwmon*/temp*_crit_alarm",
+    ],
+    ..Inventory::EMPTY
+};
+
+/// The machine's hardware.
+pub static SOURCE: Source = Source {
+    id: "hardware",
+    title: "PCI tree, memory errors, power and temperatures",
+    scope: Scope::Node,
+    timeout: Duration::from_secs(90),
+    max_bytes: 32 << 20,
+    plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> { LIST.plan(ctx) },
+    collect,
+};
+
+fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move {
+        LIST.take(&ctx)
+            .await
+            .outcome("no hardware can be seen here")
+    })
+}

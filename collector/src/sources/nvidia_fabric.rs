@@ -1,0 +1,68 @@
+//! What joins NVIDIA GPUs with one another and watches them: Fabric Manager, NVLink subnet manager, IMEX, NVSwitches, DCGM;
+//! and reports that NVIDIA's own collector left behind.
+
+use std::time::Duration;
+
+use crate::inventory::Inventory;
+use crate::outcome::Outcome;
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+
+static LIST: Inventory = Inventory {
+    optional: &[
+        "dcgmi-discovery",
+        "dcgmi-health",
+        "dcgmi-version",
+        "fabricmanager-version",
+        "imex-status",
+        "imex-version",
+        "nvlsm-version",
+    ],
+    files: &[
+        "/etc/nvidia-imex/*",
+        "/proc/driver/nvidia-nvlink/permissions",
+        "/proc/driver/nvidia-nvswitch/permissions",
+        "/proc/driver/nvidia-nvswitch/devices/*/*",
+        "/usr/share/nvidia/nvswitch/fabricmanager.cfg",
+        "/usr/share/nvidia/nvlsm/nvlsm.conf",
+    ],
+    noted: &[
+        "/var/log/nvidia-bug-report*",
+        "/root/nvidia-bug-report*",
+        "/home/*/nvidia-bug-report*",
+        "/dev/nvidia-nvswitch*",
+        "/dev/nvidia-caps-imex-channels/*",
+    ],
+    logs: &[
+        "/var/log/fabricmanager.log",
+        "/var/log/nvidia-fabricmanager.log",
+        "/var/log/nvidia-imex.log",
+        "/var/log/nvlsm.log",
+        "/var/log/nv-hostengine.log",
+        "/var/log/nvidia-dcgm/nv-hostengine.log",
+        "/var/log/nvidia-container-toolkit.log",
+        "/var/log/nvidia-container-runtime.log",
+        "/var/log/nvidia-container-cli.log",
+        "/var/log/nvidia-mig-manager.log",
+        "/var/log/nvidia-mps/control.log",
+        "/var/log/nvidia-mps/server.log",
+    ],
+    ..Inventory::EMPTY
+};
+
+/// What joins and watches GPUs.
+pub static SOURCE: Source = Source {
+    id: "nvidia_fabric",
+    title: "Fabric Manager, NVSwitch, IMEX, DCGM, logs of NVIDIA's tools",
+    scope: Scope::Node,
+    timeout: Duration::from_secs(60),
+    max_bytes: 48 << 20,
+    plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> { LIST.plan(ctx) },
+    collect,
+};
+
+fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move {
+        let none = "neither Fabric Manager nor DCGM nor a log of NVIDIA's tools is here";
+        LIST.take(&ctx).await.outcome(none)
+    })
+}

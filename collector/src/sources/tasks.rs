@@ -1,0 +1,272 @@
+//! Tasks in uninterruptible sleep, with the place in the kernel where each waits, and the processes that hold devices of
+//! GPUs: after a fault of a GPU they cannot be killed, and the driver cannot be unloaded while one holds a device.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::files::json_lines;
+use crate::host::Host;
+use crate::outcome::Outcome;
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::sources::nvidia_smi::put;
+
+/// Tasks that are looked at, and links of open files.
+const MAX_TASKS: usize = 100_000;
+const MAX_LINKS: usize = 300_000;
+/// Waiting tasks that are described.
+const MAX_WAITING: usize = 500;
+/// A task that waits for a disk is gone from this state after a moment; one that hangs is not.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Lines of one stack.
+const MAX_STACK: usize = 40;
+/// Devices whose holders are named.
+const DEVICES: [&str; 5] = [
+    "/dev/nvidia",
+    "/dev/dri/",
+    "/dev/kfd",
+    "/dev/infiniband/",
+    "/dev/vfio/",
+];
+
+/// Tasks and holders of devices.
+pub static SOURCE: Source = Source {
+    id: "tasks",
+    title: "Tasks that hang in the kernel, processes that hold GPU devices",
+    scope: Scope::Node,
+    timeout: Duration::from_secs(30),
+    max_bytes: 8 << 20,
+    plan,
+    collect,
+};
+
+fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
+    if !ctx.options.live() {
+        return Vec::new();
+    }
+    [
+        "/proc/*/task/*/stat",
+        "/proc/*/task/*/wchan",
+        "/proc/*/task/*/stack",
+        "/proc/*/comm",
+        "/proc/*/cgroup",
+        "/proc/*/fd/*",
+    ]
+    .map(PlanItem::file)
+    .into()
+}
+
+fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move {
+        if !ctx.host.is_live() {
+            return Outcome::skipped("--root names a machine that is not running");
+        }
+        let first = ctx.host.on_thread(waiting).await.unwrap_or_default();
+        if !first.is_empty() {
+            tokio::select! {
+                () = tokio::time::sleep(PAUSE) => {}
+                () = ctx.cancel.cancelled() => {}
+            }
+        }
+        let tally = ctx.files(move |host, out, tally| {
+            let tasks = still_waiting(host, first);
+            if tasks.len() == MAX_WAITING {
+                tally.broken(out, format!("tasks.json: only the first {MAX_WAITING} waiting tasks are in it"));
+            }
+            put(out, "host/tasks.json", &json_lines("tasks", tasks), tally);
+            let (holders, denied) = holders(host);
+            if denied > 0 {
+                tally.broken(out, format!("/proc/*/fd: of {denied} processes the open files may not be read (run as root)"));
+            }
+            put(out, "host/device-holders.json", &json_lines("processes", holders), tally);
+            tally.taken += 1;
+        });
+        tally.await.outcome("nothing of /proc can be read")
+    })
+}
+
+/// A task in uninterruptible sleep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Task {
+    pid: u32,
+    tid: u32,
+    comm: String,
+    state: char,
+    /// Where in the kernel it waits.
+    wchan: Option<String>,
+    /// It waited in the same place a second before.
+    still: bool,
+    /// Innermost function first; needs root.
+    stack: Vec<String>,
+}
+
+/// Pid, tid and place of each task in state D.
+fn waiting(host: &Host) -> BTreeMap<(u32, u32), Option<String>> {
+    let mut found = BTreeMap::new();
+    let mut looked_at = 0;
+    for pid in numbers(host, "/proc") {
+        for tid in numbers(host, &format!("/proc/{pid}/task")) {
+            looked_at += 1;
+            if looked_at > MAX_TASKS || found.len() >= MAX_WAITING {
+                return found;
+            }
+            let dir = format!("/proc/{pid}/task/{tid}");
+            let stat = host.read_text(&format!("{dir}/stat")).unwrap_or_default();
+            if name_and_state(&stat).is_some_and(|(_, state)| state == 'D') {
+                found.insert((pid, tid), place(host, &dir));
+            }
+        }
+    }
+    found
+}
+
+fn numbers(host: &Host, dir: &str) -> Vec<u32> {
+    let names = host.names(dir).unwrap_or_default();
+    let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn place(host: &Host, dir: &str) -> Option<String> {
+    let place = host.read_text(&format!("{dir}/wchan")).ok()?;
+    Some(place.trim().to_owned()).filter(|place| !place.is_empty() && place != "0")
+}
+
+/// Name and state of a line of `stat`; the name may hold spaces and brackets. proc(5).
+fn name_and_state(stat: &str) -> Option<(&str, char)> {
+    let (before, after) = stat.rsplit_once(')')?;
+    let (_, name) = before.split_once('(')?;
+    Some((name, after.trim_start().chars().next()?))
+}
+
+fn still_waiting(host: &Host, before: BTreeMap<(u32, u32), Option<String>>) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for ((pid, tid), was) in before {
+        let dir = format!("/proc/{pid}/task/{tid}");
+        let stat = host.read_text(&format!("{dir}/stat")).unwrap_or_default();
+        let Some((comm, state)) = name_and_state(&stat) else {
+            continue;
+        };
+        let wchan = place(host, &dir);
+        let stack = host.read_text(&format!("{dir}/stack")).unwrap_or_default();
+        tasks.push(Task {
+            pid,
+            tid,
+            comm: comm.to_owned(),
+            state,
+            still: state == 'D' && wchan == was,
+            wchan,
+            stack: stack.lines().take(MAX_STACK).map(str::to_owned).collect(),
+        });
+    }
+    tasks
+}
+
+/// A process that has a GPU's device open.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Holder {
+    pid: u32,
+    comm: String,
+    /// Which container it belongs to.
+    cgroup: Option<String>,
+    /// How often each device is open.
+    devices: BTreeMap<String, u32>,
+}
+
+/// Processes with open devices, and of how many processes the open files may not be read.
+fn holders(host: &Host) -> (Vec<Holder>, usize) {
+    let (mut holders, mut denied, mut links) = (Vec::new(), 0, 0);
+    for pid in numbers(host, "/proc") {
+        let dir = format!("/proc/{pid}/fd");
+        let names = match host.names(&dir) {
+            Ok(names) => names,
+            Err(error) => {
+                denied += usize::from(!error.is_absent());
+                continue;
+            }
+        };
+        let mut devices: BTreeMap<String, u32> = BTreeMap::new();
+        for name in names {
+            links += 1;
+            if links > MAX_LINKS {
+                break;
+            }
+            let target = host.read_link(&format!("{dir}/{name}")).unwrap_or_default();
+            if DEVICES.iter().any(|device| target.starts_with(device)) {
+                *devices.entry(target).or_default() += 1;
+            }
+        }
+        if !devices.is_empty() {
+            let text = |name: &str| host.read_text(&format!("/proc/{pid}/{name}")).ok();
+            let line = |text: String| text.lines().next().map(str::to_owned);
+            holders.push(Holder {
+                pid,
+                comm: text("comm").unwrap_or_default().trim().to_owned(),
+                cgroup: text("cgroup").and_then(line),
+                devices,
+            });
+        }
+    }
+    (holders, denied)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join("proc").join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("77/task/77/stat", "77 (cuda (main)) S 1 77\n");
+        write("77/task/78/stat", "78 (cuda-EvtHandlr) D 1 77\n");
+        write("77/task/78/wchan", "rpm_resume");
+        write(
+            "77/task/78/stack",
+            "[<0>] rpm_resume+0x1\n[<0>] nv_open_device+0x2\n",
+        );
+        write("77/comm", "cuda\n");
+        write("77/cgroup", "0::/kubepods.slice/pod1\n");
+        write("77/fd/0", "");
+        let fd = dir.path().join("proc/77/fd");
+        symlink("/dev/nvidia0", fd.join("3")).unwrap();
+        symlink("/dev/nvidia0", fd.join("4")).unwrap();
+        symlink("/etc/hosts", fd.join("5")).unwrap();
+        dir
+    }
+
+    #[test]
+    fn a_task_that_stays_in_the_same_place_is_said_to() {
+        let dir = tree();
+        let host = Host::new(dir.path());
+        let tasks = still_waiting(&host, waiting(&host));
+        assert_eq!(tasks.len(), 1);
+        assert_eq!(
+            (tasks[0].tid, tasks[0].comm.as_str(), tasks[0].still),
+            (78, "cuda-EvtHandlr", true)
+        );
+        assert_eq!(tasks[0].wchan.as_deref(), Some("rpm_resume"));
+        assert_eq!(tasks[0].stack.len(), 2);
+    }
+
+    #[test]
+    fn holders_of_devices_are_named_with_their_container() {
+        let dir = tree();
+        let (holders, denied) = holders(&Host::new(dir.path()));
+        assert_eq!(denied, 0);
+        assert_eq!(
+            holders[0].devices,
+            BTreeMap::from([("/dev/nvidia0".to_owned(), 2)])
+        );
+        assert_eq!(
+            holders[0].cgroup.as_deref(),
+            Some("0::/kubepods.slice/pod1")
+        );
+    }
+}

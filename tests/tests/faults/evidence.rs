@@ -1,0 +1,161 @@
+//! Sources of evidence beside a tool that is missing, hangs or floods.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use casefile_bundle::Outcome;
+use casefile_tests::recording::User;
+use casefile_tests::replay::small::Small;
+use casefile_tests::replay::{Credential, Fault, Faults, Server};
+
+use crate::desk::{Desk, Row, Seen};
+use crate::lab::Freezer;
+
+const HOST: &str = "/proc/meminfo";
+const SOME: &[Outcome] = &[Outcome::Collected, Outcome::Partial];
+
+pub(crate) const ROWS: &[Row] = &[
+    Row {
+        fault: "a task hangs in the kernel (state D)",
+        run: hanging_task,
+    },
+    Row {
+        fault: "ipmitool hangs, dmidecode floods, sensors is missing",
+        run: sick_tools,
+    },
+    Row {
+        fault: "nvidia-smi -q -x fails, the text of memory errors does not",
+        run: no_xml,
+    },
+    Row {
+        fault: "the kubelet's stats hang behind the API server",
+        run: kubelet_hangs,
+    },
+];
+
+fn hanging_task() -> Result<Seen, String> {
+    let frozen = Freezer::new()?;
+    let script = frozen.script();
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", &script])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let clock = Instant::now();
+    let stat = format!("/proc/{}/stat", child.id());
+    while !fs::read_to_string(&stat).unwrap().contains(") D ") {
+        assert!(clock.elapsed().as_secs() < 10, "it is not frozen");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let desk = Desk::new();
+    let ran = desk.on_machine(&["--only", "tasks,host_info"]);
+    let bundle = ran.bundle();
+    let tasks = bundle.content("/tasks.json");
+    let pid = format!("\"pid\":{},", child.id());
+    let task = tasks.lines().find(|line| line.contains(&pid));
+    let task = task.unwrap_or_else(|| panic!("{tasks}")).to_owned();
+    assert!(
+        task.contains("\"state\":\"D\"") && task.contains("\"still\":true"),
+        "{task}"
+    );
+    drop(frozen);
+    let _ = child.kill();
+    let _ = child.wait();
+    let rest = &["/tasks.json", "/device-holders.json", HOST];
+    let mut seen = bundle.row(&ran, "tasks", SOME, "", rest)?;
+    seen.said = task;
+    Ok(seen)
+}
+
+fn sick_tools() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.stub("ipmitool", "exec sleep 600");
+    desk.stub("dmidecode", "yes 'Memory Device' | head -n 2000000");
+    desk.stub("lspci", "echo '00:00.0 Host bridge'");
+    let only = ["--only", "hardware,host_info", "--source-timeout", "50s"];
+    let ran = desk.on_machine(&only);
+    let bundle = ran.bundle();
+    assert!(
+        bundle
+            .cut("/commands/dmidecode.out")
+            .unwrap()
+            .contains("output limit")
+    );
+    let rest = &["/commands/lspci-verbose.out", "/proc/interrupts", HOST];
+    bundle.row(
+        &ran,
+        "hardware",
+        &[Outcome::Partial],
+        "no end after 20 s",
+        rest,
+    )
+}
+
+fn no_xml() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.stub(
+        "nvidia-smi",
+        "case \"$*\" in\n'-q -x') echo 'Failed to write XML' >&2; exit 1 ;;\n*ROW_REMAPPER) echo '    Remapped Rows' ;;\n*) echo fine ;;\nesac",
+    );
+    let ran = desk.on_machine(&["--only", "nvidia_smi,host_info"]);
+    let bundle = ran.bundle();
+    assert!(
+        bundle
+            .content("/commands/nvidia-smi-memory.out")
+            .contains("Remapped Rows")
+    );
+    let rest = &[
+        "/commands/nvidia-smi-nvlink-errors.out",
+        "/commands/nvidia-smi-topo-p2p.out",
+        HOST,
+    ];
+    bundle.row(
+        &ran,
+        "nvidia_smi",
+        &[Outcome::Partial],
+        "Failed to write XML",
+        rest,
+    )
+}
+
+fn kubelet_hangs() -> Result<Seen, String> {
+    let config = "{\"kubeletconfig\":{\"cgroupDriver\":\"systemd\"}}";
+    let cluster = Small::new()
+        .with_answer(
+            "/api/v1/nodes/gpu-1/proxy/configz",
+            "application/json",
+            config,
+        )
+        .with_answer(
+            "/api/v1/nodes/gpu-1/proxy/healthz?verbose",
+            "text/plain",
+            "ok",
+        );
+    let faults = Faults::default().with("/api/v1/nodes/gpu-1/proxy/stats", Fault::Hang);
+    let server = Server::start(cluster, "127.0.0.1:0".parse().unwrap(), faults).unwrap();
+    let kubeconfig = server.kubeconfig(User::Admin, Credential::Token);
+    let ran = Desk::new().keep(|desk| {
+        desk.file("/etc/hostname", "gpu-1\n");
+        desk.file("/etc/os-release", "ID=ubuntu\n");
+        fs::write(desk.path("kubeconfig"), kubeconfig).unwrap();
+        desk.on_tree(&[
+            "--kubeconfig",
+            &desk.text("kubeconfig"),
+            "--only",
+            "node_proxy,host_info",
+        ])
+    });
+    let rest = &[
+        "/commands/kubelet-configz.json",
+        "/commands/kubelet-healthz.txt",
+        "/etc/os-release",
+    ];
+    ran.bundle().row(
+        &ran,
+        "node_proxy",
+        &[Outcome::Partial],
+        "no answer within 15 s",
+        rest,
+    )
+}
