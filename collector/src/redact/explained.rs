@@ -81,7 +81,7 @@ const CERTIFICATE: usize = 200;
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "anchor arn boot build bundle ca cert certificate checksum cid commit container cursor data_ca device \
      digest digests directory etag file fingerprint generation guid hash host hostname id identity ids image \
-     invocation issuer kid label layer machine md5 modalias module name names nguid nonce path pod pub \
+     invocation issuer kid label layer machine md5 mirror modalias selector module name names nguid nonce path pod pub \
      pubkey ref repo rev revision sandbox serial serialnumber sha sha1 sha256 sha512 sn span srcversion \
      subject sum tag task thumbprint trace tree uid unit url uuid vendor version volume wwid wwn"
         .split_ascii_whitespace()
@@ -115,6 +115,7 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
         || run.starts_with(b"_R")
         || text.starts_with(b"v0000")
         || is_interface(text)
+        || names_object(&bytes[..word.start], text)
         || matches!(said_before(&bytes[..start]).as_str(), "peer" | "pubkey")
         || name_before(&bytes[..start]).is_some_and(|name| {
             let last = last_word(name.text);
@@ -130,6 +131,15 @@ fn is_interface(text: &[u8]) -> bool {
     ];
     let rest = KINDS.iter().find_map(|kind| text.strip_prefix(*kind));
     text.len() <= 15 && rest.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// `pod` and the pod's id, as slices and cgroups are called, and ids of Oracle's cloud.
+fn names_object(before: &[u8], text: &[u8]) -> bool {
+    let pod = text.strip_prefix(b"pod").unwrap_or_default();
+    let token = |byte: &&u8| !byte.is_ascii_whitespace() && !b"\"'=".contains(byte);
+    let length = before.iter().rev().take(REACH).take_while(token).count();
+    (pod.len() >= 8 && pod.iter().all(u8::is_ascii_hexdigit))
+        || before[before.len() - length..].starts_with(b"ocid1.")
 }
 
 fn behind_mark(before: &[u8]) -> bool {
@@ -320,10 +330,17 @@ fn unsaid(bytes: &[u8], word: &Range<usize>, length: usize) -> bool {
     if joined(before.last()) {
         return length >= 32 && !named_object(before);
     }
+    // The kubelet's events name a container as their data.
+    if length == 64 && (before.ends_with(b"\"Data\":\"") || before.ends_with(b"\\\"Data\\\":\\\""))
+    {
+        return false;
+    }
     if let Some(name) = name_before(before).filter(|name| !name.text.is_empty()) {
         let id = words(name.text).iter().any(|word| {
             NAMES.contains(word.as_str())
-                || ["id", "sum", "hash"].iter().any(|end| word.ends_with(end))
+                || ["id", "sum", "hash", "commit", "digest"]
+                    .iter()
+                    .any(|end| word.ends_with(end))
         });
         return !id && (!usual || (name.tight && name.text.len() > 1));
     }
@@ -333,6 +350,9 @@ fn unsaid(bytes: &[u8], word: &Range<usize>, length: usize) -> bool {
         return true;
     }
     let alone = line.trim_ascii().is_empty();
+    if OBJECTS.contains(said.as_str()) {
+        return false;
+    }
     if alone || SAID.contains(said.as_str()) {
         return !usual;
     }

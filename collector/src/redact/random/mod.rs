@@ -140,17 +140,26 @@ pub(super) const MIN_DRAWN: usize = 11;
 pub(super) fn drawn_of(word: &[u8], sorts: Sorts) -> bool {
     let (least, surprise_from) = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
         _ if sorts.beyond_hex == 0 => return false,
-        (true, true, true) => (MIN_DRAWN, 0),
-        (true, true, false) => (14, 4),
+        (true, true, true) if word.len() < 14 => (MIN_DRAWN, 4),
+        (true, true, true) => (14, 0),
+        (true, true, false) => (14, 10),
         (true, false, true) => (15, 2),
         (false, true, true) => (20, 6),
         (true, false, false) | (false, true, false) => (20, 12),
         _ => return false,
     };
-    if word.len() < least || (sorts.digits == 0 && !changes_case(word)) {
+    if word.len() < least || !varied(word) || (sorts.digits == 0 && !changes_case(word)) {
         return false;
     }
     surprise(word, sorts) > surprise_from || restless(word)
+}
+
+/// Whether a word has more than a few letters: banners and patterns do not.
+fn varied(word: &[u8]) -> bool {
+    let seen = word
+        .iter()
+        .fold(0_u64, |seen, byte| seen | 1 << (byte & 63));
+    seen.count_ones() >= 6
 }
 
 /// Whether upper and lower case change places as often as in no `camelCase`, or never.
