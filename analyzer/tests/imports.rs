@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Top-level modules from the lowest to the highest. A module may use those that come before it.
 const ORDER: &[&str] = &[
     // what the rest speaks in
-    "model", "words", "facts", "lines", "tables",
+    "model", "words", "facts", "dress", "lines", "tables",
     // from a bundle or a text to facts
     "parsers", "loose", "join", "sources", "scan", "derive",
     // changes of the captured state, which rules propose
