@@ -21,6 +21,18 @@ const JUDGED: &[(&str, &str, Claim)] = &[
         "gpu-request-exceeds-node",
         Claim::RemovesTheCause,
     ),
+    // That a setting is set says nothing of the pods that lacked it.
+    (
+        "ip-forward-off",
+        "ip-forward-disabled",
+        Claim::RemovesTheCause,
+    ),
+    // The way of the packet is worked out, on a cluster of one node.
+    (
+        "ufw-blocks-dns",
+        "ufw-blocks-pod-traffic",
+        Claim::HealsTheWorkload,
+    ),
     // The firewall still drops the pods' traffic after it.
     (
         "toolkit-wrong-containerd",

@@ -53,10 +53,6 @@ fn segment(text: &str) -> String {
 
 /// A bundle whose every name and value is the text, and the node that it is of.
 fn bundle(sandbox: &Sandbox, bad: &str) {
-    let line: String = bad
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
     let meta = |namespace: &str| {
         json!({"name": bad, "namespace": namespace, "uid": bad, "generation": 1,
         "resourceVersion": bad, "labels": {bad: bad}, "annotations": {"meta.helm.sh/release-name": bad}})
@@ -104,6 +100,14 @@ fn bundle(sandbox: &Sandbox, bad: &str) {
         &json!({"metadata": {"name": bad, "uid": bad},
         "spec": {"nodeName": "gone", "source": {"persistentVolumeName": bad}}}),
     );
+}
+
+/// What the node's own part of the bundle holds, and the node as it is.
+fn node_files(sandbox: &Sandbox, bad: &str) {
+    let line: String = bad
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     sandbox.entry("helm/a/r/values-all.yaml", "a: {b: 1}\n");
     sandbox.entry(
         "helm/a/r/release.json",
@@ -219,6 +223,7 @@ fn changes(bad: &str) -> Vec<Change> {
 fn tried(bad: &str) -> usize {
     let sandbox = Sandbox::new();
     bundle(&sandbox, bad);
+    node_files(&sandbox, bad);
     let mut written = 0;
     for change in changes(bad) {
         let Ok(fix) = sandbox.write(std::slice::from_ref(&change)) else {
@@ -289,6 +294,7 @@ fn every_script_is_clean_for_shellcheck() {
     for bad in ["a", "a b'c"] {
         let sandbox = Sandbox::new();
         bundle(&sandbox, bad);
+        node_files(&sandbox, bad);
         for change in changes(bad) {
             let Ok(fix) = sandbox.write(std::slice::from_ref(&change)) else {
                 continue;

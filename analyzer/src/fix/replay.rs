@@ -204,11 +204,12 @@ impl<'a> Replay<'a> {
         {
             gone.extend(Judged::find(&self.before.all, aim.cause).cloned());
         }
-        let works = aim.is_some_and(|aim| {
-            let after =
-                Judged::find(&after.state, aim.cause).or(Judged::find(&after.all, aim.cause));
-            after.is_some_and(|after| after.verdict == Verdict::RuledOut)
-        });
+        let works = changes.iter().all(is_followed)
+            && aim.is_some_and(|aim| {
+                let after =
+                    Judged::find(&after.state, aim.cause).or(Judged::find(&after.all, aim.cause));
+                after.is_some_and(|after| after.verdict == Verdict::RuledOut)
+            });
         Ok(Proof {
             works,
             unshown: exposure::unshown(&mut state, changes),
@@ -321,6 +322,20 @@ fn ended<'a>(before: &'a Standing, after: Option<&Standing>) -> Vec<&'a str> {
         |signal: &str| after.is_some_and(|after| after.seen.iter().any(|(kept, _)| kept == signal));
     let gone = before.seen.iter().filter(|(signal, _)| !still(signal));
     gone.map(|(_, says)| says.as_str()).collect()
+}
+
+/// Whether what the change leads to is worked out (a packet's way, a runtime's handlers), so that a check of it says
+/// more than that the setting is set.
+fn is_followed(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::UfwRoute(_)
+            | Change::Iptables(_)
+            | Change::HelmValues(_)
+            | Change::ContainerdRuntime(_)
+            | Change::ContainerdImport(_)
+            | Change::ContainerdSection(_)
+    )
 }
 
 /// The same changes with one of them made smaller.

@@ -11,12 +11,15 @@ use similar::{DiffOp, TextDiff};
 const AROUND: usize = 3;
 const AT_MOST: usize = 40;
 
+/// Lines that go, and lines of the new text that come in their place.
+type Part = (Range<usize>, Range<usize>);
+
 /// Lines of the captured text that change together.
 struct Place {
     /// The lines that are taken along, those that change included.
     lines: Range<usize>,
     /// Lines that go, and lines of the new text that come in their place.
-    parts: Vec<(Range<usize>, Range<usize>)>,
+    parts: Vec<Part>,
 }
 
 /// Why there is no such change: these lines (from 1) of the captured text are concerned and are not the node's own.
@@ -123,9 +126,7 @@ fn is_unique(old: &[&str], range: std::ops::Range<usize>) -> bool {
 }
 
 fn hunk(text: &mut String, place: &Place, old: &[&str], new: &[&str], shift: &mut i64) {
-    let sum = |of: &dyn Fn(&(Range<usize>, Range<usize>)) -> usize| {
-        place.parts.iter().map(of).sum::<usize>()
-    };
+    let sum = |of: &dyn Fn(&Part) -> usize| place.parts.iter().map(of).sum::<usize>();
     let had = place.lines.len();
     let gets = had - sum(&|(goes, _)| goes.len()) + sum(&|(_, comes)| comes.len());
     let number = |count: usize| i64::try_from(count).unwrap_or_default();
