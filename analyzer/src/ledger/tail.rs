@@ -46,6 +46,7 @@ pub struct Tail {
 #[derive(Debug, Clone, Default)]
 struct Ends {
     offsets: Vec<u32>,
+    first: Option<Said>,
     result: Option<Said>,
     words: Option<Said>,
 }
@@ -58,11 +59,20 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Tail {
     ) {
         return Tail::default();
     }
+    let last = last_words(origin, bytes, lines)
+        .filter(|said| origin.channel != Channel::Text || !is_of_several(bytes, &said.text));
     Tail {
-        last: last_words(origin, bytes, lines),
+        last,
         units: units(origin, bytes),
         lines,
     }
+}
+
+/// Whether a text holds what several programs wrote: sections with captions, or a line with the head of syslog. Its end
+/// is no program's last word.
+fn is_of_several(bytes: &[u8], last: &str) -> bool {
+    let captioned = bytes.starts_with(b"==> ") || memchr::memmem::find(bytes, b"\n==> ").is_some();
+    captioned || !grade::message(last).0.is_empty()
 }
 
 /// The gravest of the last lines; of equally grave ones the last, and else the very last line.
@@ -136,6 +146,7 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
             grade: Grade::Fatal,
             at: line.at,
         });
+        ends.first = ends.first.take().or_else(|| ends.result.clone());
         ends.words = said_before(origin, &bytes[..start], number);
     }
     found
@@ -195,6 +206,7 @@ impl Joined {
             known
                 .offsets
                 .extend(ends.offsets.iter().map(|at| at.saturating_add(before)));
+            known.first = known.first.take().or(ends.first.map(moved));
             known.result = ends.result.map(moved);
             known.words = ends.words.map(moved);
         }
@@ -217,7 +229,11 @@ impl Joined {
                 unit,
                 times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
                 again: goes_on(&ends.offsets, lines),
-                result: result.text,
+                first: ends
+                    .first
+                    .as_ref()
+                    .map_or(result.text, |first| first.text.clone()),
+                since: ends.first.and_then(|first| first.at),
             };
             facts.push(
                 Fact {
