@@ -339,6 +339,31 @@ pub struct RulesUsed {
     pub digest: String,
 }
 
+/// What an input shows, counted: zero means none seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// Whose layout it has: `casefile`, another tool's id such as `sos`, or `loose`; several joined by `+`.
+    pub format: String,
+    /// Nodes that the cluster lists, else nodes whose files are there.
+    pub nodes: u64,
+    /// Pods that objects, descriptions and logs name.
+    pub pods: u64,
+    /// Events, each once.
+    pub events: u64,
+    /// GPUs on the bus, in the driver or offered by nodes.
+    pub gpus: u64,
+    /// Version of the NVIDIA kernel module that is loaded.
+    pub driver_version: Option<String>,
+    /// Kernel that runs; of several nodes the commonest.
+    pub kernel: Option<String>,
+    /// Version of Kubernetes; of several nodes the commonest.
+    pub kubernetes_version: Option<String>,
+    /// Boots of which there are lines.
+    pub boots: Option<u64>,
+    /// `<namespace>/<pod> <state>` of pods that do not do their work.
+    pub unhealthy_pods: Vec<String>,
+}
+
 /// Everything that an analysis found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Analysis {
@@ -369,6 +394,8 @@ pub struct Analysis {
     pub environment: Vec<EnvironmentItem>,
     /// What nodes, GPUs and runtimes looked like.
     pub state: State,
+    /// What the input shows, counted.
+    pub seen: Seen,
     /// What the manifest says of each entry that is named in this analysis, by path.
     pub digests: BTreeMap<String, Digest>,
     /// The rules that judged.

@@ -86,7 +86,7 @@ pub fn verify<'a>(input: impl Into<Input<'a>>, limits: &Limits) -> Result<Verify
     let summed = match report.summary.form {
         Form::Bundle => true,
         Form::Folder => holds(SUM_PATH),
-        Form::Tar => false,
+        Form::Tar | Form::Archive | Form::Text => false,
     };
     if summed && report.summary.manifest.is_some() && !holds(SIGNATURE_PATH) {
         report.wrapping = check_sum(input, limits)?;

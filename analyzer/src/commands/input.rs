@@ -11,8 +11,8 @@ use crate::join::Unit;
 use crate::model::Analysis;
 use crate::progress::Progress;
 
-/// Longest pasted text, in bytes.
-const PASTE_LIMIT: u64 = 256 << 20;
+/// Longest stream that is kept until it was read, in bytes.
+const STREAM_LIMIT: u64 = 4 << 30;
 
 /// How one input becomes an analysis: with what its fixes would do, or without.
 pub(super) type Analyze = dyn Fn(&Analyzer, &Unit) -> Result<Analysis, AnalyzeError>;
@@ -26,7 +26,7 @@ pub(super) fn analyze_unit(
     let _progress = terminal.progress.then(|| Progress::start(unit.input()));
     let readable = readable(unit)?;
     let mut analysis = analyze(analyzer, &readable.unit)?;
-    if let (Unit::Alone(input), Some(_)) = (unit, &readable.staged)
+    if let Unit::Alone(input) = unit
         && let Some(name) = input.file_name()
         && input.as_os_str() != "-"
     {
@@ -39,38 +39,79 @@ pub(super) fn analyze_unit(
 pub(super) struct Readable {
     pub(super) unit: Unit,
     /// Holds a text for as long as it is read.
-    staged: Option<tempfile::TempDir>,
+    _staged: Option<tempfile::TempDir>,
 }
 
-/// A bundle or folder as it is; a folder around one unpacked bundle is that bundle; loose text, a text file or
-/// standard input as `-`, is put into a folder.
+/// A bundle, archive, text or folder as it is; a folder around one thing is that thing; what comes through standard
+/// input, as `-`, or through a named pipe is kept in a folder until it was read.
 pub(super) fn readable(unit: &Unit) -> anyhow::Result<Readable> {
     let Unit::Alone(input) = unit else {
         return Ok(Readable {
             unit: unit.clone(),
-            staged: None,
+            _staged: None,
         });
     };
-    let staged = if input.as_os_str() == "-" {
-        let text = &mut std::io::stdin().lock();
-        Some(staged("pasted.txt", text).context("reading standard input")?)
-    } else if input.is_file() && is_text(input) {
-        let mut file =
-            std::fs::File::open(input).with_context(|| format!("opening {}", input.display()))?;
+    let (folder, path) = if input.as_os_str() == "-" {
+        let stream = &mut std::io::stdin().lock();
+        staged("pasted.txt", stream).context("reading standard input")?
+    } else if is_pipe(input) {
         let name = input.file_name().map(|name| name.to_string_lossy());
-        let name = name.unwrap_or_else(|| "input.txt".into());
-        Some(staged(&name, &mut file).with_context(|| format!("reading {}", input.display()))?)
+        let opened = std::fs::File::open(input);
+        opened
+            .and_then(|mut stream| staged(name.as_deref().unwrap_or("input"), &mut stream))
+            .with_context(|| format!("reading {}", input.display()))?
     } else {
-        None
-    };
-    let path = match &staged {
-        Some(folder) => folder.path().to_owned(),
-        None => unpacked_inside(input).unwrap_or_else(|| input.clone()),
+        let path = unpacked_inside(input).unwrap_or_else(|| innermost(input));
+        return Ok(Readable {
+            unit: Unit::Alone(path),
+            _staged: None,
+        });
     };
     Ok(Readable {
         unit: Unit::Alone(path),
-        staged,
+        _staged: Some(folder),
     })
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
+}
+
+/// What a folder holds that holds one thing only: what unpacking into an empty folder, or a download, leaves.
+fn innermost(path: &Path) -> PathBuf {
+    const DEEPEST: usize = 16;
+    let mut path = path.to_owned();
+    for _ in 0..DEEPEST {
+        let mut children = std::fs::read_dir(&path).into_iter().flatten().flatten();
+        let (Some(only), None) = (children.next(), children.next()) else {
+            break;
+        };
+        let is_dir = only.file_type().is_ok_and(|kind| kind.is_dir());
+        let tells = only
+            .file_name()
+            .to_str()
+            .is_none_or(casefile_bundle::is_content_folder);
+        let packed = only.file_type().is_ok_and(|kind| kind.is_file()) && is_packed(&only.path());
+        if packed || (is_dir && !tells) {
+            path = only.path();
+        } else {
+            break;
+        }
+    }
+    path
+}
+
+fn is_packed(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let opened = std::fs::File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
+    opened.is_ok() && casefile_bundle::is_packed(&head)
 }
 
 /// The unpacked bundle in a folder that holds one and is none itself, as `tar xzf` leaves it.
@@ -88,30 +129,22 @@ pub(super) fn unpacked_inside(folder: &Path) -> Option<PathBuf> {
     bundles.next().is_none().then_some(only)
 }
 
-/// Whether a file starts like text: no zero byte and no broken UTF-8 in its first block. A file that is
-/// named like an archive was meant to be one, and is refused instead of being read as a log.
-fn is_text(path: &Path) -> bool {
-    let archive = ["tar", "gz", "tgz", "zip", "xz", "zst", "age"];
-    if path
-        .extension()
-        .is_some_and(|ending| archive.iter().any(|known| ending == *known))
-    {
-        return false;
-    }
-    let mut head = Vec::new();
-    let opened = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
-    let whole = |error: std::str::Utf8Error| error.error_len().is_none();
-    opened.is_ok()
-        && !head.is_empty()
-        && !head.starts_with(b"-----BEGIN AGE")
-        && !head.contains(&0)
-        && std::str::from_utf8(&head).map_or_else(whole, |_| true)
-}
-
-/// Puts loose text into a folder of its own, where it is read like any file of a folder.
-fn staged(name: &str, text: &mut dyn Read) -> std::io::Result<tempfile::TempDir> {
+/// Keeps a stream in a folder of its own; an archive is read as the file, text like any file of a folder.
+///
+/// Errors: what the system says, and a stream over the limit, which is not read in part.
+fn staged(name: &str, stream: &mut dyn Read) -> std::io::Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir()?;
-    let mut file = std::fs::File::create(folder.path().join(name))?;
-    std::io::copy(&mut text.take(PASTE_LIMIT), &mut file)?;
-    Ok(folder)
+    let path = folder.path().join(name);
+    let mut file = std::fs::File::create(&path)?;
+    let kept = std::io::copy(&mut stream.take(STREAM_LIMIT + 1), &mut file)?;
+    if kept > STREAM_LIMIT {
+        let text = format!("more than {STREAM_LIMIT} bytes: save it to a file and name that");
+        return Err(std::io::Error::other(text));
+    }
+    let input = if is_packed(&path) {
+        path
+    } else {
+        folder.path().to_owned()
+    };
+    Ok((folder, input))
 }

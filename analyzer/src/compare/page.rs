@@ -5,7 +5,7 @@ use crate::model::{Input, Verdict};
 use crate::report::blocks::{Block, Rich, Tone};
 use crate::report::document::Document;
 use crate::report::sections::communication;
-use crate::report::{Format, RenderError, count_in_words, words};
+use crate::report::{Format, RenderError, words};
 
 /// Rows shown of one table.
 const ROWS: usize = 30;
@@ -205,7 +205,7 @@ fn file(change: &ConfigChange) -> Block {
     let mut content = change.lines.join("\n");
     if change.more > 0 {
         content.push_str("\n… ");
-        content.push_str(&count_in_words(change.more as u64, "more line"));
+        content.push_str(&words::count(change.more as u64, "more line"));
     }
     Block::File {
         name: change.path.clone(),

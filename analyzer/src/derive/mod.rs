@@ -4,7 +4,7 @@
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
 mod cluster;
-mod containerd;
+pub(crate) mod containerd;
 pub(crate) mod egress;
 mod ending;
 mod failing;
@@ -13,7 +13,7 @@ mod gpu;
 mod hami;
 mod helm;
 mod moments;
-mod network;
+pub(crate) mod network;
 mod runtimes;
 mod scheduling;
 
@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use crate::facts::scheduling::PodFit;
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
@@ -100,6 +101,35 @@ impl Added {
     }
 }
 
+/// Answers one question from what was read.
+pub(crate) fn ask<T>(scanned: &Scanned, question: impl FnOnce(&Known<'_>) -> T) -> T {
+    let mut paths = scanned.paths.clone();
+    paths.extend(scanned.origins.keys().cloned());
+    question(&Known {
+        broken: &BTreeSet::new(),
+        facts: &scanned.facts,
+        documents: &scanned.documents,
+        paths: &paths,
+        origins: &scanned.origins,
+        now: None,
+    })
+}
+
+/// Where a scheduler's own words contradict what is worked out from the objects: that is ours to look into.
+fn contradictions(scanned: &Scanned) -> Vec<Problem> {
+    let fits = scanned.facts.table::<PodFit>().iter();
+    let contradicted = fits.filter(|fit| fit.data.agrees == "no");
+    contradicted
+        .map(|fit| Problem {
+            place: fit.place.clone(),
+            text: format!(
+                "pod {}/{}: the scheduler says \"{}\", which the collected objects do not give; its simulation is not used",
+                fit.data.namespace, fit.data.name, fit.data.said
+            ),
+        })
+        .collect()
+}
+
 /// Runs all derivers. A deriver that fails costs its own facts only.
 pub fn run(scanned: &mut Scanned) -> Added {
     let read: BTreeSet<&'static str> = scanned.facts.kinds().collect();
@@ -145,7 +175,10 @@ pub fn run(scanned: &mut Scanned) -> Added {
             }),
         }
     }
+    let contradicted = contradictions(scanned);
+    scanned.problems.extend(contradicted);
     pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
+    pasted::lead_hits_back(&scanned.origins, &mut scanned.hits);
     joined::lead_home(&scanned.homes, &mut scanned.facts, &mut scanned.problems);
     scanned.facts.sort();
     added

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{by_hand, tables};
+use super::by_hand;
 use crate::facts::kube::Event;
 use crate::model::{
     ChainLink, Evidence, FixFile, Incident, Observation, Place, Remedy, Role, Step, Symptom,
@@ -13,6 +13,7 @@ use crate::rules::file::{Group, StepFile};
 use crate::scan::Scanned;
 use crate::scan::patterns::earliest;
 use crate::sources;
+use crate::tables;
 
 /// Lines shown for one signal.
 const LINES_PER_SIGNAL: usize = 4;

@@ -6,12 +6,13 @@ mod by_hand;
 mod cited;
 mod context;
 mod coverage;
+pub mod examples;
 mod hami;
 mod incident;
 mod link;
+mod seen;
 mod standing;
 mod state;
-mod tables;
 mod timeline;
 mod together;
 mod unexplained;
@@ -27,7 +28,6 @@ use chrono::{DateTime, Utc};
 use crate::derive;
 use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
-pub use tables::names as table_names;
 
 use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Verdict};
 use crate::rules::engine::{self, Assessment};
@@ -104,6 +104,14 @@ impl Analyzer {
     /// An input as this analyzer opens it.
     pub fn input<'a>(&'a self, path: &'a Path) -> casefile_bundle::Input<'a> {
         casefile_bundle::Input::new(path, self.keys.as_ref())
+    }
+
+    /// Reads one input and derives what follows, without judging it.
+    pub fn read(&self, input: &Path) -> Result<Scanned, AnalyzeError> {
+        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router)
+            .map_err(AnalyzeError::Open)?;
+        derive::run(&mut scanned);
+        Ok(scanned)
     }
 
     /// Reads one input and diagnoses it.
@@ -308,6 +316,7 @@ impl Analyzer {
             unexplained,
             timeline,
             state: state::build(&scanned.facts),
+            seen: seen::seen(scanned),
             digests: BTreeMap::new(),
             rules: RulesUsed {
                 count: u64::try_from(self.set.rules.len()).unwrap_or(u64::MAX),
@@ -425,6 +434,8 @@ fn describe(input: &Path, summary: &Summary) -> Input {
             Form::Bundle => "bundle".into(),
             Form::Tar => "tar".into(),
             Form::Folder => "folder".into(),
+            Form::Archive => "archive".into(),
+            Form::Text => "text".into(),
         },
         node: header.map(|header| header.node.clone()),
         tool: header.map(|header| header.tool.clone()),

@@ -196,6 +196,8 @@ pub struct Node {
     pub kernel: String,
     /// OS image.
     pub os: String,
+    /// Pods that its description lists, as `<namespace>/<name>`.
+    pub listed_pods: Vec<String>,
     /// GPUs by capacity.
     pub gpu_capacity: Option<u64>,
     /// GPUs by allocatable.

@@ -15,6 +15,8 @@ use crate::scan::node_of;
 /// Entries with another content than the input's, by path.
 pub type Overlay = BTreeMap<String, String>;
 
+/// What was replaced in a bundle, in counts (the format's section 3).
+const PRIVACY_PATH: &str = "privacy.json";
 /// Longest entry that a change may touch, in bytes.
 const LONGEST: usize = 16 << 20;
 /// Entries that are read ahead of one bundle may hold this much together, in bytes.
@@ -153,6 +155,64 @@ impl Captured {
             entry.is_none_or(|entry| !entry.redactions.is_empty())
         };
         holders.is_empty() || holders.iter().any(redacted)
+    }
+
+    /// Why a copied file is not the node's own to the last byte, as a clause; none where the bundle speaks of
+    /// nothing that was replaced or left out. Such a text must never be written back as a whole.
+    pub fn altered(&mut self, path: &str) -> Option<String> {
+        if let Some(why) = self.of_file_log(path) {
+            return Some(why);
+        }
+        let text = self.before(path)?;
+        if ["<redacted:", "<not collected>"]
+            .iter()
+            .any(|mark| text.contains(mark))
+        {
+            return Some("secrets were taken out of its copy in the bundle".into());
+        }
+        let holder = *self.files.holders.get(path)?.first()?;
+        let bundle = &self.files.bundles[holder];
+        let read = |name: &str| -> Option<Value> { serde_json::from_str(&bundle.text(name)?).ok() };
+        let replaced = read(PRIVACY_PATH).is_some_and(|report| {
+            let counts = report["anonymised"]
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
+            counts.values().any(|count| count.as_u64() != Some(0))
+        });
+        if replaced {
+            return Some("the bundle is anonymised, so its copy holds other names".into());
+        }
+        let manifest = read(MANIFEST_PATH)?;
+        let entries = manifest["entries"].as_array()?;
+        let entry = entries.iter().find(|entry| entry["path"] == path)?;
+        let redacted = entry["redactions"]
+            .as_object()
+            .is_some_and(|all| !all.is_empty());
+        match entry["truncated"].as_str() {
+            Some(why) => Some(format!("only a part of it was collected ({why})")),
+            None => redacted.then(|| "secrets were taken out of its copy in the bundle".into()),
+        }
+    }
+
+    /// What the collector noted beside a host file that makes its copy another thing than the file.
+    fn of_file_log(&mut self, path: &str) -> Option<String> {
+        let (folder, host) = path.split_once("/rootfs/")?;
+        let log: Value =
+            serde_json::from_str(&self.before(&format!("{folder}/files.json"))?).ok()?;
+        let host = format!("/{host}");
+        let file = log["files"]
+            .as_array()?
+            .iter()
+            .find(|file| file["path"] == host.as_str())?;
+        if let Some(target) = file["link"].as_str() {
+            return Some(format!("it is a link to {target:?}"));
+        }
+        match file["outcome"].as_str()? {
+            "copied" | "absent" | "listed" => None,
+            "truncated" => Some("only its beginning was collected".into()),
+            other => Some(format!("it is there and was not collected ({other})")),
+        }
     }
 
     /// Whether the text was cut out of another one, so that it may be a part of the file only.

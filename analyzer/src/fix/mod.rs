@@ -20,4 +20,8 @@ pub mod write;
 pub use proofs::proofs;
 
 #[cfg(test)]
+mod safety_tests;
+#[cfg(test)]
+mod sandbox;
+#[cfg(test)]
 mod tests;

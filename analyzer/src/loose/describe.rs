@@ -285,6 +285,15 @@ fn node(entries: &[Entry<'_>]) -> Value {
         .map(|line| json!({ "type": line.key, "address": line.value }))
         .collect();
     let range = text(entries, "PodCIDR");
+    let listed: Vec<String> = table("Non-terminated Pods")
+        .iter()
+        .filter_map(|line| match row_cells(line.value).as_slice() {
+            [namespace, name, ..] if *namespace != "Namespace" && !namespace.starts_with('-') => {
+                Some(format!("{namespace}/{name}"))
+            }
+            _ => None,
+        })
+        .collect();
     json!({
         "apiVersion": "v1", "kind": "Node",
         "metadata": {
@@ -305,6 +314,7 @@ fn node(entries: &[Entry<'_>]) -> Value {
                 "kernelVersion": about("Kernel Version"),
                 "containerRuntimeVersion": about("Container Runtime Version"),
             },
+            "listedPods": listed,
         },
     })
 }

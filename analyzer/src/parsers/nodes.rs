@@ -81,6 +81,8 @@ struct Status {
     conditions: Vec<Condition>,
     addresses: Vec<Address>,
     node_info: Info,
+    /// Not of the API: what `kubectl describe node` lists.
+    listed_pods: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -163,6 +165,7 @@ fn node(object: Object) -> Node {
         runtime: status.node_info.container_runtime_version,
         kubelet: status.node_info.kubelet_version,
         kernel: status.node_info.kernel_version,
+        listed_pods: status.listed_pods,
         os: status.node_info.os_image,
         gpu_capacity,
         gpu_allocatable: gpus(&status.allocatable),

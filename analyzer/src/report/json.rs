@@ -13,7 +13,7 @@ use crate::model::fix::Fix;
 use crate::model::state::State;
 use crate::model::{
     About, Analysis, Benign, ChainLink, Considered, Coverage, Digest, EnvironmentItem, Evidence,
-    Figure, Impact, Incident, Input, Moment, Observation, Problem, Remedy, Role, RulesUsed,
+    Figure, Impact, Incident, Input, Moment, Observation, Problem, Remedy, Role, RulesUsed, Seen,
     Severity, Table, Unexplained, Verdict,
 };
 
@@ -41,6 +41,7 @@ struct Report<'a> {
     input: &'a Input,
     tool: &'static str,
     state: &'a State,
+    seen: &'a Seen,
     digests: &'a BTreeMap<String, Digest>,
     rules: &'a RulesUsed,
 }
@@ -167,6 +168,7 @@ fn report(analysis: &Analysis) -> Report<'_> {
         input: &analysis.input,
         tool: concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION")),
         state: &analysis.state,
+        seen: &analysis.seen,
         digests: &analysis.digests,
         rules: &analysis.rules,
     }

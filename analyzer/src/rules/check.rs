@@ -4,11 +4,11 @@ use super::compile::{RuleError, field_tests, regex};
 use super::file::{Kind, RuleFile, Signal};
 use super::position::locate;
 use super::{Rule, template};
-use crate::diagnose::table_names;
 use crate::facts::KINDS;
 use crate::fix::change::Change;
 use crate::scan::literals;
 use crate::sources;
+use crate::tables;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something wrong with a file: where to look for it, and what it is.
@@ -76,8 +76,8 @@ fn names(name: &str, file: &RuleFile, faults: &mut Vec<Fault>) {
         }
     }
     for table in &file.tables {
-        if !table_names().any(|name| name == table) {
-            let what = format!("unknown table {table:?}; known: {}", known(table_names()));
+        if !tables::names().any(|name| name == table) {
+            let what = format!("unknown table {table:?}; known: {}", known(tables::names()));
             faults.push(fault(&["tables"], table, what));
         }
     }

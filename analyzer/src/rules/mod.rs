@@ -4,7 +4,6 @@ mod check;
 pub mod compile;
 pub mod docs;
 pub mod engine;
-pub mod examples;
 pub mod file;
 mod group;
 pub mod position;

@@ -6,8 +6,11 @@ use super::merge::{merge_hits, moved, shift, shift_place, state_all, without_dou
 use super::pasted::{self, Origins, Pieces};
 use super::patterns::{Hit, Patterns};
 use super::sink::{Out, Sink};
+use std::collections::BTreeSet;
+
 use super::{Documents, Router, Scanned, guarded, joined, kube_list, leftovers, node_of};
 use crate::facts::Facts;
+use crate::layouts::{Part, Plan, Target};
 use crate::ledger::tail::Joined;
 use crate::model::{Place, Problem};
 use crate::parsers::{Document, DriverLine, HostLine, PacketLine, Parsed, Read};
@@ -30,6 +33,8 @@ pub(super) struct Gather<'a> {
     pub(super) paths: Vec<String>,
     pub(super) pasted: Vec<pasted::Entry>,
     pub(super) origins: Origins,
+    /// Entries of ours that other texts stand for.
+    pub(super) replaced: BTreeSet<String>,
 }
 
 impl<'a> Gather<'a> {
@@ -48,6 +53,7 @@ impl<'a> Gather<'a> {
             paths: Vec::new(),
             pasted: Vec::new(),
             origins: Origins::new(),
+            replaced: BTreeSet::new(),
         }
     }
 
@@ -57,6 +63,7 @@ impl<'a> Gather<'a> {
             patterns: self.patterns,
             router: self.router,
             uids: false,
+            plan: None,
         };
         for (path, text) in texts {
             if let Some((path, out)) = sink.text(path, text) {
@@ -65,7 +72,70 @@ impl<'a> Gather<'a> {
         }
     }
 
+    /// An entry as the input holds it, which may be one or several of ours.
+    pub(super) fn foreign(&mut self, plan: &Plan, path: &BundlePath, pieces: Vec<Out>) {
+        let place = |line| Place {
+            path: path.to_string(),
+            line: Some(line),
+        };
+        match plan.target(path.as_str()) {
+            Some((_, target @ (Target::As(ours) | Target::Yaml(ours)))) => {
+                if let Ok(known) = BundlePath::new(ours)
+                    && !self.replaced.contains(ours)
+                {
+                    self.origins.insert(ours.clone(), place(1));
+                    self.assembled(&known, pieces, matches!(target, Target::Yaml(_)));
+                }
+            }
+            Some((capture, Target::Split(split))) => {
+                let mut bytes: Vec<u8> = Vec::new();
+                let too_large = pieces.iter().any(|piece| piece.too_large);
+                pieces
+                    .iter()
+                    .for_each(|piece| bytes.extend_from_slice(&piece.kept));
+                if too_large {
+                    let text =
+                        "is larger than what is taken apart (64 MiB); only its beginning was read";
+                    self.problem(path.as_str(), text);
+                }
+                let text = String::from_utf8_lossy(&bytes);
+                let parts = split(capture, &text);
+                drop(pieces);
+                for part in parts {
+                    self.part(part, place);
+                }
+            }
+            Some((_, Target::Loose)) | None => {
+                if !self.replaced.contains(path.as_str()) {
+                    self.entry(path, pieces);
+                }
+            }
+            Some((_, Target::Double | Target::Unknown)) => {}
+        }
+    }
+
+    fn part(&mut self, part: Part, place: impl Fn(u32) -> Place) {
+        if self.replaced.contains(&part.path) {
+            return;
+        }
+        let sink = Sink {
+            patterns: self.patterns,
+            router: self.router,
+            uids: false,
+            plan: None,
+        };
+        if let Some((path, out)) = sink.text(&part.path, &part.text) {
+            self.origins.insert(part.path, place(part.line));
+            self.entry(&path, vec![out]);
+        }
+    }
+
     pub(super) fn entry(&mut self, path: &BundlePath, pieces: Vec<Out>) {
+        self.assembled(path, pieces, false);
+    }
+
+    /// Puts an entry together; `yaml` where it holds as YAML what we hold as JSON.
+    fn assembled(&mut self, path: &BundlePath, pieces: Vec<Out>, yaml: bool) {
         let path = path.as_str();
         self.paths.push(path.to_owned());
         let mut lines_before = 0u32;
@@ -99,14 +169,22 @@ impl<'a> Gather<'a> {
         for fact in end.facts(path, is_pod_log) {
             self.facts.add(fact);
         }
-        if too_large {
+        if too_large
+            && matches!(
+                self.router.parser(path).map(|parser| parser.read),
+                Some(Read::Loose)
+            )
+        {
+            let text = "is larger than the texts in which tables and objects are looked for (4 MiB): its lines were searched, and nothing else was read of it";
+            self.problem(path, text);
+        } else if too_large {
             self.problem(path, "is too large to be read as a whole and was not read");
         } else if !text.is_empty() {
-            self.whole(path, text);
+            self.whole(path, text, yaml);
         }
     }
 
-    fn whole(&mut self, path: &str, bytes: Vec<u8>) {
+    fn whole(&mut self, path: &str, bytes: Vec<u8>, yaml: bool) {
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -127,6 +205,12 @@ impl<'a> Gather<'a> {
             node: node_of(path),
             text: &text,
         };
+        if yaml {
+            let parsed = guarded("yaml", path, || {
+                kube_list::parse_yaml(self.router, path, &text)
+            });
+            return self.parsed(parsed);
+        }
         match self
             .router
             .parser(path)
@@ -191,7 +275,9 @@ impl<'a> Gather<'a> {
             if self.kept <= KEPT_TOTAL {
                 self.documents.insert(placed.path.clone(), placed.text);
             }
-            self.origins.insert(placed.path, placed.origin);
+            let origin = pasted::original(&self.origins, &placed.origin);
+            let origin = origin.unwrap_or(placed.origin);
+            self.origins.insert(placed.path, origin);
         }
         // Kernel lines of a text belong to the node that the text is about.
         for packet in &mut self.packets {
@@ -245,6 +331,7 @@ impl<'a> Gather<'a> {
             origins: self.origins,
             homes: joined::Homes::new(),
             leftovers: leftovers::Leftovers::new(),
+            plan: Plan::default(),
         }
     }
 }

@@ -45,6 +45,7 @@ pub(crate) fn scan(
             patterns,
             router,
             uids: true,
+            plan: None,
         };
         let (summary, outputs) =
             casefile_bundle::scan(Input::new(&member.input, keys), &Limits::default(), &sink)?;

@@ -3,8 +3,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::Router;
+use crate::layouts::yaml_items;
 use crate::model::Place;
-use crate::parsers::{Document, Item, Parsed};
+use crate::parsers::{Document, Item, Parsed, Read};
 
 /// Reads a stretch of a list that has one item a line.
 ///
@@ -116,15 +118,58 @@ pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> 
     all
 }
 
+/// Reads objects in YAML as the list that we hold them in as JSON.
+pub(super) fn parse_yaml(router: &Router, path: &str, text: &str) -> Parsed {
+    let place = |line| Place {
+        path: path.to_owned(),
+        line: Some(line),
+    };
+    let mut all = Parsed::default();
+    let kind = path
+        .split('/')
+        .nth(1)
+        .unwrap_or("")
+        .trim_end_matches(".json");
+    let paths = [path.to_owned(), format!("cluster-resources/{kind}.json")];
+    let parse = paths
+        .iter()
+        .find_map(|path| match router.parser(path)?.read {
+            Read::Items(parse) => Some(parse),
+            _ => None,
+        });
+    let Some(parse) = parse else {
+        return all;
+    };
+    for (line, item) in yaml_items(text) {
+        let json =
+            item.and_then(|item| serde_json::to_vec(&item).map_err(|error| error.to_string()));
+        match json {
+            Ok(json) => {
+                let place = place(line);
+                extend(&mut all, parse(&Item { json: &json, place }));
+            }
+            Err(error) => {
+                let text = format!("an object was not read: {error}");
+                extend(&mut all, Parsed::problem(place(line), text));
+            }
+        }
+    }
+    all
+}
+
 fn read(text: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
     if text.starts_with('[') {
         return serde_json::from_str(text);
     }
     let list: List<'_> = serde_json::from_str(text)?;
+    let named = |metadata: &RawValue| metadata.get().contains("\"name\"");
     match (list.items, list.metadata) {
         (Some(items), _) => Ok(items),
-        (None, Some(_)) => serde_json::from_str::<&RawValue>(text).map(|object| vec![object]),
-        (None, None) => Ok(Vec::new()),
+        // A list without items, as the API server writes an empty one, has no name.
+        (None, Some(metadata)) if named(metadata) => {
+            serde_json::from_str::<&RawValue>(text).map(|object| vec![object])
+        }
+        (None, _) => Ok(Vec::new()),
     }
 }
 

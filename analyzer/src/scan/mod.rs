@@ -7,8 +7,8 @@ mod gather;
 pub mod joined;
 pub mod kube_list;
 pub mod leftovers;
-pub mod lines;
 pub mod literals;
+mod manual;
 mod merge;
 pub mod pasted;
 pub mod patterns;
@@ -17,11 +17,13 @@ mod sink;
 use std::collections::BTreeMap;
 
 use casefile_bundle::{Input, Limits, OpenError, Summary};
-use globset::{GlobSet, GlobSetBuilder};
 
 use crate::facts::Facts;
+use crate::layouts::{Plan, Survey};
+pub use crate::lines;
 use crate::model::{Place, Problem};
-use crate::parsers::{PARSERS, Parsed, Parser};
+use crate::parsers::Parsed;
+pub use crate::parsers::Router;
 use gather::Gather;
 use pasted::Origins;
 use patterns::{Hit, Patterns};
@@ -48,39 +50,10 @@ pub struct Scanned {
     pub origins: Origins,
     /// In a joined analysis: which node's bundle holds each entry of the cluster.
     pub homes: joined::Homes,
+    /// What captures of other tools the input holds.
+    pub plan: Plan,
     /// In a joined analysis: sources of which older bundles tell what the newest does not.
     pub leftovers: leftovers::Leftovers,
-}
-
-/// Which parser reads which entry.
-pub struct Router {
-    globs: GlobSet,
-    parsers: Vec<&'static Parser>,
-}
-
-impl Router {
-    /// Compiles the globs of all parsers.
-    pub fn new() -> Result<Self, globset::Error> {
-        let mut builder = GlobSetBuilder::new();
-        let mut parsers = Vec::new();
-        for parser in PARSERS {
-            for glob in parser.reads {
-                let mut glob = globset::GlobBuilder::new(glob);
-                builder.add(glob.literal_separator(true).build()?);
-                parsers.push(*parser);
-            }
-        }
-        Ok(Self {
-            globs: builder.build()?,
-            parsers,
-        })
-    }
-
-    /// The first registered parser that reads this entry.
-    pub fn parser(&self, path: &str) -> Option<&'static Parser> {
-        let first = self.globs.matches(path).into_iter().min()?;
-        Some(self.parsers[first])
-    }
 }
 
 /// The node that a path names; empty for cluster entries.
@@ -106,27 +79,31 @@ pub fn scan_with<'a>(
     router: &Router,
     instead: &Documents,
 ) -> Result<Scanned, OpenError> {
+    let input = input.into();
+    let survey = Survey::of(input)?;
+    let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
     let sink = Sink {
         patterns,
         router,
         uids: false,
+        plan: Some(&plan),
     };
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
     let mut gather = Gather::new(patterns, router);
-    let mut outputs = outputs
-        .into_iter()
-        .filter(|(path, _, _)| !instead.contains_key(path.as_str()))
-        .peekable();
+    gather.replaced = instead.keys().cloned().collect();
+    let mut outputs = outputs.into_iter().peekable();
     while let Some((path, _, first)) = outputs.next() {
         let mut pieces = vec![first];
         while let Some((_, _, out)) = outputs.next_if(|(next, _, _)| *next == path) {
             pieces.push(out);
         }
-        gather.entry(&path, pieces);
+        gather.foreign(&plan, &path, pieces);
     }
     gather.texts(instead);
     gather.paths.sort();
-    Ok(gather.finish(summary))
+    let mut scanned = gather.finish(summary);
+    scanned.plan = plan;
+    Ok(scanned)
 }
 
 /// A loose text as its lines are counted: without terminal codes, in UTF-8.

@@ -12,6 +12,7 @@ use crate::loose::{self, What};
 use crate::model::{Place, Problem};
 use crate::parsers::{Channel, Document, Parsed, Read, Said};
 
+use super::patterns::Hit;
 use super::{Documents, Router, guarded};
 
 /// What a node is called that no evidence names.
@@ -352,6 +353,20 @@ pub(super) fn place(router: &Router, entry: Entry, node: &str, number: usize) ->
         text,
         origin: entry.origin,
         parsed,
+    }
+}
+
+/// The same for lines that matched.
+pub(crate) fn lead_hits_back(origins: &Origins, hits: &mut [Hit]) {
+    for hit in hits {
+        if let Some(found) = original(origins, &hit.place) {
+            hit.place = found;
+        }
+        let also = std::mem::take(&mut hit.also).into_iter().map(|path| {
+            let origin = origins.get(&path);
+            origin.map_or(path, |place| place.path.clone())
+        });
+        hit.also = also.collect();
     }
 }
 

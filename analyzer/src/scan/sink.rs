@@ -1,17 +1,23 @@
 //! What happens to one piece of an entry, on a worker thread.
 
+use std::borrow::Cow;
+
 use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 
 use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
-use super::{Router, clean, faults, joined, kube_list};
+use super::{Router, clean, faults, joined, kube_list, manual};
+use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, Tail};
 use crate::loose;
 use crate::parsers::{Channel, Parsed, Read};
 
 /// An entry that is read as a whole may hold this much, in bytes.
 const WHOLE_LIMIT: u64 = 16 << 20;
+
+/// A text that is taken apart into entries may hold this much, in bytes.
+const SPLIT_LIMIT: u64 = 64 << 20;
 
 /// What one piece gave.
 #[derive(Default)]
@@ -40,12 +46,61 @@ pub(super) struct Sink<'a> {
     pub(super) router: &'a Router,
     /// Several bundles may hold one object, so objects are told apart.
     pub(super) uids: bool,
+    /// What entries of another tool's capture are.
+    pub(super) plan: Option<&'a Plan>,
 }
 
 impl PieceSink for Sink<'_> {
     type Out = Out;
 
     fn piece(&self, piece: &Piece<'_>) -> Option<Out> {
+        let target = self
+            .plan
+            .and_then(|plan| plan.target(piece.entry.path.as_str()));
+        match target {
+            Some((_, target)) => self.foreign(piece, target),
+            None => self.read(piece),
+        }
+    }
+}
+
+impl Sink<'_> {
+    /// An entry of another tool's capture.
+    fn foreign(&self, piece: &Piece<'_>, target: &Target) -> Option<Out> {
+        match target {
+            Target::As(ours) => {
+                let entry = EntryInfo {
+                    path: BundlePath::new(ours).ok()?,
+                    ..piece.entry.clone()
+                };
+                self.read(&Piece {
+                    entry: &entry,
+                    ..*piece
+                })
+            }
+            Target::Yaml(ours) if piece.seq == 0 && piece.last => Some(Out {
+                parsed: kube_list::parse_yaml(
+                    self.router,
+                    ours,
+                    &String::from_utf8_lossy(piece.bytes),
+                ),
+                ..Out::default()
+            }),
+            Target::Yaml(_) | Target::Split(_) => {
+                let mut out = Out::default();
+                keep(piece, SPLIT_LIMIT, &mut out);
+                Some(out)
+            }
+            Target::Loose => {
+                let mut out = Out::default();
+                self.loose(piece, &mut out);
+                Some(out)
+            }
+            Target::Double | Target::Unknown => Some(Out::default()),
+        }
+    }
+
+    fn read(&self, piece: &Piece<'_>) -> Option<Out> {
         let path = piece.entry.path.as_str();
         let mut out = Out {
             lines: u32::try_from(memchr::memchr_iter(b'\n', piece.bytes).count()).unwrap_or(0),
@@ -72,28 +127,29 @@ impl PieceSink for Sink<'_> {
                         out.uids = uids(piece.bytes);
                     }
                 }
-                None => keep(piece, &mut out),
+                None => keep(piece, WHOLE_LIMIT, &mut out),
             },
-            Some(Read::Whole(_) | Read::Keep) => keep(piece, &mut out),
+            Some(Read::Whole(_) | Read::Keep) => keep(piece, WHOLE_LIMIT, &mut out),
             Some(Read::Skip) | None => {}
         }
         Some(out)
     }
-}
 
-impl Sink<'_> {
     fn loose(&self, piece: &Piece<'_>, out: &mut Out) {
         let path = piece.entry.path.as_str();
         let origin = Origin::of(path, Channel::Text);
         let bytes = clean::clean(piece.bytes, piece.seq == 0);
+        let said = manual::without_help(Cow::Borrowed(&bytes));
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
-        out.found = self.patterns.search(&origin, &bytes);
+        out.found = self.patterns.search(&origin, &said);
         out.parsed.problems = faults::of_lines(&origin, &bytes);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
         out.tail = tail::of_piece(&origin, &bytes, out.lines);
         if piece.seq == 0 && piece.last {
             out.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
-        } else if piece.entry.size.unwrap_or(0) <= loose::LIMIT {
+        } else if too_large(piece, loose::LIMIT) {
+            out.too_large = true;
+        } else {
             out.kept = bytes.into_owned();
         }
     }
@@ -125,9 +181,16 @@ fn uids(bytes: &[u8]) -> Vec<(u32, String)> {
         .collect()
 }
 
-fn keep(piece: &Piece<'_>, out: &mut Out) {
-    // The size is what the archive says; the reader delivers no more than that.
-    if piece.entry.size.unwrap_or(0) > WHOLE_LIMIT {
+/// Whether an entry is over a limit, as far as its size or the number of its pieces tells.
+fn too_large(piece: &Piece<'_>, limit: u64) -> bool {
+    // The size is what the archive says; the reader delivers no more than that. What was compressed has none, and
+    // its pieces are of 256 KiB or, where they hold the rest of a line only, less.
+    let pieces = u64::from(piece.seq) * (128 << 10);
+    piece.entry.size.unwrap_or(pieces) > limit
+}
+
+fn keep(piece: &Piece<'_>, limit: u64, out: &mut Out) {
+    if too_large(piece, limit) {
         out.too_large = true;
     } else {
         out.kept = piece.bytes.to_vec();

@@ -9,6 +9,8 @@ use walkdir::WalkDir;
 
 use super::piece::BufPool;
 use super::problem::ReadProblem;
+use super::stream::Counted;
+use super::unpack::{self, Inside};
 use super::walk::Walk;
 use crate::HEADER_PATH;
 
@@ -20,6 +22,7 @@ const MAX_DEPTH: usize = 256;
 pub(crate) fn read_folder(root: &Path, walk: &mut Walk<'_>) {
     let root = bundle_root(root);
     let bufs = BufPool::new(BLOCK);
+    let nests = !root.join(HEADER_PATH).is_file();
     let files = WalkDir::new(&root)
         .follow_links(false)
         .sort_by_file_name()
@@ -67,7 +70,10 @@ pub(crate) fn read_folder(root: &Path, walk: &mut Walk<'_>) {
         match File::open(file.path()) {
             Ok(content) => {
                 let size = file.metadata().ok().map(|m| m.len());
-                if walk.begin(path, size) {
+                let mut content = Counted::new(content, walk.source());
+                if nests {
+                    unpack::read(&mut content, Inside::entry(path, size, 0), walk);
+                } else if walk.begin(path, size) {
                     read_file(content, &shown, &bufs, walk);
                 }
             }
@@ -82,7 +88,7 @@ pub(crate) fn read_folder(root: &Path, walk: &mut Walk<'_>) {
     }
 }
 
-fn read_file(mut file: File, path: &str, bufs: &BufPool, walk: &mut Walk<'_>) {
+fn read_file(mut file: impl Read, path: &str, bufs: &BufPool, walk: &mut Walk<'_>) {
     let mut read = 0_u64;
     loop {
         let mut buf = bufs.take();
@@ -91,7 +97,7 @@ fn read_file(mut file: File, path: &str, bufs: &BufPool, walk: &mut Walk<'_>) {
             Ok(len) => {
                 buf.set_len(len);
                 read = read.saturating_add(len as u64);
-                walk.count(len, u64::MAX);
+                walk.count_inner(len);
                 walk.content(&Arc::new(buf), 0..len);
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

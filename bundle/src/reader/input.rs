@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::Form;
 use super::problem::OpenError;
 use super::sniff::{self, Magic, SNIFF_BYTES};
 use crate::keys::{AGE_MAGIC, Keys};
+use crate::member::MemberSizes;
 
 /// A file's bytes, decrypted where that is needed.
 pub(crate) trait Bytes: Read + Seek {}
@@ -35,8 +37,10 @@ impl<'a> From<&'a PathBuf> for Input<'a> {
 /// An input that was opened and recognised.
 pub(crate) enum Opened {
     Folder,
-    Gzip(Box<dyn Bytes>),
-    Tar(Box<dyn Bytes>),
+    /// A gzip file whose members say their sizes, as our own bundles do.
+    Members(Box<dyn Bytes>),
+    /// Any other file.
+    Stream(Box<dyn Bytes>, Form),
 }
 
 impl<'a> Input<'a> {
@@ -99,14 +103,13 @@ impl<'a> Input<'a> {
         if head.is_empty() {
             return Err(OpenError::Empty { path });
         }
-        match sniff::magic(&head) {
-            Magic::Gzip => Ok(Opened::Gzip(file)),
-            Magic::Tar => Ok(Opened::Tar(file)),
-            Magic::Other => {
-                let looks_like = sniff::looks_like(&head);
-                Err(OpenError::NotABundle { path, looks_like })
-            }
-        }
+        Ok(match sniff::magic(&head) {
+            Magic::Gzip if MemberSizes::parse(&head).is_some() => Opened::Members(file),
+            Magic::Gzip => Opened::Stream(file, Form::Bundle),
+            Magic::Tar => Opened::Stream(file, Form::Tar),
+            Magic::Other => Opened::Stream(file, Form::Text),
+            _ => Opened::Stream(file, Form::Archive),
+        })
     }
 }
 

@@ -5,8 +5,10 @@
 //! kept comes back sorted, so that the order of entries in the archive does not matter.
 
 mod folder;
+mod formats;
 mod input;
 mod limits;
+mod peeked;
 mod piece;
 mod pool;
 mod problem;
@@ -15,7 +17,10 @@ mod stream;
 mod tar_block;
 mod tar_stage;
 mod top;
+mod unpack;
+mod utf16;
 mod walk;
+mod zip;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -24,6 +29,7 @@ pub use input::Input;
 pub use limits::Limits;
 pub use piece::{EntryInfo, Piece, PieceSink};
 pub use problem::{OpenError, ReadProblem};
+pub use top::is_content_folder;
 
 use crate::manifest::{Header, Manifest};
 use crate::path::BundlePath;
@@ -32,7 +38,8 @@ pub(crate) use input::Bytes;
 use input::Opened;
 pub(crate) use piece::{Deliver, OwnedPiece};
 use pool::{CloseOnDrop, Harvest, Shared, work};
-use stream::{read_gzip, read_tar};
+use stream::{Counted, read_gzip};
+use unpack::Inside;
 use walk::Walk;
 
 /// More threads than this do not make one file faster.
@@ -47,6 +54,10 @@ pub enum Form {
     Tar,
     /// A folder.
     Folder,
+    /// A zip archive, or something that is compressed in another way.
+    Archive,
+    /// One text.
+    Text,
 }
 
 /// What one reading found besides the content.
@@ -96,6 +107,21 @@ pub(crate) fn read_in_order(
 ) -> Result<Summary, OpenError> {
     let shared = Shared::new(threads());
     run(input, limits, &NoSink, &shared, deliver).map(|(summary, _)| summary)
+}
+
+/// Reads `input` once and gives every piece to `each`, in archive order, on the calling thread.
+pub fn read_through<'a>(
+    input: impl Into<Input<'a>>,
+    limits: &Limits,
+    each: &mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>,
+) -> Result<Summary, OpenError> {
+    struct Each<'a>(&'a mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>);
+    impl Deliver for Each<'_> {
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            (self.0)(&piece.view())
+        }
+    }
+    read_in_order(input.into(), limits, &mut Each(each))
 }
 
 fn threads() -> usize {
@@ -218,6 +244,54 @@ pub fn list<'a>(
     Ok((summary, names))
 }
 
+/// All entries in path order, each with how it begins: at most `head` bytes, and `heads` bytes of all together.
+///
+/// Reading ends with the header of a bundle of ours, which says what the bundle is.
+pub fn survey<'a>(
+    input: impl Into<Input<'a>>,
+    limits: &Limits,
+    head: usize,
+    heads: usize,
+) -> Result<Vec<(EntryInfo, Vec<u8>)>, OpenError> {
+    struct Heads {
+        found: Vec<(EntryInfo, Vec<u8>)>,
+        head: usize,
+        left: usize,
+    }
+    impl Deliver for Heads {
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            self.found.push((entry.clone(), Vec::new()));
+            true
+        }
+
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            if piece.entry.path.as_str() == crate::HEADER_PATH {
+                return ControlFlow::Break(());
+            }
+            let Some((_, bytes)) = self.found.last_mut().filter(|_| piece.seq == 0) else {
+                return ControlFlow::Continue(());
+            };
+            let taken = piece.bytes().len().min(self.head).min(self.left);
+            bytes.extend_from_slice(&piece.bytes()[..taken]);
+            self.left -= taken;
+            ControlFlow::Continue(())
+        }
+    }
+    let mut all = Heads {
+        found: Vec::new(),
+        head,
+        left: heads,
+    };
+    read_in_order(input.into(), limits, &mut all)?;
+    all.found.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+    Ok(all.found)
+}
+
+/// Whether a file that begins like this is an archive, or compressed.
+pub fn is_packed(head: &[u8]) -> bool {
+    sniff::magic(head) != sniff::Magic::Other
+}
+
 struct NoSink;
 
 impl PieceSink for NoSink {
@@ -279,13 +353,14 @@ fn read(
             read_folder(input.path(), &mut walk);
             Form::Folder
         }
-        Opened::Gzip(file) => {
+        Opened::Members(file) => {
             read_gzip(file, shared, &mut walk);
             Form::Bundle
         }
-        Opened::Tar(file) => {
-            read_tar(file, &mut walk);
-            Form::Tar
+        Opened::Stream(file, form) => {
+            let mut file = Counted::new(file, walk.source());
+            unpack::read(&mut file, Inside::input(), &mut walk);
+            form
         }
     };
     walk.finish(form)

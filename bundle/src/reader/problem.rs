@@ -91,7 +91,21 @@ pub enum ReadProblem {
         /// The entry.
         path: String,
     },
-    /// A file of a folder that cannot be read.
+    /// Archives inside archives, deeper than any tool makes them; not opened.
+    #[error("{path}: too many archives inside one another; not opened")]
+    TooDeep {
+        /// The innermost that was reached.
+        path: String,
+    },
+    /// An encrypted entry of a zip archive; skipped.
+    #[error(
+        "{path}: encrypted, so it was not read; unpack the archive with its password and name the folder"
+    )]
+    Encrypted {
+        /// The entry.
+        path: String,
+    },
+    /// A file of a folder, or something packed, that cannot be read, or not to its end.
     #[error("{path}: {message}")]
     Unreadable {
         /// The file.
@@ -162,7 +176,7 @@ pub enum OpenError {
         /// The input.
         path: PathBuf,
     },
-    /// Neither a gzip-compressed nor a plain tar.
+    /// Neither an archive nor text.
     #[error("{path}: not a bundle: {looks_like}", path = path.display())]
     NotABundle {
         /// The input.

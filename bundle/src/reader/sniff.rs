@@ -11,14 +11,36 @@ pub(crate) const SNIFF_BYTES: usize = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Magic {
     Gzip,
+    Bzip2,
+    Xz,
+    Zstd,
+    Lz4,
+    Zip,
     Tar,
     Other,
 }
 
+/// First bytes of what is opened.
+const OPENED: &[(&[u8], Magic)] = &[
+    (&[0x1f, 0x8b], Magic::Gzip),
+    (b"BZh", Magic::Bzip2),
+    (b"\xfd7zXZ\0", Magic::Xz),
+    (b"\x28\xb5\x2f\xfd", Magic::Zstd),
+    (b"\x04\x22\x4d\x18", Magic::Lz4),
+    (b"PK\x03\x04", Magic::Zip),
+    (b"PK\x05\x06", Magic::Zip),
+];
+/// What a bzip2 stream's first block, or its end, begins with.
+const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
+
 /// Tells the form of a file from its first bytes.
 pub(crate) fn magic(head: &[u8]) -> Magic {
-    if head.starts_with(&[0x1f, 0x8b]) {
-        return Magic::Gzip;
+    if let Some((_, magic)) = OPENED.iter().find(|(magic, _)| head.starts_with(magic)) {
+        let block = head.get(4..10).unwrap_or_default();
+        return match magic {
+            Magic::Bzip2 if !BZIP2_BLOCKS.contains(&block) => Magic::Other,
+            magic => *magic,
+        };
     }
     let is_tar = match head.first_chunk::<512>() {
         Some(block) => checksum_fits(Header::from_byte_slice(block)),
@@ -30,12 +52,10 @@ pub(crate) fn magic(head: &[u8]) -> Magic {
 /// Names what a file that is no bundle looks like.
 pub(crate) fn looks_like(head: &[u8]) -> String {
     const KNOWN: &[(&[u8], &str)] = &[
-        (b"PK\x03\x04", "a zip file"),
-        (b"\xfd7zXZ\0", "an xz file"),
-        (b"\x28\xb5\x2f\xfd", "a zstd file"),
-        (b"BZh", "a bzip2 file"),
-        (b"7z\xbc\xaf\x27\x1c", "a 7-zip file"),
-        (b"\x04\x22\x4d\x18", "an lz4 file"),
+        (
+            b"7z\xbc\xaf\x27\x1c",
+            "a 7-zip file: unpack it into a folder first and name that",
+        ),
         (
             b"age-encryption.org/",
             "encrypted with age: name its key with --identity KEY, or decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age",
@@ -45,7 +65,6 @@ pub(crate) fn looks_like(head: &[u8]) -> String {
             "encrypted with age: decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age",
         ),
         (b"-----BEGIN PGP", "encrypted or signed with PGP"),
-        (b"\x1f\x8b", "gzip inside gzip: decompress it once first"),
         (b"\x7fELF", "a program"),
         (b"%PDF", "a PDF document"),
     ];
@@ -60,23 +79,23 @@ pub(crate) fn looks_like(head: &[u8]) -> String {
             return format!("it looks like {name}");
         }
     }
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => Some(text),
-        // The end of the sniffed bytes may cut a character in two.
-        Err(e) if e.error_len().is_none() => head
-            .get(..e.valid_up_to())
-            .and_then(|b| std::str::from_utf8(b).ok()),
-        Err(_) => None,
-    };
-    match text {
+    match text(head) {
         Some(t) if t.trim_start().starts_with(['{', '[']) => "it looks like JSON".to_owned(),
-        Some(t)
-            if !t
-                .chars()
-                .any(|c| c.is_control() && !c.is_whitespace() && c != '\u{1b}') =>
-        {
-            "it looks like plain text".to_owned()
-        }
-        _ => "neither gzip nor tar, and of no known kind".to_owned(),
+        Some(_) => "it looks like plain text".to_owned(),
+        None => "neither an archive nor text, and of no known kind".to_owned(),
     }
+}
+
+/// The first bytes as text; none where they hold what no text does.
+pub(crate) fn text(head: &[u8]) -> Option<&str> {
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        // The end of the sniffed bytes may cut a character in two.
+        Err(e) if e.error_len().is_none() => {
+            std::str::from_utf8(head.get(..e.valid_up_to())?).ok()?
+        }
+        Err(_) => return None,
+    };
+    let odd = |c: char| c.is_control() && !c.is_whitespace() && !matches!(c, '\u{1b}' | '\u{8}');
+    (!text.chars().any(odd)).then_some(text)
 }

@@ -1,6 +1,8 @@
 //! The stream: brings the bytes of a file to the tar stage, hopping over members where it can.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
@@ -33,18 +35,6 @@ pub(crate) fn read_gzip(file: Box<dyn Bytes>, shared: &Shared, walk: &mut Walk<'
             }
         }
     }
-}
-
-/// Reads a plain tar into the tar stage.
-pub(crate) fn read_tar(mut file: Box<dyn Bytes>, walk: &mut Walk<'_>) {
-    let mut tar = TarStage::new();
-    let failure = feed_all(&mut file, &mut tar, walk, |file| {
-        file.stream_position().unwrap_or(u64::MAX)
-    });
-    tar.finish(
-        failure.map(|e| format!("cannot read on: {e}")).as_deref(),
-        walk,
-    );
 }
 
 enum Hopped {
@@ -201,19 +191,17 @@ fn stream_gzip(
     tar: &mut TarStage,
     walk: &mut Walk<'_>,
 ) {
-    let mut file = Counted {
-        inner: file,
-        count: offset,
-    };
+    walk.source().set(offset);
+    let mut file = BufReader::new(Counted::new(file, walk.source()));
     if tar.ended() {
         let more = file.fill_buf().is_ok_and(|b| !b.iter().all(|b| *b == 0));
         tar.finish(more.then_some("trailing data"), walk);
         return;
     }
     let mut decoder = MultiGzDecoder::new(file);
-    let failure = feed_all(&mut decoder, tar, walk, |d| d.get_ref().count);
+    let failure = feed_all(&mut decoder, tar, walk);
     let why = failure.map(|error| {
-        let at = decoder.get_ref().count;
+        let at = walk.consumed();
         match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 format!("the file ends at byte {at}, inside a gzip member")
@@ -224,12 +212,11 @@ fn stream_gzip(
     tar.finish(why.as_deref(), walk);
 }
 
-/// Feeds a stream block by block; gives the error that ended it.
-fn feed_all<R: Read>(
-    from: &mut R,
+/// Feeds a stream block by block, archives inside it included; gives the error that ended it.
+pub(super) fn feed_all(
+    from: &mut dyn Read,
     tar: &mut TarStage,
     walk: &mut Walk<'_>,
-    mut consumed: impl FnMut(&mut R) -> u64,
 ) -> Option<io::Error> {
     let bufs = BufPool::new(STREAM_BLOCK);
     let mut tail = 0;
@@ -237,8 +224,21 @@ fn feed_all<R: Read>(
         let mut buf = bufs.take();
         let (len, failure) = fill(from, buf.space());
         buf.set_len(len);
-        walk.count(len, consumed(from));
-        tar.feed(&Arc::new(buf), walk);
+        walk.count_inner(len);
+        let buf = Arc::new(buf);
+        let mut at = 0;
+        while let Some(found) = tar.feed_from(&buf, &mut at, walk) {
+            let here = &buf.bytes()[at..];
+            let here = &here[..here.len().min(found.within())];
+            let behind = found.size - here.len() as u64;
+            let mut content = here.chain((&mut *from).take(behind));
+            found.read(&mut content, walk);
+            // What was not wanted of it stands before the next entry all the same.
+            let _ = io::copy(&mut content, &mut io::sink());
+            let missing = content.into_inner().1.limit();
+            at += here.len();
+            tar.passed(found.size - missing, walk);
+        }
         if tar.ended() {
             tail += len as u64;
         }
@@ -249,7 +249,7 @@ fn feed_all<R: Read>(
 }
 
 /// Fills `space` as far as the stream goes.
-fn fill(from: &mut impl Read, space: &mut [u8]) -> (usize, Option<io::Error>) {
+pub(super) fn fill(from: &mut dyn Read, space: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut len = 0;
     while len < space.len() {
         match from.read(&mut space[len..]) {
@@ -262,27 +262,22 @@ fn fill(from: &mut impl Read, space: &mut [u8]) -> (usize, Option<io::Error>) {
     (len, None)
 }
 
-/// Counts the bytes that a decoder took.
-struct Counted<R> {
+/// Counts the bytes that are read of the input.
+pub(super) struct Counted<R> {
     inner: R,
-    count: u64,
+    count: Rc<Cell<u64>>,
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R> Counted<R> {
+    pub(super) fn new(inner: R, count: Rc<Cell<u64>>) -> Self {
+        Self { inner, count }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
-        self.count += n as u64;
+        self.count.set(self.count.get().saturating_add(n as u64));
         Ok(n)
-    }
-}
-
-impl<R: BufRead> BufRead for Counted<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.inner.fill_buf()
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.count += amount as u64;
-        self.inner.consume(amount);
     }
 }

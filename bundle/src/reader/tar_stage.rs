@@ -1,5 +1,6 @@
 //! The tar stage: finds the entries in a stream of buffers, whatever their boundaries.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use tar::{EntryType, Header, PaxExtensions};
@@ -8,7 +9,9 @@ use super::piece::Buf;
 use super::problem::{OpenError, ReadProblem};
 use super::sniff::looks_like;
 use super::tar_block::{BLOCK, checksum_fits, kind_name, padded, within};
+use super::unpack::{self, Inside};
 use super::walk::Walk;
+use crate::path::BundlePath;
 
 /// Long names and PAX records beyond this are refused.
 const MAX_META: u64 = 1 << 20;
@@ -23,6 +26,28 @@ pub(crate) struct TarStage {
     next: Overrides,
     end_seen: bool,
     trailing: bool,
+    /// How deep entries lie that are archives themselves; none where they are not opened.
+    depth: Option<u8>,
+}
+
+/// An entry that is an archive, or compressed.
+pub(crate) struct Found {
+    path: BundlePath,
+    pub(crate) size: u64,
+    depth: u8,
+}
+
+impl Found {
+    /// Its size, as far as a buffer can hold it.
+    pub(crate) fn within(&self) -> usize {
+        usize::try_from(self.size).unwrap_or(usize::MAX)
+    }
+
+    /// Reads it.
+    pub(crate) fn read(&self, content: &mut dyn Read, walk: &mut Walk<'_>) {
+        let inside = Inside::entry(self.path.clone(), Some(self.size), self.depth);
+        unpack::read(content, inside, walk);
+    }
 }
 
 /// What earlier GNU or PAX entries say of the next entry.
@@ -40,6 +65,11 @@ enum State {
         left: u64,
         size: u64,
         bytes: Vec<u8>,
+    },
+    /// A file of which nothing was seen yet.
+    Begin {
+        path: BundlePath,
+        size: u64,
     },
     Content {
         left: u64,
@@ -65,6 +95,16 @@ impl TarStage {
             next: Overrides::default(),
             end_seen: false,
             trailing: false,
+            depth: None,
+        }
+    }
+
+    /// The same, giving out entries that are archives; they lie as deep as this.
+    pub(crate) fn nesting(depth: u8) -> Self {
+        let depth = Some(depth);
+        Self {
+            depth,
+            ..Self::new()
         }
     }
 
@@ -73,42 +113,94 @@ impl TarStage {
         self.end_seen
     }
 
-    /// Takes the next bytes of the archive.
+    /// Takes the next bytes of the archive, whose entries are not opened.
     pub(crate) fn feed(&mut self, buf: &Arc<Buf>, walk: &mut Walk<'_>) {
-        let bytes = buf.bytes();
         let mut at = 0;
-        while at < bytes.len() && !walk.stopped() {
-            let rest = &bytes[at..];
-            let taken = match &mut self.state {
-                State::Header | State::Resync | State::SparseMap { .. } => {
-                    self.feed_block(rest, walk)
+        while let Some(found) = self.feed_from(buf, &mut at, walk) {
+            self.begin(found.path, found.size, walk);
+        }
+    }
+
+    /// Takes the next bytes of the archive from `at` on, up to the content of an entry that is to be opened: that
+    /// is to be read, and then [`Self::passed`].
+    pub(crate) fn feed_from(
+        &mut self,
+        buf: &Arc<Buf>,
+        at: &mut usize,
+        walk: &mut Walk<'_>,
+    ) -> Option<Found> {
+        let bytes = buf.bytes();
+        while *at < bytes.len() && !walk.stopped() {
+            let rest = &bytes[*at..];
+            if let State::Begin { path, size } = &self.state {
+                let (path, size) = (path.clone(), *size);
+                match self.depth {
+                    Some(depth) if is_archive(rest, path.as_str(), walk) => {
+                        return Some(Found { path, size, depth });
+                    }
+                    _ => self.begin(path, size, walk),
                 }
-                State::Meta { left, bytes, .. } => {
-                    let n = within(*left, rest.len());
-                    bytes.extend_from_slice(&rest[..n]);
-                    *left -= n as u64;
-                    n
-                }
-                State::Content { left, .. } => {
-                    let n = within(*left, rest.len());
-                    *left -= n as u64;
-                    walk.content(buf, at..at + n);
-                    n
-                }
-                State::Skip { left } => {
-                    let n = within(*left, rest.len());
-                    *left -= n as u64;
-                    n
-                }
-                State::End => {
-                    self.trailing |= rest.iter().any(|b| *b != 0);
-                    rest.len()
-                }
-            };
-            at += taken;
+                continue;
+            }
+            let taken = self.feed_some(buf, *at, walk);
+            *at += taken;
             self.pos += taken as u64;
             self.settle(walk);
         }
+        None
+    }
+
+    fn feed_some(&mut self, buf: &Arc<Buf>, at: usize, walk: &mut Walk<'_>) -> usize {
+        let rest = &buf.bytes()[at..];
+        match &mut self.state {
+            State::Header | State::Resync | State::SparseMap { .. } => self.feed_block(rest, walk),
+            State::Meta { left, bytes, .. } => {
+                let n = within(*left, rest.len());
+                bytes.extend_from_slice(&rest[..n]);
+                *left -= n as u64;
+                n
+            }
+            State::Content { left, .. } => {
+                let n = within(*left, rest.len());
+                *left -= n as u64;
+                walk.content(buf, at..at + n);
+                n
+            }
+            State::Skip { left } => {
+                let n = within(*left, rest.len());
+                *left -= n as u64;
+                n
+            }
+            State::Begin { .. } => 0,
+            State::End => {
+                self.trailing |= rest.iter().any(|b| *b != 0);
+                rest.len()
+            }
+        }
+    }
+
+    /// Notes that so much of an opened entry was read.
+    pub(crate) fn passed(&mut self, bytes: u64, walk: &mut Walk<'_>) {
+        if let State::Begin { size, .. } = self.state {
+            self.pos += bytes;
+            self.state = match size.saturating_sub(bytes) {
+                0 => padding(size),
+                left => State::Skip {
+                    left: left.saturating_add(padded(size) - size),
+                },
+            };
+            self.settle(walk);
+        }
+    }
+
+    /// Begins a file whose content is handed over as it is.
+    fn begin(&mut self, path: BundlePath, size: u64, walk: &mut Walk<'_>) {
+        self.state = if walk.begin(path, Some(size)) {
+            State::Content { left: size, size }
+        } else {
+            skip_entry(size)
+        };
+        self.settle(walk);
     }
 
     /// Bytes that come next and will be thrown away.
@@ -157,6 +249,10 @@ impl TarStage {
 
     /// Ends the stream; `why` says what ended it if it was not simply the end of the input.
     pub(crate) fn finish(&mut self, why: Option<&str>, walk: &mut Walk<'_>) {
+        if let State::Begin { path, size } = &self.state {
+            let (path, size) = (path.clone(), *size);
+            self.begin(path, size, walk);
+        }
         if walk.stopped() {
             walk.end(false);
             return;
@@ -194,6 +290,11 @@ impl TarStage {
                 self.state = padding(size);
             }
             State::Skip { left: 0 } => self.state = State::Header,
+            // Without a second buffer an entry that is not opened begins with its header.
+            State::Begin { path, size } if *size == 0 || self.depth.is_none() => {
+                let (path, size) = (path.clone(), *size);
+                self.begin(path, size, walk);
+            }
             _ => {}
         }
     }
@@ -339,11 +440,7 @@ impl TarStage {
             // A hard link may repeat the size of its target but has no content.
             return skip_entry(if kind.is_hard_link() { 0 } else { size });
         }
-        if walk.begin(path, Some(size)) {
-            State::Content { left: size, size }
-        } else {
-            skip_entry(size)
-        }
+        State::Begin { path, size }
     }
 
     fn meta(&mut self, kind: EntryType, bytes: &[u8]) {
@@ -361,6 +458,11 @@ impl TarStage {
             }
         }
     }
+}
+
+/// Whether an entry that begins like this is not handed over as it is.
+fn is_archive(head: &[u8], path: &str, walk: &Walk<'_>) -> bool {
+    walk.nests() && unpack::is_opened(head, path)
 }
 
 fn padding(size: u64) -> State {

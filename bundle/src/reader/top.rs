@@ -30,6 +30,11 @@ const NOT_TOP: &[&str] = &[
     "var",
 ];
 
+/// Whether a folder of this name is content and not just what everything lies in.
+pub fn is_content_folder(name: &str) -> bool {
+    NOT_TOP.contains(&name)
+}
+
 /// Finds the top folder by the first name and takes it off all names.
 pub(crate) struct TopFolder {
     strip: bool,
@@ -52,7 +57,7 @@ impl TopFolder {
             None => (path.as_str(), None),
         };
         let top = self.top.get_or_insert_with(|| {
-            let is_top = (rest.is_some() || is_folder) && !NOT_TOP.contains(&first);
+            let is_top = (rest.is_some() || is_folder) && !is_content_folder(first);
             is_top.then(|| first.to_owned())
         });
         if top.as_deref() != Some(first) {

@@ -1,8 +1,10 @@
 //! A walk: one reading of an input, entry after entry, whatever form the input has.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -27,7 +29,10 @@ pub(crate) struct Walk<'a> {
     pub(crate) input: PathBuf,
     limits: Limits,
     deliver: &'a mut dyn Deliver,
-    top: TopFolder,
+    /// The archives around what is read, the innermost last.
+    levels: Vec<Level>,
+    /// Bytes read of the input so far.
+    source: Rc<Cell<u64>>,
     seen: BTreeSet<BundlePath>,
     headers: u64,
     current: Option<Current>,
@@ -41,6 +46,13 @@ pub(crate) struct Walk<'a> {
     bytes: u64,
     inflated: u64,
     stop: Option<Stop>,
+}
+
+/// One archive.
+struct Level {
+    /// What the paths of its entries start with.
+    prefix: String,
+    top: TopFolder,
 }
 
 struct Current {
@@ -71,7 +83,11 @@ impl<'a> Walk<'a> {
             input: input.to_owned(),
             limits: *limits,
             deliver,
-            top: TopFolder::new(strip_top),
+            levels: vec![Level {
+                prefix: String::new(),
+                top: TopFolder::new(strip_top),
+            }],
+            source: Rc::default(),
             seen: BTreeSet::new(),
             headers: 0,
             current: None,
@@ -105,8 +121,53 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Notes that the input ended before its content did.
+    /// Counts what is read of the input.
+    pub(crate) fn source(&self) -> Rc<Cell<u64>> {
+        Rc::clone(&self.source)
+    }
+
+    /// Bytes read of the input so far.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.source.get()
+    }
+
+    /// Whether archives in this input are opened. A bundle of ours holds none; what looks like one there is a captured file.
+    pub(crate) fn nests(&self) -> bool {
+        self.header.is_none()
+    }
+
+    /// Begins an archive that is an entry; none for the input itself.
+    pub(crate) fn enter(&mut self, path: Option<&BundlePath>) {
+        if let Some(path) = path {
+            self.levels.push(Level {
+                prefix: format!("{path}/"),
+                top: TopFolder::new(true),
+            });
+        }
+    }
+
+    /// Ends the innermost archive.
+    pub(crate) fn leave(&mut self) {
+        if self.levels.len() > 1 {
+            self.levels.pop();
+        }
+    }
+
+    /// Notes what could not be read of an entry.
+    pub(crate) fn unreadable(&mut self, path: &str, why: &str) {
+        self.stream_cut = true;
+        let (path, message) = (path.to_owned(), why.to_owned());
+        self.problem(ReadProblem::Unreadable { path, message });
+    }
+
+    /// Notes that the input, or the archive inside it that is being read, ended before its content did.
     pub(crate) fn cut(&mut self, at: u64, why: &str) {
+        if let Some(prefix) = self.levels.last().map(|level| level.prefix.clone())
+            && !prefix.is_empty()
+        {
+            let why = format!("cut short after {at} bytes of content: {why}");
+            return self.unreadable(prefix.trim_end_matches('/'), &why);
+        }
         self.stream_cut = true;
         let why = why.to_owned();
         self.problem(ReadProblem::Cut { at, why });
@@ -123,6 +184,11 @@ impl<'a> Walk<'a> {
         } else if self.inflated > RATIO_FLOOR && self.inflated / limit.max(1) > compressed {
             self.stop_at_limit(ReadProblem::RatioOverLimit { limit });
         }
+    }
+
+    /// Counts bytes that were inflated inside the input.
+    pub(crate) fn count_inner(&mut self, inflated: usize) {
+        self.count(inflated, self.consumed());
     }
 
     fn stop_at_limit(&mut self, problem: ReadProblem) {
@@ -161,7 +227,16 @@ impl<'a> Walk<'a> {
                 return None;
             }
         };
-        let path = self.top.strip(path, is_folder)?;
+        let level = self.levels.last_mut()?;
+        let below = level.top.strip(path, is_folder)?;
+        let path = match BundlePath::new(&format!("{}{below}", level.prefix)) {
+            Ok(path) => path,
+            Err(error) => {
+                let (path, why) = (printable(raw), error.to_string());
+                self.problem(ReadProblem::UnsafePath { path, why });
+                return None;
+            }
+        };
         if renamed {
             let path = path.to_string();
             self.problem(ReadProblem::Renamed { path });

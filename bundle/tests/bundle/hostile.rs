@@ -277,16 +277,8 @@ fn what_is_no_bundle_is_named_for_what_it_looks_like() {
     };
     assert_eq!(says(b""), "empty file");
     assert_eq!(
-        says(b"PK\x03\x04aaaa"),
-        "not a bundle: it looks like a zip file"
-    );
-    assert_eq!(
-        says(b"\xfd7zXZ\0aaaa"),
-        "not a bundle: it looks like an xz file"
-    );
-    assert_eq!(
-        says(b"\x28\xb5\x2f\xfdaa"),
-        "not a bundle: it looks like a zstd file"
+        says(b"7z\xbc\xaf\x27\x1caaaa"),
+        "not a bundle: it looks like a 7-zip file: unpack it into a folder first and name that"
     );
     assert_eq!(
         says(b"age-encryption.org/v1\n"),
@@ -303,13 +295,21 @@ fn what_is_no_bundle_is_named_for_what_it_looks_like() {
     );
     assert_eq!(
         says(&gzip(&gzip(b"hello"))),
-        "not a bundle: it looks like gzip inside gzip: decompress it once first"
+        "not a bundle: it looks like plain text"
     );
     assert_eq!(
         says(&gzip(&[b'x'; 9000])),
         "not a bundle: it looks like plain text"
     );
     assert_eq!(says(&gzip(b"")), "not a bundle: nothing inside");
+    for cut in [
+        &b"PK\x03\x04aaaa"[..],
+        b"\xfd7zXZ\0aaaa",
+        b"\x28\xb5\x2f\xfdaa",
+    ] {
+        let (summary, entries) = list(&scratch.file(cut), &limits()).unwrap();
+        assert!(summary.cut_short && entries.is_empty(), "{summary:?}");
+    }
     let missing = scratch.dir.path().join("none");
     assert!(matches!(
         list(&missing, &limits()),

@@ -1,6 +1,8 @@
 //! Tests of the bundle crate as its users see it.
 
 #[cfg(test)]
+mod containers;
+#[cfg(test)]
 mod flips;
 #[cfg(test)]
 mod foreign;

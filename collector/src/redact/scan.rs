@@ -8,11 +8,27 @@ mod search;
 
 use super::encoded;
 use super::forms::SPECS;
+use super::unexplained;
 use names::holds_nothing;
 use search::SEARCH;
 
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 26] = [
+const OTHERS: [&str; 41] = [
+    "%3a",
+    "%253",
+    "%70%",
+    "%50%",
+    "%73%",
+    "\\x70",
+    "\\x73",
+    "\\u0070",
+    "\\u0073",
+    "\\160",
+    "\\163",
+    "&#1",
+    "&#x7",
+    "stdout p ",
+    "stderr p ",
     "-----begin",
     "data:",
     "private-lines",
@@ -86,6 +102,31 @@ const PROGRAMS: &[&str] = &[
     "racadm",
     "keytool",
     "\"-",
+    "oras ",
+    "regctl",
+    "cosign",
+    "singularity",
+    "apptainer",
+    "argocd",
+    "ibmcloud",
+    "npm ",
+    "net ",
+    "rpcclient",
+    "winexe",
+    "wmic",
+    "pcs ",
+    "kadmin",
+    "ktutil",
+    "ipa-",
+    "slappasswd",
+    "govc",
+    "-setcookie",
+    "nuget",
+    "caddy",
+    "rdesktop",
+    "--passphrase",
+    "bmc-config",
+    "nvsm",
 ];
 
 /// What a text may hold, as bits: one for names, one for programs, one for what spans lines, one for each form.
@@ -147,6 +188,9 @@ pub(crate) fn quiet_lines(bytes: &[u8]) -> usize {
     if let Some(run) = encoded::first(&bytes[..end]) {
         end = run;
     }
+    if let Some(word) = unexplained::first(&bytes[..end]) {
+        end = word;
+    }
     memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |at| at + 1)
 }
 
@@ -181,6 +225,7 @@ impl Places {
                 *bit == 1 << STRUCTURE_BIT
                     || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
             })
+            && unexplained::first(json).is_none()
     }
 
     /// What stands between two places; asked for from front to back.

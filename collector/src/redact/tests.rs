@@ -18,6 +18,21 @@ const PEM: &str = "tls:\n  key: |\n    -----BEGIN RSA PRIVATE KEY-----\n    MIIE
                    c2VjcmV0\n    -----END RSA PRIVATE KEY-----\n  port: 1\n";
 
 #[test]
+fn a_secret_that_the_runtime_cut_is_found_and_quiet_parts_stay_as_they_came() {
+    let text = "2026-11-20T10:15:00.1Z stdout P password: hun\n\
+                2026-11-20T10:15:00.1Z stderr F other\n\
+                2026-11-20T10:15:00.1Z stdout P ter2 a\n\
+                2026-11-20T10:15:00.2Z stdout F nd more\n";
+    let out = clean(Content::Text, text, 9);
+    assert!(!out.contains("hun") && !out.contains("ter2"), "{out}");
+    assert!(out.contains("stderr F other\n"), "{out}");
+    let quiet = "2026-11-20T10:15:00.1Z stdout P one ha\n2026-11-20T10:15:00.1Z stdout F lf\n";
+    assert_eq!(clean(Content::Text, quiet, 9), quiet);
+    let open = "2026-11-20T10:15:00.1Z stdout P one ha\n";
+    assert_eq!(clean(Content::Text, open, 9), open);
+}
+
+#[test]
 fn a_private_key_becomes_one_placeholder_and_the_yaml_around_it_stays() {
     let out = clean(Content::Text, PEM, 7);
     assert!(

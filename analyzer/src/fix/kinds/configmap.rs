@@ -33,6 +33,9 @@ pub struct ConfigMap {
 impl Kind for ConfigMap {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let named = Named::new("ConfigMap", Some(&self.namespace), &self.name);
+        if let Some(one) = self.restart.as_ref().filter(|one| one.starts_with('-')) {
+            return Err(Refused::new(format!("{one:?} is no workload to restart")));
+        }
         if state.is_redacted(&named.entry())
             && state.before(casefile_bundle::MANIFEST_PATH).is_some()
         {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{entry, merge, unchanged, yaml};
+use super::{entry, may_be_rewritten, merge, unchanged, write_over, yaml};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
 use crate::fix::write::beside;
@@ -40,6 +40,7 @@ impl Kind for DockerDaemon {
         let text = serde_json::to_string_pretty(&all)
             .map_err(|error| Refused::new(error.to_string()))?
             + "\n";
+        may_be_rewritten(state, &node, FILE)?;
         let guard = unchanged(state, &node, FILE);
         state.set(&path, text.clone());
         let lives = all["live-restore"] == true;
@@ -67,8 +68,8 @@ impl Kind for DockerDaemon {
                 )),
                 backup: vec![FILE.into()],
                 command: Some(format!(
-                    "install -D -m 644 {} {there}\nsystemctl restart docker.service",
-                    beside("daemon.json")
+                    "{}\nsystemctl restart docker.service",
+                    write_over(&beside("daemon.json"), &there)
                 )),
                 expect:
                     "The check, where there is one, says \"configuration OK\"; 'docker info' shows the settings."

@@ -25,6 +25,13 @@ pub struct HelmValues {
 
 impl Kind for HelmValues {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        for name in [&self.namespace, &self.release, &self.chart] {
+            if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_control) {
+                return Err(Refused::new(format!(
+                    "{name:?} can be no name of a release, namespace or chart"
+                )));
+            }
+        }
         let delta = yaml("the values", &self.values)?;
         let Value::Object(sections) = &delta else {
             return Err(Refused::new("the values are no map of sections"));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{entry, restart, unchanged};
+use super::{check_path, entry, may_be_rewritten, restart, unchanged, write_over};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
 use crate::fix::write::beside;
@@ -35,9 +35,7 @@ pub struct HostFile {
 
 impl Kind for HostFile {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
-        if !self.path.starts_with('/') || self.path.split('/').any(|part| part == "..") {
-            return Err(Refused::new(format!("{:?} is no absolute path", self.path)));
-        }
+        check_path(&self.path)?;
         let captured = entry(&self.node, &self.path);
         if !state
             .paths()
@@ -50,6 +48,9 @@ impl Kind for HostFile {
         }
         let before = state.now(&captured);
         let after = self.content_after(before.as_deref())?;
+        if !self.remove {
+            may_be_rewritten(state, &self.node, &self.path)?;
+        }
         let guard = unchanged(state, &self.node, &self.path);
         state.set(&captured, after.clone());
         let mut simulated = true;
@@ -137,7 +138,7 @@ impl HostFile {
     fn write(&self, guard: Option<(String, String)>) -> Action {
         let path = quoted(&self.path);
         let name = beside(&file_name(&self.path));
-        let copy = format!("install -D -m 644 {name} {path}");
+        let copy = write_over(&name, &path);
         // Only the file that containerd reads by default can be checked without naming it.
         let check = if self.path == "/etc/containerd/config.toml" {
             "\n# The root file's effective configuration, read by containerd itself:\ncontainerd config dump >/dev/null"

@@ -52,6 +52,9 @@ impl Rule {
             .cloned()
             .ok_or_else(|| wrong("it names no chain"))?;
         let rest = words.split_off(2);
+        if let Some(word) = not_of_a_match(&chain, &rest) {
+            return Err(wrong(&format!("{word:?} is not understood here")));
+        }
         let complete = match act {
             Act::Policy => {
                 matches!(rest.as_slice(), [policy] if ["ACCEPT", "DROP"].contains(&policy.as_str()))
@@ -180,6 +183,58 @@ impl Rule {
     }
 }
 
+/// Options that say which packets are meant and what becomes of them. Others are refused: `-M` runs a program,
+/// and a name with a slash after `-m` or `-j` loads a library from where it points.
+const OPTIONS: [&str; 24] = [
+    "-i",
+    "-o",
+    "-s",
+    "-d",
+    "-p",
+    "-m",
+    "-j",
+    "-g",
+    "--dport",
+    "--sport",
+    "--dports",
+    "--sports",
+    "--state",
+    "--ctstate",
+    "--comment",
+    "--mark",
+    "--reject-with",
+    "--in-interface",
+    "--out-interface",
+    "--source",
+    "--destination",
+    "--protocol",
+    "--jump",
+    "--tcp-flags",
+];
+
+/// The first word that is no part of a plain rule.
+fn not_of_a_match<'a>(chain: &'a str, words: &'a [String]) -> Option<&'a str> {
+    let is_name = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    };
+    if !is_name(chain) {
+        return Some(chain);
+    }
+    let mut before = "";
+    for word in words {
+        let loads = ["-m", "-j", "-g", "--jump"].contains(&before);
+        if (word.starts_with('-') && !OPTIONS.contains(&word.as_str())) || (loads && !is_name(word))
+        {
+            return Some(word);
+        }
+        before = word;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,5 +279,19 @@ mod tests {
         );
         let error = Rule::parse("-A FORWARD -j $(reboot)").unwrap_err();
         assert!(error.why.contains("not understood"), "{error}");
+    }
+
+    #[test]
+    fn a_rule_that_would_run_a_program_or_load_a_library_is_refused() {
+        for rule in [
+            "-A FORWARD -M /tmp/x -j ACCEPT",
+            "-A FORWARD --modprobe /tmp/x -j ACCEPT",
+            "-A FORWARD -m ../../tmp/x -j ACCEPT",
+            "-A FORWARD -j ../x",
+            "-A -F -j ACCEPT",
+        ] {
+            let error = Rule::parse(rule).unwrap_err();
+            assert!(error.why.contains("not understood"), "{rule}: {error}");
+        }
     }
 }

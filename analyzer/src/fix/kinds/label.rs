@@ -55,7 +55,8 @@ impl MetaKey {
             Meta::Labels => ("labels", "label", "label"),
             Meta::Annotations => ("annotations", "annotate", "annotation"),
         };
-        if key.is_empty() || key.contains(['=', ' ']) {
+        let odd = |c: char| c.is_control() || c.is_whitespace() || c == '=';
+        if !key.starts_with(|c: char| c.is_alphanumeric()) || key.contains(odd) {
             return Err(Refused::new(format!("{key:?} is no key of a {what}")));
         }
         let mut before = None;

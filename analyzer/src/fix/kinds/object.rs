@@ -46,6 +46,31 @@ impl Named {
         }
     }
 
+    /// Refuses what kubectl would take for an option, or could not be a name that the API server gave.
+    pub(super) fn check(&self) -> Result<(), Refused> {
+        let plain = |text: &str| {
+            text.starts_with(|c: char| c.is_alphanumeric())
+                && !text.contains(['/', '%', ','])
+                && !text.chars().any(|c| c.is_control() || c.is_whitespace())
+        };
+        let kind = self
+            .kind
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
+        let all = std::iter::once(&self.name).chain(&self.namespace);
+        match all.into_iter().find(|name| !plain(name)) {
+            Some(name) => Err(Refused::new(format!(
+                "{name:?} can be no name of a {}",
+                self.kind
+            ))),
+            None if !kind || !plain(&self.kind) => Err(Refused::new(format!(
+                "{:?} is no kind of an object",
+                self.kind
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// `kind name -n namespace`, quoted for the shell.
     pub(super) fn target(&self) -> String {
         let kind = self.kind.to_lowercase();
@@ -72,6 +97,7 @@ impl Named {
         state: &mut Captured,
         edit: impl FnOnce(&mut Value) -> Result<(), Refused>,
     ) -> Result<(), Refused> {
+        self.check()?;
         let path = self.entry();
         if state.now(&path).is_none() {
             return Err(Refused::new(format!(
@@ -96,12 +122,14 @@ impl Named {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         let metadata = manifest.get("metadata");
         let missing = |what: &str| Refused::new(format!("the manifest has no {what}"));
-        Ok(Self {
+        let named = Self {
             kind: text(manifest.get("kind")).ok_or_else(|| missing("kind"))?,
             name: text(metadata.and_then(|one| one.get("name")))
                 .ok_or_else(|| missing("metadata.name"))?,
             namespace: text(metadata.and_then(|one| one.get("namespace"))),
-        })
+        };
+        named.check()?;
+        Ok(named)
     }
 
     /// The entry of its list. Resource names are the kind in lower case and plural.

@@ -20,6 +20,9 @@ pub struct Restart {
 impl Kind for Restart {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let (node, unit) = (&self.node, &self.unit);
+        if unit.starts_with('-') || unit.chars().any(char::is_control) {
+            return Err(Refused::new(format!("{unit:?} is no name of a unit")));
+        }
         let path = format!("nodes/{node}/processes.json");
         let text = state
             .now(&path)

@@ -25,10 +25,19 @@ pub struct Sysctl {
 impl Kind for Sysctl {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
-        if self.name.is_empty() || !self.name.bytes().all(known) || self.name.contains("..") {
+        if !self.name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            || !self.name.bytes().all(known)
+            || self.name.contains("..")
+        {
             return Err(Refused::new(format!(
                 "{:?} is no kernel parameter",
                 self.name
+            )));
+        }
+        if self.value.chars().any(char::is_control) {
+            return Err(Refused::new(format!(
+                "{:?} is no value of a kernel parameter",
+                self.value
             )));
         }
         if self.node.starts_with("node/") {

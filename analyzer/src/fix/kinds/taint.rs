@@ -34,6 +34,9 @@ impl Kind for Taint {
                 self.effect
             )));
         }
+        if !self.key.starts_with(|c: char| c.is_alphanumeric()) {
+            return Err(Refused::new(format!("{:?} is no key of a taint", self.key)));
+        }
         let named = Named::new("Node", None, &self.node);
         let mut before = None;
         named.edit(state, |node| {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{entry, unchanged};
+use super::{entry, may_be_rewritten, unchanged, write_over};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
 use crate::fix::write::beside;
@@ -50,6 +50,7 @@ impl Kind for Unit {
             self.changed_copy(state, &node)?
         };
         let guard = unchanged(state, &node, &path);
+        may_be_rewritten(state, &node, &path)?;
         let existed = state.now(&entry(&node, &path)).is_some();
         state.set(&entry(&node, &path), text.clone());
         Ok(self.told(&node, &path, text, guard, existed))
@@ -60,6 +61,7 @@ impl Unit {
     fn check(&self) -> Result<(), Refused> {
         let plain = |text: &str| {
             !text.is_empty()
+                && !text.starts_with(['-', '.'])
                 && text
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || b"@._-:\\".contains(&byte))
@@ -83,7 +85,7 @@ impl Unit {
         }
         let all = self.remove.iter().chain(&self.add);
         for line in all {
-            if !line.contains('=') || line.contains('\n') {
+            if !line.contains('=') || line.chars().any(char::is_control) {
                 return Err(Refused::new(format!(
                     "{line:?} is no setting of a unit: write Name=value"
                 )));
@@ -103,6 +105,8 @@ impl Unit {
             if kept.len() == text.lines().count() {
                 continue;
             }
+            // A vendor's file that becomes a copy under /etc is written as a whole as well.
+            may_be_rewritten(state, node, &path)?;
             let changed = with_lines(&kept, &self.section, &self.add);
             let name = path
                 .strip_prefix(FOLDERS[2])
@@ -184,7 +188,8 @@ impl Unit {
                 }),
                 backup: vec![path.to_owned()],
                 command: Some(format!(
-                    "install -D -m 644 {file} {there}\nsystemctl daemon-reload"
+                    "{}\nsystemctl daemon-reload",
+                    write_over(&file, &there)
                 )),
                 expect: format!("'systemctl cat {unit}' shows the new lines."),
                 roll_back: format!("{back} && systemctl daemon-reload"),

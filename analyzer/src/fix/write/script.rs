@@ -36,7 +36,7 @@ on_node() {
   is_node "$1" || stop "this step belongs to node $1, and this is $(hostname). Run the script there; if this is that node, set NODE_NAME=$1."
   [ "$(id -u)" = 0 ] || stop "this step needs root"
 }
-still() { bash -c "$2" || stop "the state is not the captured one: it is no longer so that $1. Collect and analyse again."; }
+still() { "$2" || stop "the state is not the captured one: it is no longer so that $1. Collect and analyse again."; }
 ask() {
   [ "$mode" = yes ] || [ "${YES:-}" = 1 ] && return 0
   read -r -p "Do it? [yes/skip/stop] " answer
@@ -187,11 +187,11 @@ fn step(number: usize, action: &Action, apart: bool) -> String {
         let _ = writeln!(text, "  on_node {}", quoted(node));
     }
     if let Some((check, what)) = &action.guard {
+        // A function, so that what the bundle named stays a word and is never read as a program again.
         let _ = writeln!(
             text,
-            "  still {} {}",
+            "  check_{number}() {{\n{check}\n  }}\n  still {} check_{number}",
             quoted(&one_line(what)),
-            quoted(check)
         );
     }
     if let Some(dry) = &action.dry_run {

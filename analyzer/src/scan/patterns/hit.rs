@@ -44,20 +44,12 @@ impl Hit {
     /// Adds a later hit that is alike.
     pub fn absorb(&mut self, later: &Hit) {
         self.count = self.count.saturating_add(later.count);
-        self.at = earliest(self.at, later.at);
+        self.at = crate::lines::earliest(self.at, later.at);
         self.last = self.last.max(later.last);
         self.also.extend(later.also.iter().cloned());
         if later.place.path != self.place.path {
             self.also.insert(later.place.path.clone());
         }
-    }
-}
-
-/// The earlier of two times, where a missing one does not count.
-pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }
 

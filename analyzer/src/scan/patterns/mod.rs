@@ -13,12 +13,13 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::lines::{LogLine, Origin};
-use super::literals;
+use super::{literals, manual};
+pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
 pub use expression::{Expression, LinePattern};
 use expression::{around, captures};
 use hit::{Counter, add_alike};
-pub use hit::{Found, Hit, earliest};
+pub use hit::{Found, Hit};
 
 /// What makes a pattern worth trying on a line: a literal of every clause, by their ids.
 struct Clauses {
@@ -176,7 +177,7 @@ impl Patterns {
             .iter()
             .filter_map(|literal| self.needles[*literal])
             .collect();
-        if patterns.is_empty() && extractors.is_empty() {
+        if (patterns.is_empty() && extractors.is_empty()) || manual::explains(raw) {
             return;
         }
         let line = origin.decode(raw, number);

@@ -42,6 +42,20 @@ impl Lines {
                 keep(self, Open::Values(above, class));
                 Some(self.value_alone(text, class))
             }
+            Open::Heredoc(tag, class) => {
+                if text.trim() == tag {
+                    return Some(text.to_owned());
+                }
+                keep(self, Open::Heredoc(tag, class));
+                Some(self.whole(text, class))
+            }
+            Open::List(class) => {
+                if text.trim_start().starts_with(']') {
+                    return None;
+                }
+                keep(self, Open::List(class));
+                Some(self.item(text, class))
+            }
             Open::Until(mark, class) => match text.find(mark) {
                 Some(at) => {
                     let secret = self.whole(&text[..at], class);
@@ -64,6 +78,16 @@ impl Lines {
         let indent = text.len() - text.trim_start().len();
         let mark = self.marker.mark(class, body.as_bytes());
         format!("{}{mark}", &text[..indent])
+    }
+
+    /// A line of a list: the value between its quotes goes.
+    fn item(&mut self, text: &str, class: &'static str) -> String {
+        let bare = text.trim().trim_end_matches(',').trim_matches(['"', '\'']);
+        if bare.is_empty() || bare.starts_with('#') || harmless(bare) {
+            return text.to_owned();
+        }
+        let mark = self.marker.mark(class, bare.as_bytes());
+        text.replacen(bare, &mark, 1)
     }
 
     /// A line of a Secret's data: the name stays, the value does not.

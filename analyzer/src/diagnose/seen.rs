@@ -1,0 +1,201 @@
+//! What an input shows, counted: numbers that a person would count by hand in it. What is not there is not counted, so that zero
+//! means "none seen" and never "none there".
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use casefile_bundle::Summary;
+
+use crate::facts::gpu::{Driver, Gpu};
+use crate::facts::kube::{Event, Node, Pod};
+use crate::model::Seen;
+use crate::parsers::HostLine;
+use crate::scan::{Scanned, node_of};
+
+/// Counts what was read.
+pub(super) fn seen(scanned: &Scanned) -> Seen {
+    let facts = &scanned.facts;
+    let nodes = nodes(scanned);
+    Seen {
+        format: format(scanned, &scanned.summary),
+        nodes: count(nodes.len()),
+        pods: count(pods(scanned).len()),
+        events: count(facts.table::<Event>().len()),
+        gpus: gpus(scanned),
+        driver_version: driver(scanned),
+        kernel: kernel(scanned),
+        kubernetes_version: kubernetes(scanned),
+        boots: boots(scanned),
+        unhealthy_pods: unhealthy(facts.table::<Pod>().iter().map(|pod| &pod.data)),
+    }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+fn format(scanned: &Scanned, summary: &Summary) -> String {
+    let formats: BTreeSet<&str> = scanned.plan.captures.iter().map(|one| one.format).collect();
+    match summary.header {
+        Some(_) => "casefile".to_owned(),
+        None if formats.is_empty() => "loose".to_owned(),
+        None => formats.into_iter().collect::<Vec<_>>().join("+"),
+    }
+}
+
+/// Nodes that the cluster lists; else those whose files are there.
+fn nodes(scanned: &Scanned) -> BTreeSet<&str> {
+    let listed = scanned.facts.table::<Node>().iter();
+    let listed: BTreeSet<&str> = listed
+        .map(|node| node.data.name.as_str())
+        .filter(|name| !name.is_empty())
+        .collect();
+    if !listed.is_empty() {
+        return listed;
+    }
+    let paths = scanned.paths.iter().map(|path| node_of(path));
+    let named = paths.filter(|node| !node.is_empty() && *node != crate::scan::pasted::UNNAMED_NODE);
+    named.collect()
+}
+
+/// Pods that objects, descriptions of nodes and names of logs tell of. A table without namespaces names those of another list.
+fn pods(scanned: &Scanned) -> BTreeSet<(&str, &str)> {
+    let facts = &scanned.facts;
+    let objects = facts.table::<Pod>().iter();
+    let objects = objects.map(|pod| (pod.data.namespace.as_str(), pod.data.name.as_str()));
+    let described = facts
+        .table::<Node>()
+        .iter()
+        .flat_map(|node| &node.data.listed_pods);
+    let described = described.filter_map(|name| name.split_once('/'));
+    let mut all: BTreeSet<(&str, &str)> = objects.chain(described).collect();
+    all.extend(scanned.plan.pods());
+    let placed: BTreeSet<&str> = all
+        .iter()
+        .filter(|(namespace, _)| !namespace.is_empty())
+        .map(|(_, name)| *name)
+        .collect();
+    all.retain(|(namespace, name)| {
+        !name.is_empty() && (!namespace.is_empty() || !placed.contains(name))
+    });
+    all
+}
+
+/// GPUs on the bus, as the driver counts them, or as nodes offer them; whichever shows most.
+fn gpus(scanned: &Scanned) -> u64 {
+    let lists = scanned
+        .documents
+        .iter()
+        .filter(|(path, _)| path.ends_with("/commands/lspci.out"));
+    let on_bus: usize = lists
+        .map(|(_, text)| text.lines().filter(|line| is_gpu(line)).count())
+        .sum();
+    let known: BTreeSet<String> = scanned
+        .facts
+        .table::<Gpu>()
+        .iter()
+        .map(|gpu| format!("{} {}", gpu.data.node, gpu.data.card.bus_id))
+        .collect();
+    let offered = scanned
+        .facts
+        .table::<Node>()
+        .iter()
+        .filter_map(|node| node.data.gpu_capacity)
+        .max()
+        .unwrap_or(0);
+    count(on_bus.max(known.len())).max(offered)
+}
+
+/// Whether a line of lspci is of a GPU of NVIDIA.
+fn is_gpu(line: &str) -> bool {
+    let starts = line.starts_with(|first: char| first.is_ascii_hexdigit());
+    let kind = [
+        "VGA compatible controller",
+        "3D controller",
+        "Display controller",
+    ];
+    starts && line.contains("NVIDIA") && kind.iter().any(|kind| line.contains(kind))
+}
+
+fn driver(scanned: &Scanned) -> Option<String> {
+    let loaded = scanned.facts.table::<Driver>().iter();
+    loaded
+        .map(|driver| driver.data.module.clone())
+        .find(|version| !version.is_empty())
+}
+
+fn kernel(scanned: &Scanned) -> Option<String> {
+    let printed = scanned
+        .documents
+        .iter()
+        .filter(|(path, _)| path.ends_with("/commands/uname.out"));
+    let printed = printed.filter_map(|(_, text)| {
+        let line = text.lines().find_map(|line| line.strip_prefix("Linux "))?;
+        line.split_whitespace().nth(1).map(str::to_owned)
+    });
+    let booted = scanned.facts.table::<HostLine>().iter().filter_map(|line| {
+        let (_, version) = line.text.split_once("Linux version ")?;
+        version.split_whitespace().next().map(str::to_owned)
+    });
+    let nodes = scanned
+        .facts
+        .table::<Node>()
+        .iter()
+        .map(|node| node.data.kernel.clone());
+    most(printed)
+        .or_else(|| most(booted))
+        .or_else(|| most(nodes))
+}
+
+fn kubernetes(scanned: &Scanned) -> Option<String> {
+    let nodes = scanned
+        .facts
+        .table::<Node>()
+        .iter()
+        .map(|node| node.data.kubelet.clone());
+    let told = scanned.plan.captures.iter();
+    most(nodes).or_else(|| most(told.filter_map(|one| one.identity.kubernetes.clone())))
+}
+
+/// The commonest of several; of equally common ones the last in the order of letters, which is the newest.
+fn most(all: impl Iterator<Item = String>) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for one in all.filter(|one| !one.is_empty()) {
+        *counts.entry(one).or_default() += 1;
+    }
+    counts
+        .into_iter()
+        .max_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)))
+        .map(|(one, _)| one)
+}
+
+/// Boots that the journal lists, of which there are lines.
+fn boots(scanned: &Scanned) -> Option<u64> {
+    let list = scanned
+        .documents
+        .iter()
+        .find(|(path, _)| path.ends_with("/commands/journal-boots.out"));
+    let listed = list.map(|(_, text)| {
+        let rows = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        rows.filter(|first| first.parse::<i64>().is_ok()).count()
+    });
+    let kept: BTreeSet<&str> = scanned
+        .paths
+        .iter()
+        .filter_map(|path| path.split_once("/journal/kernel"))
+        .map(|(_, boot)| boot)
+        .filter(|boot| *boot == ".json" || boot.starts_with("-boot-"))
+        .collect();
+    listed
+        .or_else(|| (!kept.is_empty()).then_some(kept.len()))
+        .map(count)
+}
+
+fn unhealthy<'a>(pods: impl Iterator<Item = &'a Pod>) -> Vec<String> {
+    let bad = pods.filter(|pod| !pod.healthy);
+    let all: BTreeSet<String> = bad
+        .map(|pod| format!("{}/{} {}", pod.namespace, pod.name, pod.state))
+        .collect();
+    all.into_iter().collect()
+}

@@ -1,0 +1,213 @@
+//! nvidia-bug-report: one text of sections, each a file or what a command printed, divided by lines of underscores.
+//!
+//! Source: NVIDIA's nvidia-bug-report.sh of drivers 390 to 595.
+
+use super::node_files::printed;
+use super::{Capture, Identity, Layout, Part, Survey, Target};
+
+pub(super) static LAYOUT: Layout = Layout {
+    id: "nvidia-bug-report",
+    title: "nvidia-bug-report.sh",
+    recognise: |survey| {
+        survey.files(|entry| entry.text().contains("Start of NVIDIA bug report log file"))
+    },
+    identity,
+    map: |_, _, _| Target::Split(sections),
+};
+
+fn identity(survey: &Survey, root: &str) -> Identity {
+    let head = survey
+        .get(root)
+        .map(|entry| entry.text().into_owned())
+        .unwrap_or_default();
+    let after = |mark: &str| {
+        let line = head
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(mark))?;
+        Some(line.trim().to_owned())
+    };
+    let node = after("uname: Linux ").and_then(|rest| rest.split(' ').next().map(str::to_owned));
+    Identity {
+        node: node.filter(|name| !name.is_empty()),
+        version: after("nvidia-bug-report.sh Version:"),
+        ..Identity::default()
+    }
+}
+
+/// A section's lines and what it is of.
+#[derive(Default)]
+struct Section<'a> {
+    first: u32,
+    lines: Vec<&'a str>,
+}
+
+fn is_rule(line: &str) -> bool {
+    line.len() >= 30 && line.bytes().all(|byte| byte == b'_')
+}
+
+fn sections(capture: &Capture, text: &str) -> Vec<Part> {
+    let node = capture.identity.node.as_deref().unwrap_or(super::UNNAMED);
+    let mut parts: Vec<Part> = Vec::new();
+    let mut open = Section {
+        first: 1,
+        lines: Vec::new(),
+    };
+    let mut close = |section: Section<'_>| {
+        for (path, from, lines) in pieces(&section.lines) {
+            let plain = |line: &&'_ str| line.trim_start_matches("uname: ").to_owned() + "\n";
+            let text: String = lines.iter().map(plain).collect();
+            let line = section
+                .first
+                .saturating_add(u32::try_from(from).unwrap_or(u32::MAX));
+            let path = format!("nodes/{node}/{path}");
+            // A command may be asked for several times, once a boot or a file.
+            if !text.trim().is_empty() && !parts.iter().any(|part| part.path == path) {
+                parts.push(Part { path, line, text });
+            }
+        }
+    };
+    for (line, number) in text.lines().zip(1_u32..) {
+        if is_rule(line.trim_end()) {
+            close(std::mem::take(&mut open));
+            open.first = number.saturating_add(1);
+        } else {
+            open.lines.push(line);
+        }
+    }
+    close(open);
+    parts
+}
+
+/// Our entries in a section, each with the number of its first line in it: mostly one, but kernel messages of
+/// several sources follow one another.
+fn pieces<'s, 'a>(lines: &'s [&'a str]) -> Vec<(String, usize, &'s [&'a str])> {
+    let Some(head) = lines.iter().position(|line| !line.trim().is_empty()) else {
+        return Vec::new();
+    };
+    let title = lines[head].trim();
+    if title.starts_with("Start of NVIDIA bug report") {
+        let told = lines
+            .iter()
+            .position(|line| line.starts_with("uname: Linux "));
+        let told = told.map(|at| ("commands/uname.out".to_owned(), at, &lines[at..=at]));
+        return told.into_iter().collect();
+    }
+    if let Some(file) = title.strip_prefix("*** ") {
+        let from = head
+            + 1
+            + usize::from(
+                lines
+                    .get(head + 1)
+                    .is_some_and(|line| line.starts_with("*** ls:")),
+            );
+        return match of_file(file) {
+            Some(path) => vec![(path, from.min(lines.len()), &lines[from.min(lines.len())..])],
+            None => Vec::new(),
+        };
+    }
+    let body = head + 1;
+    match of_title(title) {
+        Some(path) => vec![(path, body, &lines[body..])],
+        None => Vec::new(),
+    }
+}
+
+fn of_file(file: &str) -> Option<String> {
+    let absent = ["does not exist", "is not readable", "No such file"];
+    if !file.starts_with('/') || absent.iter().any(|why| file.contains(why)) {
+        return None;
+    }
+    // An installer's and a build's log tell of the day when they ran.
+    Some(format!("rootfs{}", file.trim_end_matches(':')))
+}
+
+fn of_title(title: &str) -> Option<String> {
+    let command = title.trim_end_matches(':').trim();
+    if let Some(query) = command.strip_prefix("journalctl -b -") {
+        let boot: u32 = query.split(' ').next()?.parse().ok()?;
+        let kernel = query.contains("_TRANSPORT=kernel")
+            || query.contains(" -k")
+            || !query.contains("_COMM=");
+        let name = if kernel {
+            "kernel"
+        } else {
+            query.split("_COMM=").nth(1)?
+        };
+        return Some(match boot {
+            0 => format!("journal/{name}.json"),
+            boot => format!("journal/{name}-boot-{boot}.json"),
+        });
+    }
+    if command.starts_with("Scanning kernel log files") {
+        return Some("journal/kernel-files.json".to_owned());
+    }
+    if command.starts_with("Skipping") {
+        return None;
+    }
+    // The tree and the short list name the same devices as the full one.
+    let short = |one: &str| one.starts_with('-') && (one.contains('t') || one == "-nn");
+    if command.contains("/lspci ") && command.split(' ').any(short) {
+        return None;
+    }
+    if let Some(known) = printed(command) {
+        return Some(known.to_owned());
+    }
+    // Other programs, by their path.
+    let program = command.split(' ').next()?;
+    let known = program.starts_with('/') && !command.contains("base64");
+    let mangled: String = command
+        .chars()
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .take(80)
+        .collect();
+    known.then(|| format!("commands/{}.out", mangled.trim_matches('-')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "____________________________________________";
+
+    #[test]
+    fn files_commands_and_boots_become_entries_at_their_lines() {
+        let text = format!(
+            "{RULE}\n\nStart of NVIDIA bug report log file.\nuname: Linux gpu-1 6.8.0-1\n{RULE}\n\n*** /proc/driver/nvidia/version\n*** ls: -r--r--r-- 1 root root 0\nNVRM version: 550\n{RULE}\n\ndmesg:\n\n[ 1.0] NVRM: loading\n{RULE}\n\njournalctl -b -1 -k\n\nNov 20 10:00:00 gpu-1 kernel: x\n{RULE}\n\n*** /proc/pci does not exist\n"
+        );
+        let survey = Survey::new(vec![super::super::Entry {
+            path: "r.log.gz".into(),
+            head: text.clone().into_bytes(),
+            size: None,
+        }]);
+        assert_eq!((LAYOUT.recognise)(&survey), ["r.log.gz"]);
+        let identity = identity(&survey, "r.log.gz");
+        assert_eq!(identity.node.as_deref(), Some("gpu-1"));
+        let capture = Capture {
+            format: "x",
+            title: "x",
+            root: "r.log.gz".into(),
+            identity,
+        };
+        let found: Vec<(String, u32)> = sections(&capture, &text)
+            .into_iter()
+            .map(|part| (part.path, part.line))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (
+                    "nodes/gpu-1/rootfs/proc/driver/nvidia/version".to_owned(),
+                    9
+                ),
+                ("nodes/gpu-1/commands/dmesg.out".to_owned(), 13),
+                ("nodes/gpu-1/journal/kernel-boot-1.json".to_owned(), 18),
+            ]
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! The GPU Operator's must-gather: flat files, bug reports of the nodes beside them.
+
+use super::{Capture, Identity, Layout, Survey, Target};
+
+pub(super) static LAYOUT: Layout = Layout {
+    id: "gpu-operator-must-gather",
+    title: "NVIDIA GPU Operator must-gather",
+    recognise: |survey| {
+        let marks = [
+            "gpu_nodes.labels",
+            "gpu_nodes.status",
+            "cluster_policy.yaml",
+            "cluster_policy.missing",
+        ];
+        let mut roots: Vec<String> = marks.iter().flat_map(|mark| survey.roots(mark)).collect();
+        roots.sort();
+        roots.dedup();
+        roots
+    },
+    identity: |_, _| Identity::default(),
+    map,
+};
+
+fn map(_: &Survey, _: &Capture, path: &str) -> Target {
+    match path {
+        "cluster_policy.yaml" => Target::Yaml("cluster-resources/clusterpolicies.json".into()),
+        "nvidiadrivers.yaml" => Target::Yaml("cluster-resources/nvidiadrivers.json".into()),
+        "gpu_operand_pods.yaml" => {
+            Target::Yaml("cluster-resources/pods/gpu-operator-operands.json".into())
+        }
+        "gpu_operator_pod.yaml" => Target::Yaml("cluster-resources/pods/gpu-operator.json".into()),
+        "gpu_operand_ds.yaml" => {
+            Target::Yaml("cluster-resources/daemonsets/gpu-operator.json".into())
+        }
+        "must-gather.log" | "must-gather.stderr.log" | "version" => Target::Unknown,
+        _ if path.contains('/') => Target::Loose,
+        _ => named(path),
+    }
+}
+
+/// Logs are named by pod; what is described or printed as a table is read by content.
+fn named(file: &str) -> Target {
+    let Some(name) = file.strip_suffix(".log") else {
+        return Target::Loose;
+    };
+    let previous = name.ends_with(".previous");
+    let name = name.trim_end_matches(".previous");
+    let pod = match name.strip_prefix("gpu_operand_pod_") {
+        Some(pod) => pod,
+        None if name == "gpu_operator_pod" => "gpu-operator",
+        None => return Target::Loose,
+    };
+    Target::As(super::kubernetes_dirs::log(
+        "gpu-operator",
+        pod,
+        "all",
+        previous,
+    ))
+}

@@ -1,0 +1,107 @@
+//! Objects and logs of a cluster by the names that tools give their files.
+
+use super::{Capture, Part, Survey, Target};
+
+/// Where we keep objects of a kind: a file a namespace, or one of the cluster.
+pub(super) fn list(plural: &str, namespace: Option<&str>) -> String {
+    match namespace {
+        Some(namespace) => format!("cluster-resources/{plural}/{namespace}.json"),
+        None => format!("cluster-resources/{plural}.json"),
+    }
+}
+
+/// Whether objects of a kind are read at all.
+pub(super) fn is_read(plural: &str) -> bool {
+    const READ: [&str; 22] = [
+        "pods",
+        "events",
+        "nodes",
+        "daemonsets",
+        "deployments",
+        "statefulsets",
+        "configmaps",
+        "namespaces",
+        "runtimeclasses",
+        "persistentvolumes",
+        "persistentvolumeclaims",
+        "storageclasses",
+        "volumeattachments",
+        "mutatingwebhookconfigurations",
+        "validatingwebhookconfigurations",
+        "clusterpolicies",
+        "nvidiadrivers",
+        "resourceclaims",
+        "resourceslices",
+        "resourcequotas",
+        "limitranges",
+        "priorityclasses",
+    ];
+    READ.contains(&plural)
+}
+
+/// The log of a container.
+pub(super) fn log(namespace: &str, pod: &str, container: &str, previous: bool) -> String {
+    let previous = if previous { "-previous" } else { "" };
+    format!("cluster-resources/pods/logs/{namespace}/{pod}/{container}{previous}.log")
+}
+
+/// Splits a `logs.txt` of `kubectl cluster-info dump` at the lines that mark each container's log.
+pub(super) fn marked_logs(_: &Capture, text: &str) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut open = false;
+    for (line, number) in text.lines().zip(1_u32..) {
+        if let Some((container, pod)) = start_of_log(line) {
+            let (namespace, pod) = pod.split_once('/').unwrap_or(("default", pod));
+            parts.push(Part {
+                path: log(namespace, pod, container, false),
+                line: number.saturating_add(1),
+                text: String::new(),
+            });
+            open = true;
+        } else if line.starts_with("==== END logs for container ") {
+            open = false;
+        } else if let Some(part) = parts.last_mut().filter(|_| open) {
+            part.text.push_str(line);
+            part.text.push('\n');
+        }
+    }
+    parts
+}
+
+/// Container and pod of `==== START logs for container C of pod NS/POD ====`.
+pub(super) fn start_of_log(line: &str) -> Option<(&str, &str)> {
+    let rest = line.strip_prefix("==== START logs for container ")?;
+    rest.trim_end()
+        .strip_suffix(" ====")?
+        .split_once(" of pod ")
+}
+
+/// A folder as `kubectl cluster-info dump --output-directory` writes it.
+pub(super) fn dump(path: &str) -> Option<Target> {
+    let parts: Vec<&str> = path.split('/').collect();
+    match parts.as_slice() {
+        ["nodes.json"] => Some(Target::As(list("nodes", None))),
+        ["nodes.yaml"] => Some(Target::Yaml(list("nodes", None))),
+        [namespace, file] => {
+            let (plural, ending) = file.rsplit_once('.')?;
+            let ours = list(plural, Some(namespace));
+            match ending {
+                "json" if is_read(plural) => Some(Target::As(ours)),
+                "yaml" if is_read(plural) => Some(Target::Yaml(ours)),
+                "json" | "yaml" => Some(Target::Unknown),
+                _ => None,
+            }
+        }
+        [_, _, "logs.txt"] => Some(Target::Split(marked_logs)),
+        _ => None,
+    }
+}
+
+/// Whether such a folder lies at this root.
+pub(super) fn is_dump(survey: &Survey, root: &str) -> bool {
+    survey.has(&format!("{root}nodes.json"))
+        && survey.below(root).any(|entry| {
+            let below = &entry.path[root.len()..];
+            below.ends_with("/pods.json") && below.matches('/').count() == 1
+        })
+}

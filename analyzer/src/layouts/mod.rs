@@ -1,0 +1,234 @@
+//! Layouts: what other tools' captures look like, and what each of their files would be called in ours.
+//!
+//! A [`Layout`] recognises a capture in the [`Survey`] of an input, says whose it is, and maps each entry to our own layout's path,
+//! so that parsers, derivers and rules do not know the difference; places lead back to the file that the capture holds. To add
+//! one, write a file with a [`Layout`] and add it to [`LAYOUTS`]. What none recognises is read by content.
+
+mod bug_report;
+mod cluster_dump;
+mod dump_text;
+mod eks;
+mod gpu_operator;
+mod host_log;
+mod inspection;
+mod kind_export;
+mod kubernetes_dirs;
+mod minikube;
+mod must_gather;
+mod node_files;
+mod rancher;
+mod sonobuoy;
+mod sos;
+pub mod survey;
+#[cfg(test)]
+mod tests;
+mod troubleshoot;
+mod yaml_list;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use survey::{Entry, Survey};
+pub(crate) use yaml_list::items as yaml_items;
+
+/// What another tool's capture looks like.
+pub struct Layout {
+    /// Id, as `seen.format` of the JSON gives it.
+    pub id: &'static str,
+    /// The tool, for people.
+    pub title: &'static str,
+    /// Finds the captures: what the paths of each start with, or the whole path of a file that is one by itself.
+    pub recognise: fn(&Survey) -> Vec<String>,
+    /// Tells whose a capture is.
+    pub identity: fn(&Survey, root: &str) -> Identity,
+    /// Tells what an entry is; its path is given below the root.
+    pub map: fn(&Survey, &Capture, path: &str) -> Target,
+}
+
+/// Whose a capture is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The node, of a capture of one.
+    pub node: Option<String>,
+    /// Version of the tool, where the capture says it.
+    pub version: Option<String>,
+    /// Version of Kubernetes, where a file says nothing else.
+    pub kubernetes: Option<String>,
+}
+
+/// A capture that was recognised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capture {
+    /// Id of the layout.
+    pub format: &'static str,
+    /// The tool, for people.
+    pub title: &'static str,
+    /// What its paths start with; empty where it is the whole input.
+    pub root: String,
+    /// Whose it is.
+    pub identity: Identity,
+}
+
+impl Capture {
+    /// Below `nodes/<node>/`, for a capture of one node.
+    fn of_node(&self, path: &str) -> Target {
+        let node = self.identity.node.as_deref();
+        Target::As(format!("nodes/{}/{path}", node.unwrap_or(UNNAMED)))
+    }
+}
+
+/// What a node is called that its capture does not name.
+const UNNAMED: &str = crate::scan::pasted::UNNAMED_NODE;
+
+/// A stretch of an entry that is an entry of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Our path.
+    pub path: String,
+    /// Line of the entry at which it starts, from 1.
+    pub line: u32,
+    /// Its text.
+    pub text: String,
+}
+
+/// What an entry is.
+#[derive(Clone)]
+pub enum Target {
+    /// The same as ours, by this path.
+    As(String),
+    /// An object or a list in YAML that we hold as JSON by this path.
+    Yaml(String),
+    /// Several entries of ours in one text.
+    Split(fn(&Capture, &str) -> Vec<Part>),
+    /// Text that is read by content.
+    Loose,
+    /// What another entry of the capture says as well.
+    Double,
+    /// Not understood.
+    Unknown,
+}
+
+/// All layouts; where two recognise the same root the first has it.
+pub static LAYOUTS: &[&Layout] = &[
+    &bug_report::LAYOUT,
+    &minikube::LAYOUT,
+    &dump_text::LAYOUT,
+    &sos::LAYOUT,
+    &must_gather::LAYOUT,
+    &kind_export::LAYOUT,
+    &sonobuoy::LAYOUT,
+    &gpu_operator::LAYOUT,
+    &troubleshoot::LAYOUT,
+    &rancher::LAYOUT,
+    &inspection::LAYOUT,
+    &eks::LAYOUT,
+    &cluster_dump::LAYOUT,
+    &host_log::LAYOUT,
+];
+
+/// Which entry is read as what.
+#[derive(Default)]
+pub struct Plan {
+    /// The captures, by root.
+    pub captures: Vec<Capture>,
+    targets: BTreeMap<String, (usize, Target)>,
+}
+
+impl Plan {
+    /// Recognises what a survey shows.
+    pub fn of(survey: &Survey) -> Self {
+        let mut roots: BTreeMap<String, &Layout> = BTreeMap::new();
+        for layout in LAYOUTS {
+            for root in (layout.recognise)(survey) {
+                roots.entry(root).or_insert(layout);
+            }
+        }
+        let mut plan = Self::default();
+        let mut layouts = Vec::new();
+        for (root, layout) in roots {
+            let identity = (layout.identity)(survey, &root);
+            layouts.push(layout);
+            plan.captures.push(Capture {
+                format: layout.id,
+                title: layout.title,
+                root,
+                identity,
+            });
+        }
+        let mut taken = BTreeSet::new();
+        for entry in &survey.entries {
+            let path = entry.path.as_str();
+            let Some(index) = plan.capture_of(path) else {
+                continue;
+            };
+            let capture = &plan.captures[index];
+            let below = &path[capture.root.len()..];
+            let mut target = (layouts[index].map)(survey, capture, below);
+            if let Target::As(ours) | Target::Yaml(ours) = &target
+                && !taken.insert(ours.clone())
+            {
+                // Two files that would be one of ours: the first is it, the other is read by content.
+                target = Target::Loose;
+            }
+            plan.targets.insert(path.to_owned(), (index, target));
+        }
+        plan
+    }
+
+    /// The innermost capture that an entry is of.
+    fn capture_of(&self, path: &str) -> Option<usize> {
+        let inside = |capture: &Capture| path.starts_with(&capture.root);
+        let all = self.captures.iter().enumerate();
+        all.filter(|(_, capture)| inside(capture))
+            .max_by_key(|(_, capture)| capture.root.len())
+            .map(|(index, _)| index)
+    }
+
+    /// What an entry is read as; none where no capture holds it.
+    pub fn target(&self, path: &str) -> Option<(&Capture, &Target)> {
+        let (index, target) = self.targets.get(path)?;
+        Some((self.captures.get(*index)?, target))
+    }
+
+    /// Entries of which nothing is read, because it is not understood.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        let unknown = |(_, target): &&(usize, Target)| matches!(target, Target::Unknown);
+        let all = self.targets.iter();
+        all.filter(move |(_, target)| unknown(target))
+            .map(|(path, _)| path.as_str())
+    }
+
+    /// The names of pods that entries are kept by, as (namespace, name).
+    pub fn pods(&self) -> BTreeSet<(&str, &str)> {
+        let targets = self
+            .targets
+            .values()
+            .filter_map(|(_, target)| match target {
+                Target::As(path) => path.strip_prefix("cluster-resources/pods/logs/"),
+                _ => None,
+            });
+        let mut pods = BTreeSet::new();
+        for path in targets {
+            let mut parts = path.split('/');
+            if let (Some(namespace), Some(pod), Some(_)) =
+                (parts.next(), parts.next(), parts.next())
+            {
+                pods.insert((namespace, pod));
+            }
+        }
+        pods
+    }
+
+    /// Nodes that captures or their entries name.
+    pub fn nodes(&self) -> BTreeSet<&str> {
+        let targets = self
+            .targets
+            .values()
+            .filter_map(|(_, target)| match target {
+                Target::As(path) => Some(crate::scan::node_of(path)),
+                _ => None,
+            });
+        targets
+            .filter(|node| !node.is_empty() && *node != UNNAMED)
+            .collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! sos reports: `sos_commands/<plugin>/<mangled command>` beside copied files of the node.
+
+use super::node_files::{copied, journal, printed};
+use super::survey::without_packing;
+use super::{Capture, Identity, Layout, Survey, Target, kubernetes_dirs};
+
+pub(super) static LAYOUT: Layout = Layout {
+    id: "sos",
+    title: "sos report",
+    recognise: |survey| survey.roots("sos_commands/"),
+    identity,
+    map,
+};
+
+fn identity(survey: &Survey, root: &str) -> Identity {
+    let line = |path: &str| survey.line(&format!("{root}{path}"));
+    let node = [
+        "hostname",
+        "sos_commands/host/hostname",
+        "etc/hostname",
+        "proc/sys/kernel/hostname",
+    ]
+    .iter()
+    .find_map(|path| line(path));
+    let version = line("version.txt").map(|text| match text.split_once(':') {
+        Some((_, version)) => version.trim().to_owned(),
+        None => text,
+    });
+    Identity {
+        node,
+        version,
+        kubernetes: None,
+    }
+}
+
+fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
+    if let Some(file) = copied(path) {
+        return capture.of_node(&file);
+    }
+    let Some(command) = path.strip_prefix("sos_commands/") else {
+        return Target::Unknown;
+    };
+    let (plugin, name) = command.split_once('/').unwrap_or(("", command));
+    let name = without_packing(name);
+    match plugin {
+        "logs" | "systemd" if name.starts_with("journalctl_") => {
+            journals(survey, capture, plugin, name)
+        }
+        "kubernetes" | "openshift" => cluster(name),
+        "containerd" if name == "containerd_config_dump" => {
+            capture.of_node("commands/containerd-config-dump.out")
+        }
+        // Outputs of network namespaces are not the node's.
+        "networking" if name.starts_with("ip_netns_exec") => Target::Unknown,
+        _ => match printed(&typed(name)) {
+            Some(known) => capture.of_node(known),
+            None => Target::Unknown,
+        },
+    }
+}
+
+/// A command as it was typed, as far as its name in the report tells: blanks became `_`.
+fn typed(name: &str) -> String {
+    match name {
+        "ip_-d_address" | "ip_address_show" => "ip -d address".to_owned(),
+        "ip_route_show_table_all" => "ip route show table all".to_owned(),
+        _ => name.replace('_', " "),
+    }
+}
+
+/// The journal as one file, or boot by boot where that is all there is.
+fn journals(survey: &Survey, capture: &Capture, plugin: &str, name: &str) -> Target {
+    let all = format!(
+        "{}sos_commands/{plugin}/journalctl_--no-pager",
+        capture.root
+    );
+    let whole = survey.get(&all).is_some_and(|entry| !entry.head.is_empty());
+    match name {
+        "journalctl_--no-pager" => capture.of_node(&journal("journal")),
+        "journalctl_--list-boots" => capture.of_node("commands/journal-boots.out"),
+        _ if whole => Target::Double,
+        _ if name.ends_with("--boot_-1") || name.ends_with("--boot_-1_--catalog") => {
+            capture.of_node("journal/journal-previous.json")
+        }
+        _ if name.contains("--boot") => capture.of_node(&journal("journal")),
+        _ => match name.split("--unit_").nth(1) {
+            Some(unit) => capture.of_node(&journal(unit)),
+            None => Target::Unknown,
+        },
+    }
+}
+
+/// What the plugin of Kubernetes asked the API server for: tables and descriptions, or a dump.
+fn cluster(name: &str) -> Target {
+    let dumped = name.strip_prefix("cluster-info/").and_then(|below| {
+        let parts: Vec<&str> = below.split('/').collect();
+        match parts.as_slice() {
+            [namespace, "podlogs", pod, file] => {
+                let container = file.trim_end_matches(".log");
+                let previous = container.ends_with("-previous");
+                let container = container.trim_end_matches("-previous");
+                Some(Target::As(kubernetes_dirs::log(
+                    namespace, pod, container, previous,
+                )))
+            }
+            _ => kubernetes_dirs::dump(below),
+        }
+    });
+    dumped.unwrap_or(Target::Loose)
+}

@@ -1,0 +1,142 @@
+//! The survey: the names of all entries of an input and how each begins, read before its content.
+
+use casefile_bundle::{Input, Limits, OpenError};
+
+/// Bytes of each entry that are kept.
+const HEAD: usize = 6 << 10;
+/// Bytes of all heads together; entries behind that are known by name only.
+const HEADS: usize = 64 << 20;
+
+/// How an entry begins.
+pub struct Entry {
+    /// Path.
+    pub path: String,
+    /// First bytes.
+    pub head: Vec<u8>,
+    /// Declared size in bytes.
+    pub size: Option<u64>,
+}
+
+impl Entry {
+    /// The beginning as text.
+    pub fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.head)
+    }
+}
+
+/// What an input holds, sorted by path.
+#[derive(Default)]
+pub struct Survey {
+    /// All entries.
+    pub entries: Vec<Entry>,
+}
+
+impl Survey {
+    /// Looks through an input; none for a bundle of ours, whose header says all.
+    pub fn of<'a>(input: impl Into<Input<'a>>) -> Result<Option<Self>, OpenError> {
+        let found = casefile_bundle::survey(input, &Limits::default(), HEAD, HEADS)?;
+        let ours = found
+            .iter()
+            .any(|(entry, _)| entry.path.as_str() == casefile_bundle::HEADER_PATH);
+        if ours {
+            return Ok(None);
+        }
+        let entries = found.into_iter().map(|(entry, head)| Entry {
+            path: entry.path.to_string(),
+            head,
+            size: entry.size,
+        });
+        Ok(Some(Self::new(entries.collect())))
+    }
+
+    /// A survey of these entries.
+    pub fn new(mut entries: Vec<Entry>) -> Self {
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        Self { entries }
+    }
+
+    /// The entry with this path.
+    pub fn get(&self, path: &str) -> Option<&Entry> {
+        let at = self
+            .entries
+            .binary_search_by(|entry| entry.path.as_str().cmp(path));
+        self.entries.get(at.ok()?)
+    }
+
+    /// Whether there is an entry with this path.
+    pub fn has(&self, path: &str) -> bool {
+        self.get(path).is_some()
+    }
+
+    /// Entries whose path starts like this.
+    pub fn below<'s>(&'s self, prefix: &str) -> impl Iterator<Item = &'s Entry> + use<'s> {
+        let from = self
+            .entries
+            .partition_point(|entry| entry.path.as_str() < prefix);
+        let rest = self.entries[from..].iter();
+        let prefix = prefix.to_owned();
+        rest.take_while(move |entry| entry.path.starts_with(&prefix))
+    }
+
+    /// Whether there is anything below a folder, named with its `/`.
+    pub fn has_folder(&self, folder: &str) -> bool {
+        self.below(folder).next().is_some()
+    }
+
+    /// The first line of a short entry.
+    pub fn line(&self, path: &str) -> Option<String> {
+        let text = self.get(path)?.text().into_owned();
+        let line = text.lines().find(|line| !line.trim().is_empty())?;
+        Some(line.trim().to_owned())
+    }
+
+    /// What stands before this name in paths that hold it as a segment, or that end in it; each once.
+    pub fn roots(&self, marker: &str) -> Vec<String> {
+        let mut roots: Vec<String> = Vec::new();
+        for entry in &self.entries {
+            let mut from = 0;
+            while let Some(at) = entry.path[from..].find(marker) {
+                let at = from + at;
+                let starts = at == 0 || entry.path[..at].ends_with('/');
+                let behind = &entry.path[at + marker.len()..];
+                if starts && (marker.ends_with('/') || behind.is_empty()) {
+                    roots.push(entry.path[..at].to_owned());
+                    break;
+                }
+                from = at + marker.len();
+            }
+        }
+        roots.sort();
+        roots.dedup();
+        roots
+    }
+
+    /// Roots at which a second name lies as well.
+    pub fn roots_with(&self, marker: &str, any: &[&str]) -> Vec<String> {
+        let mut roots = self.roots(marker);
+        roots.retain(|root| {
+            any.iter()
+                .any(|one| self.has_folder(&format!("{root}{one}")))
+        });
+        roots
+    }
+
+    /// Entries that are a capture by themselves, told by how they begin.
+    pub fn files(&self, told: impl Fn(&Entry) -> bool) -> Vec<String> {
+        let found = self.entries.iter().filter(|entry| told(entry));
+        found.map(|entry| entry.path.clone()).collect()
+    }
+}
+
+/// A file's name without folders and without the endings of compressions.
+pub fn name(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    without_packing(name)
+}
+
+/// A path without the endings of compressions.
+pub fn without_packing(path: &str) -> &str {
+    let endings = [".gz", ".xz", ".bz2", ".zst", ".lz4"];
+    let packed = endings.iter().find_map(|ending| path.strip_suffix(ending));
+    packed.filter(|rest| !rest.is_empty()).unwrap_or(path)
+}

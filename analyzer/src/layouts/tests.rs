@@ -1,0 +1,1 @@
+//! Captures of other tools in small, as their tools lay them out.

@@ -1,0 +1,60 @@
+//! troubleshoot.sh's support bundles, whose names of cluster resources ours follow.
+
+use super::{Capture, Identity, Layout, Survey, Target};
+
+pub(super) static LAYOUT: Layout = Layout {
+    id: "troubleshoot",
+    title: "troubleshoot support bundle",
+    recognise: |survey| {
+        let mut roots = survey.roots("cluster-resources/");
+        roots.extend(survey.roots("host-collectors/"));
+        roots.sort();
+        roots.dedup();
+        roots
+    },
+    identity: |survey: &Survey, root| {
+        let node = survey.get(&format!("{root}host-collectors/system/hostos_info.json"));
+        let node = node.and_then(|entry| {
+            let text = entry.text().into_owned();
+            let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+            Some(value.get("hostname")?.as_str()?.to_owned())
+        });
+        Identity {
+            node,
+            ..Identity::default()
+        }
+    },
+    map,
+};
+
+fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
+    let ours = path.starts_with("cluster-resources/") || path.starts_with("cluster-info/");
+    if ours && !path.contains("-errors.") && !path.ends_with("-logs-errors.log") {
+        return match path.strip_suffix(".yaml") {
+            // The same as JSON stands beside it.
+            Some(_) => Target::Double,
+            None => Target::As(path.to_owned()),
+        };
+    }
+    let parts: Vec<&str> = path.split('/').collect();
+    match parts.as_slice() {
+        ["host-collectors", "journald", file] => journald(capture, file),
+        ["host-collectors", "run-host", file] if file.ends_with(".txt") => Target::Loose,
+        ["host-collectors", "run-host", node, file] if file.ends_with(".txt") => {
+            let name = file.trim_end_matches(".txt");
+            Target::As(format!("nodes/{node}/commands/{name}.out"))
+        }
+        // Logs that the bundle's author asked for by name.
+        _ if path.ends_with(".log") || path.ends_with(".txt") => Target::Loose,
+        _ => Target::Unknown,
+    }
+}
+
+fn journald(capture: &Capture, file: &str) -> Target {
+    match file.strip_suffix(".txt") {
+        Some(unit) if !unit.ends_with("-stderr") => {
+            capture.of_node(&super::node_files::journal(unit))
+        }
+        _ => Target::Unknown,
+    }
+}
