@@ -46,6 +46,7 @@ pub struct Tail {
 #[derive(Debug, Clone, Default)]
 struct Ends {
     offsets: Vec<u32>,
+    restarts: bool,
     first: Option<Said>,
     result: Option<Said>,
     words: Option<Said>,
@@ -138,7 +139,10 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
         if found.len() >= MOST_UNITS && !found.contains_key(&unit) {
             continue;
         }
+        let scheduled = format!("{unit}: Scheduled restart job");
+        let restarts = memchr::memmem::find(&bytes[at..], scheduled.as_bytes()).is_some();
         let ends = found.entry(unit).or_default();
+        ends.restarts = restarts;
         ends.offsets.push(number);
         ends.result = Some(Said {
             offset: number,
@@ -207,6 +211,7 @@ impl Joined {
                 .offsets
                 .extend(ends.offsets.iter().map(|at| at.saturating_add(before)));
             known.first = known.first.take().or(ends.first.map(moved));
+            known.restarts = ends.restarts;
             known.result = ends.result.map(moved);
             known.words = ends.words.map(moved);
         }
@@ -228,7 +233,7 @@ impl Joined {
                 node: crate::scan::node_of(path).to_owned(),
                 unit,
                 times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
-                again: goes_on(&ends.offsets, lines),
+                again: ends.restarts && goes_on(&ends.offsets, lines),
                 first: ends
                     .first
                     .as_ref()
@@ -354,8 +359,15 @@ mod tests {
             facts.into_iter().for_each(|fact| all.add(fact));
             all.table::<UnitEnd>()[0].data.again
         };
+        let tries = "May 12 05:19:14 h systemd[1]: kubelet.service: Scheduled restart job, restart counter is at 2.\n";
+        let fails = &format!("{fails}{tries}");
         assert!(again(&format!("{fails}{runs}{runs}{fails}{runs}")));
         assert!(!again(&format!("{fails}{runs}{fails}{}", runs.repeat(20))));
         assert!(!again(fails), "one end proves no loop");
+        let gives_up = fails.replace(tries, "");
+        assert!(
+            !again(&format!("{gives_up}{runs}{gives_up}")),
+            "systemd does not try again"
+        );
     }
 }

@@ -364,7 +364,7 @@ fn can_fail(kind: &str, sources: &Sources<'_>) -> bool {
         "replicaset" | "deployment" | "statefulset" | "daemonset" => {
             sources.facts.table::<Workload>().is_empty()
         }
-        "job" | "ingress" | "service" => true,
+        "job" | "ingress" => true,
         _ => false,
     }
 }
