@@ -220,17 +220,17 @@ fn entry(
 
 /// The candidates of everything unexplained as possible causes. What the differential judges already is no candidate.
 pub(super) fn as_possible(entries: &mut [Unexplained], differential: &mut Vec<Considered>) {
-    let mut added: Vec<Considered> = Vec::new();
+    let mut added: Vec<(u32, Considered)> = Vec::new();
     for entry in entries {
         entry.candidates.retain(|candidate| {
             let mut rows = differential.iter();
             !rows.any(|row| row.cause == candidate.cause && row.verdict != Verdict::NotChecked)
         });
         for candidate in &entry.candidates {
-            if added.iter().any(|row| row.cause == candidate.cause) {
+            if added.iter().any(|(_, row)| row.cause == candidate.cause) {
                 continue;
             }
-            added.push(Considered {
+            added.push((candidate.times, Considered {
                 cause: candidate.cause.clone(),
                 title: candidate.title.clone(),
                 verdict: Verdict::Possible,
@@ -240,13 +240,14 @@ pub(super) fn as_possible(entries: &mut [Unexplained], differential: &mut Vec<Co
                 ),
                 place: Some(entry.place.clone()),
                 explained_by: None,
-            });
+            }));
         }
     }
-    differential.retain(|row| !added.iter().any(|one| one.cause == row.cause));
+    differential.retain(|row| !added.iter().any(|(_, one)| one.cause == row.cause));
     let at = differential
         .iter()
         .position(|row| !row.verdict.is_live())
         .unwrap_or(differential.len());
-    differential.splice(at..at, added);
+    added.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
+    differential.splice(at..at, added.into_iter().map(|(_, row)| row));
 }

@@ -49,8 +49,10 @@ pub struct UnitEnd {
     pub times: u64,
     /// It was still failing at the end of the log.
     pub again: bool,
-    /// systemd's line.
-    pub result: String,
+    /// systemd's line about the first time.
+    pub first: String,
+    /// The first time.
+    pub since: Option<DateTime<Utc>>,
 }
 
 impl FactType for UnitEnd {

@@ -47,10 +47,16 @@ impl<'a> Sources<'a> {
         for events in warnings.values_mut() {
             events.sort_by(|a, b| (b.data.last, &b.place).cmp(&(a.data.last, &a.place)));
         }
+        // Input that does not say when it was collected is at least as young as its last event.
+        let last = facts
+            .table::<Event>()
+            .iter()
+            .filter_map(|event| event.data.last)
+            .max();
         Self {
             facts,
             documents,
-            now,
+            now: now.or(last),
             warnings,
         }
     }

@@ -46,6 +46,8 @@ pub struct Tail {
 #[derive(Debug, Clone, Default)]
 struct Ends {
     offsets: Vec<u32>,
+    restarts: bool,
+    first: Option<Said>,
     result: Option<Said>,
     words: Option<Said>,
 }
@@ -58,11 +60,20 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Tail {
     ) {
         return Tail::default();
     }
+    let last = last_words(origin, bytes, lines)
+        .filter(|said| origin.channel != Channel::Text || !is_of_several(bytes, &said.text));
     Tail {
-        last: last_words(origin, bytes, lines),
+        last,
         units: units(origin, bytes),
         lines,
     }
+}
+
+/// Whether a text holds what several programs wrote: sections with captions, or a line with the head of syslog. Its end
+/// is no program's last word.
+fn is_of_several(bytes: &[u8], last: &str) -> bool {
+    let captioned = bytes.starts_with(b"==> ") || memchr::memmem::find(bytes, b"\n==> ").is_some();
+    captioned || !grade::message(last).0.is_empty()
 }
 
 /// The gravest of the last lines; of equally grave ones the last, and else the very last line.
@@ -128,7 +139,10 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
         if found.len() >= MOST_UNITS && !found.contains_key(&unit) {
             continue;
         }
+        let scheduled = format!("{unit}: Scheduled restart job");
+        let restarts = memchr::memmem::find(&bytes[at..], scheduled.as_bytes()).is_some();
         let ends = found.entry(unit).or_default();
+        ends.restarts = restarts;
         ends.offsets.push(number);
         ends.result = Some(Said {
             offset: number,
@@ -136,6 +150,7 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
             grade: Grade::Fatal,
             at: line.at,
         });
+        ends.first = ends.first.take().or_else(|| ends.result.clone());
         ends.words = said_before(origin, &bytes[..start], number);
     }
     found
@@ -195,6 +210,8 @@ impl Joined {
             known
                 .offsets
                 .extend(ends.offsets.iter().map(|at| at.saturating_add(before)));
+            known.first = known.first.take().or(ends.first.map(moved));
+            known.restarts = ends.restarts;
             known.result = ends.result.map(moved);
             known.words = ends.words.map(moved);
         }
@@ -216,8 +233,12 @@ impl Joined {
                 node: crate::scan::node_of(path).to_owned(),
                 unit,
                 times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
-                again: goes_on(&ends.offsets, lines),
-                result: result.text,
+                again: ends.restarts && goes_on(&ends.offsets, lines),
+                first: ends
+                    .first
+                    .as_ref()
+                    .map_or(result.text, |first| first.text.clone()),
+                since: ends.first.and_then(|first| first.at),
             };
             facts.push(
                 Fact {
@@ -338,8 +359,15 @@ mod tests {
             facts.into_iter().for_each(|fact| all.add(fact));
             all.table::<UnitEnd>()[0].data.again
         };
+        let tries = "May 12 05:19:14 h systemd[1]: kubelet.service: Scheduled restart job, restart counter is at 2.\n";
+        let fails = &format!("{fails}{tries}");
         assert!(again(&format!("{fails}{runs}{runs}{fails}{runs}")));
         assert!(!again(&format!("{fails}{runs}{fails}{}", runs.repeat(20))));
         assert!(!again(fails), "one end proves no loop");
+        let gives_up = fails.replace(tries, "");
+        assert!(
+            !again(&format!("{gives_up}{runs}{gives_up}")),
+            "systemd does not try again"
+        );
     }
 }

@@ -253,8 +253,8 @@ fn unit_entry(
             ended: true,
             restarts: times.saturating_sub(1),
             words: end.map(|end| end.text.clone()).unwrap_or_default(),
-            message: end.map(|end| end.data.result.clone()).unwrap_or_default(),
-            since: end.and_then(|end| end.at),
+            message: end.map(|end| end.data.first.clone()).unwrap_or_default(),
+            since: end.and_then(|end| end.data.since),
             ..Failing::default()
         },
         place,
@@ -364,7 +364,7 @@ fn can_fail(kind: &str, sources: &Sources<'_>) -> bool {
         "replicaset" | "deployment" | "statefulset" | "daemonset" => {
             sources.facts.table::<Workload>().is_empty()
         }
-        "job" | "ingress" | "service" => true,
+        "job" | "ingress" => true,
         _ => false,
     }
 }

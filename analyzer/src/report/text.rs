@@ -140,7 +140,12 @@ fn unexplained(analysis: &Analysis, room: usize, out: &mut String) {
         }
         if !alone {
             // Beside a cause there is room for one line.
-            line(out, 0, &format!("{head}: {}", entry.last_words));
+            let state = entry.reason.split(',').next().unwrap_or_default();
+            let text = format!(
+                "unexplained: {} · {state}: {}",
+                entry.subject, entry.last_words
+            );
+            line(out, 0, &text);
             continue;
         }
         line(out, 0, &head);
