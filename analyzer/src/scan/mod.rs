@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 
+use crate::dress::document::Skipped;
 use crate::facts::Facts;
 use crate::layouts::{Plan, Survey};
 pub use crate::lines;
@@ -48,6 +49,8 @@ pub struct Scanned {
     pub paths: Vec<String>,
     /// Where the pieces of loose texts stand that were given the path of a bundle's entry.
     pub origins: Origins,
+    /// Lines of texts that nobody said, and that were not searched.
+    pub skipped: Skipped,
     /// In a joined analysis: which node's bundle holds each entry of the cluster.
     pub homes: joined::Homes,
     /// What captures of other tools the input holds.
