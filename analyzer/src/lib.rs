@@ -5,11 +5,12 @@
 
 pub mod cli;
 pub mod commands;
-pub mod compare;
+mod compare;
 pub mod derive;
 pub mod diagnose;
 pub mod facts;
 pub mod fix;
+pub mod grade;
 pub mod join;
 pub mod layouts;
 pub mod ledger;

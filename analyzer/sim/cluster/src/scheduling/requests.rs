@@ -155,9 +155,3 @@ pub fn hami_other_vendor(name: &str) -> bool {
     ];
     VENDORS.iter().any(|vendor| name.starts_with(vendor))
 }
-
-/// Labels in words.
-pub fn label_words(labels: &Labels) -> String {
-    let pairs: Vec<String> = labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    pairs.join(", ")
-}

@@ -198,7 +198,10 @@ fn every_reason_of_recorded_sentences_is_known() {
             .collect::<Vec<_>>()
             .join(" ")
             .replace("''", "'")
-            .replace(", that the pod didn't tolerate", " that the pod didn't tolerate");
+            .replace(
+                ", that the pod didn't tolerate",
+                " that the pod didn't tolerate",
+            );
         for found in sentence.captures_iter(&flat) {
             sentences += 1;
             let reasons = found[1].split(", ");
