@@ -2,6 +2,11 @@
 
 use std::path::PathBuf;
 
+mod ask;
+
+pub use ask::{
+    AskArgs, AskInput, AskMtuArgs, AskPacketArgs, AskRuntimeArgs, AskScheduleArgs, Question,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::model::Verdict;
@@ -54,109 +59,6 @@ pub struct KeyArgs {
     /// Key that opens an encrypted input, as `age-keygen` writes it.
     #[arg(short, long, value_name = "FILE")]
     pub identity: Vec<PathBuf>,
-}
-
-/// Arguments of `ask`.
-#[derive(Debug, Args)]
-pub struct AskArgs {
-    /// What is asked.
-    #[command(subcommand)]
-    pub question: Question,
-}
-
-/// A question about the captured state.
-#[derive(Debug, Subcommand)]
-pub enum Question {
-    /// Whether a packet gets from one place to another, which rule decides, and what becomes of the answer.
-    Packet(AskPacketArgs),
-    /// Whether the runtime comes up with its files, and what a handler is.
-    Runtime(AskRuntimeArgs),
-    /// Where a pending pod fits, and why not elsewhere.
-    Schedule(AskScheduleArgs),
-    /// What becomes of the largest packet of pods.
-    Mtu(AskMtuArgs),
-}
-
-impl Question {
-    /// What is read to answer it.
-    pub fn input(&self) -> &AskInput {
-        match self {
-            Self::Packet(args) => &args.input,
-            Self::Runtime(args) => &args.input,
-            Self::Schedule(args) => &args.input,
-            Self::Mtu(args) => &args.input,
-        }
-    }
-}
-
-/// What is read to answer a question.
-#[derive(Debug, Args)]
-pub struct AskInput {
-    /// Bundle, unpacked bundle, folder of evidence, text file, or `-` for pasted text.
-    #[arg(value_name = "INPUT")]
-    pub input: PathBuf,
-    /// Keys.
-    #[command(flatten)]
-    pub keys: KeyArgs,
-}
-
-/// Arguments of `ask packet`.
-#[derive(Debug, Args)]
-pub struct AskPacketArgs {
-    /// What is read.
-    #[command(flatten)]
-    pub input: AskInput,
-    /// Sender: `pod/NAMESPACE/NAME`, `node/NAME` or an address.
-    #[arg(long, value_name = "FROM")]
-    pub from: String,
-    /// Receiver: the same, or `svc/NAMESPACE/NAME`, each with `:PORT`.
-    #[arg(long, value_name = "TO")]
-    pub to: String,
-    /// Protocol: tcp, udp, sctp or icmp.
-    #[arg(long, default_value = "tcp")]
-    pub proto: String,
-    /// The node whose rules are asked, where it is not the sender's own.
-    #[arg(long)]
-    pub node: Option<String>,
-}
-
-/// Arguments of `ask runtime`.
-#[derive(Debug, Args)]
-pub struct AskRuntimeArgs {
-    /// Handler, as a RuntimeClass names it.
-    #[arg(value_name = "HANDLER")]
-    pub handler: String,
-    /// What is read.
-    #[command(flatten)]
-    pub input: AskInput,
-    /// One node only.
-    #[arg(long)]
-    pub node: Option<String>,
-}
-
-/// Arguments of `ask schedule`.
-#[derive(Debug, Args)]
-pub struct AskScheduleArgs {
-    /// Pod: `pod/NAMESPACE/NAME`.
-    #[arg(value_name = "POD")]
-    pub pod: String,
-    /// What is read.
-    #[command(flatten)]
-    pub input: AskInput,
-    /// One node only.
-    #[arg(long)]
-    pub node: Option<String>,
-}
-
-/// Arguments of `ask mtu`.
-#[derive(Debug, Args)]
-pub struct AskMtuArgs {
-    /// What is read.
-    #[command(flatten)]
-    pub input: AskInput,
-    /// One node only.
-    #[arg(long)]
-    pub node: Option<String>,
 }
 
 /// Arguments of `report`.
@@ -219,6 +121,9 @@ pub struct DiagnoseArgs {
     /// Output.
     #[arg(long, default_value = "text")]
     pub format: DiagnoseFormat,
+    /// Judge as of this moment (RFC 3339): what was said later is not known yet, and what ended later still holds.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub at: Option<chrono::DateTime<chrono::Utc>>,
     /// Exit with 1 if a cause is at least this sure.
     #[arg(long, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
@@ -360,6 +265,13 @@ pub enum TemplateCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+}
+
+/// Reads a moment as RFC 3339 writes it.
+fn parse_time(text: &str) -> Result<chrono::DateTime<chrono::Utc>, String> {
+    chrono::DateTime::parse_from_rfc3339(text)
+        .map(|at| at.to_utc())
+        .map_err(|error| format!("{error}; write a moment such as 2026-11-20T10:00:00Z"))
 }
 
 /// Reads `pod/NAMESPACE/NAME` or `node/NAME`.

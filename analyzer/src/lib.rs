@@ -8,6 +8,7 @@ pub mod commands;
 mod compare;
 pub mod derive;
 pub mod diagnose;
+pub mod dress;
 pub mod facts;
 pub mod fix;
 pub mod grade;

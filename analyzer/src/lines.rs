@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::dress::{self, Level, Voice};
 use crate::model::Place;
 
 /// Entries kept as text, by path.
@@ -67,13 +68,49 @@ pub struct LogLine<'a> {
     pub channel: Channel,
     /// Who said it: `pod/<ns>/<pod>` or a unit or identifier.
     pub speaker: String,
-    /// The message.
+    /// Channel by what the line itself says of its speaker; the same as `channel` where it says nothing.
+    pub heard: Channel,
+    /// The message, without what names clock, host and speaker.
     pub text: Cow<'a, str>,
+    /// The line as a report quotes it.
+    pub shown: Cow<'a, str>,
+    /// How much weight it carries.
+    pub voice: Voice,
+    /// How loudly its speaker says it.
+    pub level: Option<Level>,
     /// When.
     pub at: Option<DateTime<Utc>>,
+    /// The same by a clock without a year, which orders lines of one host.
+    pub clock: Option<u32>,
+    /// Host that the line names; empty where it names none.
+    pub host: String,
+    /// The boot it was said in, as the journal calls it; empty where nothing says.
+    pub boot: String,
 }
 
 impl LogLine<'_> {
+    /// Takes over what the dress of the line says; gives the length of what is no part of the message.
+    fn put_on(&mut self, dress: &dress::Dress<'_>) -> usize {
+        self.at = self.at.or(dress.at);
+        self.level = dress.level;
+        self.clock = dress.clock;
+        dress.host.clone_into(&mut self.host);
+        let of_pod = self.speaker.starts_with("pod/");
+        if !dress.speaker.is_empty() && !of_pod {
+            dress.speaker.clone_into(&mut self.speaker);
+            if self.channel == Channel::Text {
+                self.heard = match dress.speaker {
+                    "kernel" => Channel::Kernel,
+                    _ => Channel::Journal,
+                };
+            }
+        }
+        if self.channel == Channel::Text && !dress.is_dressed {
+            self.voice = Voice::Bare;
+        }
+        dress.outer
+    }
+
     /// The place, with the line counted within the piece; the scan adds the lines before it.
     pub fn place(&self) -> Place {
         Place {
@@ -143,8 +180,15 @@ impl<'a> Origin<'a> {
             offset,
             channel: self.channel,
             speaker: self.speaker.clone(),
+            heard: self.channel,
             text: Cow::Borrowed(""),
+            shown: Cow::Borrowed(""),
+            voice: Voice::Spoken,
+            level: None,
             at: None,
+            clock: None,
+            host: String::new(),
+            boot: String::new(),
         };
         let journal = match self.channel {
             Channel::Journal | Channel::Kernel => true,
@@ -153,16 +197,30 @@ impl<'a> Origin<'a> {
             _ => false,
         };
         if journal && raw.first() == Some(&b'{') && decode_journal(raw, &mut line) {
+            if dress::line::is_note(&line.text, dress::undress(&line.text).level) {
+                line.voice = Voice::Note;
+            }
+            line.shown = line.text.clone();
             return line;
         }
         let text = String::from_utf8_lossy(raw);
-        let (at, skip) = leading_time(&text);
+        let (at, skip) = dress::clock::leading_time(&text);
         line.at = at;
-        line.text = match text {
-            Cow::Borrowed(text) => Cow::Borrowed(&text[skip..]),
-            Cow::Owned(text) => Cow::Owned(text[skip..].to_owned()),
-        };
+        let outer = line.put_on(&dress::undress(&text));
+        line.shown = from(&text, skip);
+        line.text = from(&text, outer);
+        if line.voice == Voice::Spoken && dress::line::is_note(&line.text, line.level) {
+            line.voice = Voice::Note;
+        }
         line
+    }
+}
+
+/// A text from an offset on.
+fn from<'a>(text: &Cow<'a, str>, offset: usize) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[offset..]),
+        Cow::Owned(text) => Cow::Owned(text[offset..].to_owned()),
     }
 }
 
@@ -176,6 +234,10 @@ struct JournalLine {
     unit: Option<String>,
     #[serde(rename = "SYSLOG_IDENTIFIER", default)]
     identifier: Option<String>,
+    #[serde(rename = "_BOOT_ID", default)]
+    boot: Option<String>,
+    #[serde(rename = "_HOSTNAME", default)]
+    host: Option<String>,
 }
 
 fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
@@ -186,6 +248,8 @@ fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
         .realtime
         .and_then(|micros| micros.parse().ok())
         .and_then(DateTime::from_timestamp_micros);
+    line.boot = record.boot.unwrap_or_default();
+    line.host = record.host.unwrap_or_default();
     if let Some(speaker) = record.unit.or(record.identifier) {
         line.speaker = speaker;
     }
@@ -202,60 +266,6 @@ fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
         _ => Cow::Borrowed(""),
     };
     true
-}
-
-/// The time at the start of a line and the length of it with the blank behind it. A time that does not say its zone or
-/// its year is not read: a guess would put moments into a wrong order.
-fn leading_time(text: &str) -> (Option<DateTime<Utc>>, usize) {
-    // logfmt and JSON, as containerd, the NVIDIA toolkit and etcd write them; the line is kept whole.
-    if let Some(rest) = text.strip_prefix("time=\"") {
-        return (quoted(rest), 0);
-    }
-    if text.starts_with('{') {
-        let named = [r#""ts":""#, r#""time":""#].iter();
-        let at = named.filter_map(|name| text.split_once(name)).next();
-        return (at.and_then(|(_, rest)| quoted(rest)), 0);
-    }
-    let Some(word) = text.split(' ').next() else {
-        return (None, 0);
-    };
-    if !word.starts_with(|first: char| first.is_ascii_digit()) {
-        return (None, 0);
-    }
-    match written(word).or_else(|| epoch(word)) {
-        Some(at) => (Some(at), (word.len() + 1).min(text.len())),
-        None => (None, 0),
-    }
-}
-
-fn quoted(rest: &str) -> Option<DateTime<Utc>> {
-    written(rest.split('"').next()?)
-}
-
-/// RFC 3339, and as `dmesg --time-format iso` (a comma) and `journalctl -o short-iso` (no colon in the zone) write it.
-fn written(word: &str) -> Option<DateTime<Utc>> {
-    // The shortest one: 2026-11-20T10:00:00Z.
-    if word.len() < 20 || word.len() > 40 {
-        return None;
-    }
-    let at = DateTime::parse_from_rfc3339(word);
-    let at = at.or_else(|_| {
-        let dotted = word.replacen(',', ".", 1);
-        DateTime::parse_from_str(&dotted, "%Y-%m-%dT%H:%M:%S%.f%z")
-    });
-    at.ok().map(|at| at.to_utc())
-}
-
-/// Seconds of the epoch with six digits behind the point, as `journalctl -o short-unix` writes them.
-fn epoch(word: &str) -> Option<DateTime<Utc>> {
-    let (seconds, micros) = word.split_once('.')?;
-    let digits = |text: &str, count: usize| {
-        text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    if !digits(seconds, 10) || !digits(micros, 6) {
-        return None;
-    }
-    DateTime::from_timestamp_micros(format!("{seconds}{micros}").parse().ok()?)
 }
 
 #[cfg(test)]
@@ -285,33 +295,6 @@ mod tests {
         assert_eq!(line.text, "[ERROR] i/o timeout");
         assert_eq!(line.subject(), "pod/kube-system/coredns-1");
         assert!(line.at.is_some());
-    }
-
-    #[test]
-    fn a_time_is_read_where_it_says_year_and_zone_and_else_not_guessed() {
-        let at = "2026-11-20T10:00:02.500+00:00";
-        let wanted = DateTime::parse_from_rfc3339(at).ok().map(|at| at.to_utc());
-        for known in [
-            "2026-11-20T10:00:02.500Z NVRM: Xid",
-            "2026-11-20T11:00:02,500000+01:00 NVRM: Xid",
-            "2026-11-20T11:00:02.500+0100 gpu-1 kernel: NVRM: Xid",
-            "1795168802.500000 gpu-1 kernel: NVRM: Xid",
-            r#"{"level":"warn","ts":"2026-11-20T10:00:02.500Z","msg":"slow"}"#,
-            r#"time="2026-11-20T10:00:02.500Z" level=warning"#,
-        ] {
-            assert_eq!(leading_time(known).0, wanted, "{known}");
-        }
-        for unknown in [
-            "Nov 20 10:00:02 gpu-1 kernel: NVRM: Xid",
-            "[Fri Nov 20 10:00:02 2026] NVRM: Xid",
-            "11/20/2026 10:00:02 AM NVRM: Xid",
-            "Fr 2026-11-20 10:00:02 CET NVRM: Xid",
-            "2026\u{5e74}11\u{6708}20\u{65e5} 10:00:02 NVRM: Xid",
-            "E1120 10:00:02.500000    1502 main.go:3] NVRM: Xid",
-            "192.168178 is no time",
-        ] {
-            assert_eq!(leading_time(unknown), (None, 0), "{unknown}");
-        }
     }
 
     #[test]

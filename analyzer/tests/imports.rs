@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Top-level modules from the lowest to the highest. A module may use those that come before it.
 const ORDER: &[&str] = &[
     // What the rest speaks in.
-    "model", "words", "grade", "facts", "lines", "tables",
+    "model", "words", "grade", "facts", "dress", "lines", "tables",
     // From a bundle or a text to facts.
     "parsers", "layouts", "loose", "join", "sources", "ledger", "scan", "derive",
     // Judgement.

@@ -76,8 +76,9 @@ fn check(
     if !has_rules(&captures) {
         return None;
     }
-    let packet = packet(known, node, data, named)?;
-    let answer = Firewall::from_captures(&captures).evaluate(&packet);
+    let firewall = Firewall::from_captures(&captures);
+    let packet = packet(known, &firewall, node, data, named)?;
+    let answer = firewall.evaluate(&packet);
     let verdict = verdict(&answer);
     let fact = FlowCheck {
         subject: data.subject.clone(),
@@ -105,7 +106,13 @@ fn check(
     )
 }
 
-fn packet(known: &Known<'_>, node: &str, failing: &Failing, named: &Named) -> Option<Packet> {
+fn packet(
+    known: &Known<'_>,
+    firewall: &Firewall,
+    node: &str,
+    failing: &Failing,
+    named: &Named,
+) -> Option<Packet> {
     if is_from_node(failing, named) {
         return from_node(known, node, named);
     }
@@ -123,7 +130,7 @@ fn packet(known: &Known<'_>, node: &str, failing: &Failing, named: &Named) -> Op
     if from.is_ipv4() != named.to.is_ipv4() {
         return None;
     }
-    let inside = pod_side(known, node);
+    let inside = pod_side(known, node, firewall.routes(), from);
     let routed = known
         .documents
         .contains_key(&format!("nodes/{node}/commands/ip-route.out"));

@@ -105,8 +105,18 @@ pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
         .take(3)
         .map(|sighting| sighting.says.as_str())
         .collect();
+    let ended = match one.verdict {
+        Some(Verdict::Past) => sightings.iter().find_map(|sighting| {
+            let over = sighting.over.as_ref()?;
+            Some(match &over.place {
+                Some(place) => format!("; {} ({place})", over.says),
+                None => format!("; {}", over.says),
+            })
+        }),
+        _ => None,
+    };
     (
-        says.join("; "),
+        format!("{}{}", says.join("; "), ended.unwrap_or_default()),
         sightings.first().map(|sighting| sighting.place.clone()),
     )
 }

@@ -58,6 +58,7 @@ pub struct Analyzer {
     router: Router,
     left_out: Vec<Problem>,
     keys: Option<Keys>,
+    at: Option<DateTime<Utc>>,
     about: Option<String>,
 }
 
@@ -72,6 +73,7 @@ impl Analyzer {
             set,
             left_out: Vec::new(),
             keys: None,
+            at: None,
             about: None,
         })
     }
@@ -92,6 +94,12 @@ impl Analyzer {
     /// Opens encrypted inputs with these keys.
     pub fn opening_with(mut self, keys: Option<Keys>) -> Self {
         self.keys = keys;
+        self
+    }
+
+    /// Judges as of a moment: what was said later is not known yet, and what ended later still holds.
+    pub fn as_of(mut self, at: Option<DateTime<Utc>>) -> Self {
+        self.at = at;
         self
     }
 
@@ -134,7 +142,13 @@ impl Analyzer {
         let (assessments, told) = match apart {
             Some((assessments, told)) => (assessments, Some(told)),
             None => {
-                let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+                let all = engine::assess(
+                    &self.set,
+                    &scanned.facts,
+                    &scanned.hits,
+                    &available,
+                    self.at,
+                );
                 (all, None)
             }
         };
@@ -187,7 +201,13 @@ impl Analyzer {
         let mut scanned = self.scan_joined(members, &Documents::new())?;
         derive::run(&mut scanned);
         let available = Availability::joined(members).with_leftovers(&scanned.leftovers);
-        let mut assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        let mut assessments = engine::assess(
+            &self.set,
+            &scanned.facts,
+            &scanned.hits,
+            &available,
+            self.at,
+        );
         name_nodes(&mut assessments);
         let input = members.first().map_or(Path::new(""), |one| &one.input);
         let mut analysis = self.conclude(input, &scanned, &assessments, available);
@@ -254,7 +274,7 @@ impl Analyzer {
 
     fn standings(&self, mut scanned: Scanned, available: &Availability) -> Judged {
         let of = |scanned: &Scanned| -> Vec<Standing> {
-            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available);
+            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available, self.at);
             all.iter().filter_map(Standing::of).collect()
         };
         let all = of(&scanned);
@@ -301,7 +321,10 @@ impl Analyzer {
                 available.with_pieces(&scanned.origins).into_coverage(),
                 &differential,
                 assessments,
-            ),
+            )
+            .into_iter()
+            .chain(coverage::unsaid(scanned))
+            .collect(),
             problems: self
                 .left_out
                 .iter()

@@ -16,6 +16,7 @@ mod sink;
 
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 
+use crate::dress::document::Skipped;
 use crate::facts::Facts;
 use crate::layouts::{Plan, Survey};
 pub use crate::lines::{self, Documents, node_of};
@@ -43,6 +44,8 @@ pub struct Scanned {
     pub paths: Vec<String>,
     /// Where the pieces of loose texts stand that were given the path of a bundle's entry.
     pub origins: Origins,
+    /// Lines of texts that nobody said, and that were not searched.
+    pub skipped: Skipped,
     /// In a joined analysis: which node's bundle holds each entry of the cluster.
     pub homes: joined::Homes,
     /// What captures of other tools the input holds.

@@ -8,6 +8,7 @@ use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
 use super::{Router, clean, faults, joined, kube_list, manual};
+use crate::dress::document::{self, Skipped};
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, Tail};
 use crate::loose;
@@ -34,6 +35,10 @@ pub(super) struct Out {
     pub(super) kept: Vec<u8>,
     /// Of a list with one item a line: whether the piece begins it, and whether it ends it.
     pub(super) list: Option<(bool, bool)>,
+    /// Lines that nobody said, and that were not searched.
+    pub(super) skipped: Skipped,
+    /// The entry is text of unknown origin.
+    pub(super) loose: bool,
     /// The entry is over the limit for being kept.
     pub(super) too_large: bool,
     /// Objects of a list: their lines and uids, where they were asked for.
@@ -141,7 +146,13 @@ impl Sink<'_> {
         let bytes = clean::clean(piece.bytes, piece.seq == 0);
         let said = manual::without_help(Cow::Borrowed(&bytes));
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
-        out.found = self.patterns.search(&origin, &said);
+        out.loose = true;
+        let (speech, skipped) = document::speech(path, &said);
+        out.skipped = skipped;
+        out.found = self.patterns.search(&origin, &speech);
+        if speech.iter().all(|byte| *byte == b'\n') {
+            return;
+        }
         out.parsed.problems = faults::of_lines(&origin, &bytes);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
         out.tail = tail::of_piece(&origin, &bytes, out.lines);

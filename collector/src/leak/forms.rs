@@ -185,7 +185,7 @@ pub(super) type Found = (Range<usize>, &'static str);
 
 /// Shannon's entropy a character.
 #[expect(clippy::cast_precision_loss, reason = "values of a line's length")]
-fn bits(value: &[u8]) -> f64 {
+pub(super) fn bits(value: &[u8]) -> f64 {
     let mut counts = [0_usize; 256];
     for byte in value {
         counts[usize::from(*byte)] += 1;

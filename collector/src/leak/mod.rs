@@ -1,8 +1,9 @@
 //! The leak check: a second look at the finished bundle, with other means than the redaction's. It searches every
 //! entry, the header and the manifest for the exact secret values of this run (plain, in base64 and escaped) and for
-//! forms that it takes apart by hand (`forms`). What it finds is replaced where it stands, or its entry is withheld
+//! forms that it takes apart by hand (`forms`), and for random texts (`entropy`). What it finds is replaced where it stands, or its entry is withheld
 //! (`crate::output`); what is public (`public`, `names`) is left alone.
 
+mod entropy;
 mod forms;
 mod names;
 mod public;
@@ -140,6 +141,7 @@ impl PieceSink for Look<'_> {
         let path = piece.entry.path.as_str();
         let mut hits: Vec<Hit> = forms::find(piece.bytes)
             .into_iter()
+            .chain(self.search.random(piece.bytes))
             .map(|(range, what)| Hit {
                 at: range.start,
                 what,

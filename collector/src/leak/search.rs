@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use super::{apart, forms};
+use super::{apart, entropy, forms};
 use crate::redact::Key;
 
 /// Values searched for are at least so long.
@@ -35,6 +35,8 @@ pub struct Search {
     forms: Vec<Form>,
     values: Vec<String>,
     forgotten: BTreeSet<usize>,
+    /// Knows which random texts stay.
+    key: Key,
 }
 
 impl Search {
@@ -64,12 +66,25 @@ impl Search {
             forms,
             values,
             forgotten: BTreeSet::new(),
+            key: key.clone(),
         }
     }
 
     /// These values are public after all.
     pub(super) fn forget(&mut self, values: BTreeSet<usize>) {
         self.forgotten.extend(values);
+    }
+
+    /// Random texts that nobody wants to keep.
+    pub(super) fn random(&self, bytes: &[u8]) -> Vec<(Range<usize>, &'static str)> {
+        let kept = |range: &Range<usize>| {
+            std::str::from_utf8(&bytes[range.clone()]).is_ok_and(|text| self.key.keeps(text))
+        };
+        entropy::find(bytes)
+            .into_iter()
+            .filter(|range| !kept(range))
+            .map(|range| (range, entropy::RANDOM))
+            .collect()
     }
 
     /// Every place of a value.
@@ -135,6 +150,7 @@ impl Search {
         let mut known: Vec<(usize, usize)> = Vec::new();
         let mut found: Vec<Range<usize>> = forms::find(bytes)
             .into_iter()
+            .chain(self.random(bytes))
             .map(|(range, _)| range)
             .collect();
         self.values(bytes, &mut |range, value| {

@@ -87,7 +87,7 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
 
 /// Cleans what escapes say.
 pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
-    if depth >= MAX_DEPTH || !text.contains(['%', '\\', '&']) {
+    if depth >= MAX_DEPTH || first(text.as_bytes()).is_none() {
         return text;
     }
     let mut text = text;
@@ -97,6 +97,27 @@ pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
         }
     }
     text
+}
+
+/// Where the first escape stands that may be part of a hidden text: one that follows another of its sort, or a
+/// separator that somebody wrote as an escape.
+pub(super) fn first(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr3_iter(b'%', b'\\', b'&', bytes).find(|at| telling(&bytes[*at..]))
+}
+
+fn telling(escape: &[u8]) -> bool {
+    let digit = |at: usize| escape.get(at).is_some_and(u8::is_ascii_hexdigit);
+    let octal = |at: usize| escape.get(at).is_some_and(|b| (b'0'..b'8').contains(b));
+    let is = |at: usize, byte: u8| escape.get(at) == Some(&byte);
+    match escape {
+        [b'%', b'3', b'a' | b'A' | b'd' | b'D', ..] | [b'%', b'2', b'5', ..] => true,
+        [b'%', b'4' | b'5' | b'6' | b'7', ..] => digit(2) && is(3, b'%') && digit(4),
+        [b'\\', b'x', b'4'..=b'7', ..] => digit(3) && is(4, b'\\') && is(5, b'x'),
+        [b'\\', b'u', b'0', b'0', b'4'..=b'7', ..] => digit(5) && is(6, b'\\') && is(7, b'u'),
+        [b'\\', b'1', ..] => octal(2) && octal(3) && is(4, b'\\') && octal(5),
+        [b'&', b'#', next, ..] => next.is_ascii_digit() || *next == b'x',
+        _ => false,
+    }
 }
 
 impl Notation {

@@ -114,16 +114,31 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
         || run.starts_with(b"_Z")
         || run.starts_with(b"_R")
         || text.starts_with(b"v0000")
-        || in_public_block(&bytes[..word.start])
+        || is_interface(text)
+        || matches!(said_before(&bytes[..start]).as_str(), "peer" | "pubkey")
         || name_before(&bytes[..start]).is_some_and(|name| {
             let last = last_word(name.text);
             NAMES.contains(last.as_str()) && !last.ends_with("id")
         })
+        || in_public_block(&bytes[..word.start])
+}
+
+/// `cali0ef24b1f9a3`: an interface's name has 15 letters at most.
+fn is_interface(text: &[u8]) -> bool {
+    const KINDS: [&[u8]; 8] = [
+        b"cali", b"veth", b"lxc", b"tap", b"azv", b"eni", b"vnet", b"enx",
+    ];
+    let rest = KINDS.iter().find_map(|kind| text.strip_prefix(*kind));
+    text.len() <= 15 && rest.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
 }
 
 fn behind_mark(before: &[u8]) -> bool {
     let tail = before[before.len().saturating_sub(16)..].to_ascii_lowercase();
-    BEFORE.iter().any(|mark| tail.ends_with(mark.as_bytes()))
+    let last = tail.last();
+    BEFORE
+        .iter()
+        .map(|mark| mark.as_bytes())
+        .any(|mark| mark.last() == last && tail.ends_with(mark))
 }
 
 /// Whether a certificate, or another public thing in PEM form, has begun on this line and not ended.
@@ -260,8 +275,30 @@ fn named_object(before: &[u8]) -> bool {
             .any(|word| OBJECTS.contains(word.as_str()))
 }
 
-/// Whether nothing around hexadecimal digits says what they are. `length` counts them without `0x`.
+/// Whether nothing around hexadecimal digits says what they are, and no certificate holds them.
 pub(super) fn hex_is_foreign(bytes: &[u8], word: &Range<usize>, length: usize) -> bool {
+    unsaid(bytes, word, length) && !in_public_block(&bytes[..word.start])
+}
+
+/// Whether a look at the last letters tells that an id follows; most of them stand behind one of these.
+fn obvious(before: &[u8]) -> bool {
+    const ENDS: [&[u8]; 6] = [
+        b"sha256:",
+        b"ID\":\"",
+        b"id\":\"",
+        b"ontainerd-",
+        b"/",
+        b"Id\":\"",
+    ];
+    ENDS.iter()
+        .any(|end| before.last() == end.last() && before.ends_with(end))
+}
+
+/// Whether nothing around hexadecimal digits says what they are. `length` counts them without `0x`.
+fn unsaid(bytes: &[u8], word: &Range<usize>, length: usize) -> bool {
+    if obvious(&bytes[..word.start]) {
+        return false;
+    }
     let usual = matches!(length, 32 | 40 | 56 | 64 | 96 | 128);
     let before = &bytes[..word.start];
     let prefixed = word.len() > length;
@@ -277,7 +314,7 @@ pub(super) fn hex_is_foreign(bytes: &[u8], word: &Range<usize>, length: usize) -
             && bytes
                 .get(word.end + 1)
                 .is_some_and(u8::is_ascii_alphanumeric));
-    if name_goes_on || behind_mark(before) || in_public_block(before) {
+    if name_goes_on || behind_mark(before) {
         return false;
     }
     if joined(before.last()) {

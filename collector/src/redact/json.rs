@@ -7,7 +7,7 @@ use super::args::Command;
 use super::marker::Marker;
 use super::scan::{Hints, Places};
 use super::words::{KeyClass, classify};
-use super::{MAX_DEPTH, clean_text, patterns, unexplained};
+use super::{MAX_DEPTH, clean_text, escapes, patterns, unexplained};
 use strings::{
     byte_list, escape, holds_secret_object, is_word, key_line, name_behind, string_end, unescape,
 };
@@ -311,6 +311,7 @@ impl Line<'_> {
             return;
         }
         let quiet = hints.none() || (hints.forms().next().is_none() && is_word(raw));
+        let quiet = quiet && escapes::first(raw.as_bytes()).is_none();
         let quiet = quiet && !self.places.encoded(self.whole.as_bytes(), start, end);
         if quiet || self.depth >= MAX_DEPTH {
             return self.unexplained(start, end);

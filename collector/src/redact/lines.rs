@@ -33,6 +33,8 @@ pub(super) struct Lines {
     pub(super) marker: Marker,
     pem: Option<Pem>,
     open: Option<(Open, usize)>,
+    /// The line that opened it had a log's own prefix.
+    logged: bool,
     named: Option<KeyClass>,
     objects: SecretObjects,
     wrapped: Wrapped,
@@ -62,6 +64,7 @@ impl Lines {
             marker,
             pem: None,
             open: None,
+            logged: false,
             named: None,
             objects: SecretObjects::default(),
             wrapped: Wrapped::default(),
@@ -181,7 +184,11 @@ impl Lines {
             out.extend_from_slice(cleaned.as_bytes());
             return;
         }
-        if quiet && scan::hints(line).none() && !encoded::possible(line) {
+        if quiet
+            && scan::hints(line).none()
+            && !encoded::possible(line)
+            && escapes::first(line).is_none()
+        {
             return self.almost_quiet(line, out);
         }
         let body = line.strip_suffix(b"\n").unwrap_or(line);
@@ -200,6 +207,10 @@ impl Lines {
             Some(_) => log_prefix(&text),
             None => 0,
         };
+        if prefix > 0 && !self.logged {
+            // A log goes on: what a line without a prefix opened was no value.
+            self.open = None;
+        }
         if let Some(cleaned) = self.continued(&text[prefix..]) {
             out.extend_from_slice(&text.as_bytes()[..prefix]);
             out.extend_from_slice(cleaned.as_bytes());
@@ -232,6 +243,9 @@ impl Lines {
 
     /// Whether a line belongs to a certificate or another public thing in PEM form.
     fn in_public_block(&mut self, text: &str) -> bool {
+        if self.public == 0 && !text.contains("-----") {
+            return false;
+        }
         if let Some(at) = text.rfind("-----BEGIN ") {
             let private = text[at..].contains("PRIVATE");
             let ended = text[at..].contains("-----END ");
@@ -282,6 +296,7 @@ impl Lines {
         }
         let (prefix, text) = text.split_at(log_prefix(&text));
         let prefix = prefix.to_owned();
+        self.logged = !prefix.is_empty();
         let text = text.to_owned();
         // A comment between a name and its value changes nothing.
         self.named = yaml_name(&text).or(force.filter(|_| says_more(&text)));

@@ -74,6 +74,9 @@ fn one_pass(
         at = whole.end();
         let before = &text[..key.start()];
         // `${NAME:?message}` has no value here.
+        if before.ends_with('/') && path_of_names(before, key.as_str()) {
+            continue;
+        }
         let message = before.ends_with("${") && text[whole.end()..].starts_with('?');
         if message || before.ends_with("<redacted:") {
             continue;
@@ -139,6 +142,13 @@ fn one_pass(
     }
     out.push_str(&text[copied..]);
     Cleaned { text: out, open }
+}
+
+/// `checksum/secret`: with the names in front of it, the name is none of a secret.
+fn path_of_names(before: &str, key: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let names = &before[before.trim_end_matches(part).len()..];
+    classify(&format!("{names}{key}")).is_none()
 }
 
 /// `api key = x`: the word in front belongs to the name.

@@ -7,26 +7,14 @@ mod names;
 mod search;
 
 use super::encoded;
+use super::escapes;
 use super::forms::SPECS;
 use super::unexplained;
 use names::holds_nothing;
 use search::SEARCH;
 
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 41] = [
-    "%3a",
-    "%253",
-    "%70%",
-    "%50%",
-    "%73%",
-    "\\x70",
-    "\\x73",
-    "\\u0070",
-    "\\u0073",
-    "\\160",
-    "\\163",
-    "&#1",
-    "&#x7",
+const OTHERS: [&str; 28] = [
     "stdout p ",
     "stderr p ",
     "-----begin",
@@ -188,6 +176,9 @@ pub(crate) fn quiet_lines(bytes: &[u8]) -> usize {
     if let Some(run) = encoded::first(&bytes[..end]) {
         end = run;
     }
+    if let Some(escape) = escapes::first(&bytes[..end]) {
+        end = escape;
+    }
     if let Some(word) = unexplained::first(&bytes[..end]) {
         end = word;
     }
@@ -226,6 +217,7 @@ impl Places {
                     || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
             })
             && unexplained::first(json).is_none()
+            && escapes::first(json).is_none()
     }
 
     /// What stands between two places; asked for from front to back.

@@ -238,3 +238,33 @@ proptest! {
         clean(Content::JsonLines, &text, 3);
     }
 }
+
+#[test]
+fn sentences_and_settings_about_secrets_stay() {
+    let sum = "a1b2c3d4e5f60718".repeat(4);
+    for text in [
+        "secret \"sh.helm.release.v1.gpu-operator-1758912452.v12\" not found",
+        "MountVolume.SetUp failed for volume \"v\" : secret \"db-credentials\" not found",
+        "Error: secret: not found",
+        "authorization: enabled",
+        "authorization: Node,RBAC",
+        "token: expired",
+        "pass: 12 fail: 3",
+        &format!("checksum/secret: {sum}"),
+        &format!("StopPodSandbox for \"{sum}\" returns successfully"),
+    ] {
+        assert_eq!(
+            clean(Content::Text, &format!("{text}\n"), 9),
+            format!("{text}\n")
+        );
+    }
+}
+
+#[test]
+fn a_tag_that_nothing_closes_takes_few_lines() {
+    let log: String = (0..300)
+        .map(|at| format!("usb 1-1: device number {at} is new\n"))
+        .collect();
+    let out = clean(Content::Text, &format!("<password>\n{log}"), 997);
+    assert!(out.matches("<redacted:").count() < 10, "{out}");
+}

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::value::{harmless, made_by_machine};
+use super::value::{harmless, is_state, made_by_machine};
 
 /// What a secret is called in its placeholder, and how sure the name alone makes us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,7 @@ impl KeyClass {
     /// Whether a value under this name is none that has to go.
     pub(crate) fn spares(self, value: &str) -> bool {
         harmless(value)
+            || is_state(value)
             || (self.weak && !made_by_machine(value))
             || (self.name == PIN && !is_pin(value))
     }

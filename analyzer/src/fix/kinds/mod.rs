@@ -17,8 +17,10 @@ pub mod kubelet_config;
 pub mod kubelet_flag;
 pub mod label;
 pub mod manual;
+mod node_file;
 mod object;
 pub mod package;
+mod patch;
 mod pod_merge;
 pub mod pod_spec;
 pub mod quota;
@@ -127,55 +129,6 @@ fn first_collected(
             wanted.join(", ")
         ))
     })
-}
-
-/// A command that succeeds if the file on the node is still the captured one; none where the captured
-/// text is not the node's own because secrets were taken out of it.
-fn unchanged(state: &mut Captured, node: &str, path: &str) -> Option<(String, String)> {
-    let captured = entry(node, path);
-    let file = super::change::quoted(path);
-    let says = format!("{path} is as it was when the bundle was collected");
-    let Some(text) = state.before(&captured) else {
-        return Some((
-            format!("[ ! -e {file} ] && [ ! -L {file} ]"),
-            format!("{path} still does not exist"),
-        ));
-    };
-    if state.is_redacted(&captured) {
-        return None;
-    }
-    Some((
-        // The file is read, never named to a program: a name may look like an option or hold what a check list escapes.
-        format!(
-            "[ \"$(sha256sum < {file} | cut -c 1-64)\" = {} ]",
-            casefile_bundle::sha256_hex(text.as_bytes())
-        ),
-        says,
-    ))
-}
-
-/// Refuses to write a file as a whole where its copy in the bundle is not the node's own text.
-fn may_be_rewritten(state: &mut Captured, node: &str, path: &str) -> Result<(), Refused> {
-    match state.altered(&entry(node, path)) {
-        None => Ok(()),
-        Some(why) => Err(Refused::new(format!(
-            "{path} on {node} is not written as a whole: {why}. A person changes these lines on the node"
-        ))),
-    }
-}
-
-/// Whether a path can be one of a node's file that a script names: absolute, without a way up or control characters.
-fn check_path(path: &str) -> Result<(), Refused> {
-    let up = path.split('/').any(|part| part == ".." || part == ".");
-    if path.starts_with('/') && !path.ends_with('/') && !up && !path.chars().any(char::is_control) {
-        return Ok(());
-    }
-    Err(Refused::new(format!("{path:?} is no absolute path")))
-}
-
-/// The commands that write a file: one that is there keeps its mode, owner and security context.
-fn write_over(new: &str, path: &str) -> String {
-    format!("if [ -e {path} ]; then cat {new} > {path}; else install -D -m 644 {new} {path}; fi")
 }
 
 /// The list without each of its items in turn; nothing smaller comes of a list of one.

@@ -85,7 +85,7 @@ pub(super) fn change(
         })?;
         changed.push(owner.named.entry());
     }
-    told(&named, owner, delta, title, &pods, changed)
+    told(state, &named, owner, delta, title, &pods, changed)
 }
 
 fn controller(item: &Value) -> Option<(String, String)> {

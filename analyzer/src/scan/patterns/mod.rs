@@ -4,6 +4,7 @@
 //! there, says at which lines to stop; the second finds all literals of such a line, and only patterns
 //! that have one of each of their clauses there are tried. Other lines are never decoded.
 
+mod boots;
 mod expression;
 mod hit;
 
@@ -14,6 +15,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::lines::{LogLine, Origin};
 use super::{literals, manual};
+use crate::dress::{Nature, Voice};
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
 pub use expression::{Expression, LinePattern};
@@ -128,6 +130,7 @@ impl Patterns {
             );
             from = end;
         }
+        boots::mark(origin, bytes, &mut found);
         found
     }
 
@@ -180,7 +183,19 @@ impl Patterns {
         if (patterns.is_empty() && extractors.is_empty()) || manual::explains(raw) {
             return;
         }
-        let line = origin.decode(raw, number);
+        let mut line = origin.decode(raw, number);
+        let is_note = |index: &usize| {
+            let pattern = &self.patterns[*index];
+            pattern.nature.is_some_and(Nature::is_note)
+                && pattern.applies(line.heard, &line.speaker)
+                && pattern
+                    .regex
+                    .get()
+                    .is_some_and(|regex| regex.is_match(&line.text))
+        };
+        if patterns.iter().any(is_note) {
+            line.voice = line.voice.max(Voice::Routine);
+        }
         for index in patterns {
             self.try_pattern(index, &line, found, counts);
         }
@@ -229,7 +244,7 @@ impl Patterns {
         counts: &mut Counter,
     ) {
         let pattern = &self.patterns[index];
-        if !pattern.applies(line.channel, &line.speaker) {
+        if !pattern.applies(line.heard, &line.speaker) {
             return;
         }
         let Some(regex) = pattern.regex.get() else {
@@ -242,10 +257,17 @@ impl Patterns {
                 speaker: line.speaker.clone(),
                 captures,
                 place: line.place(),
-                text: around(regex, &line.text),
+                text: around(regex, &line.shown),
                 at: line.at,
                 last: line.at,
                 count: 1,
+                voice: line.voice,
+                last_place: line.place(),
+                host: line.host.clone(),
+                clock: line.clock,
+                boot: line.boot.clone(),
+                earlier_boot: false,
+                scattered: line.channel == Channel::Text,
                 also: BTreeSet::new(),
             };
             counts.add(hit, &mut found.hits);
@@ -272,6 +294,13 @@ impl Patterns {
                 at: said.at,
                 last: said.at,
                 count: said.count,
+                voice: Voice::Spoken,
+                last_place: said.place.clone(),
+                host: String::new(),
+                clock: None,
+                boot: String::new(),
+                earlier_boot: false,
+                scattered: false,
                 also: BTreeSet::new(),
             })
         });
@@ -307,6 +336,7 @@ mod tests {
             regex: Expression::new(expression),
             channels: Vec::new(),
             speaker: None,
+            nature: None,
         });
         Patterns::new(patterns.collect()).unwrap()
     }

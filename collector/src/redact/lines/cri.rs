@@ -54,6 +54,11 @@ fn parse(line: &[u8]) -> Option<(usize, bool, usize)> {
     fits.then_some((stream, tag == b'P', text))
 }
 
+/// Where the text of a line of a container's log begins.
+pub(super) fn text_begins(line: &[u8]) -> Option<usize> {
+    parse(line).map(|(_, _, text)| text)
+}
+
 impl Parts {
     /// Whether nothing waits.
     pub(super) fn is_empty(&self) -> bool {

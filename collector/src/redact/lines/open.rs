@@ -4,6 +4,9 @@ use super::super::span::{Open, is_open_mark, word};
 use super::super::value::{harmless, looks_random};
 use super::{Lines, MAX_OPEN_LINES};
 
+/// A value between two tags has so many lines: a kernel's log names a `<password>` and never closes it.
+const MAX_ELEMENT_LINES: usize = 5;
+
 impl Lines {
     /// A line that belongs to a value begun before.
     pub(super) fn continued(&mut self, text: &str) -> Option<String> {
@@ -11,7 +14,11 @@ impl Lines {
         let indent = text.len() - text.trim_start().len();
         let blank = text.trim().is_empty();
         let keep = |this: &mut Self, open: Open| {
-            if lines < MAX_OPEN_LINES || matches!(open, Open::Values(..)) {
+            let most = match open {
+                Open::Until("</", _) => MAX_ELEMENT_LINES,
+                _ => MAX_OPEN_LINES,
+            };
+            if lines < most || matches!(open, Open::Values(..)) {
                 this.open = Some((open, lines + 1));
             }
         };

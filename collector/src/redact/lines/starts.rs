@@ -45,15 +45,21 @@ pub(super) fn yaml_name(text: &str) -> Option<KeyClass> {
 
 static LOG_PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"^(?:\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d) (?:stdout|stderr) [PF] |(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)) [\w.-]+ [\w./@-]+(?:\[\d+\])?: )",
+        r"^(?:(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)) [\w.-]+ [\w./@-]+(?:\[\d+\])?: |\[ *\d+\.\d+\] |\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] )",
     )
     .ok()
 });
 
 /// The length of what a container's log or syslog writes in front of a line.
 pub(super) fn log_prefix(text: &str) -> usize {
-    let dated = text.len() > 20
-        && (text.as_bytes()[..4].iter().all(u8::is_ascii_digit)
+    if let Some(at) = super::cri::text_begins(text.as_bytes()) {
+        return at;
+    }
+    let dated = text.len() > 12
+        && text.is_char_boundary(4)
+        && (text.starts_with('[')
+            || text.as_bytes()[1..5].iter().all(u8::is_ascii_digit)
+            || text.as_bytes()[..4].iter().all(u8::is_ascii_digit)
             || text.as_bytes()[..3].iter().all(u8::is_ascii_alphabetic));
     LOG_PREFIX
         .as_ref()

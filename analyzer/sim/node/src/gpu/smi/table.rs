@@ -137,3 +137,38 @@ fn third_line(cells: &[&str], card: &mut Card) {
             .clone_into(&mut card.mig);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mig_devices_count_for_their_gpu() {
+        let text = "| NVIDIA-SMI 590.48.01  Driver Version: 590.48.01  CUDA Version: 13.1 |\n\
+            |   0  NVIDIA H100 80GB HBM3   On  |   00000000:00:09.0 Off |   On |\n\
+            |   1  NVIDIA H100 80GB HBM3   On  |   00000000:00:0A.0 Off |    0 |\n\
+            | MIG devices:                                              |\n\
+            | GPU  GI  CI  MIG |  Shared Memory-Usage |   Vol|   Shared |\n\
+            |  0    2   0   0  |   26MiB / 40448MiB   | 60 0 | 3 0 3 0 3 |\n\
+            |                  |    0MiB / 24739MiB   |      |           |\n\
+            |  0    3   0   1  |   12MiB / 20096MiB   | 32 0 | 2 0 2 0 2 |\n\
+            | Processes:                                                |\n\
+            |  0    2   0   4711  |  C  |  python  |  10MiB |\n";
+        let report = report(text);
+        let devices: Vec<u64> = report
+            .cards
+            .iter()
+            .map(|(_, card)| card.mig_devices)
+            .collect();
+        assert_eq!(devices, [2, 0]);
+    }
+
+    #[test]
+    fn the_drivers_model_of_windows_is_no_part_of_the_name() {
+        let line = "|   0  NVIDIA GeForce RTX 4090      WDDM  |   00000000:01:00.0  On |  Off |\n";
+        let report = report(&format!(
+            "| NVIDIA-SMI 551.23  Driver Version: 551.23  CUDA Version: 12.4 |\n{line}"
+        ));
+        assert_eq!(report.cards[0].1.name, "NVIDIA GeForce RTX 4090");
+    }
+}

@@ -194,14 +194,63 @@ fn heat_links_and_power_that_nvidia_smi_shows_are_told_with_the_message() {
 
 #[test]
 fn an_action_is_named_only_where_the_catalogue_names_one() {
-    for code in [162, 165, 167, 169, 172, 61, 125] {
+    for code in [162, 165, 167, 169, 172] {
         assert_eq!(lookup(code).unwrap().action, Action::NotNamed, "Xid {code}");
+    }
+    // Of codes that it lists as unused the catalogue says to contact support.
+    for code in [9, 61, 91, 118, 125] {
+        let action = lookup(code).unwrap().action;
+        assert_eq!(action, Action::ContactVendor, "Xid {code}");
     }
     assert_eq!(
         told(&[event("0000:01:00", 62, 0)])[0].advice,
         "drain the node and reset the GPU, then contact the vendor"
     );
     assert_eq!(lookup(78).unwrap().action, Action::UpdateSoftware);
+}
+
+#[test]
+fn an_nvlink_error_is_what_its_unit_and_error_status_make_it() {
+    let unit = |fatal, numbers| {
+        let mut error = event("0000:01:00", 145, 0);
+        let unit = "RLW_SRC_TRACK".to_owned();
+        error.details = [Detail::Nvlink5 {
+            unit,
+            fatal,
+            numbers,
+        }]
+        .into();
+        error
+    };
+    let of = |error: &Event| {
+        let story = &told(std::slice::from_ref(error))[0];
+        (story.class, story.action)
+    };
+    let reset = unit(true, Some((7, 0x1)));
+    assert_eq!(of(&reset), (Class::Link, Action::ResetGpu));
+    let ignored = unit(false, Some((7, 0x2)));
+    assert_eq!(of(&ignored), (Class::Information, Action::None));
+    let follows = unit(false, Some((7, 0x4)));
+    assert_eq!(of(&follows).0, Class::Application);
+    // Xid 154 beside it says what else is needed.
+    let mut asked = event("0000:01:00", 154, 1);
+    asked.details = [Detail::Recovery("GPU Reset Required".into())].into();
+    let both = &told(&[follows, asked])[0];
+    assert_eq!((both.cause, both.action), (145, Action::ResetGpu));
+    // Without numbers only the driver's word is left.
+    assert_eq!(of(&unit(true, None)).0, Class::Link);
+    assert_eq!(of(&unit(false, None)).0, Class::Unknown);
+}
+
+#[test]
+fn a_request_that_was_taken_back_is_none() {
+    let mut cleared = event("0000:01:00", 154, 1);
+    cleared.details = [Detail::Recovery("None".into())].into();
+    let story = &told(&[cleared])[0];
+    assert_eq!(
+        (story.class, story.action),
+        (Class::Information, Action::None)
+    );
 }
 
 proptest::proptest! {
