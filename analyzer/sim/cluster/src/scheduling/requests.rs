@@ -1,6 +1,6 @@
 //! What a pod asks for altogether, as the scheduler adds it up.
 
-use super::api::{Container, ContainerStatus, Labels, Pod, PodSpec};
+use super::api::{Container, ContainerStatus, Pod, PodSpec};
 use super::cluster::Release;
 use super::quantity::Resources;
 
