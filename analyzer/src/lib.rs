@@ -5,12 +5,13 @@
 
 pub mod cli;
 pub mod commands;
-pub mod compare;
+mod compare;
 pub mod derive;
 pub mod diagnose;
 pub mod dress;
 pub mod facts;
 pub mod fix;
+pub mod grade;
 pub mod join;
 pub mod layouts;
 pub mod ledger;

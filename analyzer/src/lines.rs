@@ -1,6 +1,7 @@
 //! Log lines: the text of a raw line, its time and who said it, decoded only when a literal matched.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -8,6 +9,19 @@ use serde_json::Value;
 
 use crate::dress::{self, Level, Voice};
 use crate::model::Place;
+
+/// Entries kept as text, by path.
+pub type Documents = BTreeMap<String, String>;
+
+/// What a node is called that no evidence names.
+pub const UNNAMED_NODE: &str = "unnamed-node";
+
+/// The node that a path names; empty for cluster entries.
+pub fn node_of(path: &str) -> &str {
+    path.strip_prefix("nodes/")
+        .and_then(|rest| rest.split('/').next())
+        .unwrap_or("")
+}
 
 /// Where a line of text was said; rules restrict their patterns to channels.
 #[derive(

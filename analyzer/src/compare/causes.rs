@@ -12,7 +12,7 @@ use crate::sources;
 /// What became of a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fate {
+pub(crate) enum Fate {
     /// Confirmed or likely before, and no longer so although the second bundle could see it.
     Gone,
     /// Confirmed or likely in both.
@@ -25,7 +25,7 @@ pub enum Fate {
 
 impl Fate {
     /// The word for tables.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Fate::Gone => "gone",
             Fate::Remains => "remains",
@@ -37,7 +37,7 @@ impl Fate {
 
 /// A cause in both bundles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CauseChange {
+pub(crate) struct CauseChange {
     /// Cause id.
     pub cause: String,
     /// Title, as of the bundle that shows it.

@@ -15,7 +15,7 @@ const LONGEST: usize = 240;
 
 /// An entry that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ConfigChange {
+pub(crate) struct ConfigChange {
     /// Entry.
     pub path: String,
     /// `changed`, `only in the first` or `only in the second`.

@@ -7,7 +7,7 @@ use super::{Comparison, Fate};
 use crate::report::escape::one_line;
 
 /// The history of comparisons that follow one another, for a screen; empty for a single one.
-pub fn history(all: &[Comparison]) -> String {
+pub(crate) fn history(all: &[Comparison]) -> String {
     if all.len() < 2 {
         return String::new();
     }

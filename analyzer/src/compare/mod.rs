@@ -16,11 +16,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-pub use causes::{CauseChange, Fate};
-pub use config::ConfigChange;
-pub use history::history;
-pub use page::page;
-pub use render::text;
+pub(crate) use causes::{CauseChange, Fate};
+pub(crate) use config::ConfigChange;
+pub(crate) use history::history;
+pub(crate) use page::page;
+pub(crate) use render::text;
 
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::fix::captured::Captured;
@@ -30,7 +30,7 @@ use crate::scan::Documents;
 /// What came of the incident between the two bundles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Every cause of the first bundle is gone, none is new, and the second bundle could see that.
     Resolved,
     /// Some causes are gone, others remain or are new.
@@ -45,7 +45,7 @@ pub enum Outcome {
 
 /// A workload in both bundles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct WorkloadChange {
+pub(crate) struct WorkloadChange {
     /// `pod/<ns>/<name>`.
     pub subject: String,
     /// State before: `well`, `not there`, or what was wrong; none where the bundle does not hold its kind.
@@ -56,7 +56,7 @@ pub struct WorkloadChange {
 
 /// A count or version in both bundles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ValueChange {
+pub(crate) struct ValueChange {
     /// What it is.
     pub label: String,
     /// Before.
@@ -67,7 +67,7 @@ pub struct ValueChange {
 
 /// Everything that two bundles say about one another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// Version of this JSON form.
     pub schema: &'static str,
     /// The first bundle.
@@ -91,7 +91,7 @@ pub struct Comparison {
 }
 
 /// Compares two inputs.
-pub fn compare(
+pub(crate) fn compare(
     analyzer: &Analyzer,
     before: &Path,
     after: &Path,

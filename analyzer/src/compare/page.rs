@@ -16,7 +16,11 @@ const NAMED: usize = 3;
 ///
 /// # Errors
 /// [`RenderError`] if a shipped template is wrong.
-pub fn page(one: &Comparison, steps: &[Comparison], format: Format) -> Result<String, RenderError> {
+pub(crate) fn page(
+    one: &Comparison,
+    steps: &[Comparison],
+    format: Format,
+) -> Result<String, RenderError> {
     let time = one.after.finished.map(words::time).unwrap_or_default();
     let input = format!("{} and {}", one.before.name, one.after.name);
     let mut page = Document::new("Before and after", title(one), input, time);

@@ -25,7 +25,7 @@ impl Outcome {
 }
 
 /// For a terminal.
-pub fn text(one: &Comparison) -> String {
+pub(crate) fn text(one: &Comparison) -> String {
     let mut out = format!(
         "{}\n{} -> {}\n",
         one.outcome.sentence(),

@@ -67,7 +67,7 @@ pub struct Deriver {
 }
 
 /// All derivers; each sees the facts of the ones before it.
-pub static DERIVERS: &[&Deriver] = &[
+static DERIVERS: &[&Deriver] = &[
     &containerd::DERIVER,
     &runtimes::DERIVER,
     &egress::DERIVER,

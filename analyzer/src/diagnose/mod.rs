@@ -197,7 +197,7 @@ impl Analyzer {
 
     /// Reads the bundles of a cluster's nodes, newest first, and diagnoses them as one. Each change that the rules
     /// propose is for the nodes that its evidence is about.
-    pub fn examine_joined(&self, members: &[Member]) -> Result<Examined, AnalyzeError> {
+    fn examine_joined(&self, members: &[Member]) -> Result<Examined, AnalyzeError> {
         let mut scanned = self.scan_joined(members, &Documents::new())?;
         derive::run(&mut scanned);
         let available = Availability::joined(members).with_leftovers(&scanned.leftovers);

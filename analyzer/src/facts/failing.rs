@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{FactType, Field};
-use crate::ledger::grade::Grade;
+use crate::grade::Grade;
 
 const fn field(name: &'static str, doc: &'static str) -> Field {
     Field { name, doc }

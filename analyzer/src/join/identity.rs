@@ -40,7 +40,7 @@ pub fn cluster_uid(namespaces: &str) -> Option<String> {
 }
 
 /// Whether this is a bundle, packed or unpacked; reads no further than its header.
-pub fn is_bundle(path: &Path, keys: Option<&Keys>) -> bool {
+pub(super) fn is_bundle(path: &Path, keys: Option<&Keys>) -> bool {
     let named = |endings: &[&str]| {
         path.extension()
             .is_some_and(|ending| endings.iter().any(|known| ending == *known))

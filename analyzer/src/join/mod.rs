@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use casefile_bundle::{Keys, Summary};
 
-pub use identity::{cluster_uid, is_bundle};
+pub use identity::cluster_uid;
 
 /// The bundle of one node.
 #[derive(Debug, Clone)]

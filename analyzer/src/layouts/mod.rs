@@ -77,7 +77,7 @@ impl Capture {
 }
 
 /// What a node is called that its capture does not name.
-const UNNAMED: &str = crate::scan::pasted::UNNAMED_NODE;
+const UNNAMED: &str = crate::lines::UNNAMED_NODE;
 
 /// A stretch of an entry that is an entry of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -224,7 +224,7 @@ impl Plan {
             .targets
             .values()
             .filter_map(|(_, target)| match target {
-                Target::As(path) => Some(crate::scan::node_of(path)),
+                Target::As(path) => Some(crate::lines::node_of(path)),
                 _ => None,
             });
         targets

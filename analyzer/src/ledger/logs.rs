@@ -17,7 +17,7 @@ pub(super) fn attach(sources: &Sources<'_>, found: &mut Vec<Fact<Failing>>) {
     let pasted: Vec<&Fact<LogEnd>> = logs
         .filter(|log| {
             let data = &log.data;
-            let loose = !data.pod_log && crate::scan::node_of(&log.place.path).is_empty();
+            let loose = !data.pod_log && crate::lines::node_of(&log.place.path).is_empty();
             loose && data.grade == Grade::Fatal && data.from_end <= FROM_END
         })
         .collect();

@@ -5,7 +5,6 @@
 //! replaced) are no entries.
 
 pub mod flow;
-pub mod grade;
 mod logs;
 mod pods;
 pub mod tail;
@@ -21,7 +20,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::facts::failing::{Failing, LogEnd};
 use crate::facts::kube::{Event, Pod};
 use crate::facts::{Fact, Facts};
-use crate::scan::Documents;
+pub use crate::grade;
+use crate::lines::Documents;
 
 /// What the ledger is made of.
 pub struct Sources<'a> {

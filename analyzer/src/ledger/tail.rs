@@ -10,9 +10,9 @@ use super::grade::{self, Grade};
 use crate::facts::excerpt;
 use crate::facts::failing::{LogEnd, UnitEnd};
 use crate::facts::{AnyFact, Fact};
+use crate::lines::Origin;
 use crate::model::Place;
 use crate::parsers::Channel;
-use crate::scan::lines::Origin;
 
 /// Lines from the end in which the last grave line is looked for.
 const LINES: usize = 200;
@@ -230,7 +230,7 @@ impl Joined {
             let Some(result) = ends.result else { continue };
             let said = ends.words.unwrap_or_else(|| result.clone());
             let end = UnitEnd {
-                node: crate::scan::node_of(path).to_owned(),
+                node: crate::lines::node_of(path).to_owned(),
                 unit,
                 times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
                 again: ends.restarts && goes_on(&ends.offsets, lines),

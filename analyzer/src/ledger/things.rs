@@ -183,7 +183,7 @@ pub(super) fn units(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let mut known: BTreeSet<(String, String)> = BTreeSet::new();
     let ends = sources.facts.table::<UnitEnd>();
     for (path, text) in sources.documents {
-        let node = crate::scan::node_of(path);
+        let node = crate::lines::node_of(path);
         if node.is_empty() || !path.ends_with("/commands/systemctl-failed.out") {
             continue;
         }

@@ -14,14 +14,12 @@ pub mod pasted;
 pub mod patterns;
 mod sink;
 
-use std::collections::BTreeMap;
-
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 
 use crate::dress::document::Skipped;
 use crate::facts::Facts;
 use crate::layouts::{Plan, Survey};
-pub use crate::lines;
+pub use crate::lines::{self, Documents, node_of};
 use crate::model::{Place, Problem};
 use crate::parsers::Parsed;
 pub use crate::parsers::Router;
@@ -29,9 +27,6 @@ use gather::Gather;
 use pasted::Origins;
 use patterns::{Hit, Patterns};
 use sink::Sink;
-
-/// Entries kept as text, by path.
-pub type Documents = BTreeMap<String, String>;
 
 /// Everything that one pass over the input gave.
 pub struct Scanned {
@@ -57,13 +52,6 @@ pub struct Scanned {
     pub plan: Plan,
     /// In a joined analysis: sources of which older bundles tell what the newest does not.
     pub leftovers: leftovers::Leftovers,
-}
-
-/// The node that a path names; empty for cluster entries.
-pub fn node_of(path: &str) -> &str {
-    path.strip_prefix("nodes/")
-        .and_then(|rest| rest.split('/').next())
-        .unwrap_or("")
 }
 
 /// Reads a bundle, tar or folder once.

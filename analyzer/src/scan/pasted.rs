@@ -15,8 +15,7 @@ use crate::parsers::{Channel, Document, Parsed, Read, Said};
 use super::patterns::Hit;
 use super::{Documents, Router, guarded};
 
-/// What a node is called that no evidence names.
-pub const UNNAMED_NODE: &str = "unnamed-node";
+pub use crate::lines::UNNAMED_NODE;
 /// Below `nodes/<node>/`: containerd configurations of which it is not known whose they are.
 pub const CONFIGS: &str = "pasted/containerd/";
 /// Values of the GPU Operator's chart.

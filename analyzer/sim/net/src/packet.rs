@@ -20,17 +20,6 @@ pub enum Direction {
     Output,
 }
 
-impl Direction {
-    /// The builtin chain of the `filter` table that this direction passes.
-    pub fn filter_chain(self) -> &'static str {
-        match self {
-            Direction::Forward => "FORWARD",
-            Direction::Input => "INPUT",
-            Direction::Output => "OUTPUT",
-        }
-    }
-}
-
 /// The address family a rule set belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {

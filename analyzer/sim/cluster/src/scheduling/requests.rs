@@ -1,6 +1,6 @@
 //! What a pod asks for altogether, as the scheduler adds it up.
 
-use super::api::{Container, ContainerStatus, Labels, Pod, PodSpec};
+use super::api::{Container, ContainerStatus, Pod, PodSpec};
 use super::cluster::Release;
 use super::quantity::Resources;
 
@@ -154,10 +154,4 @@ pub fn hami_other_vendor(name: &str) -> bool {
         "vastaitech.com/",
     ];
     VENDORS.iter().any(|vendor| name.starts_with(vendor))
-}
-
-/// Labels in words.
-pub fn label_words(labels: &Labels) -> String {
-    let pairs: Vec<String> = labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    pairs.join(", ")
 }

@@ -191,7 +191,7 @@ pub fn kind_number(kind: AddressKind) -> u128 {
 }
 
 /// The bit that nft prints for a connection-tracking state.
-pub fn state_number(state: CtState) -> u128 {
+pub(crate) fn state_number(state: CtState) -> u128 {
     match state {
         CtState::Invalid => 1,
         CtState::Established => 2,

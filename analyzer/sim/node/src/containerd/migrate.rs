@@ -37,7 +37,7 @@ const IMAGE_CONTAINERD_KEYS: [&str; 3] = [
 
 /// The schema 2 name of a schema 1 plugin id.
 #[must_use]
-pub fn v1_name(id: &str) -> String {
+fn v1_name(id: &str) -> String {
     if id.contains('.') {
         return id.to_owned();
     }

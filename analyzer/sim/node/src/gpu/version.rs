@@ -36,11 +36,6 @@ pub fn compare(a: &str, b: &str) -> Option<Ordering> {
     Some(pairs.find(|order| order.is_ne()).unwrap_or(Ordering::Equal))
 }
 
-/// Whether the first is at least the second.
-pub fn at_least(have: &str, want: &str) -> Option<bool> {
-    compare(have, want).map(Ordering::is_ge)
-}
-
 /// The first number of a version.
 pub fn major(version: &str) -> Option<u32> {
     version.split('.').next()?.parse().ok()

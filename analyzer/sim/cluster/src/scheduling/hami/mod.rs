@@ -18,13 +18,13 @@ use super::cluster::Cluster;
 use super::predicates::{Predicate, Reason};
 
 /// Annotation of a node: its cards.
-pub const REGISTER: &str = "hami.io/node-nvidia-register";
+const REGISTER: &str = "hami.io/node-nvidia-register";
 /// Annotation of a node: when scheduler and device plugin last heard of one another.
-pub const HANDSHAKE: &str = "hami.io/node-handshake";
+const HANDSHAKE: &str = "hami.io/node-handshake";
 /// Annotation of a pod: node that HAMi chose.
 pub const NODE: &str = "hami.io/vgpu-node";
 /// Annotation of a pod: cards that it holds.
-pub const ALLOCATED: &str = "hami.io/vgpu-devices-allocated";
+const ALLOCATED: &str = "hami.io/vgpu-devices-allocated";
 
 /// Cards of all nodes, with what pods hold of them.
 #[derive(Debug, Clone, Default)]
