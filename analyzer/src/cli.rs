@@ -2,6 +2,11 @@
 
 use std::path::PathBuf;
 
+mod ask;
+
+pub use ask::{
+    AskArgs, AskInput, AskMtuArgs, AskPacketArgs, AskRuntimeArgs, AskScheduleArgs, Question,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::model::Verdict;
@@ -26,6 +31,8 @@ pub enum Command {
     Fix(FixArgs),
     /// Say what changed between bundles of one site, and whether the incident is over.
     Diff(DiffArgs),
+    /// Ask what the captured state would do with a packet, a runtime handler, a pod or the largest packet.
+    Ask(AskArgs),
     /// List the entries of a bundle.
     Ls(LsArgs),
     /// Print one entry of a bundle.
@@ -114,9 +121,15 @@ pub struct DiagnoseArgs {
     /// Output.
     #[arg(long, default_value = "text")]
     pub format: DiagnoseFormat,
+    /// Judge as of this moment (RFC 3339): what was said later is not known yet, and what ended later still holds.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub at: Option<chrono::DateTime<chrono::Utc>>,
     /// Exit with 1 if a cause is at least this sure.
     #[arg(long, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
+    /// Answer about this first: pod/NAMESPACE/NAME or node/NAME.
+    #[arg(long, value_name = "SUBJECT", value_parser = parse_subject)]
+    pub about: Option<String>,
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
@@ -252,6 +265,23 @@ pub enum TemplateCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+}
+
+/// Reads a moment as RFC 3339 writes it.
+fn parse_time(text: &str) -> Result<chrono::DateTime<chrono::Utc>, String> {
+    chrono::DateTime::parse_from_rfc3339(text)
+        .map(|at| at.to_utc())
+        .map_err(|error| format!("{error}; write a moment such as 2026-11-20T10:00:00Z"))
+}
+
+/// Reads `pod/NAMESPACE/NAME` or `node/NAME`.
+fn parse_subject(text: &str) -> Result<String, String> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let whole = parts.iter().all(|part| !part.is_empty());
+    match parts.as_slice() {
+        ["pod", _, _] | ["node", _] if whole => Ok(text.to_owned()),
+        _ => Err("write pod/NAMESPACE/NAME or node/NAME".to_owned()),
+    }
 }
 
 /// Reads `32000`, `32KiB` or `1MiB`.

@@ -11,11 +11,13 @@ use serde::Serialize;
 pub mod fix;
 mod remedy;
 pub mod state;
+mod unexplained;
 mod verdict;
 
 use fix::Fix;
 pub use remedy::{FixFile, Remedy, Step};
 use state::{PacketPath, RuntimeLayers, State};
+pub use unexplained::{About, Candidate, Unexplained};
 pub use verdict::{Role, Severity, Verdict};
 
 /// A place in the bundle. `line` is 1-based; none means the entry as a whole.
@@ -372,12 +374,17 @@ impl Seen {
 pub struct Analysis {
     /// What was read.
     pub input: Input,
+    /// The answer about the one thing that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
     /// "Now": the end of collection, or the newest time seen in the evidence.
     pub reference_time: Option<DateTime<Utc>>,
     /// Causes in play that no other cause explains, best first.
     pub incidents: Vec<Incident>,
     /// Every cause with any evidence or that could not be checked, best first.
     pub differential: Vec<Considered>,
+    /// What fails and no confirmed or likely cause explains.
+    pub unexplained: Vec<Unexplained>,
     /// Known noise.
     pub benign: Vec<Benign>,
     /// What happened, in order.

@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::report::size_in_words;
+use crate::words;
 
 /// Nothing is shown of what is done sooner.
 const PATIENCE: Duration = Duration::from_millis(800);
@@ -70,7 +70,7 @@ fn how_far(position: Option<u64>, size: Option<u64>, elapsed: Duration) -> Strin
     let Some(size) = size.filter(|size| *size > 0) else {
         return format!(", {seconds} s");
     };
-    let packed = size_in_words(size);
+    let packed = words::bytes(size);
     let Some(read) = position.map(|read| read.min(size)) else {
         // What was read is judged now, or the system does not say how far the reading is.
         return format!(" ({packed} packed), {seconds} s");

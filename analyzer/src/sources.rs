@@ -3,13 +3,16 @@
 //! Not collected is not empty. With a manifest its outcomes decide; without one (a folder, a cut
 //! bundle, pasted text) a source counts as there if any of its entries is.
 
+use std::collections::BTreeMap;
+
 use casefile_bundle::{Outcome, Summary};
 
 use crate::join::Member;
 use crate::layouts::Plan;
-use crate::model::Coverage;
-use crate::scan::leftovers::Leftovers;
-use crate::scan::pasted::Origins;
+use crate::model::{Coverage, Place};
+
+/// What is to be said of a source, by its id.
+pub type Leftovers = BTreeMap<&'static str, String>;
 
 /// A source as the analyzer knows it.
 pub struct Source {
@@ -194,7 +197,7 @@ impl Availability {
     }
 
     /// Notes the sources of which a text holds pieces: a piece is no source, but it was seen.
-    pub fn with_pieces(mut self, origins: &Origins) -> Self {
+    pub fn with_pieces(mut self, origins: &BTreeMap<String, Place>) -> Self {
         for row in self
             .coverage
             .iter_mut()

@@ -116,12 +116,12 @@ mod tests {
         let text = "since = \"2h\"\nskip = [\"journal\", \"firewall\"]\ntimeout = 90\n";
         let cli = parsed(text, &[]).unwrap();
         let options = cli.options().unwrap();
-        assert_eq!(options.since, Duration::from_secs(7200));
+        assert_eq!(options.since, Some(Duration::from_secs(7200)));
         assert_eq!(options.timeout, Duration::from_secs(90));
         assert_eq!(options.skip, ["journal", "firewall"]);
         let cli = parsed(text, &["plan", "--since", "1h", "--skip", "host_info"]).unwrap();
         let options = cli.options().unwrap();
-        assert_eq!(options.since, Duration::from_secs(3600));
+        assert_eq!(options.since, Some(Duration::from_secs(3600)));
         assert_eq!(options.skip, ["host_info"]);
     }
 

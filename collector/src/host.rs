@@ -3,10 +3,15 @@
 //! All methods block; async code calls them on a blocking thread ([`Host::on_thread`]), because a file on a dead
 //! network file system never answers.
 
+pub mod hanging;
+
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hanging::Places;
 
 /// Links followed before a path counts as a cycle.
 const MAX_LINKS: usize = 40;
@@ -33,6 +38,12 @@ pub enum HostError {
     /// A device, socket, pipe or directory where a file was wanted.
     #[error("{path} is not a regular file")]
     NotAFile {
+        /// The path, as on the host.
+        path: String,
+    },
+    /// It does not answer: its file system or its driver hangs.
+    #[error("{path}: no answer, its file system or driver hangs; left out")]
+    Hung {
         /// The path, as on the host.
         path: String,
     },
@@ -68,6 +79,7 @@ impl HostError {
             Self::Absent { .. } => "absent",
             Self::Denied { .. } => "denied",
             Self::NotAFile { .. } => "not-a-file",
+            Self::Hung { .. } => "hung",
             Self::Io { .. } => "unreadable",
         }
     }
@@ -85,12 +97,51 @@ impl HostError {
 #[derive(Debug, Clone)]
 pub struct Host {
     root: PathBuf,
+    places: Arc<Places>,
+    /// Paths that did not answer, since the host was made or [`Host::afresh`].
+    hung: Arc<Mutex<Vec<String>>>,
 }
 
 impl Host {
     /// The files below `root`; `/` for the machine itself.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        let root = root.into();
+        let places = Arc::new(Places::of(&root));
+        Self {
+            root,
+            places,
+            hung: Arc::default(),
+        }
+    }
+
+    /// The same files, with a list of its own of those that did not answer.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        Self {
+            hung: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Paths that did not answer.
+    pub fn hung(&self) -> Vec<String> {
+        self.hung
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Has a child touch what may hang, before anything here does.
+    fn must_answer(&self, path: &str, real: &Path) -> Result<(), HostError> {
+        if self.places.answers(real) {
+            return Ok(());
+        }
+        let path = path.to_owned();
+        let mut hung = self.hung.lock().unwrap_or_else(PoisonError::into_inner);
+        if !hung.contains(&path) {
+            hung.push(path.clone());
+        }
+        Err(HostError::Hung { path })
     }
 
     /// Whether these are the files of the running machine.
@@ -131,12 +182,19 @@ impl Host {
         todo.reverse();
         let mut done = PathBuf::new();
         let mut links = 0;
+        // Whether it is known that what is left of the path answers.
+        let mut asked = false;
         while let Some(part) = todo.pop() {
             if part == ".." {
                 done.pop();
                 continue;
             }
             let here = self.root.join(&done).join(&part);
+            if !asked {
+                let rest: PathBuf = todo.iter().rev().collect();
+                self.must_answer(path, &here.join(rest))?;
+                asked = true;
+            }
             let is_link = fs::symlink_metadata(&here).is_ok_and(|meta| meta.is_symlink());
             if !is_link {
                 done.push(&part);
@@ -156,6 +214,7 @@ impl Host {
                 });
             }
             let target = fs::read_link(&here).map_err(|e| HostError::new(path, e))?;
+            asked = false;
             if target.is_absolute() {
                 done = PathBuf::new();
             }

@@ -40,6 +40,7 @@ use std::sync::Arc;
 use clap::CommandFactory;
 
 use crate::cli::{Cli, CollectArgs, Command, PlanFormat};
+use crate::host::hanging;
 use crate::run::RunError;
 
 const USAGE: u8 = 2;
@@ -53,6 +54,13 @@ const NICE: i32 = 10;
 
 /// Does what the command line says. The exit code says how it went, as `--help` explains.
 pub fn start() -> ExitCode {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == hanging::ARGUMENT)
+    {
+        return ExitCode::from(hanging::serve());
+    }
+    hanging::enable();
     let cli = match cli_config::parse(arguments()) {
         Ok(cli) => cli,
         Err(error) => {
@@ -170,7 +178,7 @@ fn collect(args: &CollectArgs) -> u8 {
             return BUG;
         }
     };
-    if let Some(file) = options.kubeconfig.as_deref().filter(|_| options.live())
+    if let Some(file) = options.kubeconfig.as_deref()
         && let Err(error) = runtime.block_on(cluster::credentials::check(file))
     {
         complain(&format!("--kubeconfig {error}"));

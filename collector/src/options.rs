@@ -14,8 +14,10 @@ pub struct Options {
     pub node: String,
     /// Where host files are read: `/`, or the mount point of another node's disk.
     pub root: PathBuf,
-    /// How far back journals and logs go.
+    /// How far back journals go.
     pub since: Duration,
+    /// How far back container logs go, where `--since` was given; otherwise their newest lines are taken, however old.
+    pub logs_since: Option<Duration>,
     /// Only these sources, where not empty.
     pub only: BTreeSet<String>,
     /// Not these sources.
@@ -51,8 +53,12 @@ pub struct Handover {
     pub anonymize: BTreeSet<Class>,
     /// Where the map of pseudonyms goes; beside the bundle where nothing is said.
     pub map: Option<PathBuf>,
+    /// Expressions of unexplained texts that stay in clear.
+    pub keep: Vec<String>,
     /// Entries that may hold what the leak check finds in them.
     pub allow_leak: BTreeSet<String>,
+    /// What the leak check finds blocks the bundle.
+    pub strict_leaks: bool,
     /// Private key of the signature.
     pub sign_key: Option<PathBuf>,
     /// Recipients (`age1...`) or files of them.
@@ -63,6 +69,11 @@ impl Options {
     /// Whether this run describes the machine it runs on, so that commands may be asked about it.
     pub fn live(&self) -> bool {
         self.root == std::path::Path::new("/")
+    }
+
+    /// Whether there is an API server to ask: this machine's, or for a mounted disk the one that `--kubeconfig` names.
+    pub fn asks_cluster(&self) -> bool {
+        self.live() || self.kubeconfig.is_some()
     }
 
     /// The most bytes of content that a source may add where `sources` of them run. With a small bundle, no source takes
@@ -106,6 +117,9 @@ impl Options {
                 .map(|class| class.word())
                 .collect();
             map.insert("anonymize".to_owned(), words.join(","));
+        }
+        if !handover.keep.is_empty() {
+            map.insert("keep".to_owned(), handover.keep.join(" "));
         }
         if !handover.allow_leak.is_empty() {
             map.insert("allow-leak".to_owned(), list(&handover.allow_leak));

@@ -1,8 +1,9 @@
 //! The output: where the bundle goes, found writable before anything is collected, and the one thread that writes it.
 
 mod deliver;
+mod mend;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use crate::redact::Key;
 use crate::seal::encrypt::Recipients;
 use crate::seal::sign::Signer;
 use crate::sink::{Room, Sink, free_space};
+pub use mend::Mended;
 
 /// Less free space than this holds no bundle worth having.
 const MIN_FREE: u64 = 4 << 20;
@@ -59,6 +61,11 @@ pub enum OutputError {
     /// The leak check could not read the bundle.
     #[error("the finished bundle could not be searched for secrets, so it was removed: {0}")]
     Unchecked(String),
+    /// The leak check found something, and the bundle could not be written again without it.
+    #[error(
+        "the leak check found secrets, and the bundle cannot be written again without them: {0}. Free as much space as the bundle takes, or choose another place with -o PATH"
+    )]
+    Unmended(String),
     /// The map of pseudonyms cannot be written.
     #[error(transparent)]
     Map(#[from] MapError),
@@ -86,8 +93,10 @@ pub struct Signals {
 pub struct Delivery {
     /// The run's key, which remembers the secret values that were seen.
     pub key: Key,
-    /// Entries that the leak check lets pass.
+    /// Places that the leak check lets pass.
     pub allowed: BTreeSet<String>,
+    /// What the leak check finds blocks the bundle instead of being replaced.
+    pub strict: bool,
     /// Who signs.
     pub signer: Option<Signer>,
     /// Who may open it; everybody where nobody is named.
@@ -129,6 +138,8 @@ pub struct Finished {
     pub sha256: String,
     /// It is encrypted with age.
     pub encrypted: bool,
+    /// What the leak check changed.
+    pub mended: Mended,
 }
 
 impl Output {
@@ -218,7 +229,7 @@ impl Output {
         entries.close();
         let secret = hidden.is_some() || delivery.recipients.is_some();
         let result = match written {
-            Ok(sink) => deliver::deliver(sink, hidden, names.as_ref(), delivery),
+            Ok(sink) => deliver::deliver(sink, hidden, names.as_ref(), top, delivery),
             Err(error) => Err(deliver::failure(&error, names.as_ref(), secret, &delivery)),
         };
         result.inspect_err(|_| signals.stop.cancel())
@@ -240,8 +251,7 @@ fn nothing_there(path: &Path) -> io::Result<()> {
 
 fn leaks_in_words(leaks: &[Leak]) -> String {
     use std::fmt::Write as _;
-    let mut text =
-        "the leak check found what the redaction missed; the bundle was removed:".to_owned();
+    let mut text = "no bundle: the leak check found secrets in it, so it was removed:".to_owned();
     for leak in leaks.iter().take(20) {
         // Writing to a String cannot fail.
         let _ = write!(text, "\n  {leak}");
@@ -249,7 +259,11 @@ fn leaks_in_words(leaks: &[Leak]) -> String {
     if leaks.len() > 20 {
         let _ = write!(text, "\n  and {} more places", leaks.len() - 20);
     }
-    text.push_str("\nLook at these places on the node. If they hold no secret, run again with --allow-leak PATH for each path.");
+    text.push_str(if leaks.iter().any(Leak::is_private_key) {
+        "\nA private key blocks the bundle. Leave its source out with --skip SOURCE, or, if it is no key, add --allow-leak PATH:LINE."
+    } else {
+        "\nWithout --strict-leaks they are replaced. For a place that holds no secret, add --allow-leak PATH:LINE."
+    });
     text
 }
 
@@ -297,14 +311,7 @@ fn stream(
         }
     }
     let report = tally.report(delivery.key.site(), &delivery.incomplete);
-    let meta = EntryMeta {
-        path: BundlePath::from_parts([privacy::PATH]),
-        source: "collector".to_owned(),
-        truncated: None,
-        redactions: BTreeMap::new(),
-        origin: None,
-    };
-    writer.append_bytes(meta, &report)?;
+    writer.append_bytes(privacy::meta(), &report)?;
     let target = match &delivery.signer {
         Some(signer) => {
             writer.finish_signed(end(&left_out), Some(&|statement| signer.sign(statement)))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use casefile_bundle::EntryMeta;
+use casefile_bundle::{BundlePath, EntryMeta};
 use serde::Serialize;
 
 use crate::anonymize::{Anonymizer, Class};
@@ -71,6 +71,17 @@ struct Kept {
 
 fn kept() -> Vec<Kept> {
     KEPT.iter().map(|(what, why)| Kept { what, why }).collect()
+}
+
+/// What the manifest says of the report itself.
+pub fn meta() -> EntryMeta {
+    EntryMeta {
+        path: BundlePath::from_parts([PATH]),
+        source: "collector".to_owned(),
+        truncated: None,
+        redactions: BTreeMap::new(),
+        origin: None,
+    }
 }
 
 /// Adds up what happened to the entries of a run.
@@ -154,6 +165,7 @@ pub fn plan(anonymised: &[&str], out: &mut dyn std::io::Write) -> std::io::Resul
     }
     writeln!(
         out,
-        "\nThe finished file is searched once more, by other means; what is found blocks it (exit 3)."
+        "\nThe finished file is searched once more, by other means. What is found is replaced, or its entry is withheld; \
+         a private key, or anything with --strict-leaks, blocks the bundle (exit 3)."
     )
 }

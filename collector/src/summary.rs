@@ -57,7 +57,39 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         count(Outcome::Skipped),
         count(Outcome::Failed),
     )?;
+    leak_check(report, out)?;
     next(report, out)
+}
+
+/// Entries that are named.
+const MAX_NAMED: usize = 3;
+
+/// What the leak check changed, and where.
+fn leak_check(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mended = &report.finished.mended;
+    let list = |paths: Vec<&str>| {
+        let more = paths.len().saturating_sub(MAX_NAMED);
+        let named = paths[..paths.len().min(MAX_NAMED)].join(", ");
+        match more {
+            0 => named,
+            _ => format!("{named} and {more} more"),
+        }
+    };
+    let replaced: Vec<&str> = mended.replaced.keys().map(String::as_str).collect();
+    if !replaced.is_empty() {
+        let count: u64 = mended.replaced.values().sum();
+        let values = if count == 1 { "value" } else { "values" };
+        let named = list(replaced);
+        writeln!(
+            out,
+            "Leak check: replaced {count} secret {values} in {named}"
+        )?;
+    }
+    let withheld: Vec<&str> = mended.withheld.keys().map(String::as_str).collect();
+    if !withheld.is_empty() {
+        writeln!(out, "Leak check: withheld {}", list(withheld))?;
+    }
+    Ok(())
 }
 
 fn next(report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -195,9 +195,16 @@ impl SourceCtx {
         let out = self.out.clone();
         let done = self
             .host
+            .afresh()
             .on_thread(move |host| {
                 let mut tally = Tally::default();
                 work(host, &out, &mut tally);
+                for path in host.hung() {
+                    let named = tally.broken.iter().any(|what| what.contains(&path));
+                    if !named {
+                        tally.broken(&out, HostError::Hung { path }.sentence());
+                    }
+                }
                 tally
             })
             .await;

@@ -15,9 +15,12 @@ pub struct Expected {
     /// The incidents, best first: the report's first ones must be these, in this order.
     #[serde(default)]
     pub incident: Vec<ExpectedIncident>,
-    /// Causes that may be reported as well, with the strongest verdict that is still right.
+    /// Causes that must be reported as well, each with exactly this verdict.
     #[serde(default)]
     pub also: BTreeMap<String, String>,
+    /// Causes that may be reported as well, with the strongest verdict that is still right.
+    #[serde(default)]
+    pub may: BTreeMap<String, String>,
     /// Causes that must not be an incident, nor confirmed or likely anywhere.
     #[serde(default)]
     pub quiet: Vec<String>,
@@ -85,6 +88,7 @@ impl Expected {
                 )),
             }
         }
+        differences.extend(self.missing(report));
         differences.extend(self.unexpected(report));
         differences.extend(
             incidents
@@ -102,6 +106,17 @@ impl Expected {
             }
         }
         differences
+    }
+
+    /// Causes of `also` that are not reported as stated.
+    fn missing(&self, report: &Value) -> Vec<String> {
+        let rows = list(report, "differential");
+        let wrong = self.also.iter().filter_map(|(cause, verdict)| {
+            let row = rows.iter().find(|row| row["cause"] == cause.as_str());
+            let found = row.map_or("not considered", |row| word(&row["verdict"]));
+            (found != verdict).then(|| format!("{cause} is {found}, not {verdict}"))
+        });
+        wrong.collect()
     }
 
     /// Causes that are claimed more strongly than they may be.
@@ -132,7 +147,8 @@ impl Expected {
 impl Expected {
     /// The strongest verdict that a cause may have which is not expected.
     fn limit(&self, cause: &str) -> &str {
-        self.also.get(cause).map_or("possible", String::as_str)
+        let stated = self.also.get(cause).or_else(|| self.may.get(cause));
+        stated.map_or("possible", String::as_str)
     }
 }
 
@@ -330,5 +346,29 @@ mod tests {
         report["differential"] = json!([{"cause": "loud", "verdict": "likely"}]);
         let found = expected().differences(folder.path(), &report);
         assert_eq!(found, ["loud is likely, which is too strong"]);
+    }
+
+    #[test]
+    fn a_cause_that_is_true_as_well_has_to_be_reported_with_its_verdict_and_one_that_may_be_need_not()
+     {
+        let folder = bundle();
+        let stated = |table: &str, rows: Value| {
+            let text = format!("[{table}]\nother = \"likely\"\n");
+            let expected: Expected = toml::from_str(&text).unwrap();
+            expected.differences(folder.path(), &json!({"differential": rows}))
+        };
+        let row = |verdict: &str| json!([{"cause": "other", "verdict": verdict}]);
+        assert_eq!(stated("also", row("likely")), Vec::<String>::new());
+        assert_eq!(
+            stated("also", row("possible")),
+            ["other is possible, not likely"]
+        );
+        assert_eq!(
+            stated("also", json!([])),
+            ["other is not considered, not likely"]
+        );
+        assert_eq!(stated("may", json!([])), Vec::<String>::new());
+        let found = stated("may", row("confirmed"));
+        assert_eq!(found, ["other is confirmed, which is too strong"]);
     }
 }

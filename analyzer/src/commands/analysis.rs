@@ -158,6 +158,7 @@ pub(super) fn diagnose(
         );
     }
     let (analyzer, mut exit) = analyzer(&args.rules, keys, errors)?;
+    let analyzer = analyzer.as_of(args.at).asking_about(args.about.clone());
     for unit in &units {
         let analysis = analyze_unit(&Analyzer::analyze_unit, &analyzer, unit, terminal)?;
         match args.format {

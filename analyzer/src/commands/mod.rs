@@ -1,6 +1,7 @@
 //! What each command does; each writes to the given output and says how it ended.
 
 mod analysis;
+mod ask;
 mod entries;
 mod input;
 mod rules;
@@ -51,6 +52,7 @@ pub fn run(
         Command::Diagnose(args) => analysis::diagnose(&args, terminal, out, errors),
         Command::Fix(args) => analysis::fix(&args, out, errors),
         Command::Diff(args) => analysis::diff(&args, out, errors),
+        Command::Ask(args) => ask::run(&args, out, errors),
         Command::Ls(args) => entries::ls(&args, out),
         Command::Cat(args) => entries::cat(&args, out, errors),
         Command::Rules(args) => rules::run(&args, out, errors),

@@ -7,7 +7,8 @@ use anyhow::Context;
 
 use super::{Exit, load};
 use crate::cli::{RulesArgs, RulesCommand};
-use crate::rules::{self, RuleSet, docs, examples, scaffold, schema, show};
+use crate::diagnose::examples;
+use crate::rules::{self, RuleSet, docs, scaffold, schema, show};
 
 pub(super) fn run(
     args: &RulesArgs,

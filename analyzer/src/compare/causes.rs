@@ -120,7 +120,7 @@ fn fate(
             "only lines from before the first bundle still speak of it, and the configuration no longer shows it".into(),
         ),
         Some(Verdict::Confirmed | Verdict::Likely) => (Fate::Remains, now.map(|one| one.why.clone()).unwrap_or_default()),
-        Some(Verdict::RuledOut) => (Fate::Gone, now.map(|one| one.why.clone()).unwrap_or_default()),
+        Some(Verdict::RuledOut | Verdict::Past) => (Fate::Gone, now.map(|one| one.why.clone()).unwrap_or_default()),
         Some(Verdict::NotChecked) => (Fate::CannotBeSeen, now.map(|one| one.why.clone()).unwrap_or_default()),
         Some(Verdict::Possible) | None => match unseen(incident, after).as_slice() {
             [] => (Fate::Gone, "nothing that decided it is seen any more, and its sources were collected".into()),

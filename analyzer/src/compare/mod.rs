@@ -197,6 +197,10 @@ fn workloads(
         .collect()
 }
 
+/// The states of a workload that does not fail.
+pub(crate) const WELL: &str = "well";
+pub(crate) const GONE: &str = "not there";
+
 /// What a bundle says of a workload that it does not show to fail; none where it does not hold its kind.
 fn well(subject: &str, state: &mut Captured) -> Option<String> {
     let mut parts = subject.splitn(3, '/');
@@ -206,10 +210,10 @@ fn well(subject: &str, state: &mut Captured) -> Option<String> {
         // A namespace without any has no list, where the others have theirs.
         let all = format!("cluster-resources/{kind}s/");
         let others = state.paths().any(|path| path.starts_with(&all));
-        return others.then(|| "not there".to_owned());
+        return others.then(|| GONE.to_owned());
     };
     let list: serde_json::Value = serde_json::from_str(&list).ok()?;
     let mut items = list["items"].as_array()?.iter();
     let there = items.any(|item| item["metadata"]["name"] == name);
-    Some(if there { "well" } else { "not there" }.to_owned())
+    Some(if there { WELL } else { GONE }.to_owned())
 }

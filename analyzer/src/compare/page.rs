@@ -5,7 +5,7 @@ use crate::model::{Input, Verdict};
 use crate::report::blocks::{Block, Rich, Tone};
 use crate::report::document::Document;
 use crate::report::sections::communication;
-use crate::report::{Format, RenderError, count_in_words, words};
+use crate::report::{Format, RenderError, words};
 
 /// Rows shown of one table.
 const ROWS: usize = 30;
@@ -135,9 +135,13 @@ fn confirmation(one: &Comparison) -> Vec<Block> {
         solution(one),
         Rich::from("a second collection, in which each cause is gone; ").blank("name"),
     );
-    let (recovered, failing) = pods(one);
+    let (recovered, failing, unknown) = pods(one);
+    let rest = match unknown {
+        0 => String::new(),
+        some => format!(" Not known, as the second bundle does not hold them: {some}."),
+    };
     lines.push(Rich::from(format!(
-        "Workloads that recovered or are gone: {recovered}. Still not well: {failing}."
+        "Workloads that recovered or are gone: {recovered}. Still not well: {failing}.{rest}"
     )));
     if failing > 0 {
         lines.push(Rich::from("What still fails has no cause that is confirmed or likely in the second bundle; it may need its pods deleted to retry."));
@@ -179,12 +183,20 @@ fn solution(one: &Comparison) -> Rich {
     ))
 }
 
-fn pods(one: &Comparison) -> (usize, usize) {
-    let failing = one.workloads.iter().filter(|pod| pod.after.is_some());
-    let failing = failing.count();
-    let recovered = one.workloads.iter();
-    let recovered = recovered.filter(|pod| pod.before.is_some() && pod.after.is_none());
-    (recovered.count(), failing)
+/// How many workloads that failed before are well or gone after, how many fail after, and of how many the second
+/// bundle says nothing.
+fn pods(one: &Comparison) -> (usize, usize, usize) {
+    let is_over = |state: &str| [super::WELL, super::GONE].contains(&state);
+    let (mut recovered, mut failing, mut unknown) = (0, 0, 0);
+    for pod in &one.workloads {
+        let failed = pod.before.as_deref().is_none_or(|state| !is_over(state));
+        match pod.after.as_deref() {
+            Some(state) if is_over(state) => recovered += usize::from(failed),
+            Some(_) => failing += 1,
+            None => unknown += 1,
+        }
+    }
+    (recovered, failing, unknown)
 }
 
 fn configuration(one: &Comparison) -> Vec<Block> {
@@ -205,7 +217,7 @@ fn file(change: &ConfigChange) -> Block {
     let mut content = change.lines.join("\n");
     if change.more > 0 {
         content.push_str("\n… ");
-        content.push_str(&count_in_words(change.more as u64, "more line"));
+        content.push_str(&words::count(change.more as u64, "more line"));
     }
     Block::File {
         name: change.path.clone(),

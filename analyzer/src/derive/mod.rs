@@ -4,14 +4,16 @@
 //! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
 
 mod cluster;
-mod containerd;
+pub(crate) mod containerd;
 pub(crate) mod egress;
 mod ending;
+mod failing;
+mod flows;
 mod gpu;
 mod hami;
 mod helm;
 mod moments;
-mod network;
+pub(crate) mod network;
 mod runtimes;
 mod scheduling;
 
@@ -19,6 +21,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use crate::facts::scheduling::PodFit;
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
@@ -76,6 +79,8 @@ pub static DERIVERS: &[&Deriver] = &[
     &ending::DERIVER,
     &moments::DERIVER,
     &helm::DERIVER,
+    &failing::DERIVER,
+    &flows::DERIVER,
 ];
 
 /// What derivers added, so that it can be taken out again.
@@ -94,6 +99,35 @@ impl Added {
         }
         !self.mixed
     }
+}
+
+/// Answers one question from what was read.
+pub(crate) fn ask<T>(scanned: &Scanned, question: impl FnOnce(&Known<'_>) -> T) -> T {
+    let mut paths = scanned.paths.clone();
+    paths.extend(scanned.origins.keys().cloned());
+    question(&Known {
+        broken: &BTreeSet::new(),
+        facts: &scanned.facts,
+        documents: &scanned.documents,
+        paths: &paths,
+        origins: &scanned.origins,
+        now: None,
+    })
+}
+
+/// Where a scheduler's own words contradict what is worked out from the objects: that is ours to look into.
+fn contradictions(scanned: &Scanned) -> Vec<Problem> {
+    let fits = scanned.facts.table::<PodFit>().iter();
+    let contradicted = fits.filter(|fit| fit.data.agrees == "no");
+    contradicted
+        .map(|fit| Problem {
+            place: fit.place.clone(),
+            text: format!(
+                "pod {}/{}: the scheduler says \"{}\", which the collected objects do not give; its simulation is not used",
+                fit.data.namespace, fit.data.name, fit.data.said
+            ),
+        })
+        .collect()
 }
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
@@ -141,6 +175,8 @@ pub fn run(scanned: &mut Scanned) -> Added {
             }),
         }
     }
+    let contradicted = contradictions(scanned);
+    scanned.problems.extend(contradicted);
     pasted::lead_back(&scanned.origins, &mut scanned.facts, &mut scanned.problems);
     pasted::lead_hits_back(&scanned.origins, &mut scanned.hits);
     joined::lead_home(&scanned.homes, &mut scanned.facts, &mut scanned.problems);

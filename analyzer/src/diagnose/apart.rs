@@ -35,7 +35,7 @@ impl Analyzer {
                     .map_err(AnalyzeError::Open)?;
             derive::run(&mut own);
             let available = Availability::of(&own.summary, &own.paths);
-            let judged = engine::assess(&self.set, &own.facts, &own.hits, &available);
+            let judged = engine::assess(&self.set, &own.facts, &own.hits, &available, self.at);
             if best.is_empty() {
                 best = judged;
                 continue;

@@ -39,6 +39,27 @@ pub(super) fn complete(
     coverage
 }
 
+/// What was read and not searched for messages, because nobody said it.
+pub(super) fn unsaid(scanned: &Scanned) -> Option<Coverage> {
+    let lines: u64 = scanned.skipped.values().sum();
+    let kinds: Vec<String> = scanned
+        .skipped
+        .iter()
+        .map(|(kind, lines)| format!("{} ({lines})", kind.words()))
+        .collect();
+    (lines > 0).then(|| Coverage {
+        source: "documents".into(),
+        title: "Text that nobody said".into(),
+        outcome: "skipped".into(),
+        why: Some(format!(
+            "{lines} lines were not searched for messages: {}",
+            kinds.join(", ")
+        )),
+        missing: Vec::new(),
+        so_we_cannot_say: Vec::new(),
+    })
+}
+
 fn lower_first(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else {

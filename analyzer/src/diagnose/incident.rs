@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{by_hand, tables};
+use super::by_hand;
 use crate::facts::kube::Event;
 use crate::model::{
     ChainLink, Evidence, FixFile, Incident, Observation, Place, Remedy, Role, Step, Symptom,
@@ -13,6 +13,7 @@ use crate::rules::file::{Group, StepFile};
 use crate::scan::Scanned;
 use crate::scan::patterns::earliest;
 use crate::sources;
+use crate::tables;
 
 /// Lines shown for one signal.
 const LINES_PER_SIGNAL: usize = 4;
@@ -104,8 +105,18 @@ pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
         .take(3)
         .map(|sighting| sighting.says.as_str())
         .collect();
+    let ended = match one.verdict {
+        Some(Verdict::Past) => sightings.iter().find_map(|sighting| {
+            let over = sighting.over.as_ref()?;
+            Some(match &over.place {
+                Some(place) => format!("; {} ({place})", over.says),
+                None => format!("; {}", over.says),
+            })
+        }),
+        _ => None,
+    };
     (
-        says.join("; "),
+        format!("{}{}", says.join("; "), ended.unwrap_or_default()),
         sightings.first().map(|sighting| sighting.place.clone()),
     )
 }

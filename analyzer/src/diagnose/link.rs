@@ -160,6 +160,7 @@ mod tests {
             &format!("{id}.yaml"),
             &text,
             Trust::Foreign,
+            &crate::rules::messages::Vocabulary::default(),
             &mut Vec::new(),
         )
         .unwrap()
@@ -265,7 +266,12 @@ mod tests {
                 says: String::new(),
                 values: BTreeMap::new(),
                 at: None,
+                last: None,
                 count: 1,
+                voice: crate::dress::Voice::Spoken,
+                scattered: Vec::new(),
+                clock: None,
+                over: None,
             }
         };
         let verdicts = [Verdict::Confirmed, Verdict::Likely];

@@ -1,19 +1,21 @@
 //! The diagnosis: assessments of all rules become incidents, a differential and their context.
 
+mod about;
 mod apart;
 mod by_hand;
 mod cited;
 mod context;
 mod coverage;
+pub mod examples;
 mod hami;
 mod incident;
 mod link;
 mod seen;
 mod standing;
 mod state;
-mod tables;
 mod timeline;
 mod together;
+mod unexplained;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +29,6 @@ use crate::derive;
 use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
 use crate::layouts::LAYOUTS;
-pub use tables::names as table_names;
 
 use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Seen, Verdict};
 use crate::rules::engine::{self, Assessment};
@@ -72,6 +73,8 @@ pub struct Analyzer {
     router: Router,
     left_out: Vec<Problem>,
     keys: Option<Keys>,
+    at: Option<DateTime<Utc>>,
+    about: Option<String>,
 }
 
 impl Analyzer {
@@ -85,6 +88,8 @@ impl Analyzer {
             set,
             left_out: Vec::new(),
             keys: None,
+            at: None,
+            about: None,
         })
     }
 
@@ -107,9 +112,29 @@ impl Analyzer {
         self
     }
 
+    /// Judges as of a moment: what was said later is not known yet, and what ended later still holds.
+    pub fn as_of(mut self, at: Option<DateTime<Utc>>) -> Self {
+        self.at = at;
+        self
+    }
+
+    /// Answers about this thing first: `pod/<ns>/<name>` or `node/<name>`.
+    pub fn asking_about(mut self, subject: Option<String>) -> Self {
+        self.about = subject;
+        self
+    }
+
     /// An input as this analyzer opens it.
     pub fn input<'a>(&'a self, path: &'a Path) -> casefile_bundle::Input<'a> {
         casefile_bundle::Input::new(path, self.keys.as_ref())
+    }
+
+    /// Reads one input and derives what follows, without judging it.
+    pub fn read(&self, input: &Path) -> Result<Scanned, AnalyzeError> {
+        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router)
+            .map_err(AnalyzeError::Open)?;
+        derive::run(&mut scanned);
+        Ok(scanned)
     }
 
     /// Reads one input and diagnoses it.
@@ -132,7 +157,13 @@ impl Analyzer {
         let (assessments, told) = match apart {
             Some((assessments, told)) => (assessments, Some(told)),
             None => {
-                let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+                let all = engine::assess(
+                    &self.set,
+                    &scanned.facts,
+                    &scanned.hits,
+                    &available,
+                    self.at,
+                );
                 (all, None)
             }
         };
@@ -185,7 +216,13 @@ impl Analyzer {
         let mut scanned = self.scan_joined(members, &Documents::new())?;
         derive::run(&mut scanned);
         let available = Availability::joined(members).with_leftovers(&scanned.leftovers);
-        let mut assessments = engine::assess(&self.set, &scanned.facts, &scanned.hits, &available);
+        let mut assessments = engine::assess(
+            &self.set,
+            &scanned.facts,
+            &scanned.hits,
+            &available,
+            self.at,
+        );
         name_nodes(&mut assessments);
         let input = members.first().map_or(Path::new(""), |one| &one.input);
         let mut analysis = self.conclude(input, &scanned, &assessments, available);
@@ -252,7 +289,7 @@ impl Analyzer {
 
     fn standings(&self, mut scanned: Scanned, available: &Availability) -> Judged {
         let of = |scanned: &Scanned| -> Vec<Standing> {
-            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available);
+            let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available, self.at);
             all.iter().filter_map(Standing::of).collect()
         };
         let all = of(&scanned);
@@ -275,15 +312,25 @@ impl Analyzer {
             .partition(|one| one.rule.file.kind == Kind::Cause);
         let ranked = rank(&causes);
         let links = link::links(&ranked);
-        let incidents: Vec<_> = link::roots(&ranked, &links)
+        let mut incidents: Vec<_> = link::roots(&ranked, &links)
             .into_iter()
             .map(|one| incident::build(one, &ranked, &links.to_roots(), scanned))
             .collect();
-        let differential = differential(&ranked, links.direct());
+        let mut differential = differential(&ranked, links.direct());
+        let known = |id: &str| {
+            let rule = self.set.rules.iter().find(|rule| rule.file.id == id);
+            rule.map(|rule| rule.file.title.clone())
+        };
+        let mut unexplained = unexplained::entries(&scanned.facts, &ranked, &known);
+        unexplained::as_possible(&mut unexplained, &mut differential);
+        let asked = self.about.as_deref().map(|subject| {
+            about::answer(subject, &scanned.facts, &mut incidents, &mut unexplained)
+        });
         let reference_time = reference_time(&scanned.summary, assessments);
         let timeline = timeline::build(scanned, &incidents);
         let mut analysis = Analysis {
             input: describe(input, &scanned.summary),
+            about: asked,
             reference_time,
             coverage: coverage::complete(
                 available
@@ -292,7 +339,10 @@ impl Analyzer {
                     .into_coverage(),
                 &differential,
                 assessments,
-            ),
+            )
+            .into_iter()
+            .chain(coverage::unsaid(scanned))
+            .collect(),
             problems: self
                 .left_out
                 .iter()
@@ -304,6 +354,7 @@ impl Analyzer {
             benign: benign.into_iter().filter_map(benign_noise).collect(),
             incidents,
             differential,
+            unexplained,
             timeline,
             state: state::build(&scanned.facts),
             seen: seen::seen(scanned),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{hami, tables};
+use super::hami;
 use crate::facts::gpu::Gpu;
 use crate::facts::kube::{Event, Node, Pod, Workload};
 use crate::facts::{Fact, Facts};
@@ -10,6 +10,7 @@ use crate::model::Figure;
 use crate::model::state::{
     Activity, Allocation, Card, ComponentState, NodeState, PacketPath, RuntimeLayers, State,
 };
+use crate::tables;
 
 /// Parts of the GPU stack, each after the ones that it needs. Others are no part of it.
 const STACK: &[&str] = &[

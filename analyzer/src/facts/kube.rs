@@ -186,6 +186,8 @@ pub struct Node {
     pub name: String,
     /// Ready condition is true.
     pub ready: bool,
+    /// Since when it is true; none where it is not, or nothing says so.
+    pub ready_since: Option<DateTime<Utc>>,
     /// Conditions: type to status.
     pub conditions: BTreeMap<String, String>,
     /// `status.nodeInfo.containerRuntimeVersion`.
@@ -223,6 +225,7 @@ impl FactType for Node {
     const FIELDS: &'static [Field] = &[
         field("name", "name"),
         field("ready", "Ready condition"),
+        field("ready_since", "since when it is ready"),
         field("conditions", "condition type to status"),
         field("runtime", "container runtime version"),
         field("kubelet", "kubelet version"),

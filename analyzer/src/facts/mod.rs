@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod ending;
+pub mod failing;
 pub mod firewall;
 pub mod gpu;
 pub mod helm;
@@ -286,6 +287,8 @@ pub const KINDS: &[KindInfo] = &[
     kind::<firewall::FirewallState>(),
     kind::<ending::ContainerEnded>(),
     kind::<ending::PodEvicted>(),
+    kind::<failing::Failing>(),
+    kind::<failing::FlowCheck>(),
     kind::<ending::NodeMoment>(),
     kind::<ending::Certificate>(),
     kind::<ending::ClockState>(),

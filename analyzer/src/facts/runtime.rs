@@ -160,6 +160,9 @@ pub struct ConfigFault {
     pub used_by_kubelet: String,
     /// Kind, e.g. `toml-error`, `cri-disabled`, `import-not-found`, `dropin-not-imported`.
     pub fault: String,
+    /// What this release does about it: `refuses-to-start`, `cri-refuses`, `cri-disabled`, `handler-unusable`,
+    /// `ignored`, `harmless` or `uncertain`.
+    pub effect: String,
     /// What is wrong, as a sentence.
     pub detail: String,
 }
@@ -171,6 +174,10 @@ impl FactType for ConfigFault {
         field("instance", "instance"),
         field("used_by_kubelet", "yes, no or unknown"),
         field("fault", "kind of fault"),
+        field(
+            "effect",
+            "what this release does about it: refuses-to-start, cri-refuses, cri-disabled, handler-unusable, ignored, harmless or uncertain",
+        ),
         field("detail", "what is wrong"),
     ];
     fn subject(&self) -> String {

@@ -35,6 +35,7 @@ objects! {
     api::Claim = "scheduling-claim", "persistentvolumeclaim";
     api::Volume = "scheduling-volume", "persistentvolume";
     api::StorageClass = "scheduling-storageclass", "storageclass";
+    api::CsiNode = "scheduling-csinode", "csinode";
     api::DeviceClaim = "scheduling-deviceclaim", "resourceclaim";
     api::Slice = "scheduling-resourceslice", "resourceslice";
     api::DeviceClass = "scheduling-deviceclass", "deviceclass";
@@ -111,8 +112,10 @@ pub struct PodFit {
     pub namespace: String,
     /// Pod.
     pub name: String,
-    /// `unschedulable`, `fits`, `undecided`, `gated`, `no-nodes`.
+    /// `unschedulable`, `fits`, `undecided`, `gated`, `no-nodes`; `undecided` where the scheduler itself says otherwise.
     pub state: String,
+    /// Whether what the scheduler said last names the same reasons: `yes`, `no`, `unknown`.
+    pub agrees: String,
     /// What the scheduler would say, worked out from the objects.
     pub sentence: String,
     /// What the scheduler said last, from the pod's status; empty if nothing.
@@ -156,6 +159,10 @@ impl FactType for PodFit {
         field("namespace", "namespace"),
         field("name", "pod"),
         field("state", "unschedulable, fits, undecided, gated or no-nodes"),
+        field(
+            "agrees",
+            "whether what the scheduler said last names the same reasons: yes, no, unknown",
+        ),
         field("sentence", "what the scheduler would say"),
         field("said", "what the scheduler said last"),
         field("scheduler", "scheduler asked for"),

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use casefile_bundle::{Input, Keys, Limits, MANIFEST_PATH, Manifest, OpenError};
 use serde_json::Value;
 
+use super::shell::safe_name;
 use crate::join::Member;
 use crate::scan::joined::without_deleted;
 use crate::scan::node_of;
@@ -15,6 +16,8 @@ use crate::scan::node_of;
 /// Entries with another content than the input's, by path.
 pub type Overlay = BTreeMap<String, String>;
 
+/// What was replaced in a bundle, in counts (the format's section 3).
+const PRIVACY_PATH: &str = "privacy.json";
 /// Longest entry that a change may touch, in bytes.
 const LONGEST: usize = 16 << 20;
 /// Entries that are read ahead of one bundle may hold this much together, in bytes.
@@ -28,6 +31,28 @@ pub struct Captured {
     overlay: Overlay,
     /// The node that a change without a node is for, where the input holds several.
     about: Option<String>,
+    /// Names of the files that changes hand over.
+    handed: BTreeSet<String>,
+}
+
+/// Why a copy in the bundle is not the node's own text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Altered {
+    /// Secrets were replaced.
+    #[error("secrets were taken out of its copy in the bundle")]
+    Secrets,
+    /// Names and addresses were replaced.
+    #[error("the bundle is anonymised, so its copy holds other names")]
+    Names,
+    /// A part is missing.
+    #[error("{0}")]
+    Cut(String),
+    /// It is a link, so that writing it would break or follow it.
+    #[error("it is a link to {0:?}")]
+    Link(String),
+    /// It is there and was not read.
+    #[error("it is there and was not collected ({0})")]
+    Uncollected(String),
 }
 
 /// What was collected, read once for all copies of the state.
@@ -91,6 +116,7 @@ impl Captured {
             files: Rc::new(files),
             overlay: Overlay::new(),
             about: None,
+            handed: BTreeSet::new(),
         }
     }
 
@@ -153,6 +179,82 @@ impl Captured {
             entry.is_none_or(|entry| !entry.redactions.is_empty())
         };
         holders.is_empty() || holders.iter().any(redacted)
+    }
+
+    /// Why a copied file is not the node's own to the last byte; none where the bundle speaks of nothing that was
+    /// replaced or left out. Such a text must never be written back as a whole.
+    pub fn altered(&mut self, path: &str) -> Option<Altered> {
+        if let Some(why) = self.of_file_log(path) {
+            return Some(why);
+        }
+        let text = self.before(path)?;
+        if ["<redacted:", "<not collected>"]
+            .iter()
+            .any(|mark| text.contains(mark))
+        {
+            return Some(Altered::Secrets);
+        }
+        let holder = *self.files.holders.get(path)?.first()?;
+        let bundle = &self.files.bundles[holder];
+        let read = |name: &str| -> Option<Value> { serde_json::from_str(&bundle.text(name)?).ok() };
+        let replaced = read(PRIVACY_PATH).is_some_and(|report| {
+            let counts = report["anonymised"]
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
+            counts.values().any(|count| count.as_u64() != Some(0))
+        });
+        if replaced {
+            return Some(Altered::Names);
+        }
+        let manifest = read(MANIFEST_PATH)?;
+        let entries = manifest["entries"].as_array()?;
+        let entry = entries.iter().find(|entry| entry["path"] == path)?;
+        let redacted = entry["redactions"]
+            .as_object()
+            .is_some_and(|all| !all.is_empty());
+        match entry["truncated"].as_str() {
+            Some(why) => Some(Altered::Cut(format!(
+                "only a part of it was collected ({why})"
+            ))),
+            None => redacted.then_some(Altered::Secrets),
+        }
+    }
+
+    /// What the collector noted beside a host file that makes its copy another thing than the file.
+    fn of_file_log(&mut self, path: &str) -> Option<Altered> {
+        let (folder, host) = path.split_once("/rootfs/")?;
+        let log: Value =
+            serde_json::from_str(&self.before(&format!("{folder}/files.json"))?).ok()?;
+        let host = format!("/{host}");
+        let file = log["files"]
+            .as_array()?
+            .iter()
+            .find(|file| file["path"] == host.as_str())?;
+        if let Some(target) = file["link"].as_str() {
+            return Some(Altered::Link(target.to_owned()));
+        }
+        match file["outcome"].as_str()? {
+            "copied" | "absent" | "listed" => None,
+            "truncated" => Some(Altered::Cut("only its beginning was collected".into())),
+            other => Some(Altered::Uncollected(other.to_owned())),
+        }
+    }
+
+    /// A name for a file to hand over that no other of these changes has.
+    pub fn fresh_name(&mut self, name: &str) -> String {
+        let name = safe_name(name);
+        let (stem, end) = match name.rsplit_once('.') {
+            Some((stem, end)) if !stem.is_empty() => (stem.to_owned(), format!(".{end}")),
+            _ => (name.clone(), String::new()),
+        };
+        let numbered = (2..).map(|number| format!("{stem}-{number}{end}"));
+        let fresh = std::iter::once(name.clone())
+            .chain(numbered)
+            .find(|name| !self.handed.contains(name));
+        let fresh = fresh.unwrap_or(name);
+        self.handed.insert(fresh.clone());
+        fresh
     }
 
     /// Whether the text was cut out of another one, so that it may be a part of the file only.

@@ -1,5 +1,7 @@
 //! Changes that a rule's remedy or a person proposes, typed so that they can be tried on the captured state.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,6 +17,7 @@ use super::kinds::{
     taint::Taint, toleration::Toleration, ufw_route::UfwRoute, unit::Unit,
     volume_attachment::VolumeAttachment,
 };
+use super::shell::{Program, Script, Test, Unfit};
 
 /// What can be done to one kind of state.
 pub trait Kind {
@@ -89,6 +92,15 @@ pub enum Change {
 }
 
 impl Change {
+    /// Applies it to the captured state; refused where a command of it could not be what it is meant to be.
+    pub fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        let applied = self.kind().apply(state)?;
+        match applied.actions.iter().find_map(Action::unfit) {
+            Some(unfit) => Err(Refused::new(unfit.to_string())),
+            None => Ok(applied),
+        }
+    }
+
     /// The change as its kind.
     pub fn kind(&self) -> &dyn Kind {
         match self {
@@ -218,6 +230,10 @@ pub struct Applied {
     pub assumes: Vec<String>,
     /// Whether a replay can show its effect.
     pub simulated: bool,
+    /// What has to happen on the running node or cluster beside it, which no file shows, as sentences.
+    pub runtime: Vec<String>,
+    /// What it takes from somebody, as clauses: a person has to choose it.
+    pub costs: Vec<String>,
 }
 
 /// A file for the site.
@@ -242,6 +258,33 @@ pub enum Place {
     Hands,
 }
 
+/// What has to be so before a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guard {
+    /// The question.
+    pub test: Test,
+    /// What it asks, as a clause.
+    pub says: String,
+}
+
+/// What makes the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// A script.
+    Script(Script),
+    /// A person, with a command line where there is one; the script runs nothing of it.
+    Hands(Option<String>),
+}
+
+/// What takes a change back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Back {
+    /// A script, which may run where the change was made by half or not at all.
+    Script(Script),
+    /// A person, as a sentence.
+    Hands(String),
+}
+
 /// One step on the real system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
@@ -249,28 +292,55 @@ pub struct Action {
     pub text: String,
     /// Where it runs.
     pub place: Place,
-    /// Refuses to go on where the state is not the captured one: a command that must succeed, and what it checks.
-    pub guard: Option<(String, String)>,
+    /// Refuses to go on where the state is not the captured one.
+    pub guard: Option<Guard>,
     /// Shows what would change, without changing it.
-    pub dry_run: Option<String>,
+    pub dry_run: Script,
     /// Files of the node that it changes; saved before.
     pub backup: Vec<String>,
     /// The change itself.
-    pub command: Option<String>,
+    pub act: Act,
     /// What to see after it.
     pub expect: String,
-    /// The command that takes it back; a sentence, with its capital, where none can.
-    pub roll_back: String,
+    /// What takes it back.
+    pub back: Back,
     /// What it interrupts, as a sentence.
     pub interrupts: String,
 }
 
-/// A text as one word of a shell command.
-pub fn quoted(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=+@,%".contains(&byte);
-    if !text.is_empty() && text.bytes().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
+impl Action {
+    /// The change itself, where a script makes it.
+    pub fn script(&self) -> Option<&Script> {
+        match &self.act {
+            Act::Script(script) if self.place != Place::Hands => Some(script),
+            _ => None,
+        }
+    }
+
+    /// Programs that any part of it starts.
+    pub fn programs(&self) -> BTreeSet<Program> {
+        let mut all = self.dry_run.programs();
+        all.extend(self.script().map(Script::programs).unwrap_or_default());
+        if let Back::Script(back) = &self.back {
+            all.extend(back.programs());
+        }
+        all.extend(
+            self.guard
+                .as_ref()
+                .map(|guard| guard.test.programs())
+                .unwrap_or_default(),
+        );
+        all
+    }
+
+    /// Why no script is made of it.
+    fn unfit(&self) -> Option<Unfit> {
+        let back = match &self.back {
+            Back::Script(back) => back.unfit(),
+            Back::Hands(_) => None,
+        };
+        let guard = self.guard.as_ref().and_then(|guard| guard.test.unfit());
+        let act = self.script().and_then(Script::unfit);
+        guard.or_else(|| self.dry_run.unfit()).or(act).or(back)
     }
 }

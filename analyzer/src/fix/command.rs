@@ -113,6 +113,15 @@ fn tell(fix: &Fix, out: &mut dyn Write) -> std::io::Result<()> {
         }
     )?;
     writeln!(out, "  {}", shown.why())?;
+    if let Some(proof) = fix.best() {
+        writeln!(out, "  claim: {}", proof.claim().says())?;
+        for one in proof.runtime().chain(&proof.unshown) {
+            writeln!(out, "  not shown: {one}")?;
+        }
+        for one in proof.costs() {
+            writeln!(out, "  a person has to choose it: {one}")?;
+        }
+    }
     if let Ok(proof) = &fix.proof {
         for one in &proof.appears {
             writeln!(out, "  new after it: {} ({})", one.title, one.cause)?;

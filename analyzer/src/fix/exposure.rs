@@ -46,6 +46,31 @@ pub(super) fn opened(state: &mut Captured, changes: &[Change]) -> Vec<String> {
     sentences
 }
 
+/// What a change of one node's firewall leaves open to doubt: the pods of other nodes come in another way.
+pub(super) fn unshown(state: &mut Captured, changes: &[Change]) -> Vec<String> {
+    let changed = changes.iter().filter_map(|change| match change {
+        Change::UfwRoute(change) => Some(change.node.clone()),
+        Change::Iptables(change) => change.node.clone().or_else(|| state.only_node()),
+        _ => None,
+    });
+    let mut changed: Vec<String> = changed.collect();
+    changed.sort();
+    changed.dedup();
+    let nodes = state
+        .now("cluster-resources/nodes.json")
+        .unwrap_or_default();
+    let nodes: serde_json::Value = serde_json::from_str(&nodes).unwrap_or_default();
+    let all = nodes["items"].as_array().map_or(0, Vec::len);
+    let others = all.saturating_sub(changed.len());
+    if changed.is_empty() || others == 0 {
+        return Vec::new();
+    }
+    vec![format!(
+        "The flow of pods on {} is shown to pass; that of pods on the other {others} node(s) comes in on another interface, here and there, and is not.",
+        changed.join(" and ")
+    )]
+}
+
 fn sentence(input: Option<&Interface>, output: Option<&Interface>) -> String {
     let name = |one: Option<&Interface>| {
         one.map_or_else(|| "any interface".to_owned(), ToString::to_string)

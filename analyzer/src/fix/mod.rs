@@ -14,10 +14,21 @@ pub mod kinds;
 pub mod proofs;
 pub mod proposal;
 pub mod replay;
+pub mod shell;
 pub mod shown;
 pub mod write;
 
 pub use proofs::proofs;
 
+#[cfg(test)]
+mod air_gap_tests;
+#[cfg(test)]
+mod claim_tests;
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod safety_tests;
+#[cfg(test)]
+mod sandbox;
 #[cfg(test)]
 mod tests;

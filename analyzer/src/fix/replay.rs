@@ -36,8 +36,46 @@ impl Shown {
     }
 }
 
+/// What may be said of a change, by what its replay showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// What failed is shown to work in the changed state, and nothing else that is known stands in its way.
+    HealsTheWorkload,
+    /// The changed state no longer has the cause; that the workload then runs is not shown.
+    RemovesTheCause,
+    /// Its files are right; what helps is a step on the running system, which no file shows.
+    NeedsARuntimeStep,
+    /// The cause stays.
+    DoesNotHelp,
+    /// Nothing is shown.
+    CannotBeShown,
+}
+
+impl Claim {
+    /// What is claimed, as a sentence without a full stop.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::HealsTheWorkload => {
+                "it heals the workload: what failed is shown to work in the changed state"
+            }
+            Self::RemovesTheCause => {
+                "it removes the cause from the captured state; that what failed then works is not shown"
+            }
+            Self::NeedsARuntimeStep => {
+                "it needs a step on the running system beside the change, which no replay can show"
+            }
+            Self::DoesNotHelp => "it does not help",
+            Self::CannotBeShown => "nothing is claimed: the bundle cannot show it",
+        }
+    }
+}
+
 /// A change and what came of it.
 pub struct Proof {
+    /// The cause's own check says that what failed works now.
+    pub works: bool,
+    /// What stays broken or unknown after it although the cause is gone, as sentences.
+    pub unshown: Vec<String>,
     /// The changes that were tried.
     pub changes: Vec<Change>,
     /// Each applied to the captured state.
@@ -54,6 +92,45 @@ pub struct Proof {
     pub opens: Vec<String>,
     /// The state after the changes.
     pub state: Captured,
+}
+
+impl Proof {
+    /// What may be said of it.
+    pub fn claim(&self) -> Claim {
+        let certain = |one: &Standing| one.verdict <= Verdict::Likely;
+        let others = self.remains.iter().chain(&self.appears).any(certain);
+        match &self.shown {
+            None | Some(Shown::CannotBeShown(_)) => Claim::CannotBeShown,
+            Some(Shown::StillThere(_)) => Claim::DoesNotHelp,
+            Some(Shown::Gone(_))
+                if self
+                    .applied
+                    .iter()
+                    .any(|one| !one.runtime.is_empty() || !one.simulated) =>
+            {
+                Claim::NeedsARuntimeStep
+            }
+            Some(Shown::Gone(_))
+                if self.works
+                    && !others
+                    && self.unshown.is_empty()
+                    && self.costs().next().is_none() =>
+            {
+                Claim::HealsTheWorkload
+            }
+            Some(Shown::Gone(_)) => Claim::RemovesTheCause,
+        }
+    }
+
+    /// What it takes from somebody.
+    pub fn costs(&self) -> impl Iterator<Item = &String> {
+        self.applied.iter().flat_map(|one| &one.costs)
+    }
+
+    /// What has to happen on the running system beside it.
+    pub fn runtime(&self) -> impl Iterator<Item = &String> {
+        self.applied.iter().flat_map(|one| &one.runtime)
+    }
 }
 
 /// What changes are meant to remove.
@@ -107,7 +184,7 @@ impl<'a> Replay<'a> {
         let mut state = self.captured.clone();
         let mut applied = Vec::new();
         for (number, change) in changes.iter().enumerate() {
-            let one = change.kind().apply(&mut state);
+            let one = change.apply(&mut state);
             applied.push(one.map_err(|why| ReplayError::Refused { number, why })?);
         }
         let after = self.analyzer.judge_again(self.reading, state.overlay())?;
@@ -127,7 +204,14 @@ impl<'a> Replay<'a> {
         {
             gone.extend(Judged::find(&self.before.all, aim.cause).cloned());
         }
+        let works = aim.is_some_and(|aim| {
+            let after =
+                Judged::find(&after.state, aim.cause).or(Judged::find(&after.all, aim.cause));
+            after.is_some_and(|after| after.verdict == Verdict::RuledOut)
+        });
         Ok(Proof {
+            works,
+            unshown: exposure::unshown(&mut state, changes),
             shown,
             gone,
             remains: only(&after.state, &|one| live(&self.before.state, &one.cause)),

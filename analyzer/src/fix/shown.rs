@@ -2,13 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::change::{Action, Place, quoted};
+use super::change::{Act, Action, Back, Place};
 use super::proofs::{self, Fix};
-use super::replay::{Proof, Replay, Shown};
+use super::replay::{Claim, Proof, Replay, Shown};
+use super::shell::{Dialect, Script, quoted};
 use crate::diagnose::{AnalyzeError, Analyzer, Proposal, Standing};
 use crate::join::Unit;
 use crate::model::Analysis;
-use crate::model::fix::{self as model, CauseName, Delta, FixAction, FixOutcome, HandedFile};
+use crate::model::fix::{
+    self as model, CauseName, Delta, FixAction, FixClaim, FixOutcome, HandedFile,
+};
 
 /// Reads one input, diagnoses it and tries the changes that the rules name for what is confirmed or likely.
 ///
@@ -46,6 +49,9 @@ fn of_proposal(replay: &Replay<'_>, proposal: &Proposal) -> model::Fix {
 fn untried(why: &str) -> model::Fix {
     model::Fix {
         outcome: FixOutcome::CannotBeShown,
+        claim: FixClaim::CannotBeShown,
+        not_shown: Vec::new(),
+        costs: Vec::new(),
         why: why.to_owned(),
         gone: Vec::new(),
         remains: Vec::new(),
@@ -75,6 +81,15 @@ fn of(fix: &mut Fix) -> model::Fix {
             Shown::StillThere(_) => FixOutcome::StillThere,
             Shown::CannotBeShown(_) => FixOutcome::CannotBeShown,
         },
+        claim: match proof.claim() {
+            Claim::HealsTheWorkload => FixClaim::HealsTheWorkload,
+            Claim::RemovesTheCause => FixClaim::RemovesTheCause,
+            Claim::NeedsARuntimeStep => FixClaim::NeedsARuntimeStep,
+            Claim::DoesNotHelp => FixClaim::DoesNotHelp,
+            Claim::CannotBeShown => FixClaim::CannotBeShown,
+        },
+        not_shown: proof.runtime().chain(&proof.unshown).cloned().collect(),
+        costs: proof.costs().cloned().collect(),
         why: shown.why().to_owned(),
         gone: names(&proof.gone),
         remains: names(&proof.remains),
@@ -100,7 +115,7 @@ fn names(all: &[Standing]) -> Vec<CauseName> {
 fn files(proof: &Proof) -> Vec<HandedFile> {
     let all = proof.applied.iter().flat_map(|one| &one.files);
     all.map(|file| HandedFile {
-        name: super::write::safe_name(&file.name),
+        name: super::shell::safe_name(&file.name),
         what: file.what.clone(),
         content: file.content.clone(),
     })
@@ -108,6 +123,7 @@ fn files(proof: &Proof) -> Vec<HandedFile> {
 }
 
 fn action(action: &Action) -> FixAction {
+    let typed = |script: &Script| script.render(Dialect::Hands);
     FixAction {
         text: action.text.clone(),
         node: match &action.place {
@@ -115,36 +131,35 @@ fn action(action: &Action) -> FixAction {
             Place::Cluster | Place::Hands => None,
         },
         by_hand: action.place == Place::Hands,
-        check: action.guard.as_ref().map(|(check, _)| check.clone()),
-        checks: action.guard.as_ref().map(|(_, what)| what.clone()),
-        dry_run: action.dry_run.as_deref().map(by_hand),
-        command: action.command.as_deref().map(|one| saved(action, one)),
+        check: action
+            .guard
+            .as_ref()
+            .map(|guard| guard.test.render(Dialect::Hands)),
+        checks: action.guard.as_ref().map(|guard| guard.says.clone()),
+        dry_run: (!action.dry_run.is_empty()).then(|| typed(&action.dry_run)),
+        command: match &action.act {
+            Act::Script(script) => Some(saved(action, typed(script))),
+            Act::Hands(command) => command.clone(),
+        },
         expect: action.expect.clone(),
-        roll_back: by_hand(&action.roll_back),
+        roll_back: match &action.back {
+            Back::Script(back) => typed(back),
+            Back::Hands(sentence) => sentence.clone(),
+        },
         interrupts: action.interrupts.clone(),
     }
 }
 
-/// A command of the script as a person types it: files lie where the person stands.
-fn by_hand(command: &str) -> String {
-    let typed = command
-        .replace("\"$here/", "\"./")
-        .replace("$backup", "./backup");
-    let typed = typed.trim();
-    if typed.contains("> \"./backup") {
-        format!("mkdir -p ./backup\n{typed}")
-    } else {
-        typed.to_owned()
-    }
-}
-
-/// The same with the files saved before, as the script does.
-fn saved(action: &Action, command: &str) -> String {
-    let command = by_hand(command);
+/// A change with the files saved before, as the script does.
+fn saved(action: &Action, command: String) -> String {
     if action.backup.is_empty() {
         return command;
     }
-    let files: Vec<String> = action.backup.iter().map(|file| quoted(file)).collect();
+    let files: Vec<String> = action
+        .backup
+        .iter()
+        .map(|file| quoted(file).into_owned())
+        .collect();
     format!(
         "mkdir -p ./backup && cp -a --parents {} ./backup/   # of these, what exists\n{command}",
         files.join(" ")

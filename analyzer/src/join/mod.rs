@@ -133,7 +133,7 @@ fn unfold(input: &Path, keys: Option<&Keys>, notes: &mut Vec<String>) -> Vec<Pat
         notes.push(format!(
             "{} holds {} and {others} other files, which are not read; name them to have them read",
             input.display(),
-            crate::report::count_in_words(bundles.len() as u64, "bundle"),
+            crate::words::count(bundles.len() as u64, "bundle"),
         ));
     }
     bundles

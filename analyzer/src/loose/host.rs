@@ -155,7 +155,7 @@ pub(super) fn nvidia_smi_table(section: &Section<'_>, at: usize) -> Taken {
 }
 
 static QUERY_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:\s*$|\s+\S|GPU [0-9A-Fa-f]{4,8}:|=+NVSMI LOG=+|(?:Timestamp|Driver Version|CUDA Version|Attached GPUs)\s+:)").ok()
+    Regex::new(r"^(?:\s*$|\s+\S|GPU [0-9A-Fa-f]{4,8}:|=+NVSMI LOG=+|[A-Z][\w ]{2,60}\s+: )").ok()
 });
 
 /// Takes `nvidia-smi -q`.
@@ -165,6 +165,20 @@ pub(super) fn nvidia_smi_query(section: &Section<'_>, at: usize) -> Taken {
     }
     let lines = section.run(at, |line| matches(&QUERY_LINE, line));
     Taken::one(What::Entry("commands/nvidia-smi-q.out".into()), lines)
+}
+
+static LIST_LINE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:GPU \d+: .+\(UUID: GPU-|MIG .+\(UUID: MIG-)").ok());
+
+/// Takes `nvidia-smi -L`.
+pub(super) fn nvidia_smi_list(section: &Section<'_>, at: usize) -> Taken {
+    if !section.line(at).trim_start().starts_with("GPU ") {
+        return Taken::No;
+    }
+    match section.run(at, |line| matches(&LIST_LINE, line)) {
+        0 => Taken::No,
+        lines => Taken::one(What::Entry("commands/nvidia-smi-L.out".into()), lines),
+    }
 }
 
 static SYSCTL_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {

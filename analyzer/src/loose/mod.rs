@@ -126,6 +126,9 @@ static RECOGNISERS: &[Recogniser] = &[
     Recogniser {
         take: host::nvidia_smi_query,
     },
+    Recogniser {
+        take: host::nvidia_smi_list,
+    },
     Recogniser { take: host::sysctl },
     Recogniser { take: host::lspci },
     Recogniser {

@@ -5,8 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::Place;
-use crate::parsers::{Item, Parsed, Read};
-use crate::scan::Router;
+use crate::parsers::{Item, Parsed, Read, Router};
 
 /// The entry that a bundle keeps objects of a kind in: a file a kind, or a file a namespace.
 fn reader(router: &Router, kind: &str) -> Option<fn(&Item<'_>) -> Parsed> {

@@ -16,11 +16,35 @@ pub enum FixOutcome {
     CannotBeShown,
 }
 
+/// What may be said of a fix, by what trying it showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FixClaim {
+    /// What failed is shown to work in the changed state.
+    HealsTheWorkload,
+    /// The changed state no longer has the cause; that the workload then runs is not shown.
+    RemovesTheCause,
+    /// A step on the running system has to follow, which no file shows.
+    NeedsARuntimeStep,
+    /// The cause stays.
+    DoesNotHelp,
+    /// Nothing is shown.
+    CannotBeShown,
+}
+
 /// A fix as typed changes, tried on the captured state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fix {
     /// What became of the cause.
     pub outcome: FixOutcome,
+    /// What may be said of it.
+    pub claim: FixClaim,
+    /// What has to happen on the running system, and what else is not shown, as sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_shown: Vec<String>,
+    /// What it takes from somebody, as clauses: a person has to choose it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<String>,
     /// Why, as a sentence; what is missing where it cannot be shown.
     pub why: String,
     /// Causes that the changed state has no longer.

@@ -23,6 +23,8 @@ pub enum Verdict {
     Likely,
     /// Something that this cause would produce was seen; so would other causes.
     Possible,
+    /// It was so, and what was seen since has ended it.
+    Past,
     /// Something was seen that this cause excludes.
     RuledOut,
     /// What would decide it was not collected.
@@ -36,6 +38,7 @@ impl Verdict {
             Verdict::Confirmed => "confirmed",
             Verdict::Likely => "likely",
             Verdict::Possible => "possible",
+            Verdict::Past => "past",
             Verdict::RuledOut => "ruled-out",
             Verdict::NotChecked => "not-checked",
         }

@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use super::{Extracted, Extractor, Repeats};
 use crate::facts::{FactType, Field};
 use crate::gpu::{version, xid};
+use crate::lines::LogLine;
 use crate::model::Place;
-use crate::scan::lines::LogLine;
 
 /// Reads Xid messages.
 pub(super) static XID: Extractor = Extractor {
@@ -22,6 +22,18 @@ pub(super) static FABRIC_MANAGER: Extractor = Extractor {
     extract: |line| fabric_manager(line).map(Extracted::Driver),
 };
 
+/// Reads installed packages of Fabric Manager, as dpkg and rpm list them.
+pub(super) static FABRIC_PACKAGE: Extractor = Extractor {
+    needle: "nvidia-fabric",
+    extract: |line| package(line, "nvidia-fabric").map(Extracted::Driver),
+};
+
+/// Reads installed packages of the library that programs load.
+pub(super) static LIBRARY_PACKAGE: Extractor = Extractor {
+    needle: "libnvidia-compute",
+    extract: |line| package(line, "libnvidia-compute").map(Extracted::Driver),
+};
+
 /// Processes and details that are kept of alike messages.
 const MOST_PROCESSES: usize = 16;
 
@@ -32,6 +44,8 @@ pub enum Says {
     Xid(String, u32),
     /// Fabric Manager's version.
     FabricManager(String),
+    /// An installed package: the beginning of its name, and the driver's version in it.
+    Package(&'static str, String),
 }
 
 /// A line of the driver, and how many of its like were seen.
@@ -45,6 +59,8 @@ pub struct DriverLine {
     pub processes: BTreeSet<String>,
     /// What messages of the code say besides.
     pub details: BTreeSet<xid::Detail>,
+    /// What the latest of them says besides, and where in time and file it stands.
+    pub latest: (Option<DateTime<Utc>>, u32, Option<xid::Detail>),
     /// Where the first stands.
     pub place: Place,
     /// Text of the first.
@@ -74,7 +90,8 @@ impl Repeats for DriverLine {
     }
     fn absorb(&mut self, later: &Self) {
         self.count = self.count.saturating_add(later.count);
-        self.at = crate::scan::patterns::earliest(self.at, later.at);
+        self.latest = self.latest.clone().max(later.latest.clone());
+        self.at = crate::lines::earliest(self.at, later.at);
         for process in &later.processes {
             if self.processes.len() < MOST_PROCESSES {
                 self.processes.insert(process.clone());
@@ -111,6 +128,7 @@ fn line_of(line: &LogLine<'_>, says: Says, process: String) -> DriverLine {
             .filter(|one| !one.is_empty())
             .collect(),
         details: BTreeSet::new(),
+        latest: (line.at, line.place().line.unwrap_or(0), None),
         place: line.place(),
         text: crate::facts::excerpt(&line.text, 400),
         at: line.at,
@@ -121,6 +139,7 @@ fn line_of(line: &LogLine<'_>, says: Says, process: String) -> DriverLine {
 fn xid_line(line: &LogLine<'_>) -> Option<DriverLine> {
     let xid = xid::parse(&line.text)?;
     let mut said = line_of(line, Says::Xid(xid.bus, xid.code), xid.process);
+    said.latest.2 = xid.detail.clone();
     said.details.extend(xid.detail);
     Some(said)
 }
@@ -132,4 +151,63 @@ fn fabric_manager(line: &LogLine<'_>) -> Option<DriverLine> {
         .find("fabric manager version is")?;
     let version = version::find(line.text.get(at..)?)?.to_owned();
     Some(line_of(line, Says::FabricManager(version), String::new()))
+}
+
+/// `ii  nvidia-fabricmanager-535  535.54.03-1  amd64`, `nvidia-fabricmanager-535 535.54.03-1 ii ` and
+/// `nvidia-fabric-manager-535.54.03-1.x86_64`. A package that was removed (`rc`) or never installed (`un`) is none.
+fn package(line: &LogLine<'_>, name: &'static str) -> Option<DriverLine> {
+    let says = Says::Package(name, installed(&line.text, name)?.to_owned());
+    Some(line_of(line, says, String::new()))
+}
+
+/// The driver's version in a line of dpkg's or rpm's list about an installed package whose name begins so.
+pub fn installed<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    const INSTALLED: [&str; 2] = ["ii", "hi"];
+    let words: Vec<&str> = line.split_whitespace().take(8).collect();
+    let at = words.iter().position(|word| word.starts_with(name))?;
+    let state = |word: &&&str| word.len() == 2 && word.bytes().all(|b| b.is_ascii_lowercase());
+    let states = words[..at].last().into_iter().chain(words.get(at + 2));
+    if states.filter(state).any(|word| !INSTALLED.contains(word)) {
+        return None;
+    }
+    let in_name = words[at].split('-').find(|part| version::is_driver(part));
+    let behind = words.get(at + 1);
+    let behind = behind.and_then(|word| word.split(['-', '~', '+']).next());
+    in_name.or(behind.filter(|part| version::is_driver(part)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::installed;
+
+    #[test]
+    fn only_installed_packages_count() {
+        for (line, version) in [
+            (
+                "ii  nvidia-fabricmanager-535  535.54.03-1  amd64  Fabric Manager",
+                Some("535.54.03"),
+            ),
+            (
+                "hi  nvidia-fabricmanager-535  535.54.03-1  amd64",
+                Some("535.54.03"),
+            ),
+            (
+                "nvidia-fabricmanager-535 535.54.03-1 ii ",
+                Some("535.54.03"),
+            ),
+            ("nvidia-fabricmanager-535 535.54.03-1 rc ", None),
+            ("rc  nvidia-fabricmanager-535  535.54.03-1  amd64", None),
+            ("un  nvidia-fabricmanager-535  <none>", None),
+            (
+                "nvidia-fabric-manager-535.54.03-1.x86_64",
+                Some("535.54.03"),
+            ),
+            (
+                "nvidia-fabric-manager 535.54.03-1.x86_64 Tue 02 Jan 2024",
+                Some("535.54.03"),
+            ),
+        ] {
+            assert_eq!(installed(line, "nvidia-fabric"), version, "{line}");
+        }
+    }
 }

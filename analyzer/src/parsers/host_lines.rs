@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use super::{Channel, Extracted, Extractor, Repeats};
 use crate::ending::memory;
 use crate::facts::{FactType, Field};
+use crate::lines::LogLine;
 use crate::model::Place;
-use crate::scan::lines::LogLine;
 
 /// The kernel's summary of a kill for memory, with the control groups.
 pub(super) static MEMORY_KILL: Extractor = Extractor {
@@ -142,7 +142,7 @@ impl Repeats for HostLine {
     }
     fn absorb(&mut self, later: &Self) {
         self.count = self.count.saturating_add(later.count);
-        self.at = crate::scan::patterns::earliest(self.at, later.at);
+        self.at = crate::lines::earliest(self.at, later.at);
     }
 }
 

@@ -6,8 +6,8 @@ use super::{Extracted, Extractor, Repeats};
 use crate::facts::{FactType, Field};
 use crate::firewall::log_line::{LoggedPacket, parse_log_line};
 use crate::firewall::packet::Interface;
+use crate::lines::LogLine;
 use crate::model::Place;
-use crate::scan::lines::LogLine;
 
 /// Reads lines that hold a netfilter LOG record; each has an `OUT=` field, empty or not.
 pub(super) static EXTRACTOR: Extractor = Extractor {
@@ -68,7 +68,7 @@ impl Repeats for PacketLine {
     }
     fn absorb(&mut self, later: &Self) {
         self.count = self.count.saturating_add(later.count);
-        self.at = crate::scan::patterns::earliest(self.at, later.at);
+        self.at = crate::lines::earliest(self.at, later.at);
         self.last = self.last.max(later.last);
     }
 }

@@ -25,18 +25,21 @@ mod pod_state;
 mod pods;
 mod probe;
 mod proc_driver;
+mod router;
 mod runs;
 mod scheduling;
 mod sysctl;
 mod templates;
 mod workloads;
 
-pub use driver_lines::{DriverLine, Says};
+pub use crate::lines::Channel;
+pub use driver_lines::{DriverLine, Says, installed};
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};
 pub use host_json::CertificateRecord;
 pub use host_lines::{HostLine, HostSays};
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
+pub use router::Router;
 pub use runs::ContainerRun;
 pub(crate) use scheduling::missing as missing_pods;
 pub use templates::PodTemplate;
@@ -44,41 +47,8 @@ pub use templates::PodTemplate;
 use chrono::{DateTime, Utc};
 
 use crate::facts::AnyFact;
+use crate::lines::LogLine;
 use crate::model::{Place, Problem};
-use crate::scan::lines::LogLine;
-
-/// Where a line of text was said; rules restrict their patterns to channels.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Channel {
-    /// Kernel messages.
-    Kernel,
-    /// System journal of a unit (kubelet, containerd, ...).
-    Journal,
-    /// Log of a container.
-    PodLog,
-    /// Message of an event.
-    Event,
-    /// Message in an object's status.
-    Status,
-    /// Output of a command on the node.
-    Command,
-    /// A file of the node.
-    File,
-    /// Text of unknown origin.
-    Text,
-}
 
 /// A line found inside an object (an event's message, a container's state), for the pattern scan.
 #[derive(Debug, Clone)]
@@ -264,6 +234,8 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &kernel_packets::EXTRACTOR,
     &driver_lines::XID,
     &driver_lines::FABRIC_MANAGER,
+    &driver_lines::FABRIC_PACKAGE,
+    &driver_lines::LIBRARY_PACKAGE,
     &host_lines::MEMORY_KILL,
     &host_lines::MEMORY_KILLED,
     &host_lines::MEMORY_LIMIT,

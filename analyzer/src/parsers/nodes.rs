@@ -153,6 +153,11 @@ fn node(object: Object) -> Node {
     }
     let gpu_capacity = gpus(&status.capacity);
     Node {
+        ready_since: status
+            .conditions
+            .iter()
+            .find(|one| one.kind == "Ready" && one.status == "True")
+            .and_then(|one| time(one.last_transition_time.as_deref())),
         ready: status
             .conditions
             .iter()

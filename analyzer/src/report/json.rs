@@ -12,9 +12,9 @@ use super::{RenderError, escape};
 use crate::model::fix::Fix;
 use crate::model::state::State;
 use crate::model::{
-    Analysis, Benign, ChainLink, Considered, Coverage, Digest, EnvironmentItem, Evidence, Figure,
-    Impact, Incident, Input, Moment, Observation, Problem, Remedy, Role, RulesUsed, Seen, Severity,
-    Table, Verdict,
+    About, Analysis, Benign, ChainLink, Considered, Coverage, Digest, EnvironmentItem, Evidence,
+    Figure, Impact, Incident, Input, Moment, Observation, Problem, Remedy, Role, RulesUsed, Seen,
+    Severity, Table, Unexplained, Verdict,
 };
 
 /// The published schema of the contract.
@@ -26,8 +26,11 @@ const SCHEMA: &str = "casefile.report/1";
 struct Report<'a> {
     schema: &'static str,
     reference_time: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about: Option<&'a About>,
     incidents: Vec<IncidentJson<'a>>,
     differential: Vec<ConsideredJson<'a>>,
+    unexplained: &'a [Unexplained],
     benign: Vec<BenignJson<'a>>,
     timeline: Vec<MomentJson<'a>>,
     coverage: &'a [Coverage],
@@ -151,8 +154,10 @@ fn report(analysis: &Analysis) -> Report<'_> {
     Report {
         schema: SCHEMA,
         reference_time: analysis.reference_time,
+        about: analysis.about.as_ref(),
         incidents: analysis.incidents.iter().map(incident).collect(),
         differential: analysis.differential.iter().map(considered).collect(),
+        unexplained: &analysis.unexplained,
         benign: analysis.benign.iter().map(benign).collect(),
         timeline: analysis.timeline.iter().map(moment).collect(),
         coverage: &analysis.coverage,

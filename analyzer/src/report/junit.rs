@@ -44,7 +44,7 @@ fn case(analysis: &Analysis, cause: &Considered, out: &mut String) {
     let verdict = cause.verdict.word();
     // Writing to a String cannot fail.
     let _ = match cause.verdict {
-        Verdict::RuledOut => writeln!(out, "{open}/>"),
+        Verdict::RuledOut | Verdict::Past => writeln!(out, "{open}/>"),
         Verdict::Possible | Verdict::NotChecked => {
             writeln!(
                 out,

@@ -2,6 +2,7 @@
 //!
 //! Sections yield blocks, templates print blocks; Markdown and HTML print the same ones.
 
+pub(crate) use crate::words;
 use std::borrow::Cow;
 
 use minijinja::value::{Serde, Value};
@@ -29,7 +30,6 @@ pub mod svg;
 #[cfg(test)]
 mod tests;
 mod text;
-pub(crate) mod words;
 mod write;
 
 use blocks::{Block, Rich, Tone};
@@ -175,16 +175,6 @@ pub fn render_sarif(analysis: &Analysis) -> Result<String, RenderError> {
 /// The diagnosis as JUnit XML.
 pub fn render_junit(analysis: &Analysis) -> String {
     junit::render(analysis)
-}
-
-/// A number with its noun, `1 bundle` or `2 bundles`.
-pub(crate) fn count_in_words(number: u64, noun: &str) -> String {
-    words::count(number, noun)
-}
-
-/// Bytes as people read them.
-pub(crate) fn size_in_words(bytes: u64) -> String {
-    words::bytes(bytes)
 }
 
 /// The JSON schema of report.json.

@@ -78,7 +78,7 @@ fn result(analysis: &Analysis, cause: &Considered, index: Option<usize>) -> Valu
         .iter()
         .find(|one| one.cause == cause.cause);
     let (kind, level) = match (cause.verdict, incident.map(|one| one.severity)) {
-        (Verdict::RuledOut, _) => ("pass", "none"),
+        (Verdict::RuledOut | Verdict::Past, _) => ("pass", "none"),
         (Verdict::NotChecked, _) => ("open", "none"),
         (Verdict::Possible, _) => ("review", "none"),
         (_, Some(Severity::Critical | Severity::High)) => ("fail", "error"),

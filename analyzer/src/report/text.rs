@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{escape, words};
-use crate::model::{Analysis, Considered, Evidence, Incident, Role, Verdict};
+use crate::model::{About, Analysis, Considered, Evidence, Incident, Role, Verdict};
 
 /// Columns of the screen that are used.
 const WIDTH: usize = 100;
@@ -50,6 +50,9 @@ fn draw(analysis: &Analysis, room: usize, in_full: usize) -> String {
         None => line(&mut out, 0, input),
     }
     out.push('\n');
+    if let Some(asked) = &analysis.about {
+        about(analysis, asked, &mut out);
+    }
     if analysis.incidents.is_empty() {
         nothing(analysis, &mut out);
     }
@@ -71,9 +74,98 @@ fn draw(analysis: &Analysis, room: usize, in_full: usize) -> String {
         let more = analysis.incidents.len() - named;
         line(&mut out, 0, &format!("also {more} more, see the report"));
     }
+    unexplained(analysis, room, &mut out);
     harmless(analysis, &mut out);
     unseen(analysis, &mut out);
     out
+}
+
+/// How the thing is that was asked for, and what explains it.
+fn about(analysis: &Analysis, asked: &About, out: &mut String) {
+    let subject = &asked.subject;
+    if !asked.found {
+        let text = format!("{subject} is not in this input, so nothing can be answered about it.");
+        wrapped(out, "", &text, 2);
+        out.push('\n');
+        return;
+    }
+    let state = match asked.state.as_str() {
+        "" => "its state was not captured",
+        state => state,
+    };
+    line(out, 0, &format!("{subject}: {state}"));
+    let number = |cause: &String| {
+        let at = analysis
+            .incidents
+            .iter()
+            .position(|one| one.cause == *cause);
+        at.map(|at| format!("[{}] {cause}", at + 1))
+    };
+    let named = |causes: &[String]| {
+        causes
+            .iter()
+            .filter_map(number)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    if !asked.causes.is_empty() {
+        line(out, 4, &format!("explained by {}", named(&asked.causes)));
+    }
+    if !asked.on_its_node.is_empty() {
+        line(
+            out,
+            4,
+            &format!("on its node: {}", named(&asked.on_its_node)),
+        );
+    }
+    if let Some(words) = &asked.last_words {
+        wrapped(out, "    unexplained; last words: ", words, 2);
+    } else if asked.causes.is_empty() {
+        line(out, 4, "nothing captured shows that it is failing");
+    }
+    out.push('\n');
+}
+
+/// What fails and no cause explains, with its last words; beside a cause in short.
+fn unexplained(analysis: &Analysis, room: usize, out: &mut String) {
+    let alone = analysis.incidents.is_empty();
+    let shown = if alone { 4 } else { 2 };
+    for entry in analysis.unexplained.iter().take(shown) {
+        let mut head = format!("unexplained: {}", entry.subject);
+        if !entry.reason.is_empty() {
+            let _ = write!(head, " · {}", entry.reason);
+        }
+        if let Some(since) = entry.since {
+            let _ = write!(head, " · since {}", words::time(since));
+        }
+        if !alone {
+            // Beside a cause there is room for one line.
+            line(out, 0, &format!("{head}: {}", entry.last_words));
+            continue;
+        }
+        line(out, 0, &head);
+        if !entry.last_words.is_empty() {
+            wrapped(out, "    last words: ", &entry.last_words, room.min(2));
+        }
+        let place = escape::one_line(&entry.place.to_string());
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "        {}", escape::visible(&place, false));
+        for flow in entry.flows.iter().take(1) {
+            wrapped(out, "    ", flow, 2);
+        }
+        let settle = entry.candidates.first().filter(|_| room > 2);
+        if let Some(first) = settle {
+            line(
+                out,
+                4,
+                &format!("perhaps {}: {}", first.cause, first.settle),
+            );
+        }
+    }
+    if analysis.unexplained.len() > shown {
+        let more = analysis.unexplained.len() - shown;
+        line(out, 0, &format!("unexplained: {more} more, see the report"));
+    }
 }
 
 /// Appends one line: control characters shown, cut to the width.

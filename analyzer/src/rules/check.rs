@@ -4,11 +4,11 @@ use super::compile::{RuleError, field_tests, regex};
 use super::file::{Kind, RuleFile, Signal};
 use super::position::locate;
 use super::{Rule, template};
-use crate::diagnose::table_names;
 use crate::facts::KINDS;
 use crate::fix::change::Change;
 use crate::scan::literals;
 use crate::sources;
+use crate::tables;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something wrong with a file: where to look for it, and what it is.
@@ -76,8 +76,8 @@ fn names(name: &str, file: &RuleFile, faults: &mut Vec<Fault>) {
         }
     }
     for table in &file.tables {
-        if !table_names().any(|name| name == table) {
-            let what = format!("unknown table {table:?}; known: {}", known(table_names()));
+        if !tables::names().any(|name| name == table) {
+            let what = format!("unknown table {table:?}; known: {}", known(tables::names()));
             faults.push(fault(&["tables"], table, what));
         }
     }
@@ -86,14 +86,16 @@ fn names(name: &str, file: &RuleFile, faults: &mut Vec<Fault>) {
 /// Checks a signal; gives the names that its sentences may use, if what it looks for is understood.
 fn signal(id: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Option<Vec<String>> {
     let at = ["signals", id];
-    let names = match (&signal.fact, &signal.line) {
-        (Some(kind), None) => fact(id, kind, signal, faults)?,
-        (None, Some(line)) => self::line(id, line, signal, faults)?,
+    let names = match (&signal.fact, &signal.line, &signal.message) {
+        (Some(kind), None, None) => fact(id, kind, signal, faults)?,
+        (None, Some(line), None) => self::line(id, line, signal, faults)?,
+        // Its expression is the vocabulary's, which the compiler looks up; what it captures is not known here.
+        (None, None, Some(_)) => return None,
         _ => {
             faults.push(fault(
                 &at,
                 "",
-                format!("signal {id}: give either fact or line"),
+                format!("signal {id}: give one of fact, line and message"),
             ));
             return None;
         }

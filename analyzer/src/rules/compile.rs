@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::check;
 use super::file::{RuleFile, Signal};
+use super::messages::Vocabulary;
 use super::position::{Position, locate};
 use crate::scan::patterns::{Expression, LinePattern};
 
@@ -82,6 +83,8 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     /// Line patterns, in the order of their indices.
     pub patterns: Vec<LinePattern>,
+    /// What components say.
+    pub vocabulary: Vocabulary,
     /// SHA-256 of all rule files, which names this set in reports.
     pub digest: String,
 }
@@ -100,6 +103,7 @@ pub fn compile(
     name: &str,
     text: &str,
     trust: Trust,
+    vocabulary: &Vocabulary,
     patterns: &mut Vec<LinePattern>,
 ) -> Result<Rule, Vec<RuleError>> {
     let file: RuleFile =
@@ -119,7 +123,10 @@ pub fn compile(
                 what: format!("signal {id}: {what}"),
             }]
         };
-        looks.insert(id.clone(), look(signal, patterns).map_err(fail)?);
+        looks.insert(
+            id.clone(),
+            look(signal, vocabulary, patterns).map_err(fail)?,
+        );
     }
     Ok(Rule { file, looks })
 }
@@ -138,18 +145,27 @@ fn unread(name: &str, error: &serde_saphyr::Error) -> RuleError {
 }
 
 /// Compiles what a signal looks for.
-fn look(signal: &Signal, patterns: &mut Vec<LinePattern>) -> Result<Look, String> {
-    match (&signal.fact, &signal.line) {
-        (Some(kind), None) => fact_look(kind, signal),
-        (None, Some(line)) => {
+fn look(
+    signal: &Signal,
+    vocabulary: &Vocabulary,
+    patterns: &mut Vec<LinePattern>,
+) -> Result<Look, String> {
+    match (&signal.fact, &signal.line, &signal.message) {
+        (Some(kind), None, None) => fact_look(kind, signal),
+        (None, None, Some(name)) => {
+            patterns.push(vocabulary.pattern(name)?);
+            Ok(Look::Line(patterns.len() - 1))
+        }
+        (None, Some(line), None) => {
             patterns.push(LinePattern {
                 regex: Expression::new(line),
                 channels: signal.channels.clone(),
                 speaker: signal.speaker.as_deref().map(regex).transpose()?,
+                nature: None,
             });
             Ok(Look::Line(patterns.len() - 1))
         }
-        _ => Err("give either fact or line".into()),
+        _ => Err("give one of fact, line and message".into()),
     }
 }
 

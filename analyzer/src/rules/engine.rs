@@ -3,38 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 
-use super::compile::{Look, Rule, RuleSet, Test};
+use super::compile::{Look, Rule, RuleSet};
+use super::fields::{entry, passes};
 use super::file::Group;
 use super::group::{self, Holding};
+pub use super::sighting::Sighting;
+use super::sighting::{Nodes, from_hit, from_view};
 use super::template;
-use crate::facts::kube::Pod;
-use crate::facts::{FactView, Facts};
-use crate::model::{Place, Verdict};
+use super::weigh::{self, Present};
+use crate::dress::Voice;
+use crate::facts::{FactType as _, FactView, Facts};
+use crate::model::Verdict;
 use crate::scan::patterns::Hit;
 use crate::sources::Availability;
-
-/// A signal that was seen, once for each thing it was seen on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sighting {
-    /// What it is about.
-    pub subject: String,
-    /// Node that it is about; empty if nothing says.
-    pub node: String,
-    /// Where it stands.
-    pub place: Place,
-    /// The text that stands there.
-    pub text: String,
-    /// What it means.
-    pub says: String,
-    /// Fields or captures, for the rule's sentences.
-    pub values: BTreeMap<String, String>,
-    /// First time.
-    pub at: Option<DateTime<Utc>>,
-    /// How often.
-    pub count: u64,
-}
 
 /// What became of one rule.
 #[derive(Debug, Clone)]
@@ -114,12 +96,13 @@ impl Assessment<'_> {
     }
 }
 
-/// Judges all rules, in the order of their ids.
+/// Judges all rules, in the order of their ids; as of a moment where one is given.
 pub fn assess<'r>(
     set: &'r RuleSet,
     facts: &Facts,
     hits: &[Hit],
     available: &Availability,
+    at: Option<DateTime<Utc>>,
 ) -> Vec<Assessment<'r>> {
     let mut views: BTreeMap<&str, Vec<FactView>> = BTreeMap::new();
     for rule in &set.rules {
@@ -130,13 +113,15 @@ pub fn assess<'r>(
         }
     }
     let mut by_pattern: BTreeMap<usize, Vec<&Hit>> = BTreeMap::new();
-    for hit in hits {
+    let known_by_then = |hit: &&Hit| at.zip(hit.at).is_none_or(|(at, said)| said <= at);
+    for hit in hits.iter().filter(known_by_then) {
         by_pattern.entry(hit.pattern).or_default().push(hit);
     }
     let known = Known {
         views,
         hits: by_pattern,
         nodes: Nodes::of(facts),
+        present: Present::of(set, facts, hits, at),
     };
     set.rules
         .iter()
@@ -149,37 +134,7 @@ struct Known<'a> {
     views: BTreeMap<&'a str, Vec<FactView>>,
     hits: BTreeMap<usize, Vec<&'a Hit>>,
     nodes: Nodes,
-}
-
-/// Which node a pod runs on, by `pod/<namespace>/<name>`.
-struct Nodes(BTreeMap<String, String>);
-
-impl Nodes {
-    fn of(facts: &Facts) -> Self {
-        let pods = facts.table::<Pod>().iter().map(|pod| &pod.data);
-        let bound = pods.filter(|pod| !pod.node.is_empty());
-        Self(
-            bound
-                .map(|pod| {
-                    (
-                        format!("pod/{}/{}", pod.namespace, pod.name),
-                        pod.node.clone(),
-                    )
-                })
-                .collect(),
-        )
-    }
-
-    /// The node of a line or fact: as its path, its subject or its pod says; else as the fact says.
-    fn find(&self, subject: &str, place: &Place, field: Option<&str>) -> String {
-        let by_path = Some(crate::scan::node_of(&place.path)).filter(|node| !node.is_empty());
-        by_path
-            .or_else(|| subject.strip_prefix("node/"))
-            .or_else(|| self.0.get(subject).map(String::as_str))
-            .or(field)
-            .unwrap_or("")
-            .to_owned()
-    }
+    present: Present<'a>,
 }
 
 fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -> Assessment<'r> {
@@ -201,14 +156,29 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
                         .iter()
                         .all(|(field, test)| passes(test, entry(&view.fields, field)))
                 })
-                .map(|view| from_view(view, says, &known.nodes))
+                .map(|view| {
+                    let mut one = from_view(view, says, &known.nodes);
+                    // Other facts are state, which is as it was collected.
+                    if kind == crate::facts::kube::Event::KIND {
+                        one.over = known.present.over(rule, &one, None);
+                    }
+                    one
+                })
                 .collect(),
             Look::Line(pattern) => known
                 .hits
                 .get(pattern)
                 .into_iter()
                 .flatten()
-                .map(|hit| from_hit(hit, says, &known.nodes))
+                .map(|hit| {
+                    let mut one = from_hit(hit, says, &known.nodes);
+                    let signal = rule.file.signals.get(name);
+                    if one.voice == Voice::Note && signal.is_some_and(|signal| signal.note) {
+                        one.voice = Voice::Spoken;
+                    }
+                    one.over = known.present.over(rule, &one, Some(hit));
+                    one
+                })
                 .collect(),
         };
         if !sightings.is_empty() {
@@ -222,7 +192,7 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
         .map(String::as_str)
         .filter(|source| !available.has(source))
         .collect();
-    let (verdict, decided_by) = judge(rule, &seen, !missing.is_empty());
+    let (verdict, decided_by) = judge_now(rule, &mut seen, !missing.is_empty());
     if let Some(Holding {
         group,
         shared: Some(shared),
@@ -245,6 +215,33 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
     }
 }
 
+/// Judges what still holds; and where that is nothing, what was.
+fn judge_now<'r>(
+    rule: &'r Rule,
+    seen: &mut BTreeMap<&'r str, Vec<Sighting>>,
+    incomplete: bool,
+) -> (Option<Verdict>, Option<Holding<'r>>) {
+    let is_over = |one: &Sighting| one.over.is_some();
+    if !seen.values().flatten().any(is_over) {
+        return judge(rule, seen, incomplete);
+    }
+    let mut lasting: BTreeMap<&str, Vec<Sighting>> = seen.clone();
+    lasting
+        .values_mut()
+        .for_each(|all| all.retain(|one| !is_over(one)));
+    lasting.retain(|_, all| !all.is_empty());
+    let now = judge(rule, &lasting, incomplete);
+    // What still holds is told first, and fills the sentences.
+    seen.values_mut().for_each(|all| all.sort_by_key(is_over));
+    if now.0.is_some_and(Verdict::is_live) {
+        return now;
+    }
+    match judge(rule, seen, incomplete) {
+        (Some(verdict), by) if verdict.is_live() => (Some(Verdict::Past), by),
+        _ => now,
+    }
+}
+
 fn judge<'r>(
     rule: &'r Rule,
     seen: &BTreeMap<&str, Vec<Sighting>>,
@@ -257,117 +254,34 @@ fn judge<'r>(
         (Verdict::Likely, &file.likely),
         (Verdict::Possible, &file.possible),
     ];
-    for (verdict, groups) in levels {
-        if let Some(holding) = groups.iter().find_map(|one| group::holds(one, seen)) {
-            return (Some(verdict), Some(holding));
+    let mut best: Option<(Verdict, Holding<'r>)> = None;
+    for (level, groups) in levels {
+        for holding in groups.iter().filter_map(|one| group::holds(one, seen)) {
+            let shared = holding.shared.as_deref();
+            let verdict = weigh::capped(level, holding.group, shared, seen);
+            let is_better = best.as_ref().is_none_or(|(known, _)| verdict < *known);
+            // What speaks against it outweighs what is less than confirmed.
+            if is_better
+                || (level == Verdict::RuledOut
+                    && best
+                        .as_ref()
+                        .is_none_or(|(known, _)| *known > Verdict::Confirmed))
+            {
+                best = Some((verdict, holding));
+            }
+            if level == Verdict::RuledOut {
+                break;
+            }
+        }
+        if best
+            .as_ref()
+            .is_some_and(|(known, _)| *known <= level || *known == Verdict::RuledOut)
+        {
+            break;
         }
     }
-    (incomplete.then_some(Verdict::NotChecked), None)
-}
-
-fn from_view(view: &FactView, says: &str, nodes: &Nodes) -> Sighting {
-    let mut values: BTreeMap<String, String> = BTreeMap::new();
-    if let Value::Object(fields) = &view.fields {
-        for (name, value) in fields {
-            values.insert(name.clone(), plain(value));
-        }
-    }
-    values.insert("subject".into(), view.subject.clone());
-    values.insert("host_file".into(), host_file(&view.place.path));
-    Sighting {
-        says: template::fill_from(says, &values),
-        node: nodes.find(
-            &view.subject,
-            &view.place,
-            view.fields.get("node").and_then(Value::as_str),
-        ),
-        subject: view.subject.clone(),
-        place: view.place.clone(),
-        text: view.text.clone(),
-        at: view.at,
-        count: view
-            .fields
-            .get("count")
-            .and_then(Value::as_u64)
-            .unwrap_or(1)
-            .max(1),
-        values,
-    }
-}
-
-fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
-    let mut values = hit.captures.clone();
-    values.insert("subject".into(), hit.subject.clone());
-    values.insert("line".into(), hit.text.clone());
-    values.insert("host_file".into(), host_file(&hit.place.path));
-    let speaker = if hit.speaker.is_empty() {
-        &hit.subject
-    } else {
-        &hit.speaker
-    };
-    values.insert("speaker".into(), speaker.clone());
-    Sighting {
-        says: template::fill_from(says, &values),
-        node: nodes.find(&hit.subject, &hit.place, None),
-        subject: hit.subject.clone(),
-        place: hit.place.clone(),
-        text: hit.text.clone(),
-        at: hit.at,
-        count: hit.count,
-        values,
-    }
-}
-
-/// The path on the node of an entry that is a copy of a file; empty for others.
-fn host_file(path: &str) -> String {
-    path.split_once("/rootfs/")
-        .map_or_else(String::new, |(_, path)| format!("/{path}"))
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
-}
-
-fn passes(test: &Test, value: &Value) -> bool {
-    match test {
-        Test::Equals(wanted) => value == wanted,
-        Test::In(wanted) => wanted.contains(value),
-        Test::Matches(regex) => regex.is_match(&plain(value)),
-        Test::Greater(limit) => number(value).is_some_and(|number| number > *limit),
-        Test::Less(limit) => number(value).is_some_and(|number| number < *limit),
-        Test::Missing(wanted) => is_missing(value) == *wanted,
-        Test::Has(wanted) => match value {
-            Value::Array(items) => items.contains(wanted),
-            Value::Object(map) => wanted.as_str().is_some_and(|key| map.contains_key(key)),
-            _ => false,
-        },
-        Test::Not(inner) => !passes(inner, value),
-    }
-}
-
-/// A field, or with a dot in its name the entry of a field that is a map. Keys may hold dots themselves.
-fn entry<'v>(fields: &'v Value, name: &str) -> &'v Value {
-    match name.split_once('.') {
-        Some((field, key)) => &fields[field][key],
-        None => &fields[name],
-    }
-}
-
-fn number(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.parse().ok())
-}
-
-fn is_missing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        _ => false,
+    match best {
+        Some((verdict, holding)) => (Some(verdict), Some(holding)),
+        None => (incomplete.then_some(Verdict::NotChecked), None),
     }
 }

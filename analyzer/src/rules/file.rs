@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::messages::Ending;
 use crate::fix::change::Change;
 use crate::fix::hinge::Hinge;
 use crate::model::{Severity, Verdict};
@@ -60,6 +61,12 @@ pub struct RuleFile {
     /// Alternatives that exclude the cause.
     #[serde(default)]
     pub ruled_out: Vec<Group>,
+    /// What ends it: what was said of it before that is over.
+    #[serde(default)]
+    pub ended_by: Vec<Ending>,
+    /// It lasts over a start of the machine: a fault of the hardware, a setting on the disk.
+    #[serde(default)]
+    pub outlasts_boot: bool,
     /// Signals that are consequences which people notice, not evidence of the cause itself.
     #[serde(default)]
     pub symptoms: Vec<String>,
@@ -112,12 +119,18 @@ pub struct Signal {
     /// Expression for the text of a line.
     #[serde(default)]
     pub line: Option<String>,
+    /// Message of the vocabulary, as `component/id`.
+    #[serde(default)]
+    pub message: Option<String>,
     /// Channels of the line; if empty, everything that is said: all but `command` and `file`.
     #[serde(default, rename = "in")]
     pub channels: Vec<Channel>,
     /// Expression for who says it (unit, identifier, pod).
     #[serde(default)]
     pub speaker: Option<String>,
+    /// A note is enough: what it looks for is a setting or a step, which its speaker calls information.
+    #[serde(default)]
+    pub note: bool,
     /// What it means when seen; may hold `{field}` or `{capture}`.
     pub says: String,
 }

@@ -90,6 +90,11 @@ mod tests {
             values: BTreeMap::new(),
             at: None,
             count: 1,
+            last: None,
+            voice: crate::dress::Voice::Spoken,
+            scattered: Vec::new(),
+            clock: None,
+            over: None,
         }
     }
 

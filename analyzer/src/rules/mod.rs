@@ -4,14 +4,17 @@ mod check;
 pub mod compile;
 pub mod docs;
 pub mod engine;
-pub mod examples;
+mod fields;
 pub mod file;
 mod group;
+pub mod messages;
 pub mod position;
 pub mod scaffold;
 pub mod schema;
 pub mod show;
+mod sighting;
 pub mod template;
+mod weigh;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,6 +22,7 @@ use std::path::{Path, PathBuf};
 pub use compile::{Rule, RuleError, RuleSet, Trust};
 
 use crate::scan::patterns::LinePattern;
+use messages::Vocabulary;
 
 /// The rules that ship with the analyzer: path below `rules/`, text.
 static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/rules.in"));
@@ -39,11 +43,13 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
             digest.update(&[0]);
         }
     };
+    let vocabulary = Vocabulary::load(&mut patterns)?;
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
     let first = |mut errors: Vec<RuleError>| errors.swap_remove(0);
     for (name, text) in EMBEDDED {
         note(name, text);
-        let rule = compile::compile(name, text, Trust::Shipped, &mut patterns).map_err(first)?;
+        let rule = compile::compile(name, text, Trust::Shipped, &vocabulary, &mut patterns)
+            .map_err(first)?;
         rules.insert(rule.file.id.clone(), rule);
     }
     let mut faults = Vec::new();
@@ -51,7 +57,7 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let mut replaced: BTreeMap<String, Rule> = BTreeMap::new();
     for (name, text) in folder.map_or_else(|| Ok(Vec::new()), read_folder)? {
         note(&name, &text);
-        match compile::compile(&name, &text, Trust::Foreign, &mut patterns) {
+        match compile::compile(&name, &text, Trust::Foreign, &vocabulary, &mut patterns) {
             Ok(rule) => {
                 let id = rule.file.id.clone();
                 if let Some((other, _)) = own.get(&id) {
@@ -74,6 +80,7 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let set = RuleSet {
         rules: rules.into_values().collect(),
         patterns,
+        vocabulary,
         digest: digest.hex(),
     };
     Ok((set, faults))
@@ -155,8 +162,12 @@ mod tests {
 
     #[test]
     fn every_shipped_rule_passes_the_checks_that_foreign_rules_have_to_pass() {
+        let vocabulary = Vocabulary::load(&mut Vec::new()).unwrap();
         for (name, text) in EMBEDDED {
-            if let Err(errors) = compile::compile(name, text, Trust::Foreign, &mut Vec::new()) {
+            let mut patterns = Vec::new();
+            if let Err(errors) =
+                compile::compile(name, text, Trust::Foreign, &vocabulary, &mut patterns)
+            {
                 panic!("{errors:?}");
             }
         }

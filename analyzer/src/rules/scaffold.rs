@@ -97,7 +97,8 @@ examples:
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::{self, examples};
+    use crate::diagnose::examples;
+    use crate::rules;
 
     #[test]
     fn a_new_rule_passes_all_checks_and_its_examples_and_is_not_written_over() {

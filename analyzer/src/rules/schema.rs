@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::file::RuleFile;
-use crate::diagnose::table_names;
 use crate::facts::KINDS;
 use crate::sources::SOURCES;
+use crate::tables;
 
 /// The schema, JSON Schema draft 2020-12.
 pub fn schema() -> Value {
@@ -13,7 +13,8 @@ pub fn schema() -> Value {
     schema["title"] = json!("A rule of casefile-analyzer");
     let sources: Vec<&str> = SOURCES.iter().map(|source| source.id).collect();
     schema["properties"]["needs"]["items"] = json!({ "enum": sources });
-    schema["properties"]["tables"]["items"] = json!({ "enum": table_names().collect::<Vec<_>>() });
+    schema["properties"]["tables"]["items"] =
+        json!({ "enum": tables::names().collect::<Vec<_>>() });
     let kinds: Vec<&str> = KINDS.iter().map(|info| info.kind).collect();
     let signal = &mut schema["$defs"]["Signal"];
     signal["properties"]["fact"] = json!({ "description": "Kind of fact.", "enum": kinds });

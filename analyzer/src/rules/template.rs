@@ -69,7 +69,8 @@ pub fn fill_command<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> 
 /// copy, so a value that a shell would read as more stays a blank, as if it had not been seen.
 pub fn is_shell_word(value: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || "._-/:=+@,%".contains(c);
-    !value.is_empty() && value.chars().all(plain)
+    // A leading dash would make a program's option of it.
+    !value.is_empty() && !value.starts_with('-') && value.chars().all(plain)
 }
 
 /// Fills from a map.
@@ -133,7 +134,16 @@ mod tests {
             fill("/etc/containerd/config.toml"),
             "cat /etc/containerd/config.toml"
         );
-        for hostile in ["/etc/x; reboot", "$(id)", "`id`", "a b", "'", "a\nb"] {
+        for hostile in [
+            "/etc/x; reboot",
+            "$(id)",
+            "`id`",
+            "a b",
+            "'",
+            "a\nb",
+            "-rf",
+            "--all",
+        ] {
             assert_eq!(fill(hostile), "cat <path>", "{hostile}");
         }
     }

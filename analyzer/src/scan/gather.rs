@@ -1,6 +1,9 @@
 //! The pieces of entries put together again, with everything that they gave.
 
+use std::collections::BTreeMap;
+
 use casefile_bundle::{BundlePath, Summary};
+use chrono::{DateTime, Utc};
 
 use super::merge::{merge_hits, moved, shift, shift_place, state_all, without_doubles};
 use super::pasted::{self, Origins, Pieces};
@@ -9,13 +12,23 @@ use super::sink::{Out, Sink};
 use std::collections::BTreeSet;
 
 use super::{Documents, Router, Scanned, guarded, joined, kube_list, leftovers, node_of};
+use crate::dress::Voice;
+use crate::dress::document::Skipped;
 use crate::facts::Facts;
 use crate::layouts::{Part, Plan, Target};
+use crate::ledger::tail::Joined;
 use crate::model::{Place, Problem};
 use crate::parsers::{Document, DriverLine, HostLine, PacketLine, Parsed, Read};
 
 /// Documents kept as text for derivers may hold this much together, in bytes.
 const KEPT_TOTAL: usize = 64 << 20;
+
+/// What names of entries hold that were written for an earlier start of the machine.
+const EARLIER_BOOTS: [&str; 4] = ["boot_-1", "-b_-1", "boot-1.", "last_boot"];
+
+/// What a person pastes has no more lines of unknown origin, and no more files, than this.
+const PASTED_LINES: u32 = 400;
+const PASTED_FILES: usize = 40;
 
 /// Puts the pieces of entries together again.
 pub(super) struct Gather<'a> {
@@ -32,6 +45,12 @@ pub(super) struct Gather<'a> {
     pub(super) paths: Vec<String>,
     pub(super) pasted: Vec<pasted::Entry>,
     pub(super) origins: Origins,
+    /// Lines that nobody said.
+    pub(super) skipped: Skipped,
+    /// When each node last came up.
+    pub(super) boots: BTreeMap<String, DateTime<Utc>>,
+    /// Lines and files of unknown origin.
+    pub(super) loose: (u32, usize),
     /// Entries of ours that other texts stand for.
     pub(super) replaced: BTreeSet<String>,
 }
@@ -52,6 +71,9 @@ impl<'a> Gather<'a> {
             paths: Vec::new(),
             pasted: Vec::new(),
             origins: Origins::new(),
+            skipped: Skipped::new(),
+            boots: BTreeMap::new(),
+            loose: (0, 0),
             replaced: BTreeSet::new(),
         }
     }
@@ -140,27 +162,51 @@ impl<'a> Gather<'a> {
         let mut lines_before = 0u32;
         let mut text: Vec<u8> = Vec::new();
         let mut too_large = false;
+        if pieces.iter().any(|piece| piece.loose) {
+            self.loose.1 += 1;
+        }
+        let mut end = Joined::default();
         let begun = pieces.first().and_then(|piece| piece.list);
         let ended = pieces.last().and_then(|piece| piece.list);
         if begun.is_some_and(|(begins, _)| begins) && ended.is_some_and(|(_, ends)| !ends) {
             let text = "ends before the end of its list; objects may be missing from it";
             self.problem(path, text);
         }
+        let first_hit = self.hits.len();
+        let mut came_up = None;
+        let mut boot = None;
         for piece in pieces {
+            if let Some((line, at)) = piece.found.came_up {
+                came_up = Some((line.saturating_add(lines_before), at));
+            }
+            boot = piece.found.boot.or(boot);
             let mut parsed = piece.parsed;
             shift(&mut parsed, lines_before);
             self.parsed(parsed);
             for mut hit in piece.found.hits {
                 shift_place(&mut hit.place, lines_before);
+                shift_place(&mut hit.last_place, lines_before);
                 self.hits.push(hit);
             }
             moved(piece.found.packets, lines_before, &mut self.packets);
             moved(piece.found.driver, lines_before, &mut self.driver);
             moved(piece.found.host, lines_before, &mut self.host);
             self.pieces(piece.pieces);
+            if piece.loose {
+                self.loose.0 = self.loose.0.saturating_add(piece.lines);
+            }
+            for (kind, lines) in piece.skipped {
+                *self.skipped.entry(kind).or_default() += lines;
+            }
+            end.add(piece.tail);
             lines_before = lines_before.saturating_add(piece.lines);
             too_large |= piece.too_large;
             text.extend_from_slice(&piece.kept);
+        }
+        self.mark_boots(path, first_hit, came_up.as_ref(), boot);
+        let is_pod_log = path.starts_with("cluster-resources/pods/logs/");
+        for fact in end.facts(path, is_pod_log) {
+            self.facts.add(fact);
         }
         if too_large
             && matches!(
@@ -174,6 +220,39 @@ impl<'a> Gather<'a> {
             self.problem(path, "is too large to be read as a whole and was not read");
         } else if !text.is_empty() {
             self.whole(path, text, yaml);
+        }
+    }
+
+    /// Marks the lines of an entry that were said before the machine's last start.
+    fn mark_boots(
+        &mut self,
+        path: &str,
+        first: usize,
+        came_up: Option<&(u32, Option<DateTime<Utc>>)>,
+        boot: Option<(String, Option<DateTime<Utc>>)>,
+    ) {
+        // The lines of a file that was put together by hand may stand in any order.
+        let hits = self.hits.iter().skip(first);
+        let said = hits
+            .filter(|hit| !hit.boot.is_empty())
+            .map(|hit| (hit.boot.clone(), hit.last));
+        let newest = said.chain(boot).max_by_key(|(_, at)| *at);
+        let of_earlier = EARLIER_BOOTS.iter().any(|mark| path.contains(mark));
+        for hit in self.hits.iter_mut().skip(first) {
+            let line = hit.last_place.line.unwrap_or(0);
+            // The kernel's first line is counted from 0, places from 1.
+            let before = came_up.is_some_and(|(number, at)| match at.zip(hit.last) {
+                Some((at, last)) => last < at,
+                None => hit.last_place.path == path && line <= *number,
+            });
+            let newer = newest.as_ref().filter(|_| !hit.boot.is_empty());
+            let other = newer.is_some_and(|(boot, _)| hit.boot != *boot);
+            hit.earlier_boot = before || other || of_earlier;
+        }
+        let at = came_up.and_then(|(_, at)| *at);
+        if let Some(at) = at.filter(|_| !node_of(path).is_empty()) {
+            let known = self.boots.entry(node_of(path).to_owned()).or_insert(at);
+            *known = at.max(*known);
         }
     }
 
@@ -314,6 +393,21 @@ impl<'a> Gather<'a> {
         state_all(self.host, &mut self.facts);
         self.facts.sort();
         self.problems.sort();
+        if self.loose.0 <= PASTED_LINES && self.loose.1 <= PASTED_FILES {
+            // A person chose these lines: that they were said is what the person says.
+            for hit in &mut self.hits {
+                if hit.scattered && matches!(hit.voice, Voice::Note | Voice::Bare) {
+                    hit.voice = Voice::Spoken;
+                }
+                hit.scattered = false;
+            }
+        }
+        for hit in &mut self.hits {
+            let booted = self.boots.get(node_of(&hit.place.path));
+            hit.earlier_boot |= booted
+                .zip(hit.last)
+                .is_some_and(|(booted, last)| last < *booted);
+        }
         Scanned {
             summary,
             facts: self.facts,
@@ -324,6 +418,7 @@ impl<'a> Gather<'a> {
             origins: self.origins,
             homes: joined::Homes::new(),
             leftovers: leftovers::Leftovers::new(),
+            skipped: self.skipped,
             plan: Plan::default(),
         }
     }

@@ -10,8 +10,7 @@ use casefile_bundle::Outcome;
 use crate::join::Member;
 use crate::sources;
 
-/// What is to be said of a source, by its id.
-pub type Leftovers = BTreeMap<&'static str, String>;
+pub use crate::sources::Leftovers;
 
 /// Sources that tell the state of the cluster. Of events and logs the older bundles keep what happened.
 const STATE: [&str; 2] = ["cluster_objects", "helm_releases"];
@@ -80,7 +79,7 @@ impl Tally {
                 "{} has it in part only, so what only older bundles hold counts as it was then and may be deleted by \
                  now: {} of {}",
                 newest.name,
-                crate::report::count_in_words(number as u64, "object"),
+                crate::words::count(number as u64, "object"),
                 names.join(", ")
             );
             said.insert(source, text);

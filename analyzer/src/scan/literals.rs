@@ -49,8 +49,8 @@ kubelet.go:2450] syncloop (pleg): event for pod  syncloop add delete update sour
 time=2026-11-20t10:00:00z level=info msg= level=warning level=error level=debug stoppodsandbox for returns successfully removepodsandbox teardown network for sandbox successfully \
 imageupdate event name: labels:{key:io.cri-containerd.image value:managed} imagecreate pullimage containerd version namespace id runtime type address \
 runpodsandbox for &podsandboxmetadata{name: ,uid: ,namespace: kube-system,attempt:0,} returns sandbox id  createcontainer within sandbox for container &containermetadata startcontainer returns successfully \
-container event discarded type=container_stopped_event unable to  could not  cannot  is not  was not  not found  no such  does not exist  context deadline exceeded connection refused i/o timeout request timeout waiting for \
-systemd[1]: started session of user root. stopped  starting  reloading  reached target  cri-containerd- .scope: deactivated successfully. consumed cpu time  run-containerd-runc-k8s.io \
+container event discarded type=container_stopped_event unable to  could not  cannot  is not  was not  not found  does not exist  waiting for \
+systemd[1]: started session of user root. starting  reloading  reached target  cri-containerd- .scope: deactivated successfully. consumed cpu time  run-containerd-runc-k8s.io \
 audit: type=1400 apparmor=allowed operation=open profile=cri-containerd.apparmor.d name=/proc/ pid= comm=runc kernel: cni0: port 1(veth) entered forwarding state device left promiscuous mode blocking disabled \
 ipv6: addrconf(netdev_change): eth0: link becomes ready cgroup memory usage  boot  firewall  driver  version  module loaded  nvidia gpu \
 info error warn warning fatal debug trace  get /healthz http/1.1 200 ok post /api/v1/namespaces/default/pods/ services endpoints nodes events user-agent request response status client server token \

@@ -7,8 +7,8 @@ mod gather;
 pub mod joined;
 pub mod kube_list;
 pub mod leftovers;
-pub mod lines;
 pub mod literals;
+mod manual;
 mod merge;
 pub mod pasted;
 pub mod patterns;
@@ -17,12 +17,14 @@ mod sink;
 use std::collections::BTreeMap;
 
 use casefile_bundle::{Input, Limits, OpenError, Summary};
-use globset::{GlobSet, GlobSetBuilder};
 
+use crate::dress::document::Skipped;
 use crate::facts::Facts;
 use crate::layouts::{Plan, Survey};
+pub use crate::lines;
 use crate::model::{Place, Problem};
-use crate::parsers::{PARSERS, Parsed, Parser};
+use crate::parsers::Parsed;
+pub use crate::parsers::Router;
 use gather::Gather;
 use pasted::Origins;
 use patterns::{Hit, Patterns};
@@ -47,43 +49,14 @@ pub struct Scanned {
     pub paths: Vec<String>,
     /// Where the pieces of loose texts stand that were given the path of a bundle's entry.
     pub origins: Origins,
+    /// Lines of texts that nobody said, and that were not searched.
+    pub skipped: Skipped,
     /// In a joined analysis: which node's bundle holds each entry of the cluster.
     pub homes: joined::Homes,
     /// What captures of other tools the input holds.
     pub plan: Plan,
     /// In a joined analysis: sources of which older bundles tell what the newest does not.
     pub leftovers: leftovers::Leftovers,
-}
-
-/// Which parser reads which entry.
-pub struct Router {
-    globs: GlobSet,
-    parsers: Vec<&'static Parser>,
-}
-
-impl Router {
-    /// Compiles the globs of all parsers.
-    pub fn new() -> Result<Self, globset::Error> {
-        let mut builder = GlobSetBuilder::new();
-        let mut parsers = Vec::new();
-        for parser in PARSERS {
-            for glob in parser.reads {
-                let mut glob = globset::GlobBuilder::new(glob);
-                builder.add(glob.literal_separator(true).build()?);
-                parsers.push(*parser);
-            }
-        }
-        Ok(Self {
-            globs: builder.build()?,
-            parsers,
-        })
-    }
-
-    /// The first registered parser that reads this entry.
-    pub fn parser(&self, path: &str) -> Option<&'static Parser> {
-        let first = self.globs.matches(path).into_iter().min()?;
-        Some(self.parsers[first])
-    }
 }
 
 /// The node that a path names; empty for cluster entries.

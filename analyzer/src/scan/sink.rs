@@ -1,12 +1,16 @@
 //! What happens to one piece of an entry, on a worker thread.
 
+use std::borrow::Cow;
+
 use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 
 use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
-use super::{Router, clean, faults, joined, kube_list};
+use super::{Router, clean, faults, joined, kube_list, manual};
+use crate::dress::document::{self, Skipped};
 use crate::layouts::{Plan, Target};
+use crate::ledger::tail::{self, Tail};
 use crate::loose;
 use crate::parsers::{Channel, Parsed, Read};
 
@@ -23,12 +27,18 @@ pub(super) struct Out {
     pub(super) found: Found,
     /// Pieces recognised in a text that came in one stretch.
     pub(super) pieces: Pieces,
+    /// What the log ends with, as far as the piece goes.
+    pub(super) tail: Tail,
     /// Newlines in the piece.
     pub(super) lines: u32,
     /// Bytes kept for a reader of the whole entry.
     pub(super) kept: Vec<u8>,
     /// Of a list with one item a line: whether the piece begins it, and whether it ends it.
     pub(super) list: Option<(bool, bool)>,
+    /// Lines that nobody said, and that were not searched.
+    pub(super) skipped: Skipped,
+    /// The entry is text of unknown origin.
+    pub(super) loose: bool,
     /// The entry is over the limit for being kept.
     pub(super) too_large: bool,
     /// Objects of a list: their lines and uids, where they were asked for.
@@ -107,6 +117,7 @@ impl Sink<'_> {
                 out.found = self.patterns.search(&origin, piece.bytes);
                 out.parsed.problems = faults::of_lines(&origin, piece.bytes);
                 out.parsed.problems.extend(faults::of_split(&origin, piece));
+                out.tail = tail::of_piece(&origin, piece.bytes, out.lines);
             }
             Some(Read::Loose) => self.loose(piece, &mut out),
             Some(Read::Items(parse)) => match kube_list::parse_lines(path, piece.bytes, parse) {
@@ -133,10 +144,18 @@ impl Sink<'_> {
         let path = piece.entry.path.as_str();
         let origin = Origin::of(path, Channel::Text);
         let bytes = clean::clean(piece.bytes, piece.seq == 0);
+        let said = manual::without_help(Cow::Borrowed(&bytes));
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
-        out.found = self.patterns.search(&origin, &bytes);
+        out.loose = true;
+        let (speech, skipped) = document::speech(path, &said);
+        out.skipped = skipped;
+        out.found = self.patterns.search(&origin, &speech);
+        if speech.iter().all(|byte| *byte == b'\n') {
+            return;
+        }
         out.parsed.problems = faults::of_lines(&origin, &bytes);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
+        out.tail = tail::of_piece(&origin, &bytes, out.lines);
         if piece.seq == 0 && piece.last {
             out.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
         } else if too_large(piece, loose::LIMIT) {

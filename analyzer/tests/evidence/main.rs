@@ -7,6 +7,7 @@
     reason = "a test's helpers fail as the test does, and say why one is skipped"
 )]
 
+mod boots;
 mod captures;
 mod clothes;
 mod clusters;
@@ -14,6 +15,7 @@ mod contradiction;
 mod noise;
 mod samples;
 mod screen;
+mod unsaid;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

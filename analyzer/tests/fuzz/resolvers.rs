@@ -139,7 +139,7 @@ proptest! {
     fn devices_and_modules_are_read_whatever_the_node_says(devices in broken(DEVICES), listed in broken(LSPCI), modules in broken(DKMS), requires in "\\PC{0,60}", image in "\\PC{0,40}") {
         prop_assert!(lspci::from_sysfs(&devices).len() <= devices.lines().count());
         prop_assert!(lspci::controllers(&listed).len() <= listed.lines().count());
-        prop_assert!(stack::dkms(&modules, "p").len() <= modules.lines().count());
+        prop_assert!(stack::dkms(&modules, |line| line).len() <= modules.lines().count());
         let _ = (stack::required(&requires, "12.4", "550.1"), stack::cuda_of_image(&image), stack::generation(&image, &requires));
     }
 

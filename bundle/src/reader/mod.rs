@@ -109,6 +109,21 @@ pub(crate) fn read_in_order(
     run(input, limits, &NoSink, &shared, deliver).map(|(summary, _)| summary)
 }
 
+/// Reads `input` once and gives every piece to `each`, in archive order, on the calling thread.
+pub fn read_through<'a>(
+    input: impl Into<Input<'a>>,
+    limits: &Limits,
+    each: &mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>,
+) -> Result<Summary, OpenError> {
+    struct Each<'a>(&'a mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>);
+    impl Deliver for Each<'_> {
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            (self.0)(&piece.view())
+        }
+    }
+    read_in_order(input.into(), limits, &mut Each(each))
+}
+
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(2, |n| n.get().min(MAX_THREADS))
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use super::images::is_public;
 use super::{Class, Names};
 use crate::cluster::ClusterHandle;
 use crate::cluster::listing::{self, Flow, Items};
@@ -168,6 +169,12 @@ const COMMON: &[&str] = &[
     "batch",
 ];
 
+/// Whether a name is a number or a word that every site has.
+pub(super) fn tells_nothing(name: &str) -> bool {
+    let number = name.bytes().all(|b| b.is_ascii_digit());
+    number || COMMON.contains(&name.to_ascii_lowercase().as_str())
+}
+
 /// Learns the names. Never fails: what cannot be learnt stays readable, and the privacy report says so.
 pub async fn gather(host: &Host, node: &str, cluster: &ClusterHandle) -> (Names, Option<String>) {
     let mut names = Names::default();
@@ -197,8 +204,7 @@ impl Names {
             return;
         }
         let lower = name.to_ascii_lowercase();
-        let number = name.bytes().all(|b| b.is_ascii_digit());
-        if COMMON.contains(&lower.as_str()) || number {
+        if tells_nothing(name) {
             self.common.insert(name.to_owned());
             return;
         }
@@ -250,6 +256,11 @@ fn from_files(host: &Host) -> Names {
         let id: u32 = fields.get(2).and_then(|id| id.parse().ok()).unwrap_or(0);
         if (1000..60_000).contains(&id) {
             names.add(Class::Users, fields[0]);
+        }
+    }
+    for registry in host.names("/etc/containerd/certs.d").unwrap_or_default() {
+        if registry != "_default" && !is_public(&registry) {
+            names.add(Class::Images, &registry);
         }
     }
     // `<namespace>_<pod>_<uid>`: namespaces of this node's pods, where the API server does not answer.

@@ -8,6 +8,21 @@ use super::{Anonymizer, Class};
 /// One address of 6 bytes, or several in a row as in firewall logs; other lengths are rewritten in sixes.
 pub(super) fn macs(anonymizer: &Anonymizer, text: &str) -> String {
     let bytes: Vec<&str> = text.split(':').collect();
+    match bytes.len() {
+        // DHCP's identifier of a client: the kind of hardware, then the address.
+        7 => return format!("{}:{}", bytes[0], mac(anonymizer, &bytes[1..].join(":"))),
+        // InfiniBand: an identifier, alone or at the end of an interface's address.
+        8 | 20 => {
+            let (head, own) = bytes.split_at(bytes.len() - 8);
+            let mapped = guid_digits(anonymizer, &own.concat());
+            let pairs = (0..8).filter_map(|at| mapped.get(at * 2..at * 2 + 2));
+            let mapped: Vec<&str> = head.iter().copied().chain(pairs).collect();
+            let mapped = mapped.join(":");
+            anonymizer.used(Class::Macs, text, &mapped);
+            return mapped;
+        }
+        _ => {}
+    }
     let parts: Vec<String> = bytes
         .chunks(6)
         .map(|chunk| {
@@ -58,6 +73,16 @@ pub(super) fn guid(anonymizer: &Anonymizer, text: &str) -> Option<String> {
     let mapped = group(identifier(anonymizer, real));
     anonymizer.used(Class::Macs, text, &mapped);
     Some(mapped)
+}
+
+/// The 16 digits of an identifier.
+pub(super) fn guid_digits(anonymizer: &Anonymizer, digits: &str) -> String {
+    let Ok(real) = u64::from_str_radix(digits, 16) else {
+        return digits.to_owned();
+    };
+    let mapped = format!("{:016x}", identifier(anonymizer, real));
+    anonymizer.used(Class::Macs, digits, &mapped);
+    mapped
 }
 
 /// A link-local address that holds a hardware address or identifier: the same with another one. None of those that

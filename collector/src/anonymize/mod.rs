@@ -10,6 +10,8 @@ mod hardware;
 mod images;
 mod ip;
 mod map;
+mod people;
+mod written;
 
 pub use gather::gather;
 pub use map::{MapError, MapFile, reveal};
@@ -96,13 +98,17 @@ impl Anonymizer {
         let mut listed = Vec::new();
         for (class, list) in &names.names {
             for name in list.iter().filter(|_| classes.contains(class)) {
-                let pseudonym = pseudonym(&key, *class, name);
+                let pseudonym = match class {
+                    Class::Images => images::registry(&key, name),
+                    _ => pseudonym(&key, *class, name),
+                };
                 listed.extend(variants(*class, name, &pseudonym));
                 listed.push((*class, name.clone(), pseudonym));
             }
         }
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(true)
             .build(listed.iter().map(|(_, name, _)| name));
         Self {
             permutation: ip::Permutation::new(key.clone(), &names.kept),
@@ -118,13 +124,13 @@ impl Anonymizer {
 
     /// A text with its names and addresses replaced.
     pub fn text(&self, text: &str) -> String {
-        let text = self.listed_names(text);
+        let text = people::replace(self, self.listed_names(text));
         let text = if self.classes.contains(&Class::Images) {
             images::replace(self, &text)
         } else {
             text
         };
-        addresses::replace(self, &text)
+        addresses::replace(self, &written::replace(self, text))
     }
 
     /// Bytes that may not be UTF-8: then only what is before the first foreign byte of each line and behind it.
@@ -181,6 +187,25 @@ impl Anonymizer {
         }
     }
 
+    /// What stands in front of a domain of the site, with the label that ends there replaced: `bmc-17.` of
+    /// `bmc-17.lab.example.com`.
+    fn labels(&self, class: Class, domain: &str, before: &str) -> String {
+        let whole = || before.to_owned();
+        if class != Class::Hosts || !domain.contains('.') || !before.ends_with('.') {
+            return whole();
+        }
+        let body = &before[..before.len() - 1];
+        let inside = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let label = &body[body.trim_end_matches(inside).len()..];
+        let label = label.trim_start_matches('-');
+        if label.is_empty() || gather::tells_nothing(label) || label.starts_with("host-") {
+            return whole();
+        }
+        let pseudonym = pseudonym(&self.key, Class::Hosts, label);
+        self.used(Class::Hosts, label, &pseudonym);
+        format!("{}{pseudonym}.", &body[..body.len() - label.len()])
+    }
+
     fn listed_names(&self, text: &str) -> String {
         let Some(names) = &self.names else {
             return text.to_owned();
@@ -199,10 +224,18 @@ impl Anonymizer {
             if !edges::begins(text, found.start(), part) || behind.is_some_and(part) {
                 continue;
             }
-            out.push_str(&text[copied..found.start()]);
-            out.push_str(pseudonym);
+            let seen = &text[found.range()];
+            out.push_str(&self.labels(*class, real, &text[copied..found.start()]));
             copied = found.end();
-            self.used(*class, real, pseudonym);
+            if seen == real {
+                out.push_str(pseudonym);
+                self.used(*class, real, pseudonym);
+            } else {
+                // Another spelling has a pseudonym of its own, which leads back to that spelling.
+                let own = self::pseudonym(&self.key, *class, seen);
+                out.push_str(&own);
+                self.used(*class, seen, &own);
+            }
         }
         out.push_str(&text[copied..]);
         out

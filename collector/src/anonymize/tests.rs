@@ -271,3 +271,91 @@ fn forms_of_one_address_agree() {
         "fe80::ecee:eeff:feee:eeee"
     );
 }
+
+#[test]
+fn addresses_in_every_form_agree_with_the_plain_ones() {
+    let site = site();
+    let ip = |text: &str| site.text(text).parse::<std::net::Ipv4Addr>().unwrap();
+    let sockets = "  sl  local_address rem_address   st\n   0: 0917010A:01BB 0904A8C0:C350 01 00000000:00000000\n";
+    let out = site.text(sockets);
+    for (hidden, real) in [("0917010A", "10.1.23.9"), ("0904A8C0", "192.168.4.9")] {
+        let mapped = format!("{:08X}", u32::from(ip(real)).swap_bytes());
+        assert!(!out.contains(hidden) && out.contains(&mapped), "{out}");
+    }
+    let route = "fd000010000000000000000000000000 40 00000000000000000000000000000000 00 fd000010000000000000000000000007 00000400 x\n";
+    let out = site.text(route);
+    assert!(!out.contains("fd000010000000000000000000000007"), "{out}");
+    let mac = site.text("52:54:00:1a:34:56").replace(':', "");
+    for text in [
+        "5254.001a.3456",
+        "01:52:54:00:1a:34:56",
+        "hwaddr=5254001a3456",
+        "52-54-00-1A-34-56",
+    ] {
+        let out = site.text(text);
+        assert!(
+            out.replace([':', '.', '-'], "").ends_with(&mac),
+            "{text} -> {out}"
+        );
+    }
+}
+
+#[test]
+fn infiniband_identifiers_change_as_a_whole_and_agree() {
+    let site = site();
+    let digits = |text: &str| {
+        let out = site.text(text).replace(':', "");
+        out[out.len() - 16..].to_owned()
+    };
+    let plain = digits("b8ce:f603:00aa:bbcc");
+    assert_ne!(plain, "b8cef60300aabbcc");
+    for text in [
+        "Node GUID: 0xb8cef60300aabbcc",
+        "link/infiniband b8:ce:f6:03:00:aa:bb:cc",
+        "link/infiniband 00:00:10:49:fe:80:00:00:00:00:00:00:b8:ce:f6:03:00:aa:bb:cc",
+        "switchguid=0xb8cef60300aabbcc",
+    ] {
+        assert_eq!(digits(text), plain, "{text}");
+    }
+}
+
+#[test]
+fn people_that_only_logs_name_and_machines_of_the_own_domain_change() {
+    let site = site();
+    for (text, name) in [
+        (
+            "sshd[1]: Accepted publickey for jdoe from 10.1.2.3 port 22",
+            "jdoe",
+        ),
+        (
+            "sudo:   jdoe : TTY=pts/0 ; USER=root ; COMMAND=/bin/ls",
+            "jdoe",
+        ),
+        (
+            "pam_unix(sshd:session): session opened for user jdoe(uid=1000) by (uid=0)",
+            "jdoe",
+        ),
+        ("open /home/jdoe/.kube/config: no such file", "jdoe"),
+        ("mail jane.doe@corp.example.org about it", "jane.doe"),
+        ("mail jane.doe@corp.example.org about it", "corp.example"),
+        ("bmc-17.lab.example.com is down", "bmc-17"),
+        ("node Berlin-GPU-7 and LAB.example.com", "Berlin-GPU-7"),
+        ("node Berlin-GPU-7 and LAB.example.com", "LAB.example.com"),
+    ] {
+        assert!(
+            !site.text(text).contains(name),
+            "{text} -> {}",
+            site.text(text)
+        );
+    }
+    for text in [
+        "user@1000.service: Started",
+        "session opened for user root(uid=0) by (uid=0)",
+        "git@github.com:a/b",
+        "1.2.3 and 1234.5678.9012",
+    ] {
+        assert_eq!(site.text(text), text);
+    }
+    let once = site.text("jane.doe@corp.example.org for user jdoe by berlin-gpu-7");
+    assert_eq!(site.text(&once), once, "no name changes twice");
+}

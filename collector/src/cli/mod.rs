@@ -11,10 +11,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::anonymize::Class;
 use crate::options::{Handover, Options};
+use crate::redact::Keep;
 
 pub(crate) use checks::check_root;
 use checks::{check_names, check_sources, fail, names, node_name};
 use values::{duration, size};
+
+/// How far back journals go where nothing is said.
+const SINCE: Duration = Duration::from_secs(24 * 3600);
 
 /// Snapshots a Kubernetes GPU node into one bundle, read-only.
 ///
@@ -141,9 +145,9 @@ pub struct CollectArgs {
     /// Where the bundle goes: a file, a folder, or - for standard output
     #[arg(short, long, value_name = "PATH|DIR|-")]
     pub output: Option<PathBuf>,
-    /// How far back journals and logs go
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
-    pub since: Duration,
+    /// How far back journals and logs go [default: 24h for journals, the newest lines of container logs]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub since: Option<Duration>,
     /// Only these sources
     #[arg(long, value_name = "SOURCE", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -180,9 +184,15 @@ pub struct CollectArgs {
     /// Where the map of pseudonyms goes (default: the bundle's name with .map.json)
     #[arg(long, value_name = "FILE", requires = "anonymize")]
     pub map: Option<PathBuf>,
-    /// Let this entry pass although the leak check finds something in it; may be given several times
-    #[arg(long, value_name = "PATH")]
+    /// Leave unexplained random texts in clear that this regular expression matches; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub keep: Vec<String>,
+    /// Keep what the leak check finds in this line of an entry, or in a whole entry; may be given several times
+    #[arg(long, value_name = "PATH[:LINE]")]
     pub allow_leak: Vec<String>,
+    /// Write no bundle where the leak check finds a secret, instead of replacing it
+    #[arg(long)]
+    pub strict_leaks: bool,
     /// Sign the bundle with this Ed25519 key (PEM, PKCS 8)
     #[arg(long, value_name = "FILE")]
     pub sign_key: Option<PathBuf>,
@@ -231,7 +241,7 @@ impl CollectArgs {
         if let Some(both) = only.intersection(&skip).next() {
             return fail(format!("{both} is both in --only and in --skip"));
         }
-        if self.since.is_zero() {
+        if self.since.is_some_and(|since| since.is_zero()) {
             return fail("--since 0 leaves no journal and no log to collect");
         }
         if self.timeout.is_zero() || self.source_timeout.is_some_and(|limit| limit.is_zero()) {
@@ -264,6 +274,9 @@ impl CollectArgs {
                 self.max_size
             ));
         }
+        if let Err(error) = Keep::new(&self.keep) {
+            return fail(format!("--keep: {error}"));
+        }
         check_root("--root", &self.root)?;
         check_names("--namespace", &self.namespace)?;
         check_names("--node-logs", &self.node_logs)?;
@@ -275,7 +288,8 @@ impl CollectArgs {
         let options = Options {
             node: node_name(&self.root),
             root: self.root.clone(),
-            since: self.since,
+            since: self.since.unwrap_or(SINCE),
+            logs_since: self.since,
             only,
             skip,
             namespaces: self.namespace.iter().cloned().collect(),
@@ -288,7 +302,9 @@ impl CollectArgs {
             handover: Handover {
                 anonymize: self.anonymize.iter().copied().collect(),
                 map: self.map.clone(),
+                keep: self.keep.clone(),
                 allow_leak: self.allow_leak.iter().cloned().collect(),
+                strict_leaks: self.strict_leaks,
                 sign_key: self.sign_key.clone(),
                 encrypt_to: self.encrypt_to.clone(),
             },

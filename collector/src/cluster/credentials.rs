@@ -8,6 +8,7 @@ use kube::config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig, Kubeconfi
 use super::api::chain;
 use crate::host::Host;
 use crate::source::PlanItem;
+use crate::sources::processes;
 
 /// To reach a server's port.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -31,6 +32,9 @@ pub const PLACES: &[&str] = &[
     "/var/snap/microk8s/current/credentials/kubelet.config",
     "/var/lib/k0s/kubelet.conf",
 ];
+
+/// The first of [`PLACES`] that is a kubelet's.
+const FIRST_KUBELET: &str = "/etc/kubernetes/kubelet.conf";
 
 /// Where a pod finds its service account.
 const IN_CLUSTER_TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
@@ -111,9 +115,34 @@ pub fn places(named: Option<&Path>) -> Vec<Place> {
     places
 }
 
+/// The kubeconfigs that running kubelets were started with.
+pub fn of_kubelets(host: &Host) -> Vec<String> {
+    let found = processes::find(host);
+    let kubelets = found.iter().filter(|process| process.runs_kubelet());
+    let files = kubelets.filter_map(|process| process.flag(&["--kubeconfig"]));
+    files.filter(|path| path.starts_with('/')).collect()
+}
+
+/// Adds kubeconfigs of kubelets where those of distributions' kubelets begin.
+pub fn with_kubelets(places: &mut Vec<Place>, files: Vec<String>) {
+    for file in files {
+        let place = Place::Found(file);
+        if places.contains(&place) {
+            continue;
+        }
+        let first = Place::Found(FIRST_KUBELET.to_owned());
+        let at = places.iter().position(|one| *one == first);
+        places.insert(at.unwrap_or(places.len()), place);
+    }
+}
+
 /// The files that a run would read to log in: those that are there now.
 pub fn plan(host: &Host, named: Option<&Path>) -> Vec<PlanItem> {
-    let files = places(named).into_iter().filter_map(|place| match place {
+    let mut places = places(named);
+    if named.is_none() {
+        with_kubelets(&mut places, of_kubelets(host));
+    }
+    let files = places.into_iter().filter_map(|place| match place {
         Place::Named(path) => Some(path.display().to_string()),
         Place::Environment => Some("<files of KUBECONFIG>".to_owned()),
         Place::InCluster => Some(IN_CLUSTER_TOKEN.to_owned()),

@@ -1,5 +1,7 @@
 //! One container's log, fetched through the API: the newest lines, each with its time.
 
+use std::time::Duration;
+
 use casefile_bundle::BundlePath;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
@@ -45,9 +47,14 @@ pub fn path(wanted: &Wanted, previous: bool) -> BundlePath {
 }
 
 /// The request for a log.
-pub fn request(wanted: &Wanted, previous: bool, lines: u64) -> String {
-    let previous = if previous { "&previous=true" } else { "" };
-    format!("{}{previous}&tailLines={lines}", base(wanted))
+pub fn request(wanted: &Wanted, previous: bool, lines: u64, since: Option<Duration>) -> String {
+    // An earlier run is over, however long ago: what ended it is in its last lines.
+    let narrowed = match (previous, since) {
+        (true, _) => "&previous=true".to_owned(),
+        (false, Some(since)) => format!("&sinceSeconds={}", since.as_secs().max(1)),
+        (false, None) => String::new(),
+    };
+    format!("{}{narrowed}&tailLines={lines}", base(wanted))
 }
 
 fn base(wanted: &Wanted) -> String {
@@ -59,20 +66,20 @@ fn base(wanted: &Wanted) -> String {
     )
 }
 
-/// Fetches one log. `limitBytes` is not asked for: the server would keep the oldest bytes, so the cut is made here.
+/// Fetches one log, from `since` ago where that is asked for. `limitBytes` is not asked for: the server would keep the oldest bytes, so the cut is made here.
 pub async fn fetch(
     api: &Api,
     cancel: &CancellationToken,
     out: &Out,
     wanted: &Wanted,
     previous: bool,
+    since: Option<Duration>,
 ) -> Result<Fetched, OutError> {
-    let (lines, keep) = if wanted.reason == Reason::System {
-        USUAL
-    } else {
-        MORE
+    let (lines, keep) = match wanted.reason {
+        Reason::System | Reason::Asked => USUAL,
+        Reason::Unhealthy | Reason::Gpu => MORE,
     };
-    let url = request(wanted, previous, lines);
+    let url = request(wanted, previous, lines, since);
     let asked = tokio::select! {
         asked = api.get(&url, "*/*") => asked,
         () = cancel.cancelled() => Err(ApiError::Stopped),

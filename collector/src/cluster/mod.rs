@@ -49,7 +49,7 @@ const GREETING: Duration = Duration::from_secs(8);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoCluster {
     /// The files are another machine's.
-    #[error("a mounted root has no API server")]
+    #[error("a mounted disk has no API server of its own: --kubeconfig FILE names the cluster's")]
     Root,
     /// Nothing on this node can log in anywhere.
     #[error(
@@ -121,7 +121,7 @@ impl ClusterHandle {
     }
 
     async fn search(&self) -> Result<Arc<Cluster>, NoCluster> {
-        if !self.options.live() {
+        if !self.options.asks_cluster() {
             return Err(NoCluster::Root);
         }
         let mut tried = Vec::new();
@@ -139,7 +139,7 @@ impl ClusterHandle {
 
     async fn try_all(&self, tried: &mut Vec<String>) -> Option<Cluster> {
         let mut dead = BTreeSet::new();
-        for place in credentials::places(self.options.kubeconfig.as_deref()) {
+        for place in self.places().await {
             let file = match self.file_of(&place).await {
                 Ok(file) => file,
                 Err(Some(why)) => {
@@ -164,6 +164,16 @@ impl ClusterHandle {
             }
         }
         None
+    }
+
+    /// The places to try. Where no file is named, kubelets that run here say which one is theirs.
+    async fn places(&self) -> Vec<Place> {
+        let mut places = credentials::places(self.options.kubeconfig.as_deref());
+        if self.options.kubeconfig.is_none() {
+            let kubelets = self.host.on_thread(credentials::of_kubelets).await;
+            credentials::with_kubelets(&mut places, kubelets.unwrap_or_default());
+        }
+        places
     }
 
     /// Where a place's file lies; no reason where a file is just not there.
@@ -213,7 +223,10 @@ impl ClusterHandle {
                 format!("no answer within {} s", greeting.as_secs())
             }
             Ok(Err(error @ ApiError::Connection(_))) => {
-                dead.insert(server.clone());
+                // A certificate that this file does not trust says nothing of the next file.
+                if !error.is_of_tls() {
+                    dead.insert(server.clone());
+                }
                 error.to_string()
             }
             Ok(Err(ApiError::Status { code: 401, .. })) => {

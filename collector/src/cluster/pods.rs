@@ -1,13 +1,13 @@
 //! Which pods' logs are worth having, and in which order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
 use super::listing::{Flow, Items};
 use crate::out::OutError;
 
-/// Containers of all pods together.
+/// Containers of all pods together, the most telling ones.
 const MAX_CONTAINERS: usize = 4_000;
 
 /// How much a pod's logs matter; the smaller, the sooner.
@@ -19,6 +19,8 @@ pub enum Reason {
     Gpu,
     /// It is a part of what GPUs, networks or the cluster itself run on.
     System,
+    /// Its namespace is one that the user names.
+    Asked,
 }
 
 /// One log to fetch.
@@ -225,16 +227,18 @@ pub fn is_system(namespace: &str) -> bool {
 #[derive(Debug)]
 pub struct Picker {
     node: String,
+    asked: BTreeSet<String>,
     wanted: Vec<Wanted>,
     seen: u64,
     left_out: u64,
 }
 
 impl Picker {
-    /// `node` is the name of the node that the collector runs on.
-    pub fn new(node: &str) -> Self {
+    /// `node` is the name of the node that the collector runs on; of the namespaces in `asked` every pod is wanted.
+    pub fn new(node: &str, asked: &BTreeSet<String>) -> Self {
         Self {
             node: node.to_owned(),
+            asked: asked.clone(),
             wanted: Vec::new(),
             seen: 0,
             left_out: 0,
@@ -243,9 +247,27 @@ impl Picker {
 
     /// The logs, the most telling first; how many pods there are; how many containers are over the limit.
     pub fn finish(mut self) -> (Vec<Wanted>, u64, u64) {
+        self.keep_the_most_telling();
+        (self.wanted, self.seen, self.left_out)
+    }
+
+    /// Ranks before it cuts: the list comes in the order of names, which says nothing.
+    fn keep_the_most_telling(&mut self) {
         self.wanted.sort();
         self.wanted.dedup();
-        (self.wanted, self.seen, self.left_out)
+        self.left_out += self.wanted.len().saturating_sub(MAX_CONTAINERS) as u64;
+        self.wanted.truncate(MAX_CONTAINERS);
+    }
+
+    /// Nodes are named by host name or by the whole domain name.
+    fn is_here(&self, node: &str) -> bool {
+        let first = |name: &str| {
+            name.split('.')
+                .next()
+                .unwrap_or_default()
+                .to_ascii_lowercase()
+        };
+        node == self.node || first(node) == first(&self.node)
     }
 
     fn pick(&mut self, pod: &Pod) {
@@ -256,13 +278,14 @@ impl Picker {
             Reason::Gpu
         } else if is_system(&pod.metadata.namespace) {
             Reason::System
+        } else if self.asked.contains(&pod.metadata.namespace) {
+            Reason::Asked
         } else {
             return;
         };
         for container in pod.spec.containers() {
-            if self.wanted.len() >= MAX_CONTAINERS {
-                self.left_out += 1;
-                continue;
+            if self.wanted.len() >= 2 * MAX_CONTAINERS {
+                self.keep_the_most_telling();
             }
             let status = pod
                 .status
@@ -277,7 +300,11 @@ impl Picker {
             };
             self.wanted.push(Wanted {
                 reason,
-                elsewhere: pod.spec.node_name.as_deref() != Some(&self.node),
+                elsewhere: !pod
+                    .spec
+                    .node_name
+                    .as_deref()
+                    .is_some_and(|node| self.is_here(node)),
                 namespace: pod.metadata.namespace.clone(),
                 pod: pod.metadata.name.clone(),
                 container: container.name.clone(),
@@ -308,7 +335,7 @@ mod tests {
     use super::*;
 
     fn picked(pod: &serde_json::Value) -> Vec<(Reason, bool)> {
-        let mut picker = Picker::new("here");
+        let mut picker = Picker::new("here", &BTreeSet::new());
         picker.pick(&serde_json::from_value(pod.clone()).unwrap());
         picker
             .finish()
@@ -324,6 +351,36 @@ mod tests {
             "spec": {"containers": [{"name": "c"}]},
             "status": {"phase": "Running", "containerStatuses": [{"name": "c", "restartCount": 2, "state": {"running": {}}}]}});
         assert_eq!(picked(&pod), [(Reason::Unhealthy, true)]);
+    }
+
+    #[test]
+    fn over_the_limit_the_healthy_are_left_out_and_this_node_s_crashing_pods_come_first() {
+        let mut picker = Picker::new("here", &BTreeSet::new());
+        let pod = |name: String, node: &str, restarts: u64| {
+            serde_json::from_value(serde_json::json!({
+                "metadata": {"name": name, "namespace": "kube-system"},
+                "spec": {"nodeName": node, "containers": [{"name": "c"}]},
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+                    "containerStatuses": [{"name": "c", "restartCount": restarts, "state": {"running": {}}}]}}))
+            .unwrap()
+        };
+        for at in 0..9_000 {
+            picker.pick(&pod(format!("a-{at}"), "there", 0));
+        }
+        for at in 0..95 {
+            picker.pick(&pod(format!("y-{at}"), "there", 3));
+        }
+        picker.pick(&pod("z".to_owned(), "here.example.com", 3));
+        let (wanted, _, left_out) = picker.finish();
+        assert_eq!(wanted.first().unwrap().pod, "z");
+        assert_eq!(
+            wanted
+                .iter()
+                .filter(|one| one.reason == Reason::Unhealthy)
+                .count(),
+            96
+        );
+        assert_eq!((wanted.len(), left_out), (4_000, 5_096));
     }
 
     #[test]

@@ -241,6 +241,7 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         node: "node-1".to_owned(),
         root: PathBuf::from("/"),
         since: Duration::from_secs(3600),
+        logs_since: None,
         only: Default::default(),
         skip: Default::default(),
         namespaces: Default::default(),

@@ -1,5 +1,7 @@
 //! Secrets by form, taken apart by hand: no expression and no table of the redaction is used here.
 
+use std::ops::Range;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use memchr::memmem;
@@ -36,8 +38,11 @@ const NAMES: [&str; 6] = [
 const MIN_BITS: f64 = 3.5;
 const MIN_VALUE: usize = 16;
 
-/// Where in these bytes a secret begins, and what it is.
-pub(super) fn find(bytes: &[u8]) -> Vec<(usize, &'static str)> {
+/// A private key, of which replacing a part would leave the rest.
+pub(super) const PRIVATE_KEY: &str = "a private key";
+
+/// Which of these bytes are a secret, and what it is.
+pub(super) fn find(bytes: &[u8]) -> Vec<Found> {
     let mut found = Vec::new();
     private_keys(bytes, &mut found);
     tokens(bytes, &mut found);
@@ -56,7 +61,7 @@ fn run(bytes: &[u8], fits: impl Fn(u8) -> bool) -> &[u8] {
     &bytes[..length]
 }
 
-fn private_keys(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
+fn private_keys(bytes: &[u8], found: &mut Vec<Found>) {
     for at in memmem::find_iter(bytes, b"PRIVATE KEY") {
         let behind = &bytes[at + 11..];
         let Some(rest) = behind
@@ -75,13 +80,13 @@ fn private_keys(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
                 .windows(6)
                 .any(|part| part == b"BEGIN ");
             if begins && body >= 60 {
-                found.push((at, "a private key"));
+                found.push((at..at + 11, PRIVATE_KEY));
             }
         }
     }
 }
 
-fn tokens(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
+fn tokens(bytes: &[u8], found: &mut Vec<Found>) {
     for (prefix, length) in PREFIXES {
         for at in memmem::find_iter(bytes, prefix.as_bytes()) {
             let alone = at == 0 || !in_token(bytes[at - 1]);
@@ -89,14 +94,15 @@ fn tokens(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
             let mixed =
                 body.iter().any(u8::is_ascii_digit) && body.iter().any(u8::is_ascii_alphabetic);
             if alone && mixed && body.len() >= length {
-                found.push((at, "a token of a known provider"));
+                let end = at + prefix.len() + body.len();
+                found.push((at..end, "a token of a known provider"));
             }
         }
     }
 }
 
 /// Three parts, of which the first is the base64 of a JSON object that names an algorithm.
-fn web_tokens(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
+fn web_tokens(bytes: &[u8], found: &mut Vec<Found>) {
     for at in memmem::find_iter(bytes, b"eyJ") {
         if at > 0 && in_token(bytes[at - 1]) {
             continue;
@@ -115,12 +121,12 @@ fn web_tokens(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
             && body.len() > 8
             && mark.len() >= 16
         {
-            found.push((at, "a signed web token"));
+            found.push((at..at + token.len(), "a signed web token"));
         }
     }
 }
 
-fn urls(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
+fn urls(bytes: &[u8], found: &mut Vec<Found>) {
     for at in memmem::find_iter(bytes, b"://") {
         let rest = run(&bytes[at + 3..], |byte| {
             byte.is_ascii_graphic() && !b"\"'<>\\/?#`".contains(&byte)
@@ -142,12 +148,13 @@ fn urls(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
             .iter()
             .all(|byte| matches!(byte, b'x' | b'X' | b'*'));
         if !stands_for && !masked && !password.is_empty() {
-            found.push((at, "a password in a URL"));
+            let begin = at + 3 + colon + 1;
+            found.push((begin..begin + password.len(), "a password in a URL"));
         }
     }
 }
 
-fn named(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
+fn named(bytes: &[u8], found: &mut Vec<Found>) {
     for name in NAMES {
         for at in memmem::find_iter(bytes, name.as_bytes()) {
             let behind = run(&bytes[at + name.len()..], |byte| {
@@ -165,15 +172,20 @@ fn named(bytes: &[u8], found: &mut Vec<(usize, &'static str)>) {
             ];
             let mixed = sorts.iter().all(|sort| value.iter().any(sort));
             if mixed && value.len() >= MIN_VALUE && bits(value) >= MIN_BITS {
-                found.push((at, "a random value behind the name of a secret"));
+                let begin = bytes.len() - rest.len();
+                let what = "a random value behind the name of a secret";
+                found.push((begin..begin + value.len(), what));
             }
         }
     }
 }
 
+/// The bytes of a secret, and what it is.
+pub(super) type Found = (Range<usize>, &'static str);
+
 /// Shannon's entropy a character.
 #[expect(clippy::cast_precision_loss, reason = "values of a line's length")]
-fn bits(value: &[u8]) -> f64 {
+pub(super) fn bits(value: &[u8]) -> f64 {
     let mut counts = [0_usize; 256];
     for byte in value {
         counts[usize::from(*byte)] += 1;

@@ -1,24 +1,25 @@
 //! The leak check: a second look at the finished bundle, with other means than the redaction's. It searches every
 //! entry, the header and the manifest for the exact secret values of this run (plain, in base64 and escaped) and for
-//! forms that it takes apart by hand (`forms`). What it finds blocks the bundle.
+//! forms that it takes apart by hand (`forms`), and for random texts (`entropy`). What it finds is replaced where it stands, or its entry is withheld
+//! (`crate::output`); what is public (`public`, `names`) is left alone.
 
+mod entropy;
 mod forms;
+mod names;
+mod public;
+mod search;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use aho_corasick::AhoCorasick;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
-use casefile_bundle::{Input, Limits, OpenError, Piece, PieceSink, scan};
+use casefile_bundle::{Input, Limits, OpenError, Piece, PieceSink, Summary, scan};
 
 use crate::redact::Key;
+use public::Says;
+pub use search::Search;
 
 /// Places of one entry that are named.
 const MAX_NAMED: usize = 20;
-/// Values searched for are at least so long.
-const MIN_VALUE: usize = 12;
-/// Of a longer value this much is searched for.
-const MAX_VALUE: usize = 64;
 
 /// A place where a secret stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,13 @@ pub struct Leak {
     pub piece: u32,
     /// What it is, never the value.
     pub what: &'static str,
+}
+
+impl Leak {
+    /// Whether replacing what was found would leave the rest of it.
+    pub fn is_private_key(&self) -> bool {
+        self.what == forms::PRIVATE_KEY
+    }
 }
 
 impl std::fmt::Display for Leak {
@@ -49,154 +57,248 @@ impl std::fmt::Display for Leak {
     }
 }
 
-/// Keeps what is secret in a Secret's value. Certificates, namespaces and user names are not; of a file the redaction
-/// finds out which parts are.
+/// Keeps what is secret in a Secret's value. Certificates, names, addresses and settings are not (`public`); of a file
+/// the redaction finds out which parts are.
 pub fn remember(key: &Key, name: &str, value: &[u8]) {
-    const PUBLIC: [&str; 6] = [
-        "ca.crt",
-        "tls.crt",
-        "namespace",
-        "username",
-        "user",
-        "release",
-    ];
-    if PUBLIC.contains(&name) || name.ends_with(".crt") {
+    if name.ends_with(".crt") {
         return;
     }
     let Ok(text) = std::str::from_utf8(value) else {
         key.remember(value);
         return;
     };
-    if text.trim().contains('\n') || text.trim_start().starts_with('{') {
+    let text = text.trim();
+    if text.contains('\n') || text.starts_with('{') {
+        remember_file(key, text);
+        return;
+    }
+    for part in public::url_credentials(text) {
+        key.remember(part.as_bytes());
+    }
+    if text.contains("://") || text.contains('=') && text.contains(' ') {
         // Cleaning remembers each secret that it replaces.
         let _ = crate::redact::clean_sentence(text, key);
-        for line in text
-            .lines()
-            .filter(|line| line.len() >= 40 && !line.contains(' '))
-        {
-            if text.contains("PRIVATE KEY-----") && !line.contains("-----") {
-                key.remember(line.as_bytes());
-            }
-        }
-    } else {
-        key.remember(text.trim().as_bytes());
+        return;
+    }
+    let secret = match public::key_says(name) {
+        Says::Credential => true,
+        Says::Public => false,
+        Says::Nothing => public::looks_random(text),
+    };
+    if secret {
+        key.remember(text.as_bytes());
+        // A line of a .pgpass file ends with the password.
+        let last = text.rsplit(':').next().filter(|_| name.contains("pgpass"));
+        last.into_iter()
+            .for_each(|password| key.remember(password.as_bytes()));
     }
 }
 
-/// Whether a value is unlike anything that stands in a bundle for another reason.
-fn telling(value: &[u8]) -> bool {
-    let distinct: BTreeSet<u8> = value.iter().copied().collect();
-    let digit = value.iter().any(u8::is_ascii_digit);
-    let letter = value.iter().any(u8::is_ascii_alphabetic);
-    let upper =
-        value.iter().any(u8::is_ascii_uppercase) && value.iter().any(u8::is_ascii_lowercase);
-    let path = value.contains(&b'/') && (value.starts_with(b"/") || value.contains(&b'.'));
-    value.len() >= MIN_VALUE
-        && distinct.len() >= 8
-        && ((digit && letter) || upper)
-        && !path
-        && !value.contains(&b' ')
-        && !value.starts_with(b"<redacted")
-        && !value.windows(10).any(|part| part == b"<redacted:")
-}
-
-/// The texts by which a value is found: itself, as JSON writes it, and in base64 at each of the three offsets.
-fn variants(value: &[u8]) -> Vec<Vec<u8>> {
-    let value = &value[..value.len().min(MAX_VALUE)];
-    let mut list = vec![value.to_vec()];
-    if let Ok(text) = std::str::from_utf8(value) {
-        let quoted = serde_json::to_string(text).unwrap_or_default();
-        let inner = quoted.trim_matches('"');
-        if inner != text {
-            list.push(inner.as_bytes().to_vec());
+fn remember_file(key: &Key, text: &str) {
+    let _ = crate::redact::clean_sentence(text, key);
+    for line in text
+        .lines()
+        .filter(|line| line.len() >= 40 && !line.contains(' '))
+    {
+        if text.contains("PRIVATE KEY-----") && !line.contains("-----") {
+            key.remember(line.as_bytes());
         }
     }
-    for offset in 0..3 {
-        let mut padded = vec![0; offset];
-        padded.extend_from_slice(value);
-        let encoded = STANDARD_NO_PAD.encode(&padded);
-        // The digits at both ends depend on the neighbours as well.
-        let from = if offset == 0 { 0 } else { offset + 1 };
-        let to = encoded.len() - if padded.len().is_multiple_of(3) { 0 } else { 1 };
-        if to > from + MIN_VALUE {
-            list.push(encoded.as_bytes()[from..to].to_vec());
-        }
-    }
-    list
 }
 
-struct Search {
-    values: Option<AhoCorasick>,
-    allowed: BTreeSet<String>,
+/// What a reading of the whole bundle came to.
+pub struct Findings {
+    /// Where something stands, sorted.
+    pub leaks: Vec<Leak>,
+    /// Finds each of them again.
+    pub search: Search,
+    /// Header and manifest of what was read.
+    pub summary: Summary,
 }
 
-impl PieceSink for Search {
-    type Out = Vec<Leak>;
+/// What of a piece is a leak unless its value turns out to be the name of an object.
+struct Hit {
+    at: usize,
+    what: &'static str,
+    value: Option<usize>,
+}
 
-    fn piece(&self, piece: &Piece<'_>) -> Option<Vec<Leak>> {
+/// What one piece brings.
+struct Seen {
+    leaks: Vec<(Leak, Option<usize>)>,
+    public: BTreeSet<usize>,
+}
+
+struct Look<'a> {
+    search: &'a Search,
+    allowed: &'a Allowed,
+}
+
+impl PieceSink for Look<'_> {
+    type Out = Seen;
+
+    fn piece(&self, piece: &Piece<'_>) -> Option<Seen> {
         let path = piece.entry.path.as_str();
-        if self.allowed.contains(path) {
-            return None;
-        }
-        let mut found: Vec<(usize, &'static str)> = forms::find(piece.bytes);
-        if let Some(values) = &self.values {
-            let hits = values.find_iter(piece.bytes).take(MAX_NAMED);
-            found.extend(hits.map(|hit| {
-                (
-                    hit.start(),
-                    "a secret value that was seen elsewhere in this run",
-                )
-            }));
-        }
-        if piece.seq == 0 {
-            let in_name = !forms::find(path.as_bytes()).is_empty()
-                || self
-                    .values
-                    .as_ref()
-                    .is_some_and(|values| values.is_match(path));
-            found.extend(in_name.then_some((0, "a secret in the entry's name")));
-        }
-        found.sort_unstable();
-        found.truncate(MAX_NAMED);
-        let leaks: Vec<Leak> = found
+        let mut hits: Vec<Hit> = forms::find(piece.bytes)
             .into_iter()
-            .map(|(at, what)| Leak {
-                path: path.to_owned(),
-                line: 1 + memchr::memchr_iter(b'\n', &piece.bytes[..at]).count() as u64,
-                piece: piece.seq,
+            .chain(self.search.random(piece.bytes))
+            .map(|(range, what)| Hit {
+                at: range.start,
                 what,
+                value: None,
             })
             .collect();
-        (!leaks.is_empty()).then_some(leaks)
+        let mut public = BTreeSet::new();
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        self.search.values(piece.bytes, &mut |range, value| {
+            if names::is_object_name(piece.bytes, range.start, range.end) {
+                public.insert(value);
+            }
+            let count = counts.entry(value).or_default();
+            *count += 1;
+            if *count <= MAX_NAMED {
+                hits.push(Hit {
+                    at: range.start,
+                    what: "a secret value that was seen elsewhere in this run",
+                    value: Some(value),
+                });
+            }
+        });
+        if piece.seq == 0 {
+            self.in_path(path, &mut hits, &mut public);
+        }
+        let leaks = self.leaks(piece, hits);
+        (!leaks.is_empty() || !public.is_empty()).then_some(Seen { leaks, public })
     }
 }
 
-/// Looks through a finished bundle; `allowed` are paths that may hold what they hold.
+impl Look<'_> {
+    /// Secrets in an entry's name; a whole segment that is an object's name is public.
+    fn in_path(&self, path: &str, hits: &mut Vec<Hit>, public: &mut BTreeSet<usize>) {
+        const WHAT: &str = "a secret in the entry's name";
+        let form = forms::find(path.as_bytes()).first().map(|_| None);
+        let mut found: Vec<Option<usize>> = form.into_iter().collect();
+        self.search.values(path.as_bytes(), &mut |range, value| {
+            let (before, after) = (&path[..range.start], &path[range.end..]);
+            let whole = before.is_empty() || before.ends_with('/');
+            if whole && (after.is_empty() || after.starts_with(['/', '.'])) {
+                public.insert(value);
+            }
+            found.push(Some(value));
+        });
+        hits.extend(found.into_iter().map(|value| Hit {
+            at: 0,
+            what: WHAT,
+            value,
+        }));
+    }
+
+    fn leaks(&self, piece: &Piece<'_>, mut hits: Vec<Hit>) -> Vec<(Leak, Option<usize>)> {
+        let path = piece.entry.path.as_str();
+        hits.sort_by_key(|hit| hit.at);
+        let (mut line, mut counted) = (1, 0);
+        let mut leaks = Vec::new();
+        for hit in hits {
+            line += memchr::memchr_iter(b'\n', &piece.bytes[counted..hit.at]).count() as u64;
+            counted = hit.at;
+            if !self.allowed.has(path, piece.seq, line) {
+                let leak = Leak {
+                    path: path.to_owned(),
+                    line,
+                    piece: piece.seq,
+                    what: hit.what,
+                };
+                leaks.push((leak, hit.value));
+            }
+        }
+        leaks
+    }
+}
+
+/// Places that may hold what they hold: `PATH` for a whole entry, `PATH:LINE` for a line as a leak names it.
+#[derive(Debug, Default, Clone)]
+pub struct Allowed {
+    whole: BTreeSet<String>,
+    lines: BTreeSet<(String, u64)>,
+}
+
+impl Allowed {
+    /// From the words of the command line.
+    pub fn of(places: &BTreeSet<String>) -> Self {
+        let mut allowed = Self::default();
+        for place in places {
+            let line = place
+                .rsplit_once(':')
+                .and_then(|(path, line)| Some((path.to_owned(), line.parse().ok()?)));
+            match line {
+                Some(line) => allowed.lines.insert(line),
+                None => allowed.whole.insert(place.clone()),
+            };
+        }
+        allowed
+    }
+
+    /// Whether a line of a stretch may hold what it holds.
+    pub fn has(&self, path: &str, piece: u32, line: u64) -> bool {
+        self.whole.contains(path)
+            || piece == 0 && !self.lines.is_empty() && self.lines.contains(&(path.to_owned(), line))
+    }
+}
+
+/// Looks through a finished bundle; `allowed` are places that may hold what they hold.
 pub fn check<'a>(
     bundle: impl Into<Input<'a>>,
     key: &Key,
     allowed: &BTreeSet<String>,
 ) -> Result<Vec<Leak>, OpenError> {
-    let seen = key.seen();
-    let telling: Vec<Vec<u8>> = seen
-        .iter()
-        .filter(|value| telling(value))
-        .flat_map(|value| variants(value))
-        .collect();
-    let search = Search {
-        values: AhoCorasick::new(&telling)
-            .ok()
-            .filter(|_| !telling.is_empty()),
-        allowed: allowed.clone(),
+    look(bundle, key, &Allowed::of(allowed)).map(|found| found.leaks)
+}
+
+/// As [`check`], with what is needed to take out what was found.
+pub fn look<'a>(
+    bundle: impl Into<Input<'a>>,
+    key: &Key,
+    allowed: &Allowed,
+) -> Result<Findings, OpenError> {
+    let mut search = Search::new(key);
+    let sink = Look {
+        search: &search,
+        allowed,
     };
-    let (_, results) = scan(bundle, &Limits::default(), &search)?;
-    let mut leaks: Vec<Leak> = results
+    let (summary, results) = scan(bundle, &Limits::default(), &sink)?;
+    let mut public = BTreeSet::new();
+    let mut all = Vec::new();
+    for (_, _, seen) in results {
+        public.extend(seen.public);
+        all.extend(seen.leaks);
+    }
+    let kept = |value: &Option<usize>| !value.is_some_and(|value| public.contains(&value));
+    let mut leaks: Vec<Leak> = all
         .into_iter()
-        .flat_map(|(_, _, leaks)| leaks)
+        .filter(|(_, value)| kept(value))
+        .map(|(leak, _)| leak)
         .collect();
     leaks.sort();
     leaks.dedup();
-    Ok(leaks)
+    search.forget(public);
+    Ok(Findings {
+        leaks,
+        search,
+        summary,
+    })
+}
+
+/// The bytes of what is secret in a text, in order and apart.
+fn apart(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    found.sort_by_key(|range| (range.start, range.end));
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for range in found {
+        match apart.last_mut().filter(|last| range.start < last.end) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => apart.push(range),
+        }
+    }
+    apart
 }
 
 #[cfg(test)]
@@ -205,36 +307,32 @@ mod tests {
 
     const SECRET: &[u8] = b"k3Xy-9vQ2mPz77";
 
-    fn search(key: &Key) -> AhoCorasick {
-        let list: Vec<_> = key
-            .seen()
-            .iter()
-            .flat_map(|value| variants(value))
-            .collect();
-        AhoCorasick::new(list).unwrap()
-    }
-
     #[test]
-    fn a_value_is_found_plain_and_in_base64_at_any_offset() {
-        let key = Key::fixed();
-        key.remember(SECRET);
-        let values = search(&key);
-        for before in ["", "a", "ab", "abc"] {
-            let text = [before.as_bytes(), SECRET, b" and more"].concat();
-            assert!(values.is_match(&text));
-            assert!(values.is_match(&STANDARD_NO_PAD.encode(&text)), "{before}");
-        }
-    }
-
-    #[test]
-    fn public_parts_and_plain_words_of_secrets_are_not_searched_for() {
+    fn public_parts_of_secrets_are_not_searched_for() {
         let key = Key::fixed();
         remember(&key, "ca.crt", SECRET);
         remember(&key, "username", SECRET);
+        remember(&key, "host", b"pg16-cluster-rw");
+        remember(&key, "LLM", b"Llama-3.1-8B-Instruct");
+        remember(&key, "config", b"pg16-cluster-rw.data.svc.cluster.local");
         assert!(key.seen().is_empty());
-        assert!(!telling(b"gpu-operator-values"));
-        assert!(!telling(b"/var/lib/kubelet/pki/kubelet.key1"));
-        assert!(telling(SECRET));
+        remember(&key, "config", SECRET);
+        assert_eq!(key.seen(), vec![Box::from(SECRET)]);
+    }
+
+    #[test]
+    fn of_a_url_in_a_secret_the_password_alone_is_searched_for() {
+        let key = Key::fixed();
+        let password = "k3Xy9vQ2mPz77";
+        let url = format!("postgresql://app:{password}@pg16-cluster-rw.data:5432/app");
+        remember(&key, "uri", url.as_bytes());
+        let seen = key.seen();
+        assert!(seen.iter().any(|value| **value == *password.as_bytes()));
+        assert!(
+            !seen
+                .iter()
+                .any(|value| value.windows(4).any(|part| part == b"pg16"))
+        );
     }
 
     #[test]

@@ -3,21 +3,26 @@
 use std::fs::{self, File};
 use std::io::{self, Seek as _};
 use std::os::fd::AsRawFd as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use casefile_bundle::{Input, WriteError};
 
+use super::mend::{Mend, Mended};
 use super::{Delivery, Finished, OutputError};
-use crate::leak;
+use crate::leak::{self, Allowed, Leak};
 use crate::progress::human;
 use crate::seal::encrypt::Recipients;
 use crate::sink::Sink;
 
-/// Checks what was written, then gives it its name or sends it on.
+/// Times that a bundle is written again: once with what was found replaced, once without what still leaks.
+const MAX_ROUNDS: usize = 2;
+
+/// Checks what was written, takes out what must not leave, then gives it its name or sends it on.
 pub(super) fn deliver(
     mut sink: Sink,
-    hidden: Option<File>,
+    mut hidden: Option<File>,
     names: Option<&(PathBuf, PathBuf)>,
+    top: &str,
     delivery: Delivery,
 ) -> Result<Finished, OutputError> {
     let remove = || {
@@ -32,26 +37,13 @@ pub(super) fn deliver(
     let offset = sink.bytes();
     let settled = sink.settle();
     settled.map_err(|source| gone(WriteError::Io { offset, source }))?;
-    let place = match (&hidden, names) {
-        (Some(file), _) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
-        (None, Some((_, partial))) => partial.clone(),
-        (None, None) => PathBuf::from("-"),
-    };
-    let keys = delivery.recipients.as_ref().map(Recipients::keys);
-    let input = Input::new(&place, keys);
-    let leaks = leak::check(input, &delivery.key, &delivery.allowed).map_err(|error| {
-        remove();
-        OutputError::Unchecked(error.to_string())
-    })?;
-    if !leaks.is_empty() {
-        remove();
-        return Err(OutputError::Leaks(leaks));
-    }
+    let mended =
+        harmless(&mut sink, &mut hidden, names, top, &delivery).inspect_err(|_| remove())?;
     if let Some(file) = hidden {
         sink = send_on(file).map_err(gone)?;
     }
-    let encrypted = delivery.recipients.is_some();
-    let finished = settle(sink, names, encrypted).map_err(gone)?;
+    let mut finished = settle(sink, names, delivery.recipients.is_some()).map_err(gone)?;
+    finished.mended = mended;
     if let (Some(map), Some(site)) = (delivery.map, delivery.key.site()) {
         map.write(site, &finished.path).inspect_err(|_| {
             if let Some((path, _)) = names {
@@ -60,6 +52,101 @@ pub(super) fn deliver(
         })?;
     }
     Ok(finished)
+}
+
+/// Searches the bundle for leaks and writes it again without them, until nothing is found.
+fn harmless(
+    sink: &mut Sink,
+    hidden: &mut Option<File>,
+    names: Option<&(PathBuf, PathBuf)>,
+    top: &str,
+    delivery: &Delivery,
+) -> Result<Mended, OutputError> {
+    let allowed = Allowed::of(&delivery.allowed);
+    let keys = delivery.recipients.as_ref().map(Recipients::keys);
+    let mut mended = Mended::default();
+    for round in 0..=MAX_ROUNDS {
+        let place = match (&hidden, names) {
+            (Some(file), _) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
+            (None, Some((_, partial))) => partial.clone(),
+            (None, None) => PathBuf::from("-"),
+        };
+        let from = Input::new(&place, keys);
+        let findings = leak::look(from, &delivery.key, &allowed)
+            .map_err(|error| OutputError::Unchecked(error.to_string()))?;
+        let leaks = &findings.leaks;
+        if leaks.is_empty() {
+            return Ok(mended);
+        }
+        if delivery.strict || round == MAX_ROUNDS || leaks.iter().any(Leak::is_private_key) {
+            return Err(OutputError::Leaks(findings.leaks));
+        }
+        if round > 0 {
+            mended.withhold(leaks);
+        }
+        let other = Other::beside(names).map_err(unmended)?;
+        let mend = Mend {
+            from,
+            top,
+            spill_dir: &other.dir,
+            findings,
+            delivery,
+        };
+        let mut clean = mend
+            .write(other.sink, &mut mended)
+            .map_err(|error| unmended(&error))
+            .inspect_err(|_| Other::remove(names))?;
+        clean.settle().map_err(unmended)?;
+        if let Some((_, partial)) = names {
+            fs::rename(Other::name(partial), partial).map_err(unmended)?;
+        }
+        *sink = clean;
+        *hidden = other.hidden;
+    }
+    Ok(mended)
+}
+
+fn unmended(error: impl std::fmt::Display) -> OutputError {
+    OutputError::Unmended(error.to_string())
+}
+
+/// The file into which a bundle is written again.
+struct Other {
+    sink: Sink,
+    hidden: Option<File>,
+    dir: PathBuf,
+}
+
+impl Other {
+    /// In the folder of the bundle, or without a name where it has none.
+    fn beside(names: Option<&(PathBuf, PathBuf)>) -> io::Result<Self> {
+        let Some((_, partial)) = names else {
+            let dir = std::env::temp_dir();
+            let file = tempfile::tempfile_in(&dir)?;
+            let hidden = Some(file.try_clone()?);
+            let sink = Sink::file(file, &dir);
+            return Ok(Self { sink, hidden, dir });
+        };
+        let dir = match partial.parent() {
+            Some(parent) if parent != Path::new("") => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let sink = Sink::file(File::create_new(Self::name(partial))?, &dir);
+        let hidden = None;
+        Ok(Self { sink, hidden, dir })
+    }
+
+    fn name(partial: &Path) -> PathBuf {
+        let mut name = partial.as_os_str().to_owned();
+        name.push(".2");
+        PathBuf::from(name)
+    }
+
+    fn remove(names: Option<&(PathBuf, PathBuf)>) {
+        if let Some((_, partial)) = names {
+            let _ = fs::remove_file(Self::name(partial));
+        }
+    }
 }
 
 /// Copies what was made in a file without a name to standard output.
@@ -90,6 +177,7 @@ fn settle(
         bytes: sink.bytes(),
         sha256: sink.sha256(),
         encrypted,
+        mended: Mended::default(),
     })
 }
 

@@ -55,6 +55,9 @@ pub(super) fn kind(head: &[u8]) -> Kind {
     if head.get(257..262) == Some(b"ustar") {
         return Kind::Closed("tar archive");
     }
+    if head.starts_with(&[0xff, 0xfe, 0, 0]) || head.starts_with(&[0, 0, 0xfe, 0xff]) {
+        return Kind::Closed("UTF-32 file");
+    }
     if head.starts_with(&[0xff, 0xfe]) && head.contains(&0) {
         return Kind::Utf16(true);
     }
@@ -126,7 +129,11 @@ pub(super) fn binary(bytes: &[u8], depth: usize, marker: &mut Marker) -> Vec<u8>
             texts.push('\n');
         }
     }
-    if clean_text(&texts, depth + 1, marker) == texts {
+    // Binary files are full of random letters: only what is surely secret leaves one out.
+    let guesses = std::mem::replace(&mut marker.guesses, false);
+    let cleaned = clean_text(&texts, depth + 1, marker);
+    marker.guesses = guesses;
+    if cleaned == texts {
         bytes.to_vec()
     } else {
         left_out("binary file", bytes, marker)

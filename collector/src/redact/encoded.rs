@@ -157,6 +157,18 @@ pub(crate) fn document(run: &str, depth: usize, marker: &mut Marker) -> Option<S
     Some(engine.encode(cleaned))
 }
 
+/// Whether a run is base64 of a text or of gzip.
+pub(crate) fn holds_text(run: &str) -> bool {
+    let engine = if run.contains(['-', '_']) {
+        &URL
+    } else {
+        &PLAIN
+    };
+    run.len() >= MIN_RUN
+        && promising(&run.as_bytes()[..MIN_RUN], &SIX)
+        && decode(run, engine).is_some()
+}
+
 /// The bytes, where they are text or gzip.
 fn decode(run: &str, engine: &GeneralPurpose) -> Option<Vec<u8>> {
     let usable = run.trim_end_matches('=');

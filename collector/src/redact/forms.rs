@@ -93,6 +93,10 @@ pub fn classes() -> Vec<(&'static str, String)> {
             "all data of Secret objects that a file or annotation holds",
         ),
         (
+            "unexplained",
+            "random letters and digits that neither their value nor their place explains; `--keep PATTERN` leaves some in clear",
+        ),
+        (
             "left-out, archive",
             "archives, key stores and binary files that cannot be searched",
         ),

@@ -7,8 +7,10 @@ use super::args::Command;
 use super::marker::Marker;
 use super::scan::{Hints, Places};
 use super::words::{KeyClass, classify};
-use super::{MAX_DEPTH, clean_text, patterns};
-use strings::{byte_list, escape, holds_secret_object, is_word, name_behind, string_end, unescape};
+use super::{MAX_DEPTH, clean_text, escapes, patterns, unexplained};
+use strings::{
+    byte_list, escape, holds_secret_object, is_word, key_line, name_behind, string_end, unescape,
+};
 
 /// Deeper nesting is copied without the knowledge of keys further out.
 const MAX_NESTING: usize = 256;
@@ -55,6 +57,8 @@ struct Line<'a> {
     secret_object: bool,
     /// A JSON web key stands somewhere in this line.
     jwk: bool,
+    /// A password that Terraform made stands somewhere in this line.
+    made: bool,
     marker: &'a mut Marker,
     places: Places,
     whole: &'a str,
@@ -75,6 +79,7 @@ pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<Str
         depth,
         secret_object: holds_secret_object(line),
         jwk: line.contains("\"kty\"") || line.contains("\"modulus\""),
+        made: line.contains("\"random_password\""),
         marker,
         places,
         whole: line,
@@ -222,6 +227,9 @@ impl Line<'_> {
         if self.jwk && matches!(raw, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") {
             level.class = Some(PRIVATE);
         }
+        if self.made && raw == "result" {
+            level.class = classify("password");
+        }
         level.key_is_data = self.secret_object && matches!(raw, "data" | "stringData");
         if hints.forms().next().is_some() {
             // A key is a name: only what has a form of its own can be a secret.
@@ -303,15 +311,31 @@ impl Line<'_> {
             return;
         }
         let quiet = hints.none() || (hints.forms().next().is_none() && is_word(raw));
+        let quiet = quiet && escapes::first(raw.as_bytes()).is_none();
         let quiet = quiet && !self.places.encoded(self.whole.as_bytes(), start, end);
         if quiet || self.depth >= MAX_DEPTH {
-            return;
+            return self.unexplained(start, end);
         }
         let text = unescape(raw);
+        // A single word is explained by its name alone, which stands in the line.
+        let guesses = self.marker.guesses;
+        self.marker.guesses &= !is_word(raw);
         let cleaned = clean_text(&text, self.depth + 1, self.marker);
+        self.marker.guesses = guesses;
         // Written back only where something was replaced, so that everything else keeps its own escapes.
-        if cleaned != text {
+        if cleaned == text {
+            self.unexplained(start, end);
+        } else {
             self.replace(start, end, &escape(&cleaned));
+        }
+    }
+
+    /// What nothing explains in a string.
+    fn unexplained(&mut self, start: usize, end: usize) {
+        for (place, with) in
+            unexplained::replacements(self.whole, &(start..end), self.depth, self.marker)
+        {
+            self.replace(place.start, place.end, &with);
         }
     }
 }
@@ -322,21 +346,6 @@ fn classified(raw: &str, hints: Hints) -> Option<KeyClass> {
     (hints.names() || raw.contains(' '))
         .then(|| classify(raw))
         .flatten()
-}
-
-/// One line of a private key that began in a string before: journals hold a key line by line.
-fn key_line(raw: &str, marker: &mut Marker) -> Option<String> {
-    let body = raw.trim();
-    if body.contains("-----END ") {
-        marker.key_lines = 0;
-        return Some(marker.mark("private-key", body.as_bytes()));
-    }
-    marker.key_lines -= 1;
-    let material = body.len() >= 12
-        && body
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
-    material.then(|| marker.mark("private-key", body.as_bytes()))
 }
 
 #[cfg(test)]

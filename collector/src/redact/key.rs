@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ring::hmac;
 
+use super::keep::Keep;
 use crate::anonymize::Anonymizer;
 
 /// The most secret values that are remembered for the leak check, and how much of each.
@@ -19,6 +20,7 @@ const MIN_SEEN_BYTES: usize = 8;
 pub struct Key {
     inner: Arc<Inner>,
     site: Option<Arc<Anonymizer>>,
+    keep: Option<Arc<Keep>>,
 }
 
 struct Inner {
@@ -42,6 +44,7 @@ impl Key {
                 seen: Mutex::new(HashSet::new()),
             }),
             site: None,
+            keep: None,
         }
     }
 
@@ -50,7 +53,21 @@ impl Key {
         Self {
             inner: Arc::clone(&self.inner),
             site: Some(site),
+            keep: self.keep.clone(),
         }
+    }
+
+    /// The same key, which leaves unexplained texts in clear that these expressions match as a whole.
+    pub fn with_kept(&self, keep: Arc<Keep>) -> Self {
+        Self {
+            keep: Some(keep),
+            ..self.clone()
+        }
+    }
+
+    /// Whether an unexplained text stays in clear.
+    pub(crate) fn keeps(&self, text: &str) -> bool {
+        self.keep.as_ref().is_some_and(|keep| keep.matches(text))
     }
 
     /// What replaces names and addresses, where that is wanted.

@@ -1,5 +1,6 @@
 //! Redaction of text, line by line, with what the lines before mean for the next one.
 
+mod cri;
 mod open;
 mod starts;
 
@@ -12,13 +13,18 @@ use super::span::Open;
 use super::value::harmless;
 use super::words::{self, KeyClass};
 use super::wrapped::{Step, Wrapped};
-use super::{Content, audit, encoded, json, pairs, patterns, scan};
+use super::{Content, audit, encoded, escapes, json, pairs, patterns, scan, unexplained};
+use cri::{Joined, Part, Parts};
 use starts::{
-    continued_flag, cut_value, element, explicit_key, putty_key, without_colours, yaml_name,
+    continued_flag, cut_value, element, explicit_key, log_prefix, putty_key, says_more,
+    without_colours, yaml_name,
 };
 
 /// Lines that one YAML block or quoted value may hold back.
 const MAX_OPEN_LINES: usize = 400;
+
+/// Lines of PEM are this long at most.
+const PEM_WIDTH: usize = 80;
 
 /// The state between lines.
 pub(super) struct Lines {
@@ -27,10 +33,15 @@ pub(super) struct Lines {
     pub(super) marker: Marker,
     pem: Option<Pem>,
     open: Option<(Open, usize)>,
+    /// The line that opened it had a log's own prefix.
+    logged: bool,
     named: Option<KeyClass>,
     objects: SecretObjects,
     wrapped: Wrapped,
     list: Option<ListArgs>,
+    parts: Parts,
+    /// So many lines may still belong to a certificate or another public thing in PEM form.
+    public: u32,
     /// `- value: x`, whose name may stand in the next line.
     value_first: Option<Vec<u8>>,
     /// The first lines, until one of them shows that the stream does not begin inside a key.
@@ -53,10 +64,13 @@ impl Lines {
             marker,
             pem: None,
             open: None,
+            logged: false,
             named: None,
             objects: SecretObjects::default(),
             wrapped: Wrapped::default(),
             list: None,
+            parts: Parts::default(),
+            public: 0,
             value_first: None,
             head: (content == Content::Text).then(CutKey::new),
         }
@@ -74,6 +88,13 @@ impl Lines {
                 Head::Other(lines) => lines.iter().for_each(|line| self.line(line, out)),
             }
         }
+        if self.content == Content::Text {
+            match self.parts.push(line) {
+                Part::Other => {}
+                Part::Held => return,
+                Part::Joined(joined) => return self.joined(&joined, out),
+            }
+        }
         if self.content == Content::Text && self.objects.wants(line) {
             match self.objects.push(line) {
                 Taken::No => {}
@@ -89,6 +110,16 @@ impl Lines {
         self.ordered(line, out);
     }
 
+    /// Parts of a line, as they came where nothing in the whole is secret.
+    fn joined(&mut self, joined: &Joined, out: &mut Vec<u8>) {
+        let from = out.len();
+        self.ordered(&joined.line, out);
+        if let Some(raw) = joined.raw.as_ref().filter(|_| out[from..] == joined.line) {
+            out.truncate(from);
+            out.extend_from_slice(raw);
+        }
+    }
+
     /// Hands on what was held back.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         for line in self.head.take().map(CutKey::finish).unwrap_or_default() {
@@ -96,6 +127,9 @@ impl Lines {
         }
         for line in self.objects.finish() {
             self.ordered(&line, out);
+        }
+        for joined in self.parts.finish() {
+            self.joined(&joined, out);
         }
         if let Some(value) = self.value_first.take() {
             self.plain(&value, out);
@@ -127,6 +161,7 @@ impl Lines {
             && self.quiet()
             && self.value_first.is_none()
             && self.objects.nothing_held()
+            && self.parts.is_empty()
     }
 
     fn quiet(&self) -> bool {
@@ -134,6 +169,7 @@ impl Lines {
             && self.open.is_none()
             && self.named.is_none()
             && self.list.is_none()
+            && self.public == 0
             && self.wrapped.is_empty()
             && self.marker.key_lines == 0
     }
@@ -148,9 +184,12 @@ impl Lines {
             out.extend_from_slice(cleaned.as_bytes());
             return;
         }
-        if quiet && scan::hints(line).none() && !encoded::possible(line) {
-            out.extend_from_slice(line);
-            return;
+        if quiet
+            && scan::hints(line).none()
+            && !encoded::possible(line)
+            && escapes::first(line).is_none()
+        {
+            return self.almost_quiet(line, out);
         }
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
@@ -164,7 +203,16 @@ impl Lines {
             }
             return;
         }
-        if let Some(cleaned) = self.continued(&text) {
+        let prefix = match self.open {
+            Some(_) => log_prefix(&text),
+            None => 0,
+        };
+        if prefix > 0 && !self.logged {
+            // A log goes on: what a line without a prefix opened was no value.
+            self.open = None;
+        }
+        if let Some(cleaned) = self.continued(&text[prefix..]) {
+            out.extend_from_slice(&text.as_bytes()[..prefix]);
             out.extend_from_slice(cleaned.as_bytes());
             out.extend_from_slice(end);
             return;
@@ -180,6 +228,35 @@ impl Lines {
             out.extend_from_slice(cleaned.as_bytes());
             out.extend_from_slice(end);
         }
+    }
+
+    /// A line in which at most a word stands that nothing explains.
+    fn almost_quiet(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        match std::str::from_utf8(line) {
+            Ok(text) if unexplained::first(line).is_some() => {
+                let text = unexplained::clean(text.to_owned(), self.depth, &mut self.marker);
+                out.extend_from_slice(text.as_bytes());
+            }
+            _ => out.extend_from_slice(line),
+        }
+    }
+
+    /// Whether a line belongs to a certificate or another public thing in PEM form.
+    fn in_public_block(&mut self, text: &str) -> bool {
+        if self.public == 0 && !text.contains("-----") {
+            return false;
+        }
+        if let Some(at) = text.rfind("-----BEGIN ") {
+            let private = text[at..].contains("PRIVATE");
+            let ended = text[at..].contains("-----END ");
+            self.public = if private || ended { 0 } else { pem::MAX_LINES };
+        } else if self.public > 0 {
+            let ended = text.contains("-----END ");
+            self.public = if ended { 0 } else { self.public - 1 };
+            let last = text.split_ascii_whitespace().next_back().unwrap_or("");
+            return last.len() <= PEM_WIDTH;
+        }
+        false
     }
 
     /// Hands on base64 over several lines.
@@ -217,8 +294,12 @@ impl Lines {
             self.pem = pem;
             return None;
         }
+        let (prefix, text) = text.split_at(log_prefix(&text));
+        let prefix = prefix.to_owned();
+        self.logged = !prefix.is_empty();
+        let text = text.to_owned();
         // A comment between a name and its value changes nothing.
-        self.named = yaml_name(&text).or(force.filter(|_| text.trim_start().starts_with('#')));
+        self.named = yaml_name(&text).or(force.filter(|_| says_more(&text)));
         let text = self.list_item(text);
         let hints = scan::hints(text.as_bytes());
         let mut open = None;
@@ -232,12 +313,16 @@ impl Lines {
             text = args::clean_line(&text, &mut self.marker);
         }
         text = audit::clean(text, &mut self.marker);
+        text = escapes::clean(text, self.depth, &mut self.marker);
         if encoded::possible(text.as_bytes()) {
             text = encoded::clean(text, self.depth, &mut self.marker);
         }
         text = patterns::replace(text, hints, &mut self.marker);
+        if !self.in_public_block(&text) {
+            text = unexplained::clean(text, self.depth, &mut self.marker);
+        }
         self.open = self.opened(&text, open).map(|open| (open, 0));
-        Some(text)
+        Some(prefix + &text)
     }
 
     /// What the next lines are to this one.

@@ -10,6 +10,8 @@ pub(crate) struct Marker {
     counts: BTreeMap<String, u64>,
     /// A private key began in a string of its own and has not ended: so many strings may still belong to it.
     pub(crate) key_lines: u32,
+    /// Whether what nothing explains is replaced: not in what only decides about a binary file.
+    pub(crate) guesses: bool,
 }
 
 impl Marker {
@@ -19,6 +21,7 @@ impl Marker {
             key,
             counts: BTreeMap::new(),
             key_lines: 0,
+            guesses: true,
         }
     }
 
@@ -27,6 +30,17 @@ impl Marker {
         self.key.remember(secret);
         *self.counts.entry(class.to_owned()).or_default() += 1;
         format!("<redacted:{class}:{}>", self.key.pseudonym(secret))
+    }
+
+    /// A placeholder for a text that may be no secret at all: counted, and not searched for elsewhere.
+    pub(crate) fn stand_in(&mut self, class: &str, text: &[u8]) -> String {
+        *self.counts.entry(class.to_owned()).or_default() += 1;
+        format!("<redacted:{class}:{}>", self.key.pseudonym(text))
+    }
+
+    /// Whether the user wants to keep a text that nothing explains.
+    pub(crate) fn keeps(&self, text: &str) -> bool {
+        self.key.keeps(text)
     }
 
     /// Adds what another marker counted.

@@ -4,15 +4,19 @@
 //! secret passes as it is. The others are cleaned string by string where they are JSON (`json`), by the names in front
 //! of secrets (`pairs`, `words`), by the programs that take them (`args`), inside base64 (`encoded`, `wrapped`), by the
 //! forms that secrets have of themselves (`patterns`, `forms`), and over lines where a value spans them (`pem`,
-//! `secret_object`, YAML blocks, quotes).
+//! `secret_object`, YAML blocks, quotes). What is left and looks drawn by a machine (`random`) goes too, unless its place
+//! explains it (`unexplained`, `explained`).
 
 mod args;
 mod audit;
 mod bytes;
 mod cut_key;
 mod encoded;
+mod escapes;
+mod explained;
 mod forms;
 mod json;
+mod keep;
 mod key;
 mod lines;
 mod marker;
@@ -21,14 +25,17 @@ mod notations;
 mod pairs;
 mod patterns;
 mod pem;
+mod random;
 mod scan;
 mod secret_object;
 mod span;
+mod unexplained;
 mod value;
 mod words;
 mod wrapped;
 
 pub use forms::classes;
+pub use keep::{Keep, KeepError};
 pub use key::Key;
 pub use name::{clean_name, clean_sentence};
 
@@ -308,6 +315,7 @@ fn clean_text(text: &str, depth: usize, marker: &mut Marker) -> String {
     }
     let mut inner = Redactor::nested(Content::Text, depth, marker.key());
     inner.mode = Mode::Lines { strings: false };
+    inner.lines.marker.guesses = marker.guesses;
     let mut out = Vec::with_capacity(text.len());
     inner.push(text.as_bytes(), &mut out);
     inner.finish(&mut out);

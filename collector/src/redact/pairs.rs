@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::marker::Marker;
 use super::notations;
-use super::span::{Found, Open, Place, is_open_mark};
+use super::span::{Found, Open, Place, announces};
 use super::value::{is_count, looks_random};
 use super::words::{KeyClass, classify};
 
@@ -20,7 +20,7 @@ pub(crate) struct Cleaned {
 }
 
 static PAIR: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?<k>[\pL0-9_][\pL0-9_.-]*)\\*["']?[ \t]*(?:=>|->|:=|\?=|::[ \t]|[:=]|%3[DdAa]|\\x3[DdAa]|\.{4,})[ \t]*"#)
+    Regex::new(r#"(?<k>[\pL0-9_][\pL0-9_.-]*)\\*["']?[ \t\u{200b}]*(?:=>|->|:=|\?=|::[ \t]|[:=：]|→|%3[DdAa]|\\x3[DdAa]|\.{4,})[ \t]*"#)
         .ok()
 });
 static FLAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -74,12 +74,18 @@ fn one_pass(
         at = whole.end();
         let before = &text[..key.start()];
         // `${NAME:?message}` has no value here.
+        if before.ends_with('/') && path_of_names(before, key.as_str()) {
+            continue;
+        }
         let message = before.ends_with("${") && text[whole.end()..].starts_with('?');
         if message || before.ends_with("<redacted:") {
             continue;
         }
-        let is_value = force.filter(|_| key.as_str() == "value");
-        let Some(class) = is_value.or_else(|| classify(key.as_str())) else {
+        let is_value = force.filter(|_| matches!(key.as_str(), "value" | "default"));
+        let Some(class) = is_value
+            .or_else(|| classify(key.as_str()))
+            .or_else(|| of_two_words(before, key.as_str()))
+        else {
             // The blank behind a flag without a value is the one in front of the next.
             at = if flag { key.end() } else { at };
             continue;
@@ -91,10 +97,20 @@ fn one_pass(
             flag,
         );
         let found = Found::at(&text, whole.end(), place);
-        if let Some(length) = list_length(&text[whole.end()..]) {
+        if let Some(length) =
+            list_length(&text[whole.end()..]).filter(|_| text[whole.end()..].trim_end() != "[")
+        {
             let end = whole.end() + length;
             out.push_str(&text[copied..whole.end()]);
             out.push_str(&clean_list(&text[whole.end()..end], class, marker));
+            copied = end;
+            at = end;
+            continue;
+        }
+        if let Some(length) = map_length(key.as_str(), &text[whole.end()..]) {
+            let end = whole.end() + length;
+            out.push_str(&text[copied..whole.end()]);
+            out.push_str(&clean_map(&text[whole.end()..end], class, marker));
             copied = end;
             at = end;
             continue;
@@ -112,7 +128,7 @@ fn one_pass(
         open = open
             .or(goes_on
                 .filter(|open| !spared || value.is_empty() || !matches!(open, Open::Deeper(..))));
-        if spared || is_open_mark(value) {
+        if spared || announces(value) {
             at = if in_flag { key.end() } else { at };
             continue;
         }
@@ -128,6 +144,25 @@ fn one_pass(
     Cleaned { text: out, open }
 }
 
+/// `checksum/secret`: with the names in front of it, the name is none of a secret.
+fn path_of_names(before: &str, key: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let names = &before[before.trim_end_matches(part).len()..];
+    classify(&format!("{names}{key}")).is_none()
+}
+
+/// `api key = x`: the word in front belongs to the name.
+fn of_two_words(before: &str, key: &str) -> Option<KeyClass> {
+    let first = before
+        .strip_suffix(' ')?
+        .rsplit([' ', '\t', '"', '\'', '#', ';'])
+        .next()?;
+    let plain = !first.is_empty() && first.bytes().all(|b| b.is_ascii_alphanumeric());
+    let key = key.to_ascii_lowercase();
+    (plain && matches!(key.as_str(), "key" | "keys" | "phrase" | "code" | "word"))
+        .then(|| classify(&format!("{first} {key}")))?
+}
+
 /// `passwd: password expiry information changed.` and `Pass: 12 Fail: 1`: a program speaks, or counts.
 fn is_sentence(key: &str, value: &str) -> bool {
     let mut words = value.split_whitespace();
@@ -140,7 +175,7 @@ fn is_sentence(key: &str, value: &str) -> bool {
 
 /// `<password>hunter2</password>`.
 static ELEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"<(?<k>[A-Za-z][A-Za-z0-9_.:-]*)(?:\s[^<>]*)?>(?<s>[^<>]+)</").ok()
+    Regex::new(r"<(?<k>[A-Za-z][A-Za-z0-9_.:-]*)(?:\s[^<>]*)?>(?:<!\[CDATA\[)?(?<s>[^<>\[\]]+)(?:\]\]>)?</").ok()
 });
 
 fn clean_elements(text: String, force: Option<KeyClass>, marker: &mut Marker) -> String {
@@ -180,6 +215,39 @@ fn list_length(rest: &str) -> Option<usize> {
         .find(']')
         .map_or(rest.len(), |at| at + 2);
     (!rest[..length].contains('{')).then_some(length)
+}
+
+/// The length of a map of plain values that begins here, under a name in the plural: `tokens: {a: x, b: y}`.
+fn map_length(key: &str, rest: &str) -> Option<usize> {
+    let inner = rest.strip_prefix('{').filter(|_| key.ends_with('s'))?;
+    let length = inner.find('}')?;
+    (!inner[..length].contains(['{', '['])).then_some(length + 2)
+}
+
+static MEMBER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"[\w.-]+\\*["']?\s*[:=]\s*\\*["']?(?<s>[^\s,"'\\{}]+)"#).ok());
+
+/// A map under the name of secrets: each random value is one.
+fn clean_map(map: &str, class: KeyClass, marker: &mut Marker) -> String {
+    let Some(member) = MEMBER.as_ref() else {
+        return String::new();
+    };
+    let mut out = String::with_capacity(map.len());
+    let mut copied = 0;
+    for value in member
+        .captures_iter(map)
+        .filter_map(|found| found.name("s"))
+    {
+        let text = value.as_str();
+        if text.contains("<redacted") || class.spares(text) || !looks_random(text) {
+            continue;
+        }
+        out.push_str(&map[copied..value.start()]);
+        out.push_str(&marker.mark(class.name, text.as_bytes()));
+        copied = value.end();
+    }
+    out.push_str(&map[copied..]);
+    out
 }
 
 /// A list under a secret's name: each of its values is one.

@@ -7,12 +7,16 @@ mod names;
 mod search;
 
 use super::encoded;
+use super::escapes;
 use super::forms::SPECS;
+use super::unexplained;
 use names::holds_nothing;
 use search::SEARCH;
 
 /// What opens or continues something over several lines.
-const OTHERS: [&str; 26] = [
+const OTHERS: [&str; 28] = [
+    "stdout p ",
+    "stderr p ",
     "-----begin",
     "data:",
     "private-lines",
@@ -86,6 +90,31 @@ const PROGRAMS: &[&str] = &[
     "racadm",
     "keytool",
     "\"-",
+    "oras ",
+    "regctl",
+    "cosign",
+    "singularity",
+    "apptainer",
+    "argocd",
+    "ibmcloud",
+    "npm ",
+    "net ",
+    "rpcclient",
+    "winexe",
+    "wmic",
+    "pcs ",
+    "kadmin",
+    "ktutil",
+    "ipa-",
+    "slappasswd",
+    "govc",
+    "-setcookie",
+    "nuget",
+    "caddy",
+    "rdesktop",
+    "--passphrase",
+    "bmc-config",
+    "nvsm",
 ];
 
 /// What a text may hold, as bits: one for names, one for programs, one for what spans lines, one for each form.
@@ -147,6 +176,12 @@ pub(crate) fn quiet_lines(bytes: &[u8]) -> usize {
     if let Some(run) = encoded::first(&bytes[..end]) {
         end = run;
     }
+    if let Some(escape) = escapes::first(&bytes[..end]) {
+        end = escape;
+    }
+    if let Some(word) = unexplained::first(&bytes[..end]) {
+        end = word;
+    }
     memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |at| at + 1)
 }
 
@@ -181,6 +216,8 @@ impl Places {
                 *bit == 1 << STRUCTURE_BIT
                     || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
             })
+            && unexplained::first(json).is_none()
+            && escapes::first(json).is_none()
     }
 
     /// What stands between two places; asked for from front to back.

@@ -15,6 +15,10 @@ pub(crate) enum Open {
     Until(&'static str, &'static str),
     /// Every value indented deeper than this is secret, whatever its name (the data of a Secret).
     Values(usize, &'static str),
+    /// Everything up to a line that is this word belongs to it (here-documents).
+    Heredoc(String, &'static str),
+    /// Every item belongs to it, up to the bracket that closes the list (TOML over several lines).
+    List(&'static str),
     /// The first word of the next line is the value (`--password \`).
     Word(&'static str),
 }
@@ -145,6 +149,15 @@ impl Found {
     ) -> Option<Open> {
         let value = &text[self.start..self.end];
         let opening = &text[..self.start];
+        if value == "\\" {
+            return Some(Open::Word(class));
+        }
+        if let Some(tag) = heredoc(value) {
+            return Some(Open::Heredoc(tag, class));
+        }
+        if text[self.start..].trim_end() == "[" && opening.trim_end().ends_with('=') {
+            return Some(Open::List(class));
+        }
         for mark in ["\"\"\"", "'''"] {
             if opening.ends_with(mark) && !self.closed {
                 return Some(Open::Until(mark, class));
@@ -177,6 +190,21 @@ impl Found {
                 .all(|b| b.is_ascii_digit() || b"+-._".contains(&b));
         bare && (before.trim_end().ends_with("\":") || before.ends_with(" = "))
     }
+}
+
+/// The word that ends a here-document which a value opens: `<<EOT`, `<<-'EOT'`, `$(cat <<EOF`.
+fn heredoc(value: &str) -> Option<String> {
+    let (before, tag) = value.split_once("<<")?;
+    let tag = tag.trim_start_matches(['-', '~', ' ']);
+    let tag = tag.trim_matches(['"', '\'', ')']);
+    let word = !tag.is_empty() && tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let reads = before.is_empty() || before.trim_end().ends_with("cat");
+    (word && reads).then(|| tag.to_owned())
+}
+
+/// Whether a value only says that what follows it is the secret.
+pub(crate) fn announces(value: &str) -> bool {
+    is_open_mark(value) || value == "\\" || heredoc(value).is_some()
 }
 
 /// The column of a name; the dashes of list items in front of it count as blanks, as YAML counts them.

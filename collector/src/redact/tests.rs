@@ -18,6 +18,21 @@ const PEM: &str = "tls:\n  key: |\n    -----BEGIN RSA PRIVATE KEY-----\n    MIIE
                    c2VjcmV0\n    -----END RSA PRIVATE KEY-----\n  port: 1\n";
 
 #[test]
+fn a_secret_that_the_runtime_cut_is_found_and_quiet_parts_stay_as_they_came() {
+    let text = "2026-11-20T10:15:00.1Z stdout P password: hun\n\
+                2026-11-20T10:15:00.1Z stderr F other\n\
+                2026-11-20T10:15:00.1Z stdout P ter2 a\n\
+                2026-11-20T10:15:00.2Z stdout F nd more\n";
+    let out = clean(Content::Text, text, 9);
+    assert!(!out.contains("hun") && !out.contains("ter2"), "{out}");
+    assert!(out.contains("stderr F other\n"), "{out}");
+    let quiet = "2026-11-20T10:15:00.1Z stdout P one ha\n2026-11-20T10:15:00.1Z stdout F lf\n";
+    assert_eq!(clean(Content::Text, quiet, 9), quiet);
+    let open = "2026-11-20T10:15:00.1Z stdout P one ha\n";
+    assert_eq!(clean(Content::Text, open, 9), open);
+}
+
+#[test]
 fn a_private_key_becomes_one_placeholder_and_the_yaml_around_it_stays() {
     let out = clean(Content::Text, PEM, 7);
     assert!(
@@ -222,4 +237,34 @@ proptest! {
         clean(Content::Text, &text, 3);
         clean(Content::JsonLines, &text, 3);
     }
+}
+
+#[test]
+fn sentences_and_settings_about_secrets_stay() {
+    let sum = "a1b2c3d4e5f60718".repeat(4);
+    for text in [
+        "secret \"sh.helm.release.v1.gpu-operator-1758912452.v12\" not found",
+        "MountVolume.SetUp failed for volume \"v\" : secret \"db-credentials\" not found",
+        "Error: secret: not found",
+        "authorization: enabled",
+        "authorization: Node,RBAC",
+        "token: expired",
+        "pass: 12 fail: 3",
+        &format!("checksum/secret: {sum}"),
+        &format!("StopPodSandbox for \"{sum}\" returns successfully"),
+    ] {
+        assert_eq!(
+            clean(Content::Text, &format!("{text}\n"), 9),
+            format!("{text}\n")
+        );
+    }
+}
+
+#[test]
+fn a_tag_that_nothing_closes_takes_few_lines() {
+    let log: String = (0..300)
+        .map(|at| format!("usb 1-1: device number {at} is new\n"))
+        .collect();
+    let out = clean(Content::Text, &format!("<password>\n{log}"), 997);
+    assert!(out.matches("<redacted:").count() < 10, "{out}");
 }

@@ -31,6 +31,62 @@ pub(crate) fn harmless(value: &str) -> bool {
         || is_path(value)
 }
 
+/// Words that say how something is, not what it is: `token: expired`, `authorization: Node,RBAC`.
+const STATES: &[&str] = &[
+    "absent",
+    "accepted",
+    "allow",
+    "anonymous",
+    "changed",
+    "default",
+    "denied",
+    "deny",
+    "disabled",
+    "empty",
+    "enabled",
+    "error",
+    "exists",
+    "expired",
+    "failed",
+    "found",
+    "ignored",
+    "incorrect",
+    "invalid",
+    "is",
+    "missing",
+    "node",
+    "not",
+    "optional",
+    "present",
+    "rbac",
+    "abac",
+    "webhook",
+    "alwaysallow",
+    "rejected",
+    "required",
+    "revoked",
+    "rotated",
+    "set",
+    "supported",
+    "undefined",
+    "unknown",
+    "unset",
+    "unsupported",
+    "valid",
+    "was",
+];
+
+/// Whether a value is made of such words alone.
+pub(crate) fn is_state(value: &str) -> bool {
+    let mut words = value
+        .split([' ', ',', ';', '.', '!'])
+        .filter(|word| !word.is_empty())
+        .peekable();
+    value.len() <= 60
+        && words.peek().is_some()
+        && words.all(|word| STATES.iter().any(|state| word.eq_ignore_ascii_case(state)))
+}
+
 /// `<password>`, `${{ secrets.X }}`, `<%= x %>`: what a person or a template still has to fill in.
 fn is_placeholder(value: &str) -> bool {
     let word = |c: char| c.is_ascii_alphabetic() || matches!(c, ' ' | '_' | '-');

@@ -1,11 +1,12 @@
 //! Which key names say that their value is a secret. The last word of a name decides: `secretName` is a name,
 //! `tokenExpirationSeconds` are seconds, `clientSecret` is a secret.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::value::{harmless, made_by_machine};
+use super::value::{harmless, is_state, made_by_machine};
 
 /// What a secret is called in its placeholder, and how sure the name alone makes us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +23,18 @@ pub(crate) struct KeyClass {
 impl KeyClass {
     /// Whether a value under this name is none that has to go.
     pub(crate) fn spares(self, value: &str) -> bool {
-        harmless(value) || (self.weak && !made_by_machine(value))
+        harmless(value)
+            || is_state(value)
+            || (self.weak && !made_by_machine(value))
+            || (self.name == PIN && !is_pin(value))
     }
+}
+
+/// What the PIN of a card or token is called. Processors, maps and wires are pinned too: only a number counts.
+const PIN: &str = "pin";
+
+fn is_pin(value: &str) -> bool {
+    (4..=12).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_digit())
 }
 
 const fn class(name: &'static str, sure: bool) -> Option<KeyClass> {
@@ -43,62 +54,19 @@ const fn weak(name: &'static str) -> Option<KeyClass> {
 }
 
 /// Words that make a `...Key` a secret one; `key` alone names all sorts of harmless things.
-const KEY_QUALIFIERS: &[&str] = &[
-    "access",
-    "account",
-    "activation",
-    "aes",
-    "age",
-    "api",
-    "app",
-    "auth",
-    "bootstrap",
-    "bot",
-    "certificate",
-    "cipher",
-    "client",
-    "consumer",
-    "cookie",
-    "crypt",
-    "decryption",
-    "deploy",
-    "encryption",
-    "enterprise",
-    "fernet",
-    "hmac",
-    "ingest",
-    "join",
-    "jwt",
-    "kms",
-    "licence",
-    "license",
-    "master",
-    "munge",
-    "ngc",
-    "nvidia",
-    "openai",
-    "preshared",
-    "private",
-    "recovery",
-    "registration",
-    "secret",
-    "secretbox",
-    "security",
-    "service",
-    "session",
-    "setup",
-    "shared",
-    "signing",
-    "sops",
-    "ssh",
-    "storage",
-    "subscription",
-    "tls",
-    "token",
-    "unseal",
-    "wireguard",
-    "write",
-];
+static KEY_QUALIFIERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    "access account activation admin aead aes age anthropic api app auth aws azure bgp bootstrap bot cak \
+     certificate cf cipher client comet consumer cookie crypt crypto csrf datadog db dd decryption deploy \
+     dns encryption enterprise esp etcd fernet gcp github gitlab google gossip grafana hf hkdf hmac ike \
+     ingest initial ipsec jfrog join jwt keystore kms licence license link mac macsec maps master mlflow \
+     mqtt munge neptune network newrelic ngc nvidia openai ospf passphrase pre preshared priv private psk \
+     radius recovery registration rndc root s3 salt secret secretbox security seed sendgrid sentry \
+     service session setup shared signature signing smtp snmp sops splunk ssh storage stripe subscription \
+     sym symmetric tacacs tailscale tls token tsig twilio unseal vault vpn wandb webhook wep wifi \
+     wireguard wireless wpa write x xsrf zerotier"
+    .split_ascii_whitespace()
+    .collect()
+});
 /// Words before `key` that name a secret as often as something else.
 const WEAK_QUALIFIERS: &[&str] = &["dhchap", "integration", "routing", "user"];
 /// Words before `token` that make it a sign of a language model, or before a secret that make it a count or checksum.
@@ -143,6 +111,14 @@ const ENDINGS: &[(&str, &str)] = &[
     ("kennwort", "password"),
     ("contrasena", "password"),
     ("userpw", "password"),
+    ("passcode", "password"),
+    ("passkey", "password"),
+    ("pincode", "pin"),
+    ("passphrases", "password"),
+    ("passw", "password"),
+    ("passwrd", "password"),
+    ("pword", "password"),
+    ("motdepasse", "password"),
     ("apikey", "api-key"),
     ("apikeys", "api-key"),
     ("authkey", "api-key"),
@@ -162,7 +138,9 @@ const ENDINGS: &[(&str, &str)] = &[
 ];
 
 /// One of these stands in every name of a secret; most names have none.
-pub(crate) const STEMS: [&str; 15] = [
+pub(crate) const STEMS: [&str; 17] = [
+    "pin:",
+    "pin=",
     "pass",
     "pw",
     "psk",
@@ -189,7 +167,8 @@ static STEM: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// The class of the secret that a key of this name holds, if it does.
 pub(crate) fn classify(key: &str) -> Option<KeyClass> {
-    if STEM.as_ref().is_some_and(|stems| !stems.is_match(key)) {
+    let pin = key.len() >= 3 && key.as_bytes()[key.len() - 3..].eq_ignore_ascii_case(b"pin");
+    if !pin && STEM.as_ref().is_some_and(|stems| !stems.is_match(key)) {
         return None;
     }
     decide(key)
@@ -219,6 +198,7 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         "passe" if before == Some("de") => return class("password", true),
         "a" if before == Some("contrase") => return class("password", true),
         "pass" | "pwd" | "pw" | "pws" | "pwds" | "psk" => return class("password", true),
+        "pin" => return class(PIN, true),
         "secret" if before.is_some_and(|word| SECRET_OBJECTS.contains(&word)) => return None,
         "secret" => return class("secret", false),
         "secrets" if before.is_some_and(|word| word != "pull") => return class("secret", false),
@@ -231,7 +211,7 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         "community" => return class("password", false),
         "key" | "keys" => {
             return match before {
-                Some(word) if KEY_QUALIFIERS.contains(&word) => class("api-key", false),
+                Some(word) if KEY_QUALIFIERS.contains(word) => class("api-key", false),
                 Some(word) if WEAK_QUALIFIERS.contains(&word) => weak("api-key"),
                 _ => None,
             };

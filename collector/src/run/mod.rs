@@ -19,7 +19,7 @@ use crate::options::Options;
 use crate::out::{Out, Shared};
 use crate::output::{Finished, Output, OutputError, Signals};
 use crate::progress::{Event, Progress};
-use crate::redact::Content;
+use crate::redact::{Content, KeepError};
 use crate::seal::SealError;
 use crate::source::Source;
 
@@ -63,6 +63,9 @@ pub enum RunError {
     /// No random bytes: without them pseudonyms could be guessed, so nothing is collected.
     #[error("the system gives no random bytes for the pseudonyms of secrets")]
     Random(#[source] std::io::Error),
+    /// A pattern of `--keep` is at fault.
+    #[error("--keep: {0}")]
+    Keep(KeepError),
     /// A key is at fault.
     #[error(transparent)]
     Seal(#[from] SealError),

@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::options::Options;
 use crate::output::{Delivery, Output, OutputError};
 use crate::plan::not_wanted;
-use crate::redact::{Key, clean_name, clean_sentence};
+use crate::redact::{Keep, Key, clean_name, clean_sentence};
 use crate::seal::encrypt::Recipients;
 use crate::seal::sign::Signer;
 use crate::source::{Scope, Source};
@@ -41,6 +41,9 @@ pub(super) async fn prepare(
     };
     let recipients = Recipients::parse(&handover.encrypt_to)?;
     let mut key = Key::random().map_err(RunError::Random)?;
+    if !handover.keep.is_empty() {
+        key = key.with_kept(Arc::new(Keep::new(&handover.keep).map_err(RunError::Keep)?));
+    }
     remember_kubeconfigs(options, host, sources, &key).await;
     let mut incomplete = Vec::new();
     if !handover.anonymize.is_empty() {
@@ -53,6 +56,7 @@ pub(super) async fn prepare(
     let delivery = Delivery {
         key: key.clone(),
         allowed: handover.allow_leak.clone(),
+        strict: handover.strict_leaks,
         signer,
         recipients,
         map: None,
@@ -75,11 +79,17 @@ async fn remember_kubeconfigs(
     let asked = sources
         .iter()
         .any(|source| source.scope == Scope::Cluster && not_wanted(source, options).is_none());
-    if !options.live() || !asked {
+    if !options.asks_cluster() || !asked {
         return;
     }
     let key = key.clone();
+    let named = options.kubeconfig.clone();
     let read = host.on_thread(move |host| {
+        // A named file lies where the collector runs, not below a mounted root.
+        let named = named.and_then(|file| std::fs::read(file).ok());
+        if let Some(text) = named {
+            crate::leak::remember(&key, "kubeconfig", &text);
+        }
         for path in credentials::PLACES {
             let text = host.read_text(path).unwrap_or_default();
             crate::leak::remember(&key, "kubeconfig", text.as_bytes());

@@ -27,7 +27,7 @@ const APIS: [(&str, &str); 2] = [
 ];
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
-    if !ctx.options.live() {
+    if !ctx.options.asks_cluster() {
         return Vec::new();
     }
     let places = places(&ctx.options.namespaces);

@@ -57,7 +57,7 @@ fn request(node: &str, service: &str, since: &str) -> String {
 }
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
-    if !ctx.options.live() || ctx.options.node_logs.is_empty() {
+    if !ctx.options.asks_cluster() || ctx.options.node_logs.is_empty() {
         return Vec::new();
     }
     let mut items = credentials::plan(ctx.host, ctx.options.kubeconfig.as_deref());

@@ -33,7 +33,7 @@ pub static SOURCE: Source = Source {
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     let files = PlanItem::file(format!("{}/*/*/*.log", log_files::FOLDER));
-    if !ctx.options.live() {
+    if !ctx.options.asks_cluster() {
         return vec![files];
     }
     let log = "/api/v1/namespaces/<namespace>/pods/<pod>/log?container=<container>&timestamps=true";
@@ -41,7 +41,14 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         .into_iter()
         .map(|path| PlanItem::get(format!("{path}?limit=500")))
         .collect();
-    items.push(PlanItem::get(format!("{log}&tailLines=<5000 or 20000>")));
+    let since = ctx
+        .options
+        .logs_since
+        .map(|since| format!("&sinceSeconds={}", since.as_secs()));
+    let since = since.unwrap_or_default();
+    items.push(PlanItem::get(format!(
+        "{log}{since}&tailLines=<5000 or 20000>"
+    )));
     items.push(PlanItem::get(format!(
         "{log}&previous=true&tailLines=<5000 or 20000>"
     )));
@@ -101,7 +108,7 @@ struct Tally {
 }
 
 async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutError> {
-    let mut picker = Picker::new(&ctx.options.node);
+    let mut picker = Picker::new(&ctx.options.node, &ctx.options.namespaces);
     let mut missing = 0;
     for path in core_lists("pods", &ctx.options.namespaces) {
         if let Some(note) = list_pods(ctx, &cluster, &path, &mut picker).await? {
@@ -210,8 +217,9 @@ async fn fetch_all(
             };
             let (ctx, cluster) = (ctx.clone(), Arc::clone(cluster));
             tasks.spawn(async move {
-                let fetched =
-                    log_fetch::fetch(&cluster.api, &ctx.cancel, &ctx.out, &one, previous).await;
+                let since = ctx.options.logs_since;
+                let (api, cancel) = (&cluster.api, &ctx.cancel);
+                let fetched = log_fetch::fetch(api, cancel, &ctx.out, &one, previous, since).await;
                 (one, previous, fetched)
             });
         }

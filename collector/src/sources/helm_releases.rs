@@ -33,7 +33,7 @@ const DRIVERS: [(Driver, &str); 2] = [
 ];
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
-    if !ctx.options.live() {
+    if !ctx.options.asks_cluster() {
         return Vec::new();
     }
     let lists = DRIVERS

@@ -24,6 +24,7 @@ pub(crate) fn print(bundle: &Path) -> anyhow::Result<()> {
     let none = RuleSet {
         rules: Vec::new(),
         patterns: Vec::new(),
+        vocabulary: Default::default(),
         digest: String::new(),
     };
     let mut without = 0.0;

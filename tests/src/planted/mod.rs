@@ -9,10 +9,12 @@ mod places;
 mod public;
 mod reveal;
 mod rng;
+mod shapes;
 
 pub use blind::UNFOUND;
 pub use measure::{Figures, Redact, Row, measure};
 pub use reveal::{parses, reveals};
+pub use shapes::{Filled, fill};
 
 use places::Planted;
 use rng::Rng;

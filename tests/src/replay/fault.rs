@@ -19,6 +19,8 @@ pub enum Fault {
     Close,
     /// This status with `Retry-After: 1` for the first two requests, then the answer.
     Busy(u16),
+    /// For a third of a second from the first request on, connections are closed without an answer.
+    Blip,
     /// A page of HTML, as a proxy in between sends it.
     Garbage,
     /// A list with one object of 20 MiB among the others.
@@ -50,14 +52,14 @@ impl Faults {
             .map(|(_, fault)| *fault)
     }
 
-    /// Adds a fault written as `PREFIX=500|hang|drip|cut|stall|close|garbage|huge|expired|busy`.
+    /// Adds a fault written as `PREFIX=500|hang|drip|cut|stall|close|garbage|huge|expired|busy|blip`.
     ///
     /// # Errors
     /// When the text has another form.
     pub fn parse_into(self, text: &str) -> anyhow::Result<Self> {
         let (prefix, fault) = text
             .rsplit_once('=')
-            .ok_or_else(|| anyhow::anyhow!("a fault is PREFIX=500|hang|drip|cut|stall|close|garbage|huge|expired|busy, not {text:?}"))?;
+            .ok_or_else(|| anyhow::anyhow!("a fault is PREFIX=500|hang|drip|cut|stall|close|garbage|huge|expired|busy|blip, not {text:?}"))?;
         Ok(self.with(prefix, fault.parse()?))
     }
 }
@@ -71,6 +73,7 @@ impl FromStr for Fault {
             "drip" => Ok(Fault::Drip),
             "cut" => Ok(Fault::Cut),
             "stall" => Ok(Fault::Stall),
+            "blip" => Ok(Fault::Blip),
             "close" => Ok(Fault::Close),
             "garbage" => Ok(Fault::Garbage),
             "huge" => Ok(Fault::Huge),

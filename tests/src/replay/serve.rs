@@ -5,7 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
@@ -35,6 +35,8 @@ pub(super) struct State {
     faults: Faults,
     /// How often a path was asked while it had a fault.
     faulted: Mutex<BTreeMap<String, u32>>,
+    /// When the first request came that had a short interruption.
+    blip: Mutex<Option<Instant>>,
     users: Users,
     seen: Arc<Mutex<Vec<String>>>,
 }
@@ -50,6 +52,7 @@ impl State {
             cluster,
             faults,
             faulted: Mutex::default(),
+            blip: Mutex::default(),
             users,
             seen,
         })
@@ -148,6 +151,13 @@ fn rules(known: Option<serde_json::Value>) -> Answer {
 }
 
 impl State {
+    fn in_blip(&self) -> bool {
+        let Ok(mut blip) = self.blip.lock() else {
+            return false;
+        };
+        blip.get_or_insert_with(Instant::now).elapsed() < Duration::from_millis(300)
+    }
+
     async fn misbehave(
         &self,
         fault: Fault,
@@ -160,6 +170,8 @@ impl State {
             Fault::Drip => broken(answer, Pace::Drip),
             Fault::Cut => broken(answer, Pace::Cut),
             Fault::Stall => broken(answer, Pace::Stall),
+            Fault::Blip if self.in_blip() => return Err(io::Error::other("closed")),
+            Fault::Blip => whole(answer),
             Fault::Close => return Err(io::Error::other("closed")),
             Fault::Garbage => whole(answer.with_body("<html><body>502 Bad Gateway".to_owned())),
             Fault::Huge => whole(huge(answer)),

@@ -14,6 +14,8 @@ pub struct Small {
     recording: Recording,
     /// What its administrator may do; everything where not set.
     rules: Option<Value>,
+    /// The node whose credentials the administrator has instead of his own.
+    node: Option<String>,
 }
 
 impl Small {
@@ -22,17 +24,45 @@ impl Small {
     /// # Panics
     /// Never: what it reads is its own.
     pub fn new() -> Self {
-        let lines: String = answers()
-            .into_iter()
-            .map(|(path, kind, body)| {
-                let line = json!({"as": "admin", "path": path, "accept": "*/*", "status": 200, "content_type": kind, "body": body});
-                format!("{line}\n")
-            })
-            .collect();
         Self {
-            recording: Recording::read(lines.as_bytes()).unwrap_or_else(|error| panic!("{error}")),
+            recording: record(answers()),
             rules: None,
+            node: None,
         }
+    }
+
+    /// The same, with lists of these objects of the core group (or in the place of those that are there).
+    ///
+    /// # Panics
+    /// When an answer cannot be read back, which would be a bug here.
+    #[must_use]
+    pub fn with_lists(self, lists: &[(&'static str, &'static str, Vec<Value>)]) -> Self {
+        let mut all = answers();
+        for (resource, kind, items) in lists {
+            let body = json!({"kind": format!("{kind}List"), "apiVersion": "v1", "metadata": {}, "items": items});
+            all.retain(|(path, ..)| path.rsplit('/').next() != Some(resource));
+            let path: &'static str = Box::leak(format!("/api/v1/{resource}").into_boxed_str());
+            all.push((path, "application/json", body.to_string()));
+            let kinds = all.iter_mut().find(|(path, ..)| *path == "/api/v1");
+            if let Some((_, _, body)) = kinds
+                && !body.contains(&format!("\"{resource}\""))
+            {
+                let entry = json!({"name": resource, "kind": kind, "namespaced": true, "verbs": ["get", "list"]});
+                *body = body.replace("\"resources\":[", &format!("\"resources\":[{entry},"));
+            }
+        }
+        Self {
+            recording: record(all),
+            rules: self.rules,
+            node: self.node,
+        }
+    }
+
+    /// The same, and who asks has the credentials of this node: the node authorizer lets it see what belongs to it.
+    #[must_use]
+    pub fn as_node(mut self, node: &str) -> Self {
+        self.node = Some(node.to_owned());
+        self
     }
 
     /// The same, and the administrator may list only these resources of the core group.
@@ -52,6 +82,24 @@ impl Default for Small {
 
 impl Cluster for Small {
     fn answer(&self, user: User, target: &Target, form: Form) -> Answer {
+        if let (Some(node), Some(place)) = (&self.node, objects::Place::of(&target.path)) {
+            let selector = target.query.get("fieldSelector").map(String::as_str);
+            let own = match place.resource.as_str() {
+                "pods" => {
+                    selector == Some(&format!("spec.nodeName={node}")) || place.name.is_some()
+                }
+                "nodes" => selector == Some(&format!("metadata.name={node}")),
+                "configmaps" => place.name.is_some(),
+                "services" => true,
+                _ => false,
+            };
+            if !own && target.path != "/api/v1" {
+                return Answer::json(
+                    403,
+                    &objects::forbidden(&place, &format!("system:node:{node}")),
+                );
+            }
+        }
         if let (Some(rules), Some(place)) = (&self.rules, objects::Place::of(&target.path)) {
             let named = place.resource.as_str();
             let known = rules[0]["resources"].as_array();
@@ -65,9 +113,24 @@ impl Cluster for Small {
     }
 
     fn rules(&self, _user: User) -> Option<Value> {
+        if self.node.is_some() {
+            // The node authorizer cannot list its rules.
+            return None;
+        }
         let all = || json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);
         Some(self.rules.clone().unwrap_or_else(all))
     }
+}
+
+fn record(answers: Vec<(&'static str, &'static str, String)>) -> Recording {
+    let lines: String = answers
+        .into_iter()
+        .map(|(path, kind, body)| {
+            let line = json!({"as": "admin", "path": path, "accept": "*/*", "status": 200, "content_type": kind, "body": body});
+            format!("{line}\n")
+        })
+        .collect();
+    Recording::read(lines.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn answers() -> Vec<(&'static str, &'static str, String)> {

@@ -87,7 +87,7 @@ fn the_blocked_packet_passes_on_a_real_node_after_apply_sh_as_the_replay_said() 
     assert!(
         folder
             .path()
-            .join(format!("fix/{UFW}/backup/etc/ufw/user.rules"))
+            .join(format!("fix/{UFW}/backup/step-1/etc/ufw/user.rules"))
             .exists()
     );
 }
@@ -334,6 +334,7 @@ fn what_a_hostile_bundle_says_stays_a_word_in_the_script() {
             format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", stubs.display()),
         )
         .env("NODE_NAME", "192-18-132-31")
+        .env("LOCK_DIR", folder.path())
         .env("BACKUP_DIR", folder.path().join("backup"))
         .output()
         .unwrap();

@@ -185,6 +185,9 @@ pub(crate) fn apply(row: &Row, input: &Path, folder: &Path) -> (String, &'static
     command
         .env("KUBECONFIG", &config)
         .env("HOME", folder)
+        .env("LOCK_DIR", folder)
+        // A row may lower what a pod gets, which a person has to choose.
+        .env("ACCEPT", "yes")
         .env("BACKUP_DIR", folder.join("backup"));
     told(row, &ended(command.output().unwrap()))
 }

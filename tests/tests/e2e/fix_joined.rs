@@ -152,7 +152,7 @@ fn a_pasted_file_can_be_changed_and_is_said_to_be_maybe_a_part() {
     std::fs::write(&change, section).unwrap();
     let said = fix(&input, &out, &["--what-if", change.to_str().unwrap()]);
     assert_eq!(said.code, 0, "{said:?}");
-    let written = std::fs::read_to_string(out.join("proposal/99-nvidia.toml")).unwrap();
+    let written = std::fs::read_to_string(out.join("proposal/99-nvidia.toml.patch")).unwrap();
     assert!(written.contains("runtimes.runc"), "{written}");
     let page = std::fs::read_to_string(out.join("proposal/README.md")).unwrap();
     assert!(page.contains("was pasted"), "{page}");

@@ -201,7 +201,7 @@ fn a_diagnosis_is_the_same_with_pseudonyms() {
 }
 
 #[test]
-fn a_secret_that_the_redaction_misses_blocks_the_bundle_and_is_named_by_place() {
+fn a_secret_that_the_redaction_misses_is_replaced_and_blocks_only_where_that_is_wanted() {
     let disk = Disk::new();
     let secret = secret();
     let root = disk.path("root");
@@ -216,14 +216,23 @@ fn a_secret_that_the_redaction_misses_blocks_the_bundle_and_is_named_by_place() 
         "/etc/sysconfig/kubelet",
         format!("# remember {secret} for later\n"),
     );
-    let error = disk.refused(&[]);
+    let place = "nodes/berlin-gpu-7/rootfs/etc/sysconfig/kubelet";
+    let error = disk.refused(&["--strict-leaks"]);
     assert!(error.contains("etc/sysconfig/kubelet:1: "), "{error}");
     assert!(!error.contains(&secret), "the value itself is shown");
-    let (_, bundle) = disk.collect(&[
-        "--allow-leak",
-        "nodes/berlin-gpu-7/rootfs/etc/sysconfig/kubelet",
-    ]);
+    let (said, bundle) = disk.collect(&[]);
+    assert!(said.out.contains(place), "{said:?}");
+    let text = entry(&bundle, place);
+    assert!(
+        text.starts_with("# remember <redacted:leak-check:") && text.ends_with("> for later\n"),
+        "{text}"
+    );
+    assert!(entry(&bundle, "manifest.json").contains("found by the leak check and replaced"));
+    assert!(entry(&bundle, "privacy.json").contains("leak-check"));
+    std::fs::remove_file(&bundle).unwrap();
+    let (_, bundle) = disk.collect(&["--strict-leaks", "--allow-leak", &format!("{place}:1")]);
     assert!(entry(&bundle, "casefile.json").contains("allow-leak"));
+    assert!(entry(&bundle, place).contains(&secret));
     assert!(!entry(&bundle, "privacy.json").contains(&secret));
 }
 

@@ -1,11 +1,17 @@
 //! An API server that does not behave.
 
 use std::net::TcpListener;
+use std::sync::Arc;
 
 use casefile_bundle::Outcome;
+use casefile_collector::cli::Cli;
+use casefile_collector::cluster::ClusterHandle;
+use casefile_collector::host::Host;
 use casefile_tests::recording::User;
 use casefile_tests::replay::small::Small;
 use casefile_tests::replay::{Credential, Fault, Faults, Server};
+use clap::Parser as _;
+use serde_json::json;
 
 use crate::desk::{Bundle, Desk, Ran, Row, Seen};
 
@@ -97,6 +103,26 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         fault: "kubeconfig of KUBECONFIG broken",
         run: bad_found,
+    },
+    Row {
+        fault: "--root of a dead node, --kubeconfig of its cluster",
+        run: dead_node,
+    },
+    Row {
+        fault: "one kubeconfig trusts another CA, the kubelet's own does not",
+        run: other_ca,
+    },
+    Row {
+        fault: "API: only the node's own rights",
+        run: own_rights,
+    },
+    Row {
+        fault: "API: away for 0.3 s while logs are fetched",
+        run: blip,
+    },
+    Row {
+        fault: "--root with a broken --kubeconfig",
+        run: dead_node_bad_kubeconfig,
     },
 ];
 
@@ -332,4 +358,136 @@ fn bad_found() -> Result<Seen, String> {
         "KUBECONFIG: not a kubeconfig",
         &[HOST],
     )
+}
+
+/// The disk of a node that is dead, and the cluster that it belonged to.
+fn dead_node() -> Result<Seen, String> {
+    let server = server(Small::new(), Faults::default());
+    let config = config(&server);
+    let ran = Desk::new().keep(|desk| {
+        desk.file("/etc/hostname", "gpu-2\n");
+        desk.file("/etc/containerd/config.toml", "version = 2\n");
+        std::fs::write(desk.path("kubeconfig"), config).unwrap();
+        let file = desk.text("kubeconfig");
+        desk.on_tree(&["--kubeconfig", &file])
+    });
+    let bundle = ran.bundle();
+    let rest = &[
+        PODS,
+        NODES,
+        EVENTS,
+        LOG,
+        "gpu-2/rootfs/etc/containerd/config.toml",
+    ];
+    bundle.row(&ran, OBJECTS, &[Outcome::Collected], "", rest)
+}
+
+fn dead_node_bad_kubeconfig() -> Result<Seen, String> {
+    let ran = Desk::new().keep(|desk| {
+        std::fs::write(desk.path("kubeconfig"), "a: [\n").unwrap();
+        let file = desk.text("kubeconfig");
+        desk.on_tree(&["--kubeconfig", &file])
+    });
+    ran.refused(2, "not a kubeconfig")
+}
+
+/// Two kubeconfigs of one server on a node: the first has an old CA, the second is where only the kubelet's command
+/// line says.
+fn other_ca() -> Result<Seen, String> {
+    let clock = std::time::Instant::now();
+    let (one, other) = (
+        server(Small::new(), Faults::default()),
+        server(Small::new(), Faults::default()),
+    );
+    let (own, wrong) = (one.address().to_string(), other.address().to_string());
+    let desk = Desk::new();
+    desk.file(
+        "/etc/kubernetes/admin.conf",
+        config(&other).replace(&wrong, &own),
+    );
+    desk.file("/opt/site/kubelet.kubeconfig", config(&one));
+    desk.file("/proc/stat", "btime 1\n");
+    desk.file("/proc/77/comm", "kubelet\n");
+    desk.file("/proc/77/stat", "77 (kubelet) S 1\n");
+    desk.file(
+        "/proc/77/cmdline",
+        "/usr/bin/kubelet\0--kubeconfig=/opt/site/kubelet.kubeconfig\0",
+    );
+    let cli = Cli::try_parse_from(["casefile-collector"]).unwrap();
+    let options = Arc::new(cli.collect.resolve().unwrap());
+    let handle = ClusterHandle::new(options, Host::new(&desk.path("root")));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let cluster = runtime.block_on(handle.connect()).unwrap();
+    assert_eq!(cluster.credentials, "/opt/site/kubelet.kubeconfig");
+    let passed_over = cluster.passed_over.join("; ");
+    assert!(passed_over.contains("certificate"), "{passed_over}");
+    Ok(Seen {
+        said: passed_over,
+        rest: cluster.credentials.clone(),
+        took: clock.elapsed(),
+    })
+}
+
+fn own_rights() -> Result<Seen, String> {
+    let pod = |name: &str, node: &str| {
+        json!({"metadata": {"name": name, "namespace": "default"},
+            "spec": {"nodeName": node, "containers": [{"name": "main"}],
+                "volumes": [{"configMap": {"name": "settings"}}]}})
+    };
+    let pods = vec![pod("here-0", "gpu-1"), pod("there-0", "gpu-2")];
+    let cluster = Small::new()
+        .with_lists(&[("pods", "Pod", pods)])
+        .as_node("gpu-1");
+    let server = server(cluster, Faults::default());
+    let ran = Desk::new().keep(|desk| desk.on_cluster(&config(&server), &[]));
+    let bundle = ran.bundle();
+    assert!(
+        bundle.content(NODES).contains("\"gpu-1\"") && !bundle.content(NODES).contains("gpu-2")
+    );
+    assert!(bundle.content(PODS).contains("here-0") && !bundle.content(PODS).contains("there-0"));
+    let said = "only the object of the node gpu-1";
+    let rest = &[NODES, PODS, "configmaps/default.json", HOST];
+    bundle.row(&ran, OBJECTS, &[Outcome::Partial], said, rest)
+}
+
+fn crashing(name: &str) -> serde_json::Value {
+    json!({"metadata": {"name": name, "namespace": "default"}, "spec": {"containers": [{"name": "main"}]},
+        "status": {"phase": "Running",
+            "containerStatuses": [{"name": "main", "restartCount": 1, "state": {"running": {}}}]}})
+}
+
+fn blip() -> Result<Seen, String> {
+    let mut pods: Vec<_> = (0..60).map(|at| crashing(&format!("web-{at}"))).collect();
+    let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+    let healthy = json!({"metadata": {"name": "calm-0", "namespace": "default"},
+        "spec": {"containers": [{"name": "main"}]}, "status": ready});
+    pods.push(healthy);
+    let cluster = Small::new().with_lists(&[("pods", "Pod", pods)]);
+    let faults = Faults::default().with("/api/v1/namespaces/default/pods/", Fault::Blip);
+    let server = server(cluster, faults);
+    let ran = Desk::new().keep(|desk| {
+        desk.on_cluster(
+            &config(&server),
+            &["--since", "1h", "--namespace", "default"],
+        )
+    });
+    let bundle = ran.bundle();
+    let (_, said) = bundle.told("cluster_pod_logs");
+    assert!(
+        !said.contains("stopped answering") && !said.contains("failed"),
+        "{said}"
+    );
+    let asked = server.requests();
+    for at in 0..60 {
+        let log = format!("/pods/web-{at}/log?container=main&timestamps=true&sinceSeconds=3600&");
+        assert!(
+            asked.iter().any(|one| one.contains(&log)),
+            "{log} of {asked:?}"
+        );
+    }
+    assert!(
+        asked.iter().any(|one| one.contains("/pods/calm-0/log?")),
+        "{asked:?}"
+    );
+    bundle.row(&ran, OBJECTS, &[Outcome::Collected], "", &[PODS])
 }

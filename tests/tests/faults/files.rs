@@ -49,6 +49,10 @@ pub(crate) const ROWS: &[Row] = &[
         run: dead_disk,
     },
     Row {
+        fault: "a link in /etc/cdi to a share that does not answer",
+        run: dead_link,
+    },
+    Row {
         fault: "--root without a system below it",
         run: no_tree,
     },
@@ -197,14 +201,23 @@ fn dead_disk() -> Result<Seen, String> {
     desk.file("/etc/os-release", "ID=ubuntu\n");
     fs::create_dir_all(desk.path("root/etc/containerd")).unwrap();
     let _dead = Mount::dead(&desk.path("root/etc/containerd"))?;
-    let ran = desk.on_tree(&[ONLY, &["--source-timeout", "4s"]].concat());
-    ran.bundle().row(
-        &ran,
-        "containerd_config",
-        HURT,
-        "its time limit of 4 s was reached",
-        REST,
-    )
+    let ran = desk.on_tree(ONLY);
+    ran.bundle()
+        .row(&ran, "containerd_config", HURT, "no answer", REST)
+}
+
+fn dead_link() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.file("/etc/os-release", "ID=ubuntu\n");
+    desk.file("/etc/cdi/nvidia.yaml", "cdiVersion: 0.6.0\n");
+    fs::create_dir_all(desk.path("root/mnt/share")).unwrap();
+    symlink("/mnt/share/site.yaml", desk.path("root/etc/cdi/site.yaml")).unwrap();
+    let _dead = Mount::dead(&desk.path("root/mnt/share"))?;
+    let ran = desk.on_tree(&["--only", "container_runtimes,host_info"]);
+    let said = "/etc/cdi/site.yaml: no answer";
+    let rest = &["/etc/os-release", "/etc/cdi/nvidia.yaml"];
+    ran.bundle()
+        .row(&ran, "container_runtimes", HURT, said, rest)
 }
 
 fn no_tree() -> Result<Seen, String> {

@@ -11,6 +11,7 @@ mod lab;
 mod limits;
 mod output;
 mod run;
+mod secrets;
 
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,6 +32,7 @@ fn every_fault_costs_its_own_part_and_the_rest_is_complete() {
         run::ROWS,
         limits::ROWS,
         files::ROWS,
+        secrets::ROWS,
     ]
     .concat()
     .into_iter()

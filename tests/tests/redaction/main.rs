@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
+mod own_half;
 mod samples;
 
 use casefile_collector::redact::{Content, Key, Redactor, clean_name};

@@ -89,6 +89,7 @@ pub(super) fn fault_fact(
             instance: instance.id.clone(),
             used_by_kubelet: resolved.used(&instance.id).to_owned(),
             fault: kind.unwrap_or("other").to_owned(),
+            effect: problem.effect().word().to_owned(),
             detail: problem.to_string(),
         },
         place,

@@ -1,6 +1,7 @@
 //! Container runtimes: which containerd the kubelet uses, which handlers each instance would resolve,
 //! what is wrong with its configuration, and which one the NVIDIA toolkit was told to configure.
 
+pub(crate) mod ask;
 pub(super) mod cgroup;
 pub(super) mod checks;
 mod layers;

@@ -1,6 +1,8 @@
 //! Pod egress: what the captured firewall does with the packets it logged, and with those pods need.
 
 pub(super) mod sides;
+#[cfg(test)]
+mod tests;
 pub(super) mod words;
 
 use std::collections::BTreeSet;
@@ -274,7 +276,7 @@ fn needed(known: &Known<'_>, firewall: &Firewall, node: &str) -> Vec<AnyFact> {
     let Some(pod) = pod_address(known, node) else {
         return Vec::new();
     };
-    let inside = pod_side(known, node);
+    let inside = pod_side(known, node, firewall.routes(), pod);
     let outside = default_route_interface(known.documents, node).map(Interface::Name);
     let mut questions: Vec<(String, Packet)> = upstream_servers(known, node)
         .into_iter()

@@ -5,8 +5,9 @@ use std::net::IpAddr;
 
 use crate::derive::Known;
 use crate::facts::kube::Pod;
-use crate::firewall::packet::Interface;
+use crate::firewall::packet::{Direction, Interface, Packet};
 use crate::firewall::question::pod_interface;
+use crate::firewall::route::{Route, Routing};
 use crate::parsers::PacketLine;
 use crate::scan::Documents;
 
@@ -22,8 +23,21 @@ pub(in crate::derive) fn pod_address(known: &Known<'_>, node: &str) -> Option<Ip
     addresses.first().map(|(_, address)| *address)
 }
 
-/// The pattern of the pods' interfaces, told from the interfaces that were captured or logged.
-pub(in crate::derive) fn pod_side(known: &Known<'_>, node: &str) -> Option<Interface> {
+/// The interface that the pod's packets come in on: the one that its address is routed to. Where no route tells (Cilium routes
+/// pods to a device of its own), the pattern of the pods' interfaces that were captured or logged, if there is one only.
+pub(in crate::derive) fn pod_side(
+    known: &Known<'_>,
+    node: &str,
+    routing: Option<&Routing>,
+    pod: IpAddr,
+) -> Option<Interface> {
+    let mut to_pod = Packet::new(Direction::Output, pod, pod);
+    to_pod.mark = Some(0);
+    if let Some(Route::Via { device, .. }) = routing.map(|routing| routing.decide(&to_pod))
+        && pod_interface(&device).is_some()
+    {
+        return Some(Interface::Name(device));
+    }
     let logged = known.facts.table::<PacketLine>().iter().filter_map(|line| {
         match &line.data.packet.packet.in_iface {
             Some(Interface::Name(name)) => Some(name.clone()),
@@ -39,7 +53,8 @@ pub(in crate::derive) fn pod_side(known: &Known<'_>, node: &str) -> Option<Inter
         .chain(listed)
         .filter_map(|name| pod_interface(&name))
         .collect();
-    patterns.into_iter().next()
+    let mut patterns = patterns.into_iter();
+    patterns.next().filter(|_| patterns.next().is_none())
 }
 
 /// Interface names of `ip addr`, in its JSON or its text form.

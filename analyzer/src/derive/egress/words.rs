@@ -62,11 +62,17 @@ pub(in crate::derive) fn words(answer: &Answer) -> String {
         let all: Vec<&str> = std::iter::once(why.as_str()).chain(notes).collect();
         return all.join("; ");
     }
-    let decided = answer
-        .evaluation
-        .decided_by
-        .as_ref()
-        .map(ToString::to_string);
+    let decided = answer.evaluation.decided_by.as_ref().map(|decided| {
+        let others = &answer.evaluation.or_decided_by;
+        match (answer.evaluation.verdict.is_blocked(), others.as_slice()) {
+            (true, [other]) => format!("{decided}, or {other} if it matches before"),
+            (true, [other, rest @ ..]) => format!(
+                "{decided}, or another of {} that may match before, such as {other}",
+                rest.len() + 1
+            ),
+            _ => decided.to_string(),
+        }
+    });
     match (&answer.ufw, decided) {
         (Some(ufw), Some(decided)) => format!("{} ({decided})", ufw.sentence.trim_end_matches('.')),
         (_, Some(decided)) => decided,
@@ -85,18 +91,36 @@ pub(in crate::derive) fn decided_at(answer: &Answer) -> Option<&Origin> {
         .and_then(DecidedBy::origin)
 }
 
-/// Whose rule decided: ufw's by its own words or the log prefix, else by the names of table and chain.
+/// Whose rule decided: ufw's by its own words or the log prefix, else by the names of table and chain; `several` where rules
+/// of different owners may have stopped the packet, and it is not known which of them came first.
 pub(in crate::derive) fn owner(answer: &Answer, logged_by_ufw: bool) -> String {
-    let (table, chain) = match &answer.evaluation.decided_by {
-        Some(DecidedBy::Rule { table, chain, .. } | DecidedBy::Policy { table, chain, .. }) => {
+    let evaluation = &answer.evaluation;
+    let Some(decided) = &evaluation.decided_by else {
+        let owner = if answer.ufw.is_some() || logged_by_ufw {
+            "ufw"
+        } else {
+            "iptables"
+        };
+        return owner.to_owned();
+    };
+    let first = owner_of(decided, answer.ufw.is_some());
+    let mut others = evaluation.or_decided_by.iter();
+    if evaluation.verdict.is_blocked() && others.any(|other| owner_of(other, false) != first) {
+        return "several".to_owned();
+    }
+    first.to_owned()
+}
+
+fn owner_of(decided: &DecidedBy, explained_by_ufw: bool) -> &'static str {
+    let (table, chain) = match decided {
+        DecidedBy::Rule { table, chain, .. } | DecidedBy::Policy { table, chain, .. } => {
             (table.as_str(), chain.as_str())
         }
-        _ => ("", ""),
+        DecidedBy::NoRules { .. } => ("", ""),
     };
-    let ufw = answer.ufw.is_some() || chain.starts_with("ufw");
-    if ufw || (logged_by_ufw && answer.evaluation.decided_by.is_none()) {
+    if explained_by_ufw || chain.starts_with("ufw") {
         "ufw"
-    } else if zone(answer).is_some() || table.ends_with(" firewalld") {
+    } else if zone_of(decided).is_some() || table.ends_with(" firewalld") {
         "firewalld"
     } else if chain.contains("DOCKER") {
         "docker"
@@ -108,12 +132,15 @@ pub(in crate::derive) fn owner(answer: &Answer, logged_by_ufw: bool) -> String {
     } else {
         "iptables"
     }
-    .to_owned()
 }
 
 /// The zone of firewalld that a deciding rule belongs to, by the name of its chain.
 pub(in crate::derive) fn zone(answer: &Answer) -> Option<String> {
-    let Some(DecidedBy::Rule { table, chain, .. }) = &answer.evaluation.decided_by else {
+    zone_of(answer.evaluation.decided_by.as_ref()?)
+}
+
+fn zone_of(decided: &DecidedBy) -> Option<String> {
+    let DecidedBy::Rule { table, chain, .. } = decided else {
         return None;
     };
     let own_table = table.ends_with(" firewalld");

@@ -58,7 +58,7 @@ pub(super) fn secure_boot(known: &Known<'_>, node: &str) -> Option<(bool, Place)
 }
 
 /// The running kernel: as the Node object has it, else as the node's `/proc` does.
-pub(super) fn kernel(known: &Known<'_>, node: &str) -> Option<Read> {
+pub(super) fn kernel(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
     let read = |value: &str, place: &Place| Read {
         value: value.to_owned(),
         place: place.clone(),

@@ -6,10 +6,10 @@ use super::{Known, gpus, host};
 use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
 use crate::facts::kube::Pod;
 use crate::facts::{AnyFact, Fact};
-use crate::gpu::stack::{self, Flavour, Image, Mismatch, Read, Side, Stack};
+use crate::gpu::stack::{self, Flavour, Image, Mismatch, Pair, Read, Side, Stack};
 use crate::gpu::version;
 use crate::model::Place;
-use crate::parsers::{CapturedFile, DriverLine, Says};
+use crate::parsers::{CapturedFile, DriverLine, Says, installed};
 use crate::scan::pasted;
 
 /// Libraries whose versions are the driver's.
@@ -22,7 +22,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
 }
 
 /// A pair that does not fit, stated where each of its sides stands: either place alone shows half of it.
-fn both(known: &Known<'_>, node: &str, one: Mismatch) -> Vec<AnyFact> {
+fn both(known: &Known<'_>, node: &str, one: Mismatch<Place>) -> Vec<AnyFact> {
     let pair = serde_json::to_value(one.pair).ok();
     let word = pair.as_ref().and_then(|pair| pair.as_str());
     let data = DriverMismatch {
@@ -57,7 +57,7 @@ fn shown(known: &Known<'_>, place: &Place) -> String {
 }
 
 /// The line behind a side, where its file was kept as text, else its value.
-fn text_at(known: &Known<'_>, side: &Side) -> String {
+fn text_at(known: &Known<'_>, side: &Side<Place>) -> String {
     let line = side.place.line.and_then(|line| {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
         known.documents.get(&side.place.path)?.lines().nth(index)
@@ -68,7 +68,7 @@ fn text_at(known: &Known<'_>, side: &Side) -> String {
     }
 }
 
-fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
+fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
     let drivers = || {
         let all = known.facts.table::<Driver>().iter();
         all.filter(|driver| driver.data.node == node)
@@ -99,6 +99,9 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
     let modinfo = command("modinfo-nvidia").filter(|(_, text)| text.contains("version:"));
     Stack {
         module: module.map(|one| read(&one.data.module, &one.place)),
+        answered: drivers()
+            .find(|one| version::is_driver(&one.data.version))
+            .map(|one| read(&one.data.version, &one.place)),
         flavour,
         on_disk: field("modinfo-nvidia", "version:"),
         built_for: field("modinfo-nvidia", "vermagic:"),
@@ -107,12 +110,19 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack {
         }),
         libraries: libraries(known, node),
         fabric_manager: fabric_manager(known, node),
+        packages: packages(known, node),
         firmware: firmware.map(|gpu| read(&gpu.data.card.gsp_firmware, &gpu.place)),
         cuda: cuda.map(|one| read(&one.data.cuda, &one.place)),
         gpus: gpus.iter().map(|gpu| stack_gpu(gpu)).collect(),
         images: images(known, node),
         controllers: host::controllers(known, node),
-        dkms: command("dkms-status").map_or_else(Vec::new, |(path, text)| stack::dkms(text, path)),
+        dkms: command("dkms-status").map_or_else(Vec::new, |(path, text)| {
+            let place = |line| Place {
+                path: path.clone(),
+                line: Some(line),
+            };
+            stack::dkms(text, place)
+        }),
         kernel: host::kernel(known, node),
         secure_boot: host::secure_boot(known, node),
     }
@@ -126,7 +136,7 @@ fn first_line(path: &str) -> Place {
 }
 
 /// The first word after a label at the start of a line.
-fn labelled(path: &str, text: &str, label: &str) -> Option<Read> {
+fn labelled(path: &str, text: &str, label: &str) -> Option<Read<Place>> {
     let found = text.lines().zip(1_u32..).find_map(|(line, number)| {
         let value = line.strip_prefix(label)?.split_whitespace().next()?;
         Some((value, number))
@@ -146,7 +156,7 @@ fn flavour(word: &str) -> Option<Flavour> {
         .find(|flavour| flavour.word() == word)
 }
 
-fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu {
+fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu<Place> {
     stack::Gpu {
         name: gpu.data.card.name.clone(),
         architecture: gpu.data.card.architecture.clone(),
@@ -156,7 +166,7 @@ fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu {
 
 /// Versions of the libraries that programs are given: as the loader's cache has them, else by the names of captured
 /// files.
-fn libraries(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
+fn libraries(known: &Known<'_>, node: &str) -> Vec<(String, Read<Place>)> {
     let path = format!("nodes/{node}/host/libraries.json");
     let cached = known.documents.get(&path);
     let cached = cached.map_or_else(Vec::new, |text| cached_libraries(&path, text));
@@ -180,7 +190,7 @@ struct Library {
 
 /// Of each library the one version that the loader's cache leads to; where it leads to several, it is not known which
 /// one a program gets.
-fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read)> {
+fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read<Place>)> {
     let lines = text.lines().zip(1_u32..);
     let records: Vec<(Library, u32)> = lines
         .filter_map(|(line, number)| {
@@ -188,7 +198,7 @@ fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read)> {
             Some((serde_json::from_str(record).ok()?, number))
         })
         .filter(|(library, _): &(Library, u32)| {
-            library.exists && version::is_version(&library.version)
+            library.exists && version::is_driver(&library.version)
         })
         .collect();
     let mut found = Vec::new();
@@ -214,7 +224,7 @@ fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read)> {
 }
 
 /// Where a link names the file, that one; else the only one there.
-fn libraries_by_name(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
+fn libraries_by_name(known: &Known<'_>, node: &str) -> Vec<(String, Read<Place>)> {
     let files = known.facts.table::<CapturedFile>().iter();
     let of_node: Vec<&Fact<CapturedFile>> = files.filter(|file| file.data.node == node).collect();
     let mut found = Vec::new();
@@ -229,7 +239,7 @@ fn libraries_by_name(known: &Known<'_>, node: &str) -> Vec<(String, Read)> {
                     .starts_with(stem)
                     .then_some((*file, number))
             })
-            .filter(|(_, number)| version::is_version(number))
+            .filter(|(_, number)| version::is_driver(number))
             .collect();
         let linked = named
             .iter()
@@ -254,7 +264,7 @@ fn file_name(path: &str) -> &str {
 }
 
 /// What Fabric Manager said last of its version.
-fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read> {
+fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
     let lines = known.facts.table::<DriverLine>().iter();
     let versions = lines
         .filter(|line| line.data.node == node)
@@ -271,8 +281,54 @@ fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read> {
     })
 }
 
+/// Beginnings of package names, and the pair that each makes with the module.
+const PACKAGES: [(&str, Pair); 2] = [
+    ("nvidia-fabric", Pair::ModuleFabricManager),
+    ("libnvidia-compute", Pair::ModuleLibrary),
+];
+
+/// Packages of the driver that are installed: in the package manager's lists, and in lines that were pasted.
+fn packages(known: &Known<'_>, node: &str) -> Vec<(Pair, Read<Place>)> {
+    let lines = known.facts.table::<DriverLine>().iter();
+    let of_node = lines.filter(|line| {
+        line.data.node == node || (line.data.node.is_empty() && node == pasted::UNNAMED_NODE)
+    });
+    let said = of_node.filter_map(|line| {
+        let Says::Package(name, version) = &line.data.says else {
+            return None;
+        };
+        let (_, pair) = PACKAGES.iter().find(|(start, _)| start == name)?;
+        let read = Read {
+            value: version.clone(),
+            place: line.place.clone(),
+        };
+        Some((*pair, read))
+    });
+    let lists =
+        ["dpkg-packages", "rpm-packages"].map(|name| format!("nodes/{node}/commands/{name}.out"));
+    let lists = lists
+        .iter()
+        .filter_map(|path| known.documents.get_key_value(path));
+    let listed = lists.flat_map(|(path, text)| {
+        text.lines().zip(1_u32..).filter_map(move |(line, number)| {
+            let (version, pair) = PACKAGES
+                .iter()
+                .find_map(|(start, pair)| Some((installed(line, start)?, *pair)))?;
+            let place = Place {
+                path: path.clone(),
+                line: Some(number),
+            };
+            let value = version.to_owned();
+            Some((pair, Read { value, place }))
+        })
+    });
+    let mut all: Vec<(Pair, Read<Place>)> = said.chain(listed).collect();
+    all.dedup_by(|a, b| a.1.place == b.1.place);
+    all
+}
+
 /// Images of pods of the node that ask for GPUs.
-fn images(known: &Known<'_>, node: &str) -> Vec<Image> {
+fn images(known: &Known<'_>, node: &str) -> Vec<Image<Place>> {
     let pods = known.facts.table::<Pod>().iter();
     let here = pods.filter(|pod| pod.data.node == node && pod.data.gpus > 0 && !node.is_empty());
     here.flat_map(|pod| {

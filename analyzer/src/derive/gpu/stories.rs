@@ -1,6 +1,6 @@
 //! The story of each GPU's Xid messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Known, gpus};
 use crate::facts::gpu::{Gpu, XidStory};
@@ -89,6 +89,11 @@ fn event(line: &Fact<DriverLine>) -> Option<Event> {
     let Says::Xid(bus, code) = &line.data.says else {
         return None;
     };
+    // Of the changes of what the driver asks for only the last one holds.
+    let details = match (code, &line.data.latest.2) {
+        (154, Some(latest)) => BTreeSet::from([latest.clone()]),
+        _ => line.data.details.clone(),
+    };
     Some(Event {
         bus: bus.clone(),
         code: *code,
@@ -96,6 +101,6 @@ fn event(line: &Fact<DriverLine>) -> Option<Event> {
         order: u64::from(line.place.line.unwrap_or(0)),
         count: line.data.count,
         processes: line.data.processes.clone(),
-        details: line.data.details.clone(),
+        details,
     })
 }

@@ -2,6 +2,7 @@
 //! files, and whether the traffic that a cluster needs gets through.
 
 mod answer;
+pub(crate) mod ask;
 mod links;
 mod mtu;
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub(super) fn interface(routing: &Routing, pod: IpAddr) -> Option<Interface> {
     }
 }
 
-fn routed(routing: &Routing, from: IpAddr, to: IpAddr, iif: Option<Interface>) -> Route {
+pub(super) fn routed(routing: &Routing, from: IpAddr, to: IpAddr, iif: Option<Interface>) -> Route {
     let mut packet = Packet::new(Direction::Forward, from, to);
     packet.mark = Some(0);
     packet.in_iface = iif;
@@ -186,7 +186,7 @@ fn is_dns(service: &VirtualService) -> bool {
 }
 
 /// The address of a service, from the first rule or map element whose comment names it.
-fn service(rules: &str, name: &str) -> Option<IpAddr> {
+pub(super) fn service(rules: &str, name: &str) -> Option<IpAddr> {
     let line = rules.lines().find(|line| {
         line.contains(name) && (line.contains("cluster IP") || line.contains("goto service-"))
     })?;
@@ -201,9 +201,15 @@ fn to_a_node_port(
     routing: &Routing,
     rules: &str,
 ) -> Option<Question> {
-    let mut lines = rules
-        .lines()
-        .filter(|line| line.starts_with("-A KUBE-NODEPORTS ") && line.contains("-p tcp"));
+    // With counters, as the collector captures them, a rule begins with `[12:345] `.
+    let rule = |line: &&str| {
+        let command = match line.split_once("] ") {
+            Some((counters, rest)) if counters.starts_with('[') => rest,
+            _ => line,
+        };
+        command.starts_with("-A KUBE-NODEPORTS ") && command.contains("-p tcp")
+    };
+    let mut lines = rules.lines().filter(rule);
     let port = lines.find_map(|line| {
         let mut words = line.split_ascii_whitespace();
         words.find(|word| *word == "--dport")?;

@@ -112,6 +112,21 @@ fn verdict_of(rows: &[(String, String, String)], question: &str) -> String {
 }
 
 #[test]
+fn a_node_port_is_asked_about_whether_its_rule_has_counters_or_not() {
+    let rule = "-A KUBE-NODEPORTS -p tcp -m comment --comment \"shop/web\" -m tcp --dport 31080 -j ACCEPT\n";
+    for counters in ["", "[0:0] ", "[12:3456] "] {
+        let rules = RULES.replacen(
+            "COMMIT\n",
+            &format!(":KUBE-NODEPORTS - [0:0]\n{counters}{rule}COMMIT\n"),
+            1,
+        );
+        let rows = checks(cluster(), ROUTES, &rules);
+        let asked = rows.iter().any(|row| row.0 == "the outside to a node port");
+        assert!(asked, "{counters:?}: {rows:?}");
+    }
+}
+
+#[test]
 fn every_question_is_answered_by_route_rule_and_translation() {
     let rows = checks(cluster(), ROUTES, RULES);
     assert_eq!(verdict_of(&rows, "pod to pod on this node"), "accepted");

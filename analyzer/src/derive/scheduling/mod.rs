@@ -39,6 +39,7 @@ fn inputs<'a>(known: &'a Known<'_>) -> Inputs<'a> {
         claims: listed(known, "persistentvolumeclaims").then(|| all(known)),
         volumes: listed(known, "persistentvolumes").then(|| all(known)),
         classes: listed(known, "storageclasses").then(|| all(known)),
+        csi_nodes: listed(known, "csinodes").then(|| all(known)),
         device_claims: listed(known, "resourceclaims").then(|| all(known)),
         slices: listed(known, "resourceslices").then(|| all(known)),
         device_classes: listed(known, "deviceclasses").then(|| all(known)),

@@ -6,6 +6,7 @@ use super::{Known, beside, seen};
 use crate::facts::scheduling::{NodeFit, PodFit};
 use crate::facts::{AnyFact, Fact};
 use crate::scheduling::requests::pod_requests;
+use crate::scheduling::said::agrees;
 use crate::scheduling::{Cluster, NodeVerdict, Predicate, Reason, State, Verdict, api, explain};
 
 /// Pending pods that are worked out; those that ask for devices come first.
@@ -23,9 +24,11 @@ pub(super) fn facts(known: &Known<'_>, cluster: &Cluster<'_>) -> Vec<AnyFact> {
     waiting.sort_by_key(|pod| asks_for(&pod.data).is_none());
     let mut facts = Vec::new();
     for pod in waiting.into_iter().take(MOST_PODS) {
-        let verdict = explain(&pod.data, cluster);
+        let mut verdict = explain(&pod.data, cluster);
+        let agrees = agreement(&pod.data, &mut verdict);
         facts.extend(node_facts(known, &pod.data, &verdict));
-        let fit = pod_fit(known, &pod.data, cluster, verdict);
+        let mut fit = pod_fit(known, &pod.data, cluster, verdict);
+        agrees.clone_into(&mut fit.agrees);
         facts.push(beside(fit, pod));
     }
     facts
@@ -48,6 +51,30 @@ fn asks_for(pod: &api::Pod) -> Option<(String, i64)> {
     first.map(|(name, amount)| (name.to_owned(), amount))
 }
 
+/// Compares the verdict with what the scheduler said last. Where the two contradict each other the simulation steps
+/// back: the scheduler knows its cluster.
+fn agreement(pod: &api::Pod, verdict: &mut Verdict) -> &'static str {
+    let conditions = &pod.status.conditions;
+    let said = conditions
+        .iter()
+        .find(|one| one.kind == "PodScheduled" && one.status == "False");
+    let Some(said) = said else {
+        return "unknown";
+    };
+    match agrees(&said.message, verdict) {
+        None => "unknown",
+        Some(true) => "yes",
+        Some(false) => {
+            verdict.open.push(format!(
+                "the scheduler gives other reasons than the collected objects do: {}",
+                said.message
+            ));
+            verdict.state = State::Undecided;
+            "no"
+        }
+    }
+}
+
 fn pod_fit(known: &Known<'_>, pod: &api::Pod, cluster: &Cluster<'_>, verdict: Verdict) -> PodFit {
     let (resource, asked) = asks_for(pod).unwrap_or_default();
     let nodes = &cluster.inputs.nodes;
@@ -68,6 +95,7 @@ fn pod_fit(known: &Known<'_>, pod: &api::Pod, cluster: &Cluster<'_>, verdict: Ve
         namespace: pod.metadata.namespace.clone(),
         name: pod.metadata.name.clone(),
         state: word(verdict.state).to_owned(),
+        agrees: String::new(),
         said: said.map_or_else(String::new, |one| one.message.clone()),
         scheduler: pod.scheduler().to_owned(),
         scheduler_seen: seen(known, pod.scheduler()).to_owned(),

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::object::{Named, differs, saved};
+use super::kube_object::put_back;
+use super::object::Named;
 use super::to_yaml;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::beside;
+use crate::fix::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::fix::shell::{Program, Script, Test, Word, run};
 
 /// A configmap, and what one of its keys shall hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,9 @@ pub struct ConfigMap {
 impl Kind for ConfigMap {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let named = Named::new("ConfigMap", Some(&self.namespace), &self.name);
+        if let Some(one) = self.restart.as_ref().filter(|one| one.starts_with('-')) {
+            return Err(Refused::new(format!("{one:?} is no workload to restart")));
+        }
         if state.is_redacted(&named.entry())
             && state.before(casefile_bundle::MANIFEST_PATH).is_some()
         {
@@ -63,30 +67,39 @@ impl Kind for ConfigMap {
             item["data"][&self.key] = after.clone().into();
             Ok(())
         })?;
-        self.told(&named, &after, version)
+        self.told(state, &named, &after, version)
     }
 }
 
 impl ConfigMap {
     fn told(
         &self,
+        state: &mut Captured,
         named: &Named,
         after: &str,
         version: Option<String>,
     ) -> Result<Applied, Refused> {
-        let (target, file) = (named.target(), format!("{}.yaml", named.file()));
-        let saved = saved(&file);
-        let patch = format!(
-            "kubectl patch {target} --type merge --patch-file {}",
-            beside(&file)
+        let file = state.fresh_name(&format!("{}.yaml", named.file()));
+        let patch = || {
+            named
+                .kubectl(&["patch"])
+                .words(&["--type", "merge"])
+                .with("--patch-file", Word::beside(&file))
+        };
+        let restarted = |script: Script| match &self.restart {
+            Some(one) => {
+                let restart = run(Program::Kubectl)
+                    .words(&["rollout", "restart"])
+                    .text(one);
+                script.run(restart.with("-n", Word::text(&self.namespace)))
+            }
+            None => script,
+        };
+        let (dry_run, act) = (
+            named.differs(patch()),
+            Script::from(named.save(&file)).run(patch()),
         );
-        let restart = self.restart.as_ref().map(|one| {
-            format!(
-                "\nkubectl rollout restart {} -n {}",
-                quoted(one),
-                quoted(&self.namespace)
-            )
-        });
+        let (act, back) = (restarted(act), restarted(put_back(&file, &["replace"])));
         Ok(Applied {
             title: format!("Change key {} of {named}", self.key),
             changed: vec![named.entry()],
@@ -98,15 +111,21 @@ impl ConfigMap {
             actions: vec![Action {
                 text: format!("Change key {} of {named}.", self.key),
                 place: Place::Cluster,
-                guard: version.map(|version| (
-                    format!("[ \"$(kubectl get {target} -o jsonpath='{{.metadata.resourceVersion}}')\" = {} ]", quoted(&version)),
-                    format!("{named} is as it was when the bundle was collected"),
-                )),
-                dry_run: Some(differs(&target, &patch)),
+                guard: version.map(|version| Guard {
+                    test: Test::Prints(
+                        named.field("{.metadata.resourceVersion}").into(),
+                        Word::text(version),
+                    ),
+                    says: format!("{named} is as it was when the bundle was collected"),
+                }),
+                dry_run,
                 backup: Vec::new(),
-                command: Some(format!("{}\n{patch}{}", named.save(&file), restart.as_deref().unwrap_or_default())),
-                expect: format!("'kubectl get {target} -o yaml' shows it; mounted copies follow within a minute or two."),
-                roll_back: format!("kubectl replace -f {saved}{}", restart.as_deref().unwrap_or_default().replace('\n', " && ")),
+                act: Act::Script(act),
+                expect: format!(
+                    "'kubectl get {} -o yaml' shows it; mounted copies follow within a minute or two.",
+                    named.target()
+                ),
+                back: Back::Script(back),
                 interrupts: self.restart.as_ref().map_or_else(
                     || "Nothing; programs that read it once have to be restarted.".into(),
                     |one| format!("The pods of {one} are replaced one after another."),

@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{entry, merge, unchanged, yaml};
+use super::node_file::{self, Edit};
+use super::{entry, merge, yaml};
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::beside;
+use crate::fix::change::{Act, Action, Applied, Back, Kind, Place, Refused};
+use crate::fix::shell::{Line, Program, Script, Test, run};
 
 const FILE: &str = "/etc/docker/daemon.json";
 
@@ -40,49 +41,50 @@ impl Kind for DockerDaemon {
         let text = serde_json::to_string_pretty(&all)
             .map_err(|error| Refused::new(error.to_string()))?
             + "\n";
-        let guard = unchanged(state, &node, FILE);
-        state.set(&path, text.clone());
         let lives = all["live-restore"] == true;
-        let there = quoted(FILE);
-        let back = if before.is_some() {
-            format!("cp -a \"$backup\"{there} {there}")
-        } else {
-            format!("rm {there}")
-        };
-        Ok(Applied {
-            title: format!("Change {FILE} on {node}"),
-            changed: vec![path],
-            files: vec![HandOver {
-                name: "daemon.json".into(),
-                content: text,
-                what: format!("the whole new {FILE}"),
-            }],
-            actions: vec![Action {
-                text: format!("Write {FILE} and restart Docker."),
-                place: Place::Node(node),
-                guard,
-                dry_run: Some(format!(
-                    "diff -u {there} {0} || true\nif dockerd --help | grep -q -e --validate; then dockerd --validate --config-file {0}; else echo 'this Docker cannot check the file before it reads it; 23.0 and newer can'; fi",
-                    beside("daemon.json")
-                )),
-                backup: vec![FILE.into()],
-                command: Some(format!(
-                    "install -D -m 644 {} {there}\nsystemctl restart docker.service",
-                    beside("daemon.json")
-                )),
-                expect:
-                    "The check, where there is one, says \"configuration OK\"; 'docker info' shows the settings."
-                        .into(),
-                roll_back: format!("{back} && systemctl restart docker.service"),
-                interrupts: if lives {
-                    "Docker answers nothing for some seconds; its containers go on (live-restore)."
-                        .into()
-                } else {
-                    "All containers that Docker itself runs stop; pods of a containerd of their own do not.".into()
-                },
-            }],
-            simulated: true,
-            ..Applied::default()
-        })
+        let edit = node_file::edit(state, &node, FILE, &text, "daemon.json")?;
+        Ok(told(node, path, edit, lives))
+    }
+}
+
+fn told(node: String, path: String, edit: Edit, lives: bool) -> Applied {
+    let restart = || Script::from(run(Program::Systemctl).words(&["restart", "docker.service"]));
+    let mut dry_run = edit.dry_run;
+    if let Some(file) = edit.whole {
+        let help = run(Program::Dockerd).word("--help");
+        let knows = help
+            .pipe(run(Program::Grep).words(&["-c", "-e", "--validate"]))
+            .quiet();
+        dry_run = dry_run.then(Line::If(
+            Test::Succeeds(knows),
+            run(Program::Dockerd)
+                .word("--validate")
+                .with("--config-file", file)
+                .into(),
+            Line::Say("this Docker cannot check the file before it reads it; 23.0 and newer can")
+                .into(),
+        ));
+    }
+    Applied {
+        title: format!("Change {FILE} on {node}"),
+        changed: vec![path],
+        files: edit.files,
+        actions: vec![Action {
+            text: format!("Write {FILE} and restart Docker."),
+            place: Place::Node(node),
+            guard: Some(edit.guard),
+            dry_run,
+            backup: vec![FILE.into()],
+            act: Act::Script(edit.write.and(restart())),
+            expect: "The check, where there is one, says \"configuration OK\"; 'docker info' shows the settings.".into(),
+            back: Back::Script(edit.back.and(restart())),
+            interrupts: if lives {
+                "Docker answers nothing for some seconds; its containers go on (live-restore).".into()
+            } else {
+                "All containers that Docker itself runs stop; pods of a containerd of their own do not.".into()
+            },
+        }],
+        simulated: true,
+        ..Applied::default()
     }
 }

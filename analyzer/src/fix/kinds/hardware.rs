@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::manual::Manual;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Applied, Kind, Refused};
+use crate::fix::change::{Applied, Back, Kind, Refused};
 
 /// A part of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,8 +32,8 @@ impl Kind for Hardware {
         let mut applied = manual.apply(state)?;
         for action in &mut applied.actions {
             action.interrupts = "All pods of the node, while it is drained.".into();
-            action.roll_back =
-                "None: keep the node drained if the part is not well after it.".into();
+            action.back =
+                Back::Hands("None: keep the node drained if the part is not well after it.".into());
         }
         Ok(applied)
     }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{merge, to_yaml, toolkit_writes, yaml};
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::beside;
+use crate::fix::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::fix::shell::{Command, Line, Program, Script, Test, Word, run};
 
 /// Values to merge, and the release that they are for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,13 @@ pub struct HelmValues {
 
 impl Kind for HelmValues {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        for name in [&self.namespace, &self.release, &self.chart] {
+            if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_control) {
+                return Err(Refused::new(format!(
+                    "{name:?} can be no name of a release, namespace or chart"
+                )));
+            }
+        }
         let delta = yaml("the values", &self.values)?;
         let Value::Object(sections) = &delta else {
             return Err(Refused::new("the values are no map of sections"));
@@ -73,60 +80,86 @@ impl Kind for HelmValues {
 }
 
 impl HelmValues {
+    /// `helm VERB RELEASE` in the release's namespace.
+    fn helm(&self, verb: &[&'static str]) -> Command {
+        let command = run(Program::Helm).words(verb).text(&self.release);
+        command.with("-n", Word::text(&self.namespace))
+    }
+
     fn told(&self, state: &mut Captured, whole: String, changed: Vec<String>) -> Applied {
-        let (namespace, release) = (quoted(&self.namespace), quoted(&self.release));
         let history = self.history(state);
-        let revision = history.as_ref().map(|(revision, _)| *revision);
-        let version = history.and_then(|(_, version)| version);
-        let version = version.map_or_else(
-            || " --version INSTALLED_VERSION".to_owned(),
-            |version| format!(" --version {}", quoted(&version)),
-        );
-        let upgrade = format!(
-            "helm upgrade {release} {}{version} -n {namespace} --reuse-values -f {}",
-            quoted(&self.chart),
-            beside(&format!("values-{}.yaml", self.release))
-        );
-        let guard = revision.map(|revision| {
-            (
-                format!("helm status {release} -n {namespace} -o json | grep -Eq '\"version\": *{revision}[,}}]'"),
-                format!("release {}/{} is still at revision {revision}", self.namespace, self.release),
-            )
-        });
-        let back = revision.map_or_else(
-            || format!("Roll back to the revision before: 'helm history {release} -n {namespace}' lists them."),
-            |revision| format!("helm rollback {release} {revision} -n {namespace}"),
-        );
+        let file = state.fresh_name(&format!("values-{}.yaml", self.release));
+        let complete = state.fresh_name(&format!("values-{}-complete.yaml", self.release));
         Applied {
             title: format!("Merge values into helm release {}/{}", self.namespace, self.release),
             changed,
+            actions: vec![self.upgraded(history, &file)],
             files: vec![
                 HandOver {
-                    name: format!("values-{}.yaml", self.release),
+                    name: file,
                     content: self.values.clone(),
                     what: "what changes, and nothing else".into(),
                 },
                 HandOver {
-                    name: format!("values-{}-complete.yaml", self.release),
+                    name: complete,
                     content: whole,
                     what: "the release's own values with the change merged in; for the site's repository".into(),
                 },
             ],
-            actions: vec![Action {
-                text: "Upgrade the release with the changed values, at the installed chart version. Where the site has no chart repository, name the chart file instead.".into(),
-                place: Place::Cluster,
-                guard,
-                dry_run: Some(format!("{upgrade} --dry-run")),
-                backup: Vec::new(),
-                command: Some(format!(
-                    "helm get values {release} -n {namespace} -o yaml > \"$backup/values-before.yaml\"\n{upgrade}"
-                )),
-                expect: "The dry run and the upgrade change only what the values name.".into(),
-                roll_back: back,
-                interrupts: "The pods whose template changes are replaced, one node at a time.".into(),
-            }],
             assumes: Vec::new(),
             simulated: true,
+            ..Applied::default()
+        }
+    }
+
+    fn upgraded(&self, history: Option<(u64, Option<String>)>, file: &str) -> Action {
+        let revision = history.as_ref().map(|(revision, _)| *revision);
+        let version = history.and_then(|(_, version)| version);
+        let upgrade = || {
+            let command = run(Program::Helm)
+                .word("upgrade")
+                .text(&self.release)
+                .text(&self.chart);
+            // Never the newest by accident: helm knows no such version, so a person has to fill it in.
+            let unknown = Word::Fixed("INSTALLED_VERSION");
+            let command = command.with("--version", version.as_ref().map_or(unknown, Word::text));
+            let command = command.with("-n", Word::text(&self.namespace));
+            command
+                .word("--reuse-values")
+                .with("-f", Word::beside(file))
+        };
+        let values = self.helm(&["get", "values"]).words(&["-o", "yaml"]);
+        let before = Line::Save(values.into(), Word::saved("values-before.yaml"));
+        let is_at = |revision: u64| {
+            let status = self.helm(&["status"]).words(&["-o", "json"]);
+            let number = format!("\"version\": *{revision}[,}}]");
+            status
+                .pipe(run(Program::Grep).words(&["-c", "-E"]).text(number))
+                .quiet()
+        };
+        Action {
+            text: "Upgrade the release with the changed values, at the installed chart version. Where the site has no chart repository, name the chart file instead.".into(),
+            place: Place::Cluster,
+            guard: revision.map(|revision| Guard {
+                test: Test::Succeeds(is_at(revision)),
+                says: format!("release {}/{} is still at revision {revision}", self.namespace, self.release),
+            }),
+            dry_run: upgrade().word("--dry-run").into(),
+            backup: Vec::new(),
+            act: Act::Script(Script::from(before).run(upgrade())),
+            expect: "The dry run and the upgrade change only what the values name.".into(),
+            back: match revision {
+                Some(revision) => {
+                    let back = self.helm(&["rollback"]).text(revision.to_string());
+                    let untouched = Line::Say("the release is at its old revision");
+                    Back::Script(Line::If(Test::Succeeds(is_at(revision)), untouched.into(), back.into()).into())
+                }
+                None => Back::Hands(format!(
+                    "Roll back to the revision before: 'helm history {} -n {}' lists them.",
+                    self.release, self.namespace
+                )),
+            },
+            interrupts: "The pods whose template changes are replaced, one node at a time.".into(),
         }
     }
 

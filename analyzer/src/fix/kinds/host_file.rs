@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{entry, restart, unchanged};
+use super::node_file::{self, check_path};
+use super::{entry, restart};
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::beside;
+use crate::fix::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::fix::shell::{Line, Program, Test, Word, run};
 
 /// A file and what it shall hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,52 +36,25 @@ pub struct HostFile {
 
 impl Kind for HostFile {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
-        if !self.path.starts_with('/') || self.path.split('/').any(|part| part == "..") {
-            return Err(Refused::new(format!("{:?} is no absolute path", self.path)));
-        }
+        check_path(&self.path)?;
         let captured = entry(&self.node, &self.path);
-        if !state
-            .paths()
-            .any(|path| crate::scan::node_of(path) == self.node)
-        {
+        let mut paths = state.paths();
+        if !paths.any(|path| crate::scan::node_of(path) == self.node) {
             return Err(Refused::new(format!(
                 "the bundle holds no files of node {:?}",
                 self.node
             )));
         }
+        drop(paths);
         let before = state.now(&captured);
+        let pasted = state.is_pasted(&captured);
         let after = self.content_after(before.as_deref())?;
-        let guard = unchanged(state, &self.node, &self.path);
-        state.set(&captured, after.clone());
-        let mut simulated = true;
-        let mut assumes = Vec::new();
-        if state.is_pasted(&captured) {
-            assumes.push(format!(
-                "{} was pasted as a whole: what was not pasted is missing from the new file",
-                self.path
-            ));
-        }
-        let mut actions = vec![self.write(guard)];
-        let name = file_name(&self.path);
-        if let Some(unit) = &self.restart {
-            let restarted = restart::Restart {
-                node: self.node.clone(),
-                unit: unit.clone(),
-            };
-            match restarted.apply(state) {
-                Ok(restarted) => {
-                    actions.extend(restarted.actions);
-                    assumes.extend(restarted.assumes);
-                }
-                Err(refused) => {
-                    simulated &= !self.path.contains("systemd");
-                    assumes.push(format!(
-                        "{unit} is restarted and reads the file ({refused})"
-                    ));
-                }
-            }
-        }
-        Ok(Applied {
+        let (action, files) = if self.remove {
+            (self.removed(state, &captured), Vec::new())
+        } else {
+            self.written(state, &after)?
+        };
+        let mut applied = Applied {
             title: format!(
                 "{} {} on {}",
                 self.verb(before.is_some()),
@@ -88,26 +62,47 @@ impl Kind for HostFile {
                 self.node
             ),
             changed: vec![captured],
-            files: if self.remove {
-                Vec::new()
-            } else {
-                vec![HandOver {
-                    name,
-                    content: after,
-                    what: format!("the whole new {}", self.path),
-                }]
-            },
-            actions,
-            assumes,
-            simulated,
-        })
+            files,
+            actions: vec![action],
+            assumes: Vec::new(),
+            simulated: true,
+            ..Applied::default()
+        };
+        if pasted {
+            applied.assumes.push(format!(
+                "{} was pasted as a whole: a part that was not pasted stays as it is and is not known here",
+                self.path
+            ));
+        }
+        self.restarted(state, &mut applied);
+        Ok(applied)
     }
 }
 
 impl HostFile {
+    /// The unit that reads the file is restarted after it.
+    fn restarted(&self, state: &mut Captured, applied: &mut Applied) {
+        let Some(unit) = &self.restart else { return };
+        let restart = restart::Restart {
+            node: self.node.clone(),
+            unit: unit.clone(),
+        };
+        match restart.apply(state) {
+            Ok(restarted) => {
+                applied.actions.extend(restarted.actions);
+                applied.assumes.extend(restarted.assumes);
+            }
+            Err(refused) => {
+                applied.simulated &= !self.path.contains("systemd");
+                let says = format!("{unit} is restarted and reads the file ({refused})");
+                applied.assumes.push(says);
+            }
+        }
+    }
+
     fn verb(&self, exists: bool) -> &'static str {
         match (self.remove, exists) {
-            (true, _) => "Empty or remove",
+            (true, _) => "Remove",
             (false, true) => "Change",
             (false, false) => "Add",
         }
@@ -134,39 +129,50 @@ impl HostFile {
         }
     }
 
-    fn write(&self, guard: Option<(String, String)>) -> Action {
-        let path = quoted(&self.path);
-        let name = beside(&file_name(&self.path));
-        let copy = format!("install -D -m 644 {name} {path}");
+    fn written(
+        &self,
+        state: &mut Captured,
+        after: &str,
+    ) -> Result<(Action, Vec<HandOver>), Refused> {
+        let name = file_name(&self.path);
+        let edit = node_file::edit(state, &self.node, &self.path, after, &name)?;
+        let mut script = edit.write;
         // Only the file that containerd reads by default can be checked without naming it.
-        let check = if self.path == "/etc/containerd/config.toml" {
-            "\n# The root file's effective configuration, read by containerd itself:\ncontainerd config dump >/dev/null"
-        } else {
-            ""
-        };
-        Action {
-            text: if self.remove {
-                format!("Remove {}.", self.path)
-            } else {
-                format!("Write {}.", self.path)
-            },
+        if self.path == "/etc/containerd/config.toml" {
+            script = script.run(run(Program::Containerd).words(&["config", "dump"]).quiet());
+        }
+        let action = Action {
+            text: format!("Write {}.", self.path),
             place: Place::Node(self.node.clone()),
-            guard,
-            dry_run: Some(if self.remove {
-                format!("cat {path}")
-            } else {
-                format!("diff -u {path} {name} || true")
-            }),
+            guard: Some(edit.guard),
+            dry_run: edit.dry_run,
             backup: vec![self.path.clone()],
-            command: Some(if self.remove {
-                format!("rm -f {path}")
-            } else {
-                copy + check
-            }),
+            act: Act::Script(script),
             expect: format!("'cat {}' shows the new content.", self.path),
-            roll_back: format!(
-                "if [ -e \"$backup\"{path} ]; then cp -a \"$backup\"{path} {path}; else rm -f {path}; fi"
-            ),
+            back: Back::Script(edit.back),
+            interrupts: "Nothing until the program that reads it is restarted.".into(),
+        };
+        Ok((action, edit.files))
+    }
+
+    /// The file is saved whole before, so that its copy in the bundle need not be.
+    fn removed(&self, state: &mut Captured, captured: &str) -> Action {
+        let file = Word::text(&self.path);
+        let known = state.altered(captured).is_none() && !state.is_pasted(captured);
+        let first = state.before(captured).filter(|_| known);
+        state.set(captured, String::new());
+        Action {
+            text: format!("Remove {}.", self.path),
+            place: Place::Node(self.node.clone()),
+            guard: first.map(|text| Guard {
+                test: Test::Sha256(file.clone(), casefile_bundle::sha256_hex(text.as_bytes())),
+                says: format!("{} is as it was when the bundle was collected", self.path),
+            }),
+            dry_run: run(Program::Cat).on(file.clone()).into(),
+            backup: vec![self.path.clone()],
+            act: Act::Script(Line::Remove(file.clone()).into()),
+            expect: format!("'ls {}' finds nothing.", self.path),
+            back: Back::Script(Line::Restore(file).into()),
             interrupts: "Nothing until the program that reads it is restarted.".into(),
         }
     }

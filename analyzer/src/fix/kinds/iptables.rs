@@ -6,13 +6,34 @@ use serde::{Deserialize, Serialize};
 use super::iptables_rule::Rule;
 use crate::firewall::packet::Interface;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, Change, Kind, Place, Refused, quoted};
+use crate::fix::change::{Act, Action, Applied, Back, Change, Guard, Kind, Place, Refused};
+use crate::fix::shell::{Line, Program, Script, Test, Word, run};
 
-/// Dumps of the rules, one for each backend.
-const DUMPS: [(&str, &str); 3] = [
-    ("iptables-save", "iptables"),
-    ("iptables-nft-save", "iptables-nft"),
-    ("iptables-legacy-save", "iptables-legacy"),
+/// The programs of one backend.
+#[derive(Clone, Copy)]
+struct Backend {
+    rules: Program,
+    save: Program,
+    restore: Program,
+}
+
+/// Their dumps are called as the programs that print them.
+const BACKENDS: [Backend; 3] = [
+    Backend {
+        rules: Program::Iptables,
+        save: Program::IptablesSave,
+        restore: Program::IptablesRestore,
+    },
+    Backend {
+        rules: Program::IptablesNft,
+        save: Program::IptablesNftSave,
+        restore: Program::IptablesNftRestore,
+    },
+    Backend {
+        rules: Program::IptablesLegacy,
+        save: Program::IptablesLegacySave,
+        restore: Program::IptablesLegacyRestore,
+    },
 ];
 
 /// Rules to add or remove, in iptables' words.
@@ -37,8 +58,8 @@ impl Kind for Iptables {
             return Err(Refused::new("no rule is named"));
         }
         let node = super::node(self.node.as_deref(), state)?;
-        for (dump, program) in DUMPS {
-            let path = format!("nodes/{node}/commands/{dump}.out");
+        for backend in BACKENDS {
+            let path = format!("nodes/{node}/commands/{}.out", backend.save.name());
             let Some(text) = state.now(&path) else {
                 continue;
             };
@@ -52,7 +73,7 @@ impl Kind for Iptables {
             }
             took?;
             state.set(&path, lines.join("\n") + "\n");
-            return Ok(told(&node, program, &rules, path));
+            return Ok(told(&node, backend, &rules, path, &text));
         }
         Err(Refused::new(format!(
             "the bundle holds no iptables-save of node {node}, so nothing can be shown about its rules"
@@ -81,25 +102,45 @@ pub(in crate::fix) fn interfaces(change: &Iptables) -> Vec<(Option<Interface>, O
     rules.filter_map(|rule| rule.accepts()).collect()
 }
 
-fn told(node: &str, program: &str, rules: &[Rule], path: String) -> Applied {
-    let all = |of: &dyn Fn(&Rule) -> String| rules.iter().map(of).collect::<Vec<_>>().join("\n");
-    let check = rules
+fn told(node: &str, backend: Backend, rules: &[Rule], path: String, before: &str) -> Applied {
+    let lines = rules.iter().map(Rule::test_line);
+    let table = std::iter::once("*filter".to_owned())
+        .chain(lines)
+        .chain(["COMMIT".to_owned()]);
+    let printed = table.fold(run(Program::Printf).word("%s\\n"), |command, line| {
+        command.on(Word::Checked(line))
+    });
+    let tested = printed.pipe(run(backend.restore).words(&["--test", "--noflush"]));
+    // For a person to compare with: it is not loaded again, since that would undo what others changed meanwhile.
+    let save = Script::from(Line::Save(
+        run(backend.save).into(),
+        Word::saved("iptables.rules"),
+    ));
+    let back = rules
         .iter()
-        .map(|rule| rule.test_line())
-        .collect::<Vec<_>>()
-        .join("\\n");
+        .rev()
+        .filter_map(|rule| rule.undone(backend.rules, rule.policy(before)));
+    let guards = rules
+        .iter()
+        .map(|rule| rule.guard(backend.rules, rule.policy(before)));
+    let (tests, says): (Vec<Test>, Vec<String>) =
+        guards.map(|guard| (guard.test, guard.says)).unzip();
+    let name = backend.save.name();
     Applied {
         title: format!("Change {} rule(s) of iptables on {node}", rules.len()),
         changed: vec![path],
         actions: vec![Action {
             text: "Change the running rules.".into(),
             place: Place::Node(node.to_owned()),
-            guard: rules.iter().find_map(|rule| rule.guard(program)),
-            dry_run: Some(format!("printf '*filter\\n%b\\nCOMMIT\\n' {} | {program}-restore --test --noflush", quoted(&check))),
+            guard: Some(Guard {
+                test: Test::All(tests),
+                says: says.join(", and "),
+            }),
+            dry_run: tested.into(),
             backup: Vec::new(),
-            command: Some(format!("{program}-save > \"$backup/iptables.rules\"\n{}", all(&|rule| rule.command(program)))),
-            expect: format!("'{program}-save -t filter' shows the rules."),
-            roll_back: format!("{program}-restore < \"$backup/iptables.rules\""),
+            act: Act::Script(rules.iter().fold(save, |script, rule| script.run(rule.command(backend.rules)))),
+            expect: format!("'{name} -t filter' shows the rules."),
+            back: Back::Script(back.fold(Script::default(), Script::then)),
             interrupts: "Nothing: rules take effect for the next packet.".into(),
         }],
         assumes: vec!["the rules are also put where the node loads them at boot; what runs iptables (Docker, a CNI, kube-proxy, a firewall service) may change them again".into()],

@@ -1,7 +1,8 @@
 //! One rule of iptables in its own words, applied to the text of `iptables-save`.
 
 use crate::firewall::packet::Interface;
-use crate::fix::change::{Refused, quoted};
+use crate::fix::change::{Guard, Refused};
+use crate::fix::shell::{Command, Line, Program, Test, Word, run};
 
 /// What is done to a chain of the table `filter`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,9 @@ impl Rule {
             .cloned()
             .ok_or_else(|| wrong("it names no chain"))?;
         let rest = words.split_off(2);
+        if let Some(word) = not_of_a_match(&chain, &rest) {
+            return Err(wrong(&format!("{word:?} is not understood here")));
+        }
         let complete = match act {
             Act::Policy => {
                 matches!(rest.as_slice(), [policy] if ["ACCEPT", "DROP"].contains(&policy.as_str()))
@@ -121,15 +125,53 @@ impl Rule {
         Ok(())
     }
 
-    /// The command that makes the change, without doing it twice.
-    pub(super) fn command(&self, program: &str) -> String {
-        let body = self.shell_body();
+    /// `PROGRAM -A CHAIN ...`. Words of a rule may begin with a dash: [`not_of_a_match`] has looked at each.
+    fn call(&self, program: Program, act: &'static str) -> Command {
+        let command = run(program).word(act).text(&self.chain);
+        self.words.iter().fold(command, |command, word| {
+            command.on(Word::Checked(word.clone()))
+        })
+    }
+
+    /// The command that makes the change.
+    pub(super) fn command(&self, program: Program) -> Command {
+        let act = match self.act {
+            Act::Policy => "-P",
+            Act::Delete => "-D",
+            Act::Append => "-A",
+            Act::Insert => "-I",
+        };
+        self.call(program, act)
+    }
+
+    /// The line that takes the change back, and nothing else: what others have changed since stays. A rule that
+    /// was deleted comes back at the end of its chain.
+    pub(super) fn undone(&self, program: Program, policy: Option<&str>) -> Option<Line> {
+        let there = || self.call(program, "-C").quiet();
         match self.act {
-            Act::Policy => format!("{program} -P {body}"),
-            Act::Delete => format!("{program} -D {body}"),
-            Act::Append => format!("{program} -C {body} 2>/dev/null || {program} -A {body}"),
-            Act::Insert => format!("{program} -C {body} 2>/dev/null || {program} -I {body}"),
+            Act::Policy => {
+                let back = run(program).word("-P").text(&self.chain).text(policy?);
+                Some(Line::Run(back.into()))
+            }
+            Act::Delete => Some(Line::Either(there(), self.call(program, "-A").into())),
+            Act::Append | Act::Insert => Some(Line::If(
+                Test::Succeeds(there()),
+                self.call(program, "-D").into(),
+                Line::Say("the rule is not there").into(),
+            )),
         }
+    }
+
+    /// The policy of the rule's chain in a dump.
+    pub(super) fn policy<'a>(&self, dump: &'a str) -> Option<&'a str> {
+        let head = format!(":{} ", self.chain);
+        let table = dump.split("*filter").nth(1)?.split("COMMIT").next()?;
+        let line = table
+            .lines()
+            .find_map(|line| line.strip_prefix(head.as_str()))?;
+        line.split_whitespace()
+            .next()
+            .filter(|policy| ["ACCEPT", "DROP"].contains(policy))
     }
 
     /// The line for `iptables-restore --test`.
@@ -142,26 +184,37 @@ impl Rule {
         }
     }
 
-    /// What has to be there for the change to make sense.
-    pub(super) fn guard(&self, program: &str) -> Option<(String, String)> {
-        match self.act {
-            Act::Delete => Some((
-                format!("{program} -C {}", self.shell_body()),
-                format!("the rule {} is there", self.body()),
-            )),
-            _ => Some((
-                format!("{program} -S {} >/dev/null", quoted(&self.chain)),
-                format!("the chain {} is there", self.chain),
-            )),
+    /// What has to be so for the change to make sense, and for taking it back to take nothing else.
+    pub(super) fn guard(&self, program: Program, policy: Option<&str>) -> Guard {
+        let chain = || Test::Succeeds(run(program).word("-S").text(&self.chain).quiet());
+        match (self.act, policy) {
+            (Act::Delete, _) => Guard {
+                test: Test::Succeeds(self.call(program, "-C").quiet()),
+                says: format!("the rule {} is there", self.body()),
+            },
+            (Act::Policy, Some(policy)) => {
+                let line = format!("-P {} {policy}", self.chain);
+                let find = run(Program::Grep).words(&["-c", "-x", "-F"]).text(line);
+                Guard {
+                    test: Test::Succeeds(
+                        run(program).word("-S").text(&self.chain).pipe(find).quiet(),
+                    ),
+                    says: format!("the policy of the chain {} is still {policy}", self.chain),
+                }
+            }
+            (Act::Policy, None) => Guard {
+                test: chain(),
+                says: format!("the chain {} is there", self.chain),
+            },
+            (Act::Append | Act::Insert, _) => Guard {
+                test: Test::All(vec![chain(), Test::Fails(self.call(program, "-C").quiet())]),
+                says: format!(
+                    "the chain {} is there, without the rule {}",
+                    self.chain,
+                    self.body()
+                ),
+            },
         }
-    }
-
-    fn shell_body(&self) -> String {
-        self.body()
-            .split(' ')
-            .map(quoted)
-            .collect::<Vec<_>>()
-            .join(" ")
     }
 
     /// The interfaces of a rule that accepts; none for one that does not.
@@ -178,6 +231,58 @@ impl Rule {
         let interface = |flag: &str| after(flag).map(|name| Interface::parse(name));
         accepts.then(|| (interface("-i"), interface("-o")))
     }
+}
+
+/// Options that say which packets are meant and what becomes of them. Others are refused: `-M` runs a program,
+/// and a name with a slash after `-m` or `-j` loads a library from where it points.
+const OPTIONS: [&str; 24] = [
+    "-i",
+    "-o",
+    "-s",
+    "-d",
+    "-p",
+    "-m",
+    "-j",
+    "-g",
+    "--dport",
+    "--sport",
+    "--dports",
+    "--sports",
+    "--state",
+    "--ctstate",
+    "--comment",
+    "--mark",
+    "--reject-with",
+    "--in-interface",
+    "--out-interface",
+    "--source",
+    "--destination",
+    "--protocol",
+    "--jump",
+    "--tcp-flags",
+];
+
+/// The first word that is no part of a plain rule.
+fn not_of_a_match<'a>(chain: &'a str, words: &'a [String]) -> Option<&'a str> {
+    let is_name = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    };
+    if !is_name(chain) {
+        return Some(chain);
+    }
+    let mut before = "";
+    for word in words {
+        let loads = ["-m", "-j", "-g", "--jump"].contains(&before);
+        if (word.starts_with('-') && !OPTIONS.contains(&word.as_str())) || (loads && !is_name(word))
+        {
+            return Some(word);
+        }
+        before = word;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -224,5 +329,19 @@ mod tests {
         );
         let error = Rule::parse("-A FORWARD -j $(reboot)").unwrap_err();
         assert!(error.why.contains("not understood"), "{error}");
+    }
+
+    #[test]
+    fn a_rule_that_would_run_a_program_or_load_a_library_is_refused() {
+        for rule in [
+            "-A FORWARD -M /tmp/x -j ACCEPT",
+            "-A FORWARD --modprobe /tmp/x -j ACCEPT",
+            "-A FORWARD -m ../../tmp/x -j ACCEPT",
+            "-A FORWARD -j ../x",
+            "-A -F -j ACCEPT",
+        ] {
+            let error = Rule::parse(rule).unwrap_err();
+            assert!(error.why.contains("not understood"), "{rule}: {error}");
+        }
     }
 }

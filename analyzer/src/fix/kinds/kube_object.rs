@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::object::{Named, differs, saved};
+use super::object::Named;
 use super::{edit_list, merge, yaml};
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::beside;
+use crate::fix::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::fix::shell::{Line, Program, Script, Test, Word, run};
 
 /// A manifest: the whole object where it is new, else the fields to merge into it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,33 +59,25 @@ impl Kind for KubeObject {
             }
             Ok(())
         })?;
-        Ok(self.told(&named, path, before.as_ref()))
+        Ok(self.told(state, &named, path, before.as_ref()))
     }
 }
 
 impl KubeObject {
-    fn told(&self, named: &Named, path: String, before: Option<&Value>) -> Applied {
+    fn told(
+        &self,
+        state: &mut Captured,
+        named: &Named,
+        path: String,
+        before: Option<&Value>,
+    ) -> Applied {
         let existed = before.is_some();
-        let file = format!("{}.yaml", named.file());
-        let here = beside(&file);
-        let target = named.target();
-        let saved = saved(&file);
-        let (verb, dry_run, command, back) = if existed {
-            let patch = format!("kubectl patch {target} --type merge --patch-file {here}");
-            (
-                "Patch",
-                differs(&target, &patch),
-                format!("{}\n{patch}", named.save(&file)),
-                format!("kubectl replace -f {saved}"),
-            )
+        let file = state.fresh_name(&format!("{}.yaml", named.file()));
+        let verb = if existed { "Patch" } else { "Create" };
+        let (dry_run, act, back) = if existed {
+            patched(named, &file)
         } else {
-            let apply = format!("kubectl create -f {here}");
-            (
-                "Create",
-                format!("kubectl diff -f {here} || [ $? = 1 ]"),
-                apply,
-                format!("kubectl delete {target}"),
-            )
+            created(named, &file)
         };
         Applied {
             title: format!("{verb} {named}"),
@@ -103,17 +95,57 @@ impl KubeObject {
                 text: format!("{verb} {named}."),
                 place: Place::Cluster,
                 guard: Some(guard(named, before)),
-                dry_run: Some(dry_run),
+                dry_run,
                 backup: Vec::new(),
-                command: Some(command),
-                expect: format!("'kubectl get {target} -o yaml' shows the change."),
-                roll_back: back,
+                act: Act::Script(act),
+                expect: format!("'kubectl get {} -o yaml' shows the change.", named.target()),
+                back: Back::Script(back),
                 interrupts: "Nothing by itself; pods that use it follow.".into(),
             }],
             assumes: Vec::new(),
             simulated: true,
+            ..Applied::default()
         }
     }
+}
+
+fn patched(named: &Named, file: &str) -> (Script, Script, Script) {
+    let patch = || {
+        named
+            .kubectl(&["patch"])
+            .words(&["--type", "merge"])
+            .with("--patch-file", Word::beside(file))
+    };
+    (
+        named.differs(patch()),
+        Script::from(named.save(file)).run(patch()),
+        put_back(file, &["replace"]),
+    )
+}
+
+fn created(named: &Named, file: &str) -> (Script, Script, Script) {
+    let on = |verb: &'static str| {
+        run(Program::Kubectl)
+            .word(verb)
+            .with("-f", Word::beside(file))
+    };
+    (
+        Line::Shows(on("diff").into()).into(),
+        on("create").into(),
+        named.kubectl(&["delete", "--ignore-not-found"]).into(),
+    )
+}
+
+/// What was saved is put back; where nothing was saved, nothing was changed.
+pub(super) fn put_back(file: &str, verb: &[&'static str]) -> Script {
+    let saved = Word::saved(file);
+    let back = run(Program::Kubectl).words(verb).with("-f", saved.clone());
+    Line::If(
+        Test::IsSaved(saved),
+        back.into(),
+        Line::Say("nothing was changed").into(),
+    )
+    .into()
 }
 
 /// The API server lets nobody change the handler of a RuntimeClass that exists.
@@ -128,26 +160,22 @@ fn keeps_handler(named: &Named, before: &Value, manifest: &Value) -> Result<(), 
 }
 
 /// Whether the object is still the captured one, or still not there.
-fn guard(named: &Named, before: Option<&Value>) -> (String, String) {
-    let target = named.target();
+fn guard(named: &Named, before: Option<&Value>) -> Guard {
     let Some(before) = before else {
-        return (
-            format!("! kubectl get {target} >/dev/null 2>&1"),
-            format!("{named} does not exist"),
-        );
+        return Guard {
+            test: Test::Fails(named.kubectl(&["get"]).quiet()),
+            says: format!("{named} does not exist"),
+        };
     };
     match before.pointer("/metadata/uid").and_then(Value::as_str) {
-        Some(uid) => (
-            format!(
-                "[ \"$(kubectl get {target} -o jsonpath='{{.metadata.uid}}')\" = {} ]",
-                quoted(uid)
-            ),
-            format!("{named} is the one that was collected"),
-        ),
-        None => (
-            format!("kubectl get {target} >/dev/null"),
-            format!("{named} is there"),
-        ),
+        Some(uid) => Guard {
+            test: Test::Prints(named.field("{.metadata.uid}").into(), Word::text(uid)),
+            says: format!("{named} is the one that was collected"),
+        },
+        None => Guard {
+            test: Test::Succeeds(named.kubectl(&["get"]).quiet()),
+            says: format!("{named} is there"),
+        },
     }
 }
 
@@ -160,7 +188,8 @@ fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
         items.retain(|item| !named.is(item));
         Ok(())
     })?;
-    let (target, file) = (named.target(), format!("{}-removed.yaml", named.file()));
+    let file = state.fresh_name(&format!("{}-removed.yaml", named.file()));
+    let delete = |option: &'static str| named.kubectl(&["delete"]).word(option);
     Ok(Applied {
         title: format!("Delete {named}"),
         changed: vec![named.entry()],
@@ -168,16 +197,14 @@ fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
             text: format!("Delete {named}."),
             place: Place::Cluster,
             guard: Some(guard(named, Some(&object))),
-            dry_run: Some(format!("kubectl delete {target} --dry-run=server")),
+            dry_run: delete("--dry-run=server").into(),
             backup: Vec::new(),
-            command: Some(format!(
-                "{}\nkubectl delete {target} --wait=false",
-                named.save(&file)
-            )),
+            act: Act::Script(Script::from(named.save(&file)).run(delete("--wait=false"))),
             expect: format!(
-                "'kubectl get {target}' says NotFound; an object that stays has a finalizer, and its controller has to act first."
+                "'kubectl get {}' says NotFound; an object that stays has a finalizer, and its controller has to act first.",
+                named.target()
             ),
-            roll_back: format!("kubectl create -f {}", saved(&file)),
+            back: Back::Script(put_back(&file, &["create"])),
             interrupts: format!("Whatever uses {named}."),
         }],
         assumes: vec!["no controller makes it again".into()],

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::object::Named;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, Kind, Place, Refused, quoted};
+use crate::fix::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::fix::shell::{Script, Test, Word};
 
 /// An object, and a key of its metadata that it shall have or lose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,16 +47,24 @@ pub(super) enum Meta {
     Annotations,
 }
 
+impl Meta {
+    /// The map, kubectl's verb, and what one of it is called.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Labels => ("labels", "label", "label"),
+            Self::Annotations => ("annotations", "annotate", "annotation"),
+        }
+    }
+}
+
 impl MetaKey {
     /// Sets or removes the key, and says how a person does.
     pub(super) fn set(&self, state: &mut Captured, meta: Meta) -> Result<Applied, Refused> {
         let named = &Named::new(&self.kind, self.namespace.as_deref(), &self.name);
         let (key, value) = (self.key.as_str(), self.value.as_deref());
-        let (map, verb, what) = match meta {
-            Meta::Labels => ("labels", "label", "label"),
-            Meta::Annotations => ("annotations", "annotate", "annotation"),
-        };
-        if key.is_empty() || key.contains(['=', ' ']) {
+        let (map, _, what) = meta.words();
+        let odd = |c: char| c.is_control() || c.is_whitespace() || c == '=';
+        if !key.starts_with(|c: char| c.is_alphanumeric()) || key.contains(odd) {
             return Err(Refused::new(format!("{key:?} is no key of a {what}")));
         }
         let mut before = None;
@@ -79,17 +88,17 @@ impl MetaKey {
             );
             return Err(Refused::new(format!("{what} {key} of {named} {now}")));
         }
-        let target = named.target();
-        let word = |value: Option<&str>| {
-            value.map_or_else(
-                || quoted(&format!("{key}-")),
-                |value| quoted(&format!("{key}={value}")),
-            )
+        Ok(self.told(named, meta, before.as_deref()))
+    }
+
+    fn told(&self, named: &Named, meta: Meta, before: Option<&str>) -> Applied {
+        let (key, value, (map, verb, what)) = (&self.key, self.value.as_deref(), meta.words());
+        let command = |value: Option<&str>| {
+            let word = value.map_or_else(|| format!("{key}-"), |value| format!("{key}={value}"));
+            named.kubectl(&[verb]).word("--overwrite").text(word)
         };
-        let command =
-            |value: Option<&str>| format!("kubectl {verb} {target} --overwrite {}", word(value));
         let path = format!("{{.metadata.{map}.{}}}", key.replace('.', "\\."));
-        Ok(Applied {
+        Applied {
             title: match value {
                 Some(value) => format!("Set the {what} {key} of {named} to {value}"),
                 None => format!("Remove the {what} {key} of {named}"),
@@ -98,26 +107,22 @@ impl MetaKey {
             actions: vec![Action {
                 text: format!("Change the {what} {key} of {named}."),
                 place: Place::Cluster,
-                guard: Some((
-                    format!(
-                        "[ \"$(kubectl get {target} -o jsonpath={})\" = {} ]",
-                        quoted(&path),
-                        quoted(before.as_deref().unwrap_or(""))
-                    ),
-                    before.as_ref().map_or_else(
+                guard: Some(Guard {
+                    test: Test::Prints(named.field(&path).into(), Word::text(before.unwrap_or(""))),
+                    says: before.map_or_else(
                         || format!("{named} has no {what} {key}"),
                         |before| format!("the {what} {key} is still {before}"),
                     ),
-                )),
-                dry_run: Some(format!("{} --dry-run=server", command(value))),
+                }),
+                dry_run: command(value).word("--dry-run=server").into(),
                 backup: Vec::new(),
-                command: Some(command(value)),
-                expect: format!("'kubectl get {target} -o yaml' shows it."),
-                roll_back: command(before.as_deref()),
+                act: Act::Script(command(value).into()),
+                expect: format!("'kubectl get {} -o yaml' shows it.", named.target()),
+                back: Back::Script(Script::from(command(before))),
                 interrupts: "Nothing by itself; what selects by it follows.".into(),
             }],
             simulated: true,
             ..Applied::default()
-        })
+        }
     }
 }

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, Kind, Place, Refused};
+use crate::fix::change::{Act, Action, Applied, Back, Kind, Place, Refused};
+use crate::fix::shell::Script;
 
 /// What a person has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,15 +37,15 @@ impl Manual {
                 text: self.step.clone(),
                 place: Place::Hands,
                 guard: None,
-                dry_run: None,
+                dry_run: Script::default(),
                 backup: Vec::new(),
-                command: self.run.clone(),
+                act: Act::Hands(self.run.clone()),
                 expect: self.expect.clone(),
-                roll_back: if looks {
+                back: Back::Hands(if looks {
                     "Nothing to take back.".into()
                 } else {
                     "Note the state before the step, and set it back to that.".into()
-                },
+                }),
                 interrupts: if looks {
                     "Nothing: it only looks.".into()
                 } else {

@@ -17,8 +17,10 @@ pub mod kubelet_config;
 pub mod kubelet_flag;
 pub mod label;
 pub mod manual;
+mod node_file;
 mod object;
 pub mod package;
+mod patch;
 mod pod_merge;
 pub mod pod_spec;
 pub mod quota;
@@ -127,30 +129,6 @@ fn first_collected(
             wanted.join(", ")
         ))
     })
-}
-
-/// A command that succeeds if the file on the node is still the captured one; none where the captured
-/// text is not the node's own because secrets were taken out of it.
-fn unchanged(state: &mut Captured, node: &str, path: &str) -> Option<(String, String)> {
-    let captured = entry(node, path);
-    let file = super::change::quoted(path);
-    let says = format!("{path} is as it was when the bundle was collected");
-    let Some(text) = state.before(&captured) else {
-        return Some((
-            format!("[ ! -e {file} ]"),
-            format!("{path} still does not exist"),
-        ));
-    };
-    if state.is_redacted(&captured) {
-        return None;
-    }
-    Some((
-        format!(
-            "echo '{}  {path}' | sha256sum --check --status",
-            casefile_bundle::sha256_hex(text.as_bytes())
-        ),
-        says,
-    ))
 }
 
 /// The list without each of its items in turn; nothing smaller comes of a list of one.

@@ -4,20 +4,8 @@ use serde_json::Value;
 
 use super::edit_list;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Refused, quoted};
-use crate::fix::write::safe_name;
-
-/// A saved file, as a word of the script.
-pub(super) fn saved(name: &str) -> String {
-    format!("\"$backup/{}\"", safe_name(name))
-}
-
-/// Shows what a patch would change, as the API server would do it; fails where the server refuses it.
-pub(super) fn differs(target: &str, patch: &str) -> String {
-    format!(
-        "changed=$({patch} --dry-run=server -o yaml)\nkubectl get {target} -o yaml | diff -u - <(printf '%s\\n' \"$changed\") || [ $? = 1 ]"
-    )
-}
+use crate::fix::change::Refused;
+use crate::fix::shell::{Command, Line, Pipe, Program, Script, Word, run};
 
 /// An object by kind, namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,19 +34,80 @@ impl Named {
         }
     }
 
-    /// `kind name -n namespace`, quoted for the shell.
-    pub(super) fn target(&self) -> String {
-        let kind = self.kind.to_lowercase();
-        format!("{} {}{}", quoted(&kind), quoted(&self.name), self.flag())
+    /// Refuses what kubectl would take for an option, or could not be a name that the API server gave.
+    pub(super) fn check(&self) -> Result<(), Refused> {
+        let plain = |text: &str| {
+            text.starts_with(|c: char| c.is_alphanumeric())
+                && !text.contains(['/', '%', ','])
+                && !text.chars().any(|c| c.is_control() || c.is_whitespace())
+        };
+        let kind = self
+            .kind
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
+        let all = std::iter::once(&self.name).chain(&self.namespace);
+        match all.into_iter().find(|name| !plain(name)) {
+            Some(name) => Err(Refused::new(format!(
+                "{name:?} can be no name of a {}",
+                self.kind
+            ))),
+            None if !kind || !plain(&self.kind) => Err(Refused::new(format!(
+                "{:?} is no kind of an object",
+                self.kind
+            ))),
+            None => Ok(()),
+        }
     }
 
-    /// The command that saves it, without what would keep it from being put back.
-    pub(super) fn save(&self, name: &str) -> String {
+    /// `kubectl VERB KIND NAME -n NAMESPACE`.
+    pub(super) fn kubectl(&self, verb: &[&'static str]) -> Command {
+        let command = run(Program::Kubectl)
+            .words(verb)
+            .text(self.kind.to_lowercase())
+            .text(&self.name);
+        match &self.namespace {
+            Some(namespace) => command.with("-n", Word::text(namespace)),
+            None => command,
+        }
+    }
+
+    /// `kubectl get` of one field.
+    pub(super) fn field(&self, path: &str) -> Command {
+        self.kubectl(&["get"])
+            .with("-o", Word::text(format!("jsonpath={path}")))
+    }
+
+    /// The same for people, inside a sentence.
+    pub(super) fn target(&self) -> String {
+        let flag = self
+            .namespace
+            .as_ref()
+            .map(|namespace| format!(" -n {namespace}"));
         format!(
-            "kubectl get {} -o yaml | sed -E '/^  (resourceVersion|uid|creationTimestamp):/d' > {}",
-            self.target(),
-            saved(name)
+            "{} {}{}",
+            self.kind.to_lowercase(),
+            self.name,
+            flag.unwrap_or_default()
         )
+    }
+
+    /// Saves it, without what would keep it from being put back.
+    pub(super) fn save(&self, name: &str) -> Line {
+        let get = self.kubectl(&["get"]).words(&["-o", "yaml"]);
+        let edit = run(Program::Sed)
+            .word("-E")
+            .text("/^  (resourceVersion|uid|creationTimestamp):/d");
+        Line::Save(get.pipe(edit), Word::saved(name))
+    }
+
+    /// Shows what a command would make of it, as the API server would do it; fails where the server refuses it.
+    pub(super) fn differs(&self, change: Command) -> Script {
+        let then = change.words(&["--dry-run=server", "-o", "yaml"]);
+        Line::Compare(
+            Pipe::from(self.kubectl(&["get"]).words(&["-o", "yaml"])),
+            then.into(),
+        )
+        .into()
     }
 
     /// A name for files about it.
@@ -72,6 +121,7 @@ impl Named {
         state: &mut Captured,
         edit: impl FnOnce(&mut Value) -> Result<(), Refused>,
     ) -> Result<(), Refused> {
+        self.check()?;
         let path = self.entry();
         if state.now(&path).is_none() {
             return Err(Refused::new(format!(
@@ -96,12 +146,14 @@ impl Named {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         let metadata = manifest.get("metadata");
         let missing = |what: &str| Refused::new(format!("the manifest has no {what}"));
-        Ok(Self {
+        let named = Self {
             kind: text(manifest.get("kind")).ok_or_else(|| missing("kind"))?,
             name: text(metadata.and_then(|one| one.get("name")))
                 .ok_or_else(|| missing("metadata.name"))?,
             namespace: text(metadata.and_then(|one| one.get("namespace"))),
-        })
+        };
+        named.check()?;
+        Ok(named)
     }
 
     /// The entry of its list. Resource names are the kind in lower case and plural.
@@ -123,13 +175,5 @@ impl Named {
     /// Whether it is this item of its list.
     pub(super) fn is(&self, item: &Value) -> bool {
         item.pointer("/metadata/name").and_then(Value::as_str) == Some(self.name.as_str())
-    }
-
-    /// ` -n NAMESPACE`, where it has one.
-    pub(super) fn flag(&self) -> String {
-        let namespace = self.namespace.as_deref();
-        namespace.map_or_else(String::new, |namespace| {
-            format!(" -n {}", quoted(namespace))
-        })
     }
 }

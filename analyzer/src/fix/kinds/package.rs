@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::manual::Manual;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Applied, Kind, Refused};
+use crate::fix::change::{Applied, Back, Kind, Refused};
 
 /// A package of a node, and the version that it shall have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -34,10 +34,10 @@ impl Kind for Package {
         };
         let mut applied = manual.apply(state)?;
         for action in &mut applied.actions {
-            action.roll_back = format!(
+            action.back = Back::Hands(format!(
                 "Install the version of {} that was there; the bundle names it.",
                 self.name
-            );
+            ));
             if !self.interrupts.is_empty() {
                 action.interrupts.clone_from(&self.interrupts);
             }

@@ -24,6 +24,7 @@ pub struct PodSpec {
 impl Kind for PodSpec {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let mut delta = yaml("the spec", &self.spec)?;
+        let before = workload::spec(state, &self.pod)?;
         let Value::Object(fields) = &mut delta else {
             return Err(Refused::new("the spec is no map of fields"));
         };
@@ -35,13 +36,66 @@ impl Kind for PodSpec {
         if names.is_empty() {
             return Err(Refused::new("the spec names no field to change"));
         }
-        workload::change(
-            state,
-            &self.pod,
-            &delta,
-            &format!("Change {}", names.join(", ")),
-        )
+        let title = format!("Change {}", names.join(", "));
+        let mut applied = workload::change(state, &self.pod, &delta, &title)?;
+        applied.costs = taken(&self.pod, &before, &delta);
+        Ok(applied)
     }
+}
+
+/// What the containers of a pod are given less of, as clauses.
+fn taken(pod: &str, before: &Value, delta: &Value) -> Vec<String> {
+    let mut all = Vec::new();
+    for container in delta["containers"].as_array().into_iter().flatten() {
+        let mut own = before["containers"].as_array().into_iter().flatten();
+        let Some(old) = own.find(|one| one["name"] == container["name"]) else {
+            continue;
+        };
+        let limits = container["resources"]["limits"].as_object();
+        for (resource, now) in limits.into_iter().flatten() {
+            let was = &old["resources"]["limits"][resource];
+            if let (Some(less), Some(more)) = (amount(now), amount(was))
+                && less < more
+            {
+                all.push(format!(
+                    "container {} of {pod} gets {} of {resource} instead of {}",
+                    plain(&container["name"]),
+                    plain(now),
+                    plain(was)
+                ));
+            }
+        }
+    }
+    all
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A quantity of the API, in its base unit.
+fn amount(value: &Value) -> Option<f64> {
+    let text = plain(value);
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    let unit = match &text[end..] {
+        "" => 1.0,
+        "m" => 1e-3,
+        "k" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        "Ki" => 1024.0,
+        "Mi" => 1_048_576.0,
+        "Gi" => 1_073_741_824.0,
+        "Ti" => 1_099_511_627_776.0,
+        _ => return None,
+    };
+    Some(number * unit)
 }
 
 /// Gives a nameless item the name of the container that it is for.
@@ -69,4 +123,24 @@ fn name_container(items: &mut Value, spec: &Value, wanted: Option<&str>) -> Resu
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_container_gets_less_of_is_a_cost_and_more_is_none() {
+        let of = |gpus: &str, memory: &str| json!({"containers": [{"name": "train", "resources": {"limits": {"nvidia.com/gpu": gpus, "memory": memory}}}]});
+        let costs = taken("ml/job", &of("8", "4Gi"), &of("4", "8192Mi"));
+        assert_eq!(
+            costs,
+            ["container train of ml/job gets 4 of nvidia.com/gpu instead of 8"]
+        );
+        assert_eq!(
+            taken("ml/job", &of("8", "4Gi"), &of("8", "4096Mi")),
+            Vec::<String>::new()
+        );
+    }
 }

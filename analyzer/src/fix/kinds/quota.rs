@@ -71,8 +71,13 @@ impl Kind for Quota {
             }
             Ok(())
         })?;
-        applied.assumes.push(format!(
-            "namespace {namespace} is entitled to more; that is for people to decide"
+        let raised: Vec<String> = hard
+            .iter()
+            .map(|(name, amount)| format!("{name} to {}", amount.as_str().unwrap_or_default()))
+            .collect();
+        applied.costs.push(format!(
+            "namespace {namespace} may take more of what others share ({})",
+            raised.join(", ")
         ));
         Ok(applied)
     }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, Kind, Place, Refused, quoted};
+use crate::fix::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::fix::shell::{Program, Script, Test, run};
 
 /// A unit of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +21,9 @@ pub struct Restart {
 impl Kind for Restart {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let (node, unit) = (&self.node, &self.unit);
+        if unit.starts_with('-') || unit.chars().any(char::is_control) {
+            return Err(Refused::new(format!("{unit:?} is no name of a unit")));
+        }
         let path = format!("nodes/{node}/processes.json");
         let text = state
             .now(&path)
@@ -27,7 +31,8 @@ impl Kind for Restart {
         let edited = started_anew(&text, unit, &collected(state, node))
             .ok_or_else(|| Refused::new(format!("{path} shows no process of {unit}")))?;
         state.set(&path, edited);
-        let unit = quoted(unit);
+        let call = |verb: &'static str| run(Program::Systemctl).word(verb);
+        let restart = || Script::from(call("restart").text(unit));
         Ok(Applied {
             title: format!("Restart {unit} on {node}"),
             changed: Vec::new(),
@@ -35,20 +40,21 @@ impl Kind for Restart {
             actions: vec![Action {
                 text: format!("Restart {unit}, so that it reads its files again."),
                 place: Place::Node(node.clone()),
-                guard: Some((
-                    format!("systemctl is-active --quiet {unit}"),
-                    format!("{unit} runs"),
-                )),
-                dry_run: Some(format!("systemctl status --no-pager {unit}")),
+                guard: Some(Guard {
+                    test: Test::Succeeds(call("is-active").word("--quiet").text(unit).into()),
+                    says: format!("{unit} runs"),
+                }),
+                dry_run: call("status").word("--no-pager").text(unit).into(),
                 backup: Vec::new(),
-                command: Some(format!("systemctl restart {unit}")),
+                act: Act::Script(restart()),
                 expect: format!("'systemctl is-active {unit}' says active."),
                 // After the files are what they were.
-                roll_back: format!("systemctl restart {unit}"),
+                back: Back::Script(restart()),
                 interrupts: interrupts(&self.unit),
             }],
             assumes: vec![format!("{unit} comes up again")],
             simulated: true,
+            ..Applied::default()
         })
     }
 }

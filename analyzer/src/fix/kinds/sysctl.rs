@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::entry;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
+use crate::fix::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+use crate::fix::shell::{Line, New, Program, Script, Test, Word, run};
 
-/// Where settings that belong to nobody else are kept.
-const FILE: &str = "/etc/sysctl.d/90-casefile.conf";
+/// Where settings that belong to nobody else are kept, one a file.
+const FOLDER: &str = "/etc/sysctl.d";
 
 /// A parameter as sysctl names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,10 +26,19 @@ pub struct Sysctl {
 impl Kind for Sysctl {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
-        if self.name.is_empty() || !self.name.bytes().all(known) || self.name.contains("..") {
+        if !self.name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            || !self.name.bytes().all(known)
+            || self.name.contains("..")
+        {
             return Err(Refused::new(format!(
                 "{:?} is no kernel parameter",
                 self.name
+            )));
+        }
+        if self.value.chars().any(char::is_control) {
+            return Err(Refused::new(format!(
+                "{:?} is no value of a kernel parameter",
+                self.value
             )));
         }
         if self.node.starts_with("node/") {
@@ -41,42 +51,58 @@ impl Kind for Sysctl {
         }
         let proc = format!("/proc/sys/{}", self.name.replace('.', "/"));
         let (captured, before) = self.change_entry(state, &proc)?;
-        let (name, value) = (&self.name, &self.value);
-        Ok(Applied {
-            title: format!("Set {name} to {value} on {} (it is {before})", self.node),
-            changed: vec![captured],
-            files: vec![HandOver {
-                name: "90-casefile.conf".into(),
-                content: format!("{name} = {value}\n"),
-                what: format!("keeps the value after a boot, as {FILE}"),
-            }],
-            actions: vec![Action {
-                text: format!("Set {name} now and for the next boot."),
-                place: Place::Node(self.node.clone()),
-                guard: Some((
-                    format!("[ \"$(cat {})\" = {} ]", quoted(&proc), quoted(&before)),
-                    format!("{name} is still {before}"),
-                )),
-                dry_run: Some(format!("sysctl {name}")),
-                backup: vec![FILE.into()],
-                command: Some(format!(
-                    "install -D -m 644 \"$here/90-casefile.conf\" {FILE}\nsysctl -w {}",
-                    quoted(&format!("{name}={value}"))
-                )),
-                expect: format!("{name} = {value}"),
-                roll_back: format!(
-                    "if [ -e \"$backup\"{FILE} ]; then cp -a \"$backup\"{FILE} {FILE}; else rm -f {FILE}; fi\nsysctl -w {}",
-                    quoted(&format!("{name}={before}"))
-                ),
-                interrupts: "Nothing.".into(),
-            }],
-            assumes: Vec::new(),
-            simulated: true,
-        })
+        Ok(self.told(state, &proc, captured, &before))
     }
 }
 
 impl Sysctl {
+    fn told(&self, state: &mut Captured, proc: &str, captured: String, before: &str) -> Applied {
+        let (name, value) = (&self.name, &self.value);
+        let file_name = format!("90-casefile-{}.conf", name.replace('/', "."));
+        let path = format!("{FOLDER}/{file_name}");
+        let (file, beside) = (Word::text(&path), state.fresh_name(&file_name));
+        let set = |value: &str| {
+            Script::from(
+                run(Program::Sysctl)
+                    .word("-w")
+                    .text(format!("{name}={value}")),
+            )
+        };
+        let new = New::Whole(Word::beside(&beside));
+        Applied {
+            title: format!("Set {name} to {value} on {} (it is {before})", self.node),
+            changed: vec![captured],
+            files: vec![HandOver {
+                name: beside,
+                content: format!("{name} = {value}\n"),
+                what: format!("keeps the value after a boot, as {path}"),
+            }],
+            actions: vec![Action {
+                text: format!("Set {name} now and for the next boot."),
+                place: Place::Node(self.node.clone()),
+                guard: Some(Guard {
+                    test: Test::Prints(run(Program::Cat).text(proc).into(), Word::text(before)),
+                    says: format!("{name} is still {before}"),
+                }),
+                dry_run: run(Program::Sysctl).text(name).into(),
+                backup: vec![path],
+                act: Act::Script(
+                    Script::from(Line::Write {
+                        path: file.clone(),
+                        new,
+                    })
+                    .and(set(value)),
+                ),
+                expect: format!("{name} = {value}"),
+                back: Back::Script(Script::from(Line::Restore(file)).and(set(before))),
+                interrupts: "Nothing.".into(),
+            }],
+            assumes: Vec::new(),
+            simulated: true,
+            ..Applied::default()
+        }
+    }
+
     /// Sets the value in the entry that states it; gives that entry and the value before.
     fn change_entry(&self, state: &mut Captured, proc: &str) -> Result<(String, String), Refused> {
         let copy = entry(&self.node, proc);

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::object::Named;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, Kind, Place, Refused, quoted};
+use crate::fix::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
+use crate::fix::shell::{Line, Pipe, Program, Script, Test, Word, run};
 
 /// A node, and a taint that it shall have or lose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,9 @@ impl Kind for Taint {
                 "{:?} is no effect of a taint; known are NoSchedule, PreferNoSchedule, NoExecute",
                 self.effect
             )));
+        }
+        if !self.key.starts_with(|c: char| c.is_alphanumeric()) {
+            return Err(Refused::new(format!("{:?} is no key of a taint", self.key)));
         }
         let named = Named::new("Node", None, &self.node);
         let mut before = None;
@@ -73,16 +77,26 @@ impl Taint {
             } else {
                 format!("={value}")
             };
-            quoted(&format!("{}{value}:{}", self.key, self.effect))
+            format!("{}{value}:{}", self.key, self.effect)
         };
-        let gone = quoted(&format!("{}:{}-", self.key, self.effect));
-        let node = quoted(&self.node);
+        let gone = format!("{}:{}-", self.key, self.effect);
         let to = if self.remove {
             gone.clone()
         } else {
             set(&self.value)
         };
-        let back = before.map_or(gone, set);
+        let taint = |word: String| {
+            let command = run(Program::Kubectl)
+                .words(&["taint", "node"])
+                .text(&self.node);
+            command.word("--overwrite").text(word)
+        };
+        let has = || self.is_there();
+        let back = match before {
+            Some(value) => Script::from(taint(set(value))),
+            // Where it was never set, kubectl would complain that there is none to remove.
+            None => Line::If(Test::Succeeds(has()), taint(gone).into(), Script::default()).into(),
+        };
         Applied {
             title: format!(
                 "{} the taint {}:{} of {named}",
@@ -94,13 +108,13 @@ impl Taint {
             actions: vec![Action {
                 text: format!("Change the taints of node {}.", self.node),
                 place: Place::Cluster,
-                guard: Some((
-                    format!(
-                        "{}kubectl get node {node} -o jsonpath='{{.spec.taints[*].key}}' | grep -qw -- {}",
-                        if before.is_some() { "" } else { "! " },
-                        quoted(&self.key)
-                    ),
-                    format!(
+                guard: Some(Guard {
+                    test: if before.is_some() {
+                        Test::Succeeds(has())
+                    } else {
+                        Test::Fails(has())
+                    },
+                    says: format!(
                         "node {} {} the taint {}",
                         self.node,
                         if before.is_some() {
@@ -110,14 +124,12 @@ impl Taint {
                         },
                         self.key
                     ),
-                )),
-                dry_run: Some(format!(
-                    "kubectl taint node {node} --overwrite {to} --dry-run=server"
-                )),
+                }),
+                dry_run: taint(to.clone()).word("--dry-run=server").into(),
                 backup: Vec::new(),
-                command: Some(format!("kubectl taint node {node} --overwrite {to}")),
+                act: Act::Script(taint(to).into()),
                 expect: "'kubectl describe node' shows the taints.".into(),
-                roll_back: format!("kubectl taint node {node} --overwrite {back}"),
+                back: Back::Script(back),
                 interrupts: if self.effect == "NoExecute" && !self.remove {
                     "Pods on the node that do not tolerate it are evicted.".into()
                 } else {
@@ -135,5 +147,18 @@ impl Taint {
             simulated: true,
             ..Applied::default()
         }
+    }
+
+    /// Succeeds where the node has the taint: its keys and effects, one a line.
+    fn is_there(&self) -> Pipe {
+        let get = run(Program::Kubectl)
+            .words(&["get", "node"])
+            .text(&self.node);
+        let lines = "jsonpath={range .spec.taints[*]}{.key}:{.effect}{\"\\n\"}{end}";
+        let all = get.with("-o", Word::Fixed(lines));
+        let own = run(Program::Grep)
+            .words(&["-c", "-x", "-F"])
+            .text(format!("{}:{}", self.key, self.effect));
+        all.pipe(own).quiet()
     }
 }

@@ -48,7 +48,14 @@ impl Kind for Toleration {
         // A strategic merge patch replaces this list, so the old ones stay in it.
         let mut all = spec["tolerations"].as_array().cloned().unwrap_or_default();
         all.extend(tolerations);
-        workload::change(state, &self.pod, &json!({ "tolerations": all }), &title)
+        let mut applied =
+            workload::change(state, &self.pod, &json!({ "tolerations": all }), &title)?;
+        let kept = keys.join(", ");
+        applied.costs.push(format!(
+            "nodes that people keep free with {kept} take {} as well",
+            self.pod
+        ));
+        Ok(applied)
     }
 }
 

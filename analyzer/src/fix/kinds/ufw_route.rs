@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::entry;
 use super::ufw_rule::RouteRule;
-use super::{entry, unchanged};
 use crate::firewall::packet::Interface;
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, Change, Kind, Place, Refused};
+use crate::fix::change::{Act, Action, Applied, Back, Change, Guard, Kind, Place, Refused};
+use crate::fix::shell::{Command, Program, Script, Test, Word, run};
 
 const USER_RULES: &str = "/etc/ufw/user.rules";
 /// Dumps that hold the rules which ufw loads.
@@ -44,7 +45,7 @@ impl Kind for UfwRoute {
             }
         }
         let user = entry(&self.node, USER_RULES);
-        let guard = unchanged(state, &self.node, USER_RULES);
+        let guard = self.guard(state, &user);
         if let Some(text) = state.now(&user) {
             state.set(&user, in_user_rules(&text, &rules));
             changed.push(user);
@@ -72,28 +73,37 @@ impl Kind for UfwRoute {
 }
 
 impl UfwRoute {
-    fn told(
-        &self,
-        rules: &[RouteRule],
-        guard: Option<(String, String)>,
-        changed: Vec<String>,
-    ) -> Applied {
-        let commands = |dry: &str| -> String {
-            let lines: Vec<String> = rules
-                .iter()
-                .map(|rule| format!("ufw {dry}{}", rule.words()))
-                .collect();
-            lines.join("\n")
+    /// ufw writes its file itself, so a copy without its comments is enough to know that nobody else did.
+    fn guard(&self, state: &mut Captured, user: &str) -> Option<Guard> {
+        let file = Word::text(USER_RULES);
+        let says = || format!("{USER_RULES} is as it was when the bundle was collected");
+        let text = match state.before(user) {
+            Some(text) if state.now(user).as_ref() == Some(&text) => text,
+            Some(_) => return None,
+            None => {
+                return state.altered(user).is_none().then(|| Guard {
+                    test: Test::Missing(file),
+                    says: format!("{USER_RULES} still does not exist"),
+                });
+            }
         };
-        let back: Vec<String> = rules
-            .iter()
-            .map(|rule| {
-                format!(
-                    "ufw route delete {}",
-                    rule.words().trim_start_matches("route ")
-                )
-            })
-            .collect();
+        state.altered(user).is_none().then(|| Guard {
+            test: Test::Sha256(file, casefile_bundle::sha256_hex(text.as_bytes())),
+            says: says(),
+        })
+    }
+
+    fn told(&self, rules: &[RouteRule], guard: Option<Guard>, changed: Vec<String>) -> Applied {
+        let each = |call: &dyn Fn(&RouteRule) -> Command| {
+            rules
+                .iter()
+                .fold(Script::default(), |script, rule| script.run(call(rule)))
+        };
+        let words = |command: Command, rule: &RouteRule| {
+            rule.words()
+                .split(' ')
+                .fold(command, |command, word| command.text(word))
+        };
         Applied {
             title: format!(
                 "Add {} rule(s) for routed traffic to ufw on {}",
@@ -105,11 +115,15 @@ impl UfwRoute {
                 text: "Allow the routed traffic.".into(),
                 place: Place::Node(self.node.clone()),
                 guard,
-                dry_run: Some(commands("--dry-run ")),
+                dry_run: each(&|rule| {
+                    words(run(Program::Ufw).words(&["--dry-run", "route"]), rule)
+                }),
                 backup: vec![USER_RULES.into(), "/etc/ufw/user6.rules".into()],
-                command: Some(commands("")),
+                act: Act::Script(each(&|rule| words(run(Program::Ufw).word("route"), rule))),
                 expect: "'ufw status verbose' lists each rule as ALLOW FWD.".into(),
-                roll_back: back.join("; "),
+                back: Back::Script(each(&|rule| {
+                    words(run(Program::Ufw).words(&["route", "delete"]), rule)
+                })),
                 interrupts: "Nothing: ufw adds the rules to the running chains.".into(),
             }],
             simulated: true,

@@ -93,9 +93,9 @@ impl RouteRule {
         self.action == "allow"
     }
 
-    /// The words after `ufw`.
+    /// The words after `ufw route`.
     pub(super) fn words(&self) -> String {
-        let mut words = format!("route {}", self.action);
+        let mut words = self.action.clone();
         for (name, value) in [
             ("in on", &self.input),
             ("out on", &self.output),
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_rule_on_one_pods_interface_covers_all_pods() {
         let rule = RouteRule::parse("ufw route allow in on lxc4f39491e6165 out on eno1").unwrap();
-        assert_eq!(rule.words(), "route allow in on lxc+ out on eno1");
+        assert_eq!(rule.words(), "allow in on lxc+ out on eno1");
         assert_eq!(
             rule.chain_rules(),
             ["-A ufw-user-forward -i lxc+ -o eno1 -j ACCEPT"]

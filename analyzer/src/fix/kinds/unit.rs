@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{entry, unchanged};
+use super::entry;
+use super::node_file::{self, Edit};
 use crate::fix::captured::Captured;
-use crate::fix::change::{Action, Applied, HandOver, Kind, Place, Refused, quoted};
-use crate::fix::write::beside;
+use crate::fix::change::{Act, Action, Applied, Back, Kind, Place, Refused};
+use crate::fix::shell::{Line, Program, Script, Test, Word, run};
 
 /// Where unit files lie, the first wins.
 const FOLDERS: [&str; 4] = [
@@ -34,6 +35,9 @@ pub struct Unit {
     /// Settings to add, as `Name=value`; alone they go to a drop-in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<String>,
+    /// Start the unit after it: it does not run and must.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub start: bool,
 }
 
 impl Kind for Unit {
@@ -49,10 +53,17 @@ impl Kind for Unit {
         } else {
             self.changed_copy(state, &node)?
         };
-        let guard = unchanged(state, &node, &path);
-        let existed = state.now(&entry(&node, &path)).is_some();
-        state.set(&entry(&node, &path), text.clone());
-        Ok(self.told(&node, &path, text, guard, existed))
+        let name = path.rsplit('/').next().unwrap_or("unit.conf").to_owned();
+        let edit = node_file::edit(state, &node, &path, &text, &name)?;
+        let mut applied = self.told(&node, &path, edit);
+        if self.start {
+            applied.actions.push(self.started(&node));
+            applied.runtime.push(format!(
+                "{} has to be started on {node}; that it then stays up is seen on the node only",
+                self.unit
+            ));
+        }
+        Ok(applied)
     }
 }
 
@@ -60,6 +71,7 @@ impl Unit {
     fn check(&self) -> Result<(), Refused> {
         let plain = |text: &str| {
             !text.is_empty()
+                && !text.starts_with(['-', '.'])
                 && text
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || b"@._-:\\".contains(&byte))
@@ -83,7 +95,7 @@ impl Unit {
         }
         let all = self.remove.iter().chain(&self.add);
         for line in all {
-            if !line.contains('=') || line.contains('\n') {
+            if !line.contains('=') || line.chars().any(char::is_control) {
                 return Err(Refused::new(format!(
                     "{line:?} is no setting of a unit: write Name=value"
                 )));
@@ -102,6 +114,14 @@ impl Unit {
             let kept: Vec<&str> = text.lines().filter(|line| !self.takes_out(line)).collect();
             if kept.len() == text.lines().count() {
                 continue;
+            }
+            let own = path.starts_with(FOLDERS[0]);
+            // A vendor's file becomes a copy under /etc, so all of it has to be known.
+            if let Some(why) = state.altered(&entry(node, &path)).filter(|_| !own) {
+                return Err(Refused::new(format!(
+                    "{path} on {node} is not copied to {}: {why}. A person does it on the node with 'systemctl edit --full'",
+                    FOLDERS[0]
+                )));
             }
             let changed = with_lines(&kept, &self.section, &self.add);
             let name = path
@@ -148,46 +168,63 @@ impl Unit {
         all
     }
 
-    fn told(
-        &self,
-        node: &str,
-        path: &str,
-        text: String,
-        guard: Option<(String, String)>,
-        existed: bool,
-    ) -> Applied {
-        let name = path.rsplit('/').next().unwrap_or("unit.conf").to_owned();
-        let (file, there, unit) = (beside(&name), quoted(path), quoted(&self.unit));
-        let back = if existed {
-            format!("cp -a \"$backup\"{there} {there}")
-        } else {
-            format!("rm {there}")
-        };
+    /// The unit is started; where it runs already there is nothing to do, and nothing to take back.
+    fn started(&self, node: &str) -> Action {
+        let call = |verb: &'static str| run(Program::Systemctl).word(verb);
+        let status = || call("status").word("--no-pager").text(&self.unit);
+        let rests = Test::Fails(call("is-active").word("--quiet").text(&self.unit).into());
+        let was = Word::saved("was-inactive");
+        let note = Line::Save(
+            run(Program::Printf).words(&["%s", "inactive"]).into(),
+            was.clone(),
+        );
+        let start = Script::from(note)
+            .run(call("start").text(&self.unit))
+            .run(status());
+        let stop = call("stop").text(&self.unit).into();
+        let shown = run(Program::Printf).words(&["%s\\n", "it does not run"]);
+        Action {
+            text: format!("Start {}, which does not run.", self.unit),
+            place: Place::Node(node.to_owned()),
+            guard: None,
+            dry_run: Line::Either(status().into(), shown.into()).into(),
+            backup: Vec::new(),
+            act: Act::Script(Line::If(rests, start, Line::Say("it runs already").into()).into()),
+            expect: format!(
+                "'systemctl is-active {}' says active, also a minute later.",
+                self.unit
+            ),
+            back: Back::Script(
+                Line::If(Test::IsSaved(was), stop, Line::Say("it ran before").into()).into(),
+            ),
+            interrupts: "Nothing: the unit does not run.".into(),
+        }
+    }
+
+    fn told(&self, node: &str, path: &str, edit: Edit) -> Applied {
+        let reload = || run(Program::Systemctl).word("daemon-reload");
+        let mut dry_run = edit.dry_run;
+        // A drop-in alone is no unit that could be checked.
+        if let Some(file) = edit.whole.filter(|_| !path.ends_with(".conf")) {
+            dry_run = dry_run.run(
+                run(Program::SystemdAnalyze)
+                    .words(&["--man=no", "verify"])
+                    .on(file),
+            );
+        }
         Applied {
             title: format!("Change [{}] of {} on {node}", self.section, self.unit),
             changed: vec![entry(node, path)],
-            files: vec![HandOver {
-                name,
-                content: text,
-                what: format!("the whole new {path}"),
-            }],
+            files: edit.files,
             actions: vec![Action {
                 text: format!("Write {path} and let systemd read its units again."),
                 place: Place::Node(node.to_owned()),
-                guard,
-                dry_run: Some(if path.ends_with(".conf") {
-                    format!("diff -u {there} {file} || true")
-                } else {
-                    format!(
-                        "diff -u {there} {file} || true\nsystemd-analyze --man=no verify {file}"
-                    )
-                }),
+                guard: Some(edit.guard),
+                dry_run,
                 backup: vec![path.to_owned()],
-                command: Some(format!(
-                    "install -D -m 644 {file} {there}\nsystemctl daemon-reload"
-                )),
-                expect: format!("'systemctl cat {unit}' shows the new lines."),
-                roll_back: format!("{back} && systemctl daemon-reload"),
+                act: Act::Script(edit.write.run(reload())),
+                expect: format!("'systemctl cat {}' shows the new lines.", self.unit),
+                back: Back::Script(edit.back.and(Script::from(reload()))),
                 interrupts: "Nothing: a reload of systemd's units stops none of them.".into(),
             }],
             simulated: true,

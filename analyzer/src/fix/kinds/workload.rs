@@ -57,6 +57,8 @@ pub(super) fn change(
     let named = pod_of(pod)?;
     spec(state, pod)?;
     let owner = owner(state, &named);
+    named.check()?;
+    owner.as_ref().map_or(Ok(()), |owner| owner.named.check())?;
     let path = named.entry();
     let mut pods = Vec::new();
     let siblings = owner.as_ref().map(|owner| owner.named.clone());
@@ -83,7 +85,7 @@ pub(super) fn change(
         })?;
         changed.push(owner.named.entry());
     }
-    told(&named, owner, delta, title, &pods, changed)
+    told(state, &named, owner, delta, title, &pods, changed)
 }
 
 fn controller(item: &Value) -> Option<(String, String)> {

@@ -2,17 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::object::{Named, differs, saved};
+use super::object::Named;
 use super::to_yaml;
 use super::workload::Owner;
-use crate::fix::change::{Action, Applied, HandOver, Place, Refused, quoted};
-use crate::fix::write::beside;
+use crate::fix::captured::Captured;
+use crate::fix::change::{Act, Action, Applied, Back, Guard, HandOver, Place, Refused};
+use crate::fix::shell::{Command, Dialect, Line, Pipe, Program, Script, Test, Word, run};
 
 /// Kinds whose controller replaces pods when the template changes.
 const ROLLING: [&str; 3] = ["Deployment", "DaemonSet", "StatefulSet"];
 
 /// The steps for a change of a pod, `pods` being those that it is about.
 pub(super) fn told(
+    state: &mut Captured,
     pod: &Named,
     owner: Option<Owner>,
     delta: &Value,
@@ -28,14 +30,14 @@ pub(super) fn told(
     };
     let Some(owner) = owner else {
         applied.files.push(HandOver {
-            name: format!("{}.yaml", pod.file()),
+            name: state.fresh_name(&format!("{}.yaml", pod.file())),
             content: to_yaml(&json!({"spec": delta}))?,
             what: format!("the fields to change in the manifest of {pod}"),
         });
         applied.actions.push(of_bare_pod(pod));
         return Ok(applied);
     };
-    let name = format!("{}.yaml", owner.named.file());
+    let name = state.fresh_name(&format!("{}.yaml", owner.named.file()));
     applied.files.push(HandOver {
         name: name.clone(),
         content: to_yaml(&json!({"spec": {"template": {"spec": delta}}}))?,
@@ -70,38 +72,57 @@ fn assumed(owner: &Owner) -> Vec<String> {
         .collect()
 }
 
-fn guard(owner: &Owner) -> Option<(String, String)> {
+fn guard(owner: &Owner) -> Option<Guard> {
     let (path, value) = owner.known_by.as_ref()?;
-    Some((
-        format!(
-            "[ \"$(kubectl get {} -o jsonpath='{path}')\" = {} ]",
-            owner.named.target(),
-            quoted(value)
-        ),
-        format!("{} is the one that was collected", owner.named),
-    ))
+    Some(Guard {
+        test: Test::Prints(owner.named.field(path).into(), Word::text(value)),
+        says: format!("{} is the one that was collected", owner.named),
+    })
 }
 
 fn rolled(owner: &Owner, file: &str, pods: &[String]) -> Action {
-    let target = owner.named.target();
-    let patch = format!(
-        "kubectl patch {target} --type strategic --patch-file {}",
-        beside(file)
+    let named = &owner.named;
+    let patch = || {
+        named
+            .kubectl(&["patch"])
+            .words(&["--type", "strategic"])
+            .with("--patch-file", Word::beside(file))
+    };
+    // Undone only where the template is no longer the saved one: an undo too many would take another change back.
+    let template = Word::saved(&format!("template-{file}"));
+    let now = || Pipe::from(named.field("{.spec.template}"));
+    let undo = named.kubectl(&["rollout", "undo"]);
+    let back = Line::If(
+        Test::Differs(now(), template.clone()),
+        undo.into(),
+        Line::Say("nothing was changed").into(),
+    );
+    let back = Line::If(
+        Test::IsSaved(template.clone()),
+        back.into(),
+        Line::Say("nothing was changed").into(),
     );
     Action {
-        text: format!("Change the template of {}.", owner.named),
+        text: format!("Change the template of {named}."),
         place: Place::Cluster,
         guard: guard(owner),
-        dry_run: Some(differs(&target, &patch)),
+        dry_run: named.differs(patch()),
         backup: Vec::new(),
-        command: Some(format!("{}\n{patch}", owner.named.save(file))),
+        act: Act::Script(
+            Script::from(named.save(file))
+                .then(Line::Save(now(), template))
+                .run(patch()),
+        ),
         expect: if owner.on_delete {
             "New pods have the change; those that run keep their template until they are deleted."
                 .into()
         } else {
-            format!("'kubectl rollout status {target}' ends with \"successfully rolled out\".")
+            format!(
+                "'kubectl rollout status {}' ends with \"successfully rolled out\".",
+                named.target()
+            )
         },
-        roll_back: format!("kubectl rollout undo {target}"),
+        back: Back::Script(back.into()),
         interrupts: if owner.on_delete {
             format!(
                 "Nothing by itself (its update strategy is OnDelete); then each pod that is deleted: {}.",
@@ -113,11 +134,8 @@ fn rolled(owner: &Owner, file: &str, pods: &[String]) -> Action {
     }
 }
 
-/// A Job's template cannot be changed, so the Job is made anew.
-fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
-    let target = owner.named.target();
-    let (old, new) = (saved(file), saved(&format!("new-{file}")));
-    // What the API server fills in for one Job and refuses for another.
+/// What the API server fills in for one Job and refuses for another.
+fn own_of_a_job() -> String {
     let labels = json!({
         "controller-uid": null, "batch.kubernetes.io/controller-uid": null,
         "job-name": null, "batch.kubernetes.io/job-name": null,
@@ -128,34 +146,68 @@ fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
         "spec": {"selector": null, "template": {"metadata": {"creationTimestamp": null, "labels": labels}}},
         "status": null,
     });
-    let local = "kubectl patch --local --type strategic -o yaml";
-    let plain = format!(
-        "kubectl get {target} -o yaml | {local} -f - -p {}",
-        quoted(&own.to_string())
-    );
-    let changed = format!("{local} --patch-file {}", beside(file));
+    own.to_string()
+}
+
+/// A Job's template cannot be changed, so the Job is made anew.
+fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
+    let named = &owner.named;
+    let (old, new) = (Word::saved(file), Word::saved(&format!("new-{file}")));
+    let local =
+        || run(Program::Kubectl).words(&["patch", "--local", "--type", "strategic", "-o", "yaml"]);
+    let stdin = |command: Command| command.with("-f", Word::Fixed("-"));
+    let plain = || {
+        let get = named.kubectl(&["get"]).words(&["-o", "yaml"]);
+        get.pipe(stdin(local()).with("-p", Word::text(own_of_a_job())))
+    };
+    let changed = || local().with("--patch-file", Word::beside(file));
     let tried = json!({"metadata": {"name": "casefile-dry-run"}}).to_string();
+    let create = run(Program::Kubectl).words(&["create", "--dry-run=server", "-o", "yaml"]);
+    let dry_run = plain()
+        .pipe(stdin(changed()))
+        .pipe(stdin(local()).with("-p", Word::text(tried)))
+        .pipe(stdin(create));
+    let replace = |file: &Word| {
+        run(Program::Kubectl)
+            .words(&["replace", "--force"])
+            .with("-f", file.clone())
+    };
+    let uid = Word::saved(&format!("uid-{file}"));
+    let is_another = Test::Differs(named.field("{.metadata.uid}").into(), uid.clone());
+    let back = Line::If(
+        is_another,
+        replace(&old).into(),
+        Line::Say("nothing was changed").into(),
+    );
+    let back = Line::If(
+        Test::IsSaved(uid.clone()),
+        back.into(),
+        Line::Say("nothing was changed").into(),
+    );
     Action {
         text: format!(
-            "Make {} anew with the changed template: the API server lets nobody change the template of a Job.",
-            owner.named
+            "Make {named} anew with the changed template: the API server lets nobody change the template of a Job."
         ),
         place: Place::Cluster,
         guard: guard(owner),
-        dry_run: Some(format!(
-            "{plain} | {changed} -f - | {local} -f - -p {} | kubectl create --dry-run=server -o yaml -f -",
-            quoted(&tried)
-        )),
+        dry_run: dry_run.into(),
         backup: Vec::new(),
-        command: Some(format!(
-            "{plain} > {old}\n{changed} -f {old} > {new}\nkubectl replace --force -f {new}"
-        )),
+        act: Act::Script(
+            Script::from(Line::Save(plain(), old.clone()))
+                .then(Line::Save(named.field("{.metadata.uid}").into(), uid))
+                .run(changed().with("-f", old).into_file(new.clone()))
+                .run(replace(&new)),
+        ),
         expect: format!(
             "'kubectl get pods{} -l job-name={}' shows new pods.",
-            owner.named.flag(),
-            owner.named.name
+            named
+                .namespace
+                .as_ref()
+                .map(|one| format!(" -n {one}"))
+                .unwrap_or_default(),
+            named.name
         ),
-        roll_back: format!("kubectl replace --force -f {old}"),
+        back: Back::Script(back.into()),
         interrupts: format!(
             "The Job and its pods are deleted and start again; what they have not saved is lost: {}.",
             some(pods)
@@ -172,11 +224,13 @@ fn by_hand(owner: &Owner, file: &str, pods: &[String]) -> Action {
         ),
         place: Place::Hands,
         guard: None,
-        dry_run: None,
+        dry_run: Script::default(),
         backup: Vec::new(),
-        command: Some(format!("kubectl edit {}", owner.named.target())),
+        act: Act::Hands(Some(
+            Script::from(owner.named.kubectl(&["edit"])).render(Dialect::Hands),
+        )),
         expect: "New pods have the change.".into(),
-        roll_back: "The same with the template as it was.".into(),
+        back: Back::Hands("The same with the template as it was.".into()),
         interrupts: format!(
             "What its controller does with a changed template; at most these pods: {}.",
             some(pods)
@@ -185,20 +239,21 @@ fn by_hand(owner: &Owner, file: &str, pods: &[String]) -> Action {
 }
 
 fn of_bare_pod(pod: &Named) -> Action {
-    let target = pod.target();
+    let get = pod.kubectl(&["get"]).words(&["-o", "yaml"]);
+    let steps = Script::from(get.into_file(Word::Fixed("pod-before.yaml")))
+        .run(pod.kubectl(&["delete"]))
+        .run(run(Program::Kubectl).words(&["apply", "-f", "MANIFEST"]));
     Action {
         text: format!(
             "{pod} has no owner that would make it again: change the manifest that it was made from, delete the pod and create it anew."
         ),
         place: Place::Hands,
         guard: None,
-        dry_run: None,
+        dry_run: Script::default(),
         backup: Vec::new(),
-        command: Some(format!(
-            "kubectl get {target} -o yaml > pod-before.yaml; kubectl delete {target}; kubectl apply -f MANIFEST"
-        )),
+        act: Act::Hands(Some(steps.render(Dialect::Hands).replace('\n', "; "))),
         expect: "The pod runs.".into(),
-        roll_back: "The same with the manifest as it was.".into(),
+        back: Back::Hands("The same with the manifest as it was.".into()),
         interrupts: format!("The pod {} itself.", pod.name),
     }
 }

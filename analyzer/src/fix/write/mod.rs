@@ -3,12 +3,11 @@
 mod page;
 mod script;
 
-pub(super) use script::beside;
-
 use std::path::{Path, PathBuf};
 
 use super::change::Change;
 use super::proofs::Fix;
+use super::shell::safe_name;
 use crate::model::Input;
 
 /// Writes all fixes into a folder; gives the files in the order of writing.
@@ -66,22 +65,4 @@ fn executable(path: &Path) -> std::io::Result<()> {
 fn as_yaml(changes: &[Change]) -> String {
     let list = serde_json::json!({ "changes": changes });
     serde_saphyr::to_string(&list).unwrap_or_default()
-}
-
-/// A name that is one plain path segment and one plain shell word, whatever the bundle says.
-pub(in crate::fix) fn safe_name(text: &str) -> String {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || "._-".contains(c) {
-            c
-        } else {
-            '_'
-        }
-    };
-    let name: String = text.chars().map(plain).take(160).collect();
-    let name = name.trim_start_matches(['.', '-']);
-    if name.is_empty() {
-        "file".to_owned()
-    } else {
-        name.to_owned()
-    }
 }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::script::is_command;
 use crate::diagnose::Standing;
-use crate::fix::change::{Action, Applied, Place};
+use crate::fix::change::{Act, Action, Applied, Back, Place};
 use crate::fix::proofs::Fix;
 use crate::fix::replay::Proof;
 use crate::fix::replay::Shown;
+use crate::fix::shell::{Dialect, Script, safe_name};
 use crate::model::{Input, Step};
 use crate::report::escape::{md_code, md_fence, md_text};
 
@@ -30,7 +30,7 @@ pub(super) fn overview(input: &Input, fixes: &[Fix]) -> String {
         let verdict = fix
             .verdict
             .map_or("proposed by a person", crate::model::Verdict::word);
-        let folder = super::safe_name(&fix.cause);
+        let folder = safe_name(&fix.cause);
         let _ = writeln!(
             page,
             "| {} | {verdict} | **{}** | [{}]({folder}/README.md) |",
@@ -102,6 +102,7 @@ fn what_replay_shows(fix: &Fix) -> String {
         text.push_str("Take the steps below by hand, and collect again after them.\n\n");
         return text;
     };
+    text.push_str(&claimed(fix));
     text.push_str("| | causes in the captured state |\n|---|---|\n");
     for (word, causes) in [
         ("gone", &proof.gone),
@@ -125,6 +126,22 @@ fn what_replay_shows(fix: &Fix) -> String {
         });
         text.push('\n');
     }
+    text
+}
+
+/// What may be said of the change that is handed over, and what may not.
+fn claimed(fix: &Fix) -> String {
+    let Some(proof) = fix.best() else {
+        return String::new();
+    };
+    let mut text = format!("What this claims: {}.\n\n", proof.claim().says());
+    for one in proof.runtime().chain(&proof.unshown) {
+        let _ = writeln!(text, "- Not shown: {}", md_text(one));
+    }
+    for one in proof.costs() {
+        let _ = writeln!(text, "- A person has to choose it: {}.", md_text(one));
+    }
+    text.push('\n');
     text
 }
 
@@ -196,18 +213,6 @@ fn causes_of(causes: &[Standing]) -> String {
     names.join("; ")
 }
 
-/// A command of the script as somebody types it in the folder of the fix.
-fn here(command: &str) -> String {
-    let typed = command
-        .replace("\"$here/", "\"./")
-        .replace("$backup", "./backup");
-    if typed.contains("> \"./backup/") {
-        format!("mkdir -p ./backup\n{typed}")
-    } else {
-        typed
-    }
-}
-
 fn steps(applied: &[Applied]) -> String {
     let mut text = String::from(
         "## Steps\n\n`apply.sh` takes them one by one, shows each first, and asks; it runs none that is for people. `apply.sh --back` takes back what it did. By hand:\n\n",
@@ -224,51 +229,61 @@ fn steps(applied: &[Applied]) -> String {
             "### {number}. {}\n\nRuns {place}.\n\n",
             md_text(action.text.trim_end_matches('.'))
         );
-        if let Some((check, what)) = &action.guard {
-            let _ = write!(
-                text,
-                "First make sure that {}: {}\n\n",
-                md_text(what),
-                md_code(check, false)
-            );
-        }
-        for (what, command) in [
-            (
-                "Look at it first, without changing anything:",
-                &action.dry_run,
-            ),
-            (
-                if action.dry_run.is_some() {
-                    "Then:"
-                } else {
-                    "Do:"
-                },
-                &action.command,
-            ),
-        ] {
-            if let Some(command) = command {
-                let _ = writeln!(text, "{what}\n\n{}", md_fence(&here(command), "sh", 0));
-            }
-        }
-        if !action.expect.is_empty() {
-            let _ = writeln!(text, "- Expect: {}", md_text(&action.expect));
-        }
-        let _ = writeln!(text, "- Interrupts: {}", md_text(&action.interrupts));
-        let back = if is_command(&action.roll_back) {
-            md_code(&here(&action.roll_back).replace('\n', "; "), false)
-        } else {
-            md_text(&action.roll_back)
-        };
-        let _ = write!(text, "- Roll back: {back}\n\n");
+        text.push_str(&by_hand(action));
     }
     text
+}
+
+/// A step as somebody types it in the folder of the fix.
+fn by_hand(action: &Action) -> String {
+    let mut text = String::new();
+    if let Some(guard) = &action.guard {
+        let check = guard.test.render(Dialect::Hands);
+        let _ = write!(
+            text,
+            "First make sure that {}: {}\n\n",
+            md_text(&guard.says),
+            md_code(&check, false)
+        );
+    }
+    let mut say = |what: &str, command: &str| {
+        let _ = writeln!(text, "{what}\n\n{}", md_fence(command, "sh", 0));
+    };
+    let looks = !action.dry_run.is_empty();
+    if looks {
+        say(
+            "Look at it first, without changing anything:",
+            &typed(&action.dry_run),
+        );
+    }
+    let act = match &action.act {
+        Act::Script(script) => Some(typed(script)),
+        Act::Hands(command) => command.clone(),
+    };
+    if let Some(command) = act {
+        say(if looks { "Then:" } else { "Do:" }, &command);
+    }
+    if !action.expect.is_empty() {
+        let _ = writeln!(text, "- Expect: {}", md_text(&action.expect));
+    }
+    let _ = writeln!(text, "- Interrupts: {}", md_text(&action.interrupts));
+    let back = match &action.back {
+        Back::Script(back) => md_code(&typed(back).replace('\n', "; "), false),
+        Back::Hands(sentence) => md_text(sentence),
+    };
+    let _ = write!(text, "- Roll back: {back}\n\n");
+    text
+}
+
+fn typed(script: &Script) -> String {
+    script.render(Dialect::Hands)
 }
 
 fn files(fix: &Fix) -> String {
     let files: Vec<_> = fix.applied().iter().flat_map(|one| &one.files).collect();
     let mut text = String::from("## Files\n\n");
     for file in files {
-        let name = super::safe_name(&file.name);
+        let name = safe_name(&file.name);
         let _ = writeln!(text, "- [{name}]({name}): {}", md_text(&file.what));
     }
     text.push_str("- `apply.sh`: the steps above, one by one\n");

@@ -1,88 +1,20 @@
 //! `apply.sh`: stops at each step, refuses on the wrong node or a changed state, saves what it changes.
+//!
+//! Everything that differs from fix to fix is written by [`shell`](crate::fix::shell); the rest is `head.sh`, whose
+//! functions do what must not be done half.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::safe_name;
-use crate::fix::change::{Action, Place, quoted};
+use crate::fix::change::{Act, Action, Back, Place};
 use crate::fix::proofs::Fix;
+use crate::fix::shell::{Dialect, Program, Script, one_line, quoted};
 
-const HEAD: &str = r#"#!/usr/bin/env bash
-# Applies a fix step by step. Each step is shown first and asked for; nothing runs without a yes.
-#
-#   apply.sh            every step, asking before each
-#   apply.sh --dry-run  shows what each step would change, and changes nothing
-#   apply.sh --yes      without asking, for those who have read all of it
-#   apply.sh --back     takes back what was done on this machine, asking before each
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-backup=${BACKUP_DIR:-$here/backup}
-mode=ask
-case ${1:-} in
-  --dry-run) mode=dry ;;
-  --yes) mode=yes ;;
-  --back) mode=back ;;
-  "") ;;
-  *) echo "usage: apply.sh [--dry-run|--yes|--back]" >&2; exit 2 ;;
-esac
-
-done_steps=$backup/steps-done
-running='' left='' people=''
-say() { printf '%s\n' "$*" >&2; }
-stop() { say "stopped: $*"; exit 1; }
-trap '[ -z "$running" ] || say "stopped: step $running failed half-way. See what it did; apply.sh --back takes it back."' EXIT
-# A node may be known to Kubernetes by another name than its own; NODE_NAME overrides.
-is_node() { [ "${NODE_NAME:-$(hostname)}" = "$1" ] || [ "$(hostname -s 2>/dev/null || hostname)" = "$1" ]; }
-on_node() {
-  is_node "$1" || stop "this step belongs to node $1, and this is $(hostname). Run the script there; if this is that node, set NODE_NAME=$1."
-  [ "$(id -u)" = 0 ] || stop "this step needs root"
-}
-still() { bash -c "$2" || stop "the state is not the captured one: it is no longer so that $1. Collect and analyse again."; }
-ask() {
-  [ "$mode" = yes ] || [ "${YES:-}" = 1 ] && return 0
-  read -r -p "Do it? [yes/skip/stop] " answer
-  case $answer in yes) return 0 ;; skip) return 1 ;; *) stop "as asked" ;; esac
-}
-# What was begun can be taken back, even where it failed half-way; what is done is not done twice.
-begun() { [ -e "$done_steps" ] && grep -qE "^$1( begun)?\$" "$done_steps"; }
-is_done() { [ -e "$done_steps" ] && grep -qx "$1" "$done_steps"; }
-forget() { sed -i -E "/^$1( begun)?\$/d" "$done_steps"; }
-begin() { running=$1; mkdir -p "$backup"; echo "$1 begun" >> "$done_steps"; }
-end() { forget "$1"; echo "$1" >> "$done_steps"; running=''; }
-save() {
-  local file
-  for file in "$@"; do
-    if [ -e "$file" ] && [ ! -e "$backup$file" ]; then
-      mkdir -p "$backup$(dirname "$file")"
-      cp -a "$file" "$backup$file"
-      say "  saved $file in $backup"
-    fi
-  done
-}
-"#;
-
-/// The script of one fix.
-pub(super) fn apply(fix: &Fix) -> String {
-    let mut text = String::from(HEAD);
-    text.push('\n');
-    text.push_str(&say(0, &format!("Fix for {}: {}", fix.cause, fix.remedy)));
-    let actions: Vec<&Action> = fix
-        .applied()
-        .iter()
-        .flat_map(|applied| &applied.actions)
-        .collect();
-    let apart = of_several_machines(&actions);
-    text.push_str(&take_back(&actions, apart));
-    for (number, action) in (1..).zip(&actions) {
-        text.push('\n');
-        let title = format!("Step {number} of {}: {}", actions.len(), action.text);
-        text.push_str(&say(0, &title));
-        text.push_str(&step(number, action, apart));
-    }
-    text.push_str(END);
-    text
-}
+/// The functions that every script has.
+const HEAD: &str = include_str!("head.sh");
 
 const END: &str = r#"
+[ ! -e "$record" ] || say "What was done, when and by whom, for the ticket: $record"
 if [ "$mode" = dry ]; then
   say 'That was a dry run: nothing was changed.'
 elif [ -n "$left" ]; then
@@ -93,6 +25,75 @@ else
   say 'All steps are done. Collect again and compare: casefile-analyzer diff BEFORE AFTER'
 fi
 "#;
+
+/// The script of one fix.
+pub(super) fn apply(fix: &Fix) -> String {
+    let applied = fix.applied().iter();
+    let actions: Vec<&Action> = applied.flat_map(|applied| &applied.actions).collect();
+    let costs = costs(fix);
+    let apart = of_several_machines(&actions);
+    let mut text = String::from(HEAD);
+    for (number, action) in (1..).zip(&actions) {
+        text.push_str(&functions(number, action));
+    }
+    text.push('\n');
+    text.push_str(&say(0, &format!("Fix for {}: {}", fix.cause, fix.remedy)));
+    text.push_str(&take_back(&actions, apart));
+    for (number, action) in (1..).zip(&actions) {
+        let title = format!("Step {number} of {}: {}", actions.len(), action.text);
+        let cost = costs.get(&number).map(String::as_str);
+        let _ = write!(
+            text,
+            "\n{}{}",
+            say(0, &title),
+            step(number, action, apart, cost)
+        );
+    }
+    text.push_str(END);
+    text
+}
+
+/// What a change takes from somebody, at its first step.
+fn costs(fix: &Fix) -> BTreeMap<usize, String> {
+    let (mut all, mut number) = (BTreeMap::new(), 1);
+    for applied in fix.applied() {
+        if !applied.costs.is_empty() {
+            all.insert(number, applied.costs.join("; "));
+        }
+        number += applied.actions.len();
+    }
+    all
+}
+
+/// What a step asks, shows, does and takes back, each as a function of the script.
+fn functions(number: usize, action: &Action) -> String {
+    let Some(script) = action.script() else {
+        return String::new();
+    };
+    let mut text = String::new();
+    let mut function = |name: &str, body: String| {
+        let _ = write!(text, "\n{name}_{number}() {{\n{body}\n}}\n");
+    };
+    if let Some(guard) = &action.guard {
+        function("check", guard.test.render(Dialect::Script));
+    }
+    if !action.dry_run.is_empty() {
+        function("show", action.dry_run.render(Dialect::Script));
+    }
+    function("make", script.render(Dialect::Script));
+    if let Back::Script(back) = &action.back {
+        function("back", or_nothing(back));
+    }
+    text
+}
+
+fn or_nothing(script: &Script) -> String {
+    if script.is_empty() {
+        ":".to_owned()
+    } else {
+        script.render(Dialect::Script)
+    }
+}
 
 /// Whether no one machine can take all steps, so that the script runs on each for its own.
 fn of_several_machines(actions: &[&Action]) -> bool {
@@ -108,21 +109,15 @@ fn say(indent: usize, text: &str) -> String {
 
 /// The part that takes steps back: last step first, restarts after the files are what they were.
 fn take_back(actions: &[&Action], apart: bool) -> String {
-    let mut text = String::from(
-        "\nif [ \"$mode\" = back ]; then\n  [ -e \"$done_steps\" ] || stop \"nothing was done from here: $done_steps does not exist\"\n",
-    );
-    let numbered = || {
-        actions
-            .iter()
-            .enumerate()
-            .rev()
-            .map(|(index, action)| (index + 1, *action))
-    };
-    let is_restart = |action: &Action| action.roll_back.starts_with("systemctl restart ");
-    let files = numbered().filter(|(_, action)| !is_restart(action));
-    for (number, action) in files.chain(numbered().filter(|(_, action)| is_restart(action))) {
+    let mut text = String::from("\nif [ \"$mode\" = back ]; then\n  something_done\n");
+    let mut last_first: Vec<(usize, &Action)> = (1..).zip(actions.iter().copied()).collect();
+    last_first.reverse();
+    let (restarts, files): (Vec<_>, Vec<_>) = last_first
+        .into_iter()
+        .partition(|(_, action)| only_restarts(action));
+    for (number, action) in files.into_iter().chain(restarts) {
         // The script runs no step that is for people, so there is none to take back.
-        if action.place == Place::Hands {
+        if action.script().is_none() {
             continue;
         }
         let here = match &action.place {
@@ -130,101 +125,141 @@ fn take_back(actions: &[&Action], apart: bool) -> String {
             _ => String::new(),
         };
         let _ = writeln!(text, "  if begun {number}{here}; then");
-        let what = format!("Take back step {number}: {}", action.text);
-        text.push_str(&say(4, &what));
-        if is_command(&action.roll_back) {
-            if let Place::Node(node) = &action.place {
-                let _ = writeln!(text, "    on_node {}", quoted(node));
-            }
-            let _ = writeln!(
-                text,
-                "    if ask; then\n{}\n      forget {number}\n    else\n      left=\"$left {number}\"\n    fi",
-                action.roll_back
-            );
-        } else {
-            text.push_str(&say(4, &format!("  By hand: {}", action.roll_back)));
-            let _ = writeln!(text, "    left=\"$left {number}\"");
-        }
+        text.push_str(&say(
+            4,
+            &format!("Take back step {number}: {}", action.text),
+        ));
+        text.push_str(&taken_back(number, action));
         text.push_str("  fi\n");
     }
-    text.push_str("  [ -z \"$left\" ] || stop \"not taken back: step$left\"\n  say 'What was done is taken back.'\n  exit 0\nfi\n");
+    text.push_str("  all_taken_back\nfi\n");
     text
 }
 
-/// Roll-backs that no command can do begin with a capital, as sentences do.
-pub(super) fn is_command(roll_back: &str) -> bool {
-    !roll_back.starts_with(|c: char| c.is_uppercase())
+fn taken_back(number: usize, action: &Action) -> String {
+    let mut text = String::new();
+    match &action.back {
+        Back::Script(back) => {
+            text.push_str(&place(action, 4));
+            text.push_str(&needs(back.programs().into_iter(), 4));
+            let _ = writeln!(
+                text,
+                "    if ask; then\n      saves {number}\n      back_{number}\n      forget {number}\n    else\n      left=\"$left {number}\"\n    fi"
+            );
+        }
+        Back::Hands(sentence) => {
+            text.push_str(&say(4, &format!("  By hand: {sentence}")));
+            let _ = writeln!(text, "    left=\"$left {number}\"");
+        }
+    }
+    text
 }
 
-fn step(number: usize, action: &Action, apart: bool) -> String {
-    let interrupts = format!("  Interrupts: {}", action.interrupts);
-    let Some(command) = action
-        .command
-        .as_ref()
-        .filter(|_| action.place != Place::Hands)
-    else {
-        let by_hand = action.command.as_ref().map_or_else(
-            || "  This step is for people; nothing was run.".to_owned(),
-            |command| format!("  By hand: {command}"),
-        );
-        return say(0, &interrupts) + &say(0, &by_hand) + &format!("people=\"$people {number}\"\n");
+/// Whether taking it back only restarts what has to read its files again.
+fn only_restarts(action: &Action) -> bool {
+    let back = match &action.back {
+        Back::Script(back) => back.programs(),
+        Back::Hands(_) => return false,
     };
+    action.backup.is_empty() && back.into_iter().eq([Program::Systemctl])
+}
+
+/// The node that a step belongs to.
+fn place(action: &Action, indent: usize) -> String {
+    match &action.place {
+        Place::Node(node) => format!("{:indent$}on_node {}\n", "", quoted(node)),
+        Place::Cluster | Place::Hands => String::new(),
+    }
+}
+
+/// What has to be installed where the step runs.
+fn needs(programs: impl Iterator<Item = Program>, indent: usize) -> String {
+    let wanted: Vec<Program> = programs
+        .filter(|program| !program.is_everywhere())
+        .collect();
+    if wanted.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = wanted.iter().map(|program| program.name()).collect();
+    let mut text = format!("{:indent$}needs {}\n", "", names.join(" "));
+    if wanted.contains(&Program::Kubectl) {
+        let _ = writeln!(text, "{:indent$}answers", "");
+    }
+    text
+}
+
+fn step(number: usize, action: &Action, apart: bool, cost: Option<&str>) -> String {
+    let interrupts = format!("  Interrupts: {}", action.interrupts);
+    if action.script().is_none() {
+        let by_hand = match &action.act {
+            Act::Hands(Some(command)) => format!("  By hand: {command}"),
+            _ => "  This step is for people; nothing was run.".to_owned(),
+        };
+        return say(0, &interrupts) + &say(0, &by_hand) + &format!("people=\"$people {number}\"\n");
+    }
     let mut text = format!("if is_done {number}; then\n");
     text.push_str(&say(
         2,
         "  It was done before. apply.sh --back takes it back.",
     ));
     if let (Place::Node(node), true) = (&action.place, apart) {
-        let node = quoted(node);
         let _ = writeln!(
             text,
-            "elif ! is_node {node}; then\n  say \"  Not here: it belongs to node \"{node}\", and this is $(hostname). Run the script there as well.\"\n  left=\"$left {number}\""
+            "elif ! is_node {0}; then\n  elsewhere {0}\n  left=\"$left {number}\"",
+            quoted(&one_line(node))
         );
     }
     text.push_str("else\n");
     text.push_str(&say(2, &interrupts));
-    if let Place::Node(node) = &action.place {
-        let _ = writeln!(text, "  on_node {}", quoted(node));
-    }
-    if let Some((check, what)) = &action.guard {
+    text.push_str(&place(action, 2));
+    text.push_str(&needs(action.programs().into_iter(), 2));
+    text.push_str(&unfinished(number, action));
+    if let Some(guard) = &action.guard {
         let _ = writeln!(
             text,
-            "  still {} {}",
-            quoted(&one_line(what)),
-            quoted(check)
+            "  still {} check_{number}",
+            quoted(&one_line(&guard.says))
         );
     }
-    if let Some(dry) = &action.dry_run {
-        text.push_str(&say(2, "  What it would do:"));
-        // Each of its lines must succeed, which a list behind || would not see.
-        let _ = writeln!(
-            text,
-            "  set +e\n(\nset -e\n{dry}\n) >&2\n  shown=$?\n  set -e\n  [ \"$shown\" = 0 ] || stop 'the dry run failed'"
-        );
+    if !action.dry_run.is_empty() {
+        let _ = writeln!(text, "  look show_{number}");
     }
-    let _ = writeln!(
-        text,
-        "  if [ \"$mode\" = dry ]; then\n    :\n  elif ask; then\n    begin {number}"
-    );
-    if !action.backup.is_empty() {
-        let files: Vec<String> = action.backup.iter().map(|file| quoted(file)).collect();
-        let _ = writeln!(text, "    save {}", files.join(" "));
+    if let Some(cost) = cost {
+        let _ = writeln!(text, "  choose {}", quoted(&one_line(cost)));
     }
-    let _ = writeln!(text, "{command}\n    end {number}");
-    text.push_str(&say(4, &format!("  Expect: {}", action.expect)));
-    text.push_str(&say(4, &format!("  Back: {}", action.roll_back)));
-    let _ = writeln!(text, "  else\n    left=\"$left {number}\"\n  fi\nfi");
+    text.push_str(&made(number, action));
     text
 }
 
-/// Without line breaks and control characters, which a terminal would obey.
-fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+/// A step that was interrupted is first taken back, so that it starts from what was saved.
+fn unfinished(number: usize, action: &Action) -> String {
+    let back = match &action.back {
+        Back::Script(_) => format!("    saves {number}\n    back_{number}\n    forget {number}\n"),
+        Back::Hands(sentence) => {
+            say(4, &format!("  By hand: {sentence}")) + "    stop 'then run it again'\n"
+        }
+    };
+    format!("  if interrupted {number} && ask; then\n{back}  fi\n")
 }
 
-/// The name under which a file of the fix lies beside the script.
-pub(in crate::fix) fn beside(name: &str) -> String {
-    format!("\"$here/{}\"", safe_name(name))
+fn made(number: usize, action: &Action) -> String {
+    let mut text =
+        format!("  if [ \"$mode\" = dry ]; then\n    :\n  elif ask; then\n    begin {number}\n");
+    if !action.backup.is_empty() {
+        let files: Vec<String> = action
+            .backup
+            .iter()
+            .map(|file| quoted(file).into_owned())
+            .collect();
+        let _ = writeln!(text, "    save {}", files.join(" "));
+    }
+    let _ = writeln!(text, "    make_{number}\n    end {number}");
+    text.push_str(&say(4, &format!("  Expect: {}", action.expect)));
+    let back = match &action.back {
+        Back::Script(_) => "  Back: apply.sh --back".to_owned(),
+        Back::Hands(sentence) => format!("  Back: {sentence}"),
+    };
+    text.push_str(&say(4, &back));
+    let _ = writeln!(text, "  else\n    left=\"$left {number}\"\n  fi\nfi");
+    text
 }

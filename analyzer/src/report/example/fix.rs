@@ -14,6 +14,9 @@ pub(super) fn toolkit_fix() -> Fix {
     let upgrade = "helm upgrade gpu-operator nvidia/gpu-operator -n gpu-operator --reuse-values -f \"./values.yaml\"";
     Fix {
         outcome: FixOutcome::Gone,
+        claim: FixClaim::RemovesTheCause,
+        not_shown: Vec::new(),
+        costs: Vec::new(),
         why: "the containerd that the kubelet uses defines \"nvidia\"".to_owned(),
         gone: vec![name(
             "toolkit-configures-wrong-containerd",

@@ -34,6 +34,11 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         "No cause is in play.",
         ctx,
     ));
+    let past = of(|verdict| verdict == Verdict::Past);
+    if !past.is_empty() {
+        blocks.push(Block::heading(3, "past", "Was so, and is over"));
+        blocks.extend(table("Causes that are over", past, "", ctx));
+    }
     blocks.push(Block::heading(3, "ruled-out", "Ruled out, and how"));
     let ruled_out = of(|verdict| verdict == Verdict::RuledOut);
     blocks.extend(table(

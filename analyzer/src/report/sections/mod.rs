@@ -27,6 +27,7 @@ mod resolution;
 mod root_cause;
 mod state;
 mod timeline;
+mod unexplained;
 mod verification;
 
 /// A part of the report with a heading of its own.
@@ -47,6 +48,7 @@ pub static SECTIONS: &[&Section] = &[
     &hami::SECTION,
     &investigation::SECTION,
     &root_cause::SECTION,
+    &unexplained::SECTION,
     &resolution::SECTION,
     &verification::SECTION,
     &prevention::SECTION,

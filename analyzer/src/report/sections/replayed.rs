@@ -1,7 +1,7 @@
 //! What trying a fix on a copy of the captured state showed: part of the Resolution Process.
 
 use super::SectionCtx;
-use crate::model::fix::{CauseName, Fix, FixOutcome};
+use crate::model::fix::{CauseName, Fix, FixClaim, FixOutcome};
 use crate::report::blocks::{Block, Rich};
 use crate::report::words;
 
@@ -48,6 +48,22 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
     for assumed in &fix.assumes {
         items.push(Rich::from("It takes for granted that ").say(&words::sentence(assumed)));
     }
+    for cost in &fix.costs {
+        items.push(
+            Rich::new()
+                .strong("A person has to choose it")
+                .text(": ")
+                .say(&words::sentence(cost)),
+        );
+    }
+    for one in &fix.not_shown {
+        items.push(
+            Rich::new()
+                .strong("Not shown")
+                .text(": ")
+                .say(&words::sentence(one)),
+        );
+    }
     items.truncate(ctx.limits.rows);
     if !items.is_empty() {
         blocks.push(Block::list(items));
@@ -57,11 +73,21 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
 
 /// How it ended, in a few words for the first screen; none where nothing was tried.
 pub(crate) fn in_short(fix: Option<&Fix>) -> Option<&'static str> {
-    Some(match fix?.outcome {
-        FixOutcome::Gone => "fix proven on the captured state, not applied",
-        FixOutcome::StillThere => "the known fix does not help here",
-        FixOutcome::CannotBeShown => {
+    let fix = fix?;
+    Some(match fix.claim {
+        FixClaim::DoesNotHelp => "the known fix does not help here",
+        FixClaim::CannotBeShown => {
             "fix described below, not applied; the bundle cannot show its effect"
+        }
+        _ if !fix.costs.is_empty() => {
+            "fix described below, not applied; it takes something from somebody, so a person has to choose it"
+        }
+        FixClaim::HealsTheWorkload => "fix proven on the captured state, not applied",
+        FixClaim::RemovesTheCause => {
+            "fix removes the cause from the captured state, not applied; that the workload then runs is not shown"
+        }
+        FixClaim::NeedsARuntimeStep => {
+            "fix described below, not applied; it needs a step on the running node that no replay can show"
         }
     })
 }

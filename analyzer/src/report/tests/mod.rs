@@ -34,8 +34,12 @@ fn every_section_of_the_post_mortem_is_there_whatever_was_found() {
     for analysis in all() {
         let markdown = render_markdown(&analysis).unwrap();
         let html = render_html(&analysis).unwrap();
-        // HAMi has its section only where it is installed.
-        let shown = |id: &str| id != "hami" || analysis.state.hami.is_some();
+        // HAMi has its section only where it is installed, and what no cause explains where there is such.
+        let shown = |id: &str| match id {
+            "hami" => analysis.state.hami.is_some(),
+            "unexplained" => !analysis.unexplained.is_empty(),
+            _ => true,
+        };
         for section in SECTIONS.iter().filter(|section| shown(section.id)) {
             let heading = format!("\n## {}\n", section.title);
             let (_, after) = markdown

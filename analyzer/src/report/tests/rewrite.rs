@@ -122,7 +122,13 @@ fn state(state: &mut State, f: &mut dyn FnMut(&mut String)) {
 
 fn fix(fix: &mut Fix, f: &mut dyn FnMut(&mut String)) {
     f(&mut fix.why);
-    for list in [&mut fix.opens, &mut fix.leaves_closed, &mut fix.assumes] {
+    for list in [
+        &mut fix.opens,
+        &mut fix.leaves_closed,
+        &mut fix.assumes,
+        &mut fix.not_shown,
+        &mut fix.costs,
+    ] {
         list.iter_mut().for_each(&mut *f);
     }
     for cause in [&mut fix.gone, &mut fix.remains, &mut fix.appears]

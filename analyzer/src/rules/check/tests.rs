@@ -1,4 +1,5 @@
 use super::super::compile::{Trust, compile};
+use super::super::messages::Vocabulary;
 
 const GOOD: &str = "\
 id: a
@@ -19,7 +20,13 @@ summary: It was {seen.name}.
 ";
 
 fn errors(text: &str) -> Vec<String> {
-    match compile("dir/a.yaml", text, Trust::Foreign, &mut Vec::new()) {
+    match compile(
+        "dir/a.yaml",
+        text,
+        Trust::Foreign,
+        &Vocabulary::default(),
+        &mut Vec::new(),
+    ) {
         Ok(_) => Vec::new(),
         Err(errors) => errors.iter().map(ToString::to_string).collect(),
     }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
+use crate::dress::Nature;
 use crate::facts::excerpt;
 use crate::parsers::Channel;
 
@@ -55,6 +56,8 @@ pub struct LinePattern {
     /// Channels it is looked for in; empty means everything that is said, which commands' output and
     /// files are not: what stands there is data, and is searched only by patterns that ask for it.
     pub channels: Vec<Channel>,
+    /// What the message is, where it is one of the vocabulary.
+    pub nature: Option<Nature>,
     /// Expression that the speaker (unit, identifier or pod) must match.
     pub speaker: Option<Regex>,
 }

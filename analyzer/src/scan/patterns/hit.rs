@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
+use crate::dress::Voice;
 use crate::model::Place;
 use crate::parsers::{DriverLine, HostLine, PacketLine, Repeats};
 
@@ -31,6 +32,20 @@ pub struct Hit {
     pub last: Option<DateTime<Utc>>,
     /// How many.
     pub count: u64,
+    /// How much weight the loudest of them carries.
+    pub voice: Voice,
+    /// Where the last one stands.
+    pub last_place: Place,
+    /// Host that the last one names; empty where it names none.
+    pub host: String,
+    /// Clock of the last one, without a year; orders lines of one host.
+    pub clock: Option<u32>,
+    /// Boot of the last one, as the journal calls it; empty where nothing says.
+    pub boot: String,
+    /// All of them were said before the machine's last start.
+    pub earlier_boot: bool,
+    /// It stands in a text of unknown origin that is more than what a person pastes.
+    pub scattered: bool,
     /// Other entries that hold alike ones.
     pub also: BTreeSet<String>,
 }
@@ -44,20 +59,27 @@ impl Hit {
     /// Adds a later hit that is alike.
     pub fn absorb(&mut self, later: &Hit) {
         self.count = self.count.saturating_add(later.count);
-        self.at = earliest(self.at, later.at);
-        self.last = self.last.max(later.last);
-        self.also.extend(later.also.iter().cloned());
-        if later.place.path != self.place.path {
-            self.also.insert(later.place.path.clone());
+        self.at = crate::lines::earliest(self.at, later.at);
+        // Of two entries without times the later in their order counts.
+        if later.last >= self.last {
+            self.last_place = later.last_place.clone();
+            self.host.clone_from(&later.host);
+            self.boot.clone_from(&later.boot);
+            self.clock = later.clock;
         }
-    }
-}
-
-/// The earlier of two times, where a missing one does not count.
-pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
+        self.last = self.last.max(later.last);
+        self.earlier_boot &= later.earlier_boot;
+        self.scattered |= later.scattered;
+        self.also.extend(later.also.iter().cloned());
+        if later.voice < self.voice {
+            // The one that carries most is quoted.
+            self.voice = later.voice;
+            self.text.clone_from(&later.text);
+            self.also.insert(self.place.path.clone());
+            self.place = later.place.clone();
+        }
+        self.also.insert(later.place.path.clone());
+        self.also.remove(&self.place.path);
     }
 }
 
@@ -66,6 +88,10 @@ pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<Da
 pub struct Found {
     /// Pattern hits, in order of appearance.
     pub hits: Vec<Hit>,
+    /// Line in which the kernel last came up, counted from 0, and when.
+    pub came_up: Option<(u32, Option<DateTime<Utc>>)>,
+    /// The boot of the last line, as the journal calls it, and when that line was said.
+    pub boot: Option<(String, Option<DateTime<Utc>>)>,
     /// Packets, alike ones added up.
     pub packets: Vec<PacketLine>,
     /// Messages of the NVIDIA driver, alike ones added up.

@@ -4,6 +4,7 @@
 //! there, says at which lines to stop; the second finds all literals of such a line, and only patterns
 //! that have one of each of their clauses there are tried. Other lines are never decoded.
 
+mod boots;
 mod expression;
 mod hit;
 
@@ -13,12 +14,14 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::lines::{LogLine, Origin};
-use super::literals;
+use super::{literals, manual};
+use crate::dress::{Nature, Voice};
+pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
 pub use expression::{Expression, LinePattern};
 use expression::{around, captures};
 use hit::{Counter, add_alike};
-pub use hit::{Found, Hit, earliest};
+pub use hit::{Found, Hit};
 
 /// What makes a pattern worth trying on a line: a literal of every clause, by their ids.
 struct Clauses {
@@ -127,6 +130,7 @@ impl Patterns {
             );
             from = end;
         }
+        boots::mark(origin, bytes, &mut found);
         found
     }
 
@@ -176,10 +180,22 @@ impl Patterns {
             .iter()
             .filter_map(|literal| self.needles[*literal])
             .collect();
-        if patterns.is_empty() && extractors.is_empty() {
+        if (patterns.is_empty() && extractors.is_empty()) || manual::explains(raw) {
             return;
         }
-        let line = origin.decode(raw, number);
+        let mut line = origin.decode(raw, number);
+        let is_note = |index: &usize| {
+            let pattern = &self.patterns[*index];
+            pattern.nature.is_some_and(Nature::is_note)
+                && pattern.applies(line.heard, &line.speaker)
+                && pattern
+                    .regex
+                    .get()
+                    .is_some_and(|regex| regex.is_match(&line.text))
+        };
+        if patterns.iter().any(is_note) {
+            line.voice = line.voice.max(Voice::Routine);
+        }
         for index in patterns {
             self.try_pattern(index, &line, found, counts);
         }
@@ -228,7 +244,7 @@ impl Patterns {
         counts: &mut Counter,
     ) {
         let pattern = &self.patterns[index];
-        if !pattern.applies(line.channel, &line.speaker) {
+        if !pattern.applies(line.heard, &line.speaker) {
             return;
         }
         let Some(regex) = pattern.regex.get() else {
@@ -241,10 +257,17 @@ impl Patterns {
                 speaker: line.speaker.clone(),
                 captures,
                 place: line.place(),
-                text: around(regex, &line.text),
+                text: around(regex, &line.shown),
                 at: line.at,
                 last: line.at,
                 count: 1,
+                voice: line.voice,
+                last_place: line.place(),
+                host: line.host.clone(),
+                clock: line.clock,
+                boot: line.boot.clone(),
+                earlier_boot: false,
+                scattered: line.channel == Channel::Text,
                 also: BTreeSet::new(),
             };
             counts.add(hit, &mut found.hits);
@@ -271,6 +294,13 @@ impl Patterns {
                 at: said.at,
                 last: said.at,
                 count: said.count,
+                voice: Voice::Spoken,
+                last_place: said.place.clone(),
+                host: String::new(),
+                clock: None,
+                boot: String::new(),
+                earlier_boot: false,
+                scattered: false,
                 also: BTreeSet::new(),
             })
         });
@@ -306,6 +336,7 @@ mod tests {
             regex: Expression::new(expression),
             channels: Vec::new(),
             speaker: None,
+            nature: None,
         });
         Patterns::new(patterns.collect()).unwrap()
     }

@@ -48,6 +48,17 @@ impl ApiError {
         }
     }
 
+    /// Whether a connection was made and its certificates were not accepted, by either side.
+    pub fn is_of_tls(&self) -> bool {
+        let Self::Connection(why) = self else {
+            return false;
+        };
+        let why = why.to_ascii_lowercase();
+        ["certificate", "tls", "handshake", "alert"]
+            .iter()
+            .any(|word| why.contains(word))
+    }
+
     /// One sentence for the manifest: what was asked (`LIST nodes`) and what came of it.
     pub fn note(&self, what: &str) -> String {
         match self {

@@ -5,9 +5,9 @@ mod error;
 mod paths;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
@@ -26,7 +26,10 @@ pub use paths::{core_lists, place, places, query_value};
 const MAX_REQUESTS: usize = 8;
 /// Times one request is sent before its error counts.
 const ATTEMPTS: u32 = 4;
-/// Requests in a row without any answer, after which the server counts as gone.
+/// The same where the connection breaks or cannot be made: an API server that restarts is back after seconds.
+const CONNECTIONS: u32 = 5;
+/// Requests in a row without any answer, after which the server counts as gone, when they span a request's patience:
+/// those under way at once all fail in the same short interruption.
 const MAX_SILENT: u32 = 8;
 /// For the answer to what these credentials may do.
 const REVIEW: Duration = Duration::from_secs(5);
@@ -64,6 +67,7 @@ pub struct Api {
     patience: Patience,
     slots: Arc<Semaphore>,
     silent: AtomicU32,
+    silent_since: Mutex<Option<Instant>>,
     answered: AtomicBool,
     access: Access,
 }
@@ -85,6 +89,7 @@ impl Api {
             patience,
             slots,
             silent: AtomicU32::new(0),
+            silent_since: Mutex::new(None),
             answered: AtomicBool::new(false),
             access: Access::default(),
         }
@@ -137,7 +142,7 @@ impl Api {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            if self.silent.load(Ordering::Relaxed) >= MAX_SILENT {
+            if self.is_gone() {
                 return Err(ApiError::Gone);
             }
             let (error, wait) = match self.send(ask).await {
@@ -161,11 +166,42 @@ impl Api {
                 }
                 Err(error) => (error, None),
             };
+            let attempts = match error {
+                ApiError::Connection(_) => CONNECTIONS,
+                _ => ATTEMPTS,
+            };
             match wait {
-                Some(wait) if attempt < ATTEMPTS => tokio::time::sleep(wait).await,
+                Some(wait) if attempt < attempts => tokio::time::sleep(wait).await,
                 _ => return Err(error),
             }
         }
+    }
+
+    fn is_gone(&self) -> bool {
+        let since = *self
+            .silent_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        self.silent.load(Ordering::Relaxed) >= MAX_SILENT
+            && since.is_some_and(|since| since.elapsed() >= self.patience.answer)
+    }
+
+    fn was_silent(&self) {
+        self.silent.fetch_add(1, Ordering::Relaxed);
+        let mut since = self
+            .silent_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        since.get_or_insert_with(Instant::now);
+    }
+
+    fn was_answered(&self) {
+        self.silent.store(0, Ordering::Relaxed);
+        self.answered.store(true, Ordering::Relaxed);
+        *self
+            .silent_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// A whole JSON or text answer of at most `limit` bytes.
@@ -191,18 +227,17 @@ impl Api {
             .map_err(|error| ApiError::Content(error.to_string()))?;
         match timeout(self.patience.answer, self.client.send(request)).await {
             Err(_) => {
-                self.silent.fetch_add(1, Ordering::Relaxed);
+                self.was_silent();
                 Err(ApiError::Silent {
                     seconds: self.patience.answer.as_secs(),
                 })
             }
             Ok(Ok(answer)) => {
-                self.silent.store(0, Ordering::Relaxed);
-                self.answered.store(true, Ordering::Relaxed);
+                self.was_answered();
                 Ok(answer)
             }
             Ok(Err(error)) => {
-                self.silent.fetch_add(1, Ordering::Relaxed);
+                self.was_silent();
                 Err(ApiError::Connection(chain(&error)))
             }
         }

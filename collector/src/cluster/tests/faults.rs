@@ -98,9 +98,12 @@ async fn a_mounted_disk_has_no_api_server_but_may_have_logs() {
     let dir = tempfile::tempdir().unwrap();
     let mounted = || Options {
         root: root.path().to_owned(),
+        kubeconfig: None,
         ..options(dir.path(), "http://127.0.0.1:1")
     };
-    let skipped = Outcome::skipped("a mounted root has no API server");
+    let skipped = Outcome::skipped(
+        "a mounted disk has no API server of its own: --kubeconfig FILE names the cluster's",
+    );
     assert_eq!(
         run(&cluster_objects::SOURCE, mounted(), SHORT)
             .await

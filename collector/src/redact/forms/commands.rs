@@ -14,15 +14,22 @@ pub(super) const COMMANDS: &[Spec] = &[
             "sudo -s",
             "kinit",
             "vncpasswd",
+            "smbpasswd",
+            "passwd ",
+            "gpg ",
+            "sudo -",
+            "wg ",
+            "chronyc",
+            "tee /",
         ],
         NotHarmless,
-        r#"(?i)\b(?:echo|printf)\s+(?:-[ne]+\s+)?(?:["']?%s(?:\\n)?["']?\s+)?["']?(?:[\w.-]+:)?(?<s>[^\s"'|%]+)["']?\s*\|\s*(?:sudo\s+-S\b|(?:sudo\s+)?(?:chpasswd|cryptsetup|kinit|vncpasswd|[^|]*-stdin))"#,
+        r#"(?i)\b(?:echo|printf)\s+(?:-[ne]+\s+)?(?:["']?%s(?:\\n)?["']?\s+)?(?:"(?:[\w.-]+:)?(?<t>[^"]+)"|'(?:[\w.-]+:)?(?<u>[^']+)'|(?:[\w.-]+:)?(?<s>[^\s"'|]+))\s*\|\s*(?:sudo\s+-\w*S\b|(?:sudo\s+)?(?:chpasswd|cryptsetup|kinit|vncpasswd|smbpasswd|passwd|wg\s|gpg\s[^|]*passphrase|tee\s+\S*(?:pass|secret|token|key)|[^|]*-stdin))"#,
     ),
     form(
         "password",
         &["<<<"],
         NotHarmless,
-        r#"-stdin\b[^<]*<<<\s*["']?(?<s>[^\s"']+)"#,
+        r#"(?:-stdin|/dev/stdin|\bkinit|\bchpasswd|\bcryptsetup|\bsudo\s+-S)\b[^<]*<<<\s*(?:"(?:\w+:)?(?<t>[^"]+)"|'(?:\w+:)?(?<u>[^']+)'|(?<s>[^\s"']+))"#,
     ),
     form(
         "psk",
@@ -50,9 +57,9 @@ pub(super) const COMMANDS: &[Spec] = &[
     ),
     form(
         "password",
-        &["sqlplus"],
+        &["sqlplus", "rman ", "expdp ", "impdp ", "sqlldr "],
         NotHarmless,
-        r#"\bsqlplus\s+(?:-\S+\s+)*["']?[\w.$]+/(?<s>[^\s@"']+)@"#,
+        r#"\b(?:sqlplus|rman|expdp|impdp|sqlldr)\s+(?:-\S+\s+|target\s+|catalog\s+|\w+=)*["']?[\w.$]+/(?<s>[^\s@"']+)@"#,
     ),
     form(
         "password",
@@ -68,9 +75,9 @@ pub(super) const COMMANDS: &[Spec] = &[
     ),
     form(
         "password",
-        &["send \""],
+        &["send \"", "send -- \"", "send \\\""],
         Random,
-        r#"^\s*send\s+(?:--\s+)?"(?<s>[^"$\\]+)\\[rn]"#,
+        r#"\bsend\s+(?:--\s+)?\\*"(?<s>[^"$\\]+)\\+[rn]"#,
     ),
     form(
         "password",
@@ -82,7 +89,7 @@ pub(super) const COMMANDS: &[Spec] = &[
         "password",
         &["+@all", "+@read", "+@write"],
         NotHarmless,
-        r"^\s*(?:ACL\s+SETUSER|user)\s+\S+\s.*?[>](?<s>\S+)",
+        r"(?:\bACL\s+SETUSER|^\s*user)\s+\S+\s.*?[>](?<s>\S+)",
     ),
     form(
         "password",

@@ -125,7 +125,7 @@ pub(super) const SETTINGS: &[Spec] = &[
         "secret",
         &["secret \""],
         NotHarmless,
-        r#"(?i)^\s*secret\s+"(?<s>[^"]+)""#,
+        r#"(?i)^\s*secret\s+"(?<s>[^"]+)"\s*;?\s*$"#,
     ),
     form(
         "secret",

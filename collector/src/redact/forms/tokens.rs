@@ -27,7 +27,7 @@ pub(super) const TOKENS: &[Spec] = &[
         "url-password",
         &["://"],
         NotHarmless,
-        r#"://[^\s/@:"'<>\\?#]*:(?<s>[^\s"'<>\\/?#]+)@"#,
+        r#"://[^\s/@:"'<>\\?#]*(?:\\{1,4}[A-Za-z][\w.-]*)?:(?<s>[^\s"'<>\\/?#]+)@"#,
     ),
     form(
         "url-password",

@@ -1,5 +1,6 @@
 //! Strings of JSON as they stand in a line: where they end, their escapes, and what stands beside them.
 
+use super::super::marker::Marker;
 use super::super::words::{KeyClass, classify};
 
 /// Fewer numbers are no text.
@@ -77,4 +78,19 @@ pub(super) fn escape(text: &str) -> String {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'));
     inner.unwrap_or("").to_owned()
+}
+
+/// One line of a private key that began in a string before: journals hold a key line by line.
+pub(super) fn key_line(raw: &str, marker: &mut Marker) -> Option<String> {
+    let body = raw.trim();
+    if body.contains("-----END ") {
+        marker.key_lines = 0;
+        return Some(marker.mark("private-key", body.as_bytes()));
+    }
+    marker.key_lines -= 1;
+    let material = body.len() >= 12
+        && body
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+    material.then(|| marker.mark("private-key", body.as_bytes()))
 }

@@ -4,6 +4,9 @@ use super::super::span::{Open, is_open_mark, word};
 use super::super::value::{harmless, looks_random};
 use super::{Lines, MAX_OPEN_LINES};
 
+/// A value between two tags has so many lines: a kernel's log names a `<password>` and never closes it.
+const MAX_ELEMENT_LINES: usize = 5;
+
 impl Lines {
     /// A line that belongs to a value begun before.
     pub(super) fn continued(&mut self, text: &str) -> Option<String> {
@@ -11,7 +14,11 @@ impl Lines {
         let indent = text.len() - text.trim_start().len();
         let blank = text.trim().is_empty();
         let keep = |this: &mut Self, open: Open| {
-            if lines < MAX_OPEN_LINES || matches!(open, Open::Values(..)) {
+            let most = match open {
+                Open::Until("</", _) => MAX_ELEMENT_LINES,
+                _ => MAX_OPEN_LINES,
+            };
+            if lines < most || matches!(open, Open::Values(..)) {
                 this.open = Some((open, lines + 1));
             }
         };
@@ -42,6 +49,20 @@ impl Lines {
                 keep(self, Open::Values(above, class));
                 Some(self.value_alone(text, class))
             }
+            Open::Heredoc(tag, class) => {
+                if text.trim() == tag {
+                    return Some(text.to_owned());
+                }
+                keep(self, Open::Heredoc(tag, class));
+                Some(self.whole(text, class))
+            }
+            Open::List(class) => {
+                if text.trim_start().starts_with(']') {
+                    return None;
+                }
+                keep(self, Open::List(class));
+                Some(self.item(text, class))
+            }
             Open::Until(mark, class) => match text.find(mark) {
                 Some(at) => {
                     let secret = self.whole(&text[..at], class);
@@ -64,6 +85,16 @@ impl Lines {
         let indent = text.len() - text.trim_start().len();
         let mark = self.marker.mark(class, body.as_bytes());
         format!("{}{mark}", &text[..indent])
+    }
+
+    /// A line of a list: the value between its quotes goes.
+    fn item(&mut self, text: &str, class: &'static str) -> String {
+        let bare = text.trim().trim_end_matches(',').trim_matches(['"', '\'']);
+        if bare.is_empty() || bare.starts_with('#') || harmless(bare) {
+            return text.to_owned();
+        }
+        let mark = self.marker.mark(class, bare.as_bytes());
+        text.replacen(bare, &mark, 1)
     }
 
     /// A line of a Secret's data: the name stays, the value does not.

@@ -1,5 +1,9 @@
 //! What a line begins: names and flags whose value stands in the next one.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::super::span::Open;
 use super::super::words::{self, KeyClass};
 
@@ -29,11 +33,54 @@ pub(super) fn yaml_name(text: &str) -> Option<KeyClass> {
         let names = matches!(tag, "name" | "key");
         return names.then(|| words::classify(name)).flatten();
     }
+    if let Some(rest) = text.trim_start().strip_prefix("variable \"") {
+        return words::classify(rest.split('"').next()?);
+    }
     let text = text.trim_start().trim_start_matches("- ").trim_start();
     let name = text
         .strip_prefix("name:")
         .or_else(|| text.strip_prefix("\"name\":"))?;
     words::classify(name.trim().trim_end_matches(',').trim_matches(['"', '\'']))
+}
+
+static LOG_PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)) [\w.-]+ [\w./@-]+(?:\[\d+\])?: |\[ *\d+\.\d+\] |\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] )",
+    )
+    .ok()
+});
+
+/// The length of what a container's log or syslog writes in front of a line.
+pub(super) fn log_prefix(text: &str) -> usize {
+    if let Some(at) = super::cri::text_begins(text.as_bytes()) {
+        return at;
+    }
+    let dated = text.len() > 12
+        && text.is_char_boundary(4)
+        && (text.starts_with('[')
+            || text.as_bytes()[1..5].iter().all(u8::is_ascii_digit)
+            || text.as_bytes()[..4].iter().all(u8::is_ascii_digit)
+            || text.as_bytes()[..3].iter().all(u8::is_ascii_alphabetic));
+    LOG_PREFIX
+        .as_ref()
+        .filter(|_| dated)
+        .and_then(|prefix| prefix.find(text))
+        .map_or(0, |found| found.end())
+}
+
+/// Whether a line between a name and its value changes nothing: a comment, the type or description of a variable.
+pub(super) fn says_more(text: &str) -> bool {
+    let text = text.trim_start();
+    [
+        "#",
+        "//",
+        "type ",
+        "description ",
+        "sensitive ",
+        "nullable ",
+    ]
+    .iter()
+    .any(|begin| text.starts_with(begin))
 }
 
 /// `--password \`, whose value stands in the next line.

@@ -32,6 +32,17 @@ pub(super) fn names_secret(bytes: &[u8], start: usize, end: usize) -> bool {
     if written || classified(name) {
         return true;
     }
+    // `api key`: two words.
+    if name.len() <= 4
+        && from > 1
+        && bytes[from - 1] == b' '
+        && bytes[from - 2].is_ascii_alphanumeric()
+    {
+        let (_, two) = around(bytes, from - 1, end, inner);
+        if classified(two) {
+            return true;
+        }
+    }
     // Names of other grammars: `example.com/api/key`, `ns:token`.
     let (_, wide) = around(bytes, start, end, |b| {
         inner(b) || matches!(b, b'/' | b':' | b'@' | b'+') || b >= 128

@@ -1,5 +1,6 @@
 //! Kubernetes objects: every kind that the API server can list, one object a line, Secrets as names only.
 
+mod own;
 mod server;
 
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub static SOURCE: Source = Source {
 };
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
-    if !ctx.options.live() {
+    if !ctx.options.asks_cluster() {
         return Vec::new();
     }
     let mut items: Vec<PlanItem> = [
@@ -201,13 +202,10 @@ async fn take_kind(
         }
         let what = what(resource, namespace.as_deref());
         let (mut listed, mut notes) = take_list(ctx, api, resource, &path, "").await?;
-        if let Some(node) = only_own_pods(resource, listed.error.as_ref()) {
-            notes.push(format!(
-                "only the pods of the node {node}: its own credentials see no others"
-            ));
-            let query = format!("fieldSelector=spec.nodeName%3D{node}");
-            let (again, more) = take_list(ctx, api, resource, &path, &query).await?;
-            listed = again;
+        if let Some(node) = own::node_of(listed.error.as_ref())
+            && let Some((own, more)) = own::take(ctx, api, resource, &path, &node).await?
+        {
+            listed = own;
             notes.extend(more);
         }
         line.objects += listed.items;
@@ -277,21 +275,6 @@ fn spoil(line: &mut ResourceLine, outcome: &'static str, why: String) {
     });
 }
 
-/// A kubelet's credentials may list pods of its own node only.
-fn only_own_pods(resource: &Resource, error: Option<&ApiError>) -> Option<String> {
-    let Some(ApiError::Status {
-        code: 403, message, ..
-    }) = error
-    else {
-        return None;
-    };
-    if resource.name() != "pods" {
-        return None;
-    }
-    let node = crate::cluster::api::user_of(message)?.strip_prefix("system:node:")?;
-    Some(crate::cluster::api::query_value(node))
-}
-
 async fn take_list(
     ctx: &SourceCtx,
     api: &Api,
@@ -299,6 +282,15 @@ async fn take_list(
     path: &str,
     query: &str,
 ) -> Result<(listing::Listed, Vec<String>), OutError> {
+    let mut files = list_files(ctx, resource, path);
+    let listed = listing::list(api, &ctx.cancel, path, query, &mut files).await?;
+    let cut = listed.error.as_ref().map(ToString::to_string);
+    let notes = files.finish(cut.as_deref()).await?;
+    Ok((listed, notes))
+}
+
+/// The files of one kind's list.
+fn list_files(ctx: &SourceCtx, resource: &Resource, path: &str) -> ListFiles {
     let secrets = resource.group.is_empty() && resource.plural == "secrets";
     let shape = match resource.plural.as_str() {
         _ if secrets => Shape::SecretIndex,
@@ -310,7 +302,7 @@ async fn take_list(
     } else {
         format!("{}List", resource.kind)
     };
-    let mut files = ListFiles::new(
+    ListFiles::new(
         ctx.out.clone(),
         Target {
             path: resource.bundle_path(),
@@ -320,11 +312,7 @@ async fn take_list(
             origin: format!("GET {path}"),
             shape,
         },
-    );
-    let listed = listing::list(api, &ctx.cancel, path, query, &mut files).await?;
-    let cut = listed.error.as_ref().map(ToString::to_string);
-    let notes = files.finish(cut.as_deref()).await?;
-    Ok((listed, notes))
+    )
 }
 
 async fn write_lines(out: &Out, lines: &[ResourceLine]) -> Result<(), OutError> {

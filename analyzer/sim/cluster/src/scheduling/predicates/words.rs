@@ -1,0 +1,140 @@
+//! Words and habits that kube-scheduler changed, and the release from which it has the newer ones.
+//!
+//! Those of v1.20 are compared with the real program (`tests/scheduler_real`); the steps between are dated by
+//! the pull requests that made them.
+
+use crate::scheduling::cluster::Release;
+
+const fn minor(minor: u32) -> Release {
+    Release { minor, patch: 0 }
+}
+
+/// The scheduler no longer names the taint (kubernetes/kubernetes#134740, taken back to v1.34.2).
+const TAINT_UNNAMED: Release = Release {
+    minor: 34,
+    patch: 2,
+};
+/// Taints in fewer words (kubernetes/kubernetes#109119).
+const TAINT_SHORT: Release = minor(24);
+/// The selector is named beside the affinity (kubernetes/kubernetes#97521).
+const SELECTOR_NAMED: Release = minor(21);
+/// Affinity to pods is no longer said twice.
+const AFFINITY_ONCE: Release = minor(23);
+/// The affinity that is said first ends in "rules".
+const AFFINITY_RULES: Release = minor(21);
+/// What preemption found is part of the sentence (kubernetes/kubernetes#107775).
+const PREEMPTION: Release = minor(24);
+/// What rejects a pod before nodes are looked at is said once and not counted by nodes.
+const REJECTED_ONCE: Release = minor(26);
+/// A resource of which the pod asks for nothing does not matter (kubernetes/kubernetes#116408).
+const ZERO_SKIPPED: Release = minor(27);
+/// A volume's node affinity in the words of a pod's (kubernetes/kubernetes#129887).
+const VOLUME_AFFINITY: Release = minor(35);
+/// A claim whose volume does not exist is a matter of nodes (kubernetes/kubernetes#105196).
+const VOLUME_GONE: Release = minor(23);
+/// A claim that only one pod may use, in words that name the node's part (kubernetes/kubernetes#129145).
+const CLAIM_IN_USE: Release = minor(33);
+/// Plugins narrow the nodes down before they are filtered (kubernetes/kubernetes#108648).
+const NARROWED: Release = minor(24);
+/// Nodes left out so are said to be (kubernetes/kubernetes#119779).
+const NARROWED_SAID: Release = minor(29);
+/// The plugin that left them out is named (kubernetes/kubernetes#122251).
+const NARROWED_BY: Release = minor(31);
+/// The plugin for device claims, which speaks first of preemption, knows nothing of a pod that was rejected before its
+/// turn, and says so.
+const REJECTED_UNKNOWN: Release = minor(34);
+
+pub(super) fn taint(release: Release, key: &str, value: &str) -> String {
+    if release >= TAINT_UNNAMED {
+        "node(s) had untolerated taint(s)".to_owned()
+    } else if release >= TAINT_SHORT {
+        format!("node(s) had untolerated taint {{{key}: {value}}}")
+    } else {
+        format!("node(s) had taint {{{key}: {value}}}, that the pod didn't tolerate")
+    }
+}
+
+pub(super) fn node_affinity(release: Release) -> &'static str {
+    if release >= SELECTOR_NAMED {
+        "node(s) didn't match Pod's node affinity/selector"
+    } else {
+        "node(s) didn't match Pod's node affinity"
+    }
+}
+
+/// What older schedulers say of any affinity to pods before they say which.
+pub(super) fn pod_affinity_first(release: Release) -> Option<&'static str> {
+    if release >= AFFINITY_ONCE {
+        None
+    } else if release >= AFFINITY_RULES {
+        Some("node(s) didn't match pod affinity/anti-affinity rules")
+    } else {
+        Some("node(s) didn't match pod affinity/anti-affinity")
+    }
+}
+
+pub(super) fn volume_affinity(release: Release) -> &'static str {
+    if release >= VOLUME_AFFINITY {
+        "node(s) didn't match PersistentVolume's node affinity"
+    } else {
+        "node(s) had volume node affinity conflict"
+    }
+}
+
+pub(super) fn volume_gone(release: Release) -> &'static str {
+    if release >= VOLUME_GONE {
+        "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+    } else {
+        "pvc(s) bound to non-existent pv(s)"
+    }
+}
+
+pub(super) fn claim_in_use(release: Release) -> &'static str {
+    if release >= CLAIM_IN_USE {
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+    } else {
+        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    }
+}
+
+/// Whether a pod that names its nodes by `metadata.name` is not filtered on others at all.
+pub(super) fn narrows(release: Release) -> bool {
+    release >= NARROWED
+}
+
+/// What is said of nodes that were left out before filtering; nothing by some releases.
+pub(super) fn narrowed(release: Release) -> &'static str {
+    if release >= NARROWED_BY {
+        "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+    } else if release >= NARROWED_SAID {
+        "node is filtered out by the prefilter result"
+    } else {
+        ""
+    }
+}
+
+/// What is said of preemption for a pod whose volumes were refused before any node was looked at.
+pub(in crate::scheduling) fn rejected_by_volumes(release: Release) -> Option<&'static str> {
+    (release >= REJECTED_UNKNOWN).then_some("not found")
+}
+
+/// Whether the sentence says what preemption found.
+pub(in crate::scheduling) fn tells_preemption(release: Release) -> bool {
+    release >= PREEMPTION
+}
+
+/// Whether the sentence that tells of preemption ends in two dots: seen of v1.28.2 (kubernetes/kubernetes#121760), known
+/// when v1.27 was out (#117588), mended in v1.30 (#123302). Whether v1.25 and v1.26 said so is not known.
+pub(in crate::scheduling) fn doubles_dot(release: Release) -> bool {
+    minor(27) <= release && release < minor(30)
+}
+
+/// Whether a reason that rejects the pod as a whole is said with the number of nodes.
+pub(in crate::scheduling) fn counts_rejection(release: Release) -> bool {
+    release < REJECTED_ONCE
+}
+
+/// Whether a pod that asks for anything is kept from nodes whose pods take more than there is, of whatever resource.
+pub(super) fn looks_at_zero(release: Release) -> bool {
+    release < ZERO_SKIPPED
+}

@@ -1,0 +1,177 @@
+//! What kube-scheduler 1.36 says of pods that name their node, of disks, of limits of volumes and of resized pods. The
+//! sentences were recorded of v1.36.2.
+
+use super::*;
+use crate::scheduling::api::CsiNode;
+
+fn on(names: &[&str]) -> Value {
+    let terms: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}))
+        .collect();
+    json!({"spec": {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}}})
+}
+
+fn of_four(version: &'static str) -> Case {
+    Case {
+        nodes: ["n1", "n2", "n3", "n4"]
+            .map(|name| node(name, 0, json!({})))
+            .into(),
+        pods: vec![running("big", "n1", json!({"cpu": "8"}), json!({}))],
+        version,
+        ..Case::default()
+    }
+}
+
+#[test]
+fn a_pod_of_a_daemon_set_is_filtered_on_its_own_node_only() {
+    let daemon = pod("ds-n1", json!({"cpu": "1"}), on(&["n1"]));
+    assert_eq!(
+        of_four("v1.36.2").verdict(&daemon).sentence,
+        "0/4 nodes are available: 1 Insufficient cpu, 3 node(s) didn't satisfy plugin(s) [NodeAffinity]. no new claims to \
+         deallocate, preemption: 0/4 nodes are available: 1 No preemption victims found for incoming pod, 3 Preemption is \
+         not helpful for scheduling."
+    );
+    let says = |version| of_four(version).says(&daemon);
+    assert!(says("v1.29.4").contains("3 node is filtered out by the prefilter result"));
+    assert_eq!(
+        says("v1.25.4"),
+        "0/4 nodes are available: 1 Insufficient cpu."
+    );
+    assert!(says("v1.23.4").contains("3 node(s) didn't match Pod's node affinity/selector"));
+    // Terms are alternatives: one that names no node leaves all of them.
+    let mut either = on(&["n1"]);
+    merge(
+        &mut either["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            ["nodeSelectorTerms"],
+        json!([{"matchExpressions": [{"key": "none", "operator": "Exists"}]}]),
+    );
+    let gone = of_four("v1.36.2").says(&pod("p", json!({}), either));
+    assert!(
+        gone.contains("4 node(s) didn't match Pod's node affinity/selector"),
+        "{gone}"
+    );
+    let nowhere = of_four("v1.36.2").says(&pod("p", json!({}), on(&["n9"])));
+    assert!(
+        nowhere.contains("4 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
+        "{nowhere}"
+    );
+}
+
+#[test]
+fn a_disk_that_another_pod_holds_keeps_the_pod_from_its_node() {
+    let disk = |read_only: bool| json!({"spec": {"volumes": [{"name": "v", "gcePersistentDisk": {"pdName": "pd", "readOnly": read_only}}]}});
+    let mut case = of_four("v1.36.2");
+    case.nodes.truncate(1);
+    case.pods = vec![running("holder", "n1", json!({}), disk(false))];
+    assert_eq!(
+        case.says(&pod("p", json!({}), disk(true))),
+        "0/1 nodes are available: 1 node(s) had no available disk."
+    );
+    case.pods = vec![running("reader", "n1", json!({}), disk(true))];
+    assert_eq!(
+        case.verdict(&pod("p", json!({}), disk(true))).state,
+        State::Fits
+    );
+}
+
+#[test]
+fn a_driver_attaches_no_more_volumes_than_it_says() {
+    let claim = |name: &str| -> Claim {
+        read(
+            json!({"metadata": {"name": name, "namespace": "ml"}, "spec": {"volumeName": format!("pv-{name}")}}),
+        )
+    };
+    let volume = |name: &str| -> Volume {
+        read(
+            json!({"metadata": {"name": format!("pv-{name}")}, "spec": {"csi": {"driver": "d.csi", "volumeHandle": name}}}),
+        )
+    };
+    let uses = |names: &[&str]| {
+        let volumes: Vec<Value> = names
+            .iter()
+            .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}}))
+            .collect();
+        json!({"spec": {"volumes": volumes}})
+    };
+    let nodes = [node("n1", 0, json!({}))];
+    let claims = ["a", "b"].map(claim);
+    let volumes = ["a", "b"].map(volume);
+    let limit: CsiNode = read(
+        json!({"metadata": {"name": "n1"}, "spec": {"drivers": [{"name": "d.csi", "allocatable": {"count": 1}}]}}),
+    );
+    let held = running("holder", "n1", json!({}), uses(&["a"]));
+    let verdict = |pod: &Pod, limits: Option<Vec<&CsiNode>>| {
+        let cluster = Cluster::new(Inputs {
+            nodes: nodes.iter().collect(),
+            pods: vec![&held],
+            pods_complete: true,
+            nodes_complete: true,
+            claims: Some(claims.iter().collect()),
+            volumes: Some(volumes.iter().collect()),
+            csi_nodes: limits,
+            version: "v1.36.2".into(),
+            ..Inputs::default()
+        });
+        explain(pod, &cluster)
+    };
+    let other = pod("p", json!({}), uses(&["b"]));
+    let full = verdict(&other, Some(vec![&limit]));
+    assert!(
+        full.sentence.starts_with(
+            "0/1 nodes are available: 1 node(s) exceed max volume count. no new claims"
+        ),
+        "{}",
+        full.sentence
+    );
+    let same = pod("p", json!({}), uses(&["a"]));
+    assert_eq!(
+        verdict(&same, Some(vec![&limit])).state,
+        State::Fits,
+        "the volume is attached already"
+    );
+    assert_eq!(
+        verdict(&other, None).state,
+        State::Undecided,
+        "limits that were not collected are not taken as none"
+    );
+}
+
+#[test]
+fn a_pod_that_is_resized_takes_the_most_of_what_it_asks_and_has() {
+    let state = json!({"status": {"containerStatuses": [{"name": "main", "allocatedResources": {"cpu": "7"}, "resources": {"requests": {"cpu": "7"}}}]}});
+    let mut case = of_four("v1.36.2");
+    case.nodes.truncate(1);
+    case.pods = vec![running("shrinks", "n1", json!({"cpu": "1"}), state.clone())];
+    let wants = pod("p", json!({"cpu": "3"}), json!({}));
+    assert!(case.says(&wants).contains("1 Insufficient cpu"));
+    case.version = "v1.32.1";
+    assert_eq!(
+        case.verdict(&wants).state,
+        State::Fits,
+        "before 1.33 only what is asked counts"
+    );
+    case.version = "v1.36.2";
+    let mut infeasible = json!({"status": {"conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
+        "containerStatuses": [{"name": "main", "allocatedResources": {"cpu": "1"}}]}});
+    merge(&mut infeasible, json!({}));
+    case.pods = vec![running("grows", "n1", json!({"cpu": "64"}), infeasible)];
+    assert_eq!(case.verdict(&wants).state, State::Fits);
+}
+
+#[test]
+fn a_claim_that_is_not_bound_rejects_the_pod_before_preemption_is_asked() {
+    let mut case = of_four("v1.36.2");
+    case.claims = vec![read(
+        json!({"metadata": {"name": "c", "namespace": "ml"}, "spec": {}}),
+    )];
+    let wants = pod(
+        "p",
+        json!({}),
+        json!({"spec": {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}}),
+    );
+    assert_eq!(
+        case.verdict(&wants).sentence,
+        "0/4 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"
+    );
+}

@@ -1,0 +1,328 @@
+//! The answer of a condition for a packet, and the reason for a doubtful one.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use super::{AddressKind, Condition, Slot, Test, Tri, View};
+use crate::connection::{Connection, Tracked};
+use crate::packet::{CtState, Interface, Packet};
+
+impl Condition {
+    /// Answers the condition for a packet.
+    pub fn answer(&self, view: &View<'_>) -> Tri {
+        if let Test::Lookup(lookup) = &self.test {
+            return lookup.answer(view, self.negated);
+        }
+        let packet = view.packet;
+        let asks_ports = matches!(
+            self.test,
+            Test::SourcePort(_)
+                | Test::DestinationPort(_)
+                | Test::EitherPort(_)
+                | Test::TcpFlags { .. }
+        );
+        // A later fragment has no transport header: the kernel's port matches
+        // fail on it before negation is looked at.
+        if asks_ports
+            && (packet.fragment == Some(true) || packet.proto.is_some_and(|p| !p.has_ports()))
+        {
+            return Tri::No;
+        }
+        let plain = self.test.answer(view);
+        if self.negated { plain.invert() } else { plain }
+    }
+
+    /// Why the condition cannot be decided, as a sentence fragment.
+    pub fn doubt(&self) -> String {
+        match &self.test {
+            Test::Opaque { module, text } if module == "set" => {
+                format!("the contents of the ipset in `{text}` were not captured")
+            }
+            Test::Opaque { module, text }
+                if matches!(
+                    module.as_str(),
+                    "limit" | "hashlimit" | "recent" | "connlimit" | "quota" | "statistic"
+                ) =>
+            {
+                format!("`{text}` depends on earlier packets")
+            }
+            Test::Opaque { module, text } if module == crate::ipvs::IPVS_TITLE => text.clone(),
+            Test::Lookup(lookup) => lookup.doubt(),
+            Test::AnyOf(lookups) => {
+                let doubtful = lookups.iter().find(|lookup| lookup.set.doubt.is_some());
+                match doubtful.or(lookups.first()) {
+                    Some(lookup) => format!("{} ({})", lookup.doubt(), lookup.name),
+                    None => String::new(),
+                }
+            }
+            Test::Opaque { text, .. } => format!("`{text}` is not evaluated"),
+            other => format!("the packet's {} is not known", other.subject()),
+        }
+    }
+}
+
+impl Test {
+    fn subject(&self) -> &'static str {
+        match self {
+            Test::InInterface(_) => "incoming interface",
+            Test::OutInterface(_) => "outgoing interface",
+            Test::Protocol(_) => "protocol",
+            Test::SourcePort(_) => "source port",
+            Test::DestinationPort(_) => "destination port",
+            Test::EitherPort(_) => "port",
+            Test::TcpFlags { .. } => "TCP flags",
+            Test::Icmp { .. } => "ICMP type",
+            Test::Mark { .. } => "mark",
+            Test::ConnMark { .. } => "connection mark",
+            Test::States { .. } | Test::Rewritten => "connection state",
+            Test::Direction { .. } | Test::TupleAddress(..) | Test::TuplePort(..) => "connection",
+            Test::AddressType { .. } => "address type",
+            Test::PacketType(_) => "link-layer type",
+            Test::MacSource(_) => "hardware address",
+            Test::Ttl(..) => "time to live",
+            Test::Length(..) => "length",
+            Test::Fragment => "fragmentation",
+            Test::BridgeIn(_) | Test::BridgeOut(_) | Test::Bridged => "bridge port",
+            _ => "content",
+        }
+    }
+
+    fn answer(&self, view: &View<'_>) -> Tri {
+        let packet = view.packet;
+        match self {
+            Test::Source(ranges) => Tri::of(ranges.iter().any(|r| r.contains(packet.src))),
+            Test::Destination(ranges) => Tri::of(ranges.iter().any(|r| r.contains(packet.dst))),
+            Test::SourceRange(first, last) => within(packet.src, *first, *last),
+            Test::DestinationRange(first, last) => within(packet.dst, *first, *last),
+            Test::InInterface(wanted) => interface(wanted, view.in_iface),
+            Test::OutInterface(wanted) => interface(wanted, view.out_iface),
+            Test::Protocol(wanted) => known(packet.proto, |p| p == *wanted),
+            Test::SourcePort(ranges) => port(ranges, packet.sport),
+            Test::DestinationPort(ranges) => port(ranges, packet.dport),
+            Test::EitherPort(ranges) => port(ranges, packet.sport).max(port(ranges, packet.dport)),
+            Test::TcpFlags { mask, set } => known(packet.tcp_flags, |f| f & mask == *set),
+            Test::Icmp { kind, codes } => icmp(packet, *kind, *codes),
+            Test::Mark { value, mask } => known(view.mark, |m| m & mask == *value),
+            Test::ConnMark { value, mask } => known(view.connmark, |m| m & mask == *value),
+            Test::States { states, snat, dnat } => conntrack(view, states, *snat, *dnat),
+            Test::Direction { reply } => {
+                tracked(view, |connection| Some(connection.reply == *reply))
+            }
+            Test::TupleAddress(side, ranges) => tracked(view, |connection| {
+                let address = side.address(connection)?;
+                Some(ranges.iter().any(|range| range.contains(address)))
+            }),
+            Test::TuplePort(side, ranges) => tracked(view, |connection| {
+                let port = side.port(connection)?;
+                Some(
+                    ranges
+                        .iter()
+                        .any(|(low, high)| (*low..=*high).contains(&port)),
+                )
+            }),
+            Test::AddressType { destination, kinds } => address_type(view, *destination, kinds),
+            Test::PacketType(kind) => subset(&link_kinds(packet), &BTreeSet::from([*kind])),
+            Test::MacSource(wanted) => known(packet.mac_src, |m| m == *wanted),
+            Test::Ttl(low, high) => known(packet.ttl, |t| (*low..=*high).contains(&t)),
+            Test::Length(low, high) => known(packet.length, |l| (*low..=*high).contains(&l)),
+            Test::Fragment => known(packet.fragment, |f| f),
+            Test::BridgeIn(wanted) => bridge_port(packet, wanted.as_ref(), false),
+            Test::BridgeOut(wanted) => bridge_port(packet, wanted.as_ref(), true),
+            Test::Bridged => match &packet.bridge_ports {
+                Some(ports) => Tri::of(ports.input.is_some() && ports.output.is_some()),
+                None => Tri::Maybe,
+            },
+            Test::Lookup(lookup) => lookup.answer(view, false),
+            Test::AnyOf(lookups) => {
+                let answers = lookups.iter().map(|lookup| lookup.answer(view, false));
+                answers.max().unwrap_or(Tri::No)
+            }
+            Test::Rewritten => view.rewritten.map_or(Tri::Maybe, Tri::of),
+            Test::ExtensionHeader(_) => Tri::No,
+            Test::Assumed { answer, .. } => Tri::of(*answer),
+            Test::Opaque { .. } => Tri::Maybe,
+        }
+    }
+}
+
+fn known<T>(value: Option<T>, check: impl FnOnce(T) -> bool) -> Tri {
+    value.map_or(Tri::Maybe, |v| Tri::of(check(v)))
+}
+
+fn within(address: IpAddr, first: IpAddr, last: IpAddr) -> Tri {
+    let same_family = address.is_ipv4() == first.is_ipv4();
+    Tri::of(same_family && first <= address && address <= last)
+}
+
+fn port(ranges: &[(u16, u16)], value: Option<u16>) -> Tri {
+    known(value, |p| {
+        ranges.iter().any(|(low, high)| (*low..=*high).contains(&p))
+    })
+}
+
+fn icmp(packet: &Packet, kind: u8, codes: Option<(u8, u8)>) -> Tri {
+    let code = match codes {
+        Some((low, high)) => known(packet.icmp_code, |c| (low..=high).contains(&c)),
+        None => Tri::Yes,
+    };
+    known(packet.icmp_type, |t| t == kind).min(code)
+}
+
+/// Matches a rule's interface against what is known of the packet's.
+pub(super) fn interface(wanted: &Interface, slot: Slot<'_>) -> Tri {
+    let actual = match slot {
+        Slot::Unknown => {
+            return if *wanted == Interface::Prefix(String::new()) {
+                Tri::Yes
+            } else {
+                Tri::Maybe
+            };
+        }
+        Slot::Absent => return Tri::of(*wanted == Interface::Prefix(String::new())),
+        Slot::Known(actual) => actual,
+    };
+    match (wanted, actual) {
+        (Interface::Name(w), Interface::Name(a)) => Tri::of(w == a),
+        (Interface::Prefix(w), Interface::Name(a)) => Tri::of(a.starts_with(w.as_str())),
+        (Interface::Prefix(w), Interface::Prefix(a)) if a.starts_with(w.as_str()) => Tri::Yes,
+        (Interface::Prefix(w) | Interface::Name(w), Interface::Prefix(a)) => {
+            if w.starts_with(a.as_str()) {
+                Tri::Maybe
+            } else {
+                Tri::No
+            }
+        }
+    }
+}
+
+fn bridge_port(packet: &Packet, wanted: Option<&Interface>, outgoing: bool) -> Tri {
+    let Some(ports) = &packet.bridge_ports else {
+        return Tri::Maybe;
+    };
+    let port = if outgoing {
+        &ports.output
+    } else {
+        &ports.input
+    };
+    match (port, wanted) {
+        (None, _) => Tri::No,
+        (Some(_), None) => Tri::Yes,
+        (Some(name), Some(Interface::Name(w))) => Tri::of(name == w),
+        (Some(name), Some(Interface::Prefix(w))) => Tri::of(name.starts_with(w.as_str())),
+    }
+}
+
+fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, snat: bool, dnat: bool) -> Tri {
+    let mut answer = subset(view.states, wanted);
+    if snat {
+        answer = answer.max(tracked(view, |connection| connection.snat));
+    }
+    if dnat && view.tracked != Tracked::No {
+        answer = answer.max(view.rewritten.map_or(Tri::Maybe, Tri::of));
+    }
+    answer
+}
+
+/// What the connection answers. A packet without one fails the kernel's match, except beside a state
+/// that it has (`net/netfilter/xt_conntrack.c`): then it stays open.
+fn tracked(view: &View<'_>, ask: impl FnOnce(&Connection) -> Option<bool>) -> Tri {
+    match view.tracked {
+        Tracked::No | Tracked::Unknown => Tri::Maybe,
+        Tracked::Yes(connection) => ask(connection).map_or(Tri::Maybe, Tri::of),
+    }
+}
+
+/// Yes when every possible value is wanted, no when none is.
+fn subset<T: Ord>(possible: &BTreeSet<T>, wanted: &BTreeSet<T>) -> Tri {
+    if possible.is_subset(wanted) {
+        Tri::Yes
+    } else if possible.is_disjoint(wanted) {
+        Tri::No
+    } else {
+        Tri::Maybe
+    }
+}
+
+/// iptables' `addrtype`. For IPv6 the kernel takes unicast and multicast from the address itself, so that an address of
+/// this host is unicast as well, and looks only for the others in its routes (`net/netfilter/xt_addrtype.c`).
+fn address_type(view: &View<'_>, destination: bool, wanted: &BTreeSet<AddressKind>) -> Tri {
+    let possible = address_kinds(view, destination);
+    let packet = view.packet;
+    let IpAddr::V6(address) = (if destination { packet.dst } else { packet.src }) else {
+        return subset(&possible, wanted);
+    };
+    let multicast = address.is_multicast();
+    let unicast = !multicast && !address.is_unspecified();
+    let mut routed = wanted.clone();
+    let refused = routed.remove(&AddressKind::Multicast) && !multicast
+        || routed.remove(&AddressKind::Unicast) && !unicast;
+    match (refused, routed.is_empty()) {
+        (true, _) => Tri::No,
+        (false, true) => Tri::Yes,
+        (false, false) => subset(&possible, &routed),
+    }
+}
+
+/// Types an address may have, judged by the packet's direction: the routing
+/// table itself is not consulted.
+pub(super) fn address_kinds(view: &View<'_>, destination: bool) -> BTreeSet<AddressKind> {
+    use crate::packet::Direction::{Forward, Input, Output};
+    let packet = view.packet;
+    let address = if destination { packet.dst } else { packet.src };
+    if address.is_multicast() {
+        return BTreeSet::from([AddressKind::Multicast]);
+    }
+    if is_limited_broadcast(address) {
+        return BTreeSet::from([AddressKind::Broadcast]);
+    }
+    if address.is_loopback() {
+        return BTreeSet::from([AddressKind::Local]);
+    }
+    let over_loopback = |slot: &Option<Interface>| *slot == Some(Interface::Name("lo".to_owned()));
+    match (packet.direction, destination) {
+        (Input, true) => link_kinds(packet)
+            .into_iter()
+            .map(|kind| {
+                if kind == AddressKind::Unicast {
+                    AddressKind::Local
+                } else {
+                    kind
+                }
+            })
+            .collect(),
+        // What IPVS sends on came in by an interface.
+        (Output, false) if packet.in_iface.is_some() => BTreeSet::from([AddressKind::Unicast]),
+        (Output, false) => BTreeSet::from([AddressKind::Local]),
+        (Output, true) => match &packet.out_iface {
+            None => BTreeSet::from([AddressKind::Local, AddressKind::Unicast]),
+            Some(_) if over_loopback(&packet.out_iface) => BTreeSet::from([AddressKind::Local]),
+            Some(_) => BTreeSet::from([AddressKind::Unicast]),
+        },
+        (Input, false) if over_loopback(&packet.in_iface) => BTreeSet::from([AddressKind::Local]),
+        (Input, false) | (Forward, _) => BTreeSet::from([AddressKind::Unicast]),
+    }
+}
+
+/// Link-layer types the packet may have.
+pub(super) fn link_kinds(packet: &Packet) -> BTreeSet<AddressKind> {
+    let kind = match packet.mac_dst {
+        Some([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]) => AddressKind::Broadcast,
+        Some(mac) if mac[0] & 1 == 1 => AddressKind::Multicast,
+        Some(_) => AddressKind::Unicast,
+        None if packet.dst.is_multicast() => AddressKind::Multicast,
+        None if is_limited_broadcast(packet.dst) => AddressKind::Broadcast,
+        None if may_be_subnet_broadcast(packet.dst) => {
+            return BTreeSet::from([AddressKind::Unicast, AddressKind::Broadcast]);
+        }
+        None => AddressKind::Unicast,
+    };
+    BTreeSet::from([kind])
+}
+
+fn is_limited_broadcast(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V4(v4) if v4.is_broadcast())
+}
+
+fn may_be_subnet_broadcast(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V4(v4) if v4.octets()[3] == 255)
+}

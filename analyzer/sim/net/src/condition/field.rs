@@ -1,0 +1,253 @@
+//! What a rule can read from a packet as a number or an interface name, for
+//! look-ups in sets and maps.
+
+use super::answer::{address_kinds, link_kinds};
+use super::{AddressKind, Slot, View};
+use crate::connection::{Connection, Tracked, TupleSide};
+use crate::packet::{CtState, Family, Protocol};
+
+/// A field of a packet, of its connection or of its interfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// Source address of this family.
+    Source(Family),
+    /// Destination address of this family.
+    Destination(Family),
+    /// Source port.
+    SourcePort,
+    /// Destination port.
+    DestinationPort,
+    /// Upper-layer protocol number.
+    Protocol,
+    /// Netfilter's number of the family: 2 for IPv4, 10 for IPv6.
+    Family,
+    /// Incoming interface.
+    InInterface,
+    /// Outgoing interface.
+    OutInterface,
+    /// Packet mark.
+    Mark,
+    /// Connection mark.
+    ConnMark,
+    /// Connection-tracking state as nft numbers it.
+    State,
+    /// ICMP type, of the ICMP of this family.
+    IcmpType(Family),
+    /// ICMP code, of the ICMP of this family.
+    IcmpCode(Family),
+    /// TCP flags.
+    TcpFlags,
+    /// Link-layer packet type: 0 to this host, 1 broadcast, 2 multicast.
+    PacketType,
+    /// Address type of the source or destination, see [`kind_number`].
+    AddressType {
+        /// True for the destination.
+        destination: bool,
+    },
+    /// Time to live or hop limit.
+    Ttl,
+    /// Packet length in bytes.
+    Length,
+    /// Length behind the header of IPv6 in bytes.
+    PayloadLength,
+    /// Source hardware address.
+    SourceMac,
+    /// Destination hardware address.
+    DestinationMac,
+    /// A number from 0 to below this one, chosen packet by packet.
+    Random(u32),
+    /// Direction of the connection: 0 for the one that it began with, 1 for answers.
+    Direction,
+    /// An address of the connection, of this family.
+    TupleAddress(TupleSide, Family),
+    /// A port of the connection.
+    TuplePort(TupleSide),
+    /// A value that no capture shows: a random number, a user id, a counter.
+    Unseen,
+}
+
+/// What a field holds at one point of a walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reading<'a> {
+    /// The packet has no such field: a rule that asks for it does not match.
+    Absent,
+    /// It has one, but it is not known.
+    Unknown,
+    /// One of these numbers.
+    Numbers(Vec<u128>),
+    /// An interface.
+    Interface(Slot<'a>),
+}
+
+const HEADER_OF_IPV6: u32 = 40;
+
+/// Random choices that are followed one by one.
+const MAX_CHOICES: u32 = 256;
+
+impl Field {
+    /// Words for the reader.
+    pub(super) fn subject(self) -> &'static str {
+        match self {
+            Field::Source(_) => "source address",
+            Field::Destination(_) => "destination address",
+            Field::SourcePort => "source port",
+            Field::DestinationPort => "destination port",
+            Field::Protocol => "protocol",
+            Field::Family => "family",
+            Field::InInterface => "incoming interface",
+            Field::OutInterface => "outgoing interface",
+            Field::Mark => "mark",
+            Field::ConnMark => "connection mark",
+            Field::State => "connection state",
+            Field::IcmpType(_) | Field::IcmpCode(_) => "ICMP type",
+            Field::TcpFlags => "TCP flags",
+            Field::PacketType => "link-layer type",
+            Field::AddressType { .. } => "address type",
+            Field::Ttl => "time to live",
+            Field::Length | Field::PayloadLength => "length",
+            Field::SourceMac | Field::DestinationMac => "hardware address",
+            Field::Random(_) => "random number",
+            Field::Direction | Field::TupleAddress(..) | Field::TuplePort(_) => "connection",
+            Field::Unseen => "value",
+        }
+    }
+
+    pub(super) fn read<'a>(self, view: &View<'a>) -> Reading<'a> {
+        let packet = view.packet;
+        match self {
+            Field::Source(family) => address(family, packet.src),
+            Field::Destination(family) => address(family, packet.dst),
+            Field::SourcePort => port(view, packet.sport),
+            Field::DestinationPort => port(view, packet.dport),
+            Field::Protocol => known(packet.proto.map(|p| u128::from(p.0))),
+            Field::Family => known(Some(match packet.family() {
+                Family::V4 => 2,
+                Family::V6 => 10,
+            })),
+            Field::InInterface => Reading::Interface(view.in_iface),
+            Field::OutInterface => Reading::Interface(view.out_iface),
+            Field::Mark => known(view.mark.map(u128::from)),
+            Field::ConnMark => known(view.connmark.map(u128::from)),
+            Field::State => {
+                Reading::Numbers(view.states.iter().map(|s| state_number(*s)).collect())
+            }
+            Field::IcmpType(family) => icmp(view, family, packet.icmp_type),
+            Field::IcmpCode(family) => icmp(view, family, packet.icmp_code),
+            Field::TcpFlags => match packet.proto {
+                Some(Protocol::TCP) => transport(view, packet.tcp_flags.map(u128::from)),
+                Some(_) => Reading::Absent,
+                None => Reading::Unknown,
+            },
+            Field::PacketType => numbers(link_kinds(packet).into_iter().map(kind_number)),
+            Field::AddressType { destination } => numbers(
+                address_kinds(view, destination)
+                    .into_iter()
+                    .map(kind_number),
+            ),
+            Field::Ttl => known(packet.ttl.map(u128::from)),
+            Field::Length => known(packet.length.map(u128::from)),
+            Field::PayloadLength => {
+                let payload = packet
+                    .length
+                    .map(|length| length.saturating_sub(HEADER_OF_IPV6));
+                known(payload.map(u128::from))
+            }
+            Field::SourceMac => known(packet.mac_src.map(mac_number)),
+            Field::DestinationMac => known(packet.mac_dst.map(mac_number)),
+            Field::Direction => tracked(view, |connection| Some(u128::from(connection.reply))),
+            Field::TupleAddress(side, family) => match view.tracked {
+                Tracked::Yes(connection) => match side.address(connection) {
+                    Some(one) => address(family, one),
+                    None => Reading::Unknown,
+                },
+                Tracked::No => Reading::Absent,
+                Tracked::Unknown => Reading::Unknown,
+            },
+            Field::TuplePort(side) => tracked(view, |c| side.port(c).map(u128::from)),
+            Field::Random(count) if count <= MAX_CHOICES => numbers((0..count).map(u128::from)),
+            Field::Random(_) | Field::Unseen => Reading::Unknown,
+        }
+    }
+}
+
+/// A field of the connection; nft's look-up breaks off where there is none.
+fn tracked<'a>(view: &View<'_>, read: impl FnOnce(&Connection) -> Option<u128>) -> Reading<'a> {
+    match view.tracked {
+        Tracked::Yes(connection) => known(read(connection)),
+        Tracked::No => Reading::Absent,
+        Tracked::Unknown => Reading::Unknown,
+    }
+}
+
+/// The number that stands for an address type in sets.
+pub fn kind_number(kind: AddressKind) -> u128 {
+    match kind {
+        AddressKind::Unicast => 0,
+        AddressKind::Broadcast => 1,
+        AddressKind::Multicast => 2,
+        AddressKind::Local => 3,
+        AddressKind::Other => 4,
+    }
+}
+
+/// The bit that nft prints for a connection-tracking state.
+pub fn state_number(state: CtState) -> u128 {
+    match state {
+        CtState::Invalid => 1,
+        CtState::Established => 2,
+        CtState::Related => 4,
+        CtState::New => 8,
+        CtState::Untracked => 64,
+    }
+}
+
+/// A hardware address as a number.
+pub fn mac_number(mac: [u8; 6]) -> u128 {
+    mac.iter().fold(0, |all, byte| all << 8 | u128::from(*byte))
+}
+
+fn numbers<'a>(values: impl Iterator<Item = u128>) -> Reading<'a> {
+    Reading::Numbers(values.collect())
+}
+
+fn known<'a>(value: Option<u128>) -> Reading<'a> {
+    value.map_or(Reading::Unknown, |value| Reading::Numbers(vec![value]))
+}
+
+fn address<'a>(family: Family, address: std::net::IpAddr) -> Reading<'a> {
+    if Family::of(address) == family {
+        known(Some(super::address_bits(address)))
+    } else {
+        Reading::Absent
+    }
+}
+
+/// A field of the transport header, which later fragments do not carry.
+fn transport<'a>(view: &View<'_>, value: Option<u128>) -> Reading<'a> {
+    if view.packet.fragment == Some(true) {
+        Reading::Absent
+    } else {
+        known(value)
+    }
+}
+
+fn port<'a>(view: &View<'_>, value: Option<u16>) -> Reading<'a> {
+    // nft reads the first bytes of any transport header: of other protocols
+    // they are something else.
+    match view.packet.proto {
+        Some(proto) if !proto.has_ports() => Reading::Unknown,
+        _ => transport(view, value.map(u128::from)),
+    }
+}
+
+fn icmp<'a>(view: &View<'_>, family: Family, value: Option<u8>) -> Reading<'a> {
+    let own = match family {
+        Family::V4 => Protocol::ICMP,
+        Family::V6 => Protocol::ICMPV6,
+    };
+    match view.packet.proto {
+        Some(proto) if proto == own => transport(view, value.map(u128::from)),
+        Some(_) => Reading::Absent,
+        None => Reading::Unknown,
+    }
+}

@@ -1,0 +1,163 @@
+//! What a met rule does to a way: verdicts, jumps, marks, translations.
+
+use std::sync::Arc;
+
+use super::explore::{Explorer, MAX_DEPTH};
+use super::way::{Does, Fate, Frame, Met, Way};
+use crate::iptables::{NatTo, Table, Target};
+use crate::packet::{Direction, Interface, Protocol};
+
+impl<'a> Explorer<'a> {
+    /// Applies the rule the way met last.
+    pub(super) fn take(&mut self, way: &mut Way<'a>) -> Option<Fate> {
+        let Met::Rule(rule, does) = self.entries[way.last?].what else {
+            return None;
+        };
+        for effect in &rule.effects {
+            change(way, effect);
+        }
+        match does {
+            Does::Target(target) => self.take_target(way, target),
+            Does::Nat(to) => self.translate(way, to),
+        }
+    }
+
+    fn take_target(&mut self, way: &mut Way<'a>, target: &'a Target) -> Option<Fate> {
+        match target {
+            Target::Accept => self.pass_hook(way),
+            Target::Drop => return Some(Fate::Dropped),
+            Target::Reject(_) => return Some(Fate::Rejected),
+            Target::Nat(nat) => return self.translate(way, &nat.to),
+            Target::Return => self.leave_chain(way),
+            Target::Jump(name) | Target::Goto(name) | Target::Named(name) => {
+                let goto = matches!(target, Target::Goto(_));
+                return self.enter_chain(way, name, goto);
+            }
+            other => change(way, other),
+        }
+        None
+    }
+
+    /// Rewrites the destination; the nat hooks that follow at this stage are passed over.
+    fn translate(&mut self, way: &mut Way<'a>, to: &NatTo) -> Option<Fate> {
+        let mut packet = (*way.packet).clone();
+        match to {
+            NatTo::Source(_) => {
+                (way.natted, way.source) = (true, way.last);
+                self.pass_hook(way);
+                return None;
+            }
+            NatTo::Local(port) => {
+                packet.dport = port.or(packet.dport);
+                packet.direction = match packet.direction {
+                    Direction::Forward => Direction::Input,
+                    other => other,
+                };
+                packet.out_iface = (packet.direction == Direction::Output)
+                    .then(|| Interface::Name("lo".to_owned()));
+                self.redirect(&mut packet);
+            }
+            NatTo::Destination(address, port) => {
+                // A table of both families leaves packets of the other one as they are.
+                if address.is_some_and(|a| a.is_ipv4() != packet.dst.is_ipv4()) {
+                    return None;
+                }
+                packet.dst = address.unwrap_or(packet.dst);
+                packet.dport = port.or(packet.dport);
+                if address.is_some()
+                    && let Err(why) = self.route(&mut packet)
+                {
+                    return Some(Fate::Unknown(why));
+                }
+            }
+            NatTo::Server(to) => return self.serve(way, *to),
+            NatTo::Map(..) | NatTo::Unknown => {
+                return Some(Fate::Unknown(
+                    "the rule rewrites the destination to an address that it does not show"
+                        .to_owned(),
+                ));
+            }
+        }
+        if packet.proto.is_some_and(|p: Protocol| !p.has_ports()) {
+            packet.dport = way.packet.dport;
+        }
+        way.packet = Arc::new(packet);
+        way.natted = true;
+        way.rewritten = Some(true);
+        self.pass_hook(way);
+        None
+    }
+
+    pub(super) fn enter_chain(
+        &mut self,
+        way: &mut Way<'a>,
+        name: &'a str,
+        goto: bool,
+    ) -> Option<Fate> {
+        let (table_name, table) = self.table(way)?;
+        let Some((name, chain)) = table.chains.get_key_value(name) else {
+            return Some(Fate::Unknown(format!(
+                "`{name}` is neither a captured chain of table {table_name} nor a target that is understood"
+            )));
+        };
+        // The kernel takes no rules that call a chain from within itself.
+        let within = way.frames.iter().any(|(frame, _)| frame.name == name);
+        if (within && !goto) || way.frames.len() >= MAX_DEPTH {
+            return Some(Fate::Unknown(format!(
+                "chains of table {table_name} call each other in a loop"
+            )));
+        }
+        if goto {
+            // The chain that is left is not returned to.
+            let base = way.frames.len() == 1;
+            if let Some((frame, chain)) = way.frames.last_mut() {
+                frame.next = chain.rules.len();
+            }
+            if !base {
+                way.frames.pop();
+            }
+        }
+        way.frames.push((Frame { name, next: 0 }, chain));
+        None
+    }
+
+    pub(super) fn table(&self, way: &Way<'a>) -> Option<(&'a str, &'a Table)> {
+        let hook = self.hook(way.stage, way.hook)?;
+        hook.found.map(|(table, _)| (hook.table, table))
+    }
+}
+
+/// True for what later rules and the verdict do not depend on.
+pub(super) fn harmless(target: &Target) -> bool {
+    matches!(target, Target::None | Target::Log(_) | Target::Pass(_))
+}
+
+/// Applies a target that only changes what later rules see.
+fn change(way: &mut Way<'_>, target: &Target) {
+    match target {
+        Target::SetMark { value, mask } => way.mark = marked(way.mark, *value, *mask),
+        Target::RestoreMark { nfmask, ctmask } => {
+            way.mark = way
+                .connmark
+                .and_then(|c| marked(way.mark, c & ctmask, *nfmask));
+        }
+        Target::LoseMark => way.mark = None,
+        Target::SetConnMark { value, mask } => way.connmark = marked(way.connmark, *value, *mask),
+        Target::SaveMark { nfmask, ctmask } => {
+            way.connmark = way
+                .mark
+                .and_then(|mark| marked(way.connmark, mark & nfmask, *ctmask));
+        }
+        Target::ChangeConnMark => way.connmark = None,
+        Target::Untrack => way.untracked = true,
+        _ => {}
+    }
+}
+
+fn marked(mark: Option<u32>, value: u32, mask: u32) -> Option<u32> {
+    if mask == u32::MAX {
+        Some(value)
+    } else {
+        mark.map(|m| (m & !mask) ^ value)
+    }
+}

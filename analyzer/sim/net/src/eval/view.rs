@@ -1,0 +1,75 @@
+//! What a rule sees of the packet at a point of its way, and whether it matches.
+
+use super::explore::Explorer;
+use super::way::Way;
+use crate::condition::{Slot, Test, Tri, View};
+use crate::connection::Tracked;
+use crate::iptables::Rule;
+use crate::packet::{Direction, Interface};
+
+impl<'a> Explorer<'a> {
+    /// Whether a rule matches, and what that depends on where it is not known.
+    pub(super) fn answer(&mut self, way: &Way<'a>, rule: &'a Rule) -> (Tri, Option<String>) {
+        let view = self.view(way);
+        let mut answer = Tri::Yes;
+        let mut doubtful = None;
+        for condition in &rule.conditions {
+            match condition.answer(&view) {
+                Tri::No => return (Tri::No, None),
+                Tri::Maybe if answer == Tri::Yes => {
+                    answer = Tri::Maybe;
+                    doubtful = Some(condition);
+                }
+                _ => {}
+            }
+        }
+        for condition in &rule.conditions {
+            if let Test::Assumed { assumption, .. } = &condition.test
+                && !self.assumptions.contains(assumption)
+            {
+                self.assumptions.insert(assumption.clone());
+            }
+        }
+        (answer, doubtful.map(|condition| condition.doubt()))
+    }
+
+    /// What rules see of the packet where the way has come to.
+    pub(super) fn view<'b>(&'b self, way: &'b Way<'a>) -> View<'b> {
+        let packet = &*way.packet;
+        let early = self
+            .hook(way.stage, way.hook)
+            .is_some_and(|hook| hook.untracked_yet);
+        View {
+            packet,
+            in_iface: slot(
+                way.stage.sees_in() && packet.direction != Direction::Output,
+                packet.in_iface.as_ref(),
+            ),
+            out_iface: slot(
+                way.stage.sees_out() && packet.direction != Direction::Input,
+                packet.out_iface.as_ref(),
+            ),
+            mark: way.mark,
+            connmark: way.connmark,
+            rewritten: way.rewritten,
+            tracked: match &packet.connection {
+                _ if way.untracked || early || self.loose => Tracked::No,
+                Some(connection) => Tracked::Yes(connection),
+                None => Tracked::Unknown,
+            },
+            states: match (way.untracked, early) {
+                (true, _) => &self.untracked,
+                (_, true) => &self.not_yet,
+                _ => self.states,
+            },
+        }
+    }
+}
+
+fn slot(exists: bool, interface: Option<&Interface>) -> Slot<'_> {
+    match (exists, interface) {
+        (false, _) => Slot::Absent,
+        (true, None) => Slot::Unknown,
+        (true, Some(interface)) => Slot::Known(interface),
+    }
+}

@@ -1,0 +1,77 @@
+//! Matches on the connection: `ct state`, `ct status dnat`, `ct original ip daddr`.
+
+use std::collections::BTreeSet;
+
+use super::chain::Statement;
+use super::expression::Subject;
+use crate::condition::Test;
+use crate::condition::field::Field;
+use crate::connection::TupleSide;
+use crate::packet::Family;
+
+/// What `ct` reads.
+pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
+    Some(match statement.word()?.text {
+        "state" => Subject::Field(Field::State),
+        "mark" => Subject::Field(Field::ConnMark),
+        "status" => Subject::Status,
+        "direction" => Subject::Field(Field::Direction),
+        // Both directions have the same.
+        "protocol" => Subject::Field(Field::Protocol),
+        "helper" | "zone" | "expiration" | "label" | "id" => Subject::Unseen,
+        "original" => tuple(statement, false)?,
+        "reply" => tuple(statement, true)?,
+        _ => return None,
+    })
+}
+
+/// `ct original ip saddr`, `ct reply proto-dst`; without a family (as of old) it is not told which.
+fn tuple(statement: &mut Statement<'_, '_, '_>, answers: bool) -> Option<Subject> {
+    let family = match statement.peek()?.text {
+        "ip" => Some(Family::V4),
+        "ip6" => Some(Family::V6),
+        _ => None,
+    };
+    if family.is_some() {
+        statement.word()?;
+    }
+    let side = |destination| TupleSide {
+        answers,
+        destination,
+    };
+    Some(match (statement.word()?.text, family) {
+        ("saddr", Some(family)) => Subject::Field(Field::TupleAddress(side(false), family)),
+        ("daddr", Some(family)) => Subject::Field(Field::TupleAddress(side(true), family)),
+        ("protocol", None) => Subject::Field(Field::Protocol),
+        ("proto-src", None) => Subject::Field(Field::TuplePort(side(false))),
+        ("proto-dst", None) => Subject::Field(Field::TuplePort(side(true))),
+        _ => Subject::Unseen,
+    })
+}
+
+/// `ct status dnat`, also as `ct status & dnat == dnat`; other bits are not known.
+pub(super) fn status(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+    let negated = statement.eat("!=");
+    let masked = statement.eat("&");
+    let bit = statement.word()?.text;
+    if masked {
+        let same = statement.eat("==") && statement.eat(bit);
+        let unset = !same && statement.eat("!=") && statement.eat("0");
+        if !same && !unset {
+            return None;
+        }
+    }
+    if statement.eat(",") {
+        return None;
+    }
+    if bit == "dnat" {
+        statement.test(negated, Test::Rewritten);
+    } else if bit == "snat" {
+        let states = BTreeSet::new();
+        let (snat, dnat) = (true, false);
+        statement.test(negated, Test::States { states, snat, dnat });
+    } else {
+        statement.opaque("ct status", format!("ct status {bit}"));
+    }
+    Some(())
+}

@@ -1,0 +1,384 @@
+//! Matches: `ip saddr 10.0.0.0/8`, `tcp dport { 22, 80-90 }`, `ct state != invalid`,
+//! `iifname . ip daddr @allowed`, `meta mark & 0xff == 0x10`, `fib daddr type local`.
+
+use std::sync::Arc;
+
+use super::chain::Statement;
+use super::conntrack::{ct, status};
+use super::set::RawElement;
+use super::tokens::Token;
+use super::values::{number, piece, single};
+use crate::condition::Test;
+use crate::condition::field::Field;
+use crate::condition::lookup::{Lookup, Masked};
+use crate::condition::set::{Element, Piece, Set};
+use crate::packet::{Family, Protocol};
+
+/// What a match reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    Field(Field),
+    /// Bits of `ct status`.
+    Status,
+    /// `fib ... oif`: whether, and by which interface, an address is routed.
+    RouteBack,
+    /// Something that captures do not show.
+    Unseen,
+}
+
+/// Reads one match; `None` where it is not understood.
+pub(super) fn expression(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+    let subjects = subjects(statement)?;
+    match subjects.as_slice() {
+        [Subject::Status] => return status(statement),
+        [Subject::RouteBack] => return route_back(statement),
+        _ => {}
+    }
+    let mut fields: Vec<Masked> = subjects
+        .iter()
+        .map(|subject| match subject {
+            Subject::Field(field) => Masked::from(*field),
+            _ => Masked::from(Field::Unseen),
+        })
+        .collect();
+    if statement.eat("vmap") {
+        return statement.verdict_map(fields);
+    }
+    if let [one] = fields.as_mut_slice()
+        && (statement.eat("&") || statement.eat("and"))
+    {
+        one.mask = Some(value_list(statement, one.field)?);
+    }
+    let compared = compare(statement, &fields)?;
+    if let Compared::Flags {
+        mask,
+        value,
+        negated,
+    } = compared
+    {
+        let field = fields.first()?.field;
+        let set = exactly(value);
+        let masked = Masked {
+            field,
+            mask: Some(mask),
+        };
+        push(statement, vec![masked], set, String::new(), negated);
+        return Some(());
+    }
+    if let Compared::Set { set, name, negated } = compared {
+        push(statement, fields, set, name, negated);
+    }
+    Some(())
+}
+
+enum Compared {
+    Set {
+        set: Arc<Set>,
+        name: String,
+        negated: bool,
+    },
+    /// Bits of a field against a value.
+    Flags {
+        mask: u128,
+        value: u128,
+        negated: bool,
+    },
+}
+
+fn push(
+    statement: &mut Statement<'_, '_, '_>,
+    fields: Vec<Masked>,
+    set: Arc<Set>,
+    name: String,
+    negated: bool,
+) {
+    statement.test(negated, Test::Lookup(Lookup { fields, set, name }));
+}
+
+fn exactly(value: u128) -> Arc<Set> {
+    Arc::new(Set::new(vec![Element::new(vec![Piece::Range(
+        value, value,
+    )])]))
+}
+
+/// The subjects of a match, joined by ` . `.
+pub(super) fn subjects(statement: &mut Statement<'_, '_, '_>) -> Option<Vec<Subject>> {
+    let mut all = vec![subject(statement)?];
+    while statement.eat(".") {
+        all.push(subject(statement)?);
+    }
+    Some(all)
+}
+
+fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
+    let first = statement.word().filter(|token| !token.quoted)?;
+    let field = match first.text {
+        "meta" => return meta(statement.word()?.text),
+        "ct" => return ct(statement),
+        "fib" => return fib(statement),
+        "numgen" | "jhash" | "symhash" => return random(statement),
+        "ip" => internet(statement, Family::V4)?,
+        "ip6" => internet(statement, Family::V6)?,
+        "tcp" | "udp" | "udplite" | "sctp" | "dccp" | "th" => {
+            return transport(statement, first.text);
+        }
+        "icmp" | "icmpv6" => icmp(statement, first.text)?,
+        "ether" => match statement.word()?.text {
+            "saddr" => Field::SourceMac,
+            "daddr" => Field::DestinationMac,
+            _ => return None,
+        },
+        word => return meta(word),
+    };
+    Some(Subject::Field(field))
+}
+
+fn meta(word: &str) -> Option<Subject> {
+    Some(Subject::Field(match word {
+        "iifname" | "iif" => Field::InInterface,
+        "oifname" | "oif" => Field::OutInterface,
+        "mark" => Field::Mark,
+        "l4proto" => Field::Protocol,
+        "nfproto" | "protocol" => Field::Family,
+        "pkttype" => Field::PacketType,
+        "length" => Field::Length,
+        "skuid" | "skgid" | "cpu" | "random" | "day" | "hour" | "time" | "cgroup" | "iifgroup"
+        | "oifgroup" | "iiftype" | "oiftype" | "iifkind" | "oifkind" | "rtclassid" | "priority"
+        | "ipsec" | "secpath" => return Some(Subject::Unseen),
+        _ => return None,
+    }))
+}
+
+/// A field of the internet header, which asks for its family as well.
+fn internet(statement: &mut Statement<'_, '_, '_>, family: Family) -> Option<Field> {
+    let word = statement.word()?.text;
+    if !matches!(word, "saddr" | "daddr") {
+        let number = match family {
+            Family::V4 => 2,
+            Family::V6 => 10,
+        };
+        let fields = vec![Masked::from(Field::Family)];
+        push(statement, fields, exactly(number), String::new(), false);
+    }
+    Some(match word {
+        "saddr" => Field::Source(family),
+        "daddr" => Field::Destination(family),
+        "protocol" | "nexthdr" => Field::Protocol,
+        "ttl" | "hoplimit" => Field::Ttl,
+        "length" if family == Family::V4 => Field::Length,
+        "length" => Field::PayloadLength,
+        _ => return None,
+    })
+}
+
+/// A field of a transport header, which asks for its protocol as well.
+fn transport(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Subject> {
+    let field = match statement.word()?.text {
+        "sport" => Field::SourcePort,
+        "dport" => Field::DestinationPort,
+        "flags" if name == "tcp" => Field::TcpFlags,
+        _ => return None,
+    };
+    if name != "th" {
+        protocol(
+            statement,
+            Protocol::parse(name).or((name == "dccp").then_some(Protocol(33)))?,
+        );
+    }
+    Some(Subject::Field(field))
+}
+
+fn protocol(statement: &mut Statement<'_, '_, '_>, proto: Protocol) {
+    let set = exactly(u128::from(proto.0));
+    push(
+        statement,
+        vec![Masked::from(Field::Protocol)],
+        set,
+        String::new(),
+        false,
+    );
+}
+
+fn icmp(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Field> {
+    let family = if name == "icmp" {
+        Family::V4
+    } else {
+        Family::V6
+    };
+    Some(match statement.word()?.text {
+        "type" => Field::IcmpType(family),
+        "code" => Field::IcmpCode(family),
+        _ => return None,
+    })
+}
+
+/// `fib daddr type`, `fib daddr . iif type`, `fib saddr . mark . iif oif`.
+fn fib(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
+    let destination = match statement.word()?.text {
+        "daddr" => true,
+        "saddr" => false,
+        _ => return None,
+    };
+    while statement.eat(".") {
+        statement.word()?;
+    }
+    match statement.word()?.text {
+        "type" => Some(Subject::Field(Field::AddressType { destination })),
+        "oif" | "oifname" => Some(Subject::RouteBack),
+        _ => None,
+    }
+}
+
+/// `numgen random mod 3 offset 0`, `jhash ip saddr . tcp sport mod 2`.
+fn random(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
+    while !statement.eat("mod") {
+        statement.word()?;
+    }
+    let count: u32 = statement.word()?.text.parse().ok()?;
+    while statement.eat("seed") || statement.eat("offset") {
+        if !statement.word()?.text.starts_with('0') {
+            return Some(Subject::Unseen);
+        }
+    }
+    Some(Subject::Field(Field::Random(count)))
+}
+
+/// `fib saddr . iif oif missing`: reverse path filtering.
+fn route_back(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+    let negated = statement.eat("!=");
+    let answer = match statement.word()?.text {
+        "exists" => true,
+        "missing" | "0" => false,
+        _ => return None,
+    };
+    let assumption = "reverse path filtering passes: the source is routed through the interface the packet came in by";
+    statement.test(
+        false,
+        Test::Assumed {
+            answer: answer != negated,
+            assumption: assumption.to_owned(),
+        },
+    );
+    Some(())
+}
+
+/// The relation and the right side of a match.
+fn compare(statement: &mut Statement<'_, '_, '_>, fields: &[Masked]) -> Option<Compared> {
+    let relation = ["==", "!=", "<=", ">=", "<", ">", "!"]
+        .into_iter()
+        .find(|sign| statement.eat(sign));
+    let negated = relation == Some("!=");
+    let next = statement.peek()?;
+    if next.text.starts_with('@') || next.is("{") {
+        let (set, name, _) = statement.set(fields)?;
+        return Some(Compared::Set { set, name, negated });
+    }
+    if let [one] = fields
+        && let Some(flags) = flags(statement, one, relation)?
+    {
+        return Some(flags);
+    }
+    let key = key(statement, fields)?;
+    let key = match (relation, key.as_slice()) {
+        (None | Some("==" | "!="), _) => key,
+        _ if fields.iter().all(|one| one.field == Field::Unseen) => key,
+        (Some(sign), [Piece::Range(low, high)]) if low == high => vec![ordered(sign, *low)?],
+        _ => return None,
+    };
+    Some(Compared::Set {
+        set: Arc::new(Set::new(vec![Element::new(key)])),
+        name: String::new(),
+        negated,
+    })
+}
+
+fn ordered(sign: &str, value: u128) -> Option<Piece> {
+    Some(match sign {
+        "<" => Piece::Range(0, value.checked_sub(1)?),
+        "<=" => Piece::Range(0, value),
+        ">" => Piece::Range(value.checked_add(1)?, u128::MAX),
+        ">=" => Piece::Range(value, u128::MAX),
+        _ => return None,
+    })
+}
+
+/// One constant for each field, joined by ` . `.
+fn key(statement: &mut Statement<'_, '_, '_>, fields: &[Masked]) -> Option<Vec<Piece>> {
+    let mut key = Vec::new();
+    for (nth, field) in fields.iter().enumerate() {
+        if nth > 0 && !statement.eat(".") {
+            return None;
+        }
+        let token = statement.word()?;
+        key.push(piece(field.field, &token)?);
+    }
+    Some(key)
+}
+
+/// Comparisons of fields that are bits: states and TCP flags, alone or in lists.
+fn flags(
+    statement: &mut Statement<'_, '_, '_>,
+    field: &Masked,
+    relation: Option<&str>,
+) -> Option<Option<Compared>> {
+    if !matches!(field.field, Field::State | Field::TcpFlags) {
+        return Some(None);
+    }
+    let negated = relation == Some("!=");
+    let value = value_list(statement, field.field)?;
+    if statement.eat("/") {
+        let mask = value_list(statement, field.field)?;
+        return Some(Some(Compared::Flags {
+            mask,
+            value,
+            negated,
+        }));
+    }
+    let bits = match (relation, field.mask) {
+        // A mask and a relation compare the masked bits.
+        (_, Some(mask)) => (mask, value, negated),
+        // Without a relation any of the bits is enough, with `!` none may be set.
+        (None, None) => (value, 0, true),
+        (Some("!"), None) => (value, 0, false),
+        (Some("==" | "!="), None) => (u128::from(u32::MAX), value, negated),
+        _ => return None,
+    };
+    let (mask, value, negated) = bits;
+    Some(Some(Compared::Flags {
+        mask,
+        value,
+        negated,
+    }))
+}
+
+/// `fin,syn`, `(fin | syn)`, `established | related`, or one number.
+fn value_list(statement: &mut Statement<'_, '_, '_>, field: Field) -> Option<u128> {
+    let open = statement.eat("(");
+    let mut all = 0u128;
+    loop {
+        let token = statement.word()?;
+        all |= match single(field, token.text).or_else(|| number(token.text)) {
+            Some(value) => value,
+            None => list(field, &token)?,
+        };
+        if !(statement.eat(",") || statement.eat("|")) {
+            break;
+        }
+    }
+    (!open || statement.eat(")")).then_some(all)
+}
+
+/// A list in one word: `syn|ack`.
+fn list(field: Field, token: &Token<'_>) -> Option<u128> {
+    let mut all = 0;
+    for part in token.text.split('|') {
+        all |= single(field, part)?;
+    }
+    Some(all)
+}
+
+/// The constant of a map element for an address translation: `10.0.0.1`, `10.0.0.1 . 80`.
+pub(super) fn data_words<'a>(element: &RawElement<'a>) -> Vec<&'a str> {
+    let words = element.data.iter().filter(|token| !token.is("."));
+    words.map(|token| token.text).collect()
+}

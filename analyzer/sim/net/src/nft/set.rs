@@ -1,0 +1,143 @@
+//! Sets and maps as written, and their elements as values of given fields.
+
+use std::sync::Arc;
+
+use super::tokens::Token;
+use super::values::piece;
+use crate::condition::field::Field;
+use crate::condition::set::{Element, Piece, Set};
+
+/// One element: the parts of its key, and what a map holds for it.
+#[derive(Debug, Clone)]
+pub(super) struct RawElement<'a> {
+    pub(super) key: Vec<Token<'a>>,
+    pub(super) data: &'a [Token<'a>],
+}
+
+/// A set or map before it is known which fields are looked up in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RawSet<'a> {
+    pub(super) elements: Vec<RawElement<'a>>,
+    cut: bool,
+}
+
+/// Words behind a key that belong to the element, with how many words follow each.
+const OPTIONS: [(&str, usize); 5] = [
+    ("timeout", 1),
+    ("expires", 1),
+    ("comment", 1),
+    ("counter", 4),
+    ("limit", 2),
+];
+
+/// A named set from the statements of its block.
+pub(super) fn raw_set<'a>(statements: &[&'a [Token<'a>]], cut: bool) -> RawSet<'a> {
+    for statement in statements {
+        if let [name, equals, open, body @ ..] = *statement
+            && name.is("elements")
+            && equals.is("=")
+            && open.is("{")
+        {
+            let body = match body.split_last() {
+                Some((last, inner)) if last.is("}") => inner,
+                _ => body,
+            };
+            return RawSet {
+                elements: elements(body),
+                cut,
+            };
+        }
+    }
+    RawSet {
+        elements: Vec::new(),
+        cut,
+    }
+}
+
+/// An anonymous set from the words between its braces.
+pub(super) fn anonymous<'a>(body: &'a [Token<'a>]) -> RawSet<'a> {
+    RawSet {
+        elements: elements(body),
+        cut: false,
+    }
+}
+
+fn elements<'a>(body: &'a [Token<'a>]) -> Vec<RawElement<'a>> {
+    body.split(|token| token.is(","))
+        .filter_map(|tokens| {
+            let tokens = trim(tokens);
+            (!tokens.is_empty()).then(|| element(tokens))
+        })
+        .collect()
+}
+
+/// Without the line ends around it.
+fn trim<'a>(mut tokens: &'a [Token<'a>]) -> &'a [Token<'a>] {
+    while let [first, rest @ ..] = tokens
+        && first.is(";")
+    {
+        tokens = rest;
+    }
+    while let [rest @ .., last] = tokens
+        && last.is(";")
+    {
+        tokens = rest;
+    }
+    tokens
+}
+
+fn element<'a>(tokens: &'a [Token<'a>]) -> RawElement<'a> {
+    let colon = tokens.iter().position(|token| token.is(":"));
+    let (head, data) = match colon {
+        Some(at) => (&tokens[..at], trim(&tokens[at + 1..])),
+        None => (tokens, &tokens[..0]),
+    };
+    let mut key = Vec::new();
+    let mut skip = 0usize;
+    for token in head.iter().filter(|token| !token.is(";")) {
+        if skip > 0 {
+            skip -= 1;
+        } else if let Some((_, follow)) = OPTIONS.iter().find(|(name, _)| token.is(name)) {
+            skip = *follow;
+        } else if !token.is(".") {
+            key.push(*token);
+        }
+    }
+    RawElement { key, data }
+}
+
+impl RawSet<'_> {
+    /// The elements as values of these fields.
+    pub(super) fn read(&self, fields: &[Field], name: &str) -> Arc<Set> {
+        let mut elements = Vec::with_capacity(self.elements.len());
+        let mut doubt = None;
+        for raw in &self.elements {
+            let key: Option<Vec<Piece>> = match raw.key.as_slice() {
+                [star] if star.is("*") => Some(vec![Piece::Any]),
+                parts if parts.len() == fields.len() => parts
+                    .iter()
+                    .zip(fields)
+                    .map(|(part, field)| piece(*field, part))
+                    .collect(),
+                _ => None,
+            };
+            match key {
+                Some(key) => elements.push(Element::new(key)),
+                None => {
+                    let line = raw.key.first().map_or(0, |token| token.line);
+                    doubt.get_or_insert_with(|| {
+                        format!("an element of set {name} (line {line}) is not understood")
+                    });
+                    // Keeps its place beside the data of a map.
+                    elements.push(Element::new(Vec::new()));
+                }
+            }
+        }
+        let mut set = Set::new(elements);
+        set.doubt = doubt;
+        if self.cut {
+            set.doubt = Some(format!("the elements of set {name} are cut off"));
+        }
+        Arc::new(set)
+    }
+}

@@ -1,0 +1,213 @@
+//! Statements that are no matches: counters, logs, limits, sets that fill, marks, translations.
+
+use super::chain::Statement;
+use super::expression::expression;
+use super::tokens::{Token, written};
+use super::translate;
+use crate::condition::{Condition, Test};
+use crate::iptables::Target;
+use crate::packet::Protocol;
+
+impl<'a> Statement<'_, '_, 'a> {
+    pub(super) fn one(&mut self, token: &Token<'a>) -> Option<()> {
+        if self.verdict().is_some() || self.action(token)?.is_some() {
+            return Some(());
+        }
+        expression(self)
+    }
+
+    /// Statements that are no matches; the inner `None` is for what is none of them.
+    fn action(&mut self, token: &Token<'a>) -> Option<Option<()>> {
+        if token.quoted {
+            return None;
+        }
+        let second = self.tokens.get(self.at + 1).map_or("", |next| next.text);
+        match (token.text, second) {
+            ("counter" | "comment" | "log" | "reject" | "notrack" | "flow" | "queue", _) => {
+                self.simple()
+            }
+            ("limit" | "quota", _) | ("ct", "count") => self.doubtful("limit"),
+            ("add" | "update" | "delete" | "set", _) => self.dynamic(),
+            ("masquerade" | "snat" | "dnat" | "redirect", _) => {
+                let nat = translate::nat(self)?;
+                self.finish(Target::Nat(nat));
+                Some(Some(()))
+            }
+            ("dup", _) => {
+                self.skip();
+                Some(Some(()))
+            }
+            ("#", _) => self.foreign(),
+            _ => Some(self.changes()),
+        }
+    }
+
+    fn simple(&mut self) -> Option<Option<()>> {
+        match self.word()?.text {
+            "counter" => {
+                if self.eat("packets") {
+                    self.at += 3;
+                } else if self.eat("name") {
+                    self.at += 1;
+                }
+            }
+            "comment" => self.at += 1,
+            "notrack" => self.effects.push(Target::Untrack),
+            "flow" => {
+                self.skip();
+                self.effects.push(Target::Pass("flow".to_owned()));
+            }
+            "log" => self.log(),
+            "reject" => {
+                let start = self.at;
+                self.skip();
+                let with = self.tokens.get(start..self.at).unwrap_or_default();
+                let words: Vec<&str> = with.iter().skip(1).map(|token| token.text).collect();
+                // nft makes such a rule ask for the protocol, and its listing leaves the question out.
+                if words.starts_with(&["tcp", "reset"]) {
+                    let tcp = Test::Protocol(Protocol::TCP);
+                    let negated = false;
+                    self.conditions.push(Condition { negated, test: tcp });
+                }
+                self.finish(Target::Reject(if words.is_empty() {
+                    "port-unreachable".to_owned()
+                } else {
+                    words.join(" ")
+                }));
+            }
+            _ => {
+                self.skip();
+                self.finish(Target::Named("queue".to_owned()));
+            }
+        }
+        Some(Some(()))
+    }
+
+    fn log(&mut self) {
+        let mut prefix = String::new();
+        let mut group = false;
+        while let Some(token) = self.peek() {
+            match token.text {
+                "prefix" => {
+                    self.at += 1;
+                    prefix = self.word().map_or("", |word| word.text).trim().to_owned();
+                }
+                "level" | "snaplen" | "queue-threshold" => self.at += 2,
+                "group" => {
+                    group = true;
+                    self.at += 2;
+                }
+                "flags" => self.log_flags(),
+                _ => break,
+            }
+        }
+        self.effects.push(if group {
+            Target::Pass("log group".to_owned())
+        } else {
+            Target::Log(prefix)
+        });
+    }
+
+    fn log_flags(&mut self) {
+        self.at += 1;
+        if self.eat("tcp") || self.eat("ip") {
+            self.at += 1;
+            while self.eat(",") {
+                self.at += 1;
+            }
+        } else {
+            self.at += 1;
+        }
+    }
+
+    /// A statement that lets the packet go on only sometimes.
+    fn doubtful(&mut self, module: &str) -> Option<Option<()>> {
+        let start = self.at;
+        self.at += 1;
+        self.skip();
+        let text = written(self.compiler.text, &self.tokens[start..self.at]);
+        self.opaque(module, text);
+        Some(Some(()))
+    }
+
+    /// `update @set { ip saddr timeout 5m }`: goes on, unless a limit inside says no.
+    fn dynamic(&mut self) -> Option<Option<()>> {
+        let start = self.at;
+        self.at += 1;
+        if !self.peek()?.text.starts_with('@') {
+            return None;
+        }
+        self.at += 1;
+        let body = self.braces()?;
+        if body
+            .iter()
+            .any(|t| t.is("limit") || t.is("quota") || t.is("ct"))
+        {
+            let text = written(self.compiler.text, &self.tokens[start..self.at]);
+            self.opaque("limit", text);
+        }
+        Some(Some(()))
+    }
+
+    /// A match or target of iptables that this nft could not translate.
+    fn foreign(&mut self) -> Option<Option<()>> {
+        self.at += 1;
+        let name = self.word()?;
+        match name.text {
+            "handle" | "nfacct-name" | "last" => self.at += 1,
+            _ => return None,
+        }
+        Some(Some(()))
+    }
+
+    /// Statements that set a field of the packet or of its connection.
+    fn changes(&mut self) -> Option<()> {
+        let words: Vec<&str> = self.tokens[self.at..]
+            .iter()
+            .take(5)
+            .map(|token| token.text)
+            .collect();
+        match words.as_slice() {
+            ["meta", "mark", "set", ..] => self.at += 3,
+            ["mark", "set", ..] => self.at += 2,
+            ["ct", "mark", "set", ..] => {
+                self.at += 3;
+                let target = translate::connmark(self);
+                self.effects.push(target);
+                return Some(());
+            }
+            [
+                "meta" | "ct",
+                "nftrace" | "priority" | "pkttype" | "helper" | "zone" | "label" | "timeout"
+                | "event" | "expectation" | "secmark" | "notrack",
+                "set",
+                ..,
+            ] => {
+                self.skip_value(3);
+                return Some(());
+            }
+            [
+                "ip" | "ip6",
+                "dscp" | "ecn" | "ttl" | "hoplimit" | "flowlabel",
+                "set",
+                ..,
+            ] => {
+                self.skip_value(3);
+                return Some(());
+            }
+            ["tcp", "option", "maxseg", "size", "set"] => {
+                self.skip_value(5);
+                return Some(());
+            }
+            _ => return None,
+        }
+        let target = translate::mark(self);
+        self.effects.push(target);
+        Some(())
+    }
+
+    fn skip_value(&mut self, words: usize) {
+        self.at += words + 1;
+        self.skip();
+    }
+}

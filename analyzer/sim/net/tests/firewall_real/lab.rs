@@ -1,0 +1,379 @@
+//! A router between two network namespaces, with real rules and real packets.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use casefile_sim_net::packet::CtState;
+
+use crate::shot::{OUT_IP, OUT_SIDE, POD_IP, POD_SIDE, ROUTER_IP, SIX, Shot, addresses};
+
+/// Rules of every kind, to be loaded or as they were saved; empty where there are none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    /// The rules of `iptables` are those of ip6tables.
+    pub(crate) six: bool,
+    pub(crate) iptables: String,
+    pub(crate) legacy: String,
+    pub(crate) nft: String,
+    pub(crate) ipset: String,
+}
+
+/// What really happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Arrived,
+    Refused,
+    Nothing,
+}
+
+pub(crate) struct Lab {
+    tag: String,
+    six: bool,
+    uses_legacy: std::cell::Cell<bool>,
+    pub(crate) scratch: tempfile::TempDir,
+    wire: Child,
+    to_wire: ChildStdin,
+    from_wire: BufReader<ChildStdout>,
+    next_id: u16,
+}
+
+/// Why the test cannot run here, if so.
+pub(crate) fn missing() -> Option<String> {
+    let uid = Command::new("id").arg("-u").output().ok()?;
+    if uid.stdout.trim_ascii() != b"0" {
+        return Some("not root".into());
+    }
+    for tool in [
+        "ip",
+        "iptables-restore",
+        "iptables-save",
+        "iptables-legacy-save",
+        "ipset",
+        "nft",
+        "ufw",
+        "python3",
+        "sysctl",
+    ] {
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {tool}")])
+            .output();
+        if !found.is_ok_and(|o| o.status.success()) {
+            return Some(format!("{tool} is not installed"));
+        }
+    }
+    let probe = format!("fw-probe-{}", std::process::id());
+    if !sh(&format!(
+        "ip netns add {probe} && ip netns exec {probe} iptables-save && ip netns del {probe}"
+    ))
+    .0
+    {
+        return Some("network namespaces or iptables do not work".into());
+    }
+    None
+}
+
+/// Runs a shell line; success and standard output.
+pub(crate) fn sh(line: &str) -> (bool, String) {
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .output()
+        .expect("sh runs");
+    if !output.status.success() && std::env::var_os("FW_VERBOSE").is_some() {
+        let mut err = std::io::stderr();
+        let _ = writeln!(err, "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+    )
+}
+
+/// Addresses, routes and neighbours of IPv6. Neighbours are fixed, so that no rule can stop their discovery,
+/// and nothing is sent but the packets that are fired.
+fn six_script(tag: &str) -> String {
+    let [pod, out, router] = SIX;
+    format!(
+        "set -e
+        mac() {{ ip netns exec $1 cat /sys/class/net/$2/address; }}
+        for n in p r o; do ip netns exec {tag}$n sysctl -qw net.ipv6.conf.all.router_solicitations=0 net.ipv6.conf.all.accept_ra=0; done
+        ip netns exec {tag}r sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv6.icmp.ratelimit=0
+        ip -n {tag}p addr add {pod}/64 dev eth0 nodad
+        ip -n {tag}r addr add {router}/64 dev {POD_SIDE} nodad
+        ip -n {tag}r addr add 2001:db8::1/64 dev {OUT_SIDE} nodad
+        ip -n {tag}o addr add {out}/64 dev eth0 nodad
+        ip -n {tag}p -6 route add default via {router}
+        ip -n {tag}o -6 route add default via 2001:db8::1
+        ip -n {tag}p neigh add {router} lladdr $(mac {tag}r {POD_SIDE}) dev eth0 nud permanent
+        ip -n {tag}o neigh add 2001:db8::1 lladdr $(mac {tag}r {OUT_SIDE}) dev eth0 nud permanent
+        ip -n {tag}r neigh add {pod} lladdr $(mac {tag}p eth0) dev {POD_SIDE} nud permanent
+        ip -n {tag}r neigh add {out} lladdr $(mac {tag}o eth0) dev {OUT_SIDE} nud permanent
+        for n in p o; do ip netns exec {tag}$n ip6tables -A INPUT -j DROP; done
+        sleep 3"
+    )
+}
+
+impl Lab {
+    pub(crate) fn new(six: bool) -> Lab {
+        let tag = format!("fw{}-{}", if six { "6" } else { "" }, std::process::id());
+        let script = format!(
+            "set -e
+            for n in p r o; do ip netns add {tag}$n; ip -n {tag}$n link set lo up; done
+            ip -n {tag}p link add eth0 type veth peer name {POD_SIDE} netns {tag}r
+            ip -n {tag}o link add eth0 type veth peer name {OUT_SIDE} netns {tag}r
+            ip -n {tag}o link add wire0 type veth peer name wire1
+            for i in wire0 wire1; do ip -n {tag}o link set $i addrgenmode none; ip -n {tag}o link set $i up; done
+            ip -n {tag}p addr add {POD_IP}/24 dev eth0
+            ip -n {tag}r addr add {ROUTER_IP}/24 dev {POD_SIDE}
+            ip -n {tag}r addr add 192.0.2.1/24 dev {OUT_SIDE}
+            ip -n {tag}o addr add {OUT_IP}/24 dev eth0
+            for n in p o; do ip -n {tag}$n link set eth0 up; done
+            for i in {POD_SIDE} {OUT_SIDE}; do ip -n {tag}r link set $i up; done
+            ip -n {tag}p route add default via 10.1.0.1
+            ip -n {tag}o route add default via 192.0.2.1
+            for n in p o; do ip netns exec {tag}$n iptables -A INPUT -j DROP; done
+            # The hosts' own solicitations and listener reports would move the router's counters.
+            for n in p o; do for from in fe80::/10 ::/128; do ip netns exec {tag}$n ip6tables -A OUTPUT -s $from -j DROP; done; done
+            ip netns exec {tag}r sysctl -qw net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0
+            ip netns exec {tag}r sysctl -qw net.netfilter.nf_conntrack_udp_timeout=900 net.netfilter.nf_conntrack_udp_timeout_stream=900
+            ip netns exec {tag}r nft 'add table inet keep; add chain inet keep c {{ type filter hook input priority 500; }}; add rule inet keep c ct state new counter'
+            ip netns exec {tag}p ping -c1 -W1 {OUT_IP} >/dev/null 2>&1 || true
+            ip netns exec {tag}o ping -c1 -W1 {POD_IP} >/dev/null 2>&1 || true"
+        );
+        assert!(sh(&script).0, "the namespaces could not be set up");
+        if six {
+            assert!(sh(&six_script(&tag)).0, "IPv6 could not be set up");
+        }
+        let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firewall_real/wire.py");
+        let mut wire = Command::new("python3")
+            .arg(wire)
+            .args([format!("{tag}p"), format!("{tag}o"), format!("{tag}r")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 starts");
+        let to_wire = wire.stdin.take().expect("stdin");
+        let from_wire = BufReader::new(wire.stdout.take().expect("stdout"));
+        let scratch = tempfile::tempdir().expect("scratch folder");
+        let mut lab = Lab {
+            tag,
+            six,
+            uses_legacy: std::cell::Cell::new(false),
+            scratch,
+            wire,
+            to_wire,
+            from_wire,
+            next_id: 1,
+        };
+        lab.seen();
+        lab
+    }
+
+    /// Runs a line inside the router's namespace, with ufw's files replaced by
+    /// copies in the scratch folder.
+    pub(crate) fn router(&self, line: &str) -> (bool, String) {
+        let etc = self.etc();
+        let binds = if etc.exists() {
+            let etc = etc.display();
+            format!(
+                "mount --bind {etc}/ufw /etc/ufw && mount --bind {etc}/default-ufw /etc/default/ufw && "
+            )
+        } else {
+            String::new()
+        };
+        let path = self.scratch.path().join("line.sh");
+        std::fs::write(&path, format!("{binds}{line}")).expect("script");
+        sh(&format!(
+            "ip netns exec {}r sh {}",
+            self.tag,
+            path.display()
+        ))
+    }
+
+    pub(crate) fn etc(&self) -> PathBuf {
+        self.scratch.path().join("etc")
+    }
+
+    /// Fresh copies of ufw's files.
+    pub(crate) fn fresh_ufw(&self) {
+        let etc = self.etc();
+        let etc = etc.display();
+        let line = format!(
+            "rm -rf {etc}; mkdir -p {etc}/ufw/applications.d && cp /usr/share/ufw/iptables/*.rules {etc}/ufw/ && \
+             cp /etc/ufw/sysctl.conf /etc/ufw/*.init {etc}/ufw/ && cp /usr/share/ufw/ufw.conf {etc}/ufw/ && \
+             cp /etc/default/ufw {etc}/default-ufw && sed -i 's/^IPV6=.*/IPV6=no/; s/^IPT_SYSCTL=.*/IPT_SYSCTL=/' {etc}/default-ufw"
+        );
+        assert!(sh(&line).0, "ufw's files could not be copied");
+    }
+
+    /// Loads complete rules in place of what is there; the kernel's complaint when it refuses them.
+    pub(crate) fn load(&self, rules: &Texts) -> Result<(), String> {
+        // A restore leaves tables alone that its text does not name.
+        let mut script = String::from(
+            "for t in raw mangle nat filter; do nft delete table ip $t 2>/dev/null; nft delete table ip6 $t 2>/dev/null; done\n",
+        );
+        if self.uses_legacy.replace(!rules.legacy.is_empty()) {
+            script += "for t in raw mangle nat filter; do iptables-legacy -t $t -F; iptables-legacy -t $t -X; done\nfor c in INPUT FORWARD OUTPUT; do iptables-legacy -P $c ACCEPT; done\n";
+        }
+        script += "nft delete table inet gen 2>/dev/null; nft delete table ip gen 2>/dev/null; nft delete table ip6 gen 2>/dev/null; ipset flush 2>/dev/null; for i in 1 2 3 4 5 6 7 8 9; do ipset destroy 2>/dev/null && break; sleep 0.05; done\n";
+        for (command, text) in [
+            ("ipset restore", &rules.ipset),
+            (
+                if rules.six {
+                    "ip6tables-restore"
+                } else {
+                    "iptables-restore"
+                },
+                &rules.iptables,
+            ),
+            ("iptables-legacy-restore", &rules.legacy),
+            ("nft -f -", &rules.nft),
+        ] {
+            if !text.is_empty() {
+                let path = self.scratch.path().join(command.replace(' ', "-"));
+                std::fs::write(&path, text).expect("rules file");
+                let line = [
+                    command,
+                    " < ",
+                    &path.display().to_string(),
+                    " 2>&1 || exit 1\n",
+                ];
+                script.extend(line);
+            }
+        }
+        match self.router(&script) {
+            (true, _) => Ok(()),
+            (false, why) => Err(format!("the kernel refuses: {why}\n{rules:?}")),
+        }
+    }
+
+    /// What the router's kernel holds, in the forms that a collector would take.
+    pub(crate) fn save(&self, rules: &Texts) -> Texts {
+        let mut line = String::new();
+        if !rules.iptables.is_empty() {
+            line += if rules.six {
+                "ip6tables-save -c; "
+            } else {
+                "iptables-save -c; "
+            };
+        }
+        line += "echo ----; ";
+        if !rules.legacy.is_empty() {
+            line += "iptables-legacy-save -c; ";
+        }
+        line += "echo ----; ";
+        if !rules.nft.is_empty() {
+            line += "nft list ruleset; ";
+        }
+        line += "echo ----; ";
+        if !rules.ipset.is_empty() {
+            line += "ipset list";
+        }
+        let path = self.scratch.path().join("save.sh");
+        std::fs::write(&path, line).expect("script");
+        let output = sh(&format!(
+            "ip netns exec {}r sh {}",
+            self.tag,
+            path.display()
+        ))
+        .1;
+        let mut parts = output.split("----\n").map(str::to_owned);
+        let mut part = || parts.next().unwrap_or_default();
+        Texts {
+            six: rules.six,
+            iptables: part(),
+            legacy: part(),
+            nft: part(),
+            ipset: part(),
+        }
+    }
+
+    /// The router's routes.
+    pub(crate) fn routes(&self) -> String {
+        let family = if self.six { "-6" } else { "-4" };
+        sh(&format!(
+            "ip {family} -n {}r -j route show table all",
+            self.tag
+        ))
+        .1
+    }
+
+    /// Makes a connection that tracking knows in both directions.
+    pub(crate) fn establish(&mut self, sport: u16, dport: u16) {
+        let mut shot = Shot {
+            six: self.six,
+            to_router: false,
+            from_pod: true,
+            proto: 17,
+            sport,
+            dport,
+            flags: 0,
+            state: CtState::New,
+        };
+        for _ in 0..2 {
+            self.fire(&shot);
+            let back = Shot {
+                from_pod: false,
+                sport: shot.dport,
+                dport: shot.sport,
+                ..shot.clone()
+            };
+            self.fire(&back);
+            shot.from_pod = true;
+        }
+        self.seen();
+    }
+
+    /// Sends a packet and returns its id.
+    pub(crate) fn fire(&mut self, shot: &Shot) -> u16 {
+        let id = self.next_id;
+        self.next_id = self.next_id.checked_add(1).unwrap_or(1);
+        let [pod, out, router] = addresses(shot.six);
+        let (side, src, dst) = if shot.from_pod {
+            ("pod", pod, out)
+        } else {
+            ("out", out, pod)
+        };
+        let dst = if shot.to_router { router } else { dst };
+        writeln!(
+            self.to_wire,
+            "send {side} {src} {dst} {} {} {} {} {id}",
+            shot.number(),
+            shot.sport,
+            shot.dport,
+            shot.flags
+        )
+        .expect("the wire takes a packet");
+        id
+    }
+
+    /// Everything that arrived since the last call.
+    pub(crate) fn seen(&mut self) -> Vec<(u16, Outcome)> {
+        writeln!(self.to_wire, "seen").expect("the wire takes a question");
+        let mut line = String::new();
+        self.from_wire
+            .read_line(&mut line)
+            .expect("the wire answers");
+        line.split_whitespace()
+            .filter_map(|word| {
+                let (id, what) = word.split_once(':')?;
+                let outcome = if what == "arrived" {
+                    Outcome::Arrived
+                } else {
+                    Outcome::Refused
+                };
+                Some((id.parse().ok()?, outcome))
+            })
+            .collect()
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.wire.kill();
+        let _ = self.wire.wait();
+        for name in ["p", "r", "o"] {
+            sh(&format!("ip netns del {}{name}", self.tag));
+        }
+    }
+}

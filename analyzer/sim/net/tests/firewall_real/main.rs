@@ -1,0 +1,351 @@
+//! The evaluator against the real kernel: real rule sets in a network
+//! namespace, real packets through it, and for each packet the verdict, the
+//! deciding rule or policy and every rule on the way compared by counters.
+//!
+//! Needs root, iptables (both kinds), nft, ipset, ufw and python3; says so and
+//! passes otherwise. `FW_RULE_SETS` sets the number of generated rule sets (60),
+//! `FW_SEED` the first seed.
+
+mod compare;
+mod dice;
+mod generate;
+mod lab;
+mod mtu;
+mod mtu_lab;
+mod nft;
+mod replies;
+mod reply_rules;
+mod routes;
+mod shot;
+mod six;
+
+use std::io::Write;
+
+use casefile_sim_net::iptables::Backend;
+use casefile_sim_net::packet::CtState;
+use casefile_sim_net::question::{Captured, Captures, Firewall};
+use casefile_sim_net::ufw::UfwFiles;
+use compare::compare;
+use lab::{Lab, Outcome, Texts};
+use shot::Shot;
+
+/// UDP ports of a connection that is established before the rules are loaded.
+const KNOWN: (u16, u16) = (7001, 7002);
+
+/// Differences that no capture can settle: what the evaluation says, and why it must.
+const EXPLAINED: [(&str, &str); 3] = [
+    (
+        "ct status dnat",
+        "whether an old connection was translated when it began stands in the kernel's table alone",
+    ),
+    (
+        "icmp checksum",
+        "nft reads a port of an ICMP packet from its checksum, which no capture shows",
+    ),
+    (
+        "destination port is not known",
+        "an ICMP packet has no port, and what stands in its place is not captured",
+    ),
+];
+
+#[derive(Default)]
+struct Score {
+    /// Packets sent before, so that no two share their ports.
+    salt: usize,
+    rule_sets: usize,
+    packets: usize,
+    equal: usize,
+    undecided: usize,
+    differences: Vec<String>,
+    /// Differences of [`EXPLAINED`], in its order.
+    explained: [usize; EXPLAINED.len()],
+    /// Rule sets that the kernel did not take.
+    refused: Vec<String>,
+}
+
+impl std::fmt::Display for Score {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (sets, packets, equal) = (self.rule_sets, self.packets, self.equal);
+        write!(
+            f,
+            "{sets} rule sets, {packets} packets, {equal} equal, {} undecided",
+            self.undecided
+        )
+    }
+}
+
+#[test]
+fn verdicts_and_deciding_rules_equal_those_of_the_kernel() {
+    let mut out = std::io::stderr();
+    if let Some(why) = lab::missing() {
+        let _ = writeln!(out, "skipped: {why}");
+        return;
+    }
+    let mut lab = Lab::new(false);
+    lab.establish(KNOWN.0, KNOWN.1);
+    let mut six = Lab::new(true);
+    six.establish(KNOWN.0, KNOWN.1);
+    let mut scores: Vec<(&str, Score)> = Vec::new();
+    let mut run =
+        |kind: &'static str, lab: &mut Lab, work: &mut dyn FnMut(&mut Lab, &mut Score)| {
+            let mut score = Score {
+                salt: scores.iter().map(|(_, s): &(&str, Score)| s.packets).sum(),
+                ..Score::default()
+            };
+            work(lab, &mut score);
+            scores.push((kind, score));
+        };
+    run("ufw", &mut lab, &mut |lab, score| {
+        for (name, commands) in generate::UFW {
+            check_ufw(lab, name, commands, score);
+        }
+    });
+    run("written by programs", &mut lab, &mut |lab, score| {
+        for (name, rules) in generate::FIXED {
+            check(lab, name, &iptables(rules), score);
+        }
+        for (name, rules) in nft::FIXED {
+            let rules = Texts {
+                nft: (*rules).to_owned(),
+                ..Texts::default()
+            };
+            check(lab, name, &rules, score);
+        }
+    });
+    let (first, count) = (number("FW_SEED", 1), number("FW_RULE_SETS", 60));
+    for (kind, share) in generate::KINDS {
+        run(kind, &mut lab, &mut |lab, score| {
+            for seed in first..first + count * share / 100 {
+                check(
+                    lab,
+                    &format!("{kind}, seed {seed}"),
+                    &generate::rules(kind, seed),
+                    score,
+                );
+            }
+        });
+    }
+    for (kind, share) in generate::SIX {
+        run(kind, &mut six, &mut |lab, score| {
+            for seed in first..first + count * share / 100 {
+                let rules = generate::six(kind, seed);
+                check(lab, &format!("{kind}, seed {seed}"), &rules, score);
+            }
+        });
+    }
+    report(&scores);
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    let set = std::env::var(name).ok().and_then(|text| text.parse().ok());
+    set.unwrap_or(default)
+}
+
+fn iptables(text: &str) -> Texts {
+    Texts {
+        iptables: text.to_owned(),
+        ..Texts::default()
+    }
+}
+
+/// Prints the counts of every kind, and fails with what differs.
+fn report(scores: &[(&str, Score)]) {
+    let mut out = std::io::stderr();
+    let mut all = Score::default();
+    for (kind, score) in scores {
+        let _ = writeln!(out, "{kind}: {score}");
+        all.rule_sets += score.rule_sets;
+        all.packets += score.packets;
+        all.equal += score.equal;
+        all.undecided += score.undecided;
+        for (sum, count) in all.explained.iter_mut().zip(score.explained) {
+            *sum += count;
+        }
+    }
+    let _ = writeln!(out, "all: {all}");
+    for ((says, why), count) in EXPLAINED.iter().zip(all.explained) {
+        let _ = writeln!(out, "{count} undecided by `{says}`: {why}");
+    }
+    let differences: Vec<&str> = scores
+        .iter()
+        .flat_map(|(_, score)| score.differences.iter().take(3))
+        .map(String::as_str)
+        .collect();
+    let refused: Vec<&String> = scores.iter().flat_map(|(_, s)| &s.refused).collect();
+    assert!(
+        refused.is_empty(),
+        "{} rule sets are refused, the first: {}",
+        refused.len(),
+        refused[0]
+    );
+    assert!(
+        differences.is_empty(),
+        "{} packets differ, the first ones:\n{}",
+        all.packets - all.equal,
+        differences.join("\n")
+    );
+}
+
+/// Loads the rules, sends every shot through them and compares.
+fn check(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
+    if let Err(why) = lab.load(rules) {
+        score.refused.push(format!("{name}: {why}"));
+        return;
+    }
+    check_loaded(lab, name, rules, score);
+}
+
+fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
+    score.rule_sets += 1;
+    let routes = lab.routes();
+    let mut before = lab.save(rules);
+    for shot in shots(score.salt + score.packets, rules.six) {
+        let id = lab.fire(&shot);
+        let seen = lab.seen();
+        let after = lab.save(rules);
+        let happened = seen
+            .iter()
+            .find(|(seen, _)| *seen == id)
+            .map_or(Outcome::Nothing, |(_, outcome)| *outcome);
+        let firewall = Firewall::from_captures(&compare::captures(&before, &routes));
+        let answer = firewall.evaluate(&shot.packet());
+        score.packets += 1;
+        match compare(&answer.evaluation, happened, &before, &after) {
+            Ok(()) => score.equal += 1,
+            Err(why) => {
+                let explained = EXPLAINED.iter().position(|(says, _)| why.contains(says));
+                match explained {
+                    Some(at) => score.explained[at] += 1,
+                    None => score.differences.push(format!(
+                        "{name}: {shot:?}: {why}\n{:?}\n{before:?}",
+                        answer.evaluation
+                    )),
+                }
+            }
+        }
+        score.undecided += usize::from(answer.evaluation.verdict.is_undecided());
+        before = after;
+    }
+}
+
+fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {
+    Captured { path, text }
+}
+
+/// The packets sent through every rule set; source ports differ from set to
+/// set so that each is the first of its connection.
+fn shots(salt: usize, six: bool) -> Vec<Shot> {
+    let port = 20_000 + u16::try_from(salt % 20_000).unwrap_or(0);
+    let shot = |from_pod, proto, sport, dport, flags| Shot {
+        six,
+        to_router: false,
+        from_pod,
+        proto,
+        sport,
+        dport,
+        flags,
+        state: CtState::New,
+    };
+    vec![
+        shot(true, 17, port, 53, 0),
+        shot(true, 17, port + 1, 123, 0),
+        shot(true, 6, port + 2, 443, 0x02),
+        shot(true, 6, port + 3, 8080, 0x02),
+        shot(false, 17, port + 4, 8472, 0),
+        shot(false, 6, port + 5, 22, 0x02),
+        Shot {
+            to_router: true,
+            ..shot(true, 17, port + 7, 53, 0)
+        },
+        Shot {
+            to_router: true,
+            ..shot(true, 17, port + 8, 10_250, 0)
+        },
+        shot(true, 1, 0, if six { 128 } else { 8 }, 0),
+        Shot {
+            state: CtState::Established,
+            ..shot(true, 17, KNOWN.0, KNOWN.1, 0)
+        },
+        Shot {
+            state: CtState::Established,
+            ..shot(false, 17, KNOWN.1, KNOWN.0, 0)
+        },
+        Shot {
+            state: CtState::Invalid,
+            ..shot(true, 6, port + 6, 443, 0x03)
+        },
+    ]
+}
+
+/// Lets the real ufw load rules, checks them, and checks that the rule set
+/// assembled from ufw's files alone answers the same.
+fn check_ufw(lab: &mut Lab, name: &str, commands: &str, score: &mut Score) {
+    lab.fresh_ufw();
+    let empty = iptables("*filter\n:INPUT ACCEPT\n:FORWARD ACCEPT\n:OUTPUT ACCEPT\nCOMMIT\n");
+    lab.load(&empty).expect("empty rules");
+    let (done, output) = lab.router(commands);
+    assert!(done, "{name}: {output}");
+    check_loaded(lab, name, &empty, score);
+    let saved = lab.save(&empty).iptables;
+    let status = lab.router("ufw status verbose").1;
+    let read = |file: &str| std::fs::read_to_string(lab.etc().join(file)).expect("ufw's file");
+    let texts = [
+        "default-ufw",
+        "ufw/ufw.conf",
+        "ufw/before.rules",
+        "ufw/after.rules",
+        "ufw/user.rules",
+    ]
+    .map(read);
+    let files = UfwFiles {
+        defaults: Some(captured("etc/default/ufw", &texts[0])),
+        conf: Some(captured("etc/ufw/ufw.conf", &texts[1])),
+        before: Some(captured("etc/ufw/before.rules", &texts[2])),
+        after: Some(captured("etc/ufw/after.rules", &texts[3])),
+        user: Some(captured("etc/ufw/user.rules", &texts[4])),
+        ..UfwFiles::default()
+    };
+    let ufw_status = Some(captured("ufw-status", &status));
+    let kernel = Captures {
+        iptables: Some(captured("iptables-save", &saved)),
+        ufw_status,
+        ufw_files: files,
+        ..Captures::default()
+    };
+    let kernel = Firewall::from_captures(&kernel);
+    let alone = Firewall::from_captures(&Captures {
+        ufw_status,
+        ufw_files: files,
+        ..Captures::default()
+    });
+    let by_status = Firewall::from_captures(&Captures {
+        ufw_status,
+        ..Captures::default()
+    });
+    assert_eq!(alone.rule_sets()[0].backend, Backend::UfwFiles);
+    for shot in shots(0, false) {
+        let (a, b) = (
+            kernel.evaluate(&shot.packet()),
+            alone.evaluate(&shot.packet()),
+        );
+        assert_eq!(
+            a.evaluation.verdict, b.evaluation.verdict,
+            "{name}: {shot:?}: kernel rules against files\n{a:?}\n{b:?}"
+        );
+        let c = by_status.evaluate(&shot.packet());
+        assert_eq!(
+            a.evaluation.verdict, c.evaluation.verdict,
+            "{name}: {shot:?}: kernel rules against status\n{status}"
+        );
+        if alone.ufw().active() == Some(true) {
+            assert_eq!(
+                a.ufw, b.ufw,
+                "{name}: {shot:?}: ufw's words from kernel rules and from files"
+            );
+            assert!(
+                a.ufw.is_some_and(|words| words.origin.is_some()),
+                "{name}: {shot:?}"
+            );
+        }
+    }
+}

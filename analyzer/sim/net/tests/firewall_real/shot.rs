@@ -1,0 +1,92 @@
+//! A packet that is sent through the router.
+
+use casefile_sim_net::packet::{CtState, Direction, Interface, Packet, Protocol};
+
+pub(crate) const POD_SIDE: &str = "lxc4f39491e6165";
+pub(crate) const OUT_SIDE: &str = "eno1";
+pub(crate) const POD_IP: &str = "10.1.0.185";
+pub(crate) const OUT_IP: &str = "192.0.2.53";
+
+/// The router's address on the pod's side.
+pub(crate) const ROUTER_IP: &str = "10.1.0.1";
+
+/// The same three in IPv6.
+pub(crate) const SIX: [&str; 3] = ["fd00:1::185", "2001:db8::53", "fd00:1::1"];
+
+/// Addresses of the pod, the outside and the router.
+pub(crate) fn addresses(six: bool) -> [&'static str; 3] {
+    if six {
+        SIX
+    } else {
+        [POD_IP, OUT_IP, ROUTER_IP]
+    }
+}
+
+/// A packet to send.
+#[derive(Debug, Clone)]
+pub(crate) struct Shot {
+    /// Over IPv6; then protocol 1 is ICMPv6.
+    pub(crate) six: bool,
+    /// To the router itself, from the pod.
+    pub(crate) to_router: bool,
+    /// True from the pod to the outside, false the other way.
+    pub(crate) from_pod: bool,
+    pub(crate) proto: u8,
+    pub(crate) sport: u16,
+    /// Destination port, or the ICMP type.
+    pub(crate) dport: u16,
+    pub(crate) flags: u8,
+    pub(crate) state: CtState,
+}
+
+impl Shot {
+    pub(crate) fn packet(&self) -> Packet {
+        let [pod, out, router] = addresses(self.six);
+        let (src, dst, input, output) = if self.from_pod {
+            (pod, out, POD_SIDE, OUT_SIDE)
+        } else {
+            (out, pod, OUT_SIDE, POD_SIDE)
+        };
+        let mut packet = Packet::new(
+            Direction::Forward,
+            src.parse().expect("address"),
+            dst.parse().expect("address"),
+        );
+        packet.in_iface = Some(Interface::Name(input.into()));
+        if self.to_router {
+            packet.direction = Direction::Input;
+            packet.dst = router.parse().expect("address");
+        } else {
+            packet.out_iface = Some(Interface::Name(output.into()));
+        }
+        packet.proto = Some(Protocol(self.number()));
+        if self.proto == 1 {
+            packet.icmp_type = u8::try_from(self.dport).ok();
+            packet.icmp_code = Some(0);
+        } else {
+            packet.sport = Some(self.sport);
+            packet.dport = Some(self.dport);
+        }
+        packet.tcp_flags = (self.proto == 6).then_some(self.flags);
+        packet.mark = Some(0);
+        packet.ttl = Some(64);
+        packet.fragment = Some(false);
+        let head = if self.six { 40 } else { 20 };
+        packet.length = Some(match self.proto {
+            17 => head + 10,
+            6 => head + 20,
+            _ => head + 8,
+        });
+        packet.ct_states = [self.state].into();
+        packet
+    }
+
+    /// The protocol's number in the packet.
+    pub(crate) fn number(&self) -> u8 {
+        if self.six && self.proto == 1 {
+            58
+        } else {
+            self.proto
+        }
+    }
+}

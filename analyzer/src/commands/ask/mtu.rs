@@ -1,0 +1,33 @@
+//! `ask mtu`: what becomes of a pod's largest packet on each way that can be followed.
+
+use crate::cli::AskMtuArgs;
+use crate::facts::network::PathMtu;
+use crate::scan::Scanned;
+
+pub(super) fn answer(scanned: &Scanned, args: &AskMtuArgs) -> Result<Vec<String>, String> {
+    let rows = scanned.facts.table::<PathMtu>().iter().map(|row| &row.data);
+    let rows = rows.filter(|row| args.node.as_ref().is_none_or(|node| *node == row.node));
+    let mut lines = Vec::new();
+    for row in rows {
+        let largest = row
+            .largest
+            .map_or_else(|| "not known".to_owned(), |bytes| format!("{bytes} bytes"));
+        lines.push(format!(
+            "node {}, {}: {}",
+            row.node, row.question, row.verdict
+        ));
+        lines.push(format!(
+            "  offered {} bytes, largest that gets through {largest}",
+            row.offered
+        ));
+        if !row.because.is_empty() {
+            lines.push(format!("  because {}", row.because));
+        }
+        lines.extend(row.walk.iter().map(|step| format!("  {step}")));
+        lines.extend(row.open.iter().map(|open| format!("  open: {open}")));
+    }
+    if lines.is_empty() {
+        return Err("no way of a pod's packet could be followed: links and routes of a node with pods are needed".to_owned());
+    }
+    Ok(lines)
+}

@@ -1,0 +1,40 @@
+//! `ask packet`: the way, the rule that decides, and the answer's way.
+
+use crate::cli::AskPacketArgs;
+use crate::derive::network::ask::{Asked, End, packet};
+use crate::firewall::packet::Protocol;
+use crate::scan::Scanned;
+
+pub(super) fn answer(scanned: &Scanned, args: &AskPacketArgs) -> Result<Vec<String>, String> {
+    let (from, _) = End::parse(&args.from)?;
+    let (to, port) = End::parse(&args.to)?;
+    let protocol = Protocol::parse(&args.proto).ok_or_else(|| {
+        format!(
+            "{} is no protocol; ask for tcp, udp, sctp or icmp",
+            args.proto
+        )
+    })?;
+    let asked = Asked {
+        from,
+        to,
+        port,
+        protocol,
+        node: args.node.as_deref(),
+    };
+    let check = crate::derive::ask(scanned, |known| packet(known, &asked))?;
+    let mut lines = vec![
+        format!("packet   {}", check.packet),
+        format!("node     {}", check.node),
+        format!("route    {}", check.route),
+        format!("verdict  {}", check.verdict),
+        format!("decided  {}", check.decided_by),
+    ];
+    let more = [
+        ("source", &check.source),
+        ("reply", &check.reply),
+        ("by", &check.reply_by),
+    ];
+    let said = more.into_iter().filter(|(_, text)| !text.is_empty());
+    lines.extend(said.map(|(name, text)| format!("{name:<8} {text}")));
+    Ok(lines)
+}

@@ -1,0 +1,21 @@
+//! What is unhealthy, with its last words: the ledger as facts, so that rules can ask about present, failing things.
+
+use super::{Deriver, Known};
+use crate::facts::AnyFact;
+use crate::ledger::{self, Sources};
+
+/// Joins objects, events, logs and units into the ledger.
+pub(super) static DERIVER: Deriver = Deriver {
+    id: "failing",
+    derive,
+};
+
+/// Entries kept; a cluster in which more fails is told by the first.
+const MOST: usize = 400;
+
+fn derive(known: &Known<'_>) -> Vec<AnyFact> {
+    let sources = Sources::new(known.facts, known.documents, known.now);
+    let mut entries = ledger::entries(&sources);
+    entries.truncate(MOST);
+    entries.into_iter().map(AnyFact::new).collect()
+}

@@ -1,0 +1,252 @@
+//! What fails and no cause explains: each thing with its last words, and the causes that would produce it.
+
+use std::collections::BTreeSet;
+
+use crate::facts::failing::{Failing, FlowCheck};
+use crate::facts::{Fact, Facts};
+use crate::ledger::unsettled;
+use crate::model::{Candidate, Considered, Severity, Unexplained, Verdict};
+use crate::rules::engine::Assessment;
+
+/// Entries told; the rest is counted.
+const MOST: usize = 200;
+/// Causes that one failing thing is given.
+const CANDIDATES: usize = 4;
+/// Characters of last words.
+const WORDS: usize = 700;
+
+/// What causes explain, by what they were seen on.
+struct Explained<'a> {
+    /// Subjects of confirmed and likely causes.
+    subjects: BTreeSet<&'a str>,
+    /// Nodes on which a confirmed or likely cause of weight was seen.
+    nodes: BTreeSet<&'a str>,
+    /// Texts in which a cause was seen that nothing says the subject of.
+    texts: BTreeSet<&'a str>,
+    /// Whether a cause of the GPU stack is confirmed.
+    gpus: bool,
+}
+
+impl<'a> Explained<'a> {
+    fn by(assessments: &'a [&Assessment<'_>]) -> Self {
+        let mut found = Self {
+            subjects: BTreeSet::new(),
+            nodes: BTreeSet::new(),
+            texts: BTreeSet::new(),
+            gpus: false,
+        };
+        for one in assessments {
+            let sure = matches!(one.verdict, Some(Verdict::Confirmed | Verdict::Likely));
+            if !sure {
+                continue;
+            }
+            let file = &one.rule.file;
+            let weighs = matches!(file.severity, Severity::Critical | Severity::High);
+            let of_gpus = matches!(
+                file.family.as_str(),
+                "runtime"
+                    | "driver"
+                    | "gpu-hardware"
+                    | "gpu-sharing"
+                    | "fabric"
+                    | "hami"
+                    | "scheduling"
+            );
+            found.gpus |= of_gpus && one.verdict == Some(Verdict::Confirmed);
+            let sightings = || one.seen.values().flatten();
+            let named = sightings().any(|sighting| !sighting.subject.is_empty());
+            for sighting in sightings() {
+                if !sighting.subject.is_empty() {
+                    found.subjects.insert(&sighting.subject);
+                } else if !named {
+                    found.texts.insert(&sighting.place.path);
+                }
+                if weighs && !sighting.node.is_empty() {
+                    found.nodes.insert(&sighting.node);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a cause explains this thing: it was seen on it; or on its node, and the thing did not end by itself; or
+    /// in the same text, which says of nothing what it is about.
+    fn covers(&self, failing: &Fact<Failing>) -> bool {
+        let data = &failing.data;
+        let on_node = !data.node.is_empty() && self.nodes.contains(data.node.as_str());
+        let by_itself = data.ended && !data.gpu;
+        let waits_for_gpu = data.what == "pod" && data.gpu && self.gpus;
+        let in_text = matches!(data.what.as_str(), "pod" | "workload" | "claim" | "log")
+            && self.texts.contains(failing.place.path.as_str());
+        self.subjects.contains(data.subject.as_str())
+            || in_text
+            || (on_node && !by_itself)
+            || waits_for_gpu
+    }
+}
+
+/// Every entry of the ledger that no confirmed or likely cause explains, the ones with last words first.
+pub(super) fn entries(
+    facts: &Facts,
+    causes: &[&Assessment<'_>],
+    known: &dyn Fn(&str) -> Option<String>,
+) -> Vec<Unexplained> {
+    let explained = Explained::by(causes);
+    let failing = facts.table::<Failing>();
+    let down: BTreeSet<&str> = failing
+        .iter()
+        .filter(|one| one.data.what == "node" && one.data.state == "NotReady")
+        .map(|one| one.data.name.as_str())
+        .collect();
+    let left: Vec<&Fact<Failing>> = failing
+        .iter()
+        .filter(|one| {
+            // Pods of a node that is down are down with it.
+            let with_node =
+                one.data.what == "pod" && !one.data.ended && down.contains(one.data.node.as_str());
+            !explained.covers(one) && !with_node
+        })
+        .collect();
+    let mut entries: Vec<Unexplained> = Vec::new();
+    for one in left {
+        match entries.iter_mut().find(|known| alike(known, one)) {
+            Some(known) => known.also.push(one.data.subject.clone()),
+            None => entries.push(entry(facts, one, known)),
+        }
+    }
+    entries.sort_by_key(|one| rank(one));
+    entries.truncate(MOST);
+    entries
+}
+
+/// The node and the control plane first, then what the last words are known of.
+fn rank(entry: &Unexplained) -> (u8, bool) {
+    let weight = match entry.subject.split('/').next() {
+        Some("node") => 0,
+        _ if entry.namespace == "kube-system" => 1,
+        Some("unit") => 2,
+        Some("log") => 4,
+        _ => 3,
+    };
+    (weight, entry.speechless || entry.last_words.is_empty())
+}
+
+/// Whether two are one trouble: pods of one owner that end with the same words.
+fn alike(known: &Unexplained, other: &Fact<Failing>) -> bool {
+    let data = &other.data;
+    let speechless = data.words.is_empty() && data.warnings.is_empty() && data.message.is_empty();
+    let like = if data.owner.is_empty() {
+        // Of rows of a table nothing but the state is known.
+        data.what == "pod" && speechless && known.speechless
+    } else {
+        known.owner == data.owner
+    };
+    like && known.reason == reason(data) && known.namespace == data.namespace
+}
+
+fn reason(failing: &Failing) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    if !failing.state.is_empty() {
+        parts.push(failing.state.clone());
+    }
+    if let Some(code) = failing.exit_code {
+        let meaning = crate::ending::exit::meaning(code).words;
+        parts.push(format!("exit code {code} ({meaning})"));
+    }
+    parts.join(", ")
+}
+
+fn entry(
+    facts: &Facts,
+    one: &Fact<Failing>,
+    known: &dyn Fn(&str) -> Option<String>,
+) -> Unexplained {
+    let data = &one.data;
+    let mut words: Vec<String> = Vec::new();
+    let mut add = |text: &str| {
+        let text = text.trim();
+        if !text.is_empty() && !words.iter().any(|known| known.contains(text)) {
+            words.push(text.to_owned());
+        }
+    };
+    add(&data.words);
+    if !data.message.starts_with("back-off ") {
+        add(&data.message);
+    }
+    for warning in data
+        .warnings
+        .iter()
+        .filter(|text| !text.starts_with("Back-off "))
+        .take(2)
+    {
+        add(warning);
+    }
+    // A row of a table is all that is known of a thing that left no words.
+    if words.is_empty() && !one.text.starts_with('"') {
+        words.push(one.text.trim().to_owned());
+    }
+    if words.iter().all(String::is_empty) {
+        words = data.warnings.iter().take(1).cloned().collect();
+    }
+    let candidates = unsettled::candidates(data).iter();
+    let candidates = candidates.filter_map(|candidate| {
+        Some(Candidate {
+            title: known(candidate.cause)?,
+            cause: candidate.cause.to_owned(),
+            times: candidate.times,
+            settle: unsettled::settle(candidate, data),
+        })
+    });
+    let flows = facts.table::<FlowCheck>().iter();
+    let flows = flows.filter(|flow| flow.data.subject == data.subject);
+    Unexplained {
+        subject: data.subject.clone(),
+        namespace: data.namespace.clone(),
+        owner: data.owner.clone(),
+        speechless: data.what == "pod"
+            && data.words.is_empty()
+            && data.warnings.is_empty()
+            && data.message.is_empty(),
+        since: data.since,
+        reason: reason(data),
+        restarts: data.restarts,
+        last_words: crate::facts::excerpt(&words.join("; "), WORDS),
+        place: one.place.clone(),
+        also: Vec::new(),
+        flows: flows.map(|flow| flow.data.says.clone()).collect(),
+        candidates: candidates.take(CANDIDATES).collect(),
+    }
+}
+
+/// The candidates of everything unexplained as possible causes. What the differential judges already is no candidate.
+pub(super) fn as_possible(entries: &mut [Unexplained], differential: &mut Vec<Considered>) {
+    let mut added: Vec<Considered> = Vec::new();
+    for entry in entries {
+        entry.candidates.retain(|candidate| {
+            let mut rows = differential.iter();
+            !rows.any(|row| row.cause == candidate.cause && row.verdict != Verdict::NotChecked)
+        });
+        for candidate in &entry.candidates {
+            if added.iter().any(|row| row.cause == candidate.cause) {
+                continue;
+            }
+            added.push(Considered {
+                cause: candidate.cause.clone(),
+                title: candidate.title.clone(),
+                verdict: Verdict::Possible,
+                why: format!(
+                    "{} shows what this cause produces, and nothing captured decides; to settle it: {}",
+                    entry.subject, candidate.settle
+                ),
+                place: Some(entry.place.clone()),
+                explained_by: None,
+            });
+        }
+    }
+    differential.retain(|row| !added.iter().any(|one| one.cause == row.cause));
+    let at = differential
+        .iter()
+        .position(|row| !row.verdict.is_live())
+        .unwrap_or(differential.len());
+    differential.splice(at..at, added);
+}

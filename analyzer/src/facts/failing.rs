@@ -1,0 +1,184 @@
+//! Facts about what is unhealthy: the last words of logs, units that fail again and again, and each failing thing with
+//! all that it leaves behind.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use super::{FactType, Field};
+use crate::ledger::grade::Grade;
+
+const fn field(name: &'static str, doc: &'static str) -> Field {
+    Field { name, doc }
+}
+
+/// What a log ends with. Its text is the fact's excerpt.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct LogEnd {
+    /// The log of a container by its path; otherwise of a unit, or a text of unknown origin.
+    pub pod_log: bool,
+    /// Namespace of the pod.
+    pub namespace: String,
+    /// Pod.
+    pub pod: String,
+    /// Container.
+    pub container: String,
+    /// Log of the run before.
+    pub previous: bool,
+    /// How grave the line is.
+    pub grade: Grade,
+    /// Lines from it to the end of the log.
+    pub from_end: u32,
+}
+
+impl FactType for LogEnd {
+    const KIND: &'static str = "log-end";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("pod/{}/{}", self.namespace, self.pod)
+    }
+}
+
+/// A unit that systemd saw fail. What the unit said before its last end is the fact's excerpt.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct UnitEnd {
+    /// Node; empty where the path names none.
+    pub node: String,
+    /// Unit.
+    pub unit: String,
+    /// How often it failed.
+    pub times: u64,
+    /// It was still failing at the end of the log.
+    pub again: bool,
+    /// systemd's line.
+    pub result: String,
+}
+
+impl FactType for UnitEnd {
+    const KIND: &'static str = "unit-end";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("unit/{}", self.unit)
+    }
+}
+
+/// Something unhealthy at the end of the collection, and its last words.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Failing {
+    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`; `log` for a pasted log of which nothing says whose it is.
+    pub what: String,
+    /// `pod/<ns>/<name>`, `node/<name>`, `unit/<name>`, `deployment/<ns>/<name>`, ...
+    pub subject: String,
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// Container that fails; empty where it is no container.
+    pub container: String,
+    /// Image of that container.
+    pub image: String,
+    /// Node that it runs on.
+    pub node: String,
+    /// Owner as `replicaset/<name>`.
+    pub owner: String,
+    /// State in one word, e.g. `CrashLoopBackOff`, `NotReady`; empty where only events tell.
+    pub state: String,
+    /// Whether its present state was captured; otherwise only events tell of it.
+    pub seen: bool,
+    /// Whether a container of it ended with an error, so that its last words are about its end.
+    pub ended: bool,
+    /// Exit code of the container.
+    pub exit_code: Option<i64>,
+    /// Restarts.
+    pub restarts: u64,
+    /// Last grave line of the log, or the termination message.
+    pub words: String,
+    /// Message of its status.
+    pub message: String,
+    /// Messages of its warning events, the last one first.
+    pub warnings: Vec<String>,
+    /// Whether it is a part of the GPU stack, asks for GPUs, or speaks of them.
+    pub gpu: bool,
+    /// Since when.
+    pub since: Option<DateTime<Utc>>,
+}
+
+impl FactType for Failing {
+    const KIND: &'static str = "failing";
+    const FIELDS: &'static [Field] = &[
+        field("what", "pod, node, workload, claim, unit, release or log"),
+        field("subject", "what fails, e.g. pod/<ns>/<name>"),
+        field("namespace", "namespace"),
+        field("name", "name"),
+        field("container", "container that fails"),
+        field("image", "image of that container"),
+        field("node", "node that it runs on"),
+        field("owner", "owning workload"),
+        field("state", "state in one word"),
+        field("seen", "its present state was captured"),
+        field("ended", "a container of it ended with an error"),
+        field("exit_code", "exit code of the container"),
+        field("restarts", "restarts"),
+        field("words", "last grave line of its log"),
+        field("message", "message of its status"),
+        field("warnings", "messages of its warning events"),
+        field("gpu", "part of the GPU stack, or about GPUs"),
+        field("since", "since when"),
+    ];
+    fn subject(&self) -> String {
+        if self.what == "log" {
+            String::new()
+        } else {
+            self.subject.clone()
+        }
+    }
+}
+
+/// A packet that an error of a failing thing names, and what the captured rules of its node do with it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct FlowCheck {
+    /// What fails.
+    pub subject: String,
+    /// Node that the packet leaves.
+    pub node: String,
+    /// How the connection failed, in the words of the error.
+    pub error: String,
+    /// Packet in words.
+    pub packet: String,
+    /// Destination.
+    pub dst: String,
+    /// Destination port.
+    pub dport: u16,
+    /// `accepted`, `dropped`, `rejected`, `undecided` or `not-evaluated`.
+    pub verdict: String,
+    /// The rule or policy that decides, or why it is undecided.
+    pub decided_by: String,
+    /// Where that is, as path:line.
+    pub decided_at: String,
+    /// `ufw`, `iptables` or `firewalld`.
+    pub owner: String,
+    /// What follows, as a sentence.
+    pub says: String,
+}
+
+impl FactType for FlowCheck {
+    const KIND: &'static str = "flow-check";
+    const FIELDS: &'static [Field] = &[
+        field("subject", "what fails"),
+        field("node", "node that the packet leaves"),
+        field("error", "how the connection failed"),
+        field("packet", "packet in words"),
+        field("dst", "destination"),
+        field("dport", "destination port"),
+        field(
+            "verdict",
+            "accepted, dropped, rejected, undecided or not-evaluated",
+        ),
+        field("decided_by", "the deciding rule or policy"),
+        field("decided_at", "where that is"),
+        field("owner", "ufw, iptables or firewalld"),
+        field("says", "what follows"),
+    ];
+    fn subject(&self) -> String {
+        self.subject.clone()
+    }
+}

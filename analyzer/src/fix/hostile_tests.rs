@@ -1,0 +1,309 @@
+//! Hostile text in every name and value that can reach a script, for each kind of change: dry run, run and back in a
+//! sandbox start no program outside the list, and change no file that the plan does not name.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::change::Change;
+use super::sandbox::{NODE, Sandbox};
+
+/// Text of the kind that breaks scripts.
+fn hostile() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("'".to_owned()),
+        Just("\"".to_owned()),
+        Just("$(>PWNED)".to_owned()),
+        Just("`>PWNED`".to_owned()),
+        Just(";>PWNED;".to_owned()),
+        Just("|".to_owned()),
+        Just("\n".to_owned()),
+        Just("\\".to_owned()),
+        Just("-x".to_owned()),
+        Just("--".to_owned()),
+        Just("*".to_owned()),
+        Just("~".to_owned()),
+        Just("!x".to_owned()),
+        Just("\u{202e}".to_owned()),
+        Just("${PATH}".to_owned()),
+        Just("a".to_owned()),
+        "[ -~]{0,8}",
+    ];
+    prop::collection::vec(piece, 1..5).prop_map(|parts| parts.concat())
+}
+
+/// A list of the cluster with one object.
+fn list(sandbox: &Sandbox, path: &str, item: &serde_json::Value) {
+    let text = format!("{{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[\n{item}\n]}}\n");
+    sandbox.entry(path, &text);
+}
+
+/// A text as one segment of a path.
+fn segment(text: &str) -> String {
+    let plain: String = text
+        .chars()
+        .filter(|c| *c != '/' && *c != '\0')
+        .take(60)
+        .collect();
+    if plain.is_empty() || plain.starts_with('.') {
+        "x".into()
+    } else {
+        plain
+    }
+}
+
+/// A bundle whose every name and value is the text, and the node that it is of.
+fn bundle(sandbox: &Sandbox, bad: &str) {
+    let line: String = bad
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let meta = |namespace: &str| {
+        json!({"name": bad, "namespace": namespace, "uid": bad, "generation": 1,
+        "resourceVersion": bad, "labels": {bad: bad}, "annotations": {"meta.helm.sh/release-name": bad}})
+    };
+    let spec = json!({"containers": [{"name": bad, "image": bad, "resources": {"limits": {"nvidia.com/gpu": "1"}}}]});
+    list(
+        sandbox,
+        "cluster-resources/nodes.json",
+        &json!({"metadata": meta(""), "status": {"capacity": {"nvidia.com/gpu": "1"}},
+        "spec": {"taints": [{"key": bad, "value": bad, "effect": "NoSchedule"}]}}),
+    );
+    let owner = |kind: &str| json!([{"kind": kind, "name": bad, "uid": bad, "controller": true}]);
+    for (namespace, kind) in [
+        ("a", "StatefulSet"),
+        ("b", "Job"),
+        ("c", "Other"),
+        ("d", "Node"),
+    ] {
+        let mut pod = json!({"metadata": meta(namespace), "spec": spec});
+        pod["metadata"]["ownerReferences"] = owner(kind);
+        list(
+            sandbox,
+            &format!("cluster-resources/pods/{namespace}.json"),
+            &pod,
+        );
+    }
+    list(
+        sandbox,
+        "cluster-resources/statefulsets/a.json",
+        &json!({"metadata": meta("a"), "spec": {"template": {"spec": spec}}}),
+    );
+    list(
+        sandbox,
+        "cluster-resources/configmaps/a.json",
+        &json!({"metadata": meta("a"), "data": {bad: bad}}),
+    );
+    list(
+        sandbox,
+        "cluster-resources/resourcequotas/a.json",
+        &json!({"metadata": meta("a"), "spec": {"hard": {"pods": "1"}}, "status": {"hard": {}}}),
+    );
+    list(
+        sandbox,
+        "cluster-resources/volumeattachments.json",
+        &json!({"metadata": {"name": bad, "uid": bad},
+        "spec": {"nodeName": "gone", "source": {"persistentVolumeName": bad}}}),
+    );
+    sandbox.entry("helm/a/r/values-all.yaml", "a: {b: 1}\n");
+    sandbox.entry(
+        "helm/a/r/release.json",
+        &json!({"revision": 1, "chart_version": bad}).to_string(),
+    );
+    sandbox.entry(
+        "nodes/n1/commands/iptables-save.out",
+        "*filter\n:FORWARD DROP [0:0]\n:ufw-user-forward - [0:0]\nCOMMIT\n",
+    );
+    sandbox.entry(
+        "nodes/n1/processes.json",
+        &json!({"processes": [{"cgroup": format!("/{bad}"), "comm": "kubelet",
+        "cmdline": [bad], "start": "2026-01-01T00:00:00Z"}]})
+        .to_string(),
+    );
+    let quoted = toml::Value::String(bad.to_owned());
+    let config = format!(
+        "# {line}\nversion = 2\nroot = {quoted}\n[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"m.io\"]\nendpoint = [{quoted}]\n"
+    );
+    for (path, text) in [
+        ("/etc/containerd/config.toml".to_owned(), config),
+        (
+            format!("/etc/containerd/{}", segment(bad)),
+            format!("# {line}\na = {quoted}\n"),
+        ),
+        (
+            "/etc/ufw/user.rules".into(),
+            format!("# {line}\n### END RULES ###\n"),
+        ),
+        (
+            "/etc/docker/daemon.json".into(),
+            json!({"a": bad}).to_string(),
+        ),
+        (
+            "/etc/systemd/system/kubelet.service".into(),
+            format!("[Unit]\nDescription={line}\nBindsTo=a\n"),
+        ),
+        (
+            "/var/lib/kubelet/config.yaml".into(),
+            format!("# {line}\nmaxPods: 110\nname: {}\n", json!(bad)),
+        ),
+        (
+            "/etc/default/kubelet".into(),
+            format!("# {line}\nKUBELET_EXTRA_ARGS=\"--x=1\"\n"),
+        ),
+        ("/proc/sys/net/ipv4/x".into(), format!("{line}\n")),
+    ] {
+        sandbox.file(&path, &text, &text);
+    }
+}
+
+/// Each kind of change, with the text wherever it takes one.
+fn changes(bad: &str) -> Vec<Change> {
+    let path = format!("/etc/containerd/{}", segment(bad));
+    let toml_text = format!("b = {}", toml::Value::String(bad.to_owned()));
+    let file = |rest: serde_json::Value| {
+        let mut all = json!({"node": NODE, "path": path});
+        for (key, value) in rest.as_object().into_iter().flatten() {
+            all[key] = value.clone();
+        }
+        json!({"host-file": all})
+    };
+    let pod = |namespace: &str| format!("{namespace}/{bad}");
+    let spec = json!({"containers": [{"image": bad}], "nodeSelector": {bad: bad}}).to_string();
+    let pod_spec = |namespace: &str| json!({"pod-spec": {"pod": pod(namespace), "spec": spec}});
+    let manifest = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"x": bad}}}).to_string()
+    };
+    let meta = json!({"kind": "Node", "name": bad, "key": bad, "value": format!("{bad}2")});
+    let all = [
+        file(json!({"merge_toml": toml_text})),
+        file(json!({"remove": true})),
+        file(json!({"content": bad, "path": format!("/etc/{}/new", segment(bad)), "restart": bad})),
+        json!({"containerd-runtime": {"node": NODE, "path": "/etc/containerd/config.toml", "handler": bad, "binary": bad}}),
+        json!({"containerd-import": {"node": NODE, "path": "/etc/containerd/config.toml", "drop_in": format!("{path}/x.toml")}}),
+        json!({"containerd-registry": {}}),
+        json!({"containerd-section": {"node": NODE, "path": path}}),
+        json!({"volume-attachment": {"volume": bad}}),
+        json!({"sysctl": {"node": NODE, "name": "net.ipv4.x", "value": bad}}),
+        json!({"restart": {"node": NODE, "unit": bad}}),
+        json!({"kube-object": {"manifest": manifest(bad)}}),
+        json!({"kube-object": {"manifest": manifest(&format!("{bad}new"))}}),
+        json!({"kube-object": {"manifest": manifest(bad), "remove": true}}),
+        json!({"iptables": {"rules": [format!("-I FORWARD -i {bad} -j ACCEPT"), "-P FORWARD ACCEPT"]}}),
+        json!({"ufw-route": {"node": NODE, "rules": [format!("allow in on {bad}"), "allow in on a"]}}),
+        json!({"kubelet-config": {"set": json!({"clusterDomain": bad}).to_string()}}),
+        json!({"kubelet-flag": {"flag": "x", "value": bad}}),
+        json!({"unit": {"unit": "kubelet.service", "section": "Unit", "remove": ["BindsTo=a"], "add": [format!("Wants={bad}")]}}),
+        json!({"unit": {"unit": bad, "section": "Unit", "add": [format!("Wants={bad}")]}}),
+        json!({"docker-daemon": {"set": json!({"x": bad}).to_string()}}),
+        pod_spec("a"),
+        pod_spec("b"),
+        pod_spec("c"),
+        pod_spec("d"),
+        json!({"toleration": {"pod": pod("a")}}),
+        json!({"label": meta}),
+        json!({"annotation": meta}),
+        json!({"taint": {"node": bad, "key": bad, "value": "x", "effect": "NoSchedule"}}),
+        json!({"taint": {"node": bad, "key": bad, "effect": "NoSchedule", "remove": true}}),
+        json!({"configmap": {"namespace": "a", "name": bad, "key": bad, "replace": format!("{bad}2"), "restart": bad}}),
+        json!({"quota": {"object": format!("resourcequota/a/{bad}"), "sentence": "requested: pods=1, used: pods=1, limited: pods=1", "missing": "1"}}),
+        json!({"helm-values": {"namespace": "a", "release": "r", "chart": bad, "values": json!({"a": {"b": bad}}).to_string()}}),
+        json!({"package": {"name": bad, "version": bad, "check": bad}}),
+        json!({"hardware": {"part": bad, "act": bad, "expect": bad}}),
+        json!({"manual": {"step": bad, "run": bad, "expect": bad}}),
+    ];
+    all.into_iter()
+        .map(|one| serde_json::from_value(one).unwrap())
+        .collect()
+}
+
+/// How many of the kinds made a script of the text.
+fn tried(bad: &str) -> usize {
+    let sandbox = Sandbox::new();
+    bundle(&sandbox, bad);
+    let mut written = 0;
+    for change in changes(bad) {
+        let Ok(fix) = sandbox.write(std::slice::from_ref(&change)) else {
+            continue;
+        };
+        written += 1;
+        let before = sandbox.tree();
+        for argument in ["--dry-run", "--yes", "--back"] {
+            let ran = sandbox.run(&fix, &[argument]);
+            let what = format!("{argument} {change:?}");
+            sandbox.harmless(&ran, &what);
+            let after = sandbox.tree();
+            let planned = |path: &String| argument == "--yes" && fix.files.contains(path);
+            let all = before.keys().chain(after.keys());
+            let odd: Vec<&String> = all
+                .filter(|path| before.get(*path) != after.get(*path) && !planned(path))
+                .collect();
+            assert!(odd.is_empty(), "{what}: {odd:?} {}", ran.said);
+        }
+    }
+    written
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hostile_text_in_every_name_and_value_stays_text(bad in hostile()) {
+        tried(&bad);
+    }
+}
+
+#[test]
+fn text_of_each_kind_that_breaks_scripts_stays_text() {
+    assert!(
+        tried("a") >= 30,
+        "an honest text makes a script of nearly all kinds"
+    );
+    for bad in [
+        "'$(>PWNED)'",
+        "a;>PWNED",
+        "-l!x",
+        "a\n>PWNED\n",
+        "\u{202e}`>PWNED`\"",
+        "*",
+    ] {
+        tried(bad);
+    }
+}
+
+#[test]
+fn a_text_of_64_kib_stays_one_word() {
+    tried(&"a'$(>PWNED)`\" ".repeat(5000));
+}
+
+/// What ShellCheck says of the script of each kind.
+#[test]
+fn every_script_is_clean_for_shellcheck() {
+    let Ok(version) = std::process::Command::new("shellcheck")
+        .arg("--version")
+        .output()
+    else {
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), "skipped: shellcheck is not installed");
+        return;
+    };
+    assert!(version.status.success());
+    for bad in ["a", "a b'c"] {
+        let sandbox = Sandbox::new();
+        bundle(&sandbox, bad);
+        for change in changes(bad) {
+            let Ok(fix) = sandbox.write(std::slice::from_ref(&change)) else {
+                continue;
+            };
+            // Functions that a fix does not need are no fault.
+            let said = std::process::Command::new("shellcheck")
+                .args(["--shell=bash", "--exclude=SC2317,SC2329"])
+                .arg(fix.folder.join("apply.sh"))
+                .output()
+                .unwrap();
+            assert!(
+                said.status.success(),
+                "{change:?}: {}",
+                String::from_utf8_lossy(&said.stdout)
+            );
+        }
+    }
+}

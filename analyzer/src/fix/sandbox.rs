@@ -1,0 +1,291 @@
+//! For tests: a bundle in a folder, the script of a change, and a run of it where every program is recorded.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::captured::Captured;
+use super::change::{Change, Refused};
+use super::proofs::Fix;
+use super::replay::Proof;
+use super::write;
+use crate::model::Input;
+
+/// Programs that a run may really use: they read or write files only.
+const REAL: [&str; 21] = [
+    "bash",
+    "cat",
+    "chmod",
+    "cp",
+    "cut",
+    "date",
+    "diff",
+    "dirname",
+    "grep",
+    "head",
+    "install",
+    "ln",
+    "mkdir",
+    "mktemp",
+    "mv",
+    "rm",
+    "rmdir",
+    "sed",
+    "sha256sum",
+    "sync",
+    "tail",
+];
+/// Programs that a run only pretends to use.
+const PRETENDED: [&str; 19] = [
+    "containerd",
+    "dockerd",
+    "helm",
+    "hostname",
+    "id",
+    "iptables",
+    "iptables-legacy",
+    "iptables-legacy-restore",
+    "iptables-legacy-save",
+    "iptables-nft",
+    "iptables-nft-restore",
+    "iptables-nft-save",
+    "iptables-restore",
+    "iptables-save",
+    "kubectl",
+    "sysctl",
+    "systemctl",
+    "systemd-analyze",
+    "ufw",
+];
+pub(super) const NODE: &str = "n1";
+
+/// Folders of a node that a script may name; a run finds them below a folder of its own.
+const NODE_FOLDERS: [&str; 4] = ["/etc/", "/var/", "/usr/lib/", "/proc/sys/"];
+
+/// A bundle, what a change makes of it, and a node's folders for a run.
+pub(super) struct Sandbox {
+    pub(super) folder: tempfile::TempDir,
+    written: std::cell::Cell<u32>,
+}
+
+/// The folder of a fix, and the files of the node that it says it changes.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) folder: PathBuf,
+    pub(super) files: BTreeSet<String>,
+}
+
+/// What a run did.
+pub(super) struct Ran {
+    pub(super) code: i32,
+    pub(super) said: String,
+    /// Programs that were started, each once.
+    pub(super) programs: BTreeSet<String>,
+}
+
+/// Files of a node with their modes and bytes.
+pub(super) type Tree = BTreeMap<String, (u32, Vec<u8>)>;
+
+impl Sandbox {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("node")).unwrap();
+        let sandbox = Self {
+            folder,
+            written: std::cell::Cell::new(0),
+        };
+        sandbox.entry("nodes/n1/commands/uname.out", "Linux\n");
+        sandbox
+    }
+
+    /// Where a file of the node lies in the sandbox.
+    pub(super) fn real(&self, path: &str) -> PathBuf {
+        self.folder
+            .path()
+            .join("node")
+            .join(path.trim_start_matches('/'))
+    }
+
+    /// An entry of the bundle.
+    pub(super) fn entry(&self, path: &str, text: &str) {
+        plant(&self.folder.path().join("bundle").join(path), text);
+    }
+
+    /// A file that is on the node, and in the bundle as `copied`.
+    pub(super) fn file(&self, path: &str, text: &str, copied: &str) {
+        plant(&self.real(path), text);
+        self.entry(&format!("nodes/{NODE}/rootfs{path}"), copied);
+    }
+
+    /// The node's files.
+    pub(super) fn tree(&self) -> Tree {
+        let root = self.folder.path().join("node");
+        let (mut folders, mut tree) = (vec![root.clone()], Tree::new());
+        while let Some(folder) = folders.pop() {
+            for file in std::fs::read_dir(folder).unwrap() {
+                let path = file.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let mode = path.metadata().unwrap().permissions().mode();
+                let name = format!("/{}", path.strip_prefix(&root).unwrap().to_str().unwrap());
+                tree.insert(name, (mode, std::fs::read(&path).unwrap()));
+            }
+        }
+        tree
+    }
+
+    pub(super) fn captured(&self) -> Captured {
+        Captured::open(self.folder.path().join("bundle").as_path()).unwrap()
+    }
+
+    /// Writes the folder of a fix that makes these changes.
+    pub(super) fn write(&self, changes: &[Change]) -> Result<Planned, Refused> {
+        let mut state = self.captured();
+        let applied: Result<Vec<_>, _> = changes.iter().map(|one| one.apply(&mut state)).collect();
+        let applied = applied?;
+        let actions = applied.iter().flat_map(|one| &one.actions);
+        let files = actions.flat_map(|one| one.backup.clone()).collect();
+        let mut fixes = [Fix {
+            cause: "tried".into(),
+            title: "a title".into(),
+            verdict: None,
+            remedy: "the remedy".into(),
+            by_hand: Vec::new(),
+            verify: Vec::new(),
+            narrower: None,
+            proof: Ok(Proof {
+                works: false,
+                unshown: Vec::new(),
+                changes: changes.to_vec(),
+                applied,
+                shown: None,
+                gone: Vec::new(),
+                remains: Vec::new(),
+                appears: Vec::new(),
+                opens: Vec::new(),
+                state,
+            }),
+        }];
+        self.written.set(self.written.get() + 1);
+        let out = self
+            .folder
+            .path()
+            .join(format!("out-{}", self.written.get()));
+        write::write(&Input::default(), &mut fixes, &out).unwrap();
+        let folder = out.join("tried");
+        let script = std::fs::read_to_string(folder.join("apply.sh")).unwrap();
+        plant(&folder.join("moved.sh"), &self.moved(&script));
+        Ok(Planned { folder, files })
+    }
+
+    /// The script with the node's folders in the sandbox.
+    fn moved(&self, script: &str) -> String {
+        let root = self.folder.path().join("node").display().to_string();
+        NODE_FOLDERS.iter().fold(script.to_owned(), |text, folder| {
+            text.replace(folder, &format!("{root}{folder}"))
+        })
+    }
+
+    /// Runs `apply.sh` with nothing on its path but recorded programs.
+    pub(super) fn run(&self, fix: &Planned, arguments: &[&str]) -> Ran {
+        self.ran(fix, arguments, "").0
+    }
+
+    /// The same, killed with all that it started when it starts its n-th program; whether it came so far.
+    pub(super) fn run_until(&self, fix: &Planned, arguments: &[&str], program: usize) -> bool {
+        self.ran(fix, arguments, &program.to_string()).1
+    }
+
+    fn ran(&self, fix: &Planned, arguments: &[&str], kill_at: &str) -> (Ran, bool) {
+        let (shims, log) = (
+            self.folder.path().join("shims"),
+            self.folder.path().join("programs"),
+        );
+        if !shims.exists() {
+            shims_into(&shims, &log);
+        }
+        let _ = std::fs::remove_file(&log);
+        let output = Command::new("/bin/bash")
+            .arg(fix.folder.join("moved.sh"))
+            .args(arguments)
+            .env_clear()
+            .env("PATH", &shims)
+            .env("NODE_NAME", NODE)
+            .env("LOCK_DIR", self.folder.path())
+            .env(
+                "YES",
+                if arguments.contains(&"--back") {
+                    "1"
+                } else {
+                    ""
+                },
+            )
+            .env("KILL_AT", kill_at)
+            .current_dir(self.folder.path())
+            .stdin(std::process::Stdio::null())
+            .process_group(0)
+            .output()
+            .unwrap();
+        let programs = std::fs::read_to_string(&log).unwrap_or_default();
+        let ran = Ran {
+            code: output.status.code().unwrap_or(-1),
+            said: String::from_utf8_lossy(&output.stderr).into_owned(),
+            programs: programs.lines().map(str::to_owned).collect(),
+        };
+        (ran, output.status.signal() == Some(9))
+    }
+
+    /// Asserts that a run used programs of the list only, and that no text became a program.
+    pub(super) fn harmless(&self, ran: &Ran, what: &str) {
+        let pwned = self.folder.path().join("PWNED").exists()
+            || self.tree().keys().any(|path| path.ends_with("/PWNED"));
+        assert!(!pwned, "{what}: {}", ran.said);
+        for program in &ran.programs {
+            let known = REAL.contains(&program.as_str()) || PRETENDED.contains(&program.as_str());
+            assert!(known, "{what}: {program}");
+        }
+        for complaint in [
+            "command not found",
+            "syntax error",
+            "unbound variable",
+            "unexpected",
+        ] {
+            assert!(!ran.said.contains(complaint), "{what}: {}", ran.said);
+        }
+    }
+}
+
+fn plant(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn shims_into(shims: &Path, log: &Path) {
+    std::fs::create_dir(shims).unwrap();
+    let put = |name: &str, then: &str| {
+        let text = format!(
+            "#!/bin/bash\nprintf '%s\\n' {name} >> {0}\nmapfile -t all < {0}\n[ \"${{#all[@]}}\" != \"$KILL_AT\" ] || kill -9 0\n{then}\n",
+            log.display()
+        );
+        let path = shims.join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    for name in REAL {
+        put(name, &format!("exec /usr/bin/{name} \"$@\""));
+    }
+    for name in PRETENDED {
+        put(
+            name,
+            match name {
+                "id" => "echo 0",
+                "hostname" => "echo n1",
+                _ => "exit 0",
+            },
+        );
+    }
+}

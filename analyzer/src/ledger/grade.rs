@@ -1,0 +1,164 @@
+//! How grave a line of a log is, told by how programs mark such lines and never by what went wrong.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// How grave a line is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// Nothing marks it.
+    #[default]
+    Plain,
+    /// It uses a word of failure.
+    Hint,
+    /// Its writer marked it as an error.
+    Error,
+    /// A program's end: fatal level, panic, uncaught exception, a shell's or the runtime's refusal.
+    Fatal,
+}
+
+type Pattern = LazyLock<Option<Regex>>;
+
+/// Colours and other terminal codes.
+static CODES: Pattern = LazyLock::new(|| Regex::new(r"\x1b\[[0-9;]*[A-Za-z]").ok());
+/// The head that syslog writes: `May 12 05:19:09 host program[123]: `.
+static SYSLOG: Pattern = LazyLock::new(|| {
+    Regex::new(r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ ([^\s:\[]+)(?:\[\d+\])?: ")
+        .ok()
+});
+/// The time stamp that a container runtime or a logger writes first.
+static STAMP: Pattern = LazyLock::new(|| {
+    Regex::new(r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s*(?:UTC\s*)?(?:\[\d+\]\s*)?(?:(?:stdout|stderr) [FP] )?").ok()
+});
+static FATAL_LEVEL: Pattern = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^F\d{4} \d\d:|\blevel=(?:fatal|panic|dpanic|critical|crit|emerg|alert)\b",
+        r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:fatal|panic|dpanic|critical|crit|emergency|alert)"|"level"\s*:\s*60\b"#,
+        r"|^.{0,100}\b(?:FATAL|CRITICAL|PANIC|EMERG|EMERGENCY)\b",
+        r"|^(?:panic|fatal|fatal error|\[?emerg\]?)(?:: | )|\[emerg\]|^thread '.*' .{0,20}panicked at",
+    ))
+    .ok()
+});
+/// An uncaught exception, as interpreters print its last line.
+static UNCAUGHT: Pattern = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^(?:Error|Caused by|Uncaught|Unhandled|UnhandledPromiseRejection\S*|Fatal|PHP Fatal error|Exception in thread [^:]*)(?::| )\s?\S",
+        r"|^(?:\[?[a-z_][\w.]*[.:])?(?:[A-Z]\w*)?(?:Error|Exception|Failure|Fault|Exit)(?:: .+|\s\[\w+\]: .+)$",
+    ))
+    .ok()
+});
+/// A shell, a loader or a container runtime that cannot run what it was given.
+static REFUSED: Pattern = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^\S{1,80}: (?:line )?\d+: .+$|^exec\b.{0,200}: [a-z][\w ]+$|^standard_init_linux\.go|error while loading shared libraries",
+        r"|(?i-u:segmentation fault|core dumped)|OCI runtime \w+ failed|executable file not found",
+    ))
+    .ok()
+});
+static ERROR_LEVEL: Pattern = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^E\d{4} \d\d:|\blevel=(?:error|err)\b",
+        r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:error|err|severe)"|"level"\s*:\s*50\b"#,
+        r"|^.{0,100}\b(?:ERROR|ERR|SEVERE)\b|^.{0,60}\[(?:error|crit|alert)\]|^(?i:error)\b",
+    ))
+    .ok()
+});
+static HINT: Pattern = LazyLock::new(|| {
+    Regex::new(r"(?i-u)\b(?:error|failed|failure|cannot|can't|could not|couldn't|unable to|refused|denied|invalid|missing|not found|no such|timed out|timeout|expired|exiting|aborted|terminated)\b").ok()
+});
+
+fn matches(pattern: &Pattern, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|regex| regex.is_match(text))
+}
+
+/// A line without terminal codes.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    match CODES.as_ref() {
+        Some(codes) if text.contains('\x1b') => codes.replace_all(text, ""),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// What a line says without the heads of syslog and loggers, and the program that syslog names.
+pub fn message(text: &str) -> (&str, &str) {
+    let head = SYSLOG.as_ref().and_then(|regex| regex.captures(text));
+    if let Some(head) = head {
+        let end = head.get(0).map_or(0, |whole| whole.end());
+        return (head.get(1).map_or("", |name| name.as_str()), &text[end..]);
+    }
+    let stamp = STAMP.as_ref().and_then(|regex| regex.find(text));
+    ("", stamp.map_or(text, |stamp| &text[stamp.end()..]))
+}
+
+/// How grave a line is.
+pub fn grade(text: &str) -> Grade {
+    /// What a message starts with decides; the rest of a very long line is data.
+    const READ: usize = 600;
+    let clean = plain(text);
+    let (_, message) = message(&clean);
+    let mut end = message.len().min(READ);
+    while !message.is_char_boundary(end) {
+        end -= 1;
+    }
+    let message = &message[..end];
+    // Frames of a stack and continued lines belong to the line above them.
+    if message.starts_with([' ', '\t']) || message.trim().is_empty() {
+        return Grade::Plain;
+    }
+    if [&FATAL_LEVEL, &UNCAUGHT, &REFUSED]
+        .iter()
+        .any(|pattern| matches(pattern, message))
+    {
+        Grade::Fatal
+    } else if matches(&ERROR_LEVEL, message) {
+        Grade::Error
+    } else if matches(&HINT, message) {
+        Grade::Hint
+    } else {
+        Grade::Plain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_program_is_fatal_in_the_way_of_each_language() {
+        for line in [
+            "panic: runtime error: invalid memory address or nil pointer dereference",
+            "F1120 10:00:00.000000       1 main.go:42] no kubeconfig",
+            r#"{"level":"fatal","ts":"2026-11-20T10:00:00Z","msg":"no license"}"#,
+            "2026-11-20T10:00:00Z KeyError: 'DATABASE_URL'",
+            "psycopg2.OperationalError: connection to server failed",
+            "Error: error returned from database: violates foreign key",
+            "TypeError [ERR_INVALID_ARG_TYPE]: The path argument must be of type string",
+            "Caused by: java.net.ConnectException: Connection refused",
+            "/entrypoint.sh: line 12: gunicorn: command not found",
+            "exec /app/server: exec format error",
+            "nginx: [emerg] host not found in upstream \"api\"",
+            "May 12 05:19:09 host-1 cluster-bootstrap[4418]: Error: timed out waiting for the condition",
+            "\x1b[31mFATAL\x1b[0m shutting down",
+            "thread 'main' panicked at src/main.rs:4:5:",
+        ] {
+            assert_eq!(grade(line), Grade::Fatal, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_healthy_program_writes_is_not_an_end() {
+        for line in [
+            "    at Object.<anonymous> (/app/index.js:3:7)",
+            "I1120 10:00:00.000000       1 controller.go:1] error budget 100%",
+            "Listening on :8080",
+            "goroutine 1 [running]:",
+            "time=\"2026-11-20T10:00:00Z\" level=error msg=\"retrying\"",
+            "2026-11-20 13:22:14.987 UTC [10804] ERROR:  duplicate key",
+        ] {
+            assert!(grade(line) < Grade::Fatal, "{line}");
+        }
+    }
+}

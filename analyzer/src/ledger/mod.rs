@@ -1,0 +1,150 @@
+//! The ledger of what is unhealthy: pods, nodes, workloads, claims, units and releases, each with its last words.
+//!
+//! A cause of the catalogue explains entries of the ledger; what no cause explains is told by its own evidence
+//! ([`crate::diagnose`]). Healthy and expected states (completed jobs, pods that are starting, dead pods that were
+//! replaced) are no entries.
+
+pub mod flow;
+pub mod grade;
+mod logs;
+mod pods;
+pub mod tail;
+#[cfg(test)]
+mod tests;
+mod things;
+pub mod unsettled;
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::facts::failing::{Failing, LogEnd};
+use crate::facts::kube::{Event, Pod};
+use crate::facts::{Fact, Facts};
+use crate::scan::Documents;
+
+/// What the ledger is made of.
+pub struct Sources<'a> {
+    /// What was read.
+    pub facts: &'a Facts,
+    /// Texts of entries.
+    pub documents: &'a Documents,
+    /// End of the collection, if the input says.
+    pub now: Option<DateTime<Utc>>,
+    warnings: BTreeMap<&'a str, Vec<&'a Fact<Event>>>,
+}
+
+impl<'a> Sources<'a> {
+    /// Joins warning events to what they are about, the last one first.
+    pub fn new(facts: &'a Facts, documents: &'a Documents, now: Option<DateTime<Utc>>) -> Self {
+        let mut warnings: BTreeMap<&str, Vec<&Fact<Event>>> = BTreeMap::new();
+        for event in facts.table::<Event>() {
+            let told = event.data.kind == "Warning" || event.data.reason == "FailedBinding";
+            if told && !event.data.message.is_empty() {
+                warnings.entry(&event.data.object).or_default().push(event);
+            }
+        }
+        for events in warnings.values_mut() {
+            events.sort_by(|a, b| (b.data.last, &b.place).cmp(&(a.data.last, &a.place)));
+        }
+        Self {
+            facts,
+            documents,
+            now,
+            warnings,
+        }
+    }
+
+    /// Warning events about an object, the last one first; a pasted table may not tell the namespace.
+    fn warnings(&self, kind: &str, namespace: &str, name: &str) -> &[&'a Fact<Event>] {
+        let full = format!("{kind}/{namespace}/{name}");
+        let bare = format!("{kind}/{name}");
+        let found = self.warnings.get(full.as_str());
+        found
+            .or_else(|| self.warnings.get(bare.as_str()))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether something is so young that its state is progress and no fault.
+    fn is_young(&self, since: Option<DateTime<Utc>>, most: TimeDelta) -> bool {
+        matches!((self.now, since), (Some(now), Some(since)) if now - since < most)
+    }
+}
+
+/// Messages kept of one failing thing.
+const MOST_WARNINGS: usize = 8;
+
+fn messages(events: &[&Fact<Event>]) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    for event in events {
+        if !messages.contains(&event.data.message) && messages.len() < MOST_WARNINGS {
+            messages.push(event.data.message.clone());
+        }
+    }
+    messages
+}
+
+/// Words of the GPU stack; what such a thing says is judged by the rules of that stack.
+const GPU_WORDS: [&str; 9] = [
+    "nvidia",
+    "cuda",
+    "nvml",
+    "nccl",
+    "gpu",
+    "hami",
+    "dcgm",
+    "mofed",
+    "infiniband",
+];
+
+/// Whether a text speaks of GPUs.
+fn speaks_of_gpus(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    GPU_WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// The whole ledger, in the order of subjects.
+pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    let mut found = pods::failing(sources);
+    found.extend(things::nodes(sources));
+    found.extend(things::claims(sources));
+    found.extend(things::workloads(sources, &found));
+    found.extend(things::units(sources));
+    found.extend(things::releases(sources));
+    found.extend(things::told_by_events(sources, &found));
+    logs::attach(sources, &mut found);
+    for entry in &mut found {
+        let data = &mut entry.data;
+        let texts = [&data.words, &data.message, &data.image, &data.name];
+        data.gpu |= texts.iter().any(|text| speaks_of_gpus(text))
+            || data.warnings.iter().any(|text| speaks_of_gpus(text));
+    }
+    found.sort_by(|a, b| (&a.data.subject, &a.place).cmp(&(&b.data.subject, &b.place)));
+    found
+}
+
+/// The last words of a container: of the run that ended if the container runs again, else of the present log.
+fn log_of<'a>(
+    facts: &'a Facts,
+    pod: &Pod,
+    container: &str,
+    runs_again: bool,
+) -> Option<&'a Fact<LogEnd>> {
+    let mut logs: Vec<&Fact<LogEnd>> = facts
+        .table::<LogEnd>()
+        .iter()
+        .filter(|log| {
+            let data = &log.data;
+            let named =
+                container.is_empty() || data.container.is_empty() || data.container == container;
+            data.pod_log && data.namespace == pod.namespace && data.pod == pod.name && named
+        })
+        .collect();
+    logs.sort_by_key(|log| {
+        (
+            log.data.previous != runs_again,
+            std::cmp::Reverse(log.data.grade),
+        )
+    });
+    logs.first().copied()
+}

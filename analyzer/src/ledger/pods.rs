@@ -1,0 +1,167 @@
+//! Pods that do not do their work, and the container that keeps them from it.
+
+use std::collections::BTreeMap;
+
+use chrono::TimeDelta;
+
+use super::{Sources, log_of, messages};
+use crate::facts::Fact;
+use crate::facts::failing::Failing;
+use crate::facts::kube::{Container, Pod};
+use crate::ledger::grade::Grade;
+
+/// A pod that is younger than this is starting, in seconds.
+const STARTS: i64 = 60;
+/// A pod that has been terminating for less than this is going away as it should, in seconds.
+const GOES: i64 = 900;
+
+/// One entry for each pod that fails.
+pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    let pods = sources.facts.table::<Pod>();
+    let mut by_subject: BTreeMap<String, Vec<&Fact<Pod>>> = BTreeMap::new();
+    for pod in pods {
+        let subject = format!("pod/{}/{}", pod.data.namespace, pod.data.name);
+        by_subject.entry(subject).or_default().push(pod);
+    }
+    let mut containers: BTreeMap<(&str, &str), Vec<&Fact<Container>>> = BTreeMap::new();
+    for container in sources.facts.table::<Container>() {
+        let data = &container.data;
+        let key = (data.namespace.as_str(), data.pod.as_str());
+        containers.entry(key).or_default().push(container);
+    }
+    let mut found = Vec::new();
+    for (subject, copies) in &by_subject {
+        // Several pastes may show one pod at different times; which is the last is not known.
+        if copies.iter().any(|pod| pod.data.healthy) || is_expected(sources, &copies[0].data) {
+            continue;
+        }
+        // A describe tells more of a pod than a row of a table.
+        let told = copies.iter().max_by_key(|pod| {
+            let key = (pod.data.namespace.as_str(), pod.data.name.as_str());
+            (
+                pod.data.owner.len().min(1),
+                containers.get(&key).map_or(0, Vec::len),
+            )
+        });
+        let Some(pod) = told else { continue };
+        let key = (pod.data.namespace.as_str(), pod.data.name.as_str());
+        let own = containers.get(&key).map_or(&[][..], Vec::as_slice);
+        found.push(entry(sources, subject, pod, own));
+    }
+    found
+}
+
+fn is_expected(sources: &Sources<'_>, pod: &Pod) -> bool {
+    let starting = matches!(pod.phase.as_str(), "Pending" | "Running")
+        && pod.restarts == 0
+        && sources.is_young(pod.created, TimeDelta::seconds(STARTS));
+    let going = pod.state == "Terminating"
+        && (sources.now.is_none() || sources.is_young(pod.since, TimeDelta::seconds(GOES)));
+    matches!(pod.state.as_str(), "Completed" | "Succeeded")
+        || starting
+        || going
+        || is_replaced(sources, pod)
+}
+
+/// A dead pod whose owner has another one that works or did: it is kept for its log and harms nobody.
+fn is_replaced(sources: &Sources<'_>, pod: &Pod) -> bool {
+    let dead = pod.phase == "Failed" && !pod.owner.is_empty();
+    let mut others = sources.facts.table::<Pod>().iter();
+    dead && others.any(|other| {
+        let other = &other.data;
+        other.owner == pod.owner && other.namespace == pod.namespace && other.healthy
+    })
+}
+
+/// The container that keeps the pod from its work: one that ended with an error, or one that waits for a reason. An init
+/// container comes first, since the others wait for it.
+fn culprit<'a>(containers: &[&'a Fact<Container>]) -> Option<&'a Fact<Container>> {
+    let rank = |container: &Container| {
+        let ended = container.exit_code.is_some_and(|code| code != 0);
+        let waits = container.state == "waiting"
+            && !matches!(
+                container.reason.as_str(),
+                "" | "PodInitializing" | "ContainerCreating"
+            );
+        match (container.state.as_str(), ended, waits) {
+            ("running", true, _) => 1,
+            ("running", false, _) => 0,
+            (_, _, true) => 4,
+            (_, true, _) => 3,
+            _ => 0,
+        }
+    };
+    let ranked = containers.iter().filter(|one| rank(&one.data) > 0);
+    ranked
+        .max_by_key(|one| (rank(&one.data), one.data.init, one.data.restarts))
+        .copied()
+}
+
+fn entry(
+    sources: &Sources<'_>,
+    subject: &str,
+    pod: &Fact<Pod>,
+    containers: &[&Fact<Container>],
+) -> Fact<Failing> {
+    let data = &pod.data;
+    let culprit = culprit(containers);
+    let container = culprit.map(|one| &one.data);
+    let exit_code = container
+        .and_then(|one| one.exit_code)
+        .filter(|code| *code != 0);
+    let crash = data.state.ends_with("CrashLoopBackOff") || data.state.ends_with("Error");
+    let ended = exit_code.is_some() || crash;
+    let events = sources.warnings("pod", &data.namespace, &data.name);
+    let name = container.map_or("", |one| one.name.as_str());
+    let runs_again = container.is_some_and(|one| one.state == "running");
+    let log = log_of(sources.facts, data, name, runs_again && ended);
+    // The log of a program that still runs says little where nothing in it is marked.
+    let log = log.filter(|log| ended || log.data.grade >= Grade::Error);
+    let own_words = container.map_or("", |one| {
+        let texts = [&one.last_message, &one.message];
+        let told = texts
+            .into_iter()
+            .find(|text| one.exit_code.is_some() && !text.is_empty());
+        let told = told.filter(|text| !text.starts_with("back-off "));
+        told.map_or("", String::as_str)
+    });
+    let (place, text, at) = match (log, own_words.is_empty(), events.first()) {
+        (Some(log), _, _) => (log.place.clone(), log.text.clone(), log.at),
+        (None, true, Some(event)) => (event.place.clone(), event.text.clone(), event.at),
+        _ => (pod.place.clone(), pod.text.clone(), None),
+    };
+    let failing = Failing {
+        what: "pod".into(),
+        // A pasted table may not tell the namespace.
+        subject: subject.replace("//", "/"),
+        namespace: data.namespace.clone(),
+        name: data.name.clone(),
+        container: name.to_owned(),
+        image: container.map(|one| one.image.clone()).unwrap_or_default(),
+        node: data.node.clone(),
+        owner: data.owner.clone(),
+        state: data.state.clone(),
+        seen: true,
+        ended,
+        exit_code,
+        restarts: data.restarts,
+        words: log.map_or_else(|| last_line(own_words), |log| log.text.clone()),
+        message: container.map(|one| one.message.clone()).unwrap_or_default(),
+        warnings: messages(events),
+        gpu: data.gpus > 0 || !data.component.is_empty() || !data.extended.is_empty(),
+        since: data.since.or(data.created),
+    };
+    Fact {
+        data: failing,
+        place,
+        text,
+        at,
+    }
+}
+
+/// The gravest line of a message that holds the end of a log, the last of equally grave ones.
+fn last_line(message: &str) -> String {
+    let lines = message.lines().filter(|line| !line.trim().is_empty());
+    let best = lines.max_by_key(|line| super::grade::grade(line));
+    crate::facts::excerpt(best.unwrap_or("").trim(), 600)
+}

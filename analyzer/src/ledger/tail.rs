@@ -1,0 +1,345 @@
+//! The end of a log: what its program said last, and which units systemd saw fail again and again.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use regex::Regex;
+
+use super::grade::{self, Grade};
+use crate::facts::excerpt;
+use crate::facts::failing::{LogEnd, UnitEnd};
+use crate::facts::{AnyFact, Fact};
+use crate::model::Place;
+use crate::parsers::Channel;
+use crate::scan::lines::Origin;
+
+/// Lines from the end in which the last grave line is looked for.
+const LINES: usize = 200;
+/// Bytes from the end of a piece that are read for it.
+const BYTES: usize = 96 << 10;
+/// A line as it is kept, in bytes.
+const LONGEST: usize = 600;
+/// Units whose failures are counted in one piece.
+const MOST_UNITS: usize = 64;
+/// Lines before a unit's end that may hold its last word.
+const BEFORE_END: usize = 80;
+
+/// A line of a log with its offset in the piece, from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Said {
+    offset: u32,
+    text: String,
+    grade: Grade,
+    at: Option<DateTime<Utc>>,
+}
+
+/// What one piece of a log gave.
+#[derive(Debug, Default)]
+pub struct Tail {
+    last: Option<Said>,
+    units: BTreeMap<String, Ends>,
+    lines: u32,
+}
+
+/// How often systemd saw a unit fail, at which lines, and what was said before the last time.
+#[derive(Debug, Clone, Default)]
+struct Ends {
+    offsets: Vec<u32>,
+    result: Option<Said>,
+    words: Option<Said>,
+}
+
+/// Reads the end of a piece.
+pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Tail {
+    if !matches!(
+        origin.channel,
+        Channel::PodLog | Channel::Journal | Channel::Text
+    ) {
+        return Tail::default();
+    }
+    Tail {
+        last: last_words(origin, bytes, lines),
+        units: units(origin, bytes),
+        lines,
+    }
+}
+
+/// The gravest of the last lines; of equally grave ones the last, and else the very last line.
+fn last_words(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
+    let begin = bytes.len().saturating_sub(BYTES);
+    let ends_line = bytes.last() == Some(&b'\n');
+    let mut number = if ends_line { lines } else { lines + 1 };
+    let mut best: Option<Said> = None;
+    for raw in bytes[begin..].rsplit(|byte| *byte == b'\n').take(LINES) {
+        if ends_line && raw.is_empty() && best.is_none() && number == lines {
+            number = lines.saturating_sub(1);
+            continue;
+        }
+        let offset = number.saturating_sub(u32::from(!ends_line));
+        number = number.saturating_sub(1);
+        if raw.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let line = origin.decode(raw, offset);
+        let text = grade::plain(&line.text);
+        let found = grade::grade(&text);
+        if best.as_ref().is_none_or(|best| found > best.grade) {
+            best = Some(Said {
+                offset,
+                text: excerpt(text.trim(), LONGEST),
+                grade: found,
+                at: line.at,
+            });
+        }
+        if found == Grade::Fatal {
+            break;
+        }
+    }
+    best
+}
+
+static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?P<unit>[\w@.\\:-]+\.(?:service|mount|socket)): Failed with result '(?P<result>[\w-]+)'",
+    )
+    .ok()
+});
+
+fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
+    let mut found: BTreeMap<String, Ends> = BTreeMap::new();
+    if origin.channel == Channel::PodLog {
+        return found;
+    }
+    let (mut counted, mut number) = (0usize, 0u32);
+    for at in memchr::memmem::find_iter(bytes, b": Failed with result '") {
+        let newlines = memchr::memchr_iter(b'\n', &bytes[counted..at]).count();
+        number = number.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
+        counted = at;
+        let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |before| before + 1);
+        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |after| at + after);
+        let line = origin.decode(&bytes[start..end], number);
+        let unit = FAILED
+            .as_ref()
+            .and_then(|regex| regex.captures(&line.text)?.name("unit"));
+        let Some(unit) = unit.map(|name| name.as_str().to_owned()) else {
+            continue;
+        };
+        if found.len() >= MOST_UNITS && !found.contains_key(&unit) {
+            continue;
+        }
+        let ends = found.entry(unit).or_default();
+        ends.offsets.push(number);
+        ends.result = Some(Said {
+            offset: number,
+            text: excerpt(line.text.trim(), LONGEST),
+            grade: Grade::Fatal,
+            at: line.at,
+        });
+        ends.words = said_before(origin, &bytes[..start], number);
+    }
+    found
+}
+
+/// The last grave line of a program before its unit ended; systemd's own lines only say that it did.
+fn said_before(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
+    let begin = bytes.len().saturating_sub(BYTES);
+    let mut number = lines;
+    let mut best: Option<Said> = None;
+    for raw in bytes[begin..]
+        .rsplit(|byte| *byte == b'\n')
+        .skip(1)
+        .take(BEFORE_END)
+    {
+        number = number.saturating_sub(1);
+        let line = origin.decode(raw, number);
+        let (speaker, message) = grade::message(&line.text);
+        let systemd = speaker == "systemd" || message.contains("Main process exited");
+        let found = grade::grade(&line.text);
+        if systemd || found < Grade::Error {
+            continue;
+        }
+        if best.as_ref().is_none_or(|best| found > best.grade) {
+            best = Some(Said {
+                offset: number,
+                text: excerpt(line.text.trim(), LONGEST),
+                grade: found,
+                at: line.at,
+            });
+        }
+    }
+    best
+}
+
+/// The ends of a whole entry, of its pieces in order.
+#[derive(Debug, Default)]
+pub struct Joined {
+    last: Option<Said>,
+    units: BTreeMap<String, Ends>,
+    lines: u32,
+}
+
+impl Joined {
+    /// Adds the next piece.
+    pub fn add(&mut self, piece: Tail) {
+        let before = self.lines;
+        let moved = |mut said: Said| {
+            said.offset = said.offset.saturating_add(before);
+            said
+        };
+        if let Some(last) = piece.last {
+            self.last = Some(moved(last));
+        }
+        for (unit, ends) in piece.units {
+            let known = self.units.entry(unit).or_default();
+            known
+                .offsets
+                .extend(ends.offsets.iter().map(|at| at.saturating_add(before)));
+            known.result = ends.result.map(moved);
+            known.words = ends.words.map(moved);
+        }
+        self.lines = self.lines.saturating_add(piece.lines);
+    }
+
+    /// The facts of an entry.
+    pub fn facts(self, path: &str, pod_log: bool) -> Vec<AnyFact> {
+        let place = |offset: u32| Place {
+            path: path.to_owned(),
+            line: Some(offset.saturating_add(1)),
+        };
+        let mut facts: Vec<AnyFact> = Vec::new();
+        let lines = self.lines;
+        for (unit, ends) in self.units {
+            let Some(result) = ends.result else { continue };
+            let said = ends.words.unwrap_or_else(|| result.clone());
+            let end = UnitEnd {
+                node: crate::scan::node_of(path).to_owned(),
+                unit,
+                times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
+                again: goes_on(&ends.offsets, lines),
+                result: result.text,
+            };
+            facts.push(
+                Fact {
+                    data: end,
+                    place: place(said.offset),
+                    text: said.text,
+                    at: said.at.or(result.at),
+                }
+                .into(),
+            );
+        }
+        if let Some(last) = self.last {
+            let (namespace, pod, container, previous) = whose(path);
+            let end = LogEnd {
+                pod_log,
+                namespace,
+                pod,
+                container,
+                previous,
+                grade: last.grade,
+                from_end: lines.saturating_sub(last.offset),
+            };
+            facts.push(
+                Fact {
+                    data: end,
+                    place: place(last.offset),
+                    text: last.text,
+                    at: last.at,
+                }
+                .into(),
+            );
+        }
+        facts
+    }
+}
+
+/// Whether a unit that failed several times is still at it: the log ends no later after its last end than its ends are
+/// apart. A unit that came up at last is followed by a long stretch.
+fn goes_on(offsets: &[u32], lines: u32) -> bool {
+    let gaps = offsets
+        .windows(2)
+        .map(|pair| pair[1].saturating_sub(pair[0]));
+    let widest = gaps.max().unwrap_or(0);
+    let after = offsets.last().map_or(0, |last| lines.saturating_sub(*last));
+    offsets.len() > 1 && after <= widest.saturating_add(widest / 4)
+}
+
+/// Namespace, pod and container of a log by its path, and whether it is of the run before.
+fn whose(path: &str) -> (String, String, String, bool) {
+    let parts: Vec<&str> = path.split('/').collect();
+    let [
+        "cluster-resources",
+        "pods",
+        "logs",
+        namespace,
+        pod,
+        ..,
+        file,
+    ] = parts.as_slice()
+    else {
+        return <(String, String, String, bool)>::default();
+    };
+    let stem = file.trim_end_matches(".log");
+    let (container, previous) = match stem.strip_suffix("-previous") {
+        Some(name) => (name, true),
+        None => (stem, stem == "previous"),
+    };
+    (
+        (*namespace).to_owned(),
+        (*pod).to_owned(),
+        container.to_owned(),
+        previous,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(path: &str, channel: Channel, text: &str) -> Vec<AnyFact> {
+        let origin = Origin::of(path, channel);
+        let lines = u32::try_from(text.matches('\n').count()).unwrap();
+        let mut joined = Joined::default();
+        joined.add(of_piece(&origin, text.as_bytes(), lines));
+        joined.facts(path, channel == Channel::PodLog)
+    }
+
+    fn words(facts: Vec<AnyFact>) -> (String, Option<u32>) {
+        let mut all = crate::facts::Facts::default();
+        facts.into_iter().for_each(|fact| all.add(fact));
+        let end = &all.table::<LogEnd>()[0];
+        (end.text.clone(), end.place.line)
+    }
+
+    #[test]
+    fn the_last_word_of_a_log_is_its_gravest_late_line_with_its_line_number() {
+        let path = "cluster-resources/pods/logs/shop/web-0/web.log";
+        let log = "2026-11-20T10:00:00Z start\n2026-11-20T10:00:01Z Traceback (most recent call last):\n2026-11-20T10:00:01Z   File \"a.py\"\n2026-11-20T10:00:01Z KeyError: 'TOKEN'\n2026-11-20T10:00:02Z bye\n";
+        assert_eq!(
+            words(end(path, Channel::PodLog, log)),
+            ("KeyError: 'TOKEN'".to_owned(), Some(4))
+        );
+        let unended = "start\nno more";
+        assert_eq!(
+            words(end(path, Channel::PodLog, unended)),
+            ("no more".to_owned(), Some(2))
+        );
+    }
+
+    #[test]
+    fn a_unit_that_fails_to_the_end_is_told_from_one_that_came_up() {
+        let fails =
+            "May 12 05:19:09 h systemd[1]: kubelet.service: Failed with result 'exit-code'.\n";
+        let runs = "May 12 05:20:00 h kubelet[7]: fine\n";
+        let again = |text: &str| {
+            let mut all = crate::facts::Facts::default();
+            let facts = end("nodes/h/rootfs/var/log/messages", Channel::Journal, text);
+            facts.into_iter().for_each(|fact| all.add(fact));
+            all.table::<UnitEnd>()[0].data.again
+        };
+        assert!(again(&format!("{fails}{runs}{runs}{fails}{runs}")));
+        assert!(!again(&format!("{fails}{runs}{fails}{}", runs.repeat(20))));
+        assert!(!again(fails), "one end proves no loop");
+    }
+}

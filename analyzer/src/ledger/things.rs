@@ -1,0 +1,370 @@
+//! What fails beside pods: nodes, claims, workloads without pods, units, releases; and what only events tell of.
+
+use std::collections::BTreeSet;
+
+use chrono::TimeDelta;
+
+use super::{Sources, messages};
+use crate::facts::Fact;
+use crate::facts::failing::{Failing, LogEnd, UnitEnd};
+use crate::facts::kube::{Event, HelmRelease, Node, Pod, Workload};
+use crate::ledger::grade::Grade;
+use crate::model::Place;
+use crate::scheduling::api::Claim;
+
+/// An event this old or older says nothing about now, in minutes.
+const RECENT: i64 = 60;
+
+/// An entry whose place is its last warning event, or the object where no event tells.
+fn entry<T>(data: Failing, object: &Fact<T>, events: &[&Fact<Event>]) -> Fact<Failing> {
+    let (place, text, at) = match events.first() {
+        Some(event) => (event.place.clone(), event.text.clone(), event.at),
+        None => (object.place.clone(), object.text.clone(), object.at),
+    };
+    Fact {
+        data: Failing {
+            warnings: messages(events),
+            seen: true,
+            ..data
+        },
+        place,
+        text,
+        at,
+    }
+}
+
+/// Nodes that are not ready, under pressure, or offer fewer GPUs than they have.
+pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    let mut found: Vec<Fact<Failing>> = Vec::new();
+    for node in sources.facts.table::<Node>() {
+        let data = &node.data;
+        let Some(state) = node_state(data) else {
+            continue;
+        };
+        if found.iter().any(|known| known.data.name == data.name) {
+            continue;
+        }
+        let events = sources.warnings("node", "", &data.name);
+        let failing = Failing {
+            what: "node".into(),
+            subject: format!("node/{}", data.name),
+            name: data.name.clone(),
+            node: data.name.clone(),
+            state,
+            ..Failing::default()
+        };
+        let mut entry = entry(failing, node, events);
+        if !data.ready
+            && let Some(log) = kubelet_end(sources, &data.name)
+        {
+            entry.data.words.clone_from(&log.text);
+            (entry.place, entry.text, entry.at) = (log.place.clone(), log.text.clone(), log.at);
+        }
+        found.push(entry);
+    }
+    found
+}
+
+/// What is wrong with a node, in a few words; none where it is well or its conditions are not known.
+fn node_state(node: &Node) -> Option<String> {
+    if node.conditions.contains_key("Ready") && !node.ready {
+        return Some("NotReady".into());
+    }
+    let bad = node.conditions.iter().filter(|(name, status)| {
+        let wanted = [
+            "Ready",
+            "Healthy",
+            "Available",
+            "Succeeded",
+            "Upgradeable",
+            "Synced",
+        ];
+        let good_when_true = wanted.iter().any(|word| name.ends_with(word));
+        !good_when_true && *status == "True"
+    });
+    let bad: Vec<&str> = bad.map(|(name, _)| name.as_str()).collect();
+    if !bad.is_empty() {
+        return Some(bad.join(", "));
+    }
+    match (node.gpu_capacity, node.gpu_allocatable) {
+        (Some(all), Some(some)) if some < all => {
+            Some(format!("{} of {all} GPUs are not allocatable", all - some))
+        }
+        _ => None,
+    }
+}
+
+fn kubelet_end<'a>(sources: &Sources<'a>, node: &str) -> Option<&'a Fact<LogEnd>> {
+    let prefix = format!("nodes/{node}/journal/");
+    let logs = sources.facts.table::<LogEnd>().iter();
+    let mut own = logs.filter(|log| {
+        let name = log.place.path.strip_prefix(&prefix);
+        name.is_some_and(|name| name.contains("kubelet")) && log.data.grade >= Grade::Error
+    });
+    own.next()
+}
+
+/// Claims that are not bound although something tries to bind them.
+pub(super) fn claims(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    let claims = sources.facts.table::<Claim>().iter();
+    let mut found = Vec::new();
+    for claim in claims.filter(|one| matches!(one.data.status.phase.as_str(), "Pending" | "Lost")) {
+        let meta = &claim.data.metadata;
+        let events = sources.warnings("persistentvolumeclaim", &meta.namespace, &meta.name);
+        // A claim that waits for its first pod has no such event.
+        if events.is_empty() && claim.data.status.phase != "Lost" {
+            continue;
+        }
+        let failing = Failing {
+            what: "claim".into(),
+            subject: format!("persistentvolumeclaim/{}/{}", meta.namespace, meta.name),
+            namespace: meta.namespace.clone(),
+            name: meta.name.clone(),
+            state: claim.data.status.phase.clone(),
+            ..Failing::default()
+        };
+        found.push(entry(failing, claim, events));
+    }
+    found
+}
+
+/// Workloads that lack pods where no failing pod of theirs tells why.
+pub(super) fn workloads(sources: &Sources<'_>, pods: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
+    let mut found: Vec<Fact<Failing>> = Vec::new();
+    for workload in sources.facts.table::<Workload>() {
+        let data = &workload.data;
+        let begins = format!("{}-", data.name);
+        let has_pod = sources.facts.table::<Pod>().iter().any(|pod| {
+            pod.data.namespace == data.namespace
+                && pod.data.name.starts_with(&begins)
+                && !pod.data.healthy
+        });
+        let subject = format!("{}/{}/{}", data.kind, data.namespace, data.name);
+        let known = found
+            .iter()
+            .chain(pods)
+            .any(|one| one.data.subject == subject);
+        if data.ready >= data.desired || has_pod || known {
+            continue;
+        }
+        let mut events: Vec<&Fact<Event>> = sources
+            .warnings(&data.kind, &data.namespace, &data.name)
+            .to_vec();
+        for (object, more) in &sources.warnings {
+            let replica = object.strip_prefix("replicaset/").unwrap_or("");
+            let named = replica
+                .strip_prefix(&format!("{}/", data.namespace))
+                .unwrap_or(replica);
+            if named.starts_with(&begins) {
+                events.extend(more);
+            }
+        }
+        // Fewer ready pods than wanted, and no word why: pods that are starting.
+        if events.is_empty() && sources.now.is_some() {
+            continue;
+        }
+        let failing = Failing {
+            what: "workload".into(),
+            subject,
+            namespace: data.namespace.clone(),
+            name: data.name.clone(),
+            state: format!("{} of {} ready", data.ready, data.desired),
+            gpu: !data.component.is_empty(),
+            ..Failing::default()
+        };
+        found.push(entry(failing, workload, &events));
+    }
+    found
+}
+
+/// Units that systemd lists as failed, or that still fail at the end of a log.
+pub(super) fn units(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    let mut found = Vec::new();
+    let mut known: BTreeSet<(String, String)> = BTreeSet::new();
+    let ends = sources.facts.table::<UnitEnd>();
+    for (path, text) in sources.documents {
+        let node = crate::scan::node_of(path);
+        if node.is_empty() || !path.ends_with("/commands/systemctl-failed.out") {
+            continue;
+        }
+        for (line, number) in text.lines().zip(1u32..) {
+            let Some(unit) = failed_unit(line) else {
+                continue;
+            };
+            let end = ends
+                .iter()
+                .find(|end| end.data.unit == unit && end.data.node == node);
+            known.insert((node.to_owned(), unit.to_owned()));
+            let place = Place {
+                path: path.clone(),
+                line: Some(number),
+            };
+            let listed = (place, line.trim().to_owned());
+            found.push(unit_entry(node, unit, end, Some(listed)));
+        }
+    }
+    for end in ends.iter().filter(|end| end.data.again) {
+        let key = (end.data.node.clone(), end.data.unit.clone());
+        // Where systemd was asked, its list decides.
+        let asked = format!("nodes/{}/commands/systemctl-failed.out", end.data.node);
+        if !sources.documents.contains_key(&asked) && known.insert(key) {
+            found.push(unit_entry(&end.data.node, &end.data.unit, Some(end), None));
+        }
+    }
+    found
+}
+
+/// The unit of a row of `systemctl list-units --failed`.
+fn failed_unit(line: &str) -> Option<&str> {
+    let mut words = line
+        .split_whitespace()
+        .filter(|word| *word != "●" && *word != "*");
+    let unit = words.next().filter(|unit| unit.contains('.'))?;
+    let (_, active) = (words.next()?, words.next()?);
+    (active == "failed").then_some(unit)
+}
+
+fn unit_entry(
+    node: &str,
+    unit: &str,
+    end: Option<&Fact<UnitEnd>>,
+    listed: Option<(Place, String)>,
+) -> Fact<Failing> {
+    let (place, text) = match (end, listed) {
+        (Some(end), _) => (end.place.clone(), end.text.clone()),
+        (None, Some(listed)) => listed,
+        (None, None) => (
+            Place {
+                path: String::new(),
+                line: None,
+            },
+            String::new(),
+        ),
+    };
+    let times = end.map_or(0, |end| end.data.times);
+    Fact {
+        data: Failing {
+            what: "unit".into(),
+            subject: format!("unit/{unit}"),
+            name: unit.to_owned(),
+            node: node.to_owned(),
+            state: "failed".into(),
+            seen: true,
+            ended: true,
+            restarts: times.saturating_sub(1),
+            words: end.map(|end| end.text.clone()).unwrap_or_default(),
+            message: end.map(|end| end.data.result.clone()).unwrap_or_default(),
+            since: end.and_then(|end| end.at),
+            ..Failing::default()
+        },
+        place,
+        text,
+        at: end.and_then(|end| end.at),
+    }
+}
+
+/// Helm releases whose newest revision failed or was never finished.
+pub(super) fn releases(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    let releases = sources.facts.table::<HelmRelease>().iter();
+    let bad = releases.filter(|release| {
+        release.data.status == "failed" || release.data.status.starts_with("pending")
+    });
+    let mut found: Vec<Fact<Failing>> = Vec::new();
+    for release in bad {
+        let data = &release.data;
+        let failing = Failing {
+            what: "release".into(),
+            subject: format!("helmrelease/{}/{}", data.namespace, data.name),
+            namespace: data.namespace.clone(),
+            name: data.name.clone(),
+            state: data.status.clone(),
+            ..Failing::default()
+        };
+        if !found
+            .iter()
+            .any(|known| known.data.subject == failing.subject)
+        {
+            found.push(entry(failing, release, &[]));
+        }
+    }
+    found
+}
+
+/// Things of which only warning events tell: their state was not captured, or their kind is not listed.
+pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
+    let listed: BTreeSet<String> = sources
+        .facts
+        .table::<Pod>()
+        .iter()
+        .flat_map(|pod| {
+            [
+                format!("pod/{}/{}", pod.data.namespace, pod.data.name),
+                format!("pod/{}", pod.data.name),
+            ]
+        })
+        .chain(
+            sources
+                .facts
+                .table::<Node>()
+                .iter()
+                .map(|node| format!("node/{}", node.data.name)),
+        )
+        .collect();
+    let mut found = Vec::new();
+    for (object, events) in &sources.warnings {
+        let Some(last) = events.first() else { continue };
+        let parts: Vec<&str> = object.split('/').collect();
+        let (kind, namespace, name) = match parts.as_slice() {
+            [kind, namespace, name] => (*kind, *namespace, *name),
+            [kind, name] => (*kind, "", *name),
+            _ => continue,
+        };
+        let stands_known = known.iter().any(|one| {
+            let subject = &one.data.subject;
+            subject.ends_with(&format!("/{name}"))
+                || (kind == "replicaset" && owns(&one.data, name))
+        });
+        let old = matches!((sources.now, last.data.last), (Some(now), Some(at)) if now - at > TimeDelta::minutes(RECENT));
+        if listed.contains(*object) || stands_known || old || !can_fail(kind, sources) {
+            continue;
+        }
+        let what = match kind {
+            "pod" | "node" => kind,
+            "persistentvolumeclaim" => "claim",
+            _ => "workload",
+        };
+        let data = Failing {
+            what: what.into(),
+            subject: (*object).replace("//", "/"),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            since: last.data.first,
+            ..Failing::default()
+        };
+        let mut one = entry(data, last, events);
+        one.data.seen = false;
+        found.push(one);
+    }
+    found
+}
+
+/// Whether a replica set belongs to a failing workload or pod.
+fn owns(failing: &Failing, replica_set: &str) -> bool {
+    failing.owner == format!("replicaset/{replica_set}")
+        || (failing.what == "workload" && replica_set.starts_with(&format!("{}-", failing.name)))
+}
+
+/// Whether warnings about this kind are worth an entry: pods that are not listed are gone where pods were listed, and
+/// deployments that are listed and ready have what they want.
+fn can_fail(kind: &str, sources: &Sources<'_>) -> bool {
+    match kind {
+        "pod" => sources.facts.table::<Pod>().is_empty(),
+        "node" => sources.facts.table::<Node>().is_empty(),
+        "persistentvolumeclaim" => sources.facts.table::<Claim>().is_empty(),
+        "replicaset" | "deployment" | "statefulset" | "daemonset" => {
+            sources.facts.table::<Workload>().is_empty()
+        }
+        "job" | "ingress" | "service" => true,
+        _ => false,
+    }
+}

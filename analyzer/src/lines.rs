@@ -1,0 +1,292 @@
+//! Log lines: the text of a raw line, its time and who said it, decoded only when a literal matched.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::dress::{self, Level, Voice};
+use crate::model::Place;
+
+/// Where a line of text was said; rules restrict their patterns to channels.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// Kernel messages.
+    Kernel,
+    /// System journal of a unit (kubelet, containerd, ...).
+    Journal,
+    /// Log of a container.
+    PodLog,
+    /// Message of an event.
+    Event,
+    /// Message in an object's status.
+    Status,
+    /// Output of a command on the node.
+    Command,
+    /// A file of the node.
+    File,
+    /// Text of unknown origin.
+    Text,
+}
+
+/// A decoded line.
+pub struct LogLine<'a> {
+    /// Entry path.
+    pub path: &'a str,
+    /// Node named by the path; empty for cluster entries.
+    pub node: &'a str,
+    /// Line number within the piece, from 0.
+    pub offset: u32,
+    /// Where it was said.
+    pub channel: Channel,
+    /// Who said it: `pod/<ns>/<pod>` or a unit or identifier.
+    pub speaker: String,
+    /// Channel by what the line itself says of its speaker; the same as `channel` where it says nothing.
+    pub heard: Channel,
+    /// The message, without what names clock, host and speaker.
+    pub text: Cow<'a, str>,
+    /// The line as a report quotes it.
+    pub shown: Cow<'a, str>,
+    /// How much weight it carries.
+    pub voice: Voice,
+    /// How loudly its speaker says it.
+    pub level: Option<Level>,
+    /// When.
+    pub at: Option<DateTime<Utc>>,
+    /// The same by a clock without a year, which orders lines of one host.
+    pub clock: Option<u32>,
+    /// Host that the line names; empty where it names none.
+    pub host: String,
+    /// The boot it was said in, as the journal calls it; empty where nothing says.
+    pub boot: String,
+}
+
+impl LogLine<'_> {
+    /// Takes over what the dress of the line says; gives the length of what is no part of the message.
+    fn put_on(&mut self, dress: &dress::Dress<'_>) -> usize {
+        self.at = self.at.or(dress.at);
+        self.level = dress.level;
+        self.clock = dress.clock;
+        dress.host.clone_into(&mut self.host);
+        let of_pod = self.speaker.starts_with("pod/");
+        if !dress.speaker.is_empty() && !of_pod {
+            dress.speaker.clone_into(&mut self.speaker);
+            if self.channel == Channel::Text {
+                self.heard = match dress.speaker {
+                    "kernel" => Channel::Kernel,
+                    _ => Channel::Journal,
+                };
+            }
+        }
+        if self.channel == Channel::Text && !dress.is_dressed {
+            self.voice = Voice::Bare;
+        }
+        dress.outer
+    }
+
+    /// The place, with the line counted within the piece; the scan adds the lines before it.
+    pub fn place(&self) -> Place {
+        Place {
+            path: self.path.to_owned(),
+            line: Some(self.offset.saturating_add(1)),
+        }
+    }
+
+    /// What the line is about: the pod that logged it, or the node.
+    pub fn subject(&self) -> String {
+        if self.speaker.starts_with("pod/") {
+            self.speaker.clone()
+        } else if self.node.is_empty() {
+            String::new()
+        } else {
+            format!("node/{}", self.node)
+        }
+    }
+}
+
+/// The earlier of two times, where a missing one does not count.
+pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Who speaks in an entry, told from its path once an entry.
+pub struct Origin<'a> {
+    /// Entry path.
+    pub path: &'a str,
+    /// Node; empty for cluster entries.
+    pub node: &'a str,
+    /// Channel.
+    pub channel: Channel,
+    /// `pod/<ns>/<pod>` for container logs, the unit for journals, else empty.
+    pub speaker: String,
+}
+
+impl<'a> Origin<'a> {
+    /// Reads the origin from the path.
+    pub fn of(path: &'a str, channel: Channel) -> Self {
+        let segments: Vec<&str> = path.split('/').collect();
+        let (node, speaker) = match segments.as_slice() {
+            ["cluster-resources", "pods", "logs", namespace, pod, ..] => {
+                ("", format!("pod/{namespace}/{pod}"))
+            }
+            ["nodes", node, "journal", unit] => (*node, unit.trim_end_matches(".json").to_owned()),
+            ["nodes", node, ..] => (*node, String::new()),
+            _ => ("", String::new()),
+        };
+        Self {
+            path,
+            node,
+            channel,
+            speaker,
+        }
+    }
+
+    /// Decodes one raw line.
+    pub fn decode(&self, raw: &'a [u8], offset: u32) -> LogLine<'a> {
+        let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+        let mut line = LogLine {
+            path: self.path,
+            node: self.node,
+            offset,
+            channel: self.channel,
+            speaker: self.speaker.clone(),
+            heard: self.channel,
+            text: Cow::Borrowed(""),
+            shown: Cow::Borrowed(""),
+            voice: Voice::Spoken,
+            level: None,
+            at: None,
+            clock: None,
+            host: String::new(),
+            boot: String::new(),
+        };
+        let journal = match self.channel {
+            Channel::Journal | Channel::Kernel => true,
+            // `journalctl -o json`, pasted; other JSON has no such field and is read as it stands.
+            Channel::Text => memchr::memmem::find(raw, b"\"MESSAGE\"").is_some(),
+            _ => false,
+        };
+        if journal && raw.first() == Some(&b'{') && decode_journal(raw, &mut line) {
+            if dress::line::is_note(&line.text, dress::undress(&line.text).level) {
+                line.voice = Voice::Note;
+            }
+            line.shown = line.text.clone();
+            return line;
+        }
+        let text = String::from_utf8_lossy(raw);
+        let (at, skip) = dress::clock::leading_time(&text);
+        line.at = at;
+        let outer = line.put_on(&dress::undress(&text));
+        line.shown = from(&text, skip);
+        line.text = from(&text, outer);
+        if line.voice == Voice::Spoken && dress::line::is_note(&line.text, line.level) {
+            line.voice = Voice::Note;
+        }
+        line
+    }
+}
+
+/// A text from an offset on.
+fn from<'a>(text: &Cow<'a, str>, offset: usize) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[offset..]),
+        Cow::Owned(text) => Cow::Owned(text[offset..].to_owned()),
+    }
+}
+
+#[derive(Deserialize)]
+struct JournalLine {
+    #[serde(rename = "MESSAGE", default)]
+    message: Value,
+    #[serde(rename = "__REALTIME_TIMESTAMP", default)]
+    realtime: Option<String>,
+    #[serde(rename = "_SYSTEMD_UNIT", default)]
+    unit: Option<String>,
+    #[serde(rename = "SYSLOG_IDENTIFIER", default)]
+    identifier: Option<String>,
+    #[serde(rename = "_BOOT_ID", default)]
+    boot: Option<String>,
+    #[serde(rename = "_HOSTNAME", default)]
+    host: Option<String>,
+}
+
+fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
+    let Ok(record) = serde_json::from_slice::<JournalLine>(raw) else {
+        return false;
+    };
+    line.at = record
+        .realtime
+        .and_then(|micros| micros.parse().ok())
+        .and_then(DateTime::from_timestamp_micros);
+    line.boot = record.boot.unwrap_or_default();
+    line.host = record.host.unwrap_or_default();
+    if let Some(speaker) = record.unit.or(record.identifier) {
+        line.speaker = speaker;
+    }
+    line.text = match record.message {
+        Value::String(text) => Cow::Owned(text),
+        // journalctl prints a message that is not UTF-8 as a list of byte values.
+        Value::Array(bytes) => {
+            let bytes: Vec<u8> = bytes
+                .iter()
+                .filter_map(|byte| u8::try_from(byte.as_u64()?).ok())
+                .collect();
+            Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        _ => Cow::Borrowed(""),
+    };
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_line_gives_its_message_unescaped_with_time_and_unit() {
+        let origin = Origin::of("nodes/n1/journal/containerd.service.json", Channel::Journal);
+        let raw = br#"{"__REALTIME_TIMESTAMP":"1759030806218563","MESSAGE":"no runtime for \"nvidia\" is configured","_SYSTEMD_UNIT":"snap.k8s.containerd.service"}"#;
+        let line = origin.decode(raw, 6);
+        assert_eq!(line.text, "no runtime for \"nvidia\" is configured");
+        assert_eq!(line.speaker, "snap.k8s.containerd.service");
+        assert_eq!(line.subject(), "node/n1");
+        assert_eq!(line.place().line, Some(7));
+        assert_eq!(
+            line.at.unwrap().to_rfc3339(),
+            "2025-09-28T03:40:06.218563+00:00"
+        );
+    }
+
+    #[test]
+    fn a_pod_log_line_loses_its_time_stamp_and_keeps_the_rest() {
+        let path = "cluster-resources/pods/logs/kube-system/coredns-1/coredns.log";
+        let origin = Origin::of(path, Channel::PodLog);
+        let line = origin.decode(b"2025-09-28T09:36:20.164000000Z [ERROR] i/o timeout", 0);
+        assert_eq!(line.text, "[ERROR] i/o timeout");
+        assert_eq!(line.subject(), "pod/kube-system/coredns-1");
+        assert!(line.at.is_some());
+    }
+
+    #[test]
+    fn a_message_that_is_not_text_is_read_from_its_byte_values() {
+        let origin = Origin::of("nodes/n1/journal/kernel.json", Channel::Kernel);
+        let line = origin.decode(br#"{"MESSAGE":[104,105,255]}"#, 0);
+        assert_eq!(line.text, "hi\u{fffd}");
+    }
+}

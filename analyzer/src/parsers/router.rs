@@ -1,0 +1,36 @@
+//! Which parser reads which entry: the first whose glob matches the path.
+
+use globset::{GlobSet, GlobSetBuilder};
+
+use super::{PARSERS, Parser};
+
+/// Which parser reads which entry.
+pub struct Router {
+    globs: GlobSet,
+    parsers: Vec<&'static Parser>,
+}
+
+impl Router {
+    /// Compiles the globs of all parsers.
+    pub fn new() -> Result<Self, globset::Error> {
+        let mut builder = GlobSetBuilder::new();
+        let mut parsers = Vec::new();
+        for parser in PARSERS {
+            for glob in parser.reads {
+                let mut glob = globset::GlobBuilder::new(glob);
+                builder.add(glob.literal_separator(true).build()?);
+                parsers.push(*parser);
+            }
+        }
+        Ok(Self {
+            globs: builder.build()?,
+            parsers,
+        })
+    }
+
+    /// The first registered parser that reads this entry.
+    pub fn parser(&self, path: &str) -> Option<&'static Parser> {
+        let first = self.globs.matches(path).into_iter().min()?;
+        Some(self.parsers[first])
+    }
+}

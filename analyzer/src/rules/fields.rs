@@ -1,0 +1,55 @@
+//! Tests of a fact's fields.
+
+use serde_json::Value;
+
+use super::compile::Test;
+
+/// A value as a sentence holds it.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// Whether a value passes a test.
+pub(super) fn passes(test: &Test, value: &Value) -> bool {
+    match test {
+        Test::Equals(wanted) => value == wanted,
+        Test::In(wanted) => wanted.contains(value),
+        Test::Matches(regex) => regex.is_match(&plain(value)),
+        Test::Greater(limit) => number(value).is_some_and(|number| number > *limit),
+        Test::Less(limit) => number(value).is_some_and(|number| number < *limit),
+        Test::Missing(wanted) => is_missing(value) == *wanted,
+        Test::Has(wanted) => match value {
+            Value::Array(items) => items.contains(wanted),
+            Value::Object(map) => wanted.as_str().is_some_and(|key| map.contains_key(key)),
+            _ => false,
+        },
+        Test::Not(inner) => !passes(inner, value),
+    }
+}
+
+/// A field, or with a dot in its name the entry of a field that is a map. Keys may hold dots themselves.
+pub(super) fn entry<'v>(fields: &'v Value, name: &str) -> &'v Value {
+    match name.split_once('.') {
+        Some((field, key)) => &fields[field][key],
+        None => &fields[name],
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn is_missing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
+}

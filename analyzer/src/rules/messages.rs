@@ -1,0 +1,236 @@
+//! The vocabulary: what components say, by who says it, apart from what causes it.
+//!
+//! One YAML file a component under `messages/`. A rule names a message as `component/id`; messages of other natures
+//! tell that a line is a mere note, or that something else has ended.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+use serde::Deserialize;
+
+use super::compile::{RuleError, regex};
+use super::position::locate;
+pub use crate::dress::{Ending, Nature};
+use crate::parsers::Channel;
+use crate::scan::literals;
+use crate::scan::patterns::{Expression, LinePattern};
+
+/// The files that ship with the analyzer: path below `messages/`, text.
+static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/messages.in"));
+
+/// A file of the vocabulary.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MessageFile {
+    /// Component; equal to the file's stem.
+    pub component: String,
+    /// Expression for the unit, identifier or pod that speaks as this component.
+    pub speaker: String,
+    /// Channels it speaks in; all where none is given.
+    #[serde(default, rename = "in")]
+    pub channels: Vec<Channel>,
+    /// Its messages.
+    pub messages: Vec<Message>,
+}
+
+/// One message.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Name within the component.
+    pub id: String,
+    /// Expression over the message.
+    pub line: String,
+    /// What it is.
+    pub nature: Nature,
+    /// What a recovery ends.
+    #[serde(default)]
+    pub ends: Option<Ending>,
+    /// Lines that it is known by, with their dress.
+    pub examples: Vec<String>,
+    /// The component's source that says it.
+    pub source: String,
+}
+
+/// The compiled vocabulary.
+#[derive(Debug, Clone, Default)]
+pub struct Vocabulary {
+    messages: BTreeMap<String, (MessageFile, Message)>,
+    /// What the patterns of recoveries end, by index of the pattern.
+    pub endings: BTreeMap<usize, Ending>,
+}
+
+impl Vocabulary {
+    /// Reads the shipped files, and adds the patterns of all messages that no rule has to name.
+    pub fn load(patterns: &mut Vec<LinePattern>) -> Result<Self, RuleError> {
+        let mut known = Self::default();
+        for (name, text) in EMBEDDED {
+            known.add(name, text)?;
+        }
+        for (key, (file, message)) in &known.messages {
+            if !message.nature.is_note() && message.ends.is_none() {
+                continue;
+            }
+            let pattern = pattern(file, message).map_err(|what| RuleError {
+                file: key.clone(),
+                at: None,
+                what,
+            })?;
+            patterns.push(pattern);
+            if let Some(ending) = message.ends {
+                known.endings.insert(patterns.len() - 1, ending);
+            }
+        }
+        Ok(known)
+    }
+
+    /// The pattern of a message that a rule names as `component/id`.
+    pub fn pattern(&self, name: &str) -> Result<LinePattern, String> {
+        let Some((file, message)) = self.messages.get(name) else {
+            let component = name.split('/').next().unwrap_or("");
+            let near = self
+                .messages
+                .keys()
+                .filter(|one| one.split('/').next() == Some(component));
+            let near: Vec<&str> = near.map(String::as_str).collect();
+            return Err(format!(
+                "unknown message {name:?}; known of that component: {}; components have a file under messages/",
+                near.join(", ")
+            ));
+        };
+        pattern(file, message)
+    }
+
+    fn add(&mut self, name: &str, text: &str) -> Result<(), RuleError> {
+        let fail = |id: &str, what: String| RuleError {
+            file: format!("messages/{name}"),
+            at: Some(locate(text, &["messages"], id)),
+            what,
+        };
+        let file: MessageFile =
+            serde_saphyr::from_str(text).map_err(|error| fail("", error.to_string()))?;
+        if name.trim_end_matches(".yaml") != file.component {
+            let what = format!("component {:?} must be the file's name", file.component);
+            return Err(fail("", what));
+        }
+        for message in &file.messages {
+            check(message).map_err(|what| fail(&message.id, what))?;
+            let key = format!("{}/{}", file.component, message.id);
+            if self.messages.contains_key(&key) {
+                return Err(fail(
+                    &message.id,
+                    format!("message {key} is there twice; give the second another id"),
+                ));
+            }
+            self.messages.insert(key, (file.clone(), message.clone()));
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a message by itself.
+fn check(message: &Message) -> Result<(), String> {
+    let id = &message.id;
+    let expression = regex(&message.line).map_err(|what| format!("message {id}: {what}"))?;
+    if literals::required(&message.line).is_none() {
+        return Err(format!(
+            "message {id}: no text of {} or more characters that every line of it contains; add one",
+            literals::MIN_LITERAL
+        ));
+    }
+    if (message.nature == Nature::Recovery) != message.ends.is_some() {
+        return Err(format!(
+            "message {id}: a recovery names under ends what it ends, and only a recovery does"
+        ));
+    }
+    if message.examples.is_empty() {
+        return Err(format!(
+            "message {id}: give an example, a line with its dress"
+        ));
+    }
+    for example in &message.examples {
+        let dress = crate::dress::undress(example);
+        if !expression.is_match(&example[dress.outer..]) {
+            return Err(format!(
+                "message {id}: the expression does not match its example {example:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn pattern(file: &MessageFile, message: &Message) -> Result<LinePattern, String> {
+    Ok(LinePattern {
+        regex: Expression::new(&message.line),
+        channels: file.channels.clone(),
+        speaker: Some(speaker(&file.speaker)?),
+        nature: Some(message.nature),
+    })
+}
+
+fn speaker(expression: &str) -> Result<Regex, String> {
+    regex(expression).map_err(|what| format!("speaker: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_vocabulary_is_sound_and_no_line_is_two_messages_of_one_component() {
+        let known = Vocabulary::load(&mut Vec::new()).unwrap();
+        for (key, (file, message)) in &known.messages {
+            for example in &message.examples {
+                let dress = crate::dress::undress(example);
+                if !dress.speaker.is_empty() {
+                    assert!(
+                        speaker(&file.speaker).unwrap().is_match(dress.speaker),
+                        "{key}: {example}"
+                    );
+                }
+                for (other, (_, second)) in &known.messages {
+                    let same =
+                        second.id != message.id && other.split('/').next() == key.split('/').next();
+                    let matches = || {
+                        regex(&second.line)
+                            .unwrap()
+                            .is_match(&example[dress.outer..])
+                    };
+                    assert!(
+                        !(same && matches()),
+                        "{key} and {other} both match {example}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn refused(text: &str) -> String {
+        Vocabulary::default()
+            .add("x.yaml", text)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn a_message_that_could_not_work_is_refused_with_its_place_and_the_mend() {
+        let file = |rest: &str| {
+            format!("component: x\nspeaker: '^x$'\nmessages:\n  - id: a\n    source: s\n{rest}")
+        };
+        let said = refused(&file(
+            "    line: 'ready now'\n    nature: recovery\n    examples: ['ready now']\n",
+        ));
+        assert!(
+            said.starts_with("messages/x.yaml:3:") && said.contains("names under ends"),
+            "{said}"
+        );
+        let said = refused(&file(
+            "    line: 'ready now'\n    nature: fault\n    examples: ['other']\n",
+        ));
+        assert!(said.contains("does not match its example"), "{said}");
+        let said = refused("component: y\nspeaker: x\nmessages: []\n");
+        assert!(said.contains("must be the file's name"), "{said}");
+        let unnamed = refused(&"component: x\nmessages: []\n".to_owned());
+        assert!(unnamed.contains("speaker"), "{unnamed}");
+    }
+}

@@ -1,0 +1,152 @@
+//! A signal that was seen: where, on what, how loudly, and whether that still holds.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::fields::plain;
+use super::template;
+use super::weigh::Over;
+use crate::dress::Voice;
+use crate::facts::kube::Pod;
+use crate::facts::{FactView, Facts};
+use crate::model::Place;
+use crate::scan::patterns::Hit;
+
+/// A signal that was seen, once for each thing it was seen on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// What it is about.
+    pub subject: String,
+    /// Node that it is about; empty if nothing says.
+    pub node: String,
+    /// Where it stands.
+    pub place: Place,
+    /// The text that stands there.
+    pub text: String,
+    /// What it means.
+    pub says: String,
+    /// Fields or captures, for the rule's sentences.
+    pub values: BTreeMap<String, String>,
+    /// First time.
+    pub at: Option<DateTime<Utc>>,
+    /// Last time.
+    pub last: Option<DateTime<Utc>>,
+    /// How often.
+    pub count: u64,
+    /// How much weight it carries.
+    pub voice: Voice,
+    /// Entries that hold it, where it stands in texts of unknown origin that no person put together; else empty.
+    pub scattered: Vec<String>,
+    /// Clock of the last one, without a year.
+    pub clock: Option<u32>,
+    /// What ended it; none where it may last.
+    pub over: Option<Over>,
+}
+
+/// Which node a pod runs on, by `pod/<namespace>/<name>`.
+pub(super) struct Nodes(BTreeMap<String, String>);
+
+impl Nodes {
+    pub(super) fn of(facts: &Facts) -> Self {
+        let pods = facts.table::<Pod>().iter().map(|pod| &pod.data);
+        let bound = pods.filter(|pod| !pod.node.is_empty());
+        Self(
+            bound
+                .map(|pod| {
+                    (
+                        format!("pod/{}/{}", pod.namespace, pod.name),
+                        pod.node.clone(),
+                    )
+                })
+                .collect(),
+        )
+    }
+
+    /// The node of a line or fact: as its path, its subject or its pod says; else as the fact says.
+    fn find(&self, subject: &str, place: &Place, field: Option<&str>) -> String {
+        let by_path = Some(crate::scan::node_of(&place.path)).filter(|node| !node.is_empty());
+        by_path
+            .or_else(|| subject.strip_prefix("node/"))
+            .or_else(|| self.0.get(subject).map(String::as_str))
+            .or(field)
+            .unwrap_or("")
+            .to_owned()
+    }
+}
+
+/// From a fact.
+pub(super) fn from_view(view: &FactView, says: &str, nodes: &Nodes) -> Sighting {
+    let mut values: BTreeMap<String, String> = BTreeMap::new();
+    if let Value::Object(fields) = &view.fields {
+        for (name, value) in fields {
+            values.insert(name.clone(), plain(value));
+        }
+    }
+    values.insert("subject".into(), view.subject.clone());
+    values.insert("host_file".into(), host_file(&view.place.path));
+    Sighting {
+        says: template::fill_from(says, &values),
+        node: nodes.find(
+            &view.subject,
+            &view.place,
+            view.fields.get("node").and_then(Value::as_str),
+        ),
+        subject: view.subject.clone(),
+        place: view.place.clone(),
+        text: view.text.clone(),
+        at: view.at,
+        last: view.at,
+        voice: Voice::Spoken,
+        scattered: Vec::new(),
+        clock: None,
+        over: None,
+        count: view
+            .fields
+            .get("count")
+            .and_then(Value::as_u64)
+            .unwrap_or(1)
+            .max(1),
+        values,
+    }
+}
+
+/// From a line.
+pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
+    let mut values = hit.captures.clone();
+    values.insert("subject".into(), hit.subject.clone());
+    values.insert("line".into(), hit.text.clone());
+    values.insert("host_file".into(), host_file(&hit.place.path));
+    let speaker = if hit.speaker.is_empty() {
+        &hit.subject
+    } else {
+        &hit.speaker
+    };
+    values.insert("speaker".into(), speaker.clone());
+    Sighting {
+        says: template::fill_from(says, &values),
+        node: nodes.find(&hit.subject, &hit.place, None),
+        subject: hit.subject.clone(),
+        place: hit.place.clone(),
+        text: hit.text.clone(),
+        at: hit.at,
+        last: hit.last,
+        count: hit.count,
+        voice: hit.voice,
+        scattered: if hit.scattered {
+            hit.also.iter().chain([&hit.place.path]).cloned().collect()
+        } else {
+            Vec::new()
+        },
+        clock: hit.clock,
+        over: None,
+        values,
+    }
+}
+
+/// The path on the node of an entry that is a copy of a file; empty for others.
+fn host_file(path: &str) -> String {
+    path.split_once("/rootfs/")
+        .map_or_else(String::new, |(_, path)| format!("/{path}"))
+}

@@ -1,0 +1,36 @@
+//! Where in a stretch of lines the machine came up anew.
+
+use super::Found;
+use crate::lines::Origin;
+use crate::parsers::Channel;
+
+/// Which of the lines belong to an earlier start of the machine: where the kernel last came up, and the boot of the
+/// last line of a journal.
+pub(super) fn mark(origin: &Origin<'_>, bytes: &[u8], found: &mut Found) {
+    if !matches!(
+        origin.channel,
+        Channel::Kernel | Channel::Journal | Channel::Text
+    ) {
+        return;
+    }
+    let line_at = |at: usize| {
+        let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |at| at + 1);
+        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
+        (start, &bytes[start..end])
+    };
+    if let Some(at) = memchr::memmem::rfind(bytes, b"\"_BOOT_ID\"") {
+        let line = origin.decode(line_at(at).1, 0);
+        found.boot = Some((line.boot, line.at)).filter(|(boot, _)| !boot.is_empty());
+    }
+    let Some(at) = memchr::memmem::rfind(bytes, b"Linux version ") else {
+        return;
+    };
+    let (start, raw) = line_at(at);
+    let line = origin.decode(raw, 0);
+    // The same words stand in what programs print of the system.
+    let kernel = line.speaker == "kernel" || origin.channel == Channel::Kernel;
+    if kernel && line.text.starts_with("Linux version ") {
+        let number = memchr::memchr_iter(b'\n', &bytes[..start]).count();
+        found.came_up = u32::try_from(number).ok().map(|number| (number, line.at));
+    }
+}

@@ -1,0 +1,202 @@
+//! Words: how times, spans and counts are written, the same in every format.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::model::{Analysis, Evidence, Incident, Severity, Verdict};
+
+/// A moment, to the second.
+pub(crate) fn time(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// A span of time as people say it; negative spans count as zero.
+pub(crate) fn span(delta: TimeDelta) -> String {
+    let seconds = delta.num_seconds().max(0);
+    match seconds {
+        0..=119 => count(seconds.unsigned_abs(), "second"),
+        120..=7199 => count((seconds / 60).unsigned_abs(), "minute"),
+        7200..=172_799 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} days {} h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+/// `1 pod`, `2 pods`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn join(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+/// A sentence that stands alone: with a full stop, and a capital letter where it begins with an ordinary word.
+/// A first word that may be a name keeps its form.
+pub(crate) fn opening(text: &str) -> String {
+    const ORDINARY: &[&str] = &[
+        "a", "an", "the", "this", "no", "not", "one", "some", "others", "pods", "there", "it",
+    ];
+    let mut out = sentence(text);
+    let first = out.split(' ').next().unwrap_or_default();
+    if ORDINARY.contains(&first) {
+        out[..1].make_ascii_uppercase();
+    }
+    out
+}
+
+/// A sentence from the model with a full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    let mut out = text.to_owned();
+    if !text.is_empty() && !text.ends_with(['.', '!', '?', ':', ';']) {
+        out.push('.');
+    }
+    out
+}
+
+/// What an incident is, as a sentence; of a merely possible cause only under the condition that it is so.
+pub(crate) fn summary(incident: &Incident) -> String {
+    let said = sentence(&incident.summary);
+    if incident.verdict == Verdict::Possible && !said.is_empty() {
+        format!("If so: {said}")
+    } else {
+        said
+    }
+}
+
+/// A text with a lower-case first letter where that cannot damage a name, to stand inside a sentence.
+pub(crate) fn clause(text: &str) -> String {
+    text.trim().trim_end_matches('.').to_owned()
+}
+
+/// When and how often a line was seen, empty if neither is known.
+pub(crate) fn seen(evidence: &Evidence) -> String {
+    let mut parts = Vec::new();
+    if let Some(at) = evidence.at {
+        parts.push(time(at));
+    }
+    if evidence.count > 1 {
+        parts.push(format!("seen {} times", evidence.count));
+    }
+    parts.join(", ")
+}
+
+/// The title of the whole report. Says so when the cause is not confirmed.
+pub(crate) fn title(analysis: &Analysis) -> String {
+    match analysis.incidents.first() {
+        Some(first) => match first.verdict {
+            Verdict::Confirmed => first.title.clone(),
+            Verdict::Likely => format!("Likely: {}", first.title),
+            _ => format!("Not settled: {}", first.title),
+        },
+        None if !analysis.unexplained.is_empty() => failing(analysis),
+        None => match &analysis.input.node {
+            Some(node) => format!("No cause confirmed on {node}"),
+            None => format!("No cause confirmed in {}", analysis.input.name),
+        },
+    }
+}
+
+/// The first thing that fails without a known cause, and how many more do.
+fn failing(analysis: &Analysis) -> String {
+    let Some(first) = analysis.unexplained.first() else {
+        return String::new();
+    };
+    let state = match first.reason.split(',').next() {
+        Some("") | None => "fails".to_owned(),
+        Some(state) => format!("is failing ({state})"),
+    };
+    match analysis.unexplained.len() - 1 {
+        0 => format!("{} {state}; no cause confirmed", first.subject),
+        more => format!(
+            "{} {state}, {more} more as well; no cause confirmed",
+            first.subject
+        ),
+    }
+}
+
+/// The worst severity of all incidents.
+pub(crate) fn worst(analysis: &Analysis) -> Option<Severity> {
+    analysis
+        .incidents
+        .iter()
+        .map(|incident| incident.severity)
+        .min()
+}
+
+/// What a severity means, as a clause after "faults of this rank mean that".
+pub(crate) fn severity_meaning(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "the node or the cluster is down or data is at risk",
+        Severity::High => "GPU workloads cannot run or pods have no network",
+        Severity::Medium => "some workloads fail or run degraded",
+        Severity::Low => "no workload is harmed at present",
+    }
+}
+
+/// The state of a pod that does not do its work: one that runs is not ready.
+pub(crate) fn ill(state: &str) -> String {
+    if state == "Running" {
+        "Running, not ready".to_owned()
+    } else {
+        state.to_owned()
+    }
+}
+
+/// The part an incident plays.
+pub(crate) fn rank(index: usize) -> String {
+    match index {
+        0 => "Primary".to_owned(),
+        1 => "Secondary".to_owned(),
+        _ => format!("Further ({})", index + 1),
+    }
+}
+
+/// What can be said about how sure the cause is.
+pub(crate) fn standing(incident: &Incident) -> &'static str {
+    match incident.verdict {
+        Verdict::Confirmed => "evidence was seen that no look-alike shows",
+        Verdict::Likely => "the evidence points here, a look-alike is not excluded",
+        _ => "other causes would look the same in what was seen",
+    }
+}
+
+/// Bytes as people read them.
+pub(crate) fn bytes(number: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    for (unit, size) in UNITS {
+        if number >= size {
+            let tenths = u128::from(number) * 10 / u128::from(size);
+            return format!("{}.{} {unit}", tenths / 10, tenths % 10);
+        }
+    }
+    count(number, "byte")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_written_as_people_say_them() {
+        assert_eq!(span(TimeDelta::seconds(3840)), "64 minutes");
+        assert_eq!(span(TimeDelta::seconds(-5)), "0 seconds");
+        assert_eq!(span(TimeDelta::seconds(7260)), "2 h 1 min");
+        assert_eq!(span(TimeDelta::seconds(200_000)), "2 days 7 h");
+    }
+
+    #[test]
+    fn sizes_do_not_overflow() {
+        assert_eq!(bytes(u64::MAX), "17179869183.9 GiB");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(1), "1 byte");
+    }
+}

@@ -1,0 +1,195 @@
+//! Imports go one way: a folder of the analyzer uses only what lies below it, and a simulator nothing of the analyzer.
+//! `cargo test -p casefile-analyzer --test imports -- --nocapture` prints the picture.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of a test stop it where they cannot go on, and print the picture"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Top-level modules from the lowest to the highest. A module may use those that come before it.
+const ORDER: &[&str] = &[
+    // what the rest speaks in
+    "model", "words", "facts", "dress", "lines", "tables",
+    // from a bundle or a text to facts
+    "parsers", "loose", "join", "sources", "scan", "derive",
+    // changes of the captured state, which rules propose
+    "change", // judgement
+    "rules", "diagnose", // what people get
+    "report", "progress", "cli", "fix", "compare", "commands",
+];
+
+/// Arrows up that still exist. Take an entry out when it is gone; none may be added.
+const STILL_UP: &[(&str, &str)] = &[("rules", "fix"), ("diagnose", "fix")];
+
+/// Modules that `lib.rs` re-exports from the simulators' crates, which lie below everything.
+const SIMULATORS: &[&str] = &[
+    "containerd",
+    "ending",
+    "firewall",
+    "gpu",
+    "helm",
+    "runtimes",
+    "scheduling",
+];
+
+type Arrows = BTreeMap<(String, String), BTreeSet<String>>;
+
+fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for path in std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
+        if path.is_dir() {
+            rust_files(&path, into);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+/// The modules that a text names behind `crate::`; of a group in braces all of them.
+fn used(text: &str) -> BTreeSet<&str> {
+    let ident = |text: &str| {
+        text.find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(text.len())
+    };
+    let mut found = BTreeSet::new();
+    for (_, after) in text
+        .match_indices("crate::")
+        .map(|(at, word)| text.split_at(at + word.len()))
+    {
+        let Some(group) = after.strip_prefix('{') else {
+            found.insert(&after[..ident(after)]);
+            continue;
+        };
+        let mut depth = 0_usize;
+        let mut start = true;
+        for (at, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => start = true,
+                _ if start && !c.is_whitespace() => {
+                    let name = &group[at..];
+                    found.insert(&name[..ident(name)]);
+                    start = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Tests may use anything: they try a part together with the whole.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or(text)
+}
+
+fn arrows() -> Arrows {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    rust_files(&root, &mut files);
+    let mut arrows = Arrows::new();
+    for file in files {
+        let path = file.strip_prefix(&root).unwrap().display().to_string();
+        let top = path
+            .split('/')
+            .next()
+            .unwrap()
+            .trim_end_matches(".rs")
+            .to_owned();
+        let tests = path
+            .split(['/', '.'])
+            .any(|part| part == "tests" || part.ends_with("_tests"));
+        if tests || ["lib", "main"].contains(&top.as_str()) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        for name in used(without_tests(&text)) {
+            if name != top && !SIMULATORS.contains(&name) {
+                arrows
+                    .entry((top.clone(), name.to_owned()))
+                    .or_default()
+                    .insert(path.clone());
+            }
+        }
+    }
+    arrows
+}
+
+fn rank(module: &str) -> usize {
+    let place = ORDER.iter().position(|name| *name == module);
+    place.unwrap_or_else(|| panic!("{module} has no place in ORDER: say what it may use"))
+}
+
+#[test]
+fn no_folder_uses_what_lies_above_it() {
+    let arrows = arrows();
+    for name in ORDER.iter().rev() {
+        let of = |(from, _): &&(String, String)| from == name;
+        let below: Vec<&str> = arrows
+            .keys()
+            .filter(of)
+            .map(|(_, to)| to.as_str())
+            .collect();
+        println!("{name:>9} -> {}", below.join(" "));
+    }
+    let up: BTreeMap<_, _> = arrows
+        .iter()
+        .filter(|((from, to), _)| rank(from) <= rank(to))
+        .collect();
+    let known = |arrow: &(String, String)| STILL_UP.contains(&(arrow.0.as_str(), arrow.1.as_str()));
+    for (arrow, files) in &up {
+        println!("up: {} -> {}: {files:?}", arrow.0, arrow.1);
+        assert!(
+            known(arrow),
+            "{} uses {}, which lies above it: {files:?}",
+            arrow.0,
+            arrow.1
+        );
+    }
+    for (from, to) in STILL_UP {
+        let gone = !up.contains_key(&((*from).to_owned(), (*to).to_owned()));
+        assert!(
+            !gone,
+            "{from} no longer uses {to}: take the pair out of STILL_UP"
+        );
+    }
+}
+
+/// The workspace's crates that a crate needs, outside of its tests.
+fn needs(manifest: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(manifest);
+    let manifest: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+    let names = manifest["dependencies"].as_table().unwrap().keys();
+    names
+        .filter(|name| name.starts_with("casefile-"))
+        .cloned()
+        .collect()
+}
+
+#[test]
+fn simulators_know_neither_bundles_nor_one_another() {
+    for name in ["cluster", "net", "node"] {
+        assert!(
+            needs(&format!("sim/{name}/Cargo.toml")).is_empty(),
+            "sim/{name}"
+        );
+    }
+    assert!(needs("../bundle/Cargo.toml").is_empty());
+    assert!(!needs("Cargo.toml").contains(&"casefile-collector".to_owned()));
+}
+
+#[test]
+fn groups_and_paths_are_both_seen() {
+    let text = "use crate::{facts::{Fact, kube::Pod}, model};\nlet a = crate::scan::node_of(path);";
+    assert_eq!(used(text), BTreeSet::from(["facts", "model", "scan"]));
+}

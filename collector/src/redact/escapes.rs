@@ -1,0 +1,205 @@
+//! Texts written as escapes: `%70%61`, `\x70\x61`, `\u0070`, `\160\141`, `&#112;`. What they say is cleaned as what it
+//! is, and written the same way again where anything was replaced.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use super::marker::Marker;
+use super::{MAX_DEPTH, clean_text};
+
+/// One way to write a byte.
+struct Notation {
+    /// Without it none stands there.
+    needle: &'static str,
+    /// A run that holds some.
+    run: Regex,
+    /// One of them; the group `d` holds its digits.
+    unit: Regex,
+    radix: u32,
+    write: fn(u8) -> String,
+}
+
+static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
+    type Row = (
+        &'static str,
+        &'static str,
+        &'static str,
+        u32,
+        fn(u8) -> String,
+    );
+    let all: [Row; 6] = [
+        (
+            "%",
+            r"[\w.~!*+()$&/?:@=%-]*%(?:25)?[0-9A-Fa-f]{2}[\w.~!*+()$&/?:@=%-]*",
+            r"%(?:25)*(?<d>[0-9A-Fa-f]{2})",
+            16,
+            |byte| format!("%{byte:02X}"),
+        ),
+        (
+            "\\x",
+            r"(?:\\x[0-9A-Fa-f]{2}){4,}",
+            r"\\x(?<d>[0-9A-Fa-f]{2})",
+            16,
+            |byte| format!("\\x{byte:02x}"),
+        ),
+        (
+            "\\u00",
+            r"(?:\\u00[0-9A-Fa-f]{2}){4,}",
+            r"\\u00(?<d>[0-9A-Fa-f]{2})",
+            16,
+            |byte| format!("\\u00{byte:02x}"),
+        ),
+        (
+            "\\1",
+            r"(?:\\[01][0-7]{2}){4,}",
+            r"\\(?<d>[01][0-7]{2})",
+            8,
+            |byte| format!("\\{byte:03o}"),
+        ),
+        (
+            "&#",
+            r"(?:&#[0-9]{2,3};){4,}",
+            r"&#(?<d>[0-9]{2,3});",
+            10,
+            |byte| format!("&#{byte};"),
+        ),
+        (
+            "&#x",
+            r"(?i)(?:&#x[0-9a-f]{2};){4,}",
+            r"(?i)&#x(?<d>[0-9a-f]{2});",
+            16,
+            |byte| format!("&#x{byte:x};"),
+        ),
+    ];
+    all.into_iter()
+        .filter_map(|(needle, run, unit, radix, write)| {
+            Some(Notation {
+                needle,
+                run: Regex::new(run).ok()?,
+                unit: Regex::new(unit).ok()?,
+                radix,
+                write,
+            })
+        })
+        .collect()
+});
+
+/// Cleans what escapes say.
+pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
+    if depth >= MAX_DEPTH || first(text.as_bytes()).is_none() {
+        return text;
+    }
+    let mut text = text;
+    for notation in NOTATIONS.iter() {
+        if text.contains(notation.needle) {
+            text = notation.clean(&text, depth, marker);
+        }
+    }
+    text
+}
+
+/// Where the first escape stands that may be part of a hidden text: one that follows another of its sort, or a
+/// separator that somebody wrote as an escape.
+pub(super) fn first(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr3_iter(b'%', b'\\', b'&', bytes).find(|at| telling(&bytes[*at..]))
+}
+
+fn telling(escape: &[u8]) -> bool {
+    let digit = |at: usize| escape.get(at).is_some_and(u8::is_ascii_hexdigit);
+    let octal = |at: usize| escape.get(at).is_some_and(|b| (b'0'..b'8').contains(b));
+    let is = |at: usize, byte: u8| escape.get(at) == Some(&byte);
+    match escape {
+        [b'%', b'3', b'a' | b'A' | b'd' | b'D', ..] | [b'%', b'2', b'5', ..] => true,
+        [b'%', b'4' | b'5' | b'6' | b'7', ..] => digit(2) && is(3, b'%') && digit(4),
+        [b'\\', b'x', b'4'..=b'7', ..] => digit(3) && is(4, b'\\') && is(5, b'x'),
+        [b'\\', b'u', b'0', b'0', b'4'..=b'7', ..] => digit(5) && is(6, b'\\') && is(7, b'u'),
+        [b'\\', b'1', ..] => octal(2) && octal(3) && is(4, b'\\') && octal(5),
+        [b'&', b'#', next, ..] => next.is_ascii_digit() || *next == b'x',
+        _ => false,
+    }
+}
+
+impl Notation {
+    fn clean(&self, text: &str, depth: usize, marker: &mut Marker) -> String {
+        let replaced = self.run.replace_all(text, |run: &Captures<'_>| {
+            let run = &run[0];
+            let Some(inner) = self.read(run).filter(|inner| inner != run) else {
+                return run.to_owned();
+            };
+            let cleaned = clean_text(&inner, depth + 1, marker);
+            if cleaned == inner {
+                run.to_owned()
+            } else {
+                self.written(&cleaned)
+            }
+        });
+        replaced.into_owned()
+    }
+
+    /// What a run says; none where it is no text.
+    fn read(&self, run: &str) -> Option<String> {
+        let mut bytes = Vec::with_capacity(run.len());
+        let mut at = 0;
+        for unit in self.unit.captures_iter(run) {
+            let whole = unit.get(0)?;
+            bytes.extend_from_slice(&run.as_bytes()[at..whole.start()]);
+            bytes.push(u8::from_str_radix(&unit["d"], self.radix).ok()?);
+            at = whole.end();
+        }
+        bytes.extend_from_slice(&run.as_bytes()[at..]);
+        let text = String::from_utf8(bytes).ok()?;
+        (!text.chars().any(|c| c.is_control() && !c.is_whitespace())).then_some(text)
+    }
+
+    fn written(&self, text: &str) -> String {
+        text.bytes()
+            .map(|byte| match byte {
+                b'<' | b'>' | b':' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
+                _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+                _ => (self.write)(byte),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::Key;
+
+    fn cleaned(text: &str) -> String {
+        clean(text.to_owned(), 0, &mut Marker::new(Key::fixed()))
+    }
+
+    #[test]
+    fn a_password_is_found_in_every_notation() {
+        let secret = "password=hunter2";
+        let written = |one: fn(u8) -> String| secret.bytes().map(one).collect::<String>();
+        for text in [
+            written(|b| format!("%{b:02x}")),
+            written(|b| format!("%25{b:02x}")),
+            written(|b| format!("\\x{b:02x}")),
+            written(|b| format!("\\u00{b:02x}")),
+            written(|b| format!("\\{b:03o}")),
+            written(|b| format!("&#{b};")),
+            written(|b| format!("&#x{b:x};")),
+            "proxy=http%3A%2F%2Fjoe%3Ahunter2%40h%2F".to_owned(),
+        ] {
+            let out = cleaned(&format!("a {text} b"));
+            assert!(out.contains("<redacted:"), "{text} -> {out}");
+            assert_eq!(cleaned(&out), out);
+        }
+    }
+
+    #[test]
+    fn escapes_of_nothing_secret_stay_as_they_are() {
+        for text in [
+            "dev-disk-by\\x2did-dm\\x2duuid and 50% of %s",
+            "GET /a%20b%2Fc?x=%7B%7D",
+            "\\u0026\\u003c\\u003e\\u0022",
+        ] {
+            assert_eq!(cleaned(text), text);
+        }
+    }
+}

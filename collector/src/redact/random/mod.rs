@@ -1,0 +1,220 @@
+//! Whether a text was drawn by a machine or written: how many bits a model of what people and programs write needs
+//! for it, against the bits that a drawn text of the same letters needs.
+//!
+//! The model is a table of three letters in a row and of upper and lower case, made by
+//! `examples/train_letters.rs`.
+
+use std::sync::LazyLock;
+
+/// 26 letters, any digit, and the edge of a word.
+const SYMBOLS: usize = 28;
+const DIGIT: usize = 26;
+const EDGE: usize = 27;
+/// A digit has this many quarter bits beyond being one.
+const DIGIT_QUARTERS: i32 = 11;
+/// Of a longer text the beginning decides.
+const MOST: usize = 120;
+
+struct Table {
+    /// Quarter bits of a letter's case, by what stands before it.
+    cases: [[i32; 2]; 4],
+    /// Quarter bits of the third symbol of three.
+    threes: Vec<u8>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut lines = include_bytes!("letters.txt").split(|byte| *byte == b'\n');
+    let quarters = |byte: &u8| byte.saturating_sub(b'0');
+    let mut cases = [[0; 2]; 4];
+    let first = lines.next().unwrap_or_default();
+    for (case, byte) in cases.iter_mut().flatten().zip(first) {
+        *case = i32::from(quarters(byte));
+    }
+    let mut threes: Vec<u8> = lines.flatten().map(quarters).collect();
+    threes.resize(SYMBOLS * SYMBOLS * SYMBOLS, 0);
+    Table { cases, threes }
+});
+
+/// The most letters of a word that are counted.
+const LONGEST: usize = 4096;
+
+/// What each byte adds to the four counts of [`Sorts`], of 16 bits each.
+static COUNTS: [u64; 256] = {
+    let mut counts = [0; 256];
+    let mut byte = 0_u8;
+    while byte < u8::MAX {
+        let sort = match byte {
+            b'a'..=b'z' => 1,
+            b'A'..=b'Z' => 1 << 16,
+            _ => 1 << 32,
+        };
+        counts[byte as usize] = if byte.is_ascii_hexdigit() {
+            sort
+        } else {
+            sort | 1 << 48
+        };
+        byte += 1;
+    }
+    counts
+};
+
+/// Which sorts of letters a word of letters and digits is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sorts {
+    /// Lower-case letters.
+    pub(super) lower: usize,
+    /// Upper-case letters.
+    pub(super) upper: usize,
+    /// Digits.
+    pub(super) digits: usize,
+    /// Letters that are no hexadecimal digits.
+    pub(super) beyond_hex: usize,
+}
+
+impl Sorts {
+    /// Counts the letters of a word, of a long one those at its beginning.
+    pub(super) fn of(word: &[u8]) -> Self {
+        let word = &word[..word.len().min(LONGEST)];
+        let sum: u64 = word.iter().map(|byte| COUNTS[usize::from(*byte)]).sum();
+        let count = |at: u32| usize::try_from((sum >> at) & 0xffff).unwrap_or(0);
+        Self {
+            lower: count(0),
+            upper: count(16),
+            digits: count(32),
+            beyond_hex: count(48),
+        }
+    }
+
+    /// Hexadecimal digits of one case, with numbers among them.
+    pub(super) fn hex(self) -> bool {
+        self.beyond_hex == 0 && self.digits > 0 && (self.lower == 0) != (self.upper == 0)
+    }
+
+    /// Quarter bits of one letter drawn from these sorts.
+    fn drawn(self) -> i32 {
+        match (self.lower > 0, self.upper > 0, self.digits > 0) {
+            _ if self.hex() => 16,
+            (true, true, true) => 24,
+            (true, true, false) => 23,
+            (true, false, true) | (false, true, true) => 21,
+            (false, false, true) => 13,
+            _ => 19,
+        }
+    }
+}
+
+/// How many bits more a word of letters and digits costs as a written one than as a drawn one: above 0 it was rather
+/// drawn.
+pub(super) fn surprise(word: &[u8], sorts: Sorts) -> i32 {
+    let table = &*TABLE;
+    let word = &word[..word.len().min(MOST)];
+    let (mut before, mut last, mut state) = (EDGE, EDGE, 0_usize);
+    let mut quarters = 0;
+    for byte in word {
+        let now = match byte {
+            b'0'..=b'9' => DIGIT,
+            _ => usize::from((byte | 32).wrapping_sub(b'a')).min(DIGIT - 1),
+        };
+        quarters += i32::from(table.threes[(before * SYMBOLS + last) * SYMBOLS + now]);
+        (before, last) = (last, now);
+        if now == DIGIT {
+            quarters += DIGIT_QUARTERS;
+            state = 3;
+        } else {
+            let upper = usize::from(byte.is_ascii_uppercase());
+            quarters += table.cases[state][upper];
+            state = 1 + upper;
+        }
+    }
+    let length = i32::try_from(word.len()).unwrap_or(0);
+    (quarters - sorts.drawn() * length) / 4
+}
+
+/// From so many letters on, letters and digits may not change places at every third.
+const RESTLESS: usize = 24;
+/// Fewer letters are a chance of spelling.
+pub(super) const MIN_DRAWN: usize = 11;
+
+/// Whether a word of letters and digits, of these sorts, was drawn by a machine. Hexadecimal digits are judged by where
+/// they stand.
+pub(super) fn drawn_of(word: &[u8], sorts: Sorts) -> bool {
+    let (least, surprise_from) = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 0) {
+        _ if sorts.beyond_hex == 0 => return false,
+        (true, true, true) => (MIN_DRAWN, 0),
+        (true, true, false) => (14, 4),
+        (true, false, true) => (15, 2),
+        (false, true, true) => (20, 6),
+        (true, false, false) | (false, true, false) => (20, 12),
+        _ => return false,
+    };
+    if word.len() < least || (sorts.digits == 0 && !changes_case(word)) {
+        return false;
+    }
+    surprise(word, sorts) > surprise_from || restless(word)
+}
+
+/// Whether upper and lower case change places as often as in no `camelCase`, or never.
+fn changes_case(word: &[u8]) -> bool {
+    let changes = word
+        .windows(2)
+        .filter(|two| (two[0] ^ two[1]) & 32 != 0)
+        .count();
+    changes == 0 || changes * 10 >= word.len() * 3
+}
+
+/// Whether letters and digits change places so often that no name does.
+fn restless(word: &[u8]) -> bool {
+    let changes = word
+        .windows(2)
+        .filter(|two| two[0].is_ascii_digit() != two[1].is_ascii_digit())
+        .count();
+    word.len() >= RESTLESS && changes * 3 >= word.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(word: &[u8]) -> bool {
+        drawn_of(word, Sorts::of(word))
+    }
+
+    #[test]
+    fn names_that_programs_use_are_written() {
+        for word in [
+            "FailedCreatePodSandBox",
+            "nvidiaDriverDaemonset2",
+            "NVLink5ErrorCounter0",
+            "ContainerdConfigV2Toml",
+            "CapEffAmbientBounding",
+            "kubernetes",
+            "getMaxPersistingL2CacheSize",
+            "ErrImageNeverPull",
+            "preferredDuringSchedulingIgnoredDuringExecution",
+            "DCGMFIDEVXIDERRORS",
+            "enp65s0f0np0",
+            "20261120T101500Z",
+        ] {
+            assert!(!drawn(word.as_bytes()), "{word}");
+        }
+    }
+
+    #[test]
+    fn texts_that_a_generator_gives_are_drawn() {
+        let mut state = 7_u64;
+        let mut missed = 0;
+        for _ in 0..500 {
+            let word: Vec<u8> = (0..16)
+                .map(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    let at = usize::try_from((state >> 33) % 62).unwrap_or(0);
+                    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"[at]
+                })
+                .collect();
+            missed += usize::from(!drawn(&word));
+        }
+        assert!(missed < 25, "{missed} of 500");
+    }
+}

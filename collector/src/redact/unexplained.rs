@@ -1,0 +1,322 @@
+//! What no reader can explain does not leave in clear: words that were drawn by a machine, unless their place or their
+//! value says what they are (digests, ids, public keys, names of chains). What stays is data in `explained`.
+
+use std::ops::Range;
+
+use super::explained::{self, by_place};
+use super::marker::Marker;
+use super::random::{MIN_DRAWN, Sorts, drawn_of, surprise};
+use super::{MAX_DEPTH, clean_text, encoded};
+
+/// The placeholder's class.
+pub(super) const CLASS: &str = "unexplained";
+/// Fewer hexadecimal digits are an id.
+pub(super) const MIN_HEX: usize = 20;
+
+/// What a word is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Found {
+    /// Nothing explains it.
+    Drawn(Range<usize>),
+    /// Hexadecimal digits of a text.
+    Hex(Range<usize>),
+}
+
+/// Letters and digits, of which words are.
+static WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
+/// The next word of letters and digits that is long enough, at or behind `from`.
+fn next_word(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let mut at = from;
+    while at + MIN_DRAWN <= bytes.len() {
+        // A word of this length holds one of every eleventh bytes; most are passed over here.
+        let probe = at + MIN_DRAWN - 1;
+        if !WORD[usize::from(bytes[probe])] {
+            at = probe + 1;
+            continue;
+        }
+        let start = bytes[at..probe]
+            .iter()
+            .rposition(|byte| !WORD[usize::from(*byte)])
+            .map_or(at, |place| at + place + 1);
+        let end = bytes[probe..]
+            .iter()
+            .position(|byte| !WORD[usize::from(*byte)])
+            .map_or(bytes.len(), |length| probe + length);
+        if end - start >= MIN_DRAWN {
+            return Some(start..end);
+        }
+        at = end;
+    }
+    None
+}
+
+/// A word without the letters of an escape in front of it: `\nAbc`, `\u0026Abc`.
+fn without_escape(bytes: &[u8], word: Range<usize>) -> Range<usize> {
+    let slashes = bytes[..word.start]
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'\\')
+        .count();
+    if slashes % 2 == 0 {
+        let coloured =
+            bytes[..word.start].ends_with(b"%") || bytes[..word.start].ends_with(b"\x1b[");
+        return if coloured {
+            word.start + 2..word.end
+        } else {
+            word
+        };
+    }
+    let length = match bytes[word.start] {
+        b'u' => 5,
+        b'x' => 3,
+        _ => 1,
+    };
+    (word.start + length).min(word.end)..word.end
+}
+
+/// The next thing that nothing explains, or that is a text in hexadecimal digits.
+fn next(bytes: &[u8], from: usize) -> Option<Found> {
+    let mut at = from;
+    while let Some(word) = next_word(bytes, at) {
+        at = word.end;
+        let word = without_escape(bytes, word);
+        let text = &bytes[word.clone()];
+        if text.len() < MIN_DRAWN {
+            continue;
+        }
+        let digits = text.strip_prefix(b"0x").unwrap_or(text);
+        let sorts = Sorts::of(digits);
+        if sorts.beyond_hex == 0 {
+            let place = word.end - digits.len()..word.end;
+            if digits.len() >= MIN_HEX && sorts.digits > 0 && as_text(digits).is_some() {
+                return Some(Found::Hex(place));
+            }
+            // No program writes an id in both cases.
+            if digits.len() >= MIN_HEX && sorts.lower > 2 && sorts.upper > 2 && sorts.digits > 2 {
+                return Some(Found::Drawn(place));
+            }
+            if digits.len() >= MIN_HEX
+                && sorts.hex()
+                && explained::hex_is_foreign(bytes, &word, digits.len())
+            {
+                return Some(Found::Drawn(place));
+            }
+            continue;
+        }
+        let sorts = if digits.len() == text.len() {
+            sorts
+        } else {
+            Sorts::of(text)
+        };
+        if drawn_of(text, sorts) {
+            let mut whole = whole(bytes, word);
+            whole.start = whole.start.max(from);
+            if !encoded_text(bytes, &whole) && !by_place(bytes, &whole) {
+                return Some(Found::Drawn(whole));
+            }
+            at = at.max(whole.end);
+        }
+    }
+    None
+}
+
+/// Where the first thing begins that nothing explains.
+pub(super) fn first(bytes: &[u8]) -> Option<usize> {
+    next(bytes, 0).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
+}
+
+/// The text that hexadecimal digits hold.
+fn as_text(digits: &[u8]) -> Option<String> {
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let value = |byte: &u8| {
+        char::from(*byte)
+            .to_digit(16)
+            .and_then(|d| u8::try_from(d).ok())
+    };
+    let mut text = String::with_capacity(digits.len() / 2);
+    for pair in digits.chunks_exact(2) {
+        let byte = (value(&pair[0])? << 4) | value(&pair[1])?;
+        if !(32..127).contains(&byte) && !matches!(byte, 0 | b'\t' | b'\n' | b'\r') {
+            return None;
+        }
+        text.push(char::from(byte));
+    }
+    Some(text)
+}
+
+/// A word with what belongs to it in base64 and in tokens: neighbours behind `+`, `/`, `-` and `_` that were drawn too.
+fn whole(bytes: &[u8], word: Range<usize>) -> Range<usize> {
+    let mut range = word;
+    while let Some(mark) = bytes.get(range.end).filter(|byte| b"+/-_~.".contains(byte)) {
+        let from = range.end + 1;
+        let length = bytes[from..]
+            .iter()
+            .take_while(|byte| WORD[usize::from(**byte)])
+            .count();
+        if !belongs(*mark, &bytes[from..from + length]) {
+            break;
+        }
+        range.end = from + length;
+    }
+    while let Some(mark) = range
+        .start
+        .checked_sub(1)
+        .map(|at| bytes[at])
+        .filter(|byte| b"+/-_~.".contains(byte))
+    {
+        let to = range.start - 1;
+        let length = bytes[..to]
+            .iter()
+            .rev()
+            .take_while(|byte| WORD[usize::from(**byte)])
+            .count();
+        if !belongs(mark, &bytes[to - length..to]) || bytes[..to - length].ends_with(b"\\") {
+            break;
+        }
+        range.start = to - length;
+    }
+    let padding = bytes[range.end..]
+        .iter()
+        .take(2)
+        .take_while(|byte| **byte == b'=')
+        .count();
+    range.start..range.end + padding
+}
+
+/// Whether a neighbour of a drawn word is part of it.
+fn belongs(mark: u8, part: &[u8]) -> bool {
+    let odd = || surprise(part, Sorts::of(part)) >= 0;
+    match mark {
+        b'+' => true,
+        b'/' => part.len() > 4 && odd(),
+        _ => part.len() > 5 && odd(),
+    }
+}
+
+/// Whether a word is part of base64 of a text, which was looked at as what it is.
+fn encoded_text(bytes: &[u8], word: &Range<usize>) -> bool {
+    let digit = |byte: &&u8| WORD[usize::from(**byte)] || b"+/_-".contains(byte);
+    let before = bytes[..word.start].iter().rev().take_while(digit).count();
+    let behind = bytes[word.end..].iter().take_while(digit).count();
+    let run = &bytes[word.start - before..word.end + behind];
+    let plain = || bytes[word.clone()].trim_ascii_end();
+    [run, plain()]
+        .iter()
+        .any(|run| std::str::from_utf8(run).is_ok_and(encoded::holds_text))
+}
+
+/// Replaces in a text what nothing explains.
+pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
+    if !marker.guesses {
+        return text;
+    }
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(found) = next(text.as_bytes(), at) {
+        let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
+        at = place.end;
+        if let Some(with) = replacement(&found, &text[place.clone()], depth, marker) {
+            out.push_str(&text[copied..place.start]);
+            out.push_str(&with);
+            copied = place.end;
+        }
+    }
+    if copied == 0 {
+        return text;
+    }
+    out.push_str(&text[copied..]);
+    out
+}
+
+/// What stands for a place; none where it stays.
+fn replacement(found: &Found, text: &str, depth: usize, marker: &mut Marker) -> Option<String> {
+    match found {
+        Found::Drawn(_) => (!marker.keeps(text)).then(|| marker.stand_in(CLASS, text.as_bytes())),
+        Found::Hex(_) if depth >= MAX_DEPTH => None,
+        Found::Hex(_) => {
+            let inner = as_text(text.as_bytes())?;
+            let cleaned = clean_text(&inner, depth + 1, marker);
+            (cleaned != inner).then(|| {
+                let upper = text.bytes().any(|byte| byte.is_ascii_uppercase());
+                let hex = casefile_bundle::hex(cleaned.as_bytes());
+                if upper { hex.to_ascii_uppercase() } else { hex }
+            })
+        }
+    }
+}
+
+/// The same within a part of a line of JSON, whose names explain what follows them: places, and what stands there
+/// instead.
+pub(super) fn replacements(
+    line: &str,
+    part: &Range<usize>,
+    depth: usize,
+    marker: &mut Marker,
+) -> Vec<(Range<usize>, String)> {
+    let mut all = Vec::new();
+    let mut at = part.start;
+    while let Some(found) = next(&line.as_bytes()[..part.end], at).filter(|_| marker.guesses) {
+        let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
+        at = place.end;
+        let with = replacement(&found, &line[place.clone()], depth, marker);
+        all.extend(with.map(|with| (place, with)));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::Key;
+
+    fn cleaned(text: &str) -> String {
+        clean(text.to_owned(), 0, &mut Marker::new(Key::fixed()))
+    }
+
+    #[test]
+    fn a_drawn_word_is_replaced_and_the_text_around_it_stays() {
+        let token = "q7ZkP2mXv9".repeat(2);
+        for text in [
+            format!("login as joe with {token} failed"),
+            format!("a:\n  - \"{token}\"\n"),
+            format!("{{\"x\":\"\\n{token}\"}}"),
+        ] {
+            let out = cleaned(&text);
+            assert!(
+                !out.contains(&token) && out.contains("<redacted:unexplained:"),
+                "{out}"
+            );
+            assert_eq!(cleaned(&out), out);
+        }
+        assert!(cleaned(&format!("{{\"x\":\"\\n{token}\"}}")).starts_with("{\"x\":\"\\n<redacted"));
+    }
+
+    #[test]
+    fn what_its_place_explains_stays() {
+        let hex = "0a1b2c3d4e5f6a7b".repeat(4);
+        for text in [
+            format!("image nvcr.io/nvidia/cuda@sha256:{hex}"),
+            format!("StopPodSandbox for \"{hex}\""),
+            format!("/run/containerd/io.containerd.runtime.v2.task/k8s.io/{hex}/config.json"),
+            format!("_BOOT_ID={}", &hex[..32]),
+            format!("{{\"container_id\":\"{}\"}}", &hex[..32]),
+            "ED25519 key SHA256:Zk3pQ7xV9mB2nL8cR4tY6wE1sD5fG0hJ3kA7uI9oP2q fits".to_owned(),
+            "-A cali-PREROUTING -m comment --comment \"cali:6gwbT8clXdHdC1b1\" -j RETURN"
+                .to_owned(),
+            "-A KUBE-SERVICES -j KUBE-SVC-TCOU7JCQXEZGVUNU".to_owned(),
+        ] {
+            assert_eq!(cleaned(&text), text);
+        }
+    }
+}
