@@ -342,7 +342,7 @@ pub struct RulesUsed {
 /// What an input shows, counted: zero means none seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Seen {
-    /// Whose layout it has: `casefile`, another tool's id such as `sos`, or `loose`; several joined by `+`.
+    /// Whose layout it has: `casefile`, another tool's id such as `sos`, `loose`, or `nothing` where nothing was understood; several joined by `+`.
     pub format: String,
     /// Nodes that the cluster lists, else nodes whose files are there.
     pub nodes: u64,
@@ -362,6 +362,11 @@ pub struct Seen {
     pub boots: Option<u64>,
     /// `<namespace>/<pod> <state>` of pods that do not do their work.
     pub unhealthy_pods: Vec<String>,
+}
+
+impl Seen {
+    /// The format of an input in which nothing was understood.
+    pub const NOTHING: &'static str = "nothing";
 }
 
 /// Everything that an analysis found.

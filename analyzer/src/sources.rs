@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use casefile_bundle::{Outcome, Summary};
 
 use crate::join::Member;
+use crate::layouts::Plan;
 use crate::model::{Coverage, Place};
 
 /// What is to be said of a source, by its id.
@@ -210,6 +211,61 @@ impl Availability {
                     "only what was pasted, such as the piece at {place}"
                 ));
             }
+        }
+        self
+    }
+
+    /// Says which tools took an input that is no bundle of ours, how much of it is understood, and names what is not.
+    pub fn with_captures(mut self, plan: &Plan) -> Self {
+        const NAMED: usize = 40;
+        let Some(first) = plan.captures.first() else {
+            return self;
+        };
+        for row in &mut self.coverage {
+            row.why = match row.outcome.as_str() {
+                "unknown" => Some(format!(
+                    "as {} took it; whether it took all is not known",
+                    first.title
+                )),
+                "absent" => Some(format!("not in what {} took", first.title)),
+                _ => row.why.take(),
+            };
+        }
+        for (index, capture) in plan.captures.iter().enumerate() {
+            let (files, unknown) = plan.counted(index);
+            let version = capture.identity.version.as_deref().unwrap_or("");
+            let of = capture
+                .identity
+                .node
+                .as_deref()
+                .map_or_else(String::new, |node| format!(" of {node}"));
+            let named = unknown
+                .iter()
+                .take(NAMED)
+                .map(|path| format!("{path}: not understood"));
+            let mut missing: Vec<String> = named.collect();
+            if unknown.len() > NAMED {
+                missing.push(format!(
+                    "{} more files: not understood",
+                    unknown.len() - NAMED
+                ));
+            }
+            self.coverage.push(Coverage {
+                source: format!("capture:{}", capture.root),
+                title: format!("{} {version}", capture.title).trim_end().to_owned() + &of,
+                outcome: if unknown.is_empty() {
+                    "collected"
+                } else {
+                    "partial"
+                }
+                .to_owned(),
+                why: Some(format!(
+                    "{files} files, {} of them not understood",
+                    unknown.len()
+                )),
+                missing,
+                so_we_cannot_say: Vec::new(),
+            });
         }
         self
     }

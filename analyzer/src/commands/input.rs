@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::Terminal;
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::join::Unit;
-use crate::model::Analysis;
+use crate::model::{Analysis, Seen};
 use crate::progress::Progress;
 
 /// Longest stream that is kept until it was read, in bytes.
@@ -26,6 +26,9 @@ pub(super) fn analyze_unit(
     let _progress = terminal.progress.then(|| Progress::start(unit.input()));
     let readable = readable(unit)?;
     let mut analysis = analyze(analyzer, &readable.unit)?;
+    if analysis.seen.format == Seen::NOTHING {
+        return Err(AnalyzeError::not_understood(unit.input(), &analysis).into());
+    }
     if let Unit::Alone(input) = unit
         && let Some(name) = input.file_name()
         && input.as_os_str() != "-"

@@ -101,7 +101,7 @@ pub fn exit_of(error: &anyhow::Error) -> Exit {
         return Exit::Input;
     }
     match error.downcast_ref::<AnalyzeError>() {
-        Some(AnalyzeError::Open(_)) => Exit::Input,
+        Some(AnalyzeError::Open(_) | AnalyzeError::NotUnderstood { .. }) => Exit::Input,
         Some(_) => Exit::Bug,
         None => Exit::Usage,
     }

@@ -77,7 +77,8 @@ fn lower_first(text: &str) -> String {
 /// What the reader and the parsers could not read, by place.
 pub(super) fn problems(scanned: &Scanned) -> Vec<Problem> {
     let mut problems = scanned.problems.clone();
-    problems.extend(scanned.summary.problems.iter().map(of_reader));
+    let foreign = scanned.summary.header.is_none();
+    problems.extend(of_input(&scanned.summary.problems, foreign));
     problems.sort();
     problems.dedup();
     problems
@@ -108,6 +109,27 @@ pub(super) fn leak_check(input: &Path, summary: &Summary) -> Option<Problem> {
         place: Place { path, line: None },
         text,
     })
+}
+
+/// What the reader says; links, which whole copied folders consist of, are counted where there are many.
+fn of_input(all: &[ReadProblem], foreign: bool) -> Vec<Problem> {
+    const FEW: usize = 5;
+    let is_link = |problem: &&ReadProblem| matches!(problem, ReadProblem::NotRegular { .. });
+    let links = all.iter().filter(is_link).count();
+    if !foreign || links <= FEW {
+        return all.iter().map(of_reader).collect();
+    }
+    let mut told: Vec<Problem> = all
+        .iter()
+        .filter(|one| !is_link(one))
+        .map(of_reader)
+        .collect();
+    let path = String::new();
+    told.push(Problem {
+        place: Place { path, line: None },
+        text: format!("{links} links and special files were not followed"),
+    });
+    told
 }
 
 fn of_reader(problem: &ReadProblem) -> Problem {

@@ -18,7 +18,7 @@ mod together;
 mod unexplained;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use standing::{Examined, Judged, Proposal, Reading, Standing};
 
@@ -28,8 +28,9 @@ use chrono::{DateTime, Utc};
 use crate::derive;
 use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
+use crate::layouts::LAYOUTS;
 
-use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Verdict};
+use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Seen, Verdict};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
@@ -43,6 +44,20 @@ pub enum AnalyzeError {
     /// The input cannot be read.
     #[error("{0}")]
     Open(OpenError),
+    /// Nothing in the input is of a kind that is read.
+    #[error(
+        "{path}: nothing in it was understood ({entries} files). What is accepted, packed in any way: a bundle of \
+         casefile-collector; a capture of {accepted}; logs, and what kubectl, nvidia-smi and other programs of a node print",
+        path = path.display()
+    )]
+    NotUnderstood {
+        /// The input.
+        path: PathBuf,
+        /// Files in it.
+        entries: u64,
+        /// Tools whose captures are recognised.
+        accepted: String,
+    },
     /// A shipped rule is broken; a bug.
     #[error("a shipped rule is broken")]
     Rules(#[source] RuleError),
@@ -318,7 +333,10 @@ impl Analyzer {
             about: asked,
             reference_time,
             coverage: coverage::complete(
-                available.with_pieces(&scanned.origins).into_coverage(),
+                available
+                    .with_pieces(&scanned.origins)
+                    .with_captures(&scanned.plan)
+                    .into_coverage(),
                 &differential,
                 assessments,
             )
@@ -346,8 +364,36 @@ impl Analyzer {
                 digest: self.set.digest.clone(),
             },
         };
+        if !is_understood(scanned, &analysis) {
+            analysis.seen.format = Seen::NOTHING.to_owned();
+        }
         analysis.digests = cited::digests(&analysis, &scanned.summary);
         analysis
+    }
+}
+
+/// Whether anything in an input was understood: that no cause was found in it would say nothing otherwise.
+fn is_understood(scanned: &Scanned, analysis: &Analysis) -> bool {
+    let ours = scanned.summary.header.is_some() || scanned.summary.manifest.is_some();
+    let judged = |one: &Considered| one.verdict != Verdict::NotChecked;
+    ours || scanned.plan.tells
+        || scanned.facts.kinds().next().is_some()
+        || !scanned.documents.is_empty()
+        || analysis.differential.iter().any(judged)
+        || !analysis.benign.is_empty()
+        || !analysis.timeline.is_empty()
+}
+
+impl AnalyzeError {
+    /// Says of an analysis in which nothing was understood what is accepted.
+    pub(crate) fn not_understood(input: &Path, analysis: &Analysis) -> Self {
+        let mut titles: Vec<&str> = LAYOUTS.iter().map(|layout| layout.title).collect();
+        titles.dedup();
+        Self::NotUnderstood {
+            path: input.to_owned(),
+            entries: analysis.input.entries,
+            accepted: titles.join(", "),
+        }
     }
 }
 

@@ -183,12 +183,12 @@ fn boots(scanned: &Scanned) -> Option<u64> {
     let kept: BTreeSet<&str> = scanned
         .paths
         .iter()
-        .filter_map(|path| path.split_once("/journal/kernel"))
+        .filter_map(|path| path.split_once("/rootfs/var/log/kern.log"))
         .map(|(_, boot)| boot)
-        .filter(|boot| *boot == ".json" || boot.starts_with("-boot-"))
+        .filter(|boot| boot.starts_with(".boot-"))
         .collect();
     listed
-        .or_else(|| (!kept.is_empty()).then_some(kept.len()))
+        .or_else(|| (!kept.is_empty()).then_some(kept.len() + 1))
         .map(count)
 }
 

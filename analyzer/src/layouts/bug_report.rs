@@ -45,7 +45,7 @@ fn is_rule(line: &str) -> bool {
     line.len() >= 30 && line.bytes().all(|byte| byte == b'_')
 }
 
-fn sections(capture: &Capture, text: &str) -> Vec<Part> {
+fn sections(capture: &Capture, _: &str, text: &str) -> Vec<Part> {
     let node = capture.identity.node.as_deref().unwrap_or(super::UNNAMED);
     let mut parts: Vec<Part> = Vec::new();
     let mut open = Section {
@@ -133,13 +133,15 @@ fn of_title(title: &str) -> Option<String> {
         } else {
             query.split("_COMM=").nth(1)?
         };
-        return Some(match boot {
-            0 => format!("journal/{name}.json"),
-            boot => format!("journal/{name}-boot-{boot}.json"),
+        return Some(match (kernel, boot) {
+            (true, 0) => "rootfs/var/log/kern.log".to_owned(),
+            (true, boot) => format!("rootfs/var/log/kern.log.boot-{boot}"),
+            (false, 0) => format!("journal/{name}"),
+            (false, boot) => format!("journal/{name}.boot-{boot}"),
         });
     }
     if command.starts_with("Scanning kernel log files") {
-        return Some("journal/kernel-files.json".to_owned());
+        return Some("rootfs/var/log/kern.log.files".to_owned());
     }
     if command.starts_with("Skipping") {
         return None;
@@ -194,19 +196,20 @@ mod tests {
             root: "r.log.gz".into(),
             identity,
         };
-        let found: Vec<(String, u32)> = sections(&capture, &text)
+        let found: Vec<(String, u32)> = sections(&capture, "", &text)
             .into_iter()
             .map(|part| (part.path, part.line))
             .collect();
         assert_eq!(
             found,
             [
+                ("nodes/gpu-1/commands/uname.out".to_owned(), 4),
                 (
                     "nodes/gpu-1/rootfs/proc/driver/nvidia/version".to_owned(),
                     9
                 ),
                 ("nodes/gpu-1/commands/dmesg.out".to_owned(), 13),
-                ("nodes/gpu-1/journal/kernel-boot-1.json".to_owned(), 18),
+                ("nodes/gpu-1/rootfs/var/log/kern.log.boot-1".to_owned(), 18),
             ]
         );
     }

@@ -23,7 +23,7 @@ pub(super) static LAYOUT: Layout = Layout {
     map: |_, _, _| Target::Split(documents),
 };
 
-fn documents(_: &Capture, text: &str) -> Vec<Part> {
+fn documents(_: &Capture, _: &str, text: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut open: Option<Part> = None;
     let mut object = false;
@@ -96,7 +96,7 @@ mod tests {
             root: String::new(),
             identity: Identity::default(),
         };
-        let found: Vec<(String, u32)> = documents(&capture, text)
+        let found: Vec<(String, u32)> = documents(&capture, "", text)
             .into_iter()
             .map(|part| (part.path, part.line))
             .collect();

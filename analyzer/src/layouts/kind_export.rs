@@ -25,6 +25,7 @@ pub(super) static LAYOUT: Layout = Layout {
             .below(root)
             .find(|entry| entry.path.ends_with("/kubernetes-version.txt"))
             .and_then(|entry| survey.line(&entry.path)),
+        kernel: None,
         ..Identity::default()
     },
     map,

@@ -46,7 +46,7 @@ pub(super) fn log(namespace: &str, pod: &str, container: &str, previous: bool) -
 }
 
 /// Splits a `logs.txt` of `kubectl cluster-info dump` at the lines that mark each container's log.
-pub(super) fn marked_logs(_: &Capture, text: &str) -> Vec<Part> {
+pub(super) fn marked_logs(_: &Capture, _: &str, text: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut open = false;
     for (line, number) in text.lines().zip(1_u32..) {

@@ -31,7 +31,7 @@ fn heading(line: &str) -> Option<&str> {
     Some(name.trim())
 }
 
-fn sections(_: &Capture, text: &str) -> Vec<Part> {
+fn sections(_: &Capture, _: &str, text: &str) -> Vec<Part> {
     let mut found: Vec<(String, u32, String)> = Vec::new();
     for (line, number) in text.lines().zip(1_u32..) {
         if let Some(name) = heading(line) {

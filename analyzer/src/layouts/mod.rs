@@ -11,6 +11,7 @@ mod eks;
 mod gpu_operator;
 mod host_log;
 mod inspection;
+mod kernel_log;
 mod kind_export;
 mod kubernetes_dirs;
 mod minikube;
@@ -53,6 +54,8 @@ pub struct Identity {
     pub version: Option<String>,
     /// Version of Kubernetes, where a file says nothing else.
     pub kubernetes: Option<String>,
+    /// The kernel that runs, where a file says nothing else.
+    pub kernel: Option<String>,
 }
 
 /// A capture that was recognised.
@@ -98,7 +101,7 @@ pub enum Target {
     /// An object or a list in YAML that we hold as JSON by this path.
     Yaml(String),
     /// Several entries of ours in one text.
-    Split(fn(&Capture, &str) -> Vec<Part>),
+    Split(fn(&Capture, path: &str, text: &str) -> Vec<Part>),
     /// Text that is read by content.
     Loose,
     /// What another entry of the capture says as well.
@@ -123,7 +126,13 @@ pub static LAYOUTS: &[&Layout] = &[
     &eks::LAYOUT,
     &cluster_dump::LAYOUT,
     &host_log::LAYOUT,
+    &kernel_log::LAYOUT,
 ];
+
+/// Folders of our own layout: what was taken out of a bundle keeps its place.
+const OURS: [&str; 4] = ["nodes/", "cluster-resources/", "cluster-info/", "helm/"];
+/// Layouts of single files, which say less of a file than the capture around it does.
+const SINGLE: [&str; 2] = ["journal", "kernel-log"];
 
 /// Which entry is read as what.
 #[derive(Default)]
@@ -131,6 +140,8 @@ pub struct Plan {
     /// The captures, by root.
     pub captures: Vec<Capture>,
     targets: BTreeMap<String, (usize, Target)>,
+    /// Whether any entry begins like something that is read.
+    pub tells: bool,
 }
 
 impl Plan {
@@ -139,7 +150,11 @@ impl Plan {
         let mut roots: BTreeMap<String, &Layout> = BTreeMap::new();
         for layout in LAYOUTS {
             for root in (layout.recognise)(survey) {
-                roots.entry(root).or_insert(layout);
+                let inside = |outer: &String| root.starts_with(outer.as_str());
+                let ours = OURS.iter().any(|folder| root.starts_with(folder));
+                if !(SINGLE.contains(&layout.id) && (ours || roots.keys().any(inside))) {
+                    roots.entry(root).or_insert(layout);
+                }
             }
         }
         let mut plan = Self::default();
@@ -154,6 +169,7 @@ impl Plan {
                 identity,
             });
         }
+        plan.tells = !plan.captures.is_empty() || survey.tells();
         let mut taken = BTreeSet::new();
         for entry in &survey.entries {
             let path = entry.path.as_str();
@@ -189,12 +205,18 @@ impl Plan {
         Some((self.captures.get(*index)?, target))
     }
 
-    /// Entries of which nothing is read, because it is not understood.
-    pub fn unknown(&self) -> impl Iterator<Item = &str> {
-        let unknown = |(_, target): &&(usize, Target)| matches!(target, Target::Unknown);
-        let all = self.targets.iter();
-        all.filter(move |(_, target)| unknown(target))
-            .map(|(path, _)| path.as_str())
+    /// How many entries a capture has, and those of them that are not understood.
+    pub fn counted(&self, capture: usize) -> (usize, Vec<&str>) {
+        let own = || {
+            self.targets
+                .iter()
+                .filter(move |(_, (index, _))| *index == capture)
+        };
+        let unknown = own().filter(|(_, (_, target))| matches!(target, Target::Unknown));
+        (
+            own().count(),
+            unknown.map(|(path, _)| path.as_str()).collect(),
+        )
     }
 
     /// The names of pods that entries are kept by, as (namespace, name).

@@ -90,7 +90,7 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
             "previous.insecure.log" => Target::Double,
             _ => Target::Unknown,
         },
-        ["host_service_logs", ..] => Target::Loose,
+        ["host_service_logs", ..] => Target::Split(super::node_files::by_host),
         _ => Target::Unknown,
     }
 }

@@ -1,6 +1,7 @@
 //! Files and outputs of a node by names that all tools share.
 
-use super::survey::without_packing;
+use super::survey::{name, without_packing};
+use super::{Capture, Part};
 
 /// Folders of a root file system that tools copy as they are.
 const ROOT: [&str; 9] = [
@@ -67,14 +68,14 @@ pub(super) fn printed(command: &str) -> Option<&'static str> {
     COMMANDS.iter().find(fits).map(|known| known.1)
 }
 
-/// Where the journal of a unit lies below `nodes/<node>/`.
+/// Where the journal of a unit, as text, lies below `nodes/<node>/`.
 pub(super) fn journal(unit: &str) -> String {
     let unit = unit.trim_end_matches(".log").trim_end_matches(".txt");
     match unit {
-        "kernel" | "dmesg" => "journal/kernel.json".to_owned(),
-        "journal" | "syslog" | "messages" => format!("journal/{unit}.json"),
-        _ if unit.contains(".service") => format!("journal/{unit}.json"),
-        _ => format!("journal/{unit}.service.json"),
+        "kernel" | "dmesg" => "rootfs/var/log/kern.log".to_owned(),
+        "journal" | "syslog" | "messages" => format!("journal/{unit}"),
+        _ if unit.contains(".service") => format!("journal/{unit}"),
+        _ => format!("journal/{unit}.service"),
     }
 }
 
@@ -101,4 +102,41 @@ pub(super) fn host_of(line: &str) -> Option<&str> {
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
     (named && speaker.ends_with(':')).then_some(host)
+}
+
+/// Takes a service's log of several nodes apart by the hosts that its lines name; they follow one another.
+pub(super) fn by_host(_: &Capture, path: &str, text: &str) -> Vec<Part> {
+    const MOST: usize = 256;
+    let unit = name(path)
+        .trim_end_matches(".log")
+        .trim_end_matches("_service");
+    let mut parts: Vec<Part> = Vec::new();
+    let mut open: Option<&str> = None;
+    for (line, number) in text.lines().zip(1_u32..) {
+        let host = host_of(line).or(open);
+        if host != open && parts.len() < MOST {
+            let again = parts
+                .iter()
+                .filter(|part| host.is_some_and(|host| part.path.split('/').nth(1) == Some(host)));
+            let again = again.count();
+            let host = host.unwrap_or_default();
+            let file = if again == 0 {
+                unit.to_owned()
+            } else {
+                format!("{unit}-{}", again + 1)
+            };
+            let path = format!("nodes/{host}/{}", journal(&file));
+            parts.push(Part {
+                path,
+                line: number,
+                text: String::new(),
+            });
+        }
+        open = host;
+        if let Some(part) = parts.last_mut() {
+            part.text.push_str(line);
+            part.text.push('\n');
+        }
+    }
+    parts
 }

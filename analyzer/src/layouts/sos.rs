@@ -29,7 +29,7 @@ fn identity(survey: &Survey, root: &str) -> Identity {
     Identity {
         node,
         version,
-        kubernetes: None,
+        ..Identity::default()
     }
 }
 
@@ -80,7 +80,7 @@ fn journals(survey: &Survey, capture: &Capture, plugin: &str, name: &str) -> Tar
         "journalctl_--list-boots" => capture.of_node("commands/journal-boots.out"),
         _ if whole => Target::Double,
         _ if name.ends_with("--boot_-1") || name.ends_with("--boot_-1_--catalog") => {
-            capture.of_node("journal/journal-previous.json")
+            capture.of_node("journal/journal-previous")
         }
         _ if name.contains("--boot") => capture.of_node(&journal("journal")),
         _ => match name.split("--unit_").nth(1) {

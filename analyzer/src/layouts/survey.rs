@@ -55,6 +55,13 @@ impl Survey {
         Self { entries }
     }
 
+    /// Whether any entry begins like a log, a table, a description or an object, as far as one line tells.
+    pub fn tells(&self) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| entry.text().lines().take(80).any(tells))
+    }
+
     /// The entry with this path.
     pub fn get(&self, path: &str) -> Option<&Entry> {
         let at = self
@@ -126,6 +133,47 @@ impl Survey {
         let found = self.entries.iter().filter(|entry| told(entry));
         found.map(|entry| entry.path.clone()).collect()
     }
+}
+
+/// Whether a line is a log's, or begins something that is recognised by content.
+fn tells(line: &str) -> bool {
+    const STARTS: [&str; 14] = [
+        "apiVersion:",
+        "kind:",
+        "Name:",
+        "NAME ",
+        "NAMESPACE ",
+        "LAST SEEN",
+        "==> ",
+        "*nat",
+        "*filter",
+        "{\"",
+        "[{",
+        "+----",
+        "Chain ",
+        "table ",
+    ];
+    let line = line.trim_start();
+    let klog = |line: &str| {
+        let bytes = line.as_bytes();
+        bytes.len() > 20
+            && b"IWEF".contains(&bytes[0])
+            && bytes[1..5].iter().all(u8::is_ascii_digit)
+            && bytes[5] == b' '
+    };
+    let dated = line.len() > 19
+        && line.as_bytes()[4] == b'-'
+        && line.as_bytes()[..4].iter().all(u8::is_ascii_digit);
+    STARTS.iter().any(|start| line.starts_with(start))
+        || line == "{"
+        || klog(line)
+        || dated
+        || line.contains("level=")
+        || super::node_files::host_of(line).is_some()
+        || (line.starts_with('[')
+            && line[1..]
+                .trim_start()
+                .starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A file's name without folders and without the endings of compressions.

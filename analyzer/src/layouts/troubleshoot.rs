@@ -7,6 +7,11 @@ pub(super) static LAYOUT: Layout = Layout {
     title: "troubleshoot support bundle",
     recognise: |survey| {
         let mut roots = survey.roots("cluster-resources/");
+        // Ours has the same folder; so has what was taken out of one of ours.
+        roots.retain(|root| {
+            survey.has(&format!("{root}version.yaml"))
+                && !survey.has_folder(&format!("{root}nodes/"))
+        });
         roots.extend(survey.roots("host-collectors/"));
         roots.sort();
         roots.dedup();

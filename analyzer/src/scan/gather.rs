@@ -120,7 +120,7 @@ impl<'a> Gather<'a> {
                     self.problem(path.as_str(), text);
                 }
                 let text = String::from_utf8_lossy(&bytes);
-                let parts = split(capture, &text);
+                let parts = split(capture, path.as_str(), &text);
                 drop(pieces);
                 for part in parts {
                     self.part(part, place);
