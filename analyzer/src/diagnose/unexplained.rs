@@ -114,7 +114,7 @@ pub(super) fn entries(
             None => entries.push(entry(facts, one, known)),
         }
     }
-    entries.sort_by_key(|one| rank(one));
+    entries.sort_by_key(rank);
     entries.truncate(MOST);
     entries
 }

@@ -50,7 +50,7 @@ fn documents(_: &Capture, _: &str, text: &str) -> Vec<Part> {
         }
         let ends = (object && bare == "}") || bare.starts_with("==== END logs for container ");
         if let Some(part) = &mut open
-            && !(ends && !object)
+            && (!ends || object)
         {
             part.text.push_str(line.trim_start_matches('\u{feff}'));
             part.text.push('\n');

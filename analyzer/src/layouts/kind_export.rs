@@ -26,7 +26,6 @@ pub(super) static LAYOUT: Layout = Layout {
             .find(|entry| entry.path.ends_with("/kubernetes-version.txt"))
             .and_then(|entry| survey.line(&entry.path)),
         kernel: None,
-        ..Identity::default()
     },
     map,
 };

@@ -72,7 +72,7 @@ fn pods(found: &[(String, u32, String)]) -> BTreeMap<String, String> {
     rows.filter_map(|row| {
         let mut cells = row.split_whitespace();
         let id = cells.next()?;
-        let pod = cells.filter(|cell| !is_namespace(cell)).next_back()?;
+        let pod = cells.rfind(|cell| !is_namespace(cell))?;
         Some((id.to_owned(), pod.to_owned()))
     })
     .collect()

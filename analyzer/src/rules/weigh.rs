@@ -175,11 +175,11 @@ impl<'a> Present<'a> {
                 .filter(|(_, hit)| at.zip(hit.at).is_none_or(|(at, said)| said <= at))
                 .collect(),
         }
-        .as_of(at)
+        .at_moment(at)
     }
 
     /// Without what came to be only after a moment.
-    fn as_of(mut self, at: Option<DateTime<Utc>>) -> Self {
+    fn at_moment(mut self, at: Option<DateTime<Utc>>) -> Self {
         let by_then =
             |since: Option<DateTime<Utc>>| at.zip(since).is_none_or(|(at, since)| since <= at);
         self.pods.retain(|_, (since, _)| by_then(*since));

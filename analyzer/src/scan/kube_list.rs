@@ -35,6 +35,9 @@ pub(super) fn parse_lines(
             path: path.to_owned(),
             line: Some(number),
         };
+        if number == 1 && is_list(json) {
+            return None;
+        }
         if looks_like_item(json) {
             items += 1;
             extend(&mut all, parse(&Item { json, place }));
@@ -69,6 +72,12 @@ fn is_frame(json: &[u8]) -> bool {
     (json.starts_with(b"{") && json.ends_with(b"["))
         || json == b"]}"
         || json.ends_with(b"\"items\":[]}")
+}
+
+/// Whether a line is a whole list, as `jq -c` prints one.
+fn is_list(json: &[u8]) -> bool {
+    memchr::memmem::find(json, b"\"items\":").is_some()
+        && serde_json::from_slice::<List>(json).is_ok_and(|list| list.items.is_some())
 }
 
 /// Told without parsing; the parser of the item says what is wrong with it.

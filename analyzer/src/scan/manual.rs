@@ -60,7 +60,7 @@ pub(super) fn without_help(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     let mut inside = false;
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let ends = |end: &&str| line.starts_with(end.as_bytes());
-        inside = starts(line) || (inside && !ENDS.iter().any(|end| ends(&end)));
+        inside = starts(line) || (inside && !ENDS.iter().any(ends));
         if !inside {
             kept.extend_from_slice(line);
         } else if line.ends_with(b"\n") {

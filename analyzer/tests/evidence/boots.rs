@@ -19,7 +19,8 @@ fn one_boot_back(path: &str, bytes: &[u8]) -> Vec<u8> {
             .and_then(|at| at.parse().ok());
         last = last.max(time.unwrap_or(0));
         record["_BOOT_ID"] = "00000000000000000000000000000001".into();
-        out.push_str(&format!("{record}\n"));
+        out.push_str(&record.to_string());
+        out.push('\n');
     }
     let record = serde_json::json!({
         "__REALTIME_TIMESTAMP": (last + 1_000_000).to_string(),

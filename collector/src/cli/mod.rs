@@ -245,44 +245,8 @@ impl CollectArgs {
         if let Some(both) = only.intersection(&skip).next() {
             return fail(format!("{both} is both in --only and in --skip"));
         }
-        if self.since.is_some_and(|since| since.is_zero()) {
-            return fail("--since 0 leaves no journal and no log to collect");
-        }
-        if self.timeout.is_zero() || self.source_timeout.is_some_and(|limit| limit.is_zero()) {
-            return fail("a time limit of 0 leaves no time to collect anything");
-        }
-        if let Some(limit) = self.source_timeout.filter(|limit| *limit > self.timeout) {
-            let (inner, outer) = (limit.as_secs(), self.timeout.as_secs());
-            return fail(format!(
-                "--source-timeout ({inner} s) is longer than --timeout ({outer} s)"
-            ));
-        }
-        if self.max_size < 64 << 10 {
-            return fail(format!(
-                "--max-size {} is too small for any bundle (at least 64KiB)",
-                self.max_size
-            ));
-        }
-        let piped = self.output.as_deref() == Some(Path::new("-"));
-        if piped && std::io::stdout().is_terminal() {
-            return fail(
-                "-o - would write a compressed archive to this terminal: add > FILE, or name a file with -o FILE",
-            );
-        }
-        if piped && !self.anonymize.is_empty() && self.map.is_none() {
-            return fail(
-                "--anonymize with -o - needs --map FILE: there is no file to put the map beside",
-            );
-        }
-        if let Some(limit) = self
-            .source_max_size
-            .filter(|limit| *limit > self.max_size || *limit == 0)
-        {
-            return fail(format!(
-                "--source-max-size ({limit}) must be above 0 and not above --max-size ({})",
-                self.max_size
-            ));
-        }
+        self.check_limits()?;
+        self.check_output()?;
         if let Err(error) = Keep::new(&self.keep) {
             return fail(format!("--keep: {error}"));
         }
@@ -324,6 +288,54 @@ impl CollectArgs {
         };
         check_sources(&options)?;
         Ok(options)
+    }
+
+    /// Refuses limits that leave nothing to collect.
+    fn check_limits(&self) -> Result<(), UsageError> {
+        if self.since.is_some_and(|since| since.is_zero()) {
+            return fail("--since 0 leaves no journal and no log to collect");
+        }
+        if self.timeout.is_zero() || self.source_timeout.is_some_and(|limit| limit.is_zero()) {
+            return fail("a time limit of 0 leaves no time to collect anything");
+        }
+        if let Some(limit) = self.source_timeout.filter(|limit| *limit > self.timeout) {
+            let (inner, outer) = (limit.as_secs(), self.timeout.as_secs());
+            return fail(format!(
+                "--source-timeout ({inner} s) is longer than --timeout ({outer} s)"
+            ));
+        }
+        if self.max_size < 64 << 10 {
+            return fail(format!(
+                "--max-size {} is too small for any bundle (at least 64KiB)",
+                self.max_size
+            ));
+        }
+        if let Some(limit) = self
+            .source_max_size
+            .filter(|limit| *limit > self.max_size || *limit == 0)
+        {
+            return fail(format!(
+                "--source-max-size ({limit}) must be above 0 and not above --max-size ({})",
+                self.max_size
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses outputs that cannot be written as they are asked for.
+    fn check_output(&self) -> Result<(), UsageError> {
+        let piped = self.output.as_deref() == Some(Path::new("-"));
+        if piped && std::io::stdout().is_terminal() {
+            return fail(
+                "-o - would write a compressed archive to this terminal: add > FILE, or name a file with -o FILE",
+            );
+        }
+        if piped && !self.anonymize.is_empty() && self.map.is_none() {
+            return fail(
+                "--anonymize with -o - needs --map FILE: there is no file to put the map beside",
+            );
+        }
+        Ok(())
     }
 }
 

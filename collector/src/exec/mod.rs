@@ -225,6 +225,18 @@ impl Exec {
             .join(" ")
     }
 
+    fn not_installed(&self, program: &str) -> ExecError {
+        let looked: Vec<String> = self
+            .dirs
+            .iter()
+            .map(|dir| dir.display().to_string())
+            .collect();
+        ExecError::NotInstalled {
+            program: program.to_owned(),
+            looked: looked.join(", "),
+        }
+    }
+
     /// Runs a command. Its standard output goes to `sink` piece by piece until that says [`Room::Full`].
     pub async fn run(
         &self,
@@ -233,18 +245,9 @@ impl Exec {
         mut sink: impl FnMut(&[u8]) -> Room + Send,
     ) -> Result<Ended, ExecError> {
         let line = self.line(call);
-        let Some(path) = self.resolve(&call.program) else {
-            let looked = self
-                .dirs
-                .iter()
-                .map(|dir| dir.display().to_string())
-                .collect::<Vec<_>>()
-                .join(", ");
-            return Err(ExecError::NotInstalled {
-                program: call.program.clone(),
-                looked,
-            });
-        };
+        let path = self
+            .resolve(&call.program)
+            .ok_or_else(|| self.not_installed(&call.program))?;
         if !self.live && !call.file_only {
             return Err(ExecError::NotLive { line });
         }
