@@ -3,7 +3,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::print_stdout,
     reason = "helpers of a test stop it where they cannot go on, and print the picture"
 )]
 

@@ -8,10 +8,20 @@ use super::{AnalyzeError, Analyzer};
 use crate::derive;
 use crate::join::apart::Apart;
 use crate::loose;
-use crate::model::{Place, Problem};
+use crate::model::{Place, Problem, Unexplained};
 use crate::rules::engine::{self, Assessment};
 use crate::scan::{self, Documents, Scanned};
 use crate::sources::Availability;
+
+/// What the lines of several clusters say, each judged by themselves.
+pub(super) struct Judged<'r> {
+    /// Of each cause the best verdict that any cluster's own lines give it.
+    pub(super) best: Vec<Assessment<'r>>,
+    /// What fails in a cluster and no cause of that cluster explains.
+    pub(super) left: Vec<Unexplained>,
+    /// Which clusters these are.
+    pub(super) told: Problem,
+}
 
 impl Analyzer {
     /// The best verdict that any cluster's own lines give each cause; none where the input is of one cluster as far
@@ -20,7 +30,7 @@ impl Analyzer {
         &self,
         input: &Path,
         scanned: &Scanned,
-    ) -> Result<Option<(Vec<Assessment<'_>>, Problem)>, AnalyzeError> {
+    ) -> Result<Option<Judged<'_>>, AnalyzeError> {
         if scanned.summary.header.is_some() {
             return Ok(None);
         }
@@ -28,6 +38,7 @@ impl Analyzer {
             return Ok(None);
         };
         let mut best: Vec<Assessment<'_>> = Vec::new();
+        let mut left = Vec::new();
         for part in apart.parts() {
             let instead = self.others_blank(input, scanned, &apart, part);
             let mut own =
@@ -36,6 +47,7 @@ impl Analyzer {
             derive::run(&mut own);
             let available = Availability::of(&own.summary, &own.paths);
             let judged = engine::assess(&self.set, &own.facts, &own.hits, &available, self.at);
+            left.extend(self.left(&own, &judged));
             if best.is_empty() {
                 best = judged;
                 continue;
@@ -46,14 +58,14 @@ impl Analyzer {
                 }
             }
         }
-        let problem = Problem {
+        let told = Problem {
             place: Place {
                 path: String::new(),
                 line: None,
             },
             text: apart.told(),
         };
-        Ok(Some((best, problem)))
+        Ok(Some(Judged { best, left, told }))
     }
 
     /// The entries of a folder as if only one part's lines stood there.

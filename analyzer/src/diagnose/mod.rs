@@ -30,7 +30,9 @@ use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
 use crate::layouts::LAYOUTS;
 
-use crate::model::{Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Seen, Verdict};
+use crate::model::{
+    Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Seen, Unexplained, Verdict,
+};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
@@ -154,8 +156,8 @@ impl Analyzer {
         let added = derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
         let apart = self.assess_apart(input, &scanned)?;
-        let (assessments, told) = match apart {
-            Some((assessments, told)) => (assessments, Some(told)),
+        let (assessments, left, told) = match apart {
+            Some(apart) => (apart.best, apart.left, Some(apart.told)),
             None => {
                 let all = engine::assess(
                     &self.set,
@@ -164,10 +166,11 @@ impl Analyzer {
                     &available,
                     self.at,
                 );
-                (all, None)
+                let left = self.left(&scanned, &all);
+                (all, left, None)
             }
         };
-        let mut analysis = self.conclude(input, &scanned, &assessments, available);
+        let mut analysis = self.conclude(input, &scanned, &assessments, left, available);
         let unchecked = coverage::leak_check(input, &scanned.summary);
         analysis
             .problems
@@ -225,7 +228,8 @@ impl Analyzer {
         );
         name_nodes(&mut assessments);
         let input = members.first().map_or(Path::new(""), |one| &one.input);
-        let mut analysis = self.conclude(input, &scanned, &assessments, available);
+        let left = self.left(&scanned, &assessments);
+        let mut analysis = self.conclude(input, &scanned, &assessments, left, available);
         let unchecked = members
             .iter()
             .filter_map(|one| coverage::leak_check(&one.input, &one.summary));
@@ -300,11 +304,25 @@ impl Analyzer {
         }
     }
 
+    /// What fails and none of the causes explains.
+    fn left(&self, scanned: &Scanned, assessments: &[Assessment<'_>]) -> Vec<Unexplained> {
+        let causes: Vec<_> = assessments
+            .iter()
+            .filter(|one| one.rule.file.kind == Kind::Cause)
+            .collect();
+        let known = |id: &str| {
+            let rule = self.set.rules.iter().find(|rule| rule.file.id == id);
+            rule.map(|rule| rule.file.title.clone())
+        };
+        unexplained::entries(&scanned.facts, &rank(&causes), &known)
+    }
+
     fn conclude(
         &self,
         input: &Path,
         scanned: &Scanned,
         assessments: &[Assessment<'_>],
+        mut unexplained: Vec<Unexplained>,
         available: Availability,
     ) -> Analysis {
         let (causes, benign): (Vec<_>, Vec<_>) = assessments
@@ -317,11 +335,6 @@ impl Analyzer {
             .map(|one| incident::build(one, &ranked, &links.to_roots(), scanned))
             .collect();
         let mut differential = differential(&ranked, links.direct());
-        let known = |id: &str| {
-            let rule = self.set.rules.iter().find(|rule| rule.file.id == id);
-            rule.map(|rule| rule.file.title.clone())
-        };
-        let mut unexplained = unexplained::entries(&scanned.facts, &ranked, &known);
         unexplained::as_possible(&mut unexplained, &mut differential);
         let asked = self.about.as_deref().map(|subject| {
             about::answer(subject, &scanned.facts, &mut incidents, &mut unexplained)

@@ -59,6 +59,13 @@ static KERNEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
+/// Facility and level in words, as `dmesg -x` (`--decode`) puts them before its clock.
+static DECODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:kern|user|mail|daemon|auth|syslog) *:(?P<level>emerg|alert|crit|err|warn|notice|info|debug) *: ",
+    )
+    .ok()
+});
 /// X.Org's clock has three digits, and a mark for the level behind it.
 static XORG: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:\[ *\d+\.\d{3}\] )?\((?P<level>II|WW|EE|==|--|\*\*|!!|NI|\?\?)\) ").ok()
@@ -104,6 +111,7 @@ pub fn undress(line: &str) -> Dress<'_> {
 fn layer<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
     container_log(rest, dress)
         .or_else(|| kernel_clock(rest, dress))
+        .or_else(|| decoded(rest, dress))
         .or_else(|| hosted(rest, &SYSLOG, dress))
         .or_else(|| {
             // Behind a clock that was taken off before.
@@ -146,6 +154,14 @@ fn kernel_clock<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
         dress.speaker = "kernel";
     }
     Some(found.end())
+}
+
+/// `dmesg` prints the kernel's buffer, whoever wrote into it.
+fn decoded<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
+    let found = DECODED.as_ref()?.captures(rest)?;
+    dress.speaker = "kernel";
+    dress.level = level(found.name("level")?.as_str());
+    Some(found.get(0)?.end())
 }
 
 /// A time with year and zone, and behind it the marks of a container log.
@@ -231,8 +247,8 @@ fn level(word: &str) -> Option<Level> {
         "d" | "debug" | "trace" => Level::Debug,
         "i" | "n" | "info" | "notice" => Level::Info,
         "w" | "warn" | "warning" => Level::Warning,
-        "e" | "c" | "f" | "err" | "error" | "fatal" | "critical" | "crit" | "panic" | "emerg"
-        | "severe" | "dpanic" => Level::Error,
+        "e" | "c" | "f" | "alert" | "err" | "error" | "fatal" | "critical" | "crit" | "panic"
+        | "emerg" | "severe" | "dpanic" => Level::Error,
         _ => return None,
     })
 }
@@ -285,6 +301,7 @@ mod tests {
                 "kernel",
             ),
             ("[   12.345678] ", "kernel"),
+            ("kern  :err   : 2026-11-20T10:00:02,500000+00:00 ", "kernel"),
             ("<6>[   12.345678] ", "kernel"),
             ("[Fri Nov 20 10:00:02 2026] ", "kernel"),
             ("[   12.345678] gpu-1 containerd[812]: ", "containerd"),

@@ -230,7 +230,7 @@ mod tests {
         assert!(said.contains("does not match its example"), "{said}");
         let said = refused("component: y\nspeaker: x\nmessages: []\n");
         assert!(said.contains("must be the file's name"), "{said}");
-        let unnamed = refused(&"component: x\nmessages: []\n".to_owned());
+        let unnamed = refused("component: x\nmessages: []\n");
         assert!(unnamed.contains("speaker"), "{unnamed}");
     }
 }

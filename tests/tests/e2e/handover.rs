@@ -8,11 +8,6 @@ use casefile_tests::bins;
 
 use crate::support::{Ended, collect, diagnose, entry, nowhere, paths, plant, run, run_in, skip};
 
-/// Made when the test runs, so that no secret stands in the source.
-fn secret() -> String {
-    ["k3Xy", "9vQ2mPz77aB4", "LwTr"].concat()
-}
-
 struct Disk {
     folder: tempfile::TempDir,
 }

@@ -415,7 +415,7 @@ fn other_ca() -> Result<Seen, String> {
     );
     let cli = Cli::try_parse_from(["casefile-collector"]).unwrap();
     let options = Arc::new(cli.collect.resolve().unwrap());
-    let handle = ClusterHandle::new(options, Host::new(&desk.path("root")));
+    let handle = ClusterHandle::new(options, Host::new(desk.path("root")));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let cluster = runtime.block_on(handle.connect()).unwrap();
     assert_eq!(cluster.credentials, "/opt/site/kubelet.kubeconfig");
