@@ -18,6 +18,10 @@ umount /sys/fs/cgroup/unified 2>/dev/null || true
 beside=$(dirname "$podman")
 mkdir -p /etc/containers "$here/rootfs/bin" "$here/rootfs/proc" "$here/rootfs/dev" "$here/rootfs/sys" "$here/rootfs/etc" "$here/rootfs/run"
 cp "$(command -v busybox)" "$here/rootfs/bin/true"
+# A busybox that is not static needs its libraries.
+{ ldd "$(command -v busybox)" 2>/dev/null | grep -o '/[^ ]*' || true; } | while read -r library; do
+  mkdir -p "$here/rootfs$(dirname "$library")" && cp -L "$library" "$here/rootfs$library"
+done
 printf '{"default":[{"type":"insecureAcceptAnything"}]}' >/etc/containers/policy.json
 printf '[engine]\nhelper_binaries_dir=["%s/../lib/podman","/usr/lib/podman","/usr/libexec/podman"]\n' "$beside" >/etc/containers/containers.conf
 for name in "$@"; do
