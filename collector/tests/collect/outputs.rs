@@ -99,7 +99,8 @@ fn an_output_that_cannot_be_written_is_found_before_anything_runs() {
         "nvidia-smi",
         &format!("touch {}", desk.path("ran").display()),
     );
-    for output in ["/nonexistent/x.tar.gz", "/proc/x.tar.gz"] {
+    let missing = desk.path("no-such-folder/x.tar.gz");
+    for output in [missing.to_str().unwrap(), "/proc/x.tar.gz"] {
         let run = desk.on_machine(&["-o", output, "--only", "nvidia_smi"]);
         assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
         assert!(
