@@ -17,7 +17,7 @@ fn main() -> anyhow::Result<()> {
         report::write_reports(&analysis, &dir, &Format::ALL, name, &Options::default())?;
         std::fs::write(
             dir.join(format!("{name}.txt")),
-            report::render_text(&analysis),
+            report::render_text(&analysis, report::TextOptions::default()),
         )?;
     }
     Ok(())

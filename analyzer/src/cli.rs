@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 
 mod ask;
+mod look;
+mod serve;
 
 pub use ask::{
     AskArgs, AskInput, AskMtuArgs, AskPacketArgs, AskRuntimeArgs, AskScheduleArgs, Question,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub use look::{FilterArgs, GrepArgs, LogsArgs, LoudAs, TimelineArgs};
+pub use serve::{AsOf, ServeArgs, ShellArgs};
 
 use crate::model::Verdict;
 
@@ -33,6 +37,16 @@ pub enum Command {
     Diff(DiffArgs),
     /// Ask what the captured state would do with a packet, a runtime handler, a pod or the largest packet.
     Ask(AskArgs),
+    /// Answer kubectl, k9s and other clients of Kubernetes from what was captured, read-only.
+    Serve(ServeArgs),
+    /// Start a shell whose kubectl talks to the captured cluster.
+    Shell(ShellArgs),
+    /// Search all text of a capture.
+    Grep(GrepArgs),
+    /// Print warnings and errors of all logs, journals and events in the order of time.
+    Timeline(TimelineArgs),
+    /// Print the log of a container or the journal of a unit.
+    Logs(LogsArgs),
     /// List the entries of a bundle.
     Ls(LsArgs),
     /// Print one entry of a bundle.
@@ -106,6 +120,16 @@ pub enum ReportFormat {
     Jira,
     /// JSON.
     Json,
+    /// The first screen as plain text, at most 1,500 characters.
+    Ticket,
+    /// Markdown with folds, for a comment on GitHub or GitLab.
+    Github,
+    /// The first screen as Slack blocks.
+    Slack,
+    /// The first screen as a card of Teams.
+    Teams,
+    /// An Atlassian Document (JSON), for Jira's newer interfaces.
+    Adf,
 }
 
 /// Arguments of `diagnose`.
@@ -124,6 +148,12 @@ pub struct DiagnoseArgs {
     /// Judge as of this moment (RFC 3339): what was said later is not known yet, and what ended later still holds.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub at: Option<chrono::DateTime<chrono::Utc>>,
+    /// Everything about every cause, not one screen.
+    #[arg(long)]
+    pub full: bool,
+    /// One line.
+    #[arg(short, long, conflicts_with = "full")]
+    pub quiet: bool,
     /// Exit with 1 if a cause is at least this sure.
     #[arg(long, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
@@ -143,6 +173,8 @@ pub struct DiagnoseArgs {
 pub enum DiagnoseFormat {
     /// For a person.
     Text,
+    /// The same in at most 1,500 characters, for a ticket.
+    Ticket,
     /// For a program.
     Json,
     /// SARIF 2.1.0.

@@ -20,6 +20,7 @@ pub mod loose;
 pub mod model;
 pub mod parsers;
 mod progress;
+pub mod recording;
 pub mod report;
 pub mod rules;
 pub mod scan;

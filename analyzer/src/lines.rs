@@ -1,11 +1,11 @@
 //! Log lines: the text of a raw line, its time and who said it, decoded only when a literal matched.
 
+mod journal;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use serde::Deserialize;
-use serde_json::Value;
 
 use crate::dress::{self, Level, Voice};
 use crate::model::Place;
@@ -67,37 +67,67 @@ pub struct LogLine<'a> {
     /// Where it was said.
     pub channel: Channel,
     /// Who said it: `pod/<ns>/<pod>` or a unit or identifier.
-    pub speaker: String,
+    pub speaker: Cow<'a, str>,
     /// Channel by what the line itself says of its speaker; the same as `channel` where it says nothing.
     pub heard: Channel,
     /// The message, without what names clock, host and speaker.
     pub text: Cow<'a, str>,
-    /// The line as a report quotes it.
-    pub shown: Cow<'a, str>,
-    /// How much weight it carries.
+    /// The line as a report quotes it, where that is more than the message.
+    longer: Option<Cow<'a, str>>,
+    /// How much weight it carries, once it was weighed.
     pub voice: Voice,
-    /// How loudly its speaker says it.
-    pub level: Option<Level>,
+    /// How loudly its speaker says it; not known before it is weighed where the message holds that.
+    level: Option<Level>,
+    /// It is a record of the journal.
+    record: bool,
+    weighed: bool,
     /// When.
     pub at: Option<DateTime<Utc>>,
     /// The same by a clock without a year, which orders lines of one host.
     pub clock: Option<u32>,
     /// Host that the line names; empty where it names none.
-    pub host: String,
+    pub host: Cow<'a, str>,
     /// The boot it was said in, as the journal calls it; empty where nothing says.
-    pub boot: String,
+    pub boot: Cow<'a, str>,
 }
 
 impl LogLine<'_> {
+    /// The line as a report quotes it.
+    pub fn shown(&self) -> &str {
+        self.longer.as_ref().unwrap_or(&self.text)
+    }
+
+    /// How loudly its speaker says it, once the line was weighed.
+    pub fn level(&self) -> Option<Level> {
+        self.level
+    }
+
+    /// Finds out how much weight the line carries; `is_routine` where the vocabulary knows it. Most lines that are decoded are no statement of any rule, and are
+    /// not weighed.
+    pub fn weigh(&mut self, is_routine: bool) {
+        if !self.weighed {
+            self.weighed = true;
+            if self.record {
+                self.level = dress::undress(&self.text).level;
+            }
+            if self.voice == Voice::Spoken && dress::line::is_note(&self.text, self.level) {
+                self.voice = Voice::Note;
+            }
+        }
+        if is_routine {
+            self.voice = self.voice.max(Voice::Routine);
+        }
+    }
+
     /// Takes over what the dress of the line says; gives the length of what is no part of the message.
     fn put_on(&mut self, dress: &dress::Dress<'_>) -> usize {
         self.at = self.at.or(dress.at);
         self.level = dress.level;
         self.clock = dress.clock;
-        dress.host.clone_into(&mut self.host);
+        self.host = Cow::Owned(dress.host.to_owned());
         let of_pod = self.speaker.starts_with("pod/");
         if !dress.speaker.is_empty() && !of_pod {
-            dress.speaker.clone_into(&mut self.speaker);
+            self.speaker = Cow::Owned(dress.speaker.to_owned());
             if self.channel == Channel::Text {
                 self.heard = match dress.speaker {
                     "kernel" => Channel::Kernel,
@@ -115,14 +145,19 @@ impl LogLine<'_> {
     pub fn place(&self) -> Place {
         Place {
             path: self.path.to_owned(),
-            line: Some(self.offset.saturating_add(1)),
+            line: self.place_line(),
         }
+    }
+
+    /// The number of the line at its place.
+    pub fn place_line(&self) -> Option<u32> {
+        Some(self.offset.saturating_add(1))
     }
 
     /// What the line is about: the pod that logged it, or the node.
     pub fn subject(&self) -> String {
         if self.speaker.starts_with("pod/") {
-            self.speaker.clone()
+            self.speaker.to_string()
         } else if self.node.is_empty() {
             String::new()
         } else {
@@ -172,23 +207,25 @@ impl<'a> Origin<'a> {
     }
 
     /// Decodes one raw line.
-    pub fn decode(&self, raw: &'a [u8], offset: u32) -> LogLine<'a> {
+    pub fn decode<'l>(&'l self, raw: &'l [u8], offset: u32) -> LogLine<'l> {
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
         let mut line = LogLine {
             path: self.path,
             node: self.node,
             offset,
             channel: self.channel,
-            speaker: self.speaker.clone(),
+            speaker: Cow::Borrowed(&self.speaker),
             heard: self.channel,
             text: Cow::Borrowed(""),
-            shown: Cow::Borrowed(""),
+            longer: None,
             voice: Voice::Spoken,
             level: None,
+            record: false,
+            weighed: false,
             at: None,
             clock: None,
-            host: String::new(),
-            boot: String::new(),
+            host: Cow::Borrowed(""),
+            boot: Cow::Borrowed(""),
         };
         let journal = match self.channel {
             Channel::Journal | Channel::Kernel => true,
@@ -196,22 +233,16 @@ impl<'a> Origin<'a> {
             Channel::Text => memchr::memmem::find(raw, b"\"MESSAGE\"").is_some(),
             _ => false,
         };
-        if journal && raw.first() == Some(&b'{') && decode_journal(raw, &mut line) {
-            if dress::line::is_note(&line.text, dress::undress(&line.text).level) {
-                line.voice = Voice::Note;
-            }
-            line.shown = line.text.clone();
+        if journal && journal::decode(raw, &mut line) {
+            line.record = true;
             return line;
         }
         let text = String::from_utf8_lossy(raw);
-        let (at, skip) = dress::clock::leading_time(&text);
-        line.at = at;
-        let outer = line.put_on(&dress::undress(&text));
-        line.shown = from(&text, skip);
+        let dress = dress::undress(&text);
+        let time = dress.time;
+        let outer = line.put_on(&dress);
+        line.longer = (time != outer).then(|| from(&text, time));
         line.text = from(&text, outer);
-        if line.voice == Voice::Spoken && dress::line::is_note(&line.text, line.level) {
-            line.voice = Voice::Note;
-        }
         line
     }
 }
@@ -222,50 +253,6 @@ fn from<'a>(text: &Cow<'a, str>, offset: usize) -> Cow<'a, str> {
         Cow::Borrowed(text) => Cow::Borrowed(&text[offset..]),
         Cow::Owned(text) => Cow::Owned(text[offset..].to_owned()),
     }
-}
-
-#[derive(Deserialize)]
-struct JournalLine {
-    #[serde(rename = "MESSAGE", default)]
-    message: Value,
-    #[serde(rename = "__REALTIME_TIMESTAMP", default)]
-    realtime: Option<String>,
-    #[serde(rename = "_SYSTEMD_UNIT", default)]
-    unit: Option<String>,
-    #[serde(rename = "SYSLOG_IDENTIFIER", default)]
-    identifier: Option<String>,
-    #[serde(rename = "_BOOT_ID", default)]
-    boot: Option<String>,
-    #[serde(rename = "_HOSTNAME", default)]
-    host: Option<String>,
-}
-
-fn decode_journal(raw: &[u8], line: &mut LogLine<'_>) -> bool {
-    let Ok(record) = serde_json::from_slice::<JournalLine>(raw) else {
-        return false;
-    };
-    line.at = record
-        .realtime
-        .and_then(|micros| micros.parse().ok())
-        .and_then(DateTime::from_timestamp_micros);
-    line.boot = record.boot.unwrap_or_default();
-    line.host = record.host.unwrap_or_default();
-    if let Some(speaker) = record.unit.or(record.identifier) {
-        line.speaker = speaker;
-    }
-    line.text = match record.message {
-        Value::String(text) => Cow::Owned(text),
-        // journalctl prints a message that is not UTF-8 as a list of byte values.
-        Value::Array(bytes) => {
-            let bytes: Vec<u8> = bytes
-                .iter()
-                .filter_map(|byte| u8::try_from(byte.as_u64()?).ok())
-                .collect();
-            Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-        }
-        _ => Cow::Borrowed(""),
-    };
-    true
 }
 
 #[cfg(test)]

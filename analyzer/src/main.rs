@@ -12,6 +12,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let terminal = Terminal {
         colour: AutoStream::choice(&std::io::stdout()) != ColorChoice::Never,
+        width: terminal_size::terminal_size_of(std::io::stdout())
+            .map(|(width, _)| usize::from(width.0)),
         progress: std::io::stderr().is_terminal(),
     };
     let mut out = BufWriter::new(std::io::stdout().lock());

@@ -171,6 +171,9 @@ pub struct Incident {
 pub struct Considered {
     /// Cause id.
     pub cause: String,
+    /// Family of the rule, e.g. `runtime`.
+    #[serde(skip)]
+    pub family: String,
     /// Title from the rule.
     pub title: String,
     /// The verdict.

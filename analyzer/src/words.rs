@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::model::{Analysis, Evidence, Incident, Severity, Verdict};
+use crate::model::{Analysis, Evidence, Incident, Verdict};
 
 /// A moment, to the second.
 pub(crate) fn time(at: DateTime<Utc>) -> String {
@@ -29,6 +29,79 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     }
 }
 
+/// `1 more pod`, `2 more pods`.
+pub(crate) fn count_more(number: u64, noun: &str) -> String {
+    count(number, &format!("more {noun}"))
+}
+
+/// `is` or `are`.
+pub(crate) fn are(number: u64) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
+/// `was` or `were`.
+pub(crate) fn were(number: u64) -> &'static str {
+    if number == 1 { "was" } else { "were" }
+}
+
+/// A subject as people write it: `default/web` for a pod, the bare name of a node, else with its kind.
+pub(crate) fn subject(id: &str) -> String {
+    match id.split_once('/') {
+        Some(("pod" | "node", name)) => name.to_owned(),
+        Some((kind, name)) => format!("{kind} {name}"),
+        None => id.to_owned(),
+    }
+}
+
+/// The whole sentences of a text that fit into `most` characters, at least the first.
+pub(crate) fn sentences(text: &str, most: usize) -> String {
+    let text = text.trim();
+    let mut end = 0;
+    for (at, _) in text.match_indices(". ") {
+        let capital = text[at + 2..].chars().next();
+        // `e.g. this` and `vs. that` go on.
+        if !capital.is_some_and(|c| c.is_uppercase() || c.is_numeric()) {
+            continue;
+        }
+        if end > 0 && text[..=at].chars().count() > most {
+            return text[..end].to_owned();
+        }
+        end = at + 1;
+    }
+    if end > 0 && text.chars().count() > most {
+        text[..end].to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+/// A statement without what follows its first colon, semicolon or bracket, where it is longer than `most`
+/// characters.
+pub(crate) fn first_clause(text: &str, most: usize) -> String {
+    const SHORTEST: usize = 24;
+    let text = text.trim();
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let ends = [": ", "; ", ", which ", " (", ", "];
+    let cut = ends.iter().find_map(|mark| {
+        let at = text.match_indices(mark).map(|(at, _)| at);
+        at.filter(|at| (SHORTEST..=most).contains(at)).last()
+    });
+    match cut {
+        Some(at) => text[..at].to_owned(),
+        None => cut_at_word(text, most),
+    }
+}
+
+fn cut_at_word(text: &str, most: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(most) else {
+        return text.to_owned();
+    };
+    let end = text[..end].rfind(' ').unwrap_or(end);
+    format!("{} …", text[..end].trim_end())
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn join(parts: &[String]) -> String {
     match parts {
@@ -36,20 +109,6 @@ pub(crate) fn join(parts: &[String]) -> String {
         [one] => one.clone(),
         [head @ .., last] => format!("{} and {last}", head.join(", ")),
     }
-}
-
-/// A sentence that stands alone: with a full stop, and a capital letter where it begins with an ordinary word.
-/// A first word that may be a name keeps its form.
-pub(crate) fn opening(text: &str) -> String {
-    const ORDINARY: &[&str] = &[
-        "a", "an", "the", "this", "no", "not", "one", "some", "others", "pods", "there", "it",
-    ];
-    let mut out = sentence(text);
-    let first = out.split(' ').next().unwrap_or_default();
-    if ORDINARY.contains(&first) {
-        out[..1].make_ascii_uppercase();
-    }
-    out
 }
 
 /// A sentence from the model with a full stop.
@@ -94,14 +153,21 @@ pub(crate) fn title(analysis: &Analysis) -> String {
     match analysis.incidents.first() {
         Some(first) => match first.verdict {
             Verdict::Confirmed => first.title.clone(),
-            Verdict::Likely => format!("Likely: {}", first.title),
-            _ => format!("Not settled: {}", first.title),
+            Verdict::Likely => format!("Probable: {}", first.title),
+            // What other causes explain as well is no headline.
+            _ => unsettled(analysis),
         },
-        None if !analysis.unexplained.is_empty() => failing(analysis),
-        None => match &analysis.input.node {
-            Some(node) => format!("No cause confirmed on {node}"),
-            None => format!("No cause confirmed in {}", analysis.input.name),
-        },
+        None => unsettled(analysis),
+    }
+}
+
+fn unsettled(analysis: &Analysis) -> String {
+    if !analysis.unexplained.is_empty() {
+        return failing(analysis);
+    }
+    match &analysis.input.node {
+        Some(node) => format!("No cause confirmed on {node}"),
+        None => format!("No cause confirmed in {}", analysis.input.name),
     }
 }
 
@@ -115,34 +181,15 @@ fn failing(analysis: &Analysis) -> String {
         Some(state) => format!("is failing ({state})"),
     };
     match analysis.unexplained.len() - 1 {
-        0 => format!("{} {state}; no cause confirmed", first.subject),
+        0 => format!("{} {state}; no cause confirmed", subject(&first.subject)),
         more => format!(
             "{} {state}, {more} more as well; no cause confirmed",
-            first.subject
+            subject(&first.subject)
         ),
     }
 }
 
-/// The worst severity of all incidents.
-pub(crate) fn worst(analysis: &Analysis) -> Option<Severity> {
-    analysis
-        .incidents
-        .iter()
-        .map(|incident| incident.severity)
-        .min()
-}
-
-/// What a severity means, as a clause after "faults of this rank mean that".
-pub(crate) fn severity_meaning(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Critical => "the node or the cluster is down or data is at risk",
-        Severity::High => "GPU workloads cannot run or pods have no network",
-        Severity::Medium => "some workloads fail or run degraded",
-        Severity::Low => "no workload is harmed at present",
-    }
-}
-
-/// The state of a pod that does not do its work: one that runs is not ready.
+/// The state of a failing pod: one that runs is not ready.
 pub(crate) fn ill(state: &str) -> String {
     if state == "Running" {
         "Running, not ready".to_owned()
@@ -157,15 +204,6 @@ pub(crate) fn rank(index: usize) -> String {
         0 => "Primary".to_owned(),
         1 => "Secondary".to_owned(),
         _ => format!("Further ({})", index + 1),
-    }
-}
-
-/// What can be said about how sure the cause is.
-pub(crate) fn standing(incident: &Incident) -> &'static str {
-    match incident.verdict {
-        Verdict::Confirmed => "evidence was seen that no look-alike shows",
-        Verdict::Likely => "the evidence points here, a look-alike is not excluded",
-        _ => "other causes would look the same in what was seen",
     }
 }
 

@@ -12,12 +12,32 @@ use std::path::{Path, PathBuf};
 /// Top-level modules from the lowest to the highest. A module may use those that come before it.
 const ORDER: &[&str] = &[
     // What the rest speaks in.
-    "model", "words", "grade", "facts", "dress", "lines", "tables",
+    "model",
+    "words",
+    "grade",
+    "facts",
+    "dress",
+    "lines",
+    "tables",
     // From a bundle or a text to facts.
-    "parsers", "layouts", "loose", "join", "sources", "ledger", "scan", "derive",
+    "parsers",
+    "layouts",
+    "loose",
+    "join",
+    "sources",
+    "ledger",
+    "scan",
+    "derive",
+    "recording",
     // Judgement.
-    "rules", "diagnose", // What people get.
-    "report", "progress", "cli", "fix", "compare", "commands",
+    "rules",
+    "diagnose", // What people get.
+    "report",
+    "progress",
+    "cli",
+    "fix",
+    "compare",
+    "commands",
 ];
 
 /// Arrows up that still exist. Take an entry out when it is gone; none may be added.

@@ -25,7 +25,8 @@ pub use manifest::{
 pub use path::{BundlePath, PathError};
 pub use reader::{
     EntryInfo, Form, Input, Limits, OpenError, Piece, PieceSink, ReadProblem, Summary,
-    is_content_folder, is_packed, list, read_entries, read_entry, read_through, scan, survey,
+    is_content_folder, is_packed, list, read_chosen, read_entries, read_entry, read_through, scan,
+    survey,
 };
 pub use signature::{Signed, read_signature};
 pub use spool::{EntrySpool, FinishedEntry};

@@ -25,7 +25,8 @@ pub const KEPT: &[(&str, &str)] = &[
     ),
     (
         "digests, UIDs, GPU and MIG UUIDs, serial numbers, commit ids",
-        "they join logs, objects and devices; they open nothing",
+        "where their place says what they are, and wherever the same one stands then: they join logs, objects and \
+         devices. Others are replaced as unexplained; --keep leaves them",
     ),
     (
         "paths of key and token files",

@@ -25,6 +25,8 @@ use casefile_bundle::{
 use chrono::{DateTime, Utc};
 use nix::sys::resource::{UsageWho, getrusage};
 
+#[path = "analyze/foreign.rs"]
+mod foreign;
 #[path = "analyze/share.rs"]
 mod share;
 
@@ -70,25 +72,29 @@ fn main() -> anyhow::Result<()> {
         )?);
         gzip = gzip.min(seconds(Command::new("gzip").arg("-dc").arg(&bundle))?);
     }
-    let measured = Command::new(std::env::current_exe()?)
-        .arg(MEASURE)
-        .arg(&analyzer)
-        .args(["diagnose", "--format", "json"])
-        .arg(&bundle)
-        .output()?;
-    let peak: i64 = String::from_utf8(measured.stdout)?
-        .trim()
-        .parse()
-        .context("peak memory")?;
+    let peak = peak(&analyzer, &bundle)?;
     println!("gzip -dc:                  {gzip:.2} s");
     println!("casefile-analyzer diagnose: {analyze:.2} s");
     println!(
         "ratio:                     {:.2} (best of {RUNS} each)",
         analyze / gzip
     );
-    println!("peak memory:               {} MiB", peak / 1024);
+    println!("peak memory:               {peak} MiB");
     report(&analyzer, &bundle)?;
-    share::print(&bundle)
+    share::print(&bundle)?;
+    foreign::print(&analyzer)
+}
+
+/// The peak memory of one analysis in MiB.
+fn peak(analyzer: &Path, bundle: &Path) -> anyhow::Result<i64> {
+    let measured = Command::new(std::env::current_exe()?)
+        .arg(MEASURE)
+        .arg(analyzer)
+        .args(["diagnose", "--format", "json"])
+        .arg(bundle)
+        .output()?;
+    let peak = String::from_utf8(measured.stdout)?;
+    Ok(peak.trim().parse::<i64>().context("peak memory")? / 1024)
 }
 
 /// Renders the whole report of the bundle and prints its time, memory and sizes.
@@ -165,22 +171,8 @@ fn bundle(mib: u64) -> anyhow::Result<PathBuf> {
 
 /// Shares of a bundle of a busy node: 0.7 journal, 0.2 objects, 0.1 pod logs.
 fn write(path: &Path, total: u64) -> anyhow::Result<()> {
-    let at = DateTime::parse_from_rfc3339("2026-11-20T10:00:00Z")?.to_utc();
-    let header = Header {
-        format: FormatVersion::CURRENT,
-        tool: "casefile-bench".into(),
-        node: NODE.into(),
-        started: at,
-        options: [].into(),
-        clock: Clock {
-            utc: at,
-            monotonic_ns: None,
-            timezone: None,
-            synchronised: None,
-        },
-    };
     let out = BufWriter::new(File::create(path)?);
-    let mut writer = Writer::new(out, "casefile-bench", &header)?;
+    let mut writer = Writer::new(out, "casefile-bench", &header()?)?;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let journal = total * 7 / 10;
     let units = ["kubelet.service", "containerd.service", "kernel"];
@@ -214,6 +206,33 @@ fn write(path: &Path, total: u64) -> anyhow::Result<()> {
             pod_log(spool, size, &mut random)
         })?;
     }
+    writer.finish(end()?)?;
+    Ok(())
+}
+
+fn at() -> anyhow::Result<DateTime<Utc>> {
+    Ok(DateTime::parse_from_rfc3339("2026-11-20T10:00:00Z")?.to_utc())
+}
+
+fn header() -> anyhow::Result<Header> {
+    let at = at()?;
+    Ok(Header {
+        format: FormatVersion::CURRENT,
+        tool: "casefile-bench".into(),
+        node: NODE.into(),
+        started: at,
+        options: [].into(),
+        clock: Clock {
+            utc: at,
+            monotonic_ns: None,
+            timezone: None,
+            synchronised: None,
+        },
+    })
+}
+
+fn end() -> anyhow::Result<ManifestEnd> {
+    let at = at()?;
     let report = |id: &str| SourceReport {
         id: id.into(),
         title: id.into(),
@@ -229,12 +248,21 @@ fn write(path: &Path, total: u64) -> anyhow::Result<()> {
         "cluster_pod_logs",
         "journal",
     ];
-    writer.finish(ManifestEnd {
+    Ok(ManifestEnd {
         finished: at,
         interrupted: None,
         sources: sources.iter().map(|id| report(id)).collect(),
-    })?;
-    Ok(())
+    })
+}
+
+fn meta(path: BundlePath, source: &str) -> EntryMeta {
+    EntryMeta {
+        path,
+        source: source.into(),
+        truncated: None,
+        redactions: [].into(),
+        origin: None,
+    }
 }
 
 fn entry<W: Write>(
@@ -245,13 +273,7 @@ fn entry<W: Write>(
 ) -> anyhow::Result<()> {
     let mut spool = EntrySpool::new(&std::env::temp_dir());
     fill(&mut spool)?;
-    let meta = EntryMeta {
-        path: BundlePath::new(path)?,
-        source: source.into(),
-        truncated: None,
-        redactions: [].into(),
-        origin: None,
-    };
+    let meta = meta(BundlePath::new(path)?, source);
     writer.append(meta, spool.finish()?)?;
     Ok(())
 }

@@ -36,12 +36,17 @@ pub(super) fn report(
             ReportFormat::Html => Format::Html,
             ReportFormat::Jira => Format::Jira,
             ReportFormat::Json => Format::Json,
+            ReportFormat::Ticket => Format::Ticket,
+            ReportFormat::Github => Format::GitHub,
+            ReportFormat::Slack => Format::Slack,
+            ReportFormat::Teams => Format::Teams,
+            ReportFormat::Adf => Format::Adf,
         })
         .collect();
     for (unit, folder) in &placed {
         let analysis = analyze_unit(&fix::shown::analyze, &analyzer, unit, terminal)?;
         let written = report::write_reports(&analysis, folder, &formats, "report", &options)?;
-        writeln!(out, "{}", headline(&analysis))?;
+        write!(out, "{}", report::render_line(&analysis))?;
         for file in written {
             writeln!(out, "wrote {}", file.display())?;
         }
@@ -65,7 +70,7 @@ fn options(args: &ReportArgs) -> anyhow::Result<report::Options> {
 }
 
 /// What is analysed as one; sentences about what stays apart go to `errors`.
-fn units(
+pub(super) fn units(
     inputs: &[PathBuf],
     anyway: bool,
     keys: Option<&Keys>,
@@ -108,21 +113,6 @@ fn folders(units: &[Unit], output: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The outcome in one line.
-fn headline(analysis: &Analysis) -> String {
-    match analysis.incidents.first() {
-        Some(incident) => format!(
-            "{}: {} ({})",
-            incident.verdict.word(),
-            incident.title,
-            incident.cause
-        ),
-        None => {
-            "no cause confirmed; the report says what was checked and what could not be seen".into()
-        }
-    }
-}
-
 fn warn_problems(analysis: &Analysis, errors: &mut dyn Write) -> std::io::Result<()> {
     const SHOWN: usize = 10;
     for problem in analysis.problems.iter().take(SHOWN) {
@@ -159,13 +149,27 @@ pub(super) fn diagnose(
     }
     let (analyzer, mut exit) = analyzer(&args.rules, keys, errors)?;
     let analyzer = analyzer.as_of(args.at).asking_about(args.about.clone());
+    let text = report::TextOptions {
+        full: args.full,
+        width: terminal
+            .width
+            .unwrap_or(report::TextOptions::default().width),
+    };
     for unit in &units {
         let analysis = analyze_unit(&Analyzer::analyze_unit, &analyzer, unit, terminal)?;
         match args.format {
-            DiagnoseFormat::Text if terminal.colour => {
-                write!(out, "{}", report::render_colour(&analysis))?;
+            DiagnoseFormat::Text if args.quiet => {
+                write!(out, "{}", report::render_line(&analysis))?;
             }
-            DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis))?,
+            DiagnoseFormat::Text if terminal.colour => {
+                write!(out, "{}", report::render_colour(&analysis, text))?;
+            }
+            DiagnoseFormat::Text => write!(out, "{}", report::render_text(&analysis, text))?,
+            DiagnoseFormat::Ticket => {
+                let ticket =
+                    report::render(&analysis, Format::Ticket, &report::Options::default())?;
+                write!(out, "{ticket}")?;
+            }
             DiagnoseFormat::Json => write!(out, "{}", report::render_json(&analysis)?)?,
             DiagnoseFormat::Sarif => write!(out, "{}", report::render_sarif(&analysis)?)?,
             DiagnoseFormat::Junit => write!(out, "{}", report::render_junit(&analysis))?,

@@ -4,7 +4,9 @@ mod analysis;
 mod ask;
 mod entries;
 mod input;
+mod look;
 mod rules;
+mod serve;
 mod template;
 
 use std::io::Write;
@@ -36,6 +38,8 @@ pub enum Exit {
 pub struct Terminal {
     /// Standard output shows colours.
     pub colour: bool,
+    /// Columns of standard output, where it is a terminal.
+    pub width: Option<usize>,
     /// A person watches standard error.
     pub progress: bool,
 }
@@ -53,6 +57,11 @@ pub fn run(
         Command::Fix(args) => analysis::fix(&args, out, errors),
         Command::Diff(args) => analysis::diff(&args, out, errors),
         Command::Ask(args) => ask::run(&args, out, errors),
+        Command::Serve(args) => serve::serve(&args, out, errors),
+        Command::Shell(args) => serve::shell(&args, errors),
+        Command::Grep(args) => look::grep(&args, out, errors),
+        Command::Timeline(args) => look::timeline(&args, out, errors),
+        Command::Logs(args) => look::logs(&args, out),
         Command::Ls(args) => entries::ls(&args, out),
         Command::Cat(args) => entries::cat(&args, out, errors),
         Command::Rules(args) => rules::run(&args, out, errors),

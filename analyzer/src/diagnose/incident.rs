@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::by_hand;
 use crate::facts::kube::Event;
+use crate::grade::{self, Grade};
 use crate::model::{
     ChainLink, Evidence, FixFile, Incident, Observation, Place, Remedy, Role, Step, Symptom,
     Verdict,
@@ -59,7 +60,7 @@ pub(super) fn build(
         explanation: one.tell(&file.explanation),
         look_alikes: file.look_alikes.clone(),
         evidence: told,
-        would_refute: file.refuted_by.clone(),
+        would_refute: would_refute(one),
         would_settle: would_settle(one),
         symptoms: symptoms(one, ranked, explained),
         chain: chain(one),
@@ -88,6 +89,24 @@ pub(super) fn build(
     }
 }
 
+/// What speaks against a cause, with what was found where it was looked at.
+fn would_refute(one: &Assessment<'_>) -> Vec<String> {
+    let looked = one.looked_at.iter().map(|looked| {
+        let place = looked.place.as_ref();
+        let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+        let says = one.rule.file.refutation(looked.refutation);
+        match looked.found {
+            Some(true) => format!("{says}: it is so, {}{place}", looked.what),
+            Some(false) => format!("{says}: it is not so, {}{place}", looked.what),
+            None => format!("{says}: not looked at, {}", looked.what),
+        }
+    });
+    let by_hand = one.rule.file.refuted_by_hand.iter();
+    looked
+        .chain(by_hand.map(|text| text.trim().to_owned()))
+        .collect()
+}
+
 /// Why the verdict is what it is, in one sentence, and where the deciding line stands.
 pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
     if one.verdict == Some(Verdict::NotChecked) {
@@ -113,7 +132,7 @@ pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
                 None => format!("; {}", over.says),
             })
         }),
-        _ => None,
+        _ => one.held_back.as_ref().map(|why| format!("; {why}")),
     };
     (
         format!("{}{}", says.join("; "), ended.unwrap_or_default()),
@@ -213,19 +232,29 @@ fn subjects(one: &Assessment<'_>) -> Vec<String> {
 }
 
 /// The first time that what decided was seen; where that is a setting without a time, the first symptom.
+///
+/// A line that speaks of no failure (a setting that a program prints at its start) is background: it dates the
+/// incident only where nothing else does.
 fn since(one: &Assessment<'_>, scanned: &Scanned) -> Option<chrono::DateTime<chrono::Utc>> {
     let deciding = one
         .decided_by
         .into_iter()
         .flat_map(|group| group.all.iter().chain(&group.any));
-    let first = |names: &mut dyn Iterator<Item = &String>| {
+    let deciding: Vec<&String> = deciding.collect();
+    let symptoms: Vec<&String> = one.rule.file.symptoms.iter().collect();
+    let first = |names: &[&String], fails: bool| {
         names
+            .iter()
             .filter_map(|name| one.seen.get(name.as_str()))
             .flatten()
+            .filter(|sighting| !fails || grade::grade(&grade::plain(&sighting.text)) > Grade::Plain)
             .map(|sighting| began(sighting, scanned))
             .fold(None, earliest)
     };
-    first(&mut deciding.into_iter()).or_else(|| first(&mut one.rule.file.symptoms.iter()))
+    first(&deciding, true)
+        .or_else(|| first(&deciding, false))
+        .or_else(|| first(&symptoms, true))
+        .or_else(|| first(&symptoms, false))
 }
 
 /// When a sighting began: an event is dated by its last time, and says when it was first seen.

@@ -154,7 +154,7 @@ mod tests {
 
     fn rule(id: &str, family: &str, explains: &str, catch_all: bool) -> Rule {
         let text = format!(
-            "id: {id}\ntitle: T\nfamily: {family}\nseverity: low\ncatch_all: {catch_all}\nexplains: [{explains}]\nsignals:\n  s:\n    line: broken\n    says: it is\nlikely:\n  - all: [s]\n"
+            "id: {id}\ntitle: T\nfamily: {family}\nseverity: low\ncatch_all: {catch_all}\nexplains: [{explains}]\nsignals:\n  s:\n    line: broken\n    says: it is\nlikely:\n  - all: [s]\nrefuted_by: [{{ state: all-well }}]\n"
         );
         compile(
             &format!("{id}.yaml"),
@@ -173,6 +173,8 @@ mod tests {
             seen: BTreeMap::new(),
             missing: Vec::new(),
             decided_by: None,
+            held_back: None,
+            looked_at: Vec::new(),
         }
     }
 
@@ -272,6 +274,10 @@ mod tests {
                 scattered: Vec::new(),
                 clock: None,
                 over: None,
+                state: false,
+                event: false,
+                kernel: false,
+                log_ends: None,
             }
         };
         let verdicts = [Verdict::Confirmed, Verdict::Likely];

@@ -7,9 +7,11 @@ mod cited;
 mod context;
 mod coverage;
 pub mod examples;
+pub(crate) mod fill_in;
 mod hami;
 mod incident;
 mod link;
+mod naming;
 mod seen;
 mod standing;
 mod state;
@@ -85,7 +87,7 @@ impl Analyzer {
         let lines = std::mem::take(&mut set.patterns);
         let bug = |error: &dyn std::fmt::Display| AnalyzeError::Patterns(error.to_string());
         Ok(Self {
-            patterns: Patterns::new(lines).map_err(|error| bug(&error))?,
+            patterns: Patterns::new(lines),
             router: Router::new().map_err(|error| bug(&error))?,
             set,
             left_out: Vec::new(),
@@ -381,6 +383,8 @@ impl Analyzer {
             analysis.seen.format = Seen::NOTHING.to_owned();
         }
         analysis.digests = cited::digests(&analysis, &scanned.summary);
+        naming::name(&mut analysis);
+        fill_in::fill(&mut analysis);
         analysis
     }
 }
@@ -459,6 +463,7 @@ fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<C
             let (why, place) = incident::why(one);
             Some(Considered {
                 cause: file.id.clone(),
+                family: file.family.clone(),
                 title: one.headline(),
                 verdict: one.verdict?,
                 why,

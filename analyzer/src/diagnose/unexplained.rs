@@ -212,10 +212,22 @@ fn entry(
         restarts: data.restarts,
         last_words: crate::facts::excerpt(&words.join("; "), WORDS),
         place: one.place.clone(),
+        lines: lines(data),
         also: Vec::new(),
         flows: flows.map(|flow| flow.data.says.clone()).collect(),
         candidates: candidates.take(CANDIDATES).collect(),
     }
+}
+
+fn lines(failing: &Failing) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in &failing.lines {
+        let line = crate::facts::excerpt(line.trim(), WORDS);
+        if !line.is_empty() && !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// The candidates of everything unexplained as possible causes. What the differential judges already is no candidate.
@@ -232,6 +244,7 @@ pub(super) fn as_possible(entries: &mut [Unexplained], differential: &mut Vec<Co
             }
             added.push((candidate.times, Considered {
                 cause: candidate.cause.clone(),
+                family: String::new(),
                 title: candidate.title.clone(),
                 verdict: Verdict::Possible,
                 why: format!(

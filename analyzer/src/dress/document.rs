@@ -58,7 +58,12 @@ pub fn speech<'a>(path: &str, bytes: &'a [u8]) -> (Cow<'a, [u8]>, Skipped) {
         return (Cow::Owned(vec![b'\n'; lines]), skipped);
     }
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    let kinds = line_kinds(&lines);
+    let mut kinds = line_kinds(&lines);
+    if let Some(written) = super::page::written(path, &lines) {
+        for (kind, written) in kinds.iter_mut().zip(written) {
+            *kind = kind.or(written.then_some(Kind::Manual));
+        }
+    }
     if kinds.iter().all(Option::is_none) {
         return (Cow::Borrowed(bytes), Skipped::new());
     }
@@ -163,6 +168,7 @@ fn by_content(path: &str, bytes: &[u8]) -> Option<Kind> {
         || (has("\"annotations\":{") && has("\"query\":"))
         || (structured && has("- alert: ") && has("expr:"))
         || (has("\nsignals:\n") && has("    says: "))
+        || (has("\nmessages:\n") && has("    nature: "))
     {
         return Some(Kind::Schema);
     }

@@ -37,6 +37,8 @@ pub struct Dress<'a> {
     /// Length of what names clock, host and speaker. Headers that belong to the message's own program (klog,
     /// logfmt, JSON) stay with the message.
     pub outer: usize,
+    /// Length of the time at its very beginning, which a report does not repeat.
+    pub time: usize,
     /// Whether the line has any dress at all.
     pub is_dressed: bool,
 }
@@ -92,6 +94,48 @@ static FIELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"(?i)\b(?:level|lvl|severity|L)"?[=:] ?"?(?P<level>[a-z]+)\b"#).ok()
 });
 
+/// What lines of a form begin with: most lines have another form, and meet no expression.
+mod begins {
+    /// `Nov 20 `: a short word, one or two blanks, one or two digits, a blank.
+    pub(super) fn syslog(line: &[u8]) -> bool {
+        // A mark for priority, and a month's name of nine characters with a point.
+        const LONGEST: usize = 5 + 9 * 4 + 1;
+        let head = &line[..line.len().min(LONGEST + 5)];
+        let Some(blank) = memchr::memchr(b' ', head).filter(|at| *at > 0) else {
+            return false;
+        };
+        let behind = &head[blank + 1..];
+        let behind = behind.strip_prefix(b" ").unwrap_or(behind);
+        matches!(
+            behind,
+            [b'0'..=b'9', b' ', ..] | [b'0'..=b'9', b'0'..=b'9', b' ', ..]
+        )
+    }
+
+    /// `[`, or facility and level in front of it.
+    pub(super) fn kernel(line: &[u8]) -> bool {
+        matches!(line.first(), Some(b'[' | b'<' | b'k' | b'u' | b'd' | b's'))
+    }
+
+    /// A facility in words.
+    pub(super) fn facility(line: &[u8]) -> bool {
+        matches!(line.first(), Some(b'k' | b'u' | b'm' | b'd' | b'a' | b's'))
+    }
+
+    /// `I1120 `.
+    pub(super) fn klog(line: &[u8]) -> bool {
+        matches!(line, [b'D' | b'I' | b'W' | b'E' | b'F', b'0'..=b'9', ..])
+    }
+
+    /// A digit with a dash or a slash behind it, in the first words.
+    pub(super) fn dated(line: &[u8]) -> bool {
+        const LONGEST: usize = 40;
+        let head = &line[..line.len().min(LONGEST)];
+        let mut pairs = head.windows(2);
+        pairs.any(|pair| matches!(pair, [b'0'..=b'9', b'-' | b'/']))
+    }
+}
+
 /// Takes the dress off a line.
 pub fn undress(line: &str) -> Dress<'_> {
     let mut dress = Dress::default();
@@ -112,7 +156,10 @@ fn layer<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
     container_log(rest, dress)
         .or_else(|| kernel_clock(rest, dress))
         .or_else(|| decoded(rest, dress))
-        .or_else(|| hosted(rest, &SYSLOG, dress))
+        .or_else(|| {
+            let may = begins::syslog(rest.as_bytes());
+            may.then(|| hosted(rest, &SYSLOG, dress)).flatten()
+        })
         .or_else(|| {
             // Behind a clock that was taken off before.
             let has_clock = dress.outer > 0 && dress.speaker.is_empty();
@@ -149,6 +196,9 @@ fn clock(month: &str, day: &str, time: &str) -> Option<u32> {
 }
 
 fn kernel_clock<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
+    if !begins::kernel(rest.as_bytes()) {
+        return None;
+    }
     let found = KERNEL.as_ref()?.find(rest)?;
     if dress.speaker.is_empty() {
         dress.speaker = "kernel";
@@ -158,6 +208,9 @@ fn kernel_clock<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
 
 /// `dmesg` prints the kernel's buffer, whoever wrote into it.
 fn decoded<'a>(rest: &'a str, dress: &mut Dress<'a>) -> Option<usize> {
+    if !begins::facility(rest.as_bytes()) {
+        return None;
+    }
     let found = DECODED.as_ref()?.captures(rest)?;
     dress.speaker = "kernel";
     dress.level = level(found.name("level")?.as_str());
@@ -171,6 +224,9 @@ fn container_log(rest: &str, dress: &mut Dress<'_>) -> Option<usize> {
         return None;
     }
     dress.at = dress.at.or(at);
+    if dress.outer == 0 {
+        dress.time = time;
+    }
     let behind = &rest[time..];
     let marks = ["stdout F ", "stderr F ", "stdout P ", "stderr P "];
     let mark = marks.iter().find(|mark| behind.starts_with(**mark));
@@ -179,12 +235,17 @@ fn container_log(rest: &str, dress: &mut Dress<'_>) -> Option<usize> {
 
 /// The header that the speaking program writes itself: it stays with the message and gives the level.
 fn own_header(message: &str, dress: &mut Dress<'_>) {
-    if let Some(found) = KLOG.as_ref().and_then(|form| form.captures(message)) {
+    let bytes = message.as_bytes();
+    let klog = KLOG.as_ref().filter(|_| begins::klog(bytes));
+    if let Some(found) = klog.and_then(|form| form.captures(message)) {
         dress.level = found.name("level").and_then(|one| level(one.as_str()));
         dress.is_dressed = true;
         return;
     }
-    if let Some(found) = XORG.as_ref().and_then(|form| form.captures(message)) {
+    let xorg = XORG
+        .as_ref()
+        .filter(|_| matches!(bytes.first(), Some(b'[' | b'(')));
+    if let Some(found) = xorg.and_then(|form| form.captures(message)) {
         dress.is_dressed = true;
         dress.level = Some(match found.name("level").map(|one| one.as_str()) {
             Some("EE") => Level::Error,
@@ -210,7 +271,8 @@ fn own_header(message: &str, dress: &mut Dress<'_>) {
         }
         return;
     }
-    let dated = DATED.as_ref().and_then(|form| form.find(message));
+    let dated = DATED.as_ref().filter(|_| begins::dated(bytes));
+    let dated = dated.and_then(|form| form.find(message));
     dress.is_dressed |= dated.is_some();
     let from = dated.map_or(0, |found| found.end());
     // etcd 3.4 and older (capnslog): UTC without saying so, and a level of one letter.
@@ -263,7 +325,7 @@ static START_UP: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Words by which a note tells of a fault all the same: the kubelet calls a failed probe information.
 static TROUBLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)\b(?:fail(?:s|ed|ing|ure)?|errors?|err=|unhealthy|refused|denied|forbidden|cannot|can't|could not|unable|timed? ?out|not (?:found|ready|fit|match|enough|supported|available|exist)|no such|insufficient|exceed\w*|kill(?:ed|ing)|evict\w*|back-?off|invalid|panic|oom\w*|warning|mismatch|lost|corrupt\w*|degraded|retrying|skip\w*|dropped|died|crash\w*|missing)\b",
+        r"(?i-u)\b(?:fail(?:s|ed|ing|ure)?|errors?|err=|unhealthy|refused|denied|forbidden|cannot|can't|could not|unable|timed? ?out|not (?:found|ready|fit|match|enough|supported|available|exist)|no such|insufficient|exceed\w*|kill(?:ed|ing)|evict\w*|back-?off|invalid|panic|oom\w*|warning|mismatch|lost|corrupt\w*|degraded|retrying|skip\w*|dropped|died|crash\w*|missing)\b",
     )
     .ok()
 });

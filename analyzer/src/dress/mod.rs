@@ -6,6 +6,8 @@
 pub(crate) mod clock;
 pub mod document;
 pub mod line;
+pub mod mend;
+mod page;
 mod rows;
 
 use serde::Deserialize;

@@ -28,6 +28,8 @@ pub struct LogEnd {
     pub grade: Grade,
     /// Lines from it to the end of the log.
     pub from_end: u32,
+    /// The line as it stands.
+    pub line: String,
 }
 
 impl FactType for LogEnd {
@@ -53,6 +55,8 @@ pub struct UnitEnd {
     pub first: String,
     /// The first time.
     pub since: Option<DateTime<Utc>>,
+    /// The lines that tell of its last end, as they stand.
+    pub lines: Vec<String>,
 }
 
 impl FactType for UnitEnd {
@@ -63,10 +67,42 @@ impl FactType for UnitEnd {
     }
 }
 
+/// A container as the runtime lists it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ContainerRow {
+    /// Node; empty where the path names none.
+    pub node: String,
+    /// Id, or its beginning.
+    pub id: String,
+    /// Container.
+    pub name: String,
+    /// Pod; empty where the list has no such column.
+    pub pod: String,
+    /// `Running`, `Exited`, `Created` or `Unknown`.
+    pub state: String,
+    /// How many runs of it went before.
+    pub attempt: u64,
+}
+
+impl FactType for ContainerRow {
+    const KIND: &'static str = "container-row";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("id", "id"),
+        field("name", "container"),
+        field("pod", "pod"),
+        field("state", "Running, Exited, Created or Unknown"),
+        field("attempt", "how many runs went before"),
+    ];
+    fn subject(&self) -> String {
+        format!("container/{}", self.name)
+    }
+}
+
 /// Something unhealthy at the end of the collection, and its last words.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Failing {
-    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`; `log` for a pasted log of which nothing says whose it is.
+    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `gpus`; `log` for a pasted log of which nothing says whose it is.
     pub what: String,
     /// `pod/<ns>/<name>`, `node/<name>`, `unit/<name>`, `deployment/<ns>/<name>`, ...
     pub subject: String,
@@ -102,6 +138,8 @@ pub struct Failing {
     pub gpu: bool,
     /// Since when.
     pub since: Option<DateTime<Utc>>,
+    /// The lines that show it, as they stand.
+    pub lines: Vec<String>,
 }
 
 impl FactType for Failing {

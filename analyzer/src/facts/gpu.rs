@@ -108,6 +108,50 @@ impl FactType for Driver {
     }
 }
 
+/// How many GPUs a node has, and how many of them nvidia-smi lists without trouble.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct GpuInventory {
+    /// Node.
+    pub node: String,
+    /// NVIDIA display controllers on the PCI bus; none where the bus was not listed.
+    pub on_bus: Option<u64>,
+    /// GPUs that nvidia-smi lists.
+    pub listed: u64,
+    /// Those of them with which nothing is wrong.
+    pub well: u64,
+    /// All of the bus are listed, and well.
+    pub all_well: bool,
+    /// Version of the driver that answered; empty if unknown.
+    pub driver: String,
+    /// What nvidia-smi says instead of a list; empty where it lists GPUs or was not asked.
+    pub refusal: String,
+    /// The nvidia kernel module: `loaded`, `on-disk`, `absent`; empty if unknown.
+    pub module: String,
+    /// Kernel driver that holds a GPU, as lspci has it; empty if none or unknown.
+    pub holder: String,
+    /// In words.
+    pub says: String,
+}
+
+impl FactType for GpuInventory {
+    const KIND: &'static str = "gpu-inventory";
+    const FIELDS: &'static [Field] = &[
+        field("node", "node"),
+        field("on_bus", "GPUs on the PCI bus"),
+        field("listed", "GPUs that nvidia-smi lists"),
+        field("well", "those with which nothing is wrong"),
+        field("all_well", "all of the bus are listed, and well"),
+        field("driver", "version of the driver that answered"),
+        field("refusal", "what nvidia-smi says instead of a list"),
+        field("module", "loaded, on-disk or absent"),
+        field("holder", "kernel driver that holds a GPU"),
+        field("says", "in words"),
+    ];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
 /// Two parts of the driver stack that do not fit.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct DriverMismatch {

@@ -31,6 +31,7 @@ pub(super) fn attach(sources: &Sources<'_>, found: &mut Vec<Fact<Failing>>) {
                 let entry = &mut found[at];
                 entry.data.words.clone_from(&log.text);
                 entry.data.ended = true;
+                entry.data.lines.push(log.data.line.clone());
                 (entry.place, entry.text) = (log.place.clone(), log.text.clone());
                 entry.at = log.at.or(entry.at);
             }
@@ -97,6 +98,7 @@ fn alone(log: &Fact<LogEnd>) -> Fact<Failing> {
             ended: true,
             words: log.text.clone(),
             since: log.at,
+            lines: vec![log.data.line.clone()],
             ..Failing::default()
         },
         place: log.place.clone(),

@@ -6,6 +6,7 @@
 
 pub mod flow;
 mod logs;
+mod machine;
 mod pods;
 pub mod tail;
 #[cfg(test)]
@@ -116,6 +117,8 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found.extend(things::claims(sources));
     found.extend(things::workloads(sources, &found));
     found.extend(things::units(sources));
+    found.extend(machine::containers(sources, &found));
+    found.extend(machine::gpus(sources));
     found.extend(things::releases(sources));
     found.extend(things::told_by_events(sources, &found));
     logs::attach(sources, &mut found);

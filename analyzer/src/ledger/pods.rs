@@ -6,8 +6,8 @@ use chrono::TimeDelta;
 
 use super::{Sources, log_of, messages};
 use crate::facts::Fact;
-use crate::facts::failing::Failing;
-use crate::facts::kube::{Container, Pod};
+use crate::facts::failing::{Failing, LogEnd};
+use crate::facts::kube::{Container, Event, Pod};
 use crate::ledger::grade::Grade;
 
 /// A pod that is younger than this is starting, in seconds.
@@ -150,6 +150,7 @@ fn entry(
         warnings: messages(events),
         gpu: data.gpus > 0 || !data.component.is_empty() || !data.extended.is_empty(),
         since: data.since.or(data.created),
+        lines: lines(pod, log, events),
     };
     Fact {
         data: failing,
@@ -157,6 +158,15 @@ fn entry(
         text,
         at,
     }
+}
+
+/// The lines that show it: of its log, of its row in a table, and of its last event.
+fn lines(pod: &Fact<Pod>, log: Option<&Fact<LogEnd>>, events: &[&Fact<Event>]) -> Vec<String> {
+    let row = Some(&pod.text).filter(|text| !text.starts_with(['"', '{']));
+    let log = log.map(|log| &log.data.line);
+    let event = events.first().map(|event| &event.text);
+    let told = [log, row, event].into_iter().flatten();
+    told.filter(|line| !line.is_empty()).cloned().collect()
 }
 
 /// The gravest line of a message that holds the end of a log, the last of equally grave ones.

@@ -30,6 +30,8 @@ const BEFORE_END: usize = 80;
 struct Said {
     offset: u32,
     text: String,
+    /// As it stands in the entry.
+    raw: String,
     grade: Grade,
     at: Option<DateTime<Utc>>,
 }
@@ -46,27 +48,51 @@ pub struct Tail {
 #[derive(Debug, Clone, Default)]
 struct Ends {
     offsets: Vec<u32>,
+    /// Where in the piece the line of the last end starts.
+    start: usize,
     restarts: bool,
     first: Option<Said>,
+    first_words: Option<Said>,
     result: Option<Said>,
     words: Option<Said>,
 }
 
-/// Reads the end of a piece.
-pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Tail {
+impl Ends {
+    /// The lines of the first end and of the last.
+    fn lines(&self) -> Vec<String> {
+        let told = [&self.first_words, &self.first, &self.words, &self.result];
+        let mut lines: Vec<String> = Vec::new();
+        for said in told.into_iter().flatten() {
+            if !lines.contains(&said.raw) {
+                lines.push(said.raw.clone());
+            }
+        }
+        lines
+    }
+}
+
+/// Reads the end of a piece. Only what ends its entry can hold the program's last word.
+pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) -> Tail {
     if !matches!(
         origin.channel,
         Channel::PodLog | Channel::Journal | Channel::Text
     ) {
         return Tail::default();
     }
-    let last = last_words(origin, bytes, lines)
+    let last = is_last
+        .then(|| last_words(origin, bytes, lines))
+        .flatten()
         .filter(|said| origin.channel != Channel::Text || !is_of_several(bytes, &said.text));
     Tail {
         last,
         units: units(origin, bytes),
         lines,
     }
+}
+
+/// A line as it stands, so that it can be searched for.
+fn verbatim(raw: &[u8]) -> String {
+    excerpt(String::from_utf8_lossy(raw).trim(), LONGEST)
 }
 
 /// Whether a text holds what several programs wrote: sections with captions, or a line with the head of syslog. Its end
@@ -99,6 +125,7 @@ fn last_words(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
             best = Some(Said {
                 offset,
                 text: excerpt(text.trim(), LONGEST),
+                raw: verbatim(raw),
                 grade: found,
                 at: line.at,
             });
@@ -139,19 +166,28 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
         if found.len() >= MOST_UNITS && !found.contains_key(&unit) {
             continue;
         }
-        let scheduled = format!("{unit}: Scheduled restart job");
-        let restarts = memchr::memmem::find(&bytes[at..], scheduled.as_bytes()).is_some();
         let ends = found.entry(unit).or_default();
-        ends.restarts = restarts;
         ends.offsets.push(number);
         ends.result = Some(Said {
             offset: number,
             text: excerpt(line.text.trim(), LONGEST),
+            raw: verbatim(&bytes[start..end]),
             grade: Grade::Fatal,
             at: line.at,
         });
         ends.first = ends.first.take().or_else(|| ends.result.clone());
-        ends.words = said_before(origin, &bytes[..start], number);
+        if ends.offsets.len() == 1 {
+            ends.first_words = said_before(origin, &bytes[..start], number);
+        }
+        ends.start = start;
+    }
+    // A unit may fail many times in one piece; what counts is said before its last end.
+    for (unit, ends) in &mut found {
+        let scheduled = format!("{unit}: Scheduled restart job");
+        let behind = &bytes[ends.start..];
+        ends.restarts = memchr::memmem::find(behind, scheduled.as_bytes()).is_some();
+        let number = ends.offsets.last().copied().unwrap_or(0);
+        ends.words = said_before(origin, &bytes[..ends.start], number);
     }
     found
 }
@@ -178,6 +214,7 @@ fn said_before(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
             best = Some(Said {
                 offset: number,
                 text: excerpt(line.text.trim(), LONGEST),
+                raw: verbatim(raw),
                 grade: found,
                 at: line.at,
             });
@@ -210,7 +247,10 @@ impl Joined {
             known
                 .offsets
                 .extend(ends.offsets.iter().map(|at| at.saturating_add(before)));
-            known.first = known.first.take().or(ends.first.map(moved));
+            if known.first.is_none() {
+                known.first = ends.first.map(moved);
+                known.first_words = ends.first_words.map(moved);
+            }
             known.restarts = ends.restarts;
             known.result = ends.result.map(moved);
             known.words = ends.words.map(moved);
@@ -227,6 +267,7 @@ impl Joined {
         let mut facts: Vec<AnyFact> = Vec::new();
         let lines = self.lines;
         for (unit, ends) in self.units {
+            let told = ends.lines();
             let Some(result) = ends.result else { continue };
             let said = ends.words.unwrap_or_else(|| result.clone());
             let end = UnitEnd {
@@ -237,8 +278,9 @@ impl Joined {
                 first: ends
                     .first
                     .as_ref()
-                    .map_or(result.text, |first| first.text.clone()),
+                    .map_or_else(|| result.text.clone(), |first| first.text.clone()),
                 since: ends.first.and_then(|first| first.at),
+                lines: told,
             };
             facts.push(
                 Fact {
@@ -260,6 +302,7 @@ impl Joined {
                 previous,
                 grade: last.grade,
                 from_end: lines.saturating_sub(last.offset),
+                line: last.raw,
             };
             facts.push(
                 Fact {
@@ -322,7 +365,7 @@ mod tests {
         let origin = Origin::of(path, channel);
         let lines = u32::try_from(text.matches('\n').count()).unwrap();
         let mut joined = Joined::default();
-        joined.add(of_piece(&origin, text.as_bytes(), lines));
+        joined.add(of_piece(&origin, text.as_bytes(), lines, true));
         joined.facts(path, channel == Channel::PodLog)
     }
 

@@ -25,6 +25,7 @@ fn entry<T>(data: Failing, object: &Fact<T>, events: &[&Fact<Event>]) -> Fact<Fa
         data: Failing {
             warnings: messages(events),
             seen: true,
+            lines: vec![text.clone()],
             ..data
         },
         place,
@@ -58,6 +59,7 @@ pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             && let Some(log) = kubelet_end(sources, &data.name)
         {
             entry.data.words.clone_from(&log.text);
+            entry.data.lines.push(log.data.line.clone());
             (entry.place, entry.text, entry.at) = (log.place.clone(), log.text.clone(), log.at);
         }
         found.push(entry);
@@ -255,6 +257,7 @@ fn unit_entry(
             words: end.map(|end| end.text.clone()).unwrap_or_default(),
             message: end.map(|end| end.data.first.clone()).unwrap_or_default(),
             since: end.and_then(|end| end.data.since),
+            lines: end.map(|end| end.data.lines.clone()).unwrap_or_default(),
             ..Failing::default()
         },
         place,

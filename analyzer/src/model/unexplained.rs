@@ -29,6 +29,8 @@ pub struct Unexplained {
     pub last_words: String,
     /// Where the last words stand.
     pub place: Place,
+    /// The lines that show it, as they stand.
+    pub lines: Vec<String>,
     /// Others of the same owner with the same reason.
     pub also: Vec<String>,
     /// What the captured firewall does with the packets that its last words name, as sentences.

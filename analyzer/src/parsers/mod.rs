@@ -6,6 +6,7 @@
 
 mod cluster_parts;
 mod components;
+mod container_rows;
 mod driver_lines;
 mod events;
 mod helm;
@@ -180,6 +181,7 @@ pub static PARSERS: &[&Parser] = &[
     &proc_driver::PARSER,
     &sysctl::PARSER,
     &ipvs::PARSER,
+    &container_rows::PARSER,
     &logs::POD_LOGS,
     &logs::JOURNAL_KERNEL,
     &logs::JOURNAL,

@@ -68,7 +68,7 @@ pub enum Block {
     },
     /// A message that is ready to paste.
     Message { title: String, lines: Vec<Rich> },
-    /// Blocks that are folded away where the format can fold.
+    /// Blocks that are folded away where the format can fold, and that go to the appendix where it cannot.
     Details { summary: String, blocks: Vec<Block> },
 }
 
@@ -87,10 +87,21 @@ pub enum Tone {
 pub struct StepItem {
     /// What to do and why.
     pub text: Rich,
+    /// Commands that change nothing and come before it.
+    pub looks: Vec<Look>,
     /// The command, if the step is one.
     pub command: Option<String>,
     /// What a person should see after it.
     pub expect: Option<Rich>,
+}
+
+/// A command that changes nothing: a precondition or a dry run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Look {
+    /// What it is for, e.g. `Dry run`.
+    pub label: String,
+    /// The command.
+    pub command: String,
 }
 
 /// One cited line.
@@ -307,6 +318,14 @@ impl Block {
             ordered: false,
             items,
         }
+    }
+
+    /// Blocks behind a summary; none where there is nothing to fold.
+    pub fn folded(summary: impl Into<String>, blocks: Vec<Block>) -> Option<Self> {
+        (!blocks.is_empty()).then(|| Block::Details {
+            summary: summary.into(),
+            blocks,
+        })
     }
 
     /// A table whose columns are plain words.

@@ -4,7 +4,7 @@ use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
 use super::blocks::{Block, Rich};
-use super::sections::first_screen::StatusRow;
+use super::first_screen::StatusRow;
 use super::{Format, RenderError, SectionView, engine, template_error};
 
 /// A page: what the shipped templates see of it is what they see of a report.
@@ -60,10 +60,11 @@ impl Document {
         let (kind, name) = match format {
             Format::Html => (engine::Kind::Html, "report.html.j2"),
             Format::Jira => (engine::Kind::Jira, "report.jira.j2"),
-            Format::Markdown | Format::Json => (engine::Kind::Markdown, "report.md.j2"),
+            _ => (engine::Kind::Markdown, "report.md.j2"),
         };
         let env = engine::environment(kind, None);
         env.and_then(|env| env.get_template(name)?.render(Value::from(Serde(self))))
+            .map(super::seal::seal)
             .map_err(|error| template_error(name, None, error))
     }
 }

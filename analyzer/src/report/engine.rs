@@ -44,7 +44,13 @@ pub(crate) fn environment<'a>(kind: Kind, theme: Option<&str>) -> Result<Environ
     for (name, source) in SHIPPED {
         env.add_template(name, source)?;
     }
+    // Only comments on GitHub and GitLab fold in Markdown.
+    env.add_global("folds", false);
     let style = include_str!("../../../templates/style.css");
+    env.add_global(
+        "script",
+        safe(include_str!("../../../templates/report.js").to_owned()),
+    );
     env.add_global(
         "style",
         safe(format!("{style}{}", theme.unwrap_or_default())),
@@ -134,6 +140,7 @@ fn add_filters(env: &mut Environment<'_>, kind: Kind) {
     env.add_filter("message", |lines: Serde<Vec<Rich>>| {
         lines.iter().map(plain).collect::<Vec<_>>().join("\n")
     });
+    env.add_filter("words", |text: Serde<Rich>| text.0.plain());
     env.add_filter("code", move |text: String| {
         safe(match kind {
             Kind::Jira => escape_jira::code(&text),

@@ -13,27 +13,28 @@ enum Step {
 
 use Step::{Condense, Drop};
 
-/// What is given up, in this order. What is not named here stays whatever happens.
+/// What is given up, in this order. The cause and the fix stay whatever happens.
 const LEAST_FIRST: &[Step] = &[
     Drop("appendix"),
+    Drop("appendix-file"),
     Drop("environment"),
+    Drop("hami"),
+    Drop("state"),
     Drop("timeline"),
     Drop("communication"),
     Drop("if-you-see-this-again"),
-    Drop("state"),
-    Drop("hami"),
-    Drop("mitigation"),
+    Drop("differential"),
+    Drop("coverage"),
     Drop("prevention"),
+    Drop("mitigation"),
     Drop("next-steps"),
     Condense("resolution"),
     Condense("root-cause"),
     Drop("investigation"),
     Drop("executive-summary"),
-    Drop("coverage"),
-    Drop("differential"),
+    Drop("unexplained"),
     Drop("verification"),
-    Drop("root-cause"),
-    Drop("resolution"),
+    Drop("problem-statement"),
 ];
 
 /// A drawing whose text form is longer, in bytes, is given up with the tables.
@@ -155,7 +156,7 @@ fn say(page: &mut Page<'_>, lead: usize, gone: &[SectionView], condensed: &[&str
         tone: Tone::Warning,
         title: "Shortened".to_owned(),
         text: Rich::from(format!(
-            "To stay below {}, {}. They stand in report.html and, as data, in report.json.",
+            "To stay below {}, {}. report.html has them.",
             words::bytes(limit as u64),
             left_out.join("; ")
         )),

@@ -184,7 +184,7 @@ pub(crate) fn pretty(value: &impl Serialize) -> Result<String, RenderError> {
 
 /// Writes hidden characters as `\uXXXX`, so that printing the file cannot drive a terminal. In JSON they
 /// only occur inside strings, where both forms mean the same.
-fn quiet(json: &str) -> String {
+pub(super) fn quiet(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut units = [0u16; 2];
     for c in json.chars() {

@@ -11,20 +11,25 @@ use serde::Serialize;
 use crate::model::Analysis;
 
 pub mod blocks;
+mod columns;
 pub(crate) mod document;
 mod engine;
 pub(crate) mod escape;
 mod escape_jira;
 pub mod example;
 mod fill_in;
+mod first_screen;
 mod fit;
+mod fold;
 mod gpu_view;
 mod json;
 mod junit;
 pub mod own;
 mod paint;
 mod plan;
+mod post;
 mod sarif;
+mod seal;
 pub mod sections;
 pub mod svg;
 #[cfg(test)]
@@ -34,14 +39,13 @@ mod write;
 
 use blocks::{Block, Rich, Tone};
 use engine::Kind;
+use first_screen::StatusRow;
 use gpu_view::GpuView;
-use sections::first_screen::{self, StatusRow};
 use sections::{Limits, SECTIONS, SectionCtx};
 
 pub use own::Theme;
-pub use write::{
-    Format, UnknownFormat, WriteError, check_output_dir, write_rendered, write_reports,
-};
+pub use text::TextOptions;
+pub use write::{Format, WriteError, check_output_dir, write_rendered, write_reports};
 
 /// What made the report.
 const TOOL: &str = concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION"));
@@ -154,14 +158,19 @@ pub fn render_json(analysis: &Analysis) -> Result<String, RenderError> {
     json::render(analysis)
 }
 
-/// The diagnosis for a person at a terminal, under a screen.
-pub fn render_text(analysis: &Analysis) -> String {
-    text::render(analysis)
+/// The diagnosis for a person at a terminal: one screen, or all of it.
+pub fn render_text(analysis: &Analysis, options: TextOptions) -> String {
+    text::render(analysis, options)
 }
 
 /// The same with colours, for a terminal that shows them.
-pub fn render_colour(analysis: &Analysis) -> String {
-    paint::paint(&text::render(analysis))
+pub fn render_colour(analysis: &Analysis, options: TextOptions) -> String {
+    paint::paint(&text::render(analysis, options))
+}
+
+/// The diagnosis in one line.
+pub fn render_line(analysis: &Analysis) -> String {
+    text::one_line(analysis)
 }
 
 /// The diagnosis as SARIF 2.1.0.
@@ -193,13 +202,17 @@ pub fn render(
 ) -> Result<String, RenderError> {
     let (kind, shipped) = match format {
         Format::Json => return json::render(analysis),
-        Format::Markdown => (Kind::Markdown, "report.md.j2"),
+        Format::Ticket | Format::Slack | Format::Teams | Format::Adf => {
+            return Ok(posted(analysis, format));
+        }
+        Format::Markdown | Format::GitHub => (Kind::Markdown, "report.md.j2"),
         Format::Html => (Kind::Html, "report.html.j2"),
         Format::Jira => (Kind::Jira, "report.jira.j2"),
     };
     let theme = options.theme.as_ref().map(|theme| theme.0.as_str());
     let mut env =
         engine::environment(kind, theme).map_err(|error| template_error(shipped, None, error))?;
+    env.add_global("folds", format == Format::GitHub);
     let shell = options.shell.as_ref();
     let shell = shell.filter(|shell| shell.format == format);
     let mut name = shipped;
@@ -209,17 +222,51 @@ pub fn render(
             .map_err(|error| template_error(&shell.name, Some(shell), error))?;
     }
     let shown = shell.map_or(shipped, |shell| shell.name.as_str());
-    let shown_part = shorten(analysis);
-    let left_out = analysis.incidents.len() - shown_part.incidents.len();
-    let mut page = page(&shown_part, left_out);
+    let short = shorten(analysis);
+    let left_out = analysis.incidents.len() - short.incidents.len();
+    let mut page = page(&short, left_out);
     if shell.is_some() {
         page.report = json::value(analysis)?;
+    } else if matches!(format, Format::Markdown | Format::Jira) {
+        let folded = fold::unfold(&mut page);
+        fold::point_to(&mut page, &folded);
     }
-    let limit = options.max_size.filter(|_| format != Format::Html);
+    let limit = options.max_size.or(format.takes());
+    let limit = limit.filter(|_| format != Format::Html);
     fit::fit(page, limit, |page| {
         engine::rendered(&env, name, Value::from(Serde(page)))
+            .map(seal::seal)
             .map_err(|error| template_error(shown, shell, error))
     })
+}
+
+/// The formats that need no template.
+fn posted(analysis: &Analysis, format: Format) -> String {
+    let short = shorten(analysis);
+    let mut page = page(&short, 0);
+    match format {
+        Format::Slack => post::blocks(&page),
+        Format::Teams => post::card(&page),
+        Format::Adf => {
+            fold::unfold(&mut page);
+            post::document(&page)
+        }
+        _ => post::text(&page),
+    }
+}
+
+/// What the Markdown report leaves out because it is folded in HTML; none where nothing is.
+///
+/// # Errors
+/// [`RenderError::Template`] if a shipped template is wrong.
+pub fn render_appendix(analysis: &Analysis) -> Result<Option<String>, RenderError> {
+    let short = shorten(analysis);
+    let mut page = page(&short, 0);
+    let folded = fold::unfold(&mut page);
+    let document = fold::appendix(&page, folded);
+    document
+        .map(|document| document.render(Format::Markdown))
+        .transpose()
 }
 
 /// The analysis with no more causes in play than a reader can use; the rest stays in the differential and in JSON.
@@ -235,7 +282,7 @@ fn shorten(analysis: &Analysis) -> Cow<'_, Analysis> {
 
 fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
     let ctx = SectionCtx::new(analysis);
-    let mut lead = first_screen::blocks(analysis, &ctx);
+    let mut lead = first_screen::blocks(analysis);
     if left_out > 0 {
         lead.push(Block::Callout {
             tone: Tone::Warning,

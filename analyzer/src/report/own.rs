@@ -30,6 +30,11 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("report", "everything as data: the object of report.json"),
     ("tool", "name and version of the analyzer"),
     ("style", "the style sheet of the HTML report with the theme"),
+    ("script", "the script of the HTML report"),
+    (
+        "folds",
+        "whether the format folds Markdown (GitHub and GitLab)",
+    ),
 ];
 
 /// Templates that ship beside the default ones: name, format, source.
@@ -127,7 +132,7 @@ pub fn check(shell: &Shell) -> Vec<String> {
     let kind = match shell.format {
         Format::Html => Kind::Html,
         Format::Jira => Kind::Jira,
-        Format::Markdown | Format::Json => Kind::Markdown,
+        _ => Kind::Markdown,
     };
     let mut faults = Vec::new();
     let unknown = engine::environment(kind, None).and_then(|mut env| {

@@ -6,7 +6,6 @@ use crate::model::Verdict;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
-const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 const GREEN: Style = AnsiColor::Green.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
@@ -25,31 +24,39 @@ fn one(line: &str, title: bool) -> String {
     if title {
         return format!("{BOLD}{line}{BOLD:#}");
     }
-    let indent = line.len() - line.trim_start().len();
-    // Excerpts stand deepest.
-    if indent >= 8 {
+    let inner = line.trim_start();
+    if inner.starts_with("> ") {
         return format!("{DIM}{line}{DIM:#}");
     }
-    let (margin, text) = line.split_at(indent);
-    if let Some((head, rest)) = text.split_once(" · ").filter(|_| text.starts_with('[')) {
-        let style = style_of(head.rsplit(' ').next().unwrap_or(""));
-        return format!("{margin}{style}{head}{style:#} · {rest}");
+    if inner.starts_with("$ ") {
+        return format!("{CYAN}{line}{CYAN:#}");
     }
-    let label = text.split_once(':').map_or("", |(label, _)| label);
+    let label = line.split(' ').next().unwrap_or_default();
+    let rest = &line[label.len()..];
     let style = match label {
-        "for" => GREEN,
-        "against" | "not seen" | "not checked" | "would settle it" => YELLOW,
-        "fix" => CYAN,
-        "symptom" | "ruled out" => DIM,
+        "Cause" => return cause(label, rest),
+        "Proof" => GREEN,
+        "Against" | "Not" | "Failing" | "Doubt" => YELLOW,
+        "Fix" => CYAN,
+        "Since" | "Affected" | "Next" | "Symptom" | "Harmless" | "Ruled" | "Past" => DIM,
         _ => return line.to_owned(),
     };
-    let rest = &text[label.len()..];
-    format!("{margin}{style}{label}{style:#}{rest}")
+    format!("{style}{label}{style:#}{rest}")
+}
+
+/// The verdict stands behind the id in brackets.
+fn cause(label: &str, rest: &str) -> String {
+    let end = rest.find("] ").map_or(0, |at| at + 2);
+    let (id, said) = rest.split_at(end);
+    let verdict = said.split([' ', ',', '.']).next().unwrap_or_default();
+    let style = style_of(verdict);
+    let after = &said[verdict.len()..];
+    format!("{BOLD}{label}{BOLD:#}{id}{style}{verdict}{style:#}{after}")
 }
 
 fn style_of(verdict: &str) -> Style {
     if verdict == Verdict::Confirmed.word() {
-        RED
+        BOLD
     } else {
         YELLOW
     }
@@ -61,7 +68,7 @@ mod tests {
 
     #[test]
     fn colours_change_nothing_that_is_said() {
-        let plain = "Title\n\n[1] confirmed · x · severity high\n    for: a: b\n        path:1: text\nnot seen: y\n";
+        let plain = "Title\n\nCause      [x] confirmed y.\nProof      a\n             path:1\n             > text\nNot seen   y\n";
         let painted = paint(plain);
         assert!(painted.contains("\u{1b}["));
         assert_eq!(anstream::adapter::strip_str(&painted).to_string(), plain);

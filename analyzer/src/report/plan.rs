@@ -1,6 +1,6 @@
 //! What to do about a cause as steps: the typed changes that were tried, else what the rule says in words.
 
-use super::blocks::{Rich, StepItem};
+use super::blocks::{Look, Rich, StepItem};
 use super::words;
 use crate::model::fix::{Fix, FixAction, FixOutcome};
 use crate::model::{Incident, Step};
@@ -9,8 +9,6 @@ use crate::model::{Incident, Step};
 pub(crate) struct Plan {
     /// What to do, in order.
     pub(crate) steps: Vec<StepItem>,
-    /// Numbers of the steps that only show what would change, from 1.
-    pub(crate) dry: Vec<usize>,
     /// Files that the commands use: name, language, content.
     pub(crate) files: Vec<(String, String, String)>,
     /// How each change is taken back: what it was, and the command or sentence.
@@ -20,8 +18,10 @@ pub(crate) struct Plan {
 /// The plan for one cause.
 pub(crate) fn of(incident: &Incident) -> Plan {
     match tried(incident) {
-        Some(fix) => of_fix(fix),
-        None => in_words(incident),
+        // A change that only a person makes says less than the rule's steps with their commands.
+        Some(fix) if !fix.actions.iter().all(|action| action.by_hand) => of_fix(fix),
+        Some(fix) if incident.remedy.steps.is_empty() => of_fix(fix),
+        _ => in_words(incident),
     }
 }
 
@@ -34,10 +34,6 @@ pub(crate) fn tried(incident: &Incident) -> Option<&Fix> {
 /// The rule's own steps and files.
 pub(crate) fn in_words(incident: &Incident) -> Plan {
     let remedy = &incident.remedy;
-    let dry = remedy.steps.iter().enumerate().filter(|(_, step)| {
-        let command = step.command.as_deref().unwrap_or_default();
-        command.contains("--dry-run")
-    });
     let file = |file: &crate::model::FixFile| {
         (
             file.name.clone(),
@@ -47,7 +43,6 @@ pub(crate) fn in_words(incident: &Incident) -> Plan {
     };
     Plan {
         steps: steps(&remedy.steps),
-        dry: dry.map(|(index, _)| index + 1).collect(),
         files: remedy.files.iter().map(file).collect(),
         back: Vec::new(),
     }
@@ -57,6 +52,7 @@ pub(crate) fn in_words(incident: &Incident) -> Plan {
 pub(crate) fn steps(steps: &[Step]) -> Vec<StepItem> {
     let step = |step: &Step| StepItem {
         text: Rich::prose(&words::sentence(&step.text)),
+        looks: Vec::new(),
         command: step
             .command
             .as_ref()
@@ -73,47 +69,79 @@ pub(crate) fn steps(steps: &[Step]) -> Vec<StepItem> {
 fn of_fix(fix: &Fix) -> Plan {
     let mut plan = Plan {
         steps: Vec::new(),
-        dry: Vec::new(),
         files: files(fix),
         back: Vec::new(),
     };
     for action in &fix.actions {
-        // Said once a change: a step that is read first tells where all of them run.
-        let mut place = Some(place(action));
-        let mut place = || place.take().unwrap_or_default();
-        if let (Some(check), Some(what)) = (&action.check, &action.checks) {
-            plan.steps.push(step(
-                Rich::from("Make sure that ")
-                    .say(&words::clause(what))
-                    .text(place())
-                    .text("."),
-                Some(check),
-                "It ends without an error; otherwise collect and analyse again",
-            ));
-        }
-        if let Some(dry) = &action.dry_run {
-            let text = Rich::from("Look at what would change, without changing it");
-            plan.steps
-                .push(step(text.text(place()).text("."), Some(dry), ""));
-            plan.dry.push(plan.steps.len());
-        }
-        let mut text = Rich::prose(&words::clause(&action.text)).text(place());
-        text = text.text(".");
+        let mut text = Rich::prose(&words::sentence(&action.text))
+            .text(" ")
+            .text(place(action));
         if !action.interrupts.trim().is_empty() {
             text = text
                 .text(" Interrupts: ")
                 .say(&words::sentence(&action.interrupts));
         }
-        let command = action.command.as_ref();
-        plan.steps.push(step(text, command, &action.expect));
+        let mut change = step(text, action.command.as_ref(), &action.expect);
+        change.looks = looks(action);
+        plan.steps.push(change);
         plan.back.push(back(action, plan.steps.len()));
     }
     plan
 }
 
+/// What is run before a change and changes nothing.
+fn looks(action: &FixAction) -> Vec<Look> {
+    let mut looks = Vec::new();
+    if let (Some(check), Some(what)) = (&action.check, &action.checks) {
+        looks.push(Look {
+            label: format!(
+                "First check that {}. If this fails, collect and analyse again",
+                words::clause(what)
+            ),
+            command: check.trim().to_owned(),
+        });
+    }
+    if let Some(dry) = &action.dry_run {
+        looks.push(Look {
+            label: "Dry run".to_owned(),
+            command: dry.trim().to_owned(),
+        });
+    }
+    looks
+}
+
+/// Whether a step of a rule changes nothing: it asks, saves what is there, or is a dry run.
+pub(crate) fn only_looks(step: &StepItem) -> bool {
+    const ASKING: [&str; 14] = [
+        "kubectl get",
+        "kubectl describe",
+        "kubectl logs",
+        "helm get",
+        "helm status",
+        "helm history",
+        "nvidia-smi -q",
+        "nvidia-smi --query",
+        "journalctl",
+        "dmesg",
+        "cat ",
+        "grep ",
+        "ls ",
+        "df ",
+    ];
+    let command = step.command.as_deref().unwrap_or_default().trim_start();
+    // kubectl and helm take the namespace before the verb as well.
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let short = match words.as_slice() {
+        [program, "-n", _, rest @ ..] => format!("{program} {}", rest.join(" ")),
+        _ => words.join(" "),
+    };
+    command.contains("--dry-run") || ASKING.iter().any(|asking| short.starts_with(asking))
+}
+
 fn step(text: Rich, command: Option<&String>, expect: &str) -> StepItem {
     StepItem {
         text,
+        looks: Vec::new(),
         command: command.map(|text| text.trim().to_owned()),
         expect: (!expect.trim().is_empty()).then(|| Rich::prose(&words::sentence(expect))),
     }
@@ -121,25 +149,19 @@ fn step(text: Rich, command: Option<&String>, expect: &str) -> StepItem {
 
 fn place(action: &FixAction) -> String {
     match &action.node {
-        Some(node) => format!(" (as root on node {node})"),
-        None if action.by_hand => " (by hand)".to_owned(),
-        None => " (where helm and kubectl reach the cluster)".to_owned(),
+        Some(node) => format!("Run it as root on {node}."),
+        None if action.by_hand => "This is done by hand.".to_owned(),
+        None => "Run it where helm and kubectl reach the cluster.".to_owned(),
     }
 }
 
 fn back(action: &FixAction, number: usize) -> StepItem {
-    let text = format!("Step {number}{}.", place(action));
-    let command = (!action.by_hand).then_some(&action.roll_back);
-    match command {
-        Some(command) => step(Rich::from(text), Some(command), ""),
-        None => step(
-            Rich::from(text)
-                .text(" By hand: ")
-                .say(&words::sentence(&action.roll_back)),
-            None,
-            "",
-        ),
+    let text = Rich::from(format!("Undo step {number}. {}", place(action)));
+    if action.by_hand {
+        let by_hand = text.text(" ").say(&words::sentence(&action.roll_back));
+        return step(by_hand, None, "");
     }
+    step(text, Some(&action.roll_back), "")
 }
 
 /// The files that the commands name; others are for people and lie in the folder of `fix`. Where no command

@@ -10,49 +10,68 @@ use crate::model::Analysis;
 /// A format of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// `report.md`.
+    /// Markdown, with what is folded in a second file.
     Markdown,
-    /// `report.html`.
+    /// One HTML file.
     Html,
-    /// `report.jira`.
+    /// Wiki markup of Jira and Confluence.
     Jira,
-    /// `report.json`.
+    /// JSON.
     Json,
+    /// The first screen as plain text.
+    Ticket,
+    /// Markdown with folds, for a comment on GitHub or GitLab.
+    GitHub,
+    /// The first screen as Slack blocks.
+    Slack,
+    /// The first screen as a card of Teams.
+    Teams,
+    /// An Atlassian Document, for Jira's newer interfaces.
+    Adf,
 }
 
 impl Format {
     /// Every format, in the order they are written.
-    pub const ALL: [Format; 4] = [Format::Markdown, Format::Html, Format::Jira, Format::Json];
+    pub const ALL: [Format; 9] = [
+        Format::Markdown,
+        Format::Html,
+        Format::Jira,
+        Format::Json,
+        Format::Ticket,
+        Format::GitHub,
+        Format::Slack,
+        Format::Teams,
+        Format::Adf,
+    ];
 
-    /// File extension, also the word of `--format`.
+    /// Most bytes that the place where it goes takes: GitHub and GitLab refuse longer comments, Jira longer fields.
+    pub(super) fn takes(self) -> Option<usize> {
+        match self {
+            Format::Markdown | Format::GitHub => Some(65_536),
+            Format::Jira => Some(32_767),
+            Format::Html
+            | Format::Json
+            | Format::Ticket
+            | Format::Slack
+            | Format::Teams
+            | Format::Adf => None,
+        }
+    }
+
+    /// File extension.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Markdown => "md",
             Format::Html => "html",
             Format::Jira => "jira",
             Format::Json => "json",
+            Format::Ticket => "txt",
+            Format::GitHub => "github.md",
+            Format::Slack => "slack.json",
+            Format::Teams => "teams.json",
+            Format::Adf => "adf.json",
         }
     }
-}
-
-impl std::str::FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
-        Format::ALL
-            .into_iter()
-            .find(|format| format.extension() == text)
-            .ok_or_else(|| UnknownFormat {
-                word: text.to_owned(),
-            })
-    }
-}
-
-/// A word that names no format.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown format `{word}`, known are md, html, jira and json")]
-pub struct UnknownFormat {
-    word: String,
 }
 
 /// Why reports could not be written.
@@ -134,6 +153,16 @@ pub fn write_reports(
     for format in formats {
         let text = super::render(analysis, format, options)?;
         rendered.push((dir.join(format!("{basename}.{}", format.extension())), text));
+        let own = options
+            .shell
+            .as_ref()
+            .is_some_and(|shell| shell.format == format);
+        if format == Format::Markdown
+            && !own
+            && let Some(text) = super::render_appendix(analysis)?
+        {
+            rendered.push((dir.join(format!("{basename}-appendix.md")), text));
+        }
     }
     write_rendered(dir, rendered)
 }

@@ -39,6 +39,7 @@ pub(super) fn check(name: &str, text: &str, file: &RuleFile) -> Vec<RuleError> {
         fields.insert(id, self::signal(id, signal, &mut faults));
     }
     groups(file, &mut faults);
+    proof::check(file, &mut faults);
     texts(file, &fields, &mut faults);
     chain(file, &mut faults);
     let mut errors: Vec<RuleError> = faults
@@ -364,5 +365,6 @@ pub(super) fn links(rules: &[Rule], texts: &BTreeMap<String, (String, String)>) 
     errors
 }
 
+mod proof;
 #[cfg(test)]
 mod tests;

@@ -41,7 +41,7 @@ pub enum Test {
     /// Equal to one of these.
     In(Vec<Value>),
     /// A text that matches.
-    Matches(Regex),
+    Matches(Expression),
     /// A number greater than this.
     Greater(f64),
     /// A number less than this.
@@ -153,14 +153,18 @@ fn look(
     match (&signal.fact, &signal.line, &signal.message) {
         (Some(kind), None, None) => fact_look(kind, signal),
         (None, None, Some(name)) => {
-            patterns.push(vocabulary.pattern(name)?);
+            let mut pattern = vocabulary.pattern(name)?;
+            if !signal.channels.is_empty() {
+                pattern.channels.clone_from(&signal.channels);
+            }
+            patterns.push(pattern);
             Ok(Look::Line(patterns.len() - 1))
         }
         (None, Some(line), None) => {
             patterns.push(LinePattern {
                 regex: Expression::new(line),
                 channels: signal.channels.clone(),
-                speaker: signal.speaker.as_deref().map(regex).transpose()?,
+                speaker: signal.speaker.as_deref().map(expression).transpose()?,
                 nature: None,
             });
             Ok(Look::Line(patterns.len() - 1))
@@ -200,7 +204,7 @@ fn field_test(name: &str, value: &Value) -> Result<Test, String> {
     Ok(match name {
         "eq" => Test::Equals(value.clone()),
         "in" => Test::In(value.as_array().cloned().ok_or("in needs a list")?),
-        "matches" => Test::Matches(regex(value.as_str().ok_or("matches needs a text")?)?),
+        "matches" => Test::Matches(expression(value.as_str().ok_or("matches needs a text")?)?),
         "gt" => Test::Greater(number()?),
         "lt" => Test::Less(number()?),
         "missing" => Test::Missing(value.as_bool().ok_or("missing needs true or false")?),
@@ -218,6 +222,13 @@ fn field_test(name: &str, value: &Value) -> Result<Test, String> {
             ));
         }
     })
+}
+
+/// An expression that is compiled when it is first needed: starting must not wait for it.
+fn expression(text: &str) -> Result<Expression, String> {
+    let parsed = regex_syntax::parse(text);
+    parsed.map_err(|error| format!("expression does not compile: {error}"))?;
+    Ok(Expression::new(text))
 }
 
 pub(super) fn regex(expression: &str) -> Result<Regex, String> {

@@ -8,11 +8,15 @@ use super::compile::{Look, Rule, RuleSet};
 use super::fields::{entry, passes};
 use super::file::Group;
 use super::group::{self, Holding};
+pub use super::judge::Looked;
+use super::judge::{judge_now, look};
 pub use super::sighting::Sighting;
 use super::sighting::{Nodes, from_hit, from_view};
 use super::template;
-use super::weigh::{self, Present};
+use super::unwell::Unwell;
+use super::weigh::Present;
 use crate::dress::Voice;
+use crate::facts::kube::Event;
 use crate::facts::{FactType as _, FactView, Facts};
 use crate::model::Verdict;
 use crate::scan::patterns::Hit;
@@ -31,6 +35,10 @@ pub struct Assessment<'r> {
     pub missing: Vec<&'r str>,
     /// The group that decided.
     pub decided_by: Option<&'r Group>,
+    /// Why it is no more than possible although a surer group holds.
+    pub held_back: Option<String>,
+    /// What speaks against it and was looked at.
+    pub looked_at: Vec<Looked<'r>>,
 }
 
 impl Assessment<'_> {
@@ -117,11 +125,20 @@ pub fn assess<'r>(
     for hit in hits.iter().filter(known_by_then) {
         by_pattern.entry(hit.pattern).or_default().push(hit);
     }
+    let present = Present::of(set, facts, hits, at);
     let known = Known {
         views,
         hits: by_pattern,
         nodes: Nodes::of(facts),
-        present: Present::of(set, facts, hits, at),
+        log_ends: log_ends(hits),
+        last_event: facts
+            .table::<Event>()
+            .iter()
+            .filter_map(|one| one.data.last)
+            .max(),
+        // What is unwell at the end says nothing of an earlier moment.
+        unwell: at.is_none().then(|| Unwell::of(facts, present.now())),
+        present,
     };
     set.rules
         .iter()
@@ -134,53 +151,29 @@ struct Known<'a> {
     views: BTreeMap<&'a str, Vec<FactView>>,
     hits: BTreeMap<usize, Vec<&'a Hit>>,
     nodes: Nodes,
+    log_ends: BTreeMap<(&'a str, &'a str), DateTime<Utc>>,
+    last_event: Option<DateTime<Utc>>,
+    unwell: Option<Unwell<'a>>,
     present: Present<'a>,
+}
+
+/// The newest time of a line by entry and speaker.
+fn log_ends(hits: &[Hit]) -> BTreeMap<(&str, &str), DateTime<Utc>> {
+    let mut ends: BTreeMap<(&str, &str), DateTime<Utc>> = BTreeMap::new();
+    for hit in hits {
+        let Some(last) = hit.last else { continue };
+        let known = ends
+            .entry((&hit.last_place.path, &hit.speaker))
+            .or_insert(last);
+        *known = last.max(*known);
+    }
+    ends
 }
 
 fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -> Assessment<'r> {
     let mut seen: BTreeMap<&str, Vec<Sighting>> = BTreeMap::new();
     for (name, look) in &rule.looks {
-        let says = rule
-            .file
-            .signals
-            .get(name)
-            .map_or("", |signal| signal.says.as_str());
-        let sightings: Vec<Sighting> = match look {
-            Look::Fact { kind, tests } => known
-                .views
-                .get(kind.as_str())
-                .into_iter()
-                .flatten()
-                .filter(|view| {
-                    tests
-                        .iter()
-                        .all(|(field, test)| passes(test, entry(&view.fields, field)))
-                })
-                .map(|view| {
-                    let mut one = from_view(view, says, &known.nodes);
-                    // Other facts are state, which is as it was collected.
-                    if kind == crate::facts::kube::Event::KIND {
-                        one.over = known.present.over(rule, &one, None);
-                    }
-                    one
-                })
-                .collect(),
-            Look::Line(pattern) => known
-                .hits
-                .get(pattern)
-                .into_iter()
-                .flatten()
-                .map(|hit| {
-                    let mut one = from_hit(hit, says, &known.nodes);
-                    let signal = rule.file.signals.get(name);
-                    if one.voice == Voice::Note && signal.is_some_and(|signal| signal.note) {
-                        one.voice = Voice::Spoken;
-                    }
-                    one.over = known.present.over(rule, &one, Some(hit));
-                    one
-                })
-                .collect(),
-        };
+        let sightings = sightings(rule, name, look, known);
         if !sightings.is_empty() {
             seen.insert(name.as_str(), sightings);
         }
@@ -192,7 +185,13 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
         .map(String::as_str)
         .filter(|source| !available.has(source))
         .collect();
-    let (verdict, decided_by) = judge_now(rule, &mut seen, !missing.is_empty());
+    let unwell = known.unwell.as_ref();
+    let judged = judge_now(rule, unwell, &mut seen, !missing.is_empty());
+    let (verdict, decided_by) = (judged.verdict, judged.holding);
+    let looked_at = match (unwell, &decided_by) {
+        (Some(unwell), Some(holding)) => look(rule, unwell, holding, &seen),
+        _ => Vec::new(),
+    };
     if let Some(Holding {
         group,
         shared: Some(shared),
@@ -212,76 +211,58 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
         seen,
         missing,
         decided_by,
+        held_back: judged.held_back,
+        looked_at,
     }
 }
 
-/// Judges what still holds; and where that is nothing, what was.
-fn judge_now<'r>(
-    rule: &'r Rule,
-    seen: &mut BTreeMap<&'r str, Vec<Sighting>>,
-    incomplete: bool,
-) -> (Option<Verdict>, Option<Holding<'r>>) {
-    let is_over = |one: &Sighting| one.over.is_some();
-    if !seen.values().flatten().any(is_over) {
-        return judge(rule, seen, incomplete);
-    }
-    let mut lasting: BTreeMap<&str, Vec<Sighting>> = seen.clone();
-    lasting
-        .values_mut()
-        .for_each(|all| all.retain(|one| !is_over(one)));
-    lasting.retain(|_, all| !all.is_empty());
-    let now = judge(rule, &lasting, incomplete);
-    // What still holds is told first, and fills the sentences.
-    seen.values_mut().for_each(|all| all.sort_by_key(is_over));
-    if now.0.is_some_and(Verdict::is_live) {
-        return now;
-    }
-    match judge(rule, seen, incomplete) {
-        (Some(verdict), by) if verdict.is_live() => (Some(Verdict::Past), by),
-        _ => now,
-    }
-}
-
-fn judge<'r>(
-    rule: &'r Rule,
-    seen: &BTreeMap<&str, Vec<Sighting>>,
-    incomplete: bool,
-) -> (Option<Verdict>, Option<Holding<'r>>) {
-    let file = &rule.file;
-    let levels = [
-        (Verdict::Confirmed, &file.confirmed),
-        (Verdict::RuledOut, &file.ruled_out),
-        (Verdict::Likely, &file.likely),
-        (Verdict::Possible, &file.possible),
-    ];
-    let mut best: Option<(Verdict, Holding<'r>)> = None;
-    for (level, groups) in levels {
-        for holding in groups.iter().filter_map(|one| group::holds(one, seen)) {
-            let shared = holding.shared.as_deref();
-            let verdict = weigh::capped(level, holding.group, shared, seen);
-            let is_better = best.as_ref().is_none_or(|(known, _)| verdict < *known);
-            // What speaks against it outweighs what is less than confirmed.
-            if is_better
-                || (level == Verdict::RuledOut
-                    && best
-                        .as_ref()
-                        .is_none_or(|(known, _)| *known > Verdict::Confirmed))
-            {
-                best = Some((verdict, holding));
-            }
-            if level == Verdict::RuledOut {
-                break;
-            }
-        }
-        if best
-            .as_ref()
-            .is_some_and(|(known, _)| *known <= level || *known == Verdict::RuledOut)
-        {
-            break;
-        }
-    }
-    match best {
-        Some((verdict, holding)) => (Some(verdict), Some(holding)),
-        None => (incomplete.then_some(Verdict::NotChecked), None),
+/// Where a signal was seen.
+fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sighting> {
+    let says = rule
+        .file
+        .signals
+        .get(name)
+        .map_or("", |signal| signal.says.as_str());
+    match look {
+        Look::Fact { kind, tests } => known
+            .views
+            .get(kind.as_str())
+            .into_iter()
+            .flatten()
+            .filter(|view| {
+                tests
+                    .iter()
+                    .all(|(field, test)| passes(test, entry(&view.fields, field)))
+            })
+            .map(|view| {
+                let mut one = from_view(kind, view, says, &known.nodes);
+                // Other facts are state, which is as it was collected.
+                if kind == Event::KIND {
+                    one.over = known.present.over(rule, &one, None);
+                    one.log_ends = known.last_event;
+                }
+                one
+            })
+            .collect(),
+        Look::Line(pattern) => known
+            .hits
+            .get(pattern)
+            .into_iter()
+            .flatten()
+            .map(|hit| {
+                let mut one = from_hit(hit, says, &known.nodes);
+                let signal = rule.file.signals.get(name);
+                if one.voice == Voice::Note && signal.is_some_and(|signal| signal.note) {
+                    one.voice = Voice::Spoken;
+                }
+                let log = (hit.last_place.path.as_str(), hit.speaker.as_str());
+                one.log_ends = match one.event {
+                    true => known.last_event,
+                    false => known.log_ends.get(&log).copied(),
+                };
+                one.over = known.present.over(rule, &one, Some(hit));
+                one
+            })
+            .collect(),
     }
 }

@@ -67,6 +67,10 @@ pub struct RuleFile {
     /// It lasts over a start of the machine: a fault of the hardware, a setting on the disk.
     #[serde(default)]
     pub outlasts_boot: bool,
+    /// A component that has this trouble says so again and again: what it has not said for half an hour is no more so. Of
+    /// networks, names, images, volumes and scheduling that is taken for granted.
+    #[serde(default)]
+    pub repeats: bool,
     /// Signals that are consequences which people notice, not evidence of the cause itself.
     #[serde(default)]
     pub symptoms: Vec<String>,
@@ -83,9 +87,15 @@ pub struct RuleFile {
     /// How to tell it from causes that look alike.
     #[serde(default)]
     pub look_alikes: String,
-    /// What would have spoken against it.
+    /// What speaks against it, and is looked at before it may be confirmed or likely.
     #[serde(default)]
-    pub refuted_by: Vec<String>,
+    pub refuted_by: Vec<Refutation>,
+    /// Why nothing that a capture holds could speak against it.
+    #[serde(default)]
+    pub cannot_be_refuted: Option<String>,
+    /// What a person can look at on the machine that would speak against it.
+    #[serde(default)]
+    pub refuted_by_hand: Vec<String>,
     /// From root to symptom, each step in a few words.
     #[serde(default)]
     pub chain: Vec<[String; 2]>,
@@ -104,6 +114,17 @@ pub struct RuleFile {
     /// Cases that the rule must judge as stated.
     #[serde(default)]
     pub examples: Vec<Example>,
+}
+
+impl RuleFile {
+    /// What a refutation is, in words.
+    pub fn refutation<'a>(&'a self, one: &'a Refutation) -> &'a str {
+        let signal = one.signal.as_ref().and_then(|name| self.signals.get(name));
+        signal.map_or_else(
+            || one.state.map_or("", State::says),
+            |signal| signal.says.as_str(),
+        )
+    }
 }
 
 /// What to see: a fact with certain fields, or a line that matches.
@@ -135,6 +156,46 @@ pub struct Signal {
     pub says: String,
 }
 
+/// Something that speaks against a cause: a signal of the file or a state of what was collected.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Refutation {
+    /// The signal that shows it.
+    #[serde(default)]
+    pub signal: Option<String>,
+    /// The state that shows it.
+    #[serde(default)]
+    pub state: Option<State>,
+}
+
+/// A state of what was collected, as it can speak against many causes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// nvidia-smi lists every GPU of the PCI bus, and none with a fault.
+    GpusListed,
+    /// The pods that the evidence is about run and are ready.
+    PodWell,
+    /// The node that the evidence is about is ready.
+    NodeReady,
+    /// Every pod and node of the cluster is well.
+    AllWell,
+}
+
+impl State {
+    /// The state in words, as it speaks against a cause.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::GpusListed => {
+                "nvidia-smi lists every GPU of the PCI bus, none of them with a fault"
+            }
+            Self::PodWell => "the pod that the evidence is about runs and is ready",
+            Self::NodeReady => "the node that the evidence is about is ready",
+            Self::AllWell => "every pod and node of the cluster is well",
+        }
+    }
+}
+
 /// Signals that must all be seen, of which one must be seen, and of which none may be seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -163,6 +224,8 @@ pub enum Same {
     File,
     /// What they are about, such as the pod.
     Subject,
+    /// Nothing nearer than the cluster: each is of another part of it.
+    Cluster,
 }
 
 /// A question of the investigation.

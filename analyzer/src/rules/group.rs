@@ -22,7 +22,7 @@ pub(super) fn holds<'r>(
     seen: &BTreeMap<&str, Vec<Sighting>>,
 ) -> Option<Holding<'r>> {
     let sightings = |signal: &str| seen.get(signal).map_or(&[][..], Vec::as_slice);
-    if group.same.is_none() {
+    if matches!(group.same, None | Some(Same::Cluster)) {
         let holds = holds_where(group, |signal| !sightings(signal).is_empty());
         return holds.then_some(Holding {
             group,
@@ -68,7 +68,7 @@ fn key(same: Option<Same>, sighting: &Sighting) -> &str {
         Some(Same::Node) => &sighting.node,
         Some(Same::File) => &sighting.place.path,
         Some(Same::Subject) => &sighting.subject,
-        None => "",
+        Some(Same::Cluster) | None => "",
     }
 }
 
@@ -95,6 +95,10 @@ mod tests {
             scattered: Vec::new(),
             clock: None,
             over: None,
+            state: false,
+            event: false,
+            kernel: false,
+            log_ends: None,
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::compile::{RuleError, regex};
+use super::compile::{RuleError, Trust, regex};
 use super::position::locate;
 pub use crate::dress::{Ending, Nature};
 use crate::parsers::Channel;
@@ -41,6 +41,9 @@ pub struct Message {
     pub id: String,
     /// Expression over the message.
     pub line: String,
+    /// Channels of this message, where they are others than the component's.
+    #[serde(default, rename = "in")]
+    pub channels: Vec<Channel>,
     /// What it is.
     pub nature: Nature,
     /// What a recovery ends.
@@ -50,6 +53,25 @@ pub struct Message {
     pub examples: Vec<String>,
     /// The component's source that says it.
     pub source: String,
+}
+
+impl Vocabulary {
+    /// Recoveries that end nothing that a rule names under `ended_by`.
+    pub(super) fn idle<'a>(
+        &'a self,
+        ended_by: &'a [Ending],
+    ) -> impl Iterator<Item = RuleError> + 'a {
+        self.messages.iter().filter_map(|(key, (file, message))| {
+            let ending = message.ends.filter(|ending| !ended_by.contains(ending))?;
+            Some(RuleError {
+                file: format!("messages/{}.yaml", file.component),
+                at: None,
+                what: format!(
+                    "message {key}: no rule names {ending:?} under ended_by, so its recovery ends no fault; name it there or take the message out"
+                ),
+            })
+        })
+    }
 }
 
 /// The compiled vocabulary.
@@ -63,20 +85,19 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// Reads the shipped files, and adds the patterns of all messages that no rule has to name.
     pub fn load(patterns: &mut Vec<LinePattern>) -> Result<Self, RuleError> {
+        Self::read(patterns, Trust::Shipped)
+    }
+
+    fn read(patterns: &mut Vec<LinePattern>, trust: Trust) -> Result<Self, RuleError> {
         let mut known = Self::default();
         for (name, text) in EMBEDDED {
-            known.add(name, text)?;
+            known.add(name, text, trust)?;
         }
-        for (key, (file, message)) in &known.messages {
+        for (file, message) in known.messages.values() {
             if !message.nature.is_note() && message.ends.is_none() {
                 continue;
             }
-            let pattern = pattern(file, message).map_err(|what| RuleError {
-                file: key.clone(),
-                at: None,
-                what,
-            })?;
-            patterns.push(pattern);
+            patterns.push(pattern(file, message));
             if let Some(ending) = message.ends {
                 known.endings.insert(patterns.len() - 1, ending);
             }
@@ -98,10 +119,10 @@ impl Vocabulary {
                 near.join(", ")
             ));
         };
-        pattern(file, message)
+        Ok(pattern(file, message))
     }
 
-    fn add(&mut self, name: &str, text: &str) -> Result<(), RuleError> {
+    fn add(&mut self, name: &str, text: &str, trust: Trust) -> Result<(), RuleError> {
         let fail = |id: &str, what: String| RuleError {
             file: format!("messages/{name}"),
             at: Some(locate(text, &["messages"], id)),
@@ -113,8 +134,19 @@ impl Vocabulary {
             let what = format!("component {:?} must be the file's name", file.component);
             return Err(fail("", what));
         }
+        let mut before: Vec<(&Message, Regex)> = Vec::new();
         for message in &file.messages {
-            check(message).map_err(|what| fail(&message.id, what))?;
+            if trust == Trust::Foreign {
+                let expression = check(message).map_err(|what| fail(&message.id, what))?;
+                if let Some(other) = same_line(&before, message, &expression) {
+                    let what = format!(
+                        "messages {other} and {} match the same line; make the expression of one narrower",
+                        message.id
+                    );
+                    return Err(fail(&message.id, what));
+                }
+                before.push((message, expression));
+            }
             let key = format!("{}/{}", file.component, message.id);
             if self.messages.contains_key(&key) {
                 return Err(fail(
@@ -128,8 +160,25 @@ impl Vocabulary {
     }
 }
 
-/// What is wrong with a message by itself.
-fn check(message: &Message) -> Result<(), String> {
+/// An earlier message that matches an example of this one, or the other way round.
+fn same_line<'a>(
+    before: &[(&'a Message, Regex)],
+    message: &Message,
+    expression: &Regex,
+) -> Option<&'a str> {
+    let said = |example: &'_ String| -> String {
+        example[crate::dress::undress(example).outer..].to_owned()
+    };
+    let both = before.iter().find(|(other, theirs)| {
+        let mut own = message.examples.iter().map(said);
+        let mut others = other.examples.iter().map(said);
+        own.any(|line| theirs.is_match(&line)) || others.any(|line| expression.is_match(&line))
+    });
+    both.map(|(other, _)| other.id.as_str())
+}
+
+/// What is wrong with a message by itself; its expression where nothing is.
+fn check(message: &Message) -> Result<Regex, String> {
     let id = &message.id;
     let expression = regex(&message.line).map_err(|what| format!("message {id}: {what}"))?;
     if literals::required(&message.line).is_none() {
@@ -156,20 +205,20 @@ fn check(message: &Message) -> Result<(), String> {
             ));
         }
     }
-    Ok(())
+    Ok(expression)
 }
 
-fn pattern(file: &MessageFile, message: &Message) -> Result<LinePattern, String> {
-    Ok(LinePattern {
+fn pattern(file: &MessageFile, message: &Message) -> LinePattern {
+    LinePattern {
         regex: Expression::new(&message.line),
-        channels: file.channels.clone(),
-        speaker: Some(speaker(&file.speaker)?),
+        channels: if message.channels.is_empty() {
+            file.channels.clone()
+        } else {
+            message.channels.clone()
+        },
+        speaker: Some(Expression::new(&file.speaker)),
         nature: Some(message.nature),
-    })
-}
-
-fn speaker(expression: &str) -> Result<Regex, String> {
-    regex(expression).map_err(|what| format!("speaker: {what}"))
+    }
 }
 
 #[cfg(test)]
@@ -178,13 +227,13 @@ mod tests {
 
     #[test]
     fn the_shipped_vocabulary_is_sound_and_no_line_is_two_messages_of_one_component() {
-        let known = Vocabulary::load(&mut Vec::new()).unwrap();
+        let known = Vocabulary::read(&mut Vec::new(), Trust::Foreign).unwrap();
         for (key, (file, message)) in &known.messages {
             for example in &message.examples {
                 let dress = crate::dress::undress(example);
                 if !dress.speaker.is_empty() {
                     assert!(
-                        speaker(&file.speaker).unwrap().is_match(dress.speaker),
+                        regex(&file.speaker).unwrap().is_match(dress.speaker),
                         "{key}: {example}"
                     );
                 }
@@ -207,7 +256,7 @@ mod tests {
 
     fn refused(text: &str) -> String {
         Vocabulary::default()
-            .add("x.yaml", text)
+            .add("x.yaml", text, Trust::Foreign)
             .unwrap_err()
             .to_string()
     }
@@ -228,6 +277,13 @@ mod tests {
             "    line: 'ready now'\n    nature: fault\n    examples: ['other']\n",
         ));
         assert!(said.contains("does not match its example"), "{said}");
+        let said = refused(&file(
+            "    line: 'ready now'\n    nature: fault\n    examples: ['ready now']\n  - id: b\n    source: s\n    line: 'not ready now|ready now'\n    nature: fault\n    examples: ['not ready now']\n",
+        ));
+        assert!(
+            said.starts_with("messages/x.yaml:10:") || said.contains("match the same line"),
+            "{said}"
+        );
         let said = refused("component: y\nspeaker: x\nmessages: []\n");
         assert!(said.contains("must be the file's name"), "{said}");
         let unnamed = refused("component: x\nmessages: []\n");

@@ -7,6 +7,7 @@ pub mod engine;
 mod fields;
 pub mod file;
 mod group;
+mod judge;
 pub mod messages;
 pub mod position;
 pub mod scaffold;
@@ -14,6 +15,7 @@ pub mod schema;
 pub mod show;
 mod sighting;
 pub mod template;
+mod unwell;
 mod weigh;
 
 use std::collections::BTreeMap;
@@ -77,6 +79,8 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
         }
     }
     faults.extend(drop_unlinked(&mut rules, own, replaced));
+    let ended_by = rules.values().flat_map(|rule| rule.file.ended_by.clone());
+    faults.extend(vocabulary.idle(&ended_by.collect::<Vec<_>>()));
     let set = RuleSet {
         rules: rules.into_values().collect(),
         patterns,
@@ -192,7 +196,7 @@ mod tests {
     /// A rule that is good by itself.
     fn rule(id: &str, explains: &str) -> String {
         format!(
-            "id: {id}\ntitle: T\nfamily: f\nseverity: low\nexplains: [{explains}]\nsignals:\n  s:\n    line: '{id} is broken'\n    says: it is\nlikely:\n  - all: [s]\n"
+            "id: {id}\ntitle: T\nfamily: f\nseverity: low\nexplains: [{explains}]\nsignals:\n  s:\n    line: '{id} is broken'\n    says: it is\nlikely:\n  - all: [s]\nrefuted_by: [{{ state: all-well }}]\n"
         )
     }
 

@@ -64,8 +64,7 @@ explanation: >-
   Say in two sentences why this cause produces these symptoms.
 look_alikes: >-
   Say what else looks like this, and by which line it is told apart.
-refuted_by:
-  - a line that says that the frobnicator started
+refuted_by: [{ state: pod-well }]
 remedy:
   title: Correct the configuration that the frobnicator names
   steps:

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::file::{Group, Kind, Same, Signal, StepFile};
+use super::file::{Group, Kind, RuleFile, Same, Signal, StepFile};
 use super::{Rule, RuleSet, template};
 use crate::parsers::Channel;
 use crate::sources;
@@ -76,10 +76,20 @@ pub fn page(
     list_of(out, "So that it does not come back", &file.remedy.prevent)?;
     writeln!(out, "## How the analyzer decides\n")?;
     verdicts(rule, out)?;
-    list_of(out, "What would speak against it", &file.refuted_by)?;
+    list_of(out, "What would speak against it", &speaks_against(file))?;
     needs(rule, out)?;
     neighbours(set, rule, link, out)?;
     list_of(out, "References", &file.references)
+}
+
+/// What speaks against a cause: what the analyzer looks at, and what a person can.
+fn speaks_against(file: &RuleFile) -> Vec<String> {
+    let looked = file.refuted_by.iter();
+    let looked = looked.map(|one| file.refutation(one).to_owned());
+    let by_hand = file.refuted_by_hand.iter();
+    looked
+        .chain(by_hand.map(|text| format!("{text} (by hand)")))
+        .collect()
 }
 
 fn paragraph(out: &mut dyn Write, heading: &str, text: &str) -> io::Result<()> {
@@ -222,6 +232,7 @@ fn in_words(group: &Group) -> String {
             Same::Node => "on one node",
             Same::File => "in one file",
             Same::Subject => "about one subject",
+            Same::Cluster => "in one cluster",
         };
         parts.push(what.to_owned());
     }

@@ -43,7 +43,26 @@ pub struct Sighting {
     pub clock: Option<u32>,
     /// What ended it; none where it may last.
     pub over: Option<Over>,
+    /// It is how things were at the collection, and not what somebody said of them.
+    pub state: bool,
+    /// It is an event of the cluster.
+    pub event: bool,
+    /// The kernel said it.
+    pub kernel: bool,
+    /// Newest time of a line that the same speaker said in the same entry.
+    pub log_ends: Option<DateTime<Utc>>,
 }
+
+/// Facts that tell of something that happened, as a log does.
+const HAPPENED: [&str; 7] = [
+    "event",
+    "container-ended",
+    "pod-evicted",
+    "node-moment",
+    "quota-refusal",
+    "blocked-packet",
+    "xid-story",
+];
 
 /// Which node a pod runs on, by `pod/<namespace>/<name>`.
 pub(super) struct Nodes(BTreeMap<String, String>);
@@ -77,7 +96,7 @@ impl Nodes {
 }
 
 /// From a fact.
-pub(super) fn from_view(view: &FactView, says: &str, nodes: &Nodes) -> Sighting {
+pub(super) fn from_view(kind: &str, view: &FactView, says: &str, nodes: &Nodes) -> Sighting {
     let mut values: BTreeMap<String, String> = BTreeMap::new();
     if let Value::Object(fields) = &view.fields {
         for (name, value) in fields {
@@ -102,6 +121,10 @@ pub(super) fn from_view(view: &FactView, says: &str, nodes: &Nodes) -> Sighting 
         scattered: Vec::new(),
         clock: None,
         over: None,
+        state: !HAPPENED.contains(&kind),
+        event: kind == HAPPENED[0],
+        kernel: false,
+        log_ends: None,
         count: view
             .fields
             .get("count")
@@ -141,6 +164,10 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
         },
         clock: hit.clock,
         over: None,
+        state: false,
+        event: hit.speaker.is_empty() && hit.place.path.contains("/events"),
+        kernel: hit.speaker == "kernel",
+        log_ends: None,
         values,
     }
 }

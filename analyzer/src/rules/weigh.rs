@@ -178,6 +178,11 @@ impl<'a> Present<'a> {
         .at_moment(at)
     }
 
+    /// The newest time that anything carries.
+    pub(super) fn now(&self) -> Option<DateTime<Utc>> {
+        self.now
+    }
+
     /// Without what came to be only after a moment.
     fn at_moment(mut self, at: Option<DateTime<Utc>>) -> Self {
         let by_then =

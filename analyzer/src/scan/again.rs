@@ -1,6 +1,7 @@
 //! What was scanned, as if some entries held other texts: only those are read again.
 
 use super::patterns::Patterns;
+use super::spill::Spill;
 use super::{Documents, Gather, Router, Scanned};
 use crate::model::Place;
 
@@ -23,7 +24,8 @@ impl Scanned {
         if shared || !self.origins.is_empty() {
             return None;
         }
-        let mut gather = Gather::new(patterns, router);
+        let spill = Spill::default();
+        let mut gather = Gather::new(patterns, router, &spill);
         gather.facts = self.facts.kept(&|place: &Place| stays(&place.path));
         let hits = self.hits.iter().filter(|hit| stays(&hit.place.path));
         gather.hits = hits.cloned().collect();

@@ -21,10 +21,14 @@ pub(super) fn clean(bytes: &[u8], start: bool) -> Cow<'_, [u8]> {
         [0xef, 0xbb, 0xbf, rest @ ..] if start => Cow::Borrowed(rest),
         _ => Cow::Borrowed(bytes),
     };
-    if memchr::memchr(ESCAPE, &plain).is_some() {
+    let plain = if memchr::memchr(ESCAPE, &plain).is_some() {
         Cow::Owned(without_codes(&plain))
     } else {
         plain
+    };
+    match crate::dress::mend::mend(&plain).filter(|_| start) {
+        Some(mended) => Cow::Owned(mended.into_bytes()),
+        None => plain,
     }
 }
 

@@ -9,6 +9,7 @@ use super::merge::{merge_hits, moved, shift, shift_place, state_all, without_dou
 use super::pasted::{self, Origins, Pieces};
 use super::patterns::{Hit, Patterns};
 use super::sink::{Out, Sink};
+use super::spill::Spill;
 use std::collections::BTreeSet;
 
 use super::{Documents, Router, Scanned, guarded, joined, kube_list, leftovers, node_of};
@@ -34,6 +35,9 @@ const PASTED_FILES: usize = 40;
 pub(super) struct Gather<'a> {
     pub(super) patterns: &'a Patterns,
     pub(super) router: &'a Router,
+    pub(super) spill: &'a Spill,
+    /// Facts of lists so far.
+    pub(super) listed: usize,
     pub(super) facts: Facts,
     pub(super) hits: Vec<Hit>,
     pub(super) packets: Vec<PacketLine>,
@@ -56,10 +60,12 @@ pub(super) struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    pub(super) fn new(patterns: &'a Patterns, router: &'a Router) -> Self {
+    pub(super) fn new(patterns: &'a Patterns, router: &'a Router, spill: &'a Spill) -> Self {
         Self {
             patterns,
             router,
+            spill,
+            listed: 0,
             facts: Facts::default(),
             hits: Vec::new(),
             packets: Vec::new(),
@@ -78,14 +84,19 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Entries that hold these texts.
-    pub(super) fn texts(&mut self, texts: &Documents) {
-        let sink = Sink {
+    pub(super) fn sink(&self) -> Sink<'a> {
+        Sink {
             patterns: self.patterns,
             router: self.router,
             uids: false,
             plan: None,
-        };
+            spill: self.spill,
+        }
+    }
+
+    /// Entries that hold these texts.
+    pub(super) fn texts(&mut self, texts: &Documents) {
+        let sink = self.sink();
         for (path, text) in texts {
             if let Some((path, out)) = sink.text(path, text) {
                 self.entry(&path, vec![out]);
@@ -111,9 +122,11 @@ impl<'a> Gather<'a> {
             Some((capture, Target::Split(split))) => {
                 let mut bytes: Vec<u8> = Vec::new();
                 let too_large = pieces.iter().any(|piece| piece.too_large);
-                pieces
-                    .iter()
-                    .for_each(|piece| bytes.extend_from_slice(&piece.kept));
+                let mut lost = false;
+                for piece in pieces {
+                    lost |= !self.spill.take(piece.kept, &mut bytes);
+                }
+                self.lost(path.as_str(), lost);
                 if too_large {
                     let text =
                         "is larger than what is taken apart (64 MiB); only its beginning was read";
@@ -121,7 +134,6 @@ impl<'a> Gather<'a> {
                 }
                 let text = String::from_utf8_lossy(&bytes);
                 let parts = split(capture, path.as_str(), &text);
-                drop(pieces);
                 for part in parts {
                     self.part(part, place);
                 }
@@ -139,12 +151,7 @@ impl<'a> Gather<'a> {
         if self.replaced.contains(&part.path) {
             return;
         }
-        let sink = Sink {
-            patterns: self.patterns,
-            router: self.router,
-            uids: false,
-            plan: None,
-        };
+        let sink = self.sink();
         if let Some((path, out)) = sink.text(&part.path, &part.text) {
             self.origins.insert(part.path, place(part.line));
             self.entry(&path, vec![out]);
@@ -175,7 +182,12 @@ impl<'a> Gather<'a> {
         let first_hit = self.hits.len();
         let mut came_up = None;
         let mut boot = None;
-        for piece in pieces {
+        let (mut lost, mut left_out) = (false, None);
+        for mut piece in pieces {
+            lost |= !self.read_later(path, &mut piece);
+            if self.is_over(&mut piece) {
+                left_out.get_or_insert(lines_before.saturating_add(1));
+            }
             if let Some((line, at)) = piece.found.came_up {
                 came_up = Some((line.saturating_add(lines_before), at));
             }
@@ -201,23 +213,17 @@ impl<'a> Gather<'a> {
             end.add(piece.tail);
             lines_before = lines_before.saturating_add(piece.lines);
             too_large |= piece.too_large;
-            text.extend_from_slice(&piece.kept);
+            lost |= !self.spill.take(piece.kept, &mut text);
         }
+        self.lost(path, lost);
+        self.left_out(path, left_out);
         self.mark_boots(path, first_hit, came_up.as_ref(), boot);
         let is_pod_log = path.starts_with("cluster-resources/pods/logs/");
         for fact in end.facts(path, is_pod_log) {
             self.facts.add(fact);
         }
-        if too_large
-            && matches!(
-                self.router.parser(path).map(|parser| parser.read),
-                Some(Read::Loose)
-            )
-        {
-            let text = "is larger than the texts in which tables and objects are looked for (4 MiB): its lines were searched, and nothing else was read of it";
-            self.problem(path, text);
-        } else if too_large {
-            self.problem(path, "is too large to be read as a whole and was not read");
+        if too_large {
+            self.too_large(path);
         } else if !text.is_empty() {
             self.whole(path, text, yaml);
         }
@@ -257,6 +263,12 @@ impl<'a> Gather<'a> {
     }
 
     fn whole(&mut self, path: &str, bytes: Vec<u8>, yaml: bool) {
+        let read = self.router.parser(path).map(|parser| parser.read);
+        let is_kept = !matches!(read, Some(Read::Items(_) | Read::Loose));
+        if is_kept && self.kept.saturating_add(bytes.len()) > KEPT_TOTAL {
+            let text = "was left out: the files kept in memory reached their limit";
+            return self.problem(path, text);
+        }
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -304,14 +316,7 @@ impl<'a> Gather<'a> {
             _ => {}
         }
         self.kept += text.len();
-        if self.kept <= KEPT_TOTAL {
-            self.documents.insert(path.to_owned(), text);
-        } else {
-            self.problem(
-                path,
-                "was left out: the files kept in memory reached their limit",
-            );
-        }
+        self.documents.insert(path.to_owned(), text);
     }
 
     fn pieces(&mut self, pieces: Pieces) {
@@ -376,7 +381,7 @@ impl<'a> Gather<'a> {
         }
     }
 
-    fn problem(&mut self, path: &str, text: &str) {
+    pub(super) fn problem(&mut self, path: &str, text: &str) {
         self.problems.push(Problem {
             place: Place {
                 path: path.to_owned(),

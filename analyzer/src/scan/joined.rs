@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::leftovers::{Tally, state_source};
 use super::patterns::Patterns;
 use super::sink::{Out, Sink};
+use super::spill::Spill;
 use super::{Documents, Gather, Router, Scanned, node_of};
 use crate::facts::Facts;
 use crate::join::Member;
@@ -38,7 +39,8 @@ pub(crate) fn scan(
     instead: &Documents,
 ) -> Result<Scanned, OpenError> {
     let mut share = Share::new(members, router);
-    let mut gather = Gather::new(patterns, router);
+    let spill = Spill::default();
+    let mut gather = Gather::new(patterns, router, &spill);
     let mut problems = Vec::new();
     for (index, member) in members.iter().enumerate() {
         let sink = Sink {
@@ -46,6 +48,7 @@ pub(crate) fn scan(
             router,
             uids: true,
             plan: None,
+            spill: &spill,
         };
         let (summary, outputs) =
             casefile_bundle::scan(Input::new(&member.input, keys), &Limits::default(), &sink)?;

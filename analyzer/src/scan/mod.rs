@@ -1,6 +1,7 @@
 //! The one pass over a bundle: routes every entry to its parser and every line to the patterns.
 
 mod again;
+mod bounds;
 mod clean;
 mod faults;
 mod gather;
@@ -13,6 +14,7 @@ mod merge;
 pub mod pasted;
 pub mod patterns;
 mod sink;
+mod spill;
 
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 
@@ -27,6 +29,7 @@ use gather::Gather;
 use pasted::Origins;
 use patterns::{Hit, Patterns};
 use sink::Sink;
+use spill::Spill;
 
 /// Everything that one pass over the input gave.
 pub struct Scanned {
@@ -73,14 +76,16 @@ pub fn scan_with<'a>(
     let input = input.into();
     let survey = Survey::of(input)?;
     let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
+    let spill = Spill::default();
     let sink = Sink {
         patterns,
         router,
         uids: false,
         plan: Some(&plan),
+        spill: &spill,
     };
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
-    let mut gather = Gather::new(patterns, router);
+    let mut gather = Gather::new(patterns, router, &spill);
     gather.replaced = instead.keys().cloned().collect();
     let mut outputs = outputs.into_iter().peekable();
     while let Some((path, _, first)) = outputs.next() {

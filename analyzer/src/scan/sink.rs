@@ -7,12 +7,13 @@ use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
+use super::spill::{Kept, Spill};
 use super::{Router, clean, faults, joined, kube_list, manual};
 use crate::dress::document::{self, Skipped};
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, Tail};
 use crate::loose;
-use crate::parsers::{Channel, Parsed, Read};
+use crate::parsers::{Channel, Item, Parsed, Read};
 
 /// An entry that is read as a whole may hold this much, in bytes.
 const WHOLE_LIMIT: u64 = 16 << 20;
@@ -32,7 +33,9 @@ pub(super) struct Out {
     /// Newlines in the piece.
     pub(super) lines: u32,
     /// Bytes kept for a reader of the whole entry.
-    pub(super) kept: Vec<u8>,
+    pub(super) kept: Kept,
+    /// A stretch of a list that is read when all else was: too many objects were in memory.
+    pub(super) later: Kept,
     /// Of a list with one item a line: whether the piece begins it, and whether it ends it.
     pub(super) list: Option<(bool, bool)>,
     /// Lines that nobody said, and that were not searched.
@@ -53,6 +56,8 @@ pub(super) struct Sink<'a> {
     pub(super) uids: bool,
     /// What entries of another tool's capture are.
     pub(super) plan: Option<&'a Plan>,
+    /// Where texts wait for the end of the reading.
+    pub(super) spill: &'a Spill,
 }
 
 impl PieceSink for Sink<'_> {
@@ -93,7 +98,7 @@ impl Sink<'_> {
             }),
             Target::Yaml(_) | Target::Split(_) => {
                 let mut out = Out::default();
-                keep(piece, SPLIT_LIMIT, &mut out);
+                self.keep(piece, SPLIT_LIMIT, &mut out);
                 Some(out)
             }
             Target::Loose => {
@@ -117,27 +122,46 @@ impl Sink<'_> {
                 out.found = self.patterns.search(&origin, piece.bytes);
                 out.parsed.problems = faults::of_lines(&origin, piece.bytes);
                 out.parsed.problems.extend(faults::of_split(&origin, piece));
-                out.tail = tail::of_piece(&origin, piece.bytes, out.lines);
+                out.tail = tail::of_piece(&origin, piece.bytes, out.lines, piece.last);
             }
             Some(Read::Loose) => self.loose(piece, &mut out),
-            Some(Read::Items(parse)) => match kube_list::parse_lines(path, piece.bytes, parse) {
-                Some(mut parsed) => {
-                    // Searched here and let go: the messages of all events would fill the memory.
-                    let said = std::mem::take(&mut parsed.said);
-                    let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
-                    out.found.hits = hits.collect();
-                    out.parsed = parsed;
-                    out.list = Some(kube_list::ends(piece.bytes));
-                    if self.uids {
-                        out.uids = uids(piece.bytes);
-                    }
+            Some(Read::Items(_)) if !self.uids && self.spill.is_crowded() => {
+                out.later = self.spill.keep(piece.bytes);
+                out.list = Some(kube_list::ends(piece.bytes));
+            }
+            Some(Read::Items(parse)) => {
+                if !self.items(path, piece.bytes, parse, &mut out) {
+                    self.keep(piece, WHOLE_LIMIT, &mut out);
                 }
-                None => keep(piece, WHOLE_LIMIT, &mut out),
-            },
-            Some(Read::Whole(_) | Read::Keep) => keep(piece, WHOLE_LIMIT, &mut out),
+            }
+            Some(Read::Whole(_) | Read::Keep) => self.keep(piece, WHOLE_LIMIT, &mut out),
             Some(Read::Skip) | None => {}
         }
         Some(out)
+    }
+
+    /// Reads a stretch of a list with one item a line; false where it is laid out in another way.
+    pub(super) fn items(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        parse: fn(&Item<'_>) -> Parsed,
+        out: &mut Out,
+    ) -> bool {
+        let Some(mut parsed) = kube_list::parse_lines(path, bytes, parse) else {
+            return false;
+        };
+        // Searched here and let go: the messages of all events would fill the memory.
+        let said = std::mem::take(&mut parsed.said);
+        let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
+        out.found.hits = hits.collect();
+        self.spill.count(parsed.facts.len());
+        out.parsed = parsed;
+        out.list = Some(kube_list::ends(bytes));
+        if self.uids {
+            out.uids = uids(bytes);
+        }
+        true
     }
 
     fn loose(&self, piece: &Piece<'_>, out: &mut Out) {
@@ -155,13 +179,21 @@ impl Sink<'_> {
         }
         out.parsed.problems = faults::of_lines(&origin, &bytes);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
-        out.tail = tail::of_piece(&origin, &bytes, out.lines);
+        out.tail = tail::of_piece(&origin, &bytes, out.lines, piece.last);
         if piece.seq == 0 && piece.last {
             out.pieces = pasted::read(self.router, path, &String::from_utf8_lossy(&bytes));
         } else if too_large(piece, loose::LIMIT) {
             out.too_large = true;
         } else {
-            out.kept = bytes.into_owned();
+            out.kept = self.spill.keep(&bytes);
+        }
+    }
+
+    fn keep(&self, piece: &Piece<'_>, limit: u64, out: &mut Out) {
+        if too_large(piece, limit) {
+            out.too_large = true;
+        } else {
+            out.kept = self.spill.keep(piece.bytes);
         }
     }
 
@@ -198,12 +230,4 @@ fn too_large(piece: &Piece<'_>, limit: u64) -> bool {
     // its pieces are of 256 KiB or, where they hold the rest of a line only, less.
     let pieces = u64::from(piece.seq) * (128 << 10);
     piece.entry.size.unwrap_or(pieces) > limit
-}
-
-fn keep(piece: &Piece<'_>, limit: u64, out: &mut Out) {
-    if too_large(piece, limit) {
-        out.too_large = true;
-    } else {
-        out.kept = piece.bytes.to_vec();
-    }
 }

@@ -1,6 +1,7 @@
 //! What was said before the machine's last start is not said of the machine as it is.
 
-use super::{Files, analyze, analyzer, samples};
+use super::{Files, analyze, analyzer, cases, samples};
+use casefile_analyzer::dress::undress;
 use casefile_analyzer::model::Verdict;
 
 /// Each line of the journal and of the kernel's log as one of an earlier boot, with a later boot behind it.
@@ -56,4 +57,69 @@ fn lines_of_an_earlier_boot_confirm_nothing_that_the_present_does_not_show() {
             );
         }
     }
+}
+
+/// A system log in text with a later start of the machine behind it; none where the file is no such log.
+fn before_a_boot(text: &str) -> Option<String> {
+    let dressed = |line: &&str| {
+        let dress = undress(line);
+        dress.outer > 0 && !dress.host.is_empty()
+    };
+    let last = text.lines().rfind(dressed)?;
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+    if text.lines().filter(dressed).count() * 10 < lines * 9 {
+        return None;
+    }
+    let dress = undress(last);
+    let clock = last.split(dress.host).next()?;
+    let host = dress.host;
+    Some(format!(
+        "{}\n{clock}{host} kernel: Linux version 6.8.0-1-generic (build@host) #1 SMP\n{clock}{host} systemd[1]: Started Journal Service.\n",
+        text.trim_end()
+    ))
+}
+
+#[test]
+fn a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before() {
+    let test = "a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before";
+    let analyzer = analyzer();
+    let (set, _) = casefile_analyzer::rules::load(None).unwrap();
+    let outlasts = |id: &str| {
+        let rule = set.rules.iter().find(|rule| rule.file.id == id);
+        rule.is_some_and(|rule| rule.file.outlasts_boot)
+    };
+    let (mut moved, mut wrong) = (0, Vec::new());
+    for case in cases(test) {
+        let mut back = case.files.clone();
+        let mut logs = Vec::new();
+        for (name, bytes) in &case.files {
+            if let Some(text) = before_a_boot(&String::from_utf8_lossy(bytes)) {
+                back.insert(name.clone(), text.into_bytes());
+                logs.push(name.clone());
+            }
+        }
+        if logs.is_empty() {
+            continue;
+        }
+        moved += 1;
+        let analysis = analyze(&analyzer, &back);
+        let sure = analysis
+            .incidents
+            .iter()
+            .filter(|one| one.verdict == Verdict::Confirmed);
+        for incident in sure.filter(|one| !outlasts(&one.cause)) {
+            let shown = incident
+                .evidence
+                .iter()
+                .any(|line| !logs.contains(&line.place.path));
+            if !shown {
+                wrong.push(format!(
+                    "{}: {} rests on an earlier boot",
+                    case.name, incident.cause
+                ));
+            }
+        }
+    }
+    println!("{moved} cases hold a system log");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -42,12 +42,12 @@ fn noise_is_listed_and_puts_no_cause_in_play() {
             "{id}: {:?}",
             verdicts(&analysis)
         );
-        let screen = report::render_text(&analysis);
+        let screen = report::render_text(&analysis, report::TextOptions::default());
         assert!(
-            screen.contains("harmless: ") && screen.contains(id),
+            screen.contains("\nHarmless ") && screen.contains(id),
             "{screen}"
         );
-        let page = report::render_markdown(&analysis).unwrap();
+        let page = report::render_appendix(&analysis).unwrap().unwrap();
         let place = format!("`{}`", analysis.benign[0].evidence[0].place);
         assert!(page.contains(&place), "{id}: {place}");
     }

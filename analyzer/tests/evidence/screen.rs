@@ -14,7 +14,7 @@ const CASES: usize = 30;
 
 /// What is wrong with an answer.
 fn faults(analysis: &Analysis) -> Vec<String> {
-    let text = report::render_text(analysis);
+    let text = report::render_text(analysis, report::TextOptions::default());
     let lines = text.lines().map(|line| line.chars().count());
     let height: usize = lines.map(|wide| wide.div_ceil(COLUMNS).max(1)).sum();
     let mut faults = Vec::new();
@@ -28,17 +28,25 @@ fn faults(analysis: &Analysis) -> Vec<String> {
         return faults;
     };
     let mut wanted = vec![
-        format!("[1] {} · {}", incident.verdict.word(), incident.cause),
-        "    for: ".to_owned(),
-        "    against: ".to_owned(),
-        "    fix: ".to_owned(),
+        format!(
+            "Cause      [{}] {}",
+            incident.cause,
+            incident.verdict.word()
+        ),
+        "\nAffected   ".to_owned(),
+        "\nFix        ".to_owned(),
+        "\nProof      ".to_owned(),
     ];
     let first = incident.evidence.iter().take(1);
-    wanted.extend(first.map(|line| format!("        {}", line.place)));
-    if incident.verdict != Verdict::Confirmed {
-        wanted.push("    would settle it: ".to_owned());
+    wanted.extend(first.map(|line| format!("             {}\n", line.place)));
+    if incident.verdict != Verdict::Confirmed && !incident.would_settle.is_empty() {
+        wanted.push("To settle it:".to_owned());
     }
-    let missing = wanted.into_iter().filter(|part| !text.contains(part));
+    // A label inside a text may be wrapped.
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let missing = wanted
+        .into_iter()
+        .filter(|part| !text.contains(part) && !words.contains(part.as_str()));
     faults.extend(missing.map(|part| format!("lacks {part:?}")));
     faults
 }

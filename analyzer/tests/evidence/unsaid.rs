@@ -76,6 +76,8 @@ fn these_rules_and_papers_are_evidence_of_nothing() {
         &mut paths,
     );
     below(&root.join("analyzer/rules"), &[".yaml"], &mut paths);
+    below(&root.join("analyzer/messages"), &[".yaml"], &mut paths);
+    below(&root.join("analyzer/schemas"), &[".json"], &mut paths);
     below(&root.join("analyzer/src/gpu"), &[".rs"], &mut paths);
     assert!(paths.len() > 150, "{}", paths.len());
     let analyzer = analyzer();
@@ -89,6 +91,26 @@ fn these_rules_and_papers_are_evidence_of_nothing() {
         files.insert(name, std::fs::read(path).unwrap());
     }
     let found = alarms(&analyzer, &files);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn the_reference_of_all_rules_is_evidence_of_nothing() {
+    let (set, _) = casefile_analyzer::rules::load(None).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let pages = casefile_analyzer::rules::docs::write(&set, folder.path()).unwrap();
+    let mut files = Files::new();
+    for path in pages {
+        let path = if path.is_absolute() {
+            path
+        } else {
+            folder.path().join(path)
+        };
+        let name = path.strip_prefix(folder.path()).unwrap().to_string_lossy();
+        files.insert(name.into_owned(), std::fs::read(&path).unwrap());
+    }
+    assert!(files.len() > 200, "{}", files.len());
+    let found = alarms(&analyzer(), &files);
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

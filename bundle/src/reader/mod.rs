@@ -124,6 +124,29 @@ pub fn read_through<'a>(
     read_in_order(input.into(), limits, &mut Each(each))
 }
 
+/// The same for the entries that `wanted` names; of others only the name is read, which every entry is asked for.
+pub fn read_chosen<'a>(
+    input: impl Into<Input<'a>>,
+    limits: &Limits,
+    wanted: &mut dyn FnMut(&EntryInfo) -> bool,
+    each: &mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>,
+) -> Result<Summary, OpenError> {
+    struct Chosen<'a> {
+        wanted: &'a mut dyn FnMut(&EntryInfo) -> bool,
+        each: &'a mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>,
+    }
+    impl Deliver for Chosen<'_> {
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            (self.wanted)(entry)
+        }
+
+        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
+            (self.each)(&piece.view())
+        }
+    }
+    read_in_order(input.into(), limits, &mut Chosen { wanted, each })
+}
+
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(2, |n| n.get().min(MAX_THREADS))
 }

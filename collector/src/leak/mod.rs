@@ -1,6 +1,7 @@
 //! The leak check: a second look at the finished bundle, with other means than the redaction's. It searches every
 //! entry, the header and the manifest for the exact secret values of this run (plain, in base64 and escaped) and for
-//! forms that it takes apart by hand (`forms`), and for random texts (`entropy`). What it finds is replaced where it stands, or its entry is withheld
+//! forms that it takes apart by hand (`forms`), for names that were anonymised, where they are encoded, and for random
+//! texts (`entropy`). What it finds is replaced where it stands, or its entry is withheld
 //! (`crate::output`); what is public (`public`, `names`) is left alone.
 
 mod entropy;
@@ -159,7 +160,7 @@ impl PieceSink for Look<'_> {
             if *count <= MAX_NAMED {
                 hits.push(Hit {
                     at: range.start,
-                    what: "a secret value that was seen elsewhere in this run",
+                    what: self.search.what(value),
                     value: Some(value),
                 });
             }

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use super::{apart, entropy, forms};
+use crate::anonymize::{Anonymizer, Class};
 use crate::redact::Key;
 
 /// Values searched for are at least so long.
@@ -16,6 +17,8 @@ const MIN_VALUE: usize = 12;
 const MIN_MIXED: usize = 8;
 /// Of a longer form this much is compared; what goes on like it belongs to it.
 const MAX_FORM: usize = 96;
+/// Shorter names are parts of other texts in base64.
+const MIN_NAME: usize = 9;
 /// The automaton knows the beginning of each form, so that it stays small with many values.
 const MAX_KEY: usize = 12;
 
@@ -34,6 +37,8 @@ pub struct Search {
     begins: Option<AhoCorasick>,
     forms: Vec<Form>,
     values: Vec<String>,
+    /// So many of the values are secrets, the others names of the site.
+    secrets: usize,
     forgotten: BTreeSet<usize>,
     /// Knows which random texts stay.
     key: Key,
@@ -53,6 +58,12 @@ impl Search {
             .enumerate()
             .flat_map(|(at, value)| forms_of(at, value))
             .collect();
+        let mut values: Vec<String> = telling.iter().map(|value| key.pseudonym(value)).collect();
+        let secrets = values.len();
+        for (pseudonym, real) in names_of_the_site(key) {
+            forms.extend(encoded_forms(values.len(), real.as_bytes()));
+            values.push(pseudonym);
+        }
         forms.sort_by(|a, b| a.text.cmp(&b.text));
         forms.dedup_by(|a, b| a.text == b.text);
         let begins: Vec<&[u8]> = forms
@@ -60,11 +71,11 @@ impl Search {
             .map(|form| &form.text[..form.text.len().min(MAX_KEY)])
             .collect();
         let begins = AhoCorasick::new(&begins).ok().filter(|_| !forms.is_empty());
-        let values = telling.iter().map(|value| key.pseudonym(value)).collect();
         Self {
             begins,
             forms,
             values,
+            secrets,
             forgotten: BTreeSet::new(),
             key: key.clone(),
         }
@@ -73,6 +84,15 @@ impl Search {
     /// These values are public after all.
     pub(super) fn forget(&mut self, values: BTreeSet<usize>) {
         self.forgotten.extend(values);
+    }
+
+    /// What is said of a value.
+    pub(super) fn what(&self, value: usize) -> &'static str {
+        if value < self.secrets {
+            "a secret value that was seen elsewhere in this run"
+        } else {
+            "a name that was anonymised elsewhere in this run"
+        }
     }
 
     /// Random texts that nobody wants to keep.
@@ -192,7 +212,7 @@ fn telling(value: &[u8]) -> bool {
         && !value.windows(10).any(|part| part == b"<redacted:")
 }
 
-/// A value itself, as JSON and URLs write it, and in base64 at each of the three offsets.
+/// A value itself, as JSON and URLs write it, in base64 and in hexadecimal digits.
 fn forms_of(at: usize, value: &[u8]) -> Vec<Form> {
     let mut forms = Vec::new();
     let mut add = |text: &[u8], alone: bool| {
@@ -213,6 +233,35 @@ fn forms_of(at: usize, value: &[u8]) -> Vec<Form> {
             }
         }
     }
+    forms.extend(encoded_forms(at, value));
+    forms
+}
+
+/// Names of the site that were replaced, with their pseudonyms. Where they stand plain, anonymising decided; encoded,
+/// none may be left.
+fn names_of_the_site(key: &Key) -> Vec<(String, String)> {
+    let pairs = key.site().map(Anonymizer::pairs).unwrap_or_default();
+    let names = pairs.into_iter().filter(|(_, (class, real))| {
+        let name = !matches!(class, Class::Ips | Class::Macs);
+        name && real.len() >= MIN_NAME && real.len() <= MAX_FORM
+    });
+    names
+        .map(|(pseudonym, (_, real))| (pseudonym, real))
+        .collect()
+}
+
+/// In base64 at each of the three offsets, and as hexadecimal digits.
+fn encoded_forms(at: usize, value: &[u8]) -> Vec<Form> {
+    let mut forms = Vec::new();
+    let mut add = |text: &[u8]| {
+        let cut = text.len().min(MAX_FORM);
+        forms.push(Form {
+            text: text[..cut].into(),
+            value: at,
+            alone: false,
+            goes_on: cut < text.len() || value.len() >= 512,
+        });
+    };
     for offset in 0..3 {
         let padded = [&vec![0; offset], value].concat();
         // The digits at both ends depend on the neighbours as well.
@@ -220,13 +269,16 @@ fn forms_of(at: usize, value: &[u8]) -> Vec<Form> {
         let standard = STANDARD_NO_PAD.encode(&padded);
         let to = standard.len() - usize::from(!padded.len().is_multiple_of(3));
         if to > from + MIN_MIXED {
-            add(&standard.as_bytes()[from..to], false);
+            add(&standard.as_bytes()[from..to]);
             let for_urls = URL_SAFE_NO_PAD.encode(&padded);
             if for_urls != standard {
-                add(&for_urls.as_bytes()[from..to], false);
+                add(&for_urls.as_bytes()[from..to]);
             }
         }
     }
+    let hex = casefile_bundle::hex(value);
+    add(hex.to_ascii_uppercase().as_bytes());
+    add(hex.as_bytes());
     forms
 }
 
@@ -278,11 +330,26 @@ mod tests {
             let text = [before.as_bytes(), SECRET, b" and more"].concat();
             assert!(clean(&search, &text).ends_with("> and more"));
             let encoded = STANDARD.encode(&text);
-            assert!(
-                clean(&search, encoded.as_bytes()).contains("<redacted:leak-check:"),
-                "{before}"
-            );
+            let hex = casefile_bundle::hex(&text);
+            for encoded in [encoded, hex] {
+                assert!(
+                    clean(&search, encoded.as_bytes()).contains("<redacted:leak-check:"),
+                    "{before}"
+                );
+            }
         }
+    }
+
+    #[test]
+    fn a_name_of_the_site_is_found_where_anonymising_could_not_see_it() {
+        let mut names = crate::anonymize::Names::default();
+        names.add(Class::Hosts, "lyra-gpu-017");
+        let site = Anonymizer::new(Key::fixed(), Class::ALL.into_iter().collect(), &names);
+        let _ = site.text("node lyra-gpu-017 is up");
+        let search = Search::new(&Key::fixed().with_site(std::sync::Arc::new(site)));
+        let line = format!("blob {}", STANDARD.encode("a node lyra-gpu-017 is up"));
+        assert!(clean(&search, line.as_bytes()).contains("<redacted:leak-check:host-"));
+        assert_eq!(clean(&search, b"lyra-gpu-017"), "lyra-gpu-017");
     }
 
     #[test]

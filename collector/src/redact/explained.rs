@@ -1,6 +1,11 @@
 //! What explains a random word by its place: the names and words in front of it, the algorithm that gave it, the path
 //! that it is part of.
 
+mod ids;
+mod things;
+
+pub(super) use ids::{Said, hex};
+
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -59,6 +64,12 @@ const BEFORE: &[&str] = &[
     "by-id/",
     "lvm-",
     "buildid: ",
+    "apiserver-",
+    "gpu-",
+    "serial number: ",
+    "cursor\":\"s=",
+    ";b=",
+    "mig-",
 ];
 /// How public things in base64 begin: keys of SSH, certificates.
 const BEGINNINGS: &[&[u8]] = &[
@@ -82,16 +93,8 @@ static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "anchor arn boot build bundle ca cert certificate checksum cid commit container cursor data_ca device \
      digest digests directory etag file fingerprint generation guid hash host hostname id identity ids image \
      invocation issuer kid label layer machine md5 mirror modalias selector module name names nguid nonce path pod pub \
-     pubkey ref repo rev revision sandbox serial serialnumber sha sha1 sha256 sha512 sn span srcversion \
+     pubkey ref repo rev revision sandbox serial serialnumber sha sha1 sha256 sha512 sn specific span srcversion \
      subject sum tag task thumbprint trace tree uid unit url uuid vendor version volume wwid wwn"
-        .split_ascii_whitespace()
-        .collect()
-});
-/// Words in front of hexadecimal digits in a sentence that say what they are.
-static SAID: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "at blob boot build cgroup checksum commit container containers digest endpoint exec fingerprint for \
-     from guid hash id ids image layer machine netns network of on pod podsandbox revision sandbox scope \
-     serial shim snapshot span sum task to trace uid uuid with"
         .split_ascii_whitespace()
         .collect()
 });
@@ -119,9 +122,51 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
         || matches!(said_before(&bytes[..start]).as_str(), "peer" | "pubkey")
         || name_before(&bytes[..start]).is_some_and(|name| {
             let last = last_word(name.text);
-            NAMES.contains(last.as_str()) && !last.ends_with("id")
+            (NAMES.contains(last.as_str()) && !last.ends_with("id")) || holds_certificate(name.text)
         })
+        || sealed(&bytes[..word.start])
+        || in_domain(bytes, word)
+        || wireguard_peer(bytes, start, start + length)
         || in_public_block(&bytes[..word.start])
+}
+
+/// `certificate-authority-data`, `client-certificate-data`.
+fn holds_certificate(name: &[u8]) -> bool {
+    name.ends_with(b"-data") && memchr::memmem::find(name, b"certificate").is_some()
+}
+
+/// `otnvegtkq2zujdq1a1axahua4e.xx.internal.cloudapp.net`: a label that a cloud made up, in a name of a machine.
+fn in_domain(bytes: &[u8], word: &Range<usize>) -> bool {
+    let label =
+        |byte: &&u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(byte);
+    let end = word.end
+        + bytes[word.end..]
+            .iter()
+            .take(REACH)
+            .take_while(label)
+            .count();
+    let text = &bytes[word.start..end];
+    let text = text.strip_suffix(b".").unwrap_or(text);
+    let mut labels = text.rsplit(|byte| *byte == b'.');
+    let top = labels.next().unwrap_or_default();
+    (2..=12).contains(&top.len())
+        && top.iter().all(u8::is_ascii_lowercase)
+        && labels.count() > 1
+        && bytes[word.clone()].iter().all(|byte| label(&byte))
+}
+
+/// The data of a SealedSecret is encrypted with its controller's public key.
+fn sealed(before: &[u8]) -> bool {
+    let before = &before[before.len().saturating_sub(REACH)..];
+    memchr::memmem::find(before, b"encryptedData").is_some()
+}
+
+/// `wg show all dump`: an interface, its private key, its public key, its port.
+fn wireguard_peer(bytes: &[u8], start: usize, end: usize) -> bool {
+    end - start == 44
+        && bytes[..start].ends_with(b"=\t")
+        && bytes[end..].starts_with(b"\t")
+        && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
 }
 
 /// `cali0ef24b1f9a3`: an interface's name has 15 letters at most.
@@ -208,6 +253,11 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
     Some(Name { text, tight })
 }
 
+/// Whether a value at the end of these bytes has a name, whatever it says.
+pub(super) fn has_name(before: &[u8]) -> bool {
+    name_before(before).is_some_and(|name| !name.text.is_empty())
+}
+
 /// The words of a name in lower case.
 fn words(name: &[u8]) -> Vec<String> {
     let mut words = Vec::new();
@@ -246,118 +296,4 @@ fn last_word(name: &[u8]) -> String {
         .rev()
         .find(|at| name[*at].is_ascii_uppercase() && name[*at - 1].is_ascii_lowercase());
     String::from_utf8_lossy(&name[hump.unwrap_or(0)..]).to_ascii_lowercase()
-}
-
-/// `key 01 <digits>`, `enc 'cbc(aes)' <digits>`: a command takes a key of its own.
-fn follows_key(line: &[u8]) -> bool {
-    let line = &line[line.len().saturating_sub(REACH)..];
-    let all = String::from_utf8_lossy(line).to_ascii_lowercase();
-    let last: Vec<&str> = all.split_whitespace().rev().take(3).collect();
-    let key = |word: &&str| matches!(*word, "key" | "psk" | "enc" | "auth" | "aead" | "secret");
-    last.iter().any(key) && !last.iter().any(|word| word.starts_with("public"))
-}
-
-/// What stands in front of the hexadecimal digits of an object's name.
-static OBJECTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "apiserver blob boot buildkit cache cni csi lease commit config conmon container containerd crio crypt digest dm docker \
-     eui hash id image layer libpod luks luks1 luks2 lvm machine manifest netns nvme overlay pod podman \
-     pvc sha256 snapshot temp tmp trace uid uuid volume wwn"
-        .split_ascii_whitespace()
-        .collect()
-});
-
-/// Whether digits end a path or the name of an object, rather than a token with its issuer's prefix.
-fn named_object(before: &[u8]) -> bool {
-    let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_@".contains(byte);
-    let prefix = &before[before.len() - before.iter().rev().take_while(digit).count()..];
-    if name_before(&before[..before.len() - prefix.len()])
-        .is_some_and(|name| NAMES.contains(last_word(name.text).as_str()))
-    {
-        return true;
-    }
-    let path = before[..before.len() - prefix.len()]
-        .last()
-        .is_some_and(|byte| b"/.:".contains(byte));
-    prefix.is_empty()
-        || path
-        || words(prefix)
-            .iter()
-            .any(|word| OBJECTS.contains(word.as_str()))
-}
-
-/// Whether nothing around hexadecimal digits says what they are, and no certificate holds them.
-pub(super) fn hex_is_foreign(bytes: &[u8], word: &Range<usize>, length: usize) -> bool {
-    unsaid(bytes, word, length) && !in_public_block(&bytes[..word.start])
-}
-
-/// Whether a look at the last letters tells that an id follows; most of them stand behind one of these.
-fn obvious(before: &[u8]) -> bool {
-    const ENDS: [&[u8]; 6] = [
-        b"sha256:",
-        b"ID\":\"",
-        b"id\":\"",
-        b"ontainerd-",
-        b"/",
-        b"Id\":\"",
-    ];
-    ENDS.iter()
-        .any(|end| before.last() == end.last() && before.ends_with(end))
-}
-
-/// Whether nothing around hexadecimal digits says what they are. `length` counts them without `0x`.
-fn unsaid(bytes: &[u8], word: &Range<usize>, length: usize) -> bool {
-    if obvious(&bytes[..word.start]) {
-        return false;
-    }
-    let usual = matches!(length, 32 | 40 | 56 | 64 | 96 | 128);
-    let before = &bytes[..word.start];
-    let prefixed = word.len() > length;
-    if prefixed {
-        return length >= 32;
-    }
-    // Part of a name or path: `cri-containerd-<id>.scope`.
-    let joined = |byte: Option<&u8>| byte.is_some_and(|byte| b"/-_.@".contains(byte));
-    let name_goes_on = bytes
-        .get(word.end)
-        .is_some_and(|byte| b"/-_@".contains(byte))
-        || (bytes.get(word.end) == Some(&b'.')
-            && bytes
-                .get(word.end + 1)
-                .is_some_and(u8::is_ascii_alphanumeric));
-    if name_goes_on || behind_mark(before) {
-        return false;
-    }
-    if joined(before.last()) {
-        return length >= 32 && !named_object(before);
-    }
-    // The kubelet's events name a container as their data.
-    if length == 64 && (before.ends_with(b"\"Data\":\"") || before.ends_with(b"\\\"Data\\\":\\\""))
-    {
-        return false;
-    }
-    if let Some(name) = name_before(before).filter(|name| !name.text.is_empty()) {
-        let id = words(name.text).iter().any(|word| {
-            NAMES.contains(word.as_str())
-                || ["id", "sum", "hash", "commit", "digest"]
-                    .iter()
-                    .any(|end| word.ends_with(end))
-        });
-        return !id && (!usual || (name.tight && name.text.len() > 1));
-    }
-    let line = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
-    let said = said_before(line);
-    if follows_key(line) {
-        return true;
-    }
-    let alone = line.trim_ascii().is_empty();
-    if OBJECTS.contains(said.as_str()) {
-        return false;
-    }
-    if alone || SAID.contains(said.as_str()) {
-        return !usual;
-    }
-    // Ids of containers, images and commits stand in sentences of every sort; behind a program's name alone stands
-    // what it printed.
-    let printed = line.trim_ascii_end().ends_with(b"]:");
-    !usual || printed
 }

@@ -71,7 +71,7 @@ struct Line<'a> {
 /// A line with its secrets replaced; none when it is not JSON after all (a string does not end).
 pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<String> {
     let places = Places::of(line.as_bytes());
-    if marker.key_lines == 0 && places.none(line.as_bytes()) {
+    if marker.key_lines == 0 && places.none(line.as_bytes(), &marker.known()) {
         return Some(line.to_owned());
     }
     let mut state = Line {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ring::hmac;
 
 use super::keep::Keep;
+use super::known::Known;
 use crate::anonymize::Anonymizer;
 
 /// The most secret values that are remembered for the leak check, and how much of each.
@@ -25,6 +26,7 @@ pub struct Key {
 
 struct Inner {
     key: hmac::Key,
+    known: Arc<Known>,
     seen: Mutex<HashSet<Box<[u8]>>>,
 }
 
@@ -41,6 +43,7 @@ impl Key {
         Self {
             inner: Arc::new(Inner {
                 key: hmac::Key::new(hmac::HMAC_SHA256, bytes),
+                known: Arc::new(Known::new()),
                 seen: Mutex::new(HashSet::new()),
             }),
             site: None,
@@ -68,6 +71,11 @@ impl Key {
     /// Whether an unexplained text stays in clear.
     pub(crate) fn keeps(&self, text: &str) -> bool {
         self.keep.as_ref().is_some_and(|keep| keep.matches(text))
+    }
+
+    /// The ids of this run that a place explained.
+    pub(super) fn known(&self) -> &Arc<Known> {
+        &self.inner.known
     }
 
     /// What replaces names and addresses, where that is wanted.

@@ -13,7 +13,7 @@ use super::span::Open;
 use super::value::harmless;
 use super::words::{self, KeyClass};
 use super::wrapped::{Step, Wrapped};
-use super::{Content, audit, encoded, escapes, json, pairs, patterns, scan, unexplained};
+use super::{Content, audit, encoded, escapes, json, pairs, patterns, scan, unexplained, wrapped};
 use cri::{Joined, Part, Parts};
 use starts::{
     continued_flag, cut_value, element, explicit_key, log_prefix, putty_key, says_more,
@@ -42,6 +42,8 @@ pub(super) struct Lines {
     parts: Parts,
     /// So many lines may still belong to a certificate or another public thing in PEM form.
     public: u32,
+    /// The lines before that were base64 of one width.
+    block: wrapped::Block,
     /// `- value: x`, whose name may stand in the next line.
     value_first: Option<Vec<u8>>,
     /// The first lines, until one of them shows that the stream does not begin inside a key.
@@ -71,6 +73,7 @@ impl Lines {
             list: None,
             parts: Parts::default(),
             public: 0,
+            block: wrapped::Block::default(),
             value_first: None,
             head: (content == Content::Text).then(CutKey::new),
         }
@@ -233,7 +236,10 @@ impl Lines {
     /// A line in which at most a word stands that nothing explains.
     fn almost_quiet(&mut self, line: &[u8], out: &mut Vec<u8>) {
         match std::str::from_utf8(line) {
-            Ok(text) if unexplained::first(line).is_some() => {
+            Ok(text)
+                if unexplained::first(line, &self.marker.known()).is_some()
+                    && !self.block.goes_on(text) =>
+            {
                 let text = unexplained::clean(text.to_owned(), self.depth, &mut self.marker);
                 out.extend_from_slice(text.as_bytes());
             }
@@ -318,7 +324,7 @@ impl Lines {
             text = encoded::clean(text, self.depth, &mut self.marker);
         }
         text = patterns::replace(text, hints, &mut self.marker);
-        if !self.in_public_block(&text) {
+        if !self.in_public_block(&text) && !self.block.goes_on(&text) {
             text = unexplained::clean(text, self.depth, &mut self.marker);
         }
         self.open = self.opened(&text, open).map(|open| (open, 0));

@@ -1,8 +1,10 @@
 //! The placeholder that a secret leaves behind, and the count of them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::key::Key;
+use super::known::Known;
 
 /// Makes placeholders and counts them by class.
 pub(crate) struct Marker {
@@ -41,6 +43,11 @@ impl Marker {
     /// Whether the user wants to keep a text that nothing explains.
     pub(crate) fn keeps(&self, text: &str) -> bool {
         self.key.keeps(text)
+    }
+
+    /// The ids of this run that a place explained.
+    pub(crate) fn known(&self) -> Arc<Known> {
+        Arc::clone(self.key.known())
     }
 
     /// Adds what another marker counted.

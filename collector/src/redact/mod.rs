@@ -18,6 +18,7 @@ mod forms;
 mod json;
 mod keep;
 mod key;
+mod known;
 mod lines;
 mod marker;
 mod name;
@@ -187,6 +188,7 @@ impl Redactor {
 
     fn close(&mut self, out: &mut Vec<u8>) {
         if matches!(self.mode, Mode::Sniff) {
+            unexplained::note_only_id(&self.held, &self.lines.marker.known());
             self.decide(out);
         }
         match std::mem::replace(&mut self.mode, Mode::Lines { strings: false }) {
@@ -260,7 +262,8 @@ impl Redactor {
         };
         while let Some(mut at) = end(rest) {
             if !strings && self.held.is_empty() && self.lines.idle() && self.quiet.worth() {
-                let (quiet, behind) = rest.split_at(scan::quiet_lines(rest));
+                let (quiet, behind) =
+                    rest.split_at(scan::quiet_lines(rest, &self.lines.marker.known()));
                 out.extend_from_slice(quiet);
                 rest = behind;
                 let Some(next) = end(rest) else { break };

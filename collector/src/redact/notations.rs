@@ -19,7 +19,7 @@ struct Notation {
 }
 
 static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
-    let all: [(&'static [&'static str], &str, bool); 8] = [
+    let all: [(&'static [&'static str], &str, bool); 10] = [
         (
             &["%22", "&quot;", "&#34;", "\\x22"],
             r"(?<k>[A-Za-z][\w.-]*?)(?:%22|&quot;|&#34;|\\x22)(?:\s|\+|%20)*(?::|%3[Aa])(?:\s|\+|%20)*(?:%22|&quot;|&#34;|\\x22)(?<s>.+?)(?:%22|&quot;|&#34;|\\x22)",
@@ -29,6 +29,16 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
             &["(\"", "('", "( '", "( \""],
             r#"\(\s*["'](?<k>[\w.-]+)["']\s*,\s*["'](?<s>[^"']+)["']"#,
             false,
+        ),
+        (
+            &["(\"", "('"],
+            r#"(?:^|[\s;{(.,])(?<k>[A-Za-z_][\w.-]*)\(["'](?<s>[^"'\s]+)["']\)"#,
+            true,
+        ),
+        (
+            &["\";", "\" {"],
+            r#"(?:^|[\s;{])(?<k>[A-Za-z_][\w.-]*)[ \t]+"(?<s>[^"\s]+)"[ \t]*[;{]"#,
+            true,
         ),
         (
             &["{\"value\"", "{ \"value\"", "{'value'"],
@@ -166,6 +176,8 @@ mod tests {
             "Config { password: Some(\"hunter2A\"), port: 1 }",
             "Password:(string) (len=8) \"hunter2A\"}",
             "setenv DB_PASSWORD hunter2A",
+            "http(url(\"https://x\") password(\"hunter2A\"))",
+            "protocol bgp a { password \"hunter2A\"; }",
             "nmcli wifi connect lab password hunter2A ifname x",
         ] {
             let out = clean_one(line);
@@ -183,6 +195,7 @@ mod tests {
             "| Denylist | Pass |",
             "token=getenv(\"HOME\")",
             "PasswordAuthentication no",
+            "MountVolume failed: secret \"db-credentials\" not found",
         ] {
             assert_eq!(clean_one(line), line);
         }

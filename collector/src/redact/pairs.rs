@@ -357,6 +357,14 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_in_a_list_of_arguments_leaves_the_list_whole() {
+        let line = "    \"--client-cert-auth=true\",";
+        assert_eq!(clean(line), line);
+        let out = clean("    \"--auth-token=hunter2A\",");
+        assert!(out.ends_with(">\",") && !out.contains("hunter2A"), "{out}");
+    }
+
+    #[test]
     fn a_block_value_is_announced() {
         let mut marker = Marker::new(Key::fixed());
         let cleaned = clean_line("  password: |", None, &mut marker);

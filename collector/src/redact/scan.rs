@@ -9,6 +9,7 @@ mod search;
 use super::encoded;
 use super::escapes;
 use super::forms::SPECS;
+use super::known::Known;
 use super::unexplained;
 use names::holds_nothing;
 use search::SEARCH;
@@ -166,8 +167,26 @@ pub(crate) fn hints(bytes: &[u8]) -> Hints {
     Hints(all)
 }
 
+/// So many bytes are searched at once: what one search finds early, another need not pass on its way to the end.
+const WINDOW: usize = 16 << 10;
+
 /// How many bytes at the beginning are whole lines in which nothing may be secret.
-pub(crate) fn quiet_lines(bytes: &[u8]) -> usize {
+pub(super) fn quiet_lines(bytes: &[u8], known: &Known) -> usize {
+    let mut done = 0;
+    loop {
+        let window = &bytes[done..bytes.len().min(done + WINDOW)];
+        let end = quiet_bytes(window, known);
+        let lines = memchr::memrchr(b'\n', &window[..end]).map_or(0, |at| at + 1);
+        done += lines;
+        let last = done + window.len() - lines == bytes.len();
+        if end < window.len() || last || lines == 0 {
+            return done;
+        }
+    }
+}
+
+/// How many bytes stand in front of the first that may be secret.
+fn quiet_bytes(bytes: &[u8], known: &Known) -> usize {
     let mut end = bytes.len();
     SEARCH.run(bytes, |start, _, _| {
         end = start;
@@ -179,10 +198,10 @@ pub(crate) fn quiet_lines(bytes: &[u8]) -> usize {
     if let Some(escape) = escapes::first(&bytes[..end]) {
         end = escape;
     }
-    if let Some(word) = unexplained::first(&bytes[..end]) {
+    if let Some(word) = unexplained::first(&bytes[..end], known) {
         end = word;
     }
-    memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |at| at + 1)
+    end
 }
 
 /// What one text may hold, by place.
@@ -210,13 +229,13 @@ impl Places {
 
     /// Whether nothing in a line of JSON may be secret: nothing was found, or only names of objects and words that
     /// are values themselves (`"serviceAccountToken":{"path":"token"}`).
-    pub(crate) fn none(&self, json: &[u8]) -> bool {
+    pub(super) fn none(&self, json: &[u8], known: &Known) -> bool {
         self.encoded.is_none()
             && self.hits.iter().all(|(start, end, bit)| {
                 *bit == 1 << STRUCTURE_BIT
                     || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
             })
-            && unexplained::first(json).is_none()
+            && unexplained::first(json, known).is_none()
             && escapes::first(json).is_none()
     }
 
@@ -274,15 +293,18 @@ mod tests {
     #[test]
     fn quiet_lines_end_before_the_first_line_that_needs_a_look() {
         let text = b"a: 1\nb: 2\npassword: x\nc: 3\n";
-        assert_eq!(quiet_lines(text), 10);
-        assert_eq!(quiet_lines(b"a: 1\nb: 2\nhalf a li"), 10);
-        assert_eq!(quiet_lines(b"kind: Secret\n"), 0);
-        assert_eq!(quiet_lines(b"a\nx cGFzc3dvcmQ6IGh1bnRlcjI=\n"), 2);
+        assert_eq!(quiet_lines(text, &Known::new()), 10);
+        assert_eq!(quiet_lines(b"a: 1\nb: 2\nhalf a li", &Known::new()), 10);
+        assert_eq!(quiet_lines(b"kind: Secret\n", &Known::new()), 0);
+        assert_eq!(
+            quiet_lines(b"a\nx cGFzc3dvcmQ6IGh1bnRlcjI=\n", &Known::new()),
+            2
+        );
     }
 
     #[test]
     fn a_line_of_json_is_passed_over_only_where_no_name_has_a_value() {
-        let none = |json: &str| Places::of(json.as_bytes()).none(json.as_bytes());
+        let none = |json: &str| Places::of(json.as_bytes()).none(json.as_bytes(), &Known::new());
         assert!(none(
             r#"{"serviceAccountToken":{"path":"token","x":1},"y":2}"#
         ));

@@ -38,7 +38,8 @@ impl Place {
         let lead = before.trim_start_matches('\u{feff}');
         let lead = lead.trim_start_matches([' ', '\t', '-', '#', ';', '"', '\'']);
         let lead = lead.strip_prefix("export ").unwrap_or(lead);
-        let dashes = before.trim_start().starts_with("--");
+        // `"--client-cert-auth=true",` in a list of arguments: what follows the quote is JSON's.
+        let dashes = before.trim_start().starts_with("--") || before.ends_with("\"--");
         let lead = lead.strip_prefix("Environment=").unwrap_or(lead);
         let tight_colon =
             !behind.is_empty() && separator.ends_with(':') && !separator.contains(['"', '\'']);

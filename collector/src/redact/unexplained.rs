@@ -1,17 +1,26 @@
 //! What no reader can explain does not leave in clear: words that were drawn by a machine, unless their place or their
 //! value says what they are (digests, ids, public keys, names of chains). What stays is data in `explained`.
 
+mod hex;
+mod parts;
+mod signs;
+
+pub(super) use hex::note_only_id;
+
 use std::ops::Range;
 
-use super::explained::{self, by_place};
+use super::explained::{self, Said, by_place};
+use super::known::Known;
 use super::marker::Marker;
-use super::random::{MIN_DRAWN, Sorts, drawn_of, surprise};
+use super::random::{MIN_DRAWN, Sorts, drawn_of, short_drawn, surprise};
 use super::{MAX_DEPTH, clean_text, encoded};
+use hex::{as_text, hexadecimal, issued_hex};
+use parts::strange;
 
 /// The placeholder's class.
 pub(super) const CLASS: &str = "unexplained";
 /// Fewer hexadecimal digits are an id.
-pub(super) const MIN_HEX: usize = 20;
+pub(super) const MIN_HEX: usize = 18;
 
 /// What a word is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +39,14 @@ static WORD: [bool; 256] = {
         table[byte as usize] = byte.is_ascii_alphanumeric();
         byte += 1;
     }
+    table
+};
+
+/// Letters, digits and the marks that join them in names and tokens.
+static RUN: [bool; 256] = {
+    let mut table = WORD;
+    table[b'-' as usize] = true;
+    table[b'_' as usize] = true;
     table
 };
 
@@ -83,76 +100,135 @@ fn without_escape(bytes: &[u8], word: Range<usize>) -> Range<usize> {
     (word.start + length).min(word.end)..word.end
 }
 
+/// So many letters without a number are none that was drawn: of one case, and of both.
+const ONE_CASE: usize = 20;
+const MIXED: usize = 14;
+
 /// The next thing that nothing explains, or that is a text in hexadecimal digits.
-fn next(bytes: &[u8], from: usize) -> Option<Found> {
+fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
+    let word = next_drawn(bytes, from, known);
+    let begin = |found: &Found| match found {
+        Found::Drawn(place) | Found::Hex(place) => place.start,
+    };
+    let end = word.as_ref().map_or(bytes.len(), begin);
+    match signs::next(bytes, from) {
+        Some(signs) if signs.start <= end => Some(Found::Drawn(signs)),
+        _ => word,
+    }
+}
+
+/// The same of what holds words.
+fn next_drawn(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
     let mut at = from;
-    while let Some(word) = next_word(bytes, at) {
-        at = word.end;
-        let word = without_escape(bytes, word);
-        let text = &bytes[word.clone()];
-        if text.len() < MIN_DRAWN {
+    while let Some(run) = next_run(bytes, at) {
+        at = run.end;
+        let sorts = Sorts::of(&bytes[run.clone()]);
+        // Words of one case without a number, as most names are.
+        if sorts.digits == 0 && run.len() < ONE_CASE && (sorts.upper == 0 || run.len() < MIXED) {
             continue;
         }
-        let digits = text.strip_prefix(b"0x").unwrap_or(text);
-        let sorts = Sorts::of(digits);
-        if sorts.beyond_hex == 0 {
-            let place = word.end - digits.len()..word.end;
-            if digits.len() >= MIN_HEX && sorts.digits > 0 && as_text(digits).is_some() {
-                return Some(Found::Hex(place));
+        let (mut start, mut placed) = (run.start, false);
+        while let Some(word) = next_word(&bytes[..run.end], start) {
+            match judge(bytes, from, word.clone(), known) {
+                Judged::Found(found) => return Some(found),
+                Judged::Written => start = word.end,
+                Judged::Explained(end) => {
+                    start = end.max(word.end);
+                    placed = true;
+                }
             }
-            // No program writes an id in both cases.
-            if digits.len() >= MIN_HEX && sorts.lower > 2 && sorts.upper > 2 && sorts.digits > 2 {
-                return Some(Found::Drawn(place));
-            }
-            if digits.len() >= MIN_HEX
-                && sorts.hex()
-                && explained::hex_is_foreign(bytes, &word, digits.len())
-            {
-                return Some(Found::Drawn(place));
-            }
-            continue;
         }
-        let sorts = if digits.len() == text.len() {
-            sorts
-        } else {
-            Sorts::of(text)
+        if !placed && let Some(found) = strange(bytes, &run, sorts) {
+            return Some(found);
+        }
+        at = at.max(start);
+    }
+    None
+}
+
+/// What a word turned out to be.
+enum Judged {
+    /// It does not stay as it is.
+    Found(Found),
+    /// It was drawn and its place says why: it stays, and with it what stands up to there.
+    Explained(usize),
+    /// It is no random text.
+    Written,
+}
+
+/// Looks at one word of at least [`MIN_DRAWN`] letters and digits.
+fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged {
+    let word = without_escape(bytes, word);
+    let text = &bytes[word.clone()];
+    if text.len() < MIN_DRAWN {
+        return Judged::Written;
+    }
+    let digits = text.strip_prefix(b"0x").unwrap_or(text);
+    let sorts = Sorts::of(digits);
+    if sorts.beyond_hex == 0 {
+        let place = word.end - digits.len()..word.end;
+        let found = hexadecimal(bytes, &word, place, sorts, known);
+        return found.map_or(Judged::Written, Judged::Found);
+    }
+    let sorts = if digits.len() == text.len() {
+        sorts
+    } else {
+        Sorts::of(text)
+    };
+    let short = || stands_alone(bytes, &word) && short_drawn(text, sorts);
+    if !drawn_of(text, sorts) && !short() {
+        let issued = issued_hex(text) && explained::hex(bytes, &word, text.len()) == Said::Nothing;
+        return match issued && !by_place(bytes, &word) {
+            true => Judged::Found(Found::Drawn(word)),
+            false => Judged::Written,
         };
-        if drawn_of(text, sorts) {
-            let mut whole = whole(bytes, word);
-            whole.start = whole.start.max(from);
-            if !encoded_text(bytes, &whole) && !by_place(bytes, &whole) {
-                return Some(Found::Drawn(whole));
-            }
-            at = at.max(whole.end);
+    }
+    let mut whole = whole(bytes, word);
+    whole.start = whole.start.max(from);
+    if encoded_text(bytes, &whole) || by_place(bytes, &whole) {
+        return Judged::Explained(whole.end);
+    }
+    Judged::Found(Found::Drawn(whole))
+}
+
+/// Whether a word is no part of a name, a path or an address.
+fn stands_alone(bytes: &[u8], word: &Range<usize>) -> bool {
+    let edge =
+        |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n\"'\\,;=()[]{}<>".contains(byte));
+    let dot = bytes.get(word.end) == Some(&b'.') && edge(bytes.get(word.end + 1));
+    edge(word.start.checked_sub(1).and_then(|at| bytes.get(at)))
+        && (dot || edge(bytes.get(word.end)))
+}
+
+/// The next run of letters, digits, `-` and `_` that is long enough, at or behind `from`.
+fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let mut at = from;
+    while at + MIN_DRAWN <= bytes.len() {
+        // A run of this length holds one of every eleventh bytes; most are passed over here.
+        let probe = at + MIN_DRAWN - 1;
+        if !RUN[usize::from(bytes[probe])] {
+            at = probe + 1;
+            continue;
         }
+        let start = bytes[at..probe]
+            .iter()
+            .rposition(|byte| !RUN[usize::from(*byte)])
+            .map_or(at, |place| at + place + 1);
+        let end = bytes[probe..]
+            .iter()
+            .position(|byte| !RUN[usize::from(*byte)])
+            .map_or(bytes.len(), |length| probe + length);
+        if end - start >= MIN_DRAWN {
+            return Some(start..end);
+        }
+        at = end;
     }
     None
 }
 
 /// Where the first thing begins that nothing explains.
-pub(super) fn first(bytes: &[u8]) -> Option<usize> {
-    next(bytes, 0).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
-}
-
-/// The text that hexadecimal digits hold.
-fn as_text(digits: &[u8]) -> Option<String> {
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let value = |byte: &u8| {
-        char::from(*byte)
-            .to_digit(16)
-            .and_then(|d| u8::try_from(d).ok())
-    };
-    let mut text = String::with_capacity(digits.len() / 2);
-    for pair in digits.chunks_exact(2) {
-        let byte = (value(&pair[0])? << 4) | value(&pair[1])?;
-        if !(32..127).contains(&byte) && !matches!(byte, 0 | b'\t' | b'\n' | b'\r') {
-            return None;
-        }
-        text.push(char::from(byte));
-    }
-    Some(text)
+pub(super) fn first(bytes: &[u8], known: &Known) -> Option<usize> {
+    next(bytes, 0, known).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
 }
 
 /// A word with what belongs to it in base64 and in tokens: neighbours behind `+`, `/`, `-` and `_` that were drawn too.
@@ -210,6 +286,11 @@ fn encoded_text(bytes: &[u8], word: &Range<usize>) -> bool {
     let before = bytes[..word.start].iter().rev().take_while(digit).count();
     let behind = bytes[word.end..].iter().take_while(digit).count();
     let run = &bytes[word.start - before..word.end + behind];
+    // An issuer's prefix makes a token of it.
+    let issued = run.iter().take(7).position(|byte| *byte == b'_');
+    if issued.is_some_and(|at| at > 1 && run[at + 1..].starts_with(b"eyJ")) {
+        return false;
+    }
     let plain = || bytes[word.clone()].trim_ascii_end();
     [run, plain()]
         .iter()
@@ -223,7 +304,8 @@ pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
     }
     let mut out = String::new();
     let (mut copied, mut at) = (0, 0);
-    while let Some(found) = next(text.as_bytes(), at) {
+    let known = marker.known();
+    while let Some(found) = next(text.as_bytes(), at, &known) {
         let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
         at = place.end;
         if let Some(with) = replacement(&found, &text[place.clone()], depth, marker) {
@@ -266,7 +348,10 @@ pub(super) fn replacements(
 ) -> Vec<(Range<usize>, String)> {
     let mut all = Vec::new();
     let mut at = part.start;
-    while let Some(found) = next(&line.as_bytes()[..part.end], at).filter(|_| marker.guesses) {
+    let known = marker.known();
+    while let Some(found) =
+        next(&line.as_bytes()[..part.end], at, &known).filter(|_| marker.guesses)
+    {
         let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
         at = place.end;
         let with = replacement(&found, &line[place.clone()], depth, marker);
@@ -302,6 +387,40 @@ mod tests {
         assert!(cleaned(&format!("{{\"x\":\"\\n{token}\"}}")).starts_with("{\"x\":\"\\n<redacted"));
     }
 
+    fn uuid(hex: &str) -> String {
+        format!(
+            "{}-{}-{}-{}-{}",
+            &hex[..8],
+            &hex[8..12],
+            &hex[..4],
+            &hex[4..8],
+            &hex[4..16]
+        )
+    }
+
+    #[test]
+    fn ids_that_nothing_explains_go_unless_their_place_explained_them_before() {
+        let hex = "0a1b2c3d4e5f6a7b".repeat(2);
+        let key = Key::fixed();
+        let clean = |text: String| clean(text, 0, &mut Marker::new(key.clone()));
+        for id in [hex.clone(), uuid(&hex)] {
+            let said = format!("gpu-node-7 app: cannot use {id} here");
+            assert!(!clean(said.clone()).contains(&id));
+            assert!(clean(format!("pod_uid={id}")).contains(&id));
+            assert!(clean(said).contains(&id));
+        }
+        for secret in [
+            "IZAT6SA-AJUQES1-BZWZYWJ-VDIXPVG",
+            "1shm0lth54a04-b1llz300-qb33nsh_3p8ta8z33",
+            "sk_~8ElK98zT#l,ZkOK!o=",
+        ] {
+            assert!(
+                !clean(format!("we set {secret} on Monday")).contains(secret),
+                "{secret}"
+            );
+        }
+    }
+
     #[test]
     fn what_its_place_explains_stays() {
         let hex = "0a1b2c3d4e5f6a7b".repeat(4);
@@ -310,6 +429,12 @@ mod tests {
             format!("StopPodSandbox for \"{hex}\""),
             format!("/run/containerd/io.containerd.runtime.v2.task/k8s.io/{hex}/config.json"),
             format!("_BOOT_ID={}", &hex[..32]),
+            "A IN storage.googleapis.com.otnvegtkq2zujdq1a1axahua4e.xx.internal.cloudapp.net. udp"
+                .to_owned(),
+            format!(
+                "gpu-node-7 kernel: XFS (sda1): Mounting filesystem {}",
+                uuid(&hex)
+            ),
             format!("{{\"container_id\":\"{}\"}}", &hex[..32]),
             "ED25519 key SHA256:Zk3pQ7xV9mB2nL8cR4tY6wE1sD5fG0hJ3kA7uI9oP2q fits".to_owned(),
             "-A cali-PREROUTING -m comment --comment \"cali:6gwbT8clXdHdC1b1\" -j RETURN"

@@ -26,9 +26,20 @@ pub(crate) fn harmless(value: &str) -> bool {
         || (value.len() > 2
             && (value.bytes().all(|b| b == b'*') || value.bytes().all(|b| b | 32 == b'x')))
         || is_placeholder(value)
+        || is_token_name(value)
         || is_reference(value)
         || is_name_service(value)
         || is_path(value)
+}
+
+/// `builder-token-x2x4z`, the name of a token, `<set to the key 'a' in secret 'b'>`, which names one, and `0x1`.
+fn is_token_name(value: &str) -> bool {
+    let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || b"-.".contains(&c);
+    let unique = value.rsplit_once("-token-").map(|(_, unique)| unique);
+    let name = value.ends_with("-token") || unique.is_some_and(|unique| unique.len() == 5);
+    (name && value.bytes().all(plain))
+        || value.starts_with("<set to the key ")
+        || (value.starts_with("0x") && value.len() <= 10)
 }
 
 /// Words that say how something is, not what it is: `token: expired`, `authorization: Node,RBAC`.

@@ -55,10 +55,10 @@ const fn weak(name: &'static str) -> Option<KeyClass> {
 
 /// Words that make a `...Key` a secret one; `key` alone names all sorts of harmless things.
 static KEY_QUALIFIERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "access account activation admin aead aes age anthropic api app auth aws azure bgp bootstrap bot cak \
-     certificate cf cipher client comet consumer cookie crypt crypto csrf datadog db dd decryption deploy \
+    "access account activation admin aead aes age anthropic api app auth authentication aws azure bearer bgp bootstrap bot cak \
+     certificate cf cipher client comet consumer cookie crypt crypto csrf customer datadog db dd decryption deploy \
      dns encryption enterprise esp etcd fernet gcp github gitlab google gossip grafana hf hkdf hmac ike \
-     ingest initial ipsec jfrog join jwt keystore kms licence license link mac macsec maps master mlflow \
+     ingest initial insert ipsec jfrog join jwt keystore kms licence license link mac macsec maps master mlflow \
      mqtt munge neptune network newrelic ngc nvidia openai ospf passphrase pre preshared priv private psk \
      radius recovery registration rndc root s3 salt secret secretbox security seed sendgrid sentry \
      service session setup shared signature signing smtp snmp sops splunk ssh storage stripe subscription \
@@ -138,9 +138,10 @@ const ENDINGS: &[(&str, &str)] = &[
 ];
 
 /// One of these stands in every name of a secret; most names have none.
-pub(crate) const STEMS: [&str; 17] = [
+pub(crate) const STEMS: [&str; 18] = [
     "pin:",
     "pin=",
+    "pin =",
     "pass",
     "pw",
     "psk",

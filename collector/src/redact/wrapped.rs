@@ -93,3 +93,32 @@ impl Wrapped {
         Some(out)
     }
 }
+
+/// A private key of 8,192 bits has fewer lines; what is longer is a document or a binary file in base64.
+const DOCUMENT: u32 = 110;
+
+/// Lines of base64 of one width in a row.
+#[derive(Default)]
+pub(super) struct Block {
+    width: usize,
+    lines: u32,
+}
+
+impl Block {
+    /// Whether a line belongs to a long block.
+    pub(super) fn goes_on(&mut self, line: &str) -> bool {
+        let digits = line.trim_end();
+        let width = digits.len();
+        let digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+        let last = width <= self.width && self.lines >= DOCUMENT;
+        if !(last || width >= MIN_WIDTH) || !digits.bytes().all(digit) {
+            *self = Self::default();
+            return false;
+        }
+        if width != self.width {
+            *self = Self { width, lines: 0 };
+        }
+        self.lines += 1;
+        last || self.lines >= DOCUMENT
+    }
+}

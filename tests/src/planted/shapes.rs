@@ -57,6 +57,7 @@ fn make(rng: &mut Rng, shape: &str) -> Option<(String, Vec<String>)> {
     match kind {
         "an" => one(rng.mixed(length)),
         "al" => one(rng.text(length, LETTERS)),
+        "low" => one(rng.text(length, &format!("{SMALL}0123456789"))),
         "AN" => one(rng.capitals(length)),
         "num" => one(rng.text(length, "0123456789")),
         "hex" => one(rng.hex(length)),

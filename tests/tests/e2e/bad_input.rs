@@ -203,6 +203,45 @@ fn an_entry_of_ten_gib_of_zeros_neither_fills_memory_nor_stops_the_rest() {
     );
 }
 
+#[test]
+fn a_list_of_very_many_pods_is_cut_with_its_line_named_instead_of_filling_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pods.tar.gz");
+    let pods = (0..100_000).map(|number| {
+        format!(
+            "{{\"metadata\":{{\"name\":\"p-{number}\",\"namespace\":\"d\"}},\"spec\":{{\"nodeName\":\"gpu-1\"}},\"status\":{{\"phase\":\"Failed\",\"containerStatuses\":[{{\"name\":\"m\",\"state\":{{\"waiting\":{{\"reason\":\"CrashLoopBackOff\"}}}}}}]}}}}"
+        )
+    });
+    let pods: Vec<String> = pods.collect();
+    let list = format!(
+        "{{\"kind\":\"PodList\",\"items\":[\n{}\n]}}\n",
+        pods.join(",\n")
+    );
+    let entries: [(&str, &[u8]); 2] = [
+        ("casefile-x/casefile.json", HEADER.as_bytes()),
+        ("casefile-x/cluster-resources/pods/d.json", list.as_bytes()),
+    ];
+    tarball(&path, &entries);
+    let command = format!(
+        "ulimit -v 2000000; exec {} diagnose --format json {}",
+        bins::find(bins::ANALYZER).display(),
+        path.display()
+    );
+    let ended = ended(
+        Command::new("bash")
+            .args(["-c", &command])
+            .output()
+            .unwrap(),
+    );
+    assert!(ended.code < 2, "{}", ended.err);
+    let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let told = problems(&report);
+    assert!(
+        told.contains("pods/d.json") && told.contains("objects were left out"),
+        "{told}"
+    );
+}
+
 fn broken_folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let bundle = folder.path().join("bundle");

@@ -48,10 +48,7 @@ fn the_blocked_packet_passes_on_a_real_node_after_apply_sh_as_the_replay_said() 
         &folder.path().join("fix"),
         &[],
     );
-    assert!(
-        said.out.contains("gone: ufw drops the traffic of pods"),
-        "{said:?}"
-    );
+    assert!(said.out.contains("gone: ufw drops pod traffic"), "{said:?}");
 
     // The same query before and after, counted by the chain's rule for routed traffic.
     let script = format!(
@@ -150,7 +147,7 @@ fn the_fix_names_the_kubelets_containerd_and_what_remains_after_it() {
     let said = fix(&sample(TOOLKIT_STATE), folder.path(), &[]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(
-        said.out.contains("remains: ufw drops the traffic of pods"),
+        said.out.contains("remains: ufw drops pod traffic"),
         "{said:?}"
     );
     assert!(!said.out.contains("new after it"), "{said:?}");

@@ -269,7 +269,7 @@ fn bundles_of_other_clusters_and_of_one_node_stay_apart_and_the_reason_is_said()
         arguments.extend(more);
         let ended = run(bins::ANALYZER, &arguments);
         assert_eq!(ended.code, 0, "{ended:?}");
-        (ended.out.matches(" · as of ").count(), ended.err)
+        (ended.out.matches(", as of ").count(), ended.err)
     };
     let (analyses, said) = told(&[&one, &foreign], &["--join"]);
     assert_eq!(analyses, 2);

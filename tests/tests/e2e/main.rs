@@ -31,6 +31,7 @@ mod real_node;
 mod report_cli;
 mod root_tree;
 mod samples;
+mod serve;
 mod static_binary;
 mod support;
 mod traceable;

@@ -101,13 +101,13 @@ fn an_output_that_is_no_folder_is_said_before_anything_is_read() {
 fn a_report_for_a_ticket_fits_the_ticket() {
     let folder = tempfile::tempdir().unwrap();
     let ended = report(
-        &["--format", "md,jira", "--max-size", "32000"],
+        &["--format", "md,jira", "--max-size", "20000"],
         folder.path(),
     );
     assert_eq!(ended.code, 0, "{ended:?}");
     for name in ["report.md", "report.jira"] {
         let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
-        assert!(text.len() <= 32_000, "{name} has {} bytes", text.len());
+        assert!(text.len() <= 20_000, "{name} has {} bytes", text.len());
         assert!(
             text.contains("were left out") && text.contains("Resolution Process"),
             "{name}"

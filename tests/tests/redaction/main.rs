@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
+mod anonymised;
+mod drawn;
 mod own_half;
 mod samples;
 

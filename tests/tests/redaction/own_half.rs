@@ -30,8 +30,23 @@ fn secrets_in_files_of_sixty_tools_do_not_leave() {
         eprintln!("skipped: own half: ../shared/privacy/own-half.txt is not beside the checkout");
         return;
     };
+    let report = measure("own half", &text, 1);
+    println!("{report}");
+}
+
+/// Sixty files of tools that the other corpora lack, written before their author read the redaction; 6.7 % leaked at
+/// first sight.
+#[test]
+fn secrets_in_files_of_sixty_other_tools_do_not_leave() {
+    let report = measure("fresh", include_str!("../../data/fresh/tools.txt"), 2);
+    println!("{report}");
+}
+
+/// What leaks and what is replaced without need, as lines; fails where more than `most` % leak.
+fn measure(corpus: &str, text: &str, most: usize) -> String {
     let (mut all, mut kept, mut lost) = (0, 0, 0);
     let mut leaks: BTreeMap<String, usize> = BTreeMap::new();
+    let mut damage: BTreeMap<String, usize> = BTreeMap::new();
     for block in text
         .split("\n== ")
         .filter_map(|block| block.split_once('\n'))
@@ -49,14 +64,22 @@ fn secrets_in_files_of_sixty_tools_do_not_leave() {
             }
             let left = String::from_utf8_lossy(&out);
             kept += filled.kept.len();
-            lost += filled.kept.iter().filter(|id| !left.contains(*id)).count();
+            for id in filled.kept.iter().filter(|id| !left.contains(*id)) {
+                lost += 1;
+                *damage.entry(format!("{kind}: {id}")).or_default() += 1;
+            }
         }
     }
     let count: usize = leaks.values().sum();
-    println!("own half: {count} of {all} secrets leak; {lost} of {kept} ids are replaced");
-    for (kind, count) in &leaks {
-        println!("  {count} {kind}");
-    }
+    let mut report =
+        format!("{corpus}: {count} of {all} secrets leak; {lost} of {kept} ids are replaced");
+    let line = |what: &str, (kind, count): (&String, &usize)| format!("\n  {count} {what}: {kind}");
+    report.extend(leaks.iter().map(|row| line("leak", row)));
+    report.extend(damage.iter().map(|row| line("replaced", row)));
     assert!(all > 1000, "too few secrets were planted: {all}");
-    assert!(count * 100 < all, "1 % of the secrets or more leak");
+    assert!(
+        count * 100 < all * most,
+        "{most} % of the secrets or more leak: {report}"
+    );
+    report
 }

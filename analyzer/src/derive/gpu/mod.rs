@@ -2,6 +2,7 @@
 //! stack that do not fit.
 
 mod host;
+mod inventory;
 mod stack;
 mod stories;
 
@@ -27,6 +28,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
         let listed = from_short_forms(known, node);
         facts.extend(stories::facts(known, node, &listed));
         facts.extend(stack::facts(known, node, &listed));
+        facts.extend(inventory::fact(known, node, &listed).map(AnyFact::new));
         facts.extend(listed.into_iter().map(AnyFact::new));
     }
     facts

@@ -39,7 +39,7 @@ pub(super) fn components(state: &State, ctx: &SectionCtx) -> Vec<Block> {
     }
     vec![Block::table(
         "Components",
-        &["Component", "Status", "Version", "Where it stands"],
+        &["Component", "Status", "Version", "Source"],
         rows,
     )]
 }

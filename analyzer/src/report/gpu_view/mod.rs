@@ -151,7 +151,7 @@ fn cards(cards: &[HamiCard], ctx: &SectionCtx) -> Vec<Block> {
             "Memory held",
             "Compute held",
             "Held by",
-            "Where it stands",
+            "Source",
         ]
         .map(Rich::from)
         .into(),
@@ -208,9 +208,9 @@ fn gib(mib: i64) -> String {
 
 fn issues(analysis: &Analysis) -> Vec<Block> {
     if analysis.incidents.is_empty() {
-        return vec![Block::paragraph(
-            super::sections::first_screen::nothing_confirmed(analysis),
-        )];
+        return vec![Block::paragraph(super::first_screen::nothing_confirmed(
+            analysis,
+        ))];
     }
     let mut blocks = Vec::new();
     for (index, incident) in analysis.incidents.iter().enumerate() {
@@ -319,6 +319,7 @@ fn actions(analysis: &Analysis) -> Vec<Block> {
 
 fn action(text: Rich) -> StepItem {
     StepItem {
+        looks: Vec::new(),
         text,
         command: None,
         expect: None,

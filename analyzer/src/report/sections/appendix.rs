@@ -14,12 +14,16 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    let mut blocks = vec![Block::heading(3, "input", "Input"), input(analysis)];
-    blocks.extend(bundles(analysis));
-    blocks.push(Block::heading(3, "problems", "What could not be read"));
+    let mut blocks = vec![Block::paragraph(
+        Rich::from("To see a cited line: ")
+            .code(see(analysis))
+            .text("."),
+    )];
     blocks.extend(problems(analysis, ctx));
-    blocks.push(Block::heading(3, "cited", "Entries cited in this report"));
-    blocks.extend(cited(analysis, ctx));
+    let mut rest = vec![input(analysis)];
+    rest.extend(bundles(analysis));
+    rest.extend(cited(analysis, ctx));
+    blocks.extend(Block::folded("Input, rules and cited entries", rest));
     blocks
 }
 
@@ -75,17 +79,6 @@ fn input(analysis: &Analysis) -> Block {
             Rich::from(concat!("casefile-analyzer ", env!("CARGO_PKG_VERSION"))),
         ],
         vec![Rich::from("Rules"), rules(analysis)],
-        vec![
-            Rich::from("To see a cited line"),
-            Rich::new().code(format!(
-                "casefile-analyzer cat {} PATH:LINE",
-                if input.bundles.is_empty() {
-                    &input.name
-                } else {
-                    "BUNDLE"
-                }
-            )),
-        ],
     ];
     let columns = vec![Rich::from("What"), Rich::from("Value")];
     Block::Table {
@@ -95,6 +88,16 @@ fn input(analysis: &Analysis) -> Block {
         titled: false,
         row_heads: true,
     }
+}
+
+/// The command that prints a cited line.
+fn see(analysis: &Analysis) -> String {
+    let input = &analysis.input;
+    let name = match input.bundles.is_empty() {
+        true => input.name.as_str(),
+        false => "<bundle>",
+    };
+    format!("casefile-analyzer cat {name} <path>:<line>")
 }
 
 /// Which bundle holds what, where several were read as one.
@@ -119,7 +122,7 @@ fn bundles(analysis: &Analysis) -> Vec<Block> {
         &["Node", "Bundle", "Collected until"],
         rows.collect(),
     );
-    let explained = Rich::from("A place that starts with ")
+    let explained = Rich::from("A source that starts with ")
         .code("NODE:")
         .text(" or ")
         .code("nodes/NODE/")
@@ -135,9 +138,7 @@ fn rules(analysis: &Analysis) -> Rich {
 
 fn problems(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     if analysis.problems.is_empty() {
-        return vec![Block::paragraph(
-            "Every entry that was needed could be read.",
-        )];
+        return Vec::new();
     }
     let mut rows: Vec<Vec<Rich>> = analysis
         .problems
@@ -174,7 +175,7 @@ fn cited(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             .push((label, anchor));
     }
     if entries.is_empty() {
-        return vec![Block::paragraph("None.")];
+        return Vec::new();
     }
     let mut rows: Vec<Vec<Rich>> = entries
         .into_iter()
@@ -194,10 +195,7 @@ fn cited(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         &["Entry", "Lines", "SHA-256 of the entry"],
         rows,
     );
-    vec![Block::Details {
-        summary: "Entries and lines".to_owned(),
-        blocks: std::iter::once(table).chain(more).collect(),
-    }]
+    std::iter::once(table).chain(more).collect()
 }
 
 /// What the manifest says of an entry; the first digits suffice to compare by eye.
@@ -214,7 +212,7 @@ fn digest(analysis: &Analysis, path: &str) -> Rich {
     }
     if digest.redacted > 0 {
         let secrets = words::count(digest.redacted, "secret");
-        text = text.text(format!(", {secrets} taken out"));
+        text = text.text(format!(", {secrets} redacted"));
     }
     text
 }

@@ -1,9 +1,9 @@
 //! Communication: messages that are ready to paste, with the facts filled in and the human blanks marked.
 
-use super::{Section, SectionCtx, coverage, first_screen};
+use super::{Section, SectionCtx, coverage};
 use crate::model::{Analysis, Incident, Verdict};
 use crate::report::blocks::{Block, Rich};
-use crate::report::words;
+use crate::report::{first_screen, words};
 
 pub(super) static SECTION: Section = Section {
     id: "communication",
@@ -13,38 +13,53 @@ pub(super) static SECTION: Section = Section {
 
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
     let mut blocks = vec![Block::paragraph(
-        Rich::from("Ready to paste. Places marked ")
+        Rich::from("Ready to paste once the places marked ")
             .blank("what")
-            .text(" are for a person: nothing in the bundle answers them."),
+            .text(" are filled in."),
     )];
-    let messages = [
-        ("initial-response", "Initial Response", initial(analysis)),
-        ("regular-updates", "Regular Updates", update(analysis)),
-        (
-            "resolution-confirmation",
-            "Resolution Confirmation",
-            confirmation(analysis),
-        ),
-        (
-            "technical-summary",
-            "Technical Summary",
-            technical(analysis),
-        ),
-        ("follow-up", "Follow-up Communication", follow_up(analysis)),
-    ];
-    for (anchor, title, lines) in messages {
-        blocks.push(Block::heading(3, anchor, title));
-        if matches!(anchor, "resolution-confirmation" | "follow-up") {
-            blocks.push(Block::paragraph(
-                "Send only after the checks under Verification have passed.",
-            ));
-        }
-        blocks.push(Block::Message {
+    blocks.extend(message(
+        "initial-response",
+        "Initial Response",
+        initial(analysis),
+    ));
+    blocks.extend(message(
+        "regular-updates",
+        "Regular Updates",
+        update(analysis),
+    ));
+    let mut later = message(
+        "technical-summary",
+        "Technical Summary",
+        technical(analysis),
+    );
+    later.push(Block::paragraph(
+        "Send the next two only after the checks under Verification have passed.",
+    ));
+    later.extend(message(
+        "resolution-confirmation",
+        "Resolution Confirmation",
+        confirmation(analysis),
+    ));
+    later.extend(message(
+        "follow-up",
+        "Follow-up Communication",
+        follow_up(analysis),
+    ));
+    blocks.extend(Block::folded(
+        "Technical summary, resolution confirmation and follow-up",
+        later,
+    ));
+    blocks
+}
+
+fn message(anchor: &str, title: &str, lines: Vec<Rich>) -> Vec<Block> {
+    vec![
+        Block::heading(3, anchor, title),
+        Block::Message {
             title: title.to_owned(),
             lines,
-        });
-    }
-    blocks
+        },
+    ]
 }
 
 fn line(text: impl Into<Rich>) -> Rich {
@@ -60,21 +75,25 @@ fn issue(analysis: &Analysis) -> Rich {
 }
 
 fn scope(analysis: &Analysis) -> String {
-    let mut parts = first_screen::counted(&analysis.impact);
-    for workload in analysis.impact.workloads.iter().take(3) {
-        parts.push(format!(
-            "{} {}",
-            workload.subject,
-            words::ill(&workload.state)
-        ));
+    let mut parts = Vec::new();
+    let workloads: Vec<_> = analysis.impact.workloads.iter().collect();
+    if !workloads.is_empty() {
+        let names: Vec<String> = workloads
+            .iter()
+            .take(3)
+            .map(|workload| words::subject(&workload.subject))
+            .collect();
+        let failing = first_screen::failing(&workloads, analysis.reference_time);
+        parts.push(format!("{failing}: {}", names.join(", ")));
     }
+    parts.extend(first_screen::counted_besides_pods(&analysis.impact));
     if parts.is_empty()
         && let Some(first) = analysis.incidents.first()
     {
-        parts.extend(first.subjects.iter().take(3).cloned());
+        parts.extend(first.subjects.iter().take(3).map(|one| words::subject(one)));
     }
     if parts.is_empty() {
-        "nothing could be counted".to_owned()
+        "not known".to_owned()
     } else {
         parts.join("; ")
     }
@@ -198,7 +217,7 @@ fn technical_of(incident: &Incident) -> Vec<Rich> {
             incident.verdict.word(),
             incident.cause
         )),
-        line(format!("- {}", words::summary(incident).replace('`', ""))),
+        line(words::sentences(&words::summary(incident), 300).replace('`', "")),
         line("Evidence:"),
     ];
     for evidence in incident
@@ -207,10 +226,11 @@ fn technical_of(incident: &Incident) -> Vec<Rich> {
         .filter(|line| line.role == crate::model::Role::For)
         .take(3)
     {
+        let says = words::first_clause(&words::clause(&evidence.says), 150);
         lines.push(line(format!(
-            "- {}: {}",
-            evidence.place,
-            words::clause(&evidence.says).replace('`', "")
+            "- {} ({})",
+            says.replace('`', ""),
+            evidence.place
         )));
     }
     if !incident.remedy.title.trim().is_empty() {
@@ -219,7 +239,7 @@ fn technical_of(incident: &Incident) -> Vec<Rich> {
             words::clause(&incident.remedy.title).replace('`', "")
         )));
     }
-    for step in incident.remedy.verify.iter().take(3) {
+    for step in incident.remedy.verify.iter().take(2) {
         lines.push(line(format!(
             "Verify: {}",
             words::clause(&step.text).replace('`', "")

@@ -2,8 +2,8 @@
 
 use super::{Section, SectionCtx, limited};
 use crate::model::{Analysis, Coverage};
-use crate::report::blocks::{Block, Rich, Tone};
-use crate::report::{escape, words};
+use crate::report::blocks::{Block, Rich};
+use crate::report::words;
 
 pub(super) static SECTION: Section = Section {
     id: "coverage",
@@ -19,125 +19,127 @@ pub(crate) fn is_gap(source: &Coverage) -> bool {
 /// What is said when no failing workload is known: only a complete input can say that there is none.
 pub(super) fn no_workload_seen(analysis: &Analysis) -> &'static str {
     if is_whole(analysis) {
-        "The input names no workload that fails."
+        "No pod in this input is failing."
     } else {
-        "No failing workload was seen, but the input is not complete, so this does not say that there is none."
+        "No failing pod was seen, but the input is not complete, so there may be some."
     }
 }
 
 /// Whether the input can be called complete: every source is known and whole, and the file has its end.
-pub(super) fn is_whole(analysis: &Analysis) -> bool {
+pub(crate) fn is_whole(analysis: &Analysis) -> bool {
     !analysis.coverage.is_empty()
         && !analysis.coverage.iter().any(is_gap)
         && !analysis.input.cut_short
         && analysis.input.interrupted.is_none()
 }
 
-/// The note on the first screen when the input itself is incomplete.
-pub(super) fn warning(analysis: &Analysis) -> Option<Block> {
+/// What was not collected and therefore not checked, in short; empty where nothing is missing that mattered.
+pub(crate) fn unseen(analysis: &Analysis) -> Rich {
+    const SHOWN: usize = 4;
     let mut text = Rich::new();
-    if analysis.input.cut_short {
-        text = text.text(
-            "The input has no manifest at its end: it was cut short, or another tool wrote it. What is missing from it may simply not have been written. ",
-        );
-    }
     if let Some(why) = &analysis.input.interrupted {
         text = text
             .text("The collection ended early: ")
             .say(&words::sentence(why))
             .text(" ");
     }
-    text = text.join(gaps_in_short(analysis));
-    if text.is_empty() {
-        return None;
+    if analysis.coverage.is_empty() {
+        return text.text("The input does not say what was collected, so absence proves nothing.");
     }
-    Some(Block::Callout {
-        tone: Tone::Warning,
-        title: "What limits this report".to_owned(),
-        text,
-    })
-}
-
-/// The gaps that leave a cause open by name, the others as a number.
-fn gaps_in_short(analysis: &Analysis) -> Rich {
-    const SHOWN: usize = 4;
-    let all = analysis.coverage.len();
-    let gaps: Vec<&Coverage> = analysis.coverage.iter().filter(|one| is_gap(one)).collect();
-    let (open, rest): (Vec<&Coverage>, Vec<&Coverage>) = gaps
-        .into_iter()
-        .partition(|source| !source.so_we_cannot_say.is_empty());
-    let mut text = Rich::new();
-    if open.is_empty() && rest.is_empty() {
-        return text;
-    }
-    for (nth, source) in open.iter().take(SHOWN).enumerate() {
-        let number = source.so_we_cannot_say.len() as u64;
-        let causes = words::count(number, "cause");
-        let were = if number == 1 { "was" } else { "were" };
+    let open: Vec<&Coverage> = analysis
+        .coverage
+        .iter()
+        .filter(|source| is_gap(source) && !source.so_we_cannot_say.is_empty())
+        .collect();
+    for (nth, (why, titles)) in by_reason(&open).into_iter().enumerate() {
+        let more = titles.len().saturating_sub(SHOWN) as u64;
+        let shown = titles.iter().take(SHOWN).map(|title| (*title).to_owned());
+        let mut shown: Vec<String> = shown.collect();
+        if more > 0 {
+            shown.push(words::count_more(more, "source"));
+        }
         text = text
             .text(if nth == 0 { "" } else { "; " })
-            .say(&source.title)
-            .text(format!(
-                " ({}), so {causes} {were} not checked",
-                source.outcome
-            ));
+            .say(&words::join(&shown));
+        if !why.is_empty() {
+            text = text.text(" (").say(&words::first_clause(why, 90)).text(")");
+        }
     }
-    if open.len() > SHOWN {
-        text = text.text(format!("; {} more sources", open.len() - SHOWN));
+    if open.is_empty() {
+        return text;
     }
-    if !rest.is_empty() {
-        let number = rest.len() as u64;
-        text = text.text(match (open.is_empty(), number) {
-            (true, _) => {
-                format!("Parts of {number} of {all} sources are missing; no cause depended on them")
-            }
-            (false, 1) => ". Parts of 1 more source are missing; no cause depended on them".into(),
-            (false, _) => {
-                format!(". Parts of {number} more sources are missing; no cause depended on them")
-            }
-        });
+    let causes: u64 = open
+        .iter()
+        .map(|source| source.so_we_cannot_say.len() as u64)
+        .sum();
+    text.text(format!(
+        ", so {} {} not checked.",
+        words::count(causes, "cause"),
+        words::were(causes)
+    ))
+}
+
+/// Sources by the reason why they are missing, in the order of the sources.
+fn by_reason<'a>(sources: &[&'a Coverage]) -> Vec<(&'a str, Vec<&'a str>)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for source in sources {
+        let why = source.why.as_deref().unwrap_or_default();
+        let why = why.trim().trim_end_matches('.');
+        match groups.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, titles)) => titles.push(&source.title),
+            None => groups.push((why, vec![&source.title])),
+        }
     }
-    text.text(". See ").jump("Coverage", "coverage").text(".")
+    groups
 }
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    let mut blocks = Vec::new();
     if analysis.coverage.is_empty() {
-        blocks.push(Block::paragraph(
-            "The input does not say which sources were attempted, so nothing can be concluded from what it does not hold.",
-        ));
+        return vec![Block::paragraph(
+            "The input does not say which sources were collected, so nothing follows from what it does not hold.",
+        )];
     }
     let (gaps, whole): (Vec<&Coverage>, Vec<&Coverage>) =
         analysis.coverage.iter().partition(|source| is_gap(source));
-    if !gaps.is_empty() {
-        let mut rows: Vec<Vec<Rich>> = gaps.into_iter().map(gap).collect();
-        let more = limited(&mut rows, ctx.limits.rows, "report.json");
-        let columns = ["Source", "Outcome", "Why", "So we cannot say"];
-        blocks.push(Block::table(
-            "Sources that are missing or incomplete",
-            &columns,
-            rows,
-        ));
-        blocks.extend(more);
-    } else if !analysis.coverage.is_empty() {
+    let (open, harmless): (Vec<&Coverage>, Vec<&Coverage>) = gaps
+        .into_iter()
+        .partition(|source| !source.so_we_cannot_say.is_empty() || source.outcome != "collected");
+    let mut blocks = Vec::new();
+    if open.is_empty() {
         blocks.push(Block::paragraph(
-            "Every source that was attempted was collected whole.",
+            "Every source that a known cause depends on was collected.",
+        ));
+    } else {
+        blocks.extend(table("Sources that are missing or incomplete", open, ctx));
+    }
+    let mut rest = Vec::new();
+    if !harmless.is_empty() {
+        rest.extend(table(
+            "Sources with missing parts that no cause depends on",
+            harmless,
+            ctx,
         ));
     }
     if !whole.is_empty() {
-        let mut text = Rich::from("Collected whole: ");
-        for (index, source) in whole.iter().enumerate().take(ctx.limits.rows) {
-            text = text
-                .text(if index == 0 { "" } else { ", " })
-                .say(&source.title);
-        }
-        blocks.push(Block::paragraph(text.text(".")));
+        let titles: Vec<String> = whole.iter().map(|source| source.title.clone()).collect();
+        let text = Rich::from("Complete: ").say(&titles.join(", ")).text(".");
+        rest.push(Block::paragraph(text));
     }
+    blocks.extend(Block::folded("Everything that was collected", rest));
     blocks
 }
 
+fn table(caption: &str, sources: Vec<&Coverage>, ctx: &SectionCtx) -> Vec<Block> {
+    let mut rows: Vec<Vec<Rich>> = sources.into_iter().map(gap).collect();
+    let more = limited(&mut rows, ctx.limits.rows, "report.json");
+    let columns = ["Source", "Outcome", "Why", "Not checked because of it"];
+    std::iter::once(Block::table(caption, &columns, rows))
+        .chain(more)
+        .collect()
+}
+
 fn gap(source: &Coverage) -> Vec<Rich> {
-    const SHOWN: usize = 6;
+    const SHOWN: usize = 3;
     let reason = source.why.as_deref().filter(|why| !why.trim().is_empty());
     // What is missing says its own reasons.
     let reason = reason.or(source
@@ -154,7 +156,7 @@ fn gap(source: &Coverage) -> Vec<Rich> {
         for (index, part) in source.missing.iter().take(SHOWN).enumerate() {
             why = why
                 .text(if index == 0 { "" } else { "; " })
-                .say(&escape::cut_end(part.trim(), 200));
+                .say(&words::first_clause(part.trim(), 100));
         }
         if source.missing.len() > SHOWN {
             why = why.text(format!(
@@ -177,7 +179,7 @@ fn gap(source: &Coverage) -> Vec<Rich> {
         ));
     }
     if source.so_we_cannot_say.is_empty() {
-        open = open.text("no cause depended on it here");
+        open = open.text("nothing");
     }
     vec![
         Rich::prose(source.title.trim())

@@ -26,54 +26,54 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             .filter(|c| keep(c.verdict))
             .collect()
     };
-    let mut blocks = Vec::new();
-    blocks.push(Block::heading(3, "considered", "In play"));
-    blocks.extend(table(
-        "Causes in play",
-        of(Verdict::is_live),
-        "No cause is in play.",
-        ctx,
-    ));
+    // The causes above have their own parts of the page.
+    let told = |cause: &&Considered| {
+        analysis
+            .incidents
+            .iter()
+            .all(|one| one.cause != cause.cause)
+    };
+    let live: Vec<&Considered> = of(Verdict::is_live).into_iter().filter(told).collect();
     let past = of(|verdict| verdict == Verdict::Past);
-    if !past.is_empty() {
-        blocks.push(Block::heading(3, "past", "Was so, and is over"));
-        blocks.extend(table("Causes that are over", past, "", ctx));
-    }
-    blocks.push(Block::heading(3, "ruled-out", "Ruled out, and how"));
     let ruled_out = of(|verdict| verdict == Verdict::RuledOut);
-    blocks.extend(table(
-        "Causes that were ruled out",
-        ruled_out,
-        "No cause could be ruled out.",
-        ctx,
-    ));
-    blocks.push(Block::heading(3, "not-checked", "Not checked"));
-    blocks.extend(not_checked(
-        &of(|verdict| verdict == Verdict::NotChecked),
-        ctx,
-    ));
-    if !analysis.benign.is_empty() {
-        blocks.push(Block::heading(
-            3,
-            "benign",
-            "Looks like a fault and is none",
-        ));
-        blocks.extend(benign(analysis, ctx));
+    let open = of(|verdict| verdict == Verdict::NotChecked);
+    let mut blocks = Vec::new();
+    if !live.is_empty() {
+        blocks.extend(table("Other causes with evidence", live, ctx));
     }
+    if !past.is_empty() {
+        blocks.extend(table("Happened, and is over", past, ctx));
+    }
+    let numbers = |number: usize, done: &str| {
+        let number = number as u64;
+        format!(
+            "{} {} {done}",
+            words::count(number, "cause"),
+            words::were(number)
+        )
+    };
+    blocks.push(Block::paragraph(format!(
+        "{}; {}.",
+        numbers(ruled_out.len(), "ruled out"),
+        numbers(open.len(), "not checked")
+    )));
+    let mut rest = Vec::new();
+    if !ruled_out.is_empty() {
+        rest.extend(table("Ruled out", ruled_out, ctx));
+    }
+    rest.extend(not_checked(&open, ctx));
+    rest.extend(benign(analysis, ctx));
+    blocks.extend(Block::folded(
+        "Everything that was ruled out or not checked",
+        rest,
+    ));
     blocks
 }
 
-fn table(caption: &str, causes: Vec<&Considered>, none: &str, ctx: &SectionCtx) -> Vec<Block> {
-    if causes.is_empty() {
-        return vec![Block::paragraph(none)];
-    }
+fn table(caption: &str, causes: Vec<&Considered>, ctx: &SectionCtx) -> Vec<Block> {
     let mut rows: Vec<Vec<Rich>> = causes.into_iter().map(|cause| row(cause, ctx)).collect();
     let more = limited(&mut rows, ctx.limits.rows, "report.json");
-    let mut blocks = vec![Block::table(
-        caption,
-        &["Cause", "Verdict", "Because"],
-        rows,
-    )];
+    let mut blocks = vec![titled(caption, &["Cause", "Verdict", "Because"], rows)];
     blocks.extend(more);
     blocks
 }
@@ -103,9 +103,7 @@ fn row(cause: &Considered, ctx: &SectionCtx) -> Vec<Rich> {
 /// Causes that could not be checked, grouped by what is missing: dozens share one reason.
 fn not_checked(causes: &[&Considered], ctx: &SectionCtx) -> Vec<Block> {
     if causes.is_empty() {
-        return vec![Block::paragraph(
-            "Every cause that was considered could be checked.",
-        )];
+        return Vec::new();
     }
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for cause in causes {
@@ -119,15 +117,8 @@ fn not_checked(causes: &[&Considered], ctx: &SectionCtx) -> Vec<Block> {
         .map(|(why, causes)| group(why, &causes))
         .collect();
     let more = limited(&mut rows, ctx.limits.rows, "report.json");
-    let lead = format!(
-        "{} could not be checked. Not checked is not ruled out.",
-        words::count(causes.len() as u64, "cause")
-    );
-    let columns = ["What is missing", "So these stay open"];
-    let mut blocks = vec![
-        Block::paragraph(lead),
-        Block::table("Causes that were not checked", &columns, rows),
-    ];
+    let columns = ["Missing", "Not checked because of it"];
+    let mut blocks = vec![titled("Not checked, so not ruled out", &columns, rows)];
     blocks.extend(more);
     blocks
 }
@@ -147,7 +138,20 @@ fn group(why: &str, causes: &[&str]) -> Vec<Rich> {
     ]
 }
 
+fn titled(caption: &str, columns: &[&str], rows: Vec<Vec<Rich>>) -> Block {
+    Block::Table {
+        caption: caption.to_owned(),
+        columns: columns.iter().map(|text| Rich::from(*text)).collect(),
+        rows,
+        titled: true,
+        row_heads: false,
+    }
+}
+
 fn benign(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    if analysis.benign.is_empty() {
+        return Vec::new();
+    }
     let mut rows: Vec<Vec<Rich>> = analysis
         .benign
         .iter()
@@ -175,11 +179,8 @@ fn benign(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         })
         .collect();
     let more = limited(&mut rows, ctx.limits.rows, "report.json");
-    let mut blocks = vec![Block::table(
-        "Known noise",
-        &["Id", "Line", "Why it is harmless"],
-        rows,
-    )];
+    let columns = ["Id", "Line", "Why it is harmless"];
+    let mut blocks = vec![titled("Looks like a fault and is none", &columns, rows)];
     blocks.extend(more);
     blocks
 }

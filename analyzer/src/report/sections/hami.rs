@@ -1,8 +1,8 @@
 //! HAMi View: how shared GPUs are offered and asked for. Only where HAMi is installed.
 
 use super::{Section, SectionCtx};
-use crate::model::Analysis;
-use crate::report::blocks::Block;
+use crate::model::{Analysis, Incident};
+use crate::report::blocks::{Block, Rich};
 use crate::report::gpu_view::GpuView;
 
 pub(super) static SECTION: Section = Section {
@@ -17,9 +17,16 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     }
     let view = GpuView::new(analysis, ctx);
     let mut blocks = view.status;
-    blocks.push(Block::heading(3, "hami-components", "Components"));
+    blocks.push(Block::paragraph(Rich::new().strong("Components")));
     blocks.extend(view.components);
-    blocks.push(Block::heading(3, "hami-allocation", "Who asks for GPUs"));
+    blocks.push(Block::paragraph(
+        Rich::new().strong("GPU requests by namespace"),
+    ));
     blocks.extend(view.allocation);
-    blocks
+    let concerned = |incident: &Incident| incident.cause.starts_with("hami");
+    if analysis.incidents.iter().any(concerned) {
+        return blocks;
+    }
+    // Where HAMi has no part in what failed, its state is for who wants to look.
+    Block::folded("State of HAMi", blocks).into_iter().collect()
 }

@@ -1,6 +1,6 @@
 //! Investigation Process: the questions in order, the command a person would have run, the lines that answer, what follows.
 
-use super::{Section, SectionCtx, below, per_incident};
+use super::{Section, SectionCtx, per_incident};
 use crate::model::{Analysis, Observation, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::words;
@@ -11,32 +11,34 @@ pub(super) static SECTION: Section = Section {
     build,
 };
 
+/// Lines under one question; more of them say the same.
+pub(super) const LINES: usize = 2;
+
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    let mut blocks = vec![Block::paragraph(
-        "Made from the bundle alone. Each observation names the command that a person would have run on the node; \
-         the lines below it are what the bundle holds in its place.",
-    )];
-    if analysis
-        .incidents
-        .iter()
-        .all(|incident| incident.observations.is_empty())
-    {
-        blocks.push(Block::heading(3, "observations", "Observations"));
+    let mut blocks = vec![Block::heading(3, "observations", "Observations")];
+    let mut incidents = analysis.incidents.iter();
+    if incidents.all(|incident| incident.observations.is_empty()) {
         blocks.extend(checked(analysis, ctx));
         return blocks;
     }
-    blocks.push(Block::heading(3, "observations", "Observations"));
+    blocks.push(Block::paragraph(
+        "Each question names the command that answers it on the node. The quoted lines come from the bundle.",
+    ));
     blocks.extend(per_incident(
         analysis,
         "observations",
         4,
         |index, incident| {
-            let mut part = Vec::new();
-            for (nth, observation) in incident.observations.iter().enumerate() {
-                let prefix = format!("o{}-{}", index + 1, nth + 1);
-                part.extend(one(observation, &prefix, nth + 1, below(analysis, 4), ctx));
+            let (mut blocks, mut rest) = (Vec::new(), Vec::new());
+            for (number, asked) in (1..).zip(&incident.observations) {
+                let prefix = format!("o{}-{number}", index + 1);
+                let (shown, more) = observation(asked, &prefix, ctx);
+                blocks.extend(shown);
+                rest.extend(more);
             }
-            part
+            let summary = format!("Further lines about {}", incident.cause);
+            blocks.extend(Block::folded(summary, rest));
+            blocks
         },
     ));
     blocks
@@ -49,59 +51,48 @@ fn checked(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         .iter()
         .filter(|cause| cause.verdict == Verdict::RuledOut)
         .collect();
-    let elsewhere =
-        Rich::from("No observation led to a cause. Everything that was considered stands under ")
-            .jump("Differential", "differential")
-            .text(".");
-    let mut blocks = vec![Block::paragraph(elsewhere)];
     if ruled_out.is_empty() {
-        return blocks;
+        return vec![Block::paragraph("No observation led to a cause.")];
     }
-    let items = ruled_out
-        .iter()
-        .take(ctx.limits.evidence)
-        .map(|cause| {
-            let text = Rich::new()
-                .code(cause.cause.clone())
-                .text(": ")
-                .say(cause.why.trim());
-            match &cause.place {
-                Some(place) => ctx.place(text.text(" · "), place),
-                None => text,
-            }
-        })
-        .collect();
-    blocks.push(Block::paragraph("Checked and ruled out:"));
-    blocks.push(Block::list(items));
-    blocks
+    let items = ruled_out.iter().take(ctx.limits.evidence).map(|cause| {
+        let text = Rich::new()
+            .code(cause.cause.clone())
+            .text(": ")
+            .say(cause.why.trim());
+        match &cause.place {
+            Some(place) => ctx.place(text.text(" · "), place),
+            None => text,
+        }
+    });
+    vec![
+        Block::paragraph("No observation led to a cause. Checked and ruled out:"),
+        Block::list(items.collect()),
+    ]
 }
 
-fn one(
-    observation: &Observation,
-    prefix: &str,
-    number: usize,
-    level: u8,
-    ctx: &SectionCtx,
-) -> Vec<Block> {
-    let heading = Rich::from(format!("Observation {number}: ")).say(observation.question.trim());
-    let mut blocks = vec![Block::heading(level, prefix, heading)];
-    if !observation.command.trim().is_empty() {
-        blocks.push(Block::Command {
-            command: observation.command.clone(),
-        });
+/// A question with its first lines and what follows from them; and its further lines.
+fn observation(asked: &Observation, prefix: &str, ctx: &SectionCtx) -> (Vec<Block>, Vec<Block>) {
+    let mut text = Rich::new().strong(asked.question.trim());
+    if !asked.command.trim().is_empty() {
+        text = text.text(" ").code(asked.command.trim());
     }
-    blocks.extend(ctx.excerpt(prefix, false, &observation.lines, |_| true));
-    if observation.lines.is_empty() {
+    let mut blocks = vec![Block::paragraph(text)];
+    let (shown, rest) = asked.lines.split_at(asked.lines.len().min(LINES));
+    blocks.extend(ctx.excerpt(prefix, shown, |_| true));
+    if asked.lines.is_empty() {
+        blocks.push(Block::paragraph("No line of the bundle answers this."));
+    }
+    if !asked.conclusion.trim().is_empty() {
         blocks.push(Block::paragraph(
-            "The bundle holds no line that answers this.",
+            Rich::from("→ ").say(&words::sentence(&asked.conclusion)),
         ));
     }
-    if !observation.conclusion.trim().is_empty() {
-        let text = Rich::new()
-            .strong("What follows:")
-            .text(" ")
-            .say(&words::sentence(&observation.conclusion));
-        blocks.push(Block::paragraph(text));
+    let mut more = ctx.excerpt_from(prefix, LINES, rest);
+    if !more.is_empty() {
+        more.insert(
+            0,
+            Block::paragraph(Rich::new().strong(asked.question.trim())),
+        );
     }
-    blocks
+    (blocks, more)
 }

@@ -25,9 +25,7 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
         )]
     });
     if blocks.is_empty() {
-        return vec![Block::paragraph(
-            "No way to lessen the impact before the fix is known for what was found.",
-        )];
+        return blocks;
     }
     let mut all = vec![Block::paragraph("Until the fix can be applied:")];
     all.extend(blocks);

@@ -10,11 +10,10 @@ use crate::model::{Analysis, Evidence, Incident, Place};
 
 mod appendix;
 pub(crate) mod communication;
-mod coverage;
+pub(crate) mod coverage;
 mod differential;
 mod environment;
 mod executive_summary;
-pub(crate) mod first_screen;
 mod hami;
 mod if_you_see_this_again;
 mod investigation;
@@ -100,21 +99,28 @@ impl SectionCtx {
             limits: Limits::default(),
             anchors: BTreeMap::new(),
         };
-        for (index, incident) in analysis.incidents.iter().enumerate() {
-            ctx.number(&format!("e{}", index + 1), &incident.evidence);
-            for (nth, observation) in incident.observations.iter().enumerate() {
-                ctx.number(&format!("o{}-{}", index + 1, nth + 1), &observation.lines);
+        // In the order of the page: a line is quoted where it is met first, and only pointed to further down.
+        for (number, incident) in (1..).zip(&analysis.incidents) {
+            for (nth, observation) in (1..).zip(&incident.observations) {
+                let lines = observation.lines.iter().take(investigation::LINES);
+                ctx.number(&format!("o{number}-{nth}"), lines);
             }
-            for (nth, symptom) in incident.symptoms.iter().enumerate() {
-                ctx.number(&format!("s{}-{}", index + 1, nth + 1), &symptom.evidence);
+            ctx.number(&format!("e{number}"), incident.evidence.iter());
+        }
+        for (number, incident) in (1..).zip(&analysis.incidents) {
+            for (nth, observation) in (1..).zip(&incident.observations) {
+                ctx.number(&format!("o{number}-{nth}"), observation.lines.iter());
+            }
+            for (nth, symptom) in (1..).zip(&incident.symptoms) {
+                ctx.number(&format!("s{number}-{nth}"), symptom.evidence.iter());
             }
         }
         ctx
     }
 
-    fn number(&mut self, prefix: &str, lines: &[Evidence]) {
-        for (index, line) in lines.iter().enumerate().take(self.limits.evidence) {
-            let anchor = format!("{prefix}-{}", index + 1);
+    fn number<'a>(&mut self, prefix: &str, lines: impl Iterator<Item = &'a Evidence>) {
+        for (nth, line) in (1..).zip(lines.take(self.limits.evidence)) {
+            let anchor = format!("{prefix}-{nth}");
             self.anchors.entry(line.place.clone()).or_insert(anchor);
         }
     }
@@ -138,33 +144,44 @@ impl SectionCtx {
     pub(crate) fn excerpt(
         &self,
         prefix: &str,
-        ordered: bool,
         lines: &[Evidence],
         keep: impl Fn(&Evidence) -> bool,
     ) -> Vec<Block> {
-        let chosen: Vec<(usize, &Evidence)> = lines
-            .iter()
-            .enumerate()
-            .filter(|(_, line)| keep(line))
-            .collect();
-        let (shown, rest): (Vec<_>, Vec<_>) = chosen
+        let chosen = (1..).zip(lines).filter(|(_, line)| keep(line));
+        self.items(prefix, chosen.collect())
+    }
+
+    /// The same of lines that follow `before` others.
+    pub(crate) fn excerpt_from(
+        &self,
+        prefix: &str,
+        before: usize,
+        lines: &[Evidence],
+    ) -> Vec<Block> {
+        self.items(prefix, (before + 1..).zip(lines).collect())
+    }
+
+    fn items(&self, prefix: &str, lines: Vec<(usize, &Evidence)>) -> Vec<Block> {
+        let (shown, rest): (Vec<_>, Vec<_>) = lines
             .into_iter()
-            .partition(|(index, _)| *index < self.limits.evidence);
+            .partition(|(nth, _)| *nth <= self.limits.evidence);
         let mut items: Vec<ExcerptItem> = Vec::new();
-        for (index, line) in shown {
+        for (nth, line) in shown {
+            let anchor = format!("{prefix}-{nth}");
             let place = line.place.to_string();
-            let mut text = escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned();
             let says = Rich::prose(without_quote(line.says.trim(), &line.text));
-            // Several signals may stand on one line: a reader wants to see the line once, and each statement once.
+            // Several signals may stand on one line: each statement once.
             let mut same = items.iter().filter(|known| known.place == place);
-            if same.clone().any(|known| known.says == says) {
+            if same.any(|known| known.says == says) {
                 continue;
             }
-            if same.any(|known| known.text == text) {
-                text = String::new();
-            }
+            let here = self.anchor(&line.place) == anchor;
+            let text = match here {
+                true => escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned(),
+                false => String::new(),
+            };
             items.push(ExcerptItem {
-                anchor: format!("{prefix}-{}", index + 1),
+                anchor,
                 place,
                 says,
                 note: words::seen(line),
@@ -173,7 +190,10 @@ impl SectionCtx {
         }
         let mut blocks = Vec::new();
         if !items.is_empty() {
-            blocks.push(Block::Excerpt { ordered, items });
+            blocks.push(Block::Excerpt {
+                ordered: false,
+                items,
+            });
         }
         if let Some((_, first)) = rest.first() {
             let text = Rich::from(format!("{} more, the first in ", rest.len()))
@@ -271,7 +291,7 @@ mod tests {
     fn every_section_file_is_in_the_list() {
         let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/sections");
         let files = std::fs::read_dir(dir).unwrap().count();
-        // mod.rs is no section, the first screen stands before the list, `replayed` is a part of one.
-        assert_eq!(files - 3, SECTIONS.len());
+        // mod.rs is no section, `replayed` is a part of one.
+        assert_eq!(files - 2, SECTIONS.len());
     }
 }

@@ -13,129 +13,105 @@ pub(super) static SECTION: Section = Section {
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = vec![Block::heading(3, "immediate-actions", "Immediate Actions")];
-    let now = immediate(analysis);
-    blocks.extend(table(
-        "To do now",
-        now,
-        "Nothing has to be done at once because of what was found.",
-        ctx,
-    ));
+    blocks.extend(list(immediate(analysis), ctx));
     blocks.push(Block::heading(
         3,
         "long-term-improvements",
         "Long-term Improvements",
     ));
-    let later = long_term(analysis);
-    blocks.extend(table(
-        "To do later",
-        later,
-        "Nothing long-term follows from what was found.",
-        ctx,
-    ));
+    blocks.extend(list(long_term(analysis), ctx));
     blocks.push(Block::Blanks {
-        items: vec!["review date".to_owned(), "who reviews".to_owned()],
+        items: BLANKS.map(str::to_owned).to_vec(),
     });
     blocks
 }
 
-fn table(caption: &str, actions: Vec<[Rich; 2]>, none: &str, ctx: &SectionCtx) -> Vec<Block> {
-    if actions.is_empty() {
-        return vec![Block::paragraph(none)];
+/// What only people know, in one place.
+const BLANKS: [&str; 6] = [
+    "detected by, and when",
+    "who was affected, and what it cost them",
+    "time of recovery",
+    "owner of each action, and until when",
+    "who reviews, and when",
+    "ticket",
+];
+
+fn list(mut items: Vec<Rich>, ctx: &SectionCtx) -> Vec<Block> {
+    if items.is_empty() {
+        return vec![Block::paragraph("None.")];
     }
-    let mut rows: Vec<Vec<Rich>> = actions
-        .into_iter()
-        .map(|[what, why]| {
-            vec![
-                what,
-                why,
-                Rich::new().blank("owner"),
-                Rich::new().blank("date"),
-            ]
-        })
-        .collect();
-    let more = limited(&mut rows, ctx.limits.rows, "report.json");
-    let mut blocks = vec![Block::table(
-        caption,
-        &["Action", "Because", "Owner", "Until"],
-        rows,
-    )];
-    blocks.extend(more);
-    blocks
+    let more = limited(&mut items, ctx.limits.rows, "report.json");
+    let list = Block::List {
+        ordered: true,
+        items,
+    };
+    std::iter::once(list).chain(more).collect()
 }
 
-fn immediate(analysis: &Analysis) -> Vec<[Rich; 2]> {
+fn immediate(analysis: &Analysis) -> Vec<Rich> {
     let mut actions = Vec::new();
-    for (index, incident) in analysis.incidents.iter().enumerate() {
-        let because = || {
-            Rich::new()
-                .code(incident.cause.clone())
-                .text(" ")
-                .verdict(incident.verdict)
-        };
+    for (number, incident) in (1..).zip(&analysis.incidents) {
         if incident.verdict != Verdict::Confirmed {
-            for text in incident.would_settle.iter().take(2) {
-                actions.push([Rich::from("Settle: ").say(&words::clause(text)), because()]);
-            }
+            let settle = incident.would_settle.iter().take(2);
+            actions.extend(settle.map(|text| {
+                Rich::from("Settle ")
+                    .code(incident.cause.clone())
+                    .text(": ")
+                    .say(&words::sentence(text))
+            }));
         }
         if !incident.remedy.title.trim().is_empty() {
             let mut text = Rich::prose(&words::clause(&incident.remedy.title));
             if !incident.remedy.steps.is_empty() {
-                let target = format!("steps-{}", index + 1);
-                text = text.text(" (").jump("steps", target).text(")");
+                text = text
+                    .text(" (")
+                    .jump("steps", format!("steps-{number}"))
+                    .text(")");
             }
-            actions.push([text, because()]);
+            actions.push(text.text("."));
         }
     }
     if analysis.input.cut_short || analysis.input.interrupted.is_some() {
-        actions.push([
-            Rich::from("Collect again"),
-            Rich::from(
-                "the collection did not end, so what is missing from this bundle says nothing",
-            ),
-        ]);
+        actions.push(Rich::from("Collect again: the collection did not end."));
     }
-    for source in analysis
-        .coverage
-        .iter()
-        .filter(|c| coverage::is_gap(c) && !c.so_we_cannot_say.is_empty())
-    {
-        let text = Rich::from("Collect ")
-            .say(&source.title)
-            .text(format!(" ({})", source.outcome));
-        let mut why = Rich::from("without it we cannot say ")
-            .say(&words::clause(&source.so_we_cannot_say[0]));
-        if source.so_we_cannot_say.len() > 1 {
-            why = why.text(format!(", and {} more", source.so_we_cannot_say.len() - 1));
-        }
-        actions.push([text, why]);
-    }
-    if !analysis.incidents.is_empty() {
-        actions.push([
-            Rich::from("Collect a second bundle after the fix and compare"),
-            Rich::from("a fix is proven by its result, not by its steps"),
-        ]);
-    }
+    actions.extend(missing(analysis));
     actions
 }
 
-fn long_term(analysis: &Analysis) -> Vec<[Rich; 2]> {
+/// What to collect so that more can be checked.
+fn missing(analysis: &Analysis) -> Vec<Rich> {
+    let gaps = analysis.coverage.iter();
+    let gaps = gaps.filter(|source| coverage::is_gap(source));
+    gaps.filter(|source| !source.so_we_cannot_say.is_empty())
+        .map(|source| {
+            let number = source.so_we_cannot_say.len() as u64;
+            Rich::from("Collect ").say(&source.title).text(format!(
+                ": {} {} not checked without it.",
+                words::count(number, "cause"),
+                words::were(number)
+            ))
+        })
+        .collect()
+}
+
+fn long_term(analysis: &Analysis) -> Vec<Rich> {
     let mut actions = Vec::new();
-    for incident in &analysis.incidents {
-        for text in &incident.remedy.prevent {
-            actions.push([
-                Rich::prose(&words::clause(text)),
-                Rich::from("keeps ")
-                    .code(incident.cause.clone())
-                    .text(" from coming back"),
-            ]);
-        }
+    let mut incidents = analysis.incidents.iter();
+    if incidents.any(|incident| !incident.remedy.prevent.is_empty()) {
+        actions.push(
+            Rich::from("Carry out the ")
+                .jump("Prevention Measures", "prevention")
+                .text("."),
+        );
     }
     for source in analysis.coverage.iter().filter(|c| c.outcome == "failed") {
         let why = source.why.as_deref().unwrap_or("no reason was recorded");
-        actions.push([
-            Rich::from("Make it possible to collect ").say(&source.title),
-            Rich::from("it failed: ").say(&words::clause(why)),
-        ]);
+        actions.push(
+            Rich::from("Make it possible to collect ")
+                .say(&source.title)
+                .text(": ")
+                .say(&words::sentence(why)),
+        );
     }
     actions
 }

@@ -11,7 +11,7 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
-    let blocks = per_incident(analysis, "prevention", 3, |_, incident| {
+    per_incident(analysis, "prevention", 3, |_, incident| {
         if incident.remedy.prevent.is_empty() {
             return Vec::new();
         }
@@ -23,11 +23,5 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
                 .map(|text| Rich::prose(text.trim()))
                 .collect(),
         )]
-    });
-    if blocks.is_empty() {
-        return vec![Block::paragraph(
-            "Nothing that prevents a recurrence follows from what was found.",
-        )];
-    }
-    blocks
+    })
 }

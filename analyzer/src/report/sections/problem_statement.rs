@@ -1,9 +1,9 @@
-//! Problem Statement: what people notice, and why, in two sentences.
+//! Problem Statement: what people notice, a sentence for each independent problem.
 
 use super::{Section, SectionCtx};
 use crate::model::{Analysis, Incident};
 use crate::report::blocks::{Block, Rich};
-use crate::report::words;
+use crate::report::{first_screen, words};
 
 pub(super) static SECTION: Section = Section {
     id: "problem-statement",
@@ -12,70 +12,57 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
-    if analysis.incidents.is_empty() {
-        return without_cause(analysis);
+    match analysis.incidents.as_slice() {
+        [] => vec![without_cause(analysis)],
+        [only] => vec![Block::paragraph(symptom(only))],
+        several => vec![
+            Block::paragraph(format!(
+                "{} independent problems were found. Fix them in this order:",
+                several.len()
+            )),
+            Block::List {
+                ordered: true,
+                items: several.iter().map(problem).collect(),
+            },
+        ],
     }
-    let mut items = Vec::new();
-    for incident in &analysis.incidents {
-        items.push(problem(incident));
-    }
-    if items.len() == 1 {
-        return items.into_iter().map(Block::paragraph).collect();
-    }
-    vec![
-        Block::paragraph(format!(
-            "{} independent problems are in play; fix them in this order:",
-            items.len()
-        )),
-        Block::List {
-            ordered: true,
-            items,
-        },
-    ]
 }
 
 fn problem(incident: &Incident) -> Rich {
-    let mut text = Rich::prose(&words::sentence(&incident.title)).text(" ");
-    if let Some(symptom) = incident.symptoms.first() {
-        text = text
-            .text("People notice: ")
-            .say(&words::opening(&symptom.text))
-            .text(" ");
-    }
-    text.text("Verdict: ")
+    Rich::prose(&words::sentence(&incident.title))
+        .text(" ")
         .verdict(incident.verdict)
         .text(", severity ")
         .severity(incident.severity)
-        .text(".")
+        .text(". ")
+        .join(symptom(incident))
 }
 
-fn without_cause(analysis: &Analysis) -> Vec<Block> {
-    let hit = &analysis.impact.workloads;
-    let mut text = match hit.len() {
-        0 => Rich::from(super::coverage::no_workload_seen(analysis)).text(" "),
-        n => Rich::from(format!(
-            "{} not do their work: ",
-            if n == 1 {
-                "1 workload does".to_owned()
-            } else {
-                format!("{n} workloads do")
-            }
-        )),
-    };
-    for (index, workload) in hit.iter().take(3).enumerate() {
+/// What people notice; the title stands in where no symptom was captured.
+fn symptom(incident: &Incident) -> Rich {
+    match incident.symptoms.first() {
+        Some(symptom) => Rich::new()
+            .strong("Symptom:")
+            .text(" ")
+            .say(&words::sentence(&symptom.text)),
+        None => Rich::prose(&words::sentence(&incident.title)),
+    }
+}
+
+fn without_cause(analysis: &Analysis) -> Block {
+    let failing: Vec<_> = analysis.impact.workloads.iter().collect();
+    if failing.is_empty() {
+        return Block::paragraph(super::coverage::no_workload_seen(analysis));
+    }
+    let mut text = Rich::from(format!(
+        "{}: ",
+        first_screen::failing(&failing, analysis.reference_time)
+    ));
+    for (index, workload) in failing.iter().take(3).enumerate() {
         text = text
             .text(if index == 0 { "" } else { ", " })
-            .code(workload.subject.clone())
-            .text(" ");
-        text = text.text(words::ill(&workload.state));
+            .code(words::subject(&workload.subject))
+            .text(format!(" ({})", words::ill(&workload.state)));
     }
-    if !hit.is_empty() {
-        text = text.text(". ");
-    }
-    vec![
-        Block::paragraph(text.text("No cause was confirmed from what was collected.")),
-        Block::Blanks {
-            items: vec!["what was reported, by whom, and when".to_owned()],
-        },
-    ]
+    Block::paragraph(text.text("."))
 }

@@ -1,6 +1,7 @@
 //! What trying a fix on a copy of the captured state showed: part of the Resolution Process.
 
 use super::SectionCtx;
+use crate::model::Analysis;
 use crate::model::fix::{CauseName, Fix, FixClaim, FixOutcome};
 use crate::report::blocks::{Block, Rich};
 use crate::report::words;
@@ -8,115 +9,104 @@ use crate::report::words;
 /// Longest difference that is printed, in lines.
 const DIFF_LINES: usize = 60;
 
-/// Whether the cause is gone, what remains, what is new, what it opens, and what changes where.
+/// Whether the cause is gone, what remains, what is new, and what the fix opens, takes and assumes.
 pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = vec![Block::paragraph(verdict(fix))];
     if fix.actions.is_empty() {
         return blocks;
     }
-    let rows = [
-        ("Gone", &fix.gone, "nothing"),
-        ("Remains", &fix.remains, "nothing else"),
-        ("New", &fix.appears, "nothing"),
-    ];
-    // Where the state shows no cause at all, three times "nothing" would read as a success.
-    if rows.iter().any(|(_, causes, _)| !causes.is_empty()) {
-        let rows = rows.map(|(word, causes, none)| vec![Rich::from(word), causes_of(causes, none)]);
-        blocks.push(Block::Table {
-            caption: "Causes in the changed state".to_owned(),
-            columns: vec![Rich::from("With the change"), Rich::from("Causes")],
-            rows: rows.into(),
-            titled: false,
-            row_heads: true,
-        });
-    }
     let mut items: Vec<Rich> = Vec::new();
-    for open in &fix.opens {
-        items.push(
+    for (label, causes) in [("Still there", &fix.remains), ("New", &fix.appears)] {
+        if !causes.is_empty() {
+            items.push(
+                Rich::new()
+                    .strong(format!("{label}:"))
+                    .text(" ")
+                    .join(causes_of(causes)),
+            );
+        }
+    }
+    let notes = [
+        ("It opens:", &fix.opens),
+        ("It leaves closed:", &fix.leaves_closed),
+        ("Decide first:", &fix.costs),
+        ("Not shown:", &fix.not_shown),
+        ("Assumes that", &fix.assumes),
+    ];
+    for (label, texts) in notes {
+        let note = |text: &String| {
             Rich::new()
-                .strong("It opens")
+                .strong(label)
                 .text(" ")
-                .say(&words::sentence(open)),
-        );
+                .say(&words::sentence(text))
+        };
+        items.extend(texts.iter().map(note));
     }
-    for closed in &fix.leaves_closed {
-        items.push(
-            Rich::from("The rule's wider change is not needed. This one leaves closed: ")
-                .say(&words::sentence(closed)),
-        );
-    }
-    for assumed in &fix.assumes {
-        items.push(Rich::from("It takes for granted that ").say(&words::sentence(assumed)));
-    }
-    for cost in &fix.costs {
-        items.push(
-            Rich::new()
-                .strong("A person has to choose it")
-                .text(": ")
-                .say(&words::sentence(cost)),
-        );
-    }
-    for one in &fix.not_shown {
-        items.push(
-            Rich::new()
-                .strong("Not shown")
-                .text(": ")
-                .say(&words::sentence(one)),
-        );
-    }
-    items.truncate(ctx.limits.rows);
+    items.truncate(ctx.limits.evidence);
     if !items.is_empty() {
         blocks.push(Block::list(items));
     }
     blocks
 }
 
-/// How it ended, in a few words for the first screen; none where nothing was tried.
-pub(crate) fn in_short(fix: Option<&Fix>) -> Option<&'static str> {
+/// What trying the fix showed, in a sentence for the first screen; none where nothing was tried.
+pub(crate) fn in_short(fix: Option<&Fix>, analysis: &Analysis) -> Option<String> {
     let fix = fix?;
-    Some(match fix.claim {
-        FixClaim::DoesNotHelp => "the known fix does not help here",
+    let replay = "Replay on the collected state:";
+    let text = match fix.claim {
+        FixClaim::DoesNotHelp => return Some(format!("{replay} it does not resolve the cause.")),
         FixClaim::CannotBeShown => {
-            "fix described below, not applied; the bundle cannot show its effect"
+            return Some("Nothing has been applied; replay cannot verify it.".to_owned());
         }
         _ if !fix.costs.is_empty() => {
-            "fix described below, not applied; it takes something from somebody, so a person has to choose it"
+            format!("{replay} the cause is gone, at a cost that you decide on")
         }
-        FixClaim::HealsTheWorkload => "fix proven on the captured state, not applied",
+        FixClaim::HealsTheWorkload => {
+            format!("{replay} the cause is gone and the workload can run")
+        }
         FixClaim::RemovesTheCause => {
-            "fix removes the cause from the captured state, not applied; that the workload then runs is not shown"
+            format!("{replay} the cause is gone; that the workload then runs is not shown")
         }
         FixClaim::NeedsARuntimeStep => {
-            "fix described below, not applied; it needs a step on the running node that no replay can show"
+            format!("{replay} the files are right; a step on the running node has to follow")
         }
+    };
+    let left: Vec<String> = fix
+        .remains
+        .iter()
+        .filter(|left| analysis.incidents.iter().any(|one| one.cause == left.cause))
+        .map(|left| format!("`{}`", left.cause))
+        .collect();
+    Some(match left.is_empty() {
+        true => format!("{text}."),
+        false => format!(
+            "{text}; {} then still {} to be fixed.",
+            words::join(&left),
+            match left.len() {
+                1 => "has",
+                _ => "have",
+            }
+        ),
     })
 }
 
 fn verdict(fix: &Fix) -> Rich {
-    let text = Rich::from(
-        "The change was made in a copy of what the bundle holds, and the whole diagnosis was run again on that copy; lines named here are the copy's. ",
-    );
+    let text = Rich::new();
     let text = match fix.outcome {
         FixOutcome::Gone => text.text("The cause is ").strong("gone").text(": "),
         FixOutcome::StillThere => text
             .text("The cause is ")
             .strong("still there")
-            .text(", so this does not help: "),
-        FixOutcome::CannotBeShown if fix.actions.is_empty() => Rich::from("Whether it helps ")
-            .strong("cannot be shown")
-            .text(": "),
+            .text(", so this fix does not resolve it: "),
         FixOutcome::CannotBeShown => text
-            .text("Whether it helps ")
-            .strong("cannot be shown")
-            .text(": "),
+            .text("Replay ")
+            .strong("cannot verify")
+            .text(" this fix: "),
     };
     text.say(&words::sentence(&fix.why))
 }
 
-fn causes_of(causes: &[CauseName], none: &str) -> Rich {
-    if causes.is_empty() {
-        return Rich::from(none);
-    }
+fn causes_of(causes: &[CauseName]) -> Rich {
     let mut text = Rich::new();
     for (index, cause) in causes.iter().enumerate() {
         text = text
@@ -130,11 +120,8 @@ fn causes_of(causes: &[CauseName], none: &str) -> Rich {
     text
 }
 
-/// The entries that differ, folded: they are long, and the steps say the same in short.
-pub(crate) fn deltas(fix: &Fix, ctx: &SectionCtx) -> Option<Block> {
-    if fix.deltas.is_empty() {
-        return None;
-    }
+/// The entries that differ, captured against changed.
+pub(crate) fn deltas(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
     let shown = fix.deltas.iter().take(ctx.limits.evidence);
     let mut blocks: Vec<Block> = shown
         .map(|delta| Block::File {
@@ -143,22 +130,12 @@ pub(crate) fn deltas(fix: &Fix, ctx: &SectionCtx) -> Option<Block> {
             content: shortened(&delta.diff),
         })
         .collect();
-    let rest = fix.deltas.len().saturating_sub(ctx.limits.evidence);
+    let rest = fix.deltas.len().saturating_sub(ctx.limits.evidence) as u64;
     if rest > 0 {
-        let text = format!(
-            "{} more in report.json.",
-            words::count(rest as u64, "changed entry").replace("entrys", "entries")
-        );
-        blocks.push(Block::paragraph(text));
+        let files = words::count_more(rest, "changed file");
+        blocks.push(Block::paragraph(format!("{files} in report.json.")));
     }
-    let entries = words::count(fix.deltas.len() as u64, "captured entry");
-    Some(Block::Details {
-        summary: format!(
-            "What it changes: {}, captured against changed",
-            entries.replace("entrys", "entries")
-        ),
-        blocks,
-    })
+    blocks
 }
 
 fn shortened(diff: &str) -> String {

@@ -1,9 +1,9 @@
-//! Root Cause Analysis: each cause with its problem, error, details, impact, evidence for and against, and chain.
+//! Root Cause Analysis: each cause with its evidence, what was ruled out, what is missing, and the chain.
 
 use super::{Section, SectionCtx};
-use crate::model::{Analysis, Evidence, Incident, Role, Table, Verdict};
+use crate::model::{Analysis, Cell, Considered, Evidence, Incident, Role, Table, Verdict};
 use crate::report::blocks::{Block, Rich};
-use crate::report::{escape, svg, words};
+use crate::report::{escape, first_screen, svg, words};
 
 pub(super) static SECTION: Section = Section {
     id: "root-cause",
@@ -11,111 +11,67 @@ pub(super) static SECTION: Section = Section {
     build,
 };
 
+/// Causes of the same family that are named as ruled out.
+const RULED_OUT: usize = 5;
+
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    if analysis.incidents.is_empty() {
-        return vec![
-            Block::paragraph(super::first_screen::nothing_confirmed(analysis)),
-            Block::paragraph(
-                "A cause is only named here when evidence in the bundle speaks for it; none did. \
-                 An unnamed cause, or one that shows only in sources that were not collected, remains possible.",
-            ),
-        ];
-    }
-    let mut blocks = Vec::new();
-    for (index, incident) in analysis.incidents.iter().enumerate() {
-        blocks.extend(cause(index, incident, ctx));
-    }
+    let numbered = (1..).zip(&analysis.incidents);
+    numbered
+        .flat_map(|(number, incident)| cause(number, incident, analysis, ctx))
+        .collect()
+}
+
+fn cause(number: usize, incident: &Incident, analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    let heading = Rich::from(format!("{} Issue: ", words::rank(number - 1)));
+    let heading = heading.say(incident.title.trim());
+    let mut blocks = vec![Block::heading(3, format!("cause-{number}"), heading)];
+    let mut verdict = Rich::new()
+        .code(incident.cause.clone())
+        .text(" ")
+        .verdict(incident.verdict)
+        .text(". ");
+    verdict = match incident.verdict {
+        Verdict::Confirmed => verdict.text("Only this cause fits the evidence."),
+        _ => verdict.say(&first_screen::doubt(incident, analysis)),
+    };
+    blocks.push(Block::paragraph(verdict));
+    blocks.extend(chain(number, incident));
+    blocks.extend(evidence(number, incident, ctx));
+    blocks.extend(excluded(number, incident, analysis, ctx));
+    blocks.extend(shown(incident, ctx).next());
+    blocks.extend(Block::folded(
+        format!("Background of {}", incident.cause),
+        background(number, incident, ctx),
+    ));
     blocks
 }
 
-fn cause(index: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> {
-    let number = index + 1;
-    let heading = Rich::from(format!("{} Issue: ", words::rank(index))).say(incident.title.trim());
-    let mut blocks = vec![Block::heading(3, format!("cause-{number}"), heading)];
-    blocks.push(Block::list(facts(incident)));
-    for table in &incident.tables {
-        blocks.push(details(table, ctx));
-    }
-    for (nth, figure) in incident.figures.iter().enumerate() {
+/// Tables with the difference that makes the cause, the telling one first.
+fn shown<'a>(incident: &'a Incident, ctx: &'a SectionCtx) -> impl Iterator<Item = Block> + 'a {
+    incident.tables.iter().map(|table| details(table, ctx))
+}
+
+/// Further tables, drawings, symptoms and reading: for who wants to check.
+fn background(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> {
+    let mut blocks: Vec<Block> = shown(incident, ctx).skip(1).collect();
+    for (nth, figure) in (1..).zip(&incident.figures) {
         blocks.push(super::state::draw(
             figure,
-            &format!("figure-{number}-{}", nth + 1),
+            &format!("figure-{number}-{nth}"),
         ));
     }
-    blocks.extend(evidence(number, incident, ctx));
-    blocks.extend(chain(number, incident));
     blocks.extend(symptoms(number, incident, ctx));
     if !incident.references.is_empty() {
-        let items = incident
-            .references
-            .iter()
-            .map(|text| Rich::new().reference(text.trim()))
-            .collect();
-        blocks.push(Block::heading(
-            4,
-            format!("reading-{number}"),
-            "Further reading",
-        ));
-        blocks.push(Block::list(items));
+        let items = incident.references.iter();
+        let items = items.map(|text| Rich::new().reference(text.trim()));
+        blocks.push(Block::paragraph(Rich::new().strong("Further reading")));
+        blocks.push(Block::list(items.collect()));
     }
     blocks
-}
-
-fn facts(incident: &Incident) -> Vec<Rich> {
-    let mut facts = vec![
-        Rich::new()
-            .strong("Cause:")
-            .text(" ")
-            .code(incident.cause.clone())
-            .text(" ")
-            .verdict(incident.verdict)
-            .text(format!(" · {}", words::standing(incident))),
-        Rich::new()
-            .strong("Problem:")
-            .text(" ")
-            .say(&problem(incident)),
-    ];
-    let error = incident
-        .symptoms
-        .iter()
-        .flat_map(|symptom| &symptom.evidence)
-        .find(|line| !line.text.is_empty());
-    if let Some(line) = error {
-        let text = escape::cut_middle(line.text.trim(), 240).into_owned();
-        facts.push(Rich::new().strong("Error:").text(" ").code(text));
-    }
-    if !incident.explanation.trim().is_empty() {
-        facts.push(
-            Rich::new()
-                .strong("Details:")
-                .text(" ")
-                .say(&words::sentence(&incident.explanation)),
-        );
-    }
-    let mut impact = Rich::new()
-        .strong("Impact:")
-        .text(" ")
-        .severity(incident.severity);
-    for subject in incident.subjects.iter().take(6) {
-        impact = impact.text(" · ").code(subject.clone());
-    }
-    if incident.subjects.len() > 6 {
-        impact = impact.text(format!(" · {} more", incident.subjects.len() - 6));
-    }
-    facts.push(impact);
-    facts
-}
-
-/// What people notice first; the heading above names the cause already, so it stands in only where nothing is.
-fn problem(incident: &Incident) -> String {
-    match incident.symptoms.first() {
-        Some(symptom) => words::opening(&symptom.text),
-        None => words::sentence(&incident.title),
-    }
 }
 
 fn details(table: &Table, ctx: &SectionCtx) -> Block {
-    let cell = |cell: &crate::model::Cell| {
+    let cell = |cell: &Cell| {
         let text = Rich::prose(&escape::cut_middle(cell.text.trim(), escape::EXCERPT_CHARS));
         match &cell.place {
             Some(place) => ctx.place(text.text(" · "), place),
@@ -124,21 +80,19 @@ fn details(table: &Table, ctx: &SectionCtx) -> Block {
     };
     // A row of another length than the heading would break the table for its reader.
     let width = table.columns.len();
-    let row = |row: &Vec<crate::model::Cell>| {
+    let row = |row: &Vec<Cell>| {
         let mut cells: Vec<Rich> = row.iter().map(cell).collect();
         cells.resize(width, Rich::new());
         cells
     };
-    let rows = table.rows.iter().take(ctx.limits.rows).map(row).collect();
-    let columns = table
-        .columns
-        .iter()
-        .map(|text| Rich::prose(text.trim()))
-        .collect();
     Block::Table {
         caption: table.title.clone(),
-        columns,
-        rows,
+        columns: table
+            .columns
+            .iter()
+            .map(|text| Rich::prose(text.trim()))
+            .collect(),
+        rows: table.rows.iter().take(ctx.limits.rows).map(row).collect(),
         titled: true,
         row_heads: true,
     }
@@ -146,122 +100,107 @@ fn details(table: &Table, ctx: &SectionCtx) -> Block {
 
 fn evidence(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> {
     let prefix = format!("e{number}");
-    let mut blocks = vec![Block::heading(4, format!("for-{number}"), "Evidence for")];
-    let lines = ctx.excerpt(&prefix, true, &incident.evidence, |line| {
-        line.role == Role::For
-    });
+    let heading =
+        |id: &str, text: &str| Block::heading(4, format!("{id}-{number}"), text.to_owned());
+    let mut blocks = vec![heading("for", "Evidence")];
+    let lines = ctx.excerpt(&prefix, &incident.evidence, |line| line.role == Role::For);
     if lines.is_empty() {
-        blocks.push(Block::paragraph("No single line speaks for it."));
+        blocks.push(Block::paragraph("No single line supports it."));
     }
     blocks.extend(lines);
-    blocks.push(Block::heading(
-        4,
-        format!("against-{number}"),
-        "Evidence against",
-    ));
-    let lines = ctx.excerpt(&prefix, true, &incident.evidence, |line| {
-        line.role == Role::Against
-    });
-    if lines.is_empty() {
-        blocks.push(Block::paragraph("None was seen."));
-    }
-    blocks.extend(lines);
-    if !incident.would_refute.is_empty() {
-        blocks.push(Block::paragraph(
-            "What would have spoken against it, had it been there:",
-        ));
-        blocks.push(Block::list(
-            incident
-                .would_refute
-                .iter()
-                .map(|text| Rich::prose(text.trim()))
-                .collect(),
-        ));
-    }
-    if !incident.look_alikes.trim().is_empty() {
-        let text = Rich::new()
-            .strong("Look-alikes:")
-            .text(" ")
-            .say(&words::sentence(&incident.look_alikes));
-        blocks.push(Block::paragraph(text));
-    }
-    if !incident.would_settle.is_empty() {
-        let lead = match incident.verdict {
-            Verdict::Confirmed => "What would add to it:",
-            _ => "What is missing to be sure:",
-        };
-        blocks.push(Block::paragraph(lead));
-        blocks.push(Block::list(
-            incident
-                .would_settle
-                .iter()
-                .map(|text| Rich::prose(text.trim()))
-                .collect(),
-        ));
+    let against = |line: &Evidence| line.role == Role::Against;
+    let lines = ctx.excerpt(&prefix, &incident.evidence, against);
+    if !lines.is_empty() {
+        blocks.push(heading("against", "Evidence against"));
+        blocks.extend(lines);
     }
     blocks
 }
 
-fn chain(number: usize, incident: &Incident) -> Vec<Block> {
-    if incident.chain.is_empty() {
-        return Vec::new();
+/// What was ruled out, what would contradict the cause, and what tells its look-alikes apart.
+fn excluded(
+    number: usize,
+    incident: &Incident,
+    analysis: &Analysis,
+    ctx: &SectionCtx,
+) -> Vec<Block> {
+    let mut items = Vec::new();
+    let mut considered = analysis.differential.iter();
+    let own = considered.find(|other| other.cause == incident.cause);
+    let family = own.map(|own| own.family.as_str());
+    let ruled_out = analysis.differential.iter().filter(|other| {
+        other.verdict == Verdict::RuledOut && Some(other.family.as_str()) == family
+    });
+    // Every cause of a family shares what was ruled out in it.
+    if number == 1 {
+        items.extend(ruled_out.take(RULED_OUT).map(|other| ruled(other, ctx)));
     }
-    let title = format!("How {} led to what people notice", incident.cause);
+    let against = incident
+        .evidence
+        .iter()
+        .any(|line| line.role == Role::Against);
+    if !against && !incident.would_refute.is_empty() {
+        let looked: Vec<String> = incident
+            .would_refute
+            .iter()
+            .map(|text| words::clause(text))
+            .collect();
+        items.push(
+            Rich::new()
+                .strong("Would contradict it, and was not found:")
+                .text(" ")
+                .say(&looked.join("; "))
+                .text("."),
+        );
+    }
+    if !incident.look_alikes.trim().is_empty() {
+        items.push(
+            Rich::new()
+                .strong("Look-alikes:")
+                .text(" ")
+                .say(&words::sentence(&incident.look_alikes)),
+        );
+    }
+    if items.is_empty() {
+        return items.into_iter().map(Block::paragraph).collect();
+    }
     vec![
-        Block::heading(4, format!("chain-{number}"), "How one led to the other"),
-        Block::Figure {
-            title,
-            captioned: false,
-            svg: svg::graph::draw(&format!("graph-{number}"), incident),
-            text: svg::graph::text(incident),
-        },
+        Block::heading(4, format!("excluded-{number}"), "Ruled out, and how"),
+        Block::list(items),
     ]
 }
 
-fn symptoms(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> {
-    if incident.symptoms.is_empty() {
-        return Vec::new();
+fn ruled(other: &Considered, ctx: &SectionCtx) -> Rich {
+    let text = Rich::new()
+        .strong("Ruled out:")
+        .text(" ")
+        .code(other.cause.clone())
+        .text(": ")
+        .say(&words::first_clause(&words::clause(&other.why), 200));
+    match &other.place {
+        Some(place) => ctx.place(text.text(" ("), place).text(")."),
+        None => text.text("."),
     }
-    let mut blocks = vec![Block::heading(
-        4,
-        format!("symptoms-{number}"),
-        "What people notice",
-    )];
-    for (nth, symptom) in incident.symptoms.iter().enumerate() {
-        let text = Rich::new()
-            .say(&words::opening(&symptom.text))
-            .text(" (")
-            .code(symptom.id.clone())
-            .text(")");
-        blocks.push(Block::paragraph(text));
-        let prefix = format!("s{number}-{}", nth + 1);
-        // A line that is quoted further up is only pointed to.
-        let quoted = |line: &Evidence| !ctx.anchor(&line.place).starts_with(&prefix);
-        let elsewhere: Vec<&Evidence> = symptom
-            .evidence
-            .iter()
-            .filter(|line| quoted(line))
-            .collect();
-        if !elsewhere.is_empty() {
-            blocks.push(Block::list(
-                elsewhere
-                    .into_iter()
-                    .map(|line| pointer(line, ctx))
-                    .collect(),
-            ));
-        }
-        blocks.extend(ctx.excerpt(&prefix, false, &symptom.evidence, |line| !quoted(line)));
-    }
-    blocks
 }
 
-/// A line that is quoted elsewhere: where it stands, when and how often.
-fn pointer(line: &Evidence, ctx: &SectionCtx) -> Rich {
-    let text = ctx.place(Rich::new(), &line.place);
-    let seen = words::seen(line);
-    if seen.is_empty() {
-        text
-    } else {
-        text.text(format!(" ({seen})"))
+fn chain(number: usize, incident: &Incident) -> Option<Block> {
+    (!incident.chain.is_empty()).then(|| Block::Figure {
+        title: format!("How {} led to the symptoms", incident.cause),
+        captioned: false,
+        svg: svg::graph::draw(&format!("graph-{number}"), incident),
+        text: svg::graph::text(incident),
+    })
+}
+
+fn symptoms(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for (nth, symptom) in (1..).zip(&incident.symptoms) {
+        let text = Rich::new()
+            .strong("Symptom:")
+            .text(" ")
+            .say(&words::sentence(&symptom.text));
+        blocks.push(Block::paragraph(text));
+        blocks.extend(ctx.excerpt(&format!("s{number}-{nth}"), &symptom.evidence, |_| true));
     }
+    blocks
 }

@@ -15,67 +15,80 @@ pub(super) static SECTION: Section = Section {
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let state = &analysis.state;
-    let mut blocks = Vec::new();
     if state.nodes.is_empty() && state.components.is_empty() {
-        blocks.push(Block::paragraph(
-            "The input holds no Node object, no list of GPUs and no workload of the GPU stack, so nothing can be said of them.",
-        ));
-    } else {
-        blocks.push(Block::Figure {
-            title: nodes::TITLE.to_owned(),
-            captioned: true,
-            svg: nodes::draw("state-figure", state),
-            text: String::new(),
-        });
+        return vec![Block::paragraph(
+            "The input holds no Node object, no list of GPUs and no GPU workload, so their state is not known.",
+        )];
     }
+    let mut blocks = vec![Block::Figure {
+        title: nodes::TITLE.to_owned(),
+        captioned: true,
+        svg: nodes::draw("state-figure", state),
+        text: String::new(),
+    }];
     if !state.nodes.is_empty() {
         let rows = state.nodes.iter().map(|node| node_row(node, ctx));
         blocks.extend(table(
             "Nodes",
-            &["Node", "State", "GPUs", "Cards", "Where it stands"],
+            &["Node", "State", "GPUs", "Cards", "Source"],
             rows.collect(),
             ctx,
         ));
     }
-    if !state.components.is_empty() {
-        let rows = state.components.iter().map(|part| part_row(part, ctx));
-        blocks.extend(table(
-            "GPU stack",
-            &[
-                "Part",
-                "Ready",
-                "Version",
-                "State of its pods",
-                "Where it stands",
-            ],
-            rows.collect(),
+    let stale = nodes::any_not_ready(state);
+    let (ill, well): (Vec<_>, Vec<_>) = state
+        .components
+        .iter()
+        .partition(|part| !part.troubled.is_empty() || !nodes::is_well(part));
+    if !ill.is_empty() {
+        blocks.extend(parts(
+            "GPU stack: parts that are not ready",
+            &ill,
+            stale,
             ctx,
         ));
     }
-    if !state.activity.is_empty() {
-        blocks.push(Block::heading(3, "activity", "What was repeated"));
-        blocks.push(Block::Figure {
-            title: activity::TITLE.to_owned(),
-            captioned: true,
-            svg: activity::draw("activity-figure", &state.activity, analysis.reference_time),
-            text: String::new(),
-        });
-        let rows = state.activity.iter().map(|row| activity_row(row, ctx));
-        blocks.extend(table(
-            "Restarts and warning events",
-            &[
-                "What",
-                "Of what",
-                "How often",
-                "First",
-                "Last",
-                "Where it stands",
-            ],
-            rows.take(ctx.limits.evidence).collect(),
-            ctx,
-        ));
+    let mut rest = Vec::new();
+    if !well.is_empty() {
+        rest.extend(parts("GPU stack: parts that are ready", &well, stale, ctx));
     }
-    blocks.extend(without_a_cause(analysis));
+    rest.extend(repeated(analysis, ctx));
+    rest.extend(without_a_cause(analysis));
+    blocks.extend(Block::folded(
+        "Parts that are ready, repeated events, effective configuration",
+        rest,
+    ));
+    blocks
+}
+
+fn parts(caption: &str, parts: &[&ComponentState], stale: bool, ctx: &SectionCtx) -> Vec<Block> {
+    let rows = parts.iter().map(|part| part_row(part, stale, ctx));
+    table(
+        caption,
+        &["Part", "Ready", "Version", "State of its pods", "Source"],
+        rows.collect(),
+        ctx,
+    )
+}
+
+fn repeated(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    let activity_rows = &analysis.state.activity;
+    if activity_rows.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Figure {
+        title: activity::TITLE.to_owned(),
+        captioned: true,
+        svg: activity::draw("activity-figure", activity_rows, analysis.reference_time),
+        text: String::new(),
+    }];
+    let rows = activity_rows.iter().map(|row| activity_row(row, ctx));
+    blocks.extend(table(
+        "Restarts and warning events",
+        &["What", "Object", "How often", "First", "Last", "Source"],
+        rows.take(ctx.limits.evidence).collect(),
+        ctx,
+    ));
     blocks
 }
 
@@ -131,12 +144,17 @@ fn node_row(node: &NodeState, ctx: &SectionCtx) -> Vec<Rich> {
     ]
 }
 
-fn part_row(part: &ComponentState, ctx: &SectionCtx) -> Vec<Rich> {
+fn part_row(part: &ComponentState, stale: bool, ctx: &SectionCtx) -> Vec<Rich> {
     let ready = format!("{} of {}", part.ready, part.desired);
     let state = if part.troubled.is_empty() && nodes::is_well(part) {
-        Rich::from("no trouble seen")
+        // The kubelet of a node that is not ready reports nothing any more.
+        Rich::from(if stale {
+            "ready when last reported"
+        } else {
+            "ready"
+        })
     } else if part.troubled.is_empty() {
-        Rich::new().strong("not every replica is ready")
+        Rich::new().strong("replicas are missing")
     } else {
         Rich::new().strong(part.troubled.join(", "))
     };
@@ -144,7 +162,7 @@ fn part_row(part: &ComponentState, ctx: &SectionCtx) -> Vec<Rich> {
         Rich::new().code(part.subject.clone()),
         Rich::from(ready),
         if part.version.is_empty() {
-            Rich::from("not said")
+            Rich::from("not known")
         } else {
             Rich::new().code(part.version.clone())
         },
@@ -194,12 +212,6 @@ fn without_a_cause(analysis: &Analysis) -> Vec<Block> {
             let figure = Figure::PacketPath(one.clone());
             blocks.push(draw(&figure, &format!("state-path-{}", nth + 1)));
         }
-    }
-    if !blocks.is_empty() {
-        blocks.insert(
-            0,
-            Block::heading(3, "resolved", "What the configuration comes to"),
-        );
     }
     blocks
 }

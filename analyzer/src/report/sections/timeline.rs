@@ -3,7 +3,7 @@
 use super::{Section, SectionCtx};
 use crate::model::{Analysis, Moment};
 use crate::report::blocks::{Block, Rich};
-use crate::report::{escape, svg};
+use crate::report::{svg, words};
 
 pub(super) static SECTION: Section = Section {
     id: "timeline",
@@ -11,42 +11,47 @@ pub(super) static SECTION: Section = Section {
     build,
 };
 
+/// Moments that the page shows.
+const SHOWN: usize = 14;
+
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     if analysis.timeline.is_empty() {
         return vec![Block::paragraph(
-            "No line with a time was found that belongs to what happened.",
+            "No line with a time belongs to what happened.",
         )];
     }
-    let shown = choose(&analysis.timeline, ctx.limits.moments);
-    let left_out = analysis.timeline.len() - shown.len();
-    let mut blocks = vec![Block::paragraph(
-        "Times are UTC, as the bundle records them. Moments with a cause belong to what is explained above.",
-    )];
-    blocks.push(Block::Figure {
-        title: "When it happened".to_owned(),
+    let shown = choose(&analysis.timeline, SHOWN);
+    let all = choose(&analysis.timeline, ctx.limits.moments);
+    let left_out = analysis.timeline.len() - all.len();
+    let mut blocks = vec![Block::Figure {
+        title: "Timeline (UTC)".to_owned(),
         captioned: false,
         svg: svg::timeline::draw("timeline-figure", &analysis.timeline),
         text: String::new(),
-    });
+    }];
+    blocks.push(table("What happened, in order", &shown, ctx));
+    let mut rest = Vec::new();
     for view in svg::timeline::views("timeline-view", &analysis.timeline) {
-        blocks.push(Block::CloserView {
+        rest.push(Block::CloserView {
             summary: view.title.clone(),
             title: view.title,
             svg: view.svg,
         });
     }
-    let rows = shown.into_iter().map(|moment| row(moment, ctx)).collect();
-    blocks.push(Block::table(
-        "What happened, in order",
-        &["Time (UTC)", "Subject", "What happened", "Cause"],
-        rows,
-    ));
-    if left_out > 0 {
-        blocks.push(Block::paragraph(format!(
-            "{left_out} more in report.json; those of the causes come first."
-        )));
+    if all.len() > shown.len() {
+        rest.push(table("Everything that happened, in order", &all, ctx));
     }
+    if left_out > 0 {
+        rest.push(Block::paragraph(format!("{left_out} more in report.json.")));
+    }
+    blocks.extend(Block::folded("The whole timeline, and closer views", rest));
     blocks
+}
+
+fn table(caption: &str, moments: &[&Moment], ctx: &SectionCtx) -> Block {
+    let rows = moments.iter().map(|moment| row(moment, ctx)).collect();
+    let columns = ["Time (UTC)", "Object", "What happened", "Cause"];
+    Block::table(caption, &columns, rows)
 }
 
 /// The first `limit` moments, those of incidents before the rest, in the order of time.
@@ -59,14 +64,14 @@ fn choose(moments: &[Moment], limit: usize) -> Vec<&Moment> {
 }
 
 fn row(moment: &Moment, ctx: &SectionCtx) -> Vec<Rich> {
-    let mut text = Rich::prose(&escape::cut_end(moment.text.trim(), 240));
+    let mut text = Rich::prose(&words::first_clause(moment.text.trim(), 180));
     if moment.count > 1 {
         text = text.text(format!(" (×{})", moment.count));
     }
     let text = ctx.place(text.text(" · "), &moment.place);
     vec![
         Rich::from(moment.at.format("%Y-%m-%d %H:%M:%S").to_string()),
-        Rich::new().code(moment.subject.clone()),
+        Rich::new().code(words::subject(&moment.subject)),
         text,
         moment
             .incident

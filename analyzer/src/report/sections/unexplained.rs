@@ -33,8 +33,8 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         .collect();
     let more = limited(&mut rows, ctx.limits.rows, "report.json");
     let mut blocks = vec![Block::table(
-        "No confirmed or probable cause explains these",
-        &["Subject", "State", "Since", "Last words"],
+        "Failing, and not explained by a confirmed or probable cause",
+        &["Object", "State", "Since", "Last words"],
         rows,
     )];
     blocks.extend(more);
@@ -50,16 +50,16 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 }
 
 fn subject(one: &Unexplained) -> Rich {
-    let text = Rich::new().code(one.subject.clone());
+    let text = Rich::new().code(words::subject(&one.subject));
     match one.also.len() {
         0 => text,
-        more => text.text(format!(" and {more} more like it")),
+        more => text.text(format!(" and {more} more in the same state")),
     }
 }
 
 fn last_words(one: &Unexplained) -> Rich {
     match one.last_words.as_str() {
-        "" => Rich::from("none were captured "),
+        "" => Rich::from("none collected "),
         words => Rich::new()
             .code(escape::cut_middle(words, WORDS).into_owned())
             .text(" "),
@@ -81,8 +81,8 @@ fn candidates(analysis: &Analysis) -> Option<Block> {
                 Rich::new()
                     .code(candidate.cause.clone())
                     .text(format!(
-                        " would do this to {}. To settle it: ",
-                        entry.subject
+                        " could be the cause for {}. To settle it: ",
+                        words::subject(&entry.subject)
                     ))
                     .code(candidate.settle.clone()),
             );

@@ -17,33 +17,31 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
             return Vec::new();
         }
         let items = plan::steps(&incident.remedy.verify);
-        let note = fill_in::note(&items, incident, analysis);
+        let note = fill_in::note(&items);
         let mut blocks = vec![Block::Steps { items }];
         blocks.extend(note);
         blocks
     });
-    if blocks.is_empty() {
-        blocks.push(Block::paragraph(
-            "No fix was proposed, so there is nothing to verify yet.",
-        ));
-    }
     if analysis.incidents.is_empty() {
-        return blocks;
+        return Vec::new();
     }
-    blocks.push(Block::paragraph(
-        Rich::from("To close the incident, collect a second bundle after the fix: a report on it that no longer names ")
-            .text("the cause, with the same sources collected, is the proof. Until then this is open."),
-    ));
+    let mut text = Rich::prose(
+        "Then collect a second bundle and compare: `casefile-analyzer diff` says whether the incident is over.",
+    );
     let remaining = still_expected(analysis);
-    if !remaining.is_empty() {
-        let mut text = Rich::from("With the first fix alone that report still names: ");
-        for (nth, cause) in remaining.iter().enumerate() {
-            text = text
-                .text(if nth == 0 { "" } else { ", " })
-                .code(cause.clone());
-        }
-        blocks.push(Block::paragraph(text.text(".")));
+    for (nth, cause) in remaining.iter().enumerate() {
+        text = text
+            .text(if nth == 0 {
+                " After the first fix alone it still names "
+            } else {
+                ", "
+            })
+            .code(cause.clone());
     }
+    if !remaining.is_empty() {
+        text = text.text(".");
+    }
+    blocks.push(Block::paragraph(text));
     blocks
 }
 

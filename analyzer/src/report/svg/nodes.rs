@@ -37,7 +37,7 @@ pub(crate) fn draw(id: &str, state: &State) -> Svg {
         canvas.text(8, y + 12, "axis", "start", &text);
         y += 26;
     }
-    y = parts(&mut canvas, &state.components, y);
+    y = parts(&mut canvas, &state.components, any_not_ready(state), y);
     canvas.finish(id, WIDTH, y + 4, TITLE, &description(state))
 }
 
@@ -132,7 +132,7 @@ fn card(canvas: &mut Canvas, node: &NodeState, x: i64, y: i64) {
     }
 }
 
-fn parts(canvas: &mut Canvas, parts: &[ComponentState], top: i64) -> i64 {
+fn parts(canvas: &mut Canvas, parts: &[ComponentState], stale: bool, top: i64) -> i64 {
     let (mut x, mut y) = (8, top + 4);
     let parts = by_name(parts);
     for (name, (ready, desired, well)) in parts.iter().take(MOST_PARTS) {
@@ -142,7 +142,11 @@ fn parts(canvas: &mut Canvas, parts: &[ComponentState], top: i64) -> i64 {
             x = 8;
             y += 36;
         }
-        let class = if *well { "good" } else { "bad" };
+        let class = match (*well, stale) {
+            (true, false) => "good",
+            (true, true) => "hollow",
+            (false, _) => "bad",
+        };
         canvas.rect(x, y, width, 28, class);
         canvas.text(x + width / 2, y + 18, "label", "middle", &text);
         x += width + 8;
@@ -171,6 +175,11 @@ fn by_name(parts: &[ComponentState]) -> Vec<(&str, (u64, u64, bool))> {
         }
     }
     sums
+}
+
+/// Whether a node is not ready, so that what its pods last reported may be over.
+pub(crate) fn any_not_ready(state: &State) -> bool {
+    state.nodes.iter().any(|node| node.ready == Some(false))
 }
 
 /// Whether every replica that is wanted is ready and no pod of it is in trouble.

@@ -12,7 +12,12 @@ fn wiki_markup_has_every_section_and_every_line_of_evidence() {
     let analysis = example::model_incident();
     let text = jira(&analysis, &Options::default()).unwrap();
     assert!(text.starts_with("h1. GPU pods cannot start"));
-    for section in SECTIONS {
+    // Where HAMi has no part in a cause its section is folded.
+    let folded = ["hami", "environment"];
+    for section in SECTIONS
+        .iter()
+        .filter(|section| !folded.contains(&section.id))
+    {
         let heading = format!("\nh2. {}\n", escape_jira::text(section.title));
         assert!(text.contains(&heading), "{heading}");
     }
@@ -94,7 +99,11 @@ fn a_long_section_is_shortened_before_the_most_important_go_and_short_ones_come_
     let order = SECTIONS.iter().map(|section| section.title);
     let kept: Vec<&str> = order.filter(|title| titles.contains(title)).collect();
     assert_eq!(titles, kept, "sections stand in their order");
-    let dropped = SECTIONS.iter().filter(|one| !titles.contains(&one.title));
+    let whole = render_markdown(&analysis).unwrap();
+    let shown = |title: &str| whole.contains(&format!("\n## {title}\n"));
+    let dropped = SECTIONS
+        .iter()
+        .filter(|one| !titles.contains(&one.title) && shown(one.title));
     for section in dropped {
         let more = text.len() + size(&[section.title]) + "\n## ".len();
         assert!(more > limit, "{} fits beside the rest", section.title);

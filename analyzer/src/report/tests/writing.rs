@@ -26,11 +26,15 @@ fn reports_replace_older_ones_and_leave_nothing_else_behind() {
         &Options::default(),
     )
     .unwrap();
-    assert_eq!(written.len(), 4);
-    assert_eq!(
-        names(dir.path()),
-        ["report.html", "report.jira", "report.json", "report.md"]
-    );
+    let appendix = "report-appendix.md".to_owned();
+    let mut expected: Vec<String> = Format::ALL
+        .iter()
+        .map(|format| format!("report.{}", format.extension()))
+        .chain([appendix])
+        .collect();
+    expected.sort();
+    assert_eq!(written.len(), expected.len());
+    assert_eq!(names(dir.path()), expected);
     assert!(
         fs::read_to_string(dir.path().join("report.md"))
             .unwrap()

@@ -17,6 +17,7 @@ signals:
 likely:
   - all: [seen]
 summary: It was {seen.name}.
+refuted_by: [{ state: all-well }]
 ";
 
 fn errors(text: &str) -> Vec<String> {
@@ -76,6 +77,25 @@ fn each_kind_of_mistake_is_said_with_its_place() {
             "family: node\nchain: [[x, y], [y, x]]",
             "",
             "leads back",
+        ),
+        (
+            "refuted_by: [{ state: all-well }]",
+            "",
+            ":1:5",
+            "nothing speaks against it",
+        ),
+        ("state: all-well", "signal: sen", ":16:", "unknown signal"),
+        (
+            "likely:\n  - all: [seen]",
+            "confirmed:\n  - all: [seen, fact]",
+            ":14:",
+            "says under same what they share",
+        ),
+        (
+            "'thing (?P<name>\\w+) broke'",
+            "'(?P<name>\\w+) not found'\n    in: [journal]",
+            ":7:5",
+            "no channel reaches",
         ),
         ("id: a", "id: b", ":1:5", "the file's name"),
         ("severity: low", "severty: low", ":", "severty"),

@@ -18,11 +18,11 @@ pub(super) fn mark(origin: &Origin<'_>, bytes: &[u8], found: &mut Found) {
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
         (start, &bytes[start..end])
     };
-    if let Some(at) = memchr::memmem::rfind(bytes, b"\"_BOOT_ID\"") {
+    if let Some(at) = last(bytes, b"\"_BOOT_ID\"") {
         let line = origin.decode(line_at(at).1, 0);
-        found.boot = Some((line.boot, line.at)).filter(|(boot, _)| !boot.is_empty());
+        found.boot = Some((line.boot.into_owned(), line.at)).filter(|(boot, _)| !boot.is_empty());
     }
-    let Some(at) = memchr::memmem::rfind(bytes, b"Linux version ") else {
+    let Some(at) = last(bytes, b"Linux version ") else {
         return;
     };
     let (start, raw) = line_at(at);
@@ -33,4 +33,10 @@ pub(super) fn mark(origin: &Origin<'_>, bytes: &[u8], found: &mut Found) {
         let number = memchr::memchr_iter(b'\n', &bytes[..start]).count();
         found.came_up = u32::try_from(number).ok().map(|number| (number, line.at));
     }
+}
+
+/// The last place of a text. Looking forward for the first is much faster, and most stretches hold none.
+fn last(bytes: &[u8], text: &[u8]) -> Option<usize> {
+    let first = memchr::memmem::find(bytes, text)?;
+    memchr::memmem::rfind(&bytes[first..], text).map(|at| first + at)
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder, bytes};
+
+use super::ascii;
 
 use crate::dress::Nature;
 use crate::facts::excerpt;
@@ -14,11 +16,27 @@ use crate::parsers::Channel;
 /// Longest excerpt of a line, in bytes.
 const EXCERPT: usize = 700;
 
+/// What one expression may remember of its own states on a thread, in bytes. Hundreds of expressions are tried on a
+/// large input, and the crate's own bound of 2 MiB each may fill the memory.
+const STATES: usize = 1 << 20;
+
 /// An expression that is compiled when it is first tried: of more than a thousand, most never are.
-#[derive(Debug, Default)]
+///
+/// Three times: nearly all lines are ASCII, and for those an expression that knows nothing else is several times
+/// smaller and matches the same. Smaller still is one without bounds on how far its parts may stand apart.
+#[derive(Debug, Default, Clone)]
 pub struct Expression {
     source: String,
-    compiled: OnceLock<Option<Regex>>,
+    ascii: OnceLock<Option<bytes::Regex>>,
+    loose: OnceLock<Vec<Loose>>,
+    full: OnceLock<Option<Regex>>,
+}
+
+/// An expression without bounds from this one on: texts up to that length it matches as the whole expression does.
+#[derive(Debug, Clone)]
+struct Loose {
+    least: usize,
+    compiled: OnceLock<Option<bytes::Regex>>,
 }
 
 impl Expression {
@@ -27,7 +45,7 @@ impl Expression {
     pub fn new(source: &str) -> Self {
         Self {
             source: source.to_owned(),
-            compiled: OnceLock::new(),
+            ..Self::default()
         }
     }
 
@@ -36,11 +54,111 @@ impl Expression {
         &self.source
     }
 
-    pub(super) fn get(&self) -> Option<&Regex> {
-        self.compiled
-            .get_or_init(|| Regex::new(&self.source).ok())
-            .as_ref()
+    fn full(&self) -> Option<&Regex> {
+        let compile = || {
+            let mut builder = RegexBuilder::new(&self.source);
+            builder.dfa_size_limit(STATES).build().ok()
+        };
+        self.full.get_or_init(compile).as_ref()
     }
+
+    /// The expression for texts that are ASCII.
+    fn ascii(&self) -> Option<&bytes::Regex> {
+        let compile = || for_bytes(&ascii::narrow(&self.source)?);
+        self.ascii.get_or_init(compile).as_ref()
+    }
+
+    /// The expression for texts that are ASCII without its wide bounds, without all of them first.
+    fn loose(&self) -> &[Loose] {
+        let bounds = || {
+            let loose = |least| Loose {
+                least,
+                compiled: OnceLock::new(),
+            };
+            ascii::wide_bounds(&self.source)
+                .into_iter()
+                .map(loose)
+                .collect()
+        };
+        self.loose.get_or_init(bounds)
+    }
+
+    fn compiled<'e>(&'e self, loose: &'e Loose) -> Option<&'e bytes::Regex> {
+        let compile = || for_bytes(&ascii::without_bounds(&self.source, loose.least)?);
+        loose.compiled.get_or_init(compile).as_ref()
+    }
+
+    /// The expression that matches this text, which is ASCII.
+    fn matching(&self, text: &str) -> Option<&bytes::Regex> {
+        let loose = self.loose();
+        if let Some(loosest) = loose.first() {
+            let regex = self.compiled(loosest)?;
+            if !regex.is_match(text.as_bytes()) {
+                return None;
+            }
+            if text.len() <= loosest.least {
+                return Some(regex);
+            }
+        }
+        let exact = loose.iter().find(|one| text.len() <= one.least);
+        let regex = match exact {
+            Some(exact) => self.compiled(exact),
+            None => self.ascii(),
+        };
+        regex.filter(|regex| regex.is_match(text.as_bytes()))
+    }
+
+    /// Whether it matches.
+    pub fn is_match(&self, text: &str) -> bool {
+        if text.is_ascii() {
+            self.matching(text).is_some()
+        } else {
+            self.full().is_some_and(|regex| regex.is_match(text))
+        }
+    }
+
+    /// Named captures, where it matches.
+    pub(super) fn captures(&self, text: &str) -> Option<BTreeMap<String, String>> {
+        if !text.is_ascii() {
+            let regex = self.full()?;
+            let matched = regex.is_match(text).then(|| regex.captures(text))??;
+            let named = regex.capture_names().flatten();
+            let named = named.filter_map(|name| Some((name, matched.name(name)?.as_str())));
+            return Some(named.map(|(name, value)| capture(name, value)).collect());
+        }
+        let regex = self.matching(text)?;
+        // Looking for captures costs much more than finding out whether it matches, and most have none.
+        if regex.capture_names().flatten().next().is_none() {
+            return Some(BTreeMap::new());
+        }
+        let matched = regex.captures(text.as_bytes())?;
+        let named = regex.capture_names().flatten();
+        let named = named.filter_map(|name| Some((name, text.get(matched.name(name)?.range())?)));
+        Some(named.map(|(name, value)| capture(name, value)).collect())
+    }
+
+    /// The line, or of a very long one the part around the match, without what a report must not print.
+    pub(super) fn around(&self, text: &str) -> String {
+        match self.full() {
+            Some(regex) => around(regex, text),
+            None => excerpt(text, EXCERPT),
+        }
+    }
+}
+
+fn for_bytes(source: &str) -> Option<bytes::Regex> {
+    let mut builder = bytes::RegexBuilder::new(source);
+    builder.dfa_size_limit(STATES).build().ok()
+}
+
+fn capture(name: &str, value: &str) -> (String, String) {
+    let sensitive = name.starts_with(SENSITIVE);
+    let value = if sensitive {
+        WITHHELD.to_owned()
+    } else {
+        excerpt(value, 200)
+    };
+    (name.to_owned(), value)
 }
 
 /// A capture whose name begins so holds what no report may print.
@@ -59,7 +177,7 @@ pub struct LinePattern {
     /// What the message is, where it is one of the vocabulary.
     pub nature: Option<Nature>,
     /// Expression that the speaker (unit, identifier or pod) must match.
-    pub speaker: Option<Regex>,
+    pub speaker: Option<Expression>,
 }
 
 impl LinePattern {
@@ -81,18 +199,6 @@ impl LinePattern {
                 .as_ref()
                 .is_none_or(|regex| regex.is_match(speaker)))
     }
-}
-
-pub(super) fn captures(regex: &Regex, text: &str) -> Option<BTreeMap<String, String>> {
-    let matched = regex.captures(text)?;
-    let named = regex.capture_names().flatten().filter_map(|name| {
-        let value = matched.name(name)?;
-        if name.starts_with(SENSITIVE) {
-            return Some((name.to_owned(), WITHHELD.to_owned()));
-        }
-        Some((name.to_owned(), excerpt(value.as_str(), 200)))
-    });
-    Some(named.collect())
 }
 
 /// A line without what a rule's captures mark as sensitive: nothing that quotes it may print that.
@@ -118,8 +224,7 @@ fn without_sensitive<'a>(regex: &Regex, text: &'a str) -> Cow<'a, str> {
     Cow::Owned(cleaned)
 }
 
-/// The line, or of a very long one the part around the match.
-pub(super) fn around(regex: &Regex, text: &str) -> String {
+fn around(regex: &Regex, text: &str) -> String {
     let at = regex.find(text).map_or(0, |found| found.start());
     let cleaned = without_sensitive(regex, text.trim_end());
     let text = cleaned.as_ref();

@@ -1,12 +1,15 @@
 //! Lines that matched, alike ones added up.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::{DateTime, Utc};
 
+use super::Expression;
 use crate::dress::Voice;
+use crate::lines::LogLine;
 use crate::model::Place;
-use crate::parsers::{DriverLine, HostLine, PacketLine, Repeats};
+use crate::parsers::{Channel, DriverLine, HostLine, PacketLine, Repeats};
 
 /// Different groups of one pattern that are kept from one stretch of log; more are counted only.
 const GROUPS_PER_PIECE: usize = 40;
@@ -51,6 +54,52 @@ pub struct Hit {
 }
 
 impl Hit {
+    /// A line that a pattern matched.
+    fn of(
+        pattern: usize,
+        regex: &Expression,
+        captures: BTreeMap<String, String>,
+        line: &LogLine<'_>,
+    ) -> Self {
+        Self {
+            pattern,
+            subject: line.subject(),
+            speaker: line.speaker.to_string(),
+            captures,
+            place: line.place(),
+            text: regex.around(line.shown()),
+            at: line.at,
+            last: line.at,
+            count: 1,
+            voice: line.voice,
+            last_place: line.place(),
+            host: line.host.to_string(),
+            clock: line.clock,
+            boot: line.boot.to_string(),
+            earlier_boot: false,
+            scattered: line.channel == Channel::Text,
+            also: BTreeSet::new(),
+        }
+    }
+
+    /// Adds a later line of the same entry that is alike, without taking copies of what it says.
+    fn repeat(&mut self, line: &LogLine<'_>, regex: &Expression) {
+        if line.voice < self.voice {
+            // The one that carries most is quoted.
+            let later = Hit::of(self.pattern, regex, BTreeMap::new(), line);
+            return self.absorb(&later);
+        }
+        self.count = self.count.saturating_add(1);
+        self.at = crate::lines::earliest(self.at, line.at);
+        if line.at >= self.last {
+            self.last_place.line = line.place_line();
+            line.host.as_ref().clone_into(&mut self.host);
+            line.boot.as_ref().clone_into(&mut self.boot);
+            self.clock = line.clock;
+        }
+        self.last = self.last.max(line.at);
+    }
+
     /// What makes two hits alike.
     pub fn key(&self) -> (usize, &str, &str, &BTreeMap<String, String>) {
         (self.pattern, &self.subject, &self.speaker, &self.captures)
@@ -109,33 +158,44 @@ pub(super) fn add_alike<T: Repeats>(line: T, lines: &mut Vec<T>) {
     }
 }
 
-/// Pattern, subject, speaker and captures: what alike hits share.
-type GroupKey = (usize, String, String, BTreeMap<String, String>);
-
 /// Adds alike hits up and bounds how many different ones are kept.
 #[derive(Default)]
 pub(super) struct Counter {
-    groups: BTreeMap<GroupKey, usize>,
+    /// Hits of one piece by a hash of what makes them alike.
+    groups: HashMap<u64, Vec<usize>>,
     kept: BTreeMap<usize, usize>,
 }
 
 impl Counter {
-    pub(super) fn add(&mut self, hit: Hit, hits: &mut Vec<Hit>) {
-        let key = (
-            hit.pattern,
-            hit.subject.clone(),
-            hit.speaker.clone(),
-            hit.captures.clone(),
-        );
-        if let Some(&at) = self.groups.get(&key) {
-            hits[at].absorb(&hit);
+    pub(super) fn add(
+        &mut self,
+        pattern: usize,
+        regex: &Expression,
+        captures: BTreeMap<String, String>,
+        (line, is_routine): (&mut LogLine<'_>, bool),
+        hits: &mut Vec<Hit>,
+    ) {
+        // One piece is of one entry, so that the subject follows from the speaker.
+        let alike = |hit: &Hit| {
+            hit.pattern == pattern && hit.speaker == line.speaker && hit.captures == captures
+        };
+        let mut hasher = DefaultHasher::new();
+        (pattern, &line.speaker, &captures).hash(&mut hasher);
+        let group = self.groups.entry(hasher.finish()).or_default();
+        if let Some(at) = group.iter().find(|at| alike(&hits[**at])) {
+            // What is spoken already is quoted, however loud the others are.
+            if hits[*at].voice != Voice::Spoken {
+                line.weigh(is_routine);
+            }
+            hits[*at].repeat(line, regex);
             return;
         }
-        let kept = self.kept.entry(hit.pattern).or_default();
+        let kept = self.kept.entry(pattern).or_default();
         if *kept < GROUPS_PER_PIECE {
             *kept += 1;
-            self.groups.insert(key, hits.len());
-            hits.push(hit);
+            line.weigh(is_routine);
+            group.push(hits.len());
+            hits.push(Hit::of(pattern, regex, captures, line));
         }
     }
 }

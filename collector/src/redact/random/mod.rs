@@ -48,7 +48,9 @@ static COUNTS: [u64; 256] = {
             b'A'..=b'Z' => 1 << 16,
             _ => 1 << 32,
         };
-        counts[byte as usize] = if byte.is_ascii_hexdigit() {
+        counts[byte as usize] = if byte == b'-' || byte == b'_' {
+            0
+        } else if byte.is_ascii_hexdigit() {
             sort
         } else {
             sort | 1 << 48
@@ -72,7 +74,7 @@ pub(super) struct Sorts {
 }
 
 impl Sorts {
-    /// Counts the letters of a word, of a long one those at its beginning.
+    /// Counts the letters of a word, of a long one those at its beginning; marks that join words do not count.
     pub(super) fn of(word: &[u8]) -> Self {
         let word = &word[..word.len().min(LONGEST)];
         let sum: u64 = word.iter().map(|byte| COUNTS[usize::from(*byte)]).sum();
@@ -132,6 +134,8 @@ pub(super) fn surprise(word: &[u8], sorts: Sorts) -> i32 {
 
 /// From so many letters on, letters and digits may not change places at every third.
 const RESTLESS: usize = 24;
+/// No name of so many letters holds many of each sort.
+const LONG: usize = 32;
 /// Fewer letters are a chance of spelling.
 pub(super) const MIN_DRAWN: usize = 11;
 
@@ -148,10 +152,36 @@ pub(super) fn drawn_of(word: &[u8], sorts: Sorts) -> bool {
         (true, false, false) | (false, true, false) => (20, 12),
         _ => return false,
     };
+    if word.len() >= LONG && sorts.lower > 5 && sorts.upper > 5 && sorts.digits > 5 {
+        return varied(word);
+    }
     if word.len() < least || !varied(word) || (sorts.digits == 0 && !changes_case(word)) {
         return false;
     }
     surprise(word, sorts) > surprise_from || restless(word)
+}
+
+/// Whether a short word of letters and digits that stands alone was drawn.
+pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
+    let least = match (sorts.lower > 0, sorts.upper > 0, sorts.digits > 1) {
+        (true, true, true) => 4,
+        (true, false, true) | (false, true, true) if word.len() > 14 => 2,
+        (true, false, true) | (false, true, true) => SHORT,
+        _ => return false,
+    };
+    sorts.beyond_hex > 0 && varied(word) && surprise(word, sorts) >= least && mixes(word)
+}
+
+/// Bits of surprise from which a short word was drawn.
+const SHORT: i32 = 6;
+
+/// Whether letters and digits change places more than twice, so that no number ends or begins the word alone.
+fn mixes(word: &[u8]) -> bool {
+    let changes = word
+        .windows(2)
+        .filter(|two| two[0].is_ascii_digit() != two[1].is_ascii_digit())
+        .count();
+    changes > 2
 }
 
 /// Whether a word has more than a few letters: banners and patterns do not.

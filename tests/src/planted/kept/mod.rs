@@ -56,7 +56,7 @@ const AROUND: &[(&str, Content, Wrap)] = &[
     ("journal", Content::JsonLines, |v| {
         format!(
             "{}\n",
-            json!({"MESSAGE":format!("seen {v} there"),"PRIORITY":"6"})
+            json!({"MESSAGE":format!("object {v} is there"),"PRIORITY":"6"})
         )
     }),
     ("argument", Content::Text, |v| {

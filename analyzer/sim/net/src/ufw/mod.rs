@@ -284,7 +284,7 @@ impl Ufw {
             .and_then(|status| status.defaults_origin.clone());
         UfwWords {
             sentence: format!(
-                "no ufw rule decides, so its default does: `Default: {action} ({name})`"
+                "no ufw rule matches, so the default applies: `Default: {action} ({name})`"
             ),
             origin: from_file
                 .map(|setting| setting.origin.clone())

@@ -1,0 +1,274 @@
+//! Commands with what the bundle knows: the pod, the node and the card that a rule leaves open.
+
+use crate::model::{Analysis, Incident};
+use crate::rules::template::is_shell_word;
+
+/// What stands in commands of rules for something that a person chooses, and what it means.
+const NAMES: &[(&str, &str)] = &[
+    ("POD", "a pod that is affected"),
+    ("TESTPOD", "a pod to try it with"),
+    ("NAMESPACE", "its namespace"),
+    ("NODE", "the node"),
+    ("NAME", "the workload or object"),
+    ("CONTAINER", "the container's name"),
+    ("RELEASE", "the helm release"),
+    ("CHART", "the chart, or its file"),
+    ("VERSION", "the version to install"),
+    ("IMAGE", "the image"),
+    ("PV", "the PersistentVolume"),
+    ("OLD_NODE", "the node that is gone"),
+    ("HAMI-SCHEDULER", "an address of HAMi's scheduler"),
+    ("DEVICE-PLUGIN-POD", "the device plugin's pod on the node"),
+    (
+        "HAMI-DEVICE-PLUGIN-POD",
+        "HAMi's device plugin pod on the node",
+    ),
+    ("JOB", "the job"),
+    ("BUS_ID", "the GPU's PCI bus id"),
+    ("INDEX", "the GPU's index in nvidia-smi -L"),
+    ("WATTS", "the power limit in watts"),
+    ("KEY", "the label's key"),
+    ("VALUE", "its value"),
+    ("UPSTREAM_IP", "a DNS server of /etc/resolv.conf"),
+    ("SERVICE_IP", "the service's cluster address"),
+    ("SERVICE", "the service"),
+    ("CLIENT", "the pod that calls"),
+    ("SERVER", "the pod that answers"),
+    ("POD_IP", "the pod's address"),
+    ("OTHER_POD_IP", "the address of a pod on another node"),
+    ("OTHER_NODE_POD_IP", "the address of a pod on another node"),
+    ("REGISTRY", "the registry"),
+    ("USER", "the user of the registry"),
+    ("TOKEN", "its token"),
+    ("YOUR_PROCESS", "the program's name"),
+];
+
+/// Fills in what is known; what is not becomes `<name>`, which [`meanings`] explains.
+pub(super) fn fill(analysis: &mut Analysis) {
+    let mut incidents = std::mem::take(&mut analysis.incidents);
+    for incident in &mut incidents {
+        let known = Known::new(incident, analysis);
+        let remedy = &mut incident.remedy;
+        let steps = remedy.steps.iter_mut().chain(&mut remedy.verify);
+        for command in steps.filter_map(|step| step.command.as_mut()) {
+            *command = known.fill(command);
+        }
+        for observation in &mut incident.observations {
+            observation.command = known.fill(&observation.command);
+        }
+        for text in &mut incident.would_settle {
+            *text = known.fill(text);
+        }
+    }
+    analysis.incidents = incidents;
+}
+
+/// What `<name>` stands for, for each that the commands leave open.
+pub(crate) fn meanings<'a>(commands: impl Iterator<Item = &'a str>) -> Vec<(String, &'static str)> {
+    let mut open: Vec<usize> = Vec::new();
+    for command in commands {
+        for (index, (name, _)) in NAMES.iter().enumerate() {
+            if command.contains(&blank(name)) && !open.contains(&index) {
+                open.push(index);
+            }
+        }
+    }
+    open.sort_unstable();
+    open.into_iter()
+        .map(|index| (blank(NAMES[index].0), NAMES[index].1))
+        .collect()
+}
+
+fn blank(name: &str) -> String {
+    format!("<{}>", name.to_lowercase().replace('_', "-"))
+}
+
+/// What the bundle knows of one cause. Every value is a plain word for a shell.
+struct Known {
+    node: Option<String>,
+    pod: Option<(String, String)>,
+    card: Option<String>,
+    subjects: Vec<String>,
+}
+
+impl Known {
+    fn new(incident: &Incident, analysis: &Analysis) -> Self {
+        let fails = |subject: &&String| {
+            let mut workloads = analysis.impact.workloads.iter();
+            workloads.any(|workload| workload.subject == **subject)
+        };
+        let pods = || {
+            let subjects = incident.subjects.iter();
+            subjects.filter(|one| one.starts_with("pod/"))
+        };
+        let pod = pods().find(fails).or_else(|| pods().next());
+        let word = |text: &str| is_shell_word(text).then(|| text.to_owned());
+        let nodes: Vec<&str> = incident
+            .subjects
+            .iter()
+            .filter_map(|one| one.strip_prefix("node/"))
+            .collect();
+        let cards = analysis.state.nodes.iter().flat_map(|node| &node.cards);
+        let ill: Vec<&str> = cards
+            .filter(|card| !card.trouble.is_empty())
+            .map(|card| card.bus_id.as_str())
+            .collect();
+        Known {
+            node: nodes.first().and_then(|name| word(name)),
+            pod: pod.and_then(|subject| {
+                let (namespace, name) = subject.strip_prefix("pod/")?.split_once('/')?;
+                Some((word(namespace)?, word(name)?))
+            }),
+            card: match ill.as_slice() {
+                [only] => word(only),
+                _ => None,
+            },
+            subjects: incident.subjects.clone(),
+        }
+    }
+
+    fn fill(&self, command: &str) -> String {
+        let mut out = String::with_capacity(command.len());
+        let mut rest = command;
+        while let Some((start, end, index)) = next_name(rest, out.chars().next_back()) {
+            out.push_str(&rest[..start]);
+            let value = self.value(NAMES[index].0, &out, &rest[end..]);
+            out.push_str(&value.unwrap_or_else(|| blank(NAMES[index].0)));
+            rest = &rest[end..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// The value for a name, which `before` and `after` surround.
+    fn value(&self, name: &str, before: &str, after: &str) -> Option<String> {
+        match name {
+            "NODE" => self.node.clone(),
+            "NAMESPACE" => self.pod.as_ref().map(|(namespace, _)| namespace.clone()),
+            "POD" => {
+                let (namespace, name) = self.pod.as_ref()?;
+                let program = before.rsplit([';', '|', '\n', '(']).next()?;
+                let rest = after.split([';', '|', '\n', ')']).next()?;
+                let asks = program.trim_start().starts_with("kubectl ");
+                let named = |text: &str| text.contains(" -n ") || text.contains("--namespace");
+                // A pod of another namespace is not found without it.
+                if asks && program.ends_with(' ') && !named(program) && !named(rest) {
+                    return Some(format!("{name} -n {namespace}"));
+                }
+                Some(name.clone())
+            }
+            "BUS_ID" => self.card.clone(),
+            "NAME" => {
+                let kind = before
+                    .rsplit([' ', '/'])
+                    .find(|word| !word.is_empty())
+                    .unwrap_or_default();
+                let mut subjects = self.subjects.iter();
+                let own = subjects.find_map(|one| one.strip_prefix(&format!("{kind}/")))?;
+                let name = own.rsplit('/').next()?;
+                is_shell_word(name).then(|| name.to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The next name that a command leaves open: where it begins and ends, and its index in [`NAMES`].
+fn next_name(command: &str, before: Option<char>) -> Option<(usize, usize, usize)> {
+    let is_part = |c: char| c.is_ascii_uppercase() || c == '_' || c == '-';
+    let mut at = 0;
+    let mut before = before.unwrap_or(' ');
+    while let Some(found) = command[at..].find(|c: char| c.is_ascii_uppercase()) {
+        let start = at + found;
+        before = command[at..start].chars().next_back().unwrap_or(before);
+        let word = &command[start..];
+        let end = start + word.find(|c| !is_part(c)).unwrap_or(word.len());
+        let after = &command[end..];
+        let next = after.chars().next().unwrap_or(' ');
+        // A column's title (NAME:.metadata.name), a variable or a part of another word is no blank.
+        let own = !before.is_ascii_alphanumeric() && !"$_{-<".contains(before);
+        if own && !next.is_ascii_alphanumeric() && !(next == ':' && titled(after)) {
+            let index = NAMES
+                .iter()
+                .position(|(name, _)| *name == &command[start..end]);
+            if let Some(index) = index {
+                return Some((start, end, index));
+            }
+        }
+        before = command[..end].chars().next_back().unwrap_or(before);
+        at = end;
+    }
+    None
+}
+
+/// Whether a colon starts the path of a custom column.
+fn titled(after: &str) -> bool {
+    after.starts_with(":.") || after.starts_with(":{")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known() -> Known {
+        Known {
+            node: Some("gpu-1".to_owned()),
+            pod: Some(("ml".to_owned(), "train-0".to_owned())),
+            card: None,
+            subjects: vec!["deployment/ml/train".to_owned()],
+        }
+    }
+
+    #[test]
+    fn what_is_known_is_filled_in_and_the_rest_is_marked() {
+        for (command, filled) in [
+            ("kubectl exec POD -- ls", "kubectl exec train-0 -n ml -- ls"),
+            (
+                "kubectl delete pod POD -n NAMESPACE",
+                "kubectl delete pod train-0 -n ml",
+            ),
+            (
+                "kubectl -n NAMESPACE logs POD",
+                "kubectl -n ml logs train-0",
+            ),
+            (
+                "kubectl get pods -A | grep POD",
+                "kubectl get pods -A | grep train-0",
+            ),
+            (
+                "kubectl cp NAMESPACE/POD:/tmp x",
+                "kubectl cp ml/train-0:/tmp x",
+            ),
+            (
+                "kubectl scale -n NAMESPACE deployment/NAME",
+                "kubectl scale -n ml deployment/train",
+            ),
+            ("kubectl drain NODE", "kubectl drain gpu-1"),
+            ("nvidia-smi -i BUS_ID", "nvidia-smi -i <bus-id>"),
+        ] {
+            assert_eq!(known().fill(command), filled);
+        }
+    }
+
+    #[test]
+    fn words_of_a_command_stay() {
+        for command in [
+            "kubectl get pods -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName",
+            "echo $NODE ${POD}",
+            "nvidia-smi -q -d PERFORMANCE,ECC",
+            "dmesg | grep NVRM",
+        ] {
+            assert_eq!(known().fill(command), command);
+        }
+    }
+
+    #[test]
+    fn open_names_are_explained() {
+        let commands = ["nvidia-smi -i <bus-id>", "kubectl logs <pod>"];
+        let names: Vec<String> = meanings(commands.into_iter())
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(names, ["<pod>", "<bus-id>"]);
+    }
+}

@@ -1,0 +1,103 @@
+//! What fails on a machine whether an API server knows it or not: containers that a runtime lists as ended, and GPUs that
+//! the driver does not serve.
+
+use std::collections::BTreeMap;
+
+use super::Sources;
+use crate::facts::Fact;
+use crate::facts::failing::{ContainerRow, Failing, LogEnd};
+use crate::facts::gpu::{Gpu, GpuInventory};
+
+/// Containers whose last run ended and that ran before: they are started again and again, or no more.
+pub(super) fn containers(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
+    let mut newest: BTreeMap<(&str, &str), &Fact<ContainerRow>> = BTreeMap::new();
+    for row in sources.facts.table::<ContainerRow>() {
+        let key = (row.data.pod.as_str(), row.data.name.as_str());
+        let last = newest.entry(key).or_insert(row);
+        if row.data.attempt > last.data.attempt {
+            *last = row;
+        }
+    }
+    let ended = newest
+        .into_values()
+        .filter(|row| row.data.state == "Exited" && row.data.attempt > 0);
+    let unknown = ended.filter(|row| {
+        let mut known = known.iter();
+        !known.any(|one| one.data.what == "pod" && one.data.name == row.data.pod)
+    });
+    unknown.map(|row| container(sources, row)).collect()
+}
+
+fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
+    let data = &row.data;
+    let logs = sources.facts.table::<LogEnd>().iter();
+    let own = |log: &&Fact<LogEnd>| {
+        let id = log.data.container.rsplit('-').next().unwrap_or("");
+        id.len() >= 8 && (data.id.starts_with(id) || id.starts_with(data.id.as_str()))
+    };
+    let log = logs.filter(own).max_by_key(|log| log.data.grade);
+    let mut lines = vec![row.text.clone()];
+    lines.extend(log.map(|log| log.data.line.clone()));
+    let (place, text) = match log {
+        Some(log) => (log.place.clone(), log.text.clone()),
+        None => (row.place.clone(), row.text.clone()),
+    };
+    let name = if data.pod.is_empty() {
+        &data.name
+    } else {
+        &data.pod
+    };
+    Fact {
+        data: Failing {
+            what: "pod".into(),
+            subject: format!("pod/{name}"),
+            name: name.clone(),
+            container: data.name.clone(),
+            node: data.node.clone(),
+            state: data.state.clone(),
+            seen: true,
+            ended: true,
+            restarts: data.attempt,
+            words: log.map_or_else(|| row.text.clone(), |log| log.text.clone()),
+            lines,
+            ..Failing::default()
+        },
+        place,
+        text,
+        at: log.and_then(|log| log.at),
+    }
+}
+
+/// GPUs of a node that nvidia-smi does not list, or lists with a fault.
+pub(super) fn gpus(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    let inventories = sources.facts.table::<GpuInventory>().iter();
+    let unwell = inventories.filter(|one| !one.data.all_well);
+    let entry = |one: &Fact<GpuInventory>| {
+        let data = &one.data;
+        let cards = sources.facts.table::<Gpu>().iter();
+        let mut cards = cards.filter(|gpu| gpu.data.node == data.node);
+        let trouble = cards.find_map(|gpu| {
+            let trouble = &gpu.data.card.trouble;
+            (!trouble.is_empty()).then(|| format!("GPU {}: {trouble}", gpu.data.card.bus_id))
+        });
+        let words = trouble.unwrap_or_else(|| data.refusal.clone());
+        Fact {
+            data: Failing {
+                what: "gpus".into(),
+                subject: format!("gpus/{}", data.node),
+                name: data.node.clone(),
+                node: data.node.clone(),
+                state: data.says.clone(),
+                seen: true,
+                words,
+                gpu: true,
+                lines: vec![one.text.clone()],
+                ..Failing::default()
+            },
+            place: one.place.clone(),
+            text: one.text.clone(),
+            at: one.at,
+        }
+    };
+    unwell.map(entry).collect()
+}

@@ -1,0 +1,85 @@
+//! Since when: the first sign of the first cause, or the time since when a workload of it is failing.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::impact::workloads_of;
+use crate::model::{Analysis, Evidence};
+use crate::report::blocks::Rich;
+use crate::report::sections::{SectionCtx, without_quote};
+use crate::report::{escape, words};
+
+/// When it began. Logs often hold the last try only, so the state of the workloads counts too.
+pub(crate) fn began(analysis: &Analysis) -> Option<DateTime<Utc>> {
+    let times = [first_sign(analysis), failing_since(analysis)];
+    times.into_iter().flatten().min()
+}
+
+/// The row `Since` of the first screen.
+pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
+    let Some(at) = began(analysis) else {
+        return Rich::from("Not known: no line with a time shows when it began.");
+    };
+    let mut text = match analysis.reference_time {
+        Some(now) if now >= at => Rich::from(format!(
+            "{} ({} before collection ended)",
+            words::time(at),
+            words::span(now - at)
+        )),
+        _ => Rich::from(words::time(at)),
+    };
+    // Readiness and log lines of one event lie some seconds apart.
+    let later = |time: DateTime<Utc>| time - at >= TimeDelta::minutes(2);
+    let (sign, failing) = (first_sign(analysis), failing_since(analysis));
+    if let Some(line) = sign.and_then(|sign| line_at(analysis, sign)) {
+        text = match sign.filter(|sign| later(*sign)) {
+            Some(sign) => text.text(format!(
+                ", when the first pod failed. First log line of the cause, {}: ",
+                sign.format("%H:%M:%S")
+            )),
+            None => text.text(". First sign: "),
+        };
+        let says = without_quote(line.says.trim(), &line.text);
+        text = text
+            .say(&escape::cut_end(&words::clause(says), 160))
+            .text(" (");
+        text = ctx.place(text, &line.place).text(")");
+    }
+    text = text.text(".");
+    match failing.filter(|time| later(*time)) {
+        Some(time) => text.text(format!(
+            " The first pod is failing since {}.",
+            words::time(time)
+        )),
+        None => text,
+    }
+}
+
+/// First sign of the first cause, or of any cause if the first one shows no time.
+fn first_sign(analysis: &Analysis) -> Option<DateTime<Utc>> {
+    let mut times = analysis.incidents.iter().map(|incident| incident.since);
+    times.next().flatten().or_else(|| times.flatten().min())
+}
+
+/// Since when the first workload of the first cause is failing.
+fn failing_since(analysis: &Analysis) -> Option<DateTime<Utc>> {
+    let first = analysis.incidents.first()?;
+    let workloads = workloads_of(first, analysis).into_iter();
+    workloads.filter_map(|workload| workload.since).min()
+}
+
+/// The line that shows the first sign, if one bears its time. An event is dated by its last time, so the line
+/// may be a log's of the same second.
+fn line_at(analysis: &Analysis, at: DateTime<Utc>) -> Option<&Evidence> {
+    let mut lines = analysis.incidents.iter().flat_map(|incident| {
+        let symptoms = incident
+            .symptoms
+            .iter()
+            .flat_map(|symptom| &symptom.evidence);
+        incident.evidence.iter().chain(symptoms)
+    });
+    let same = |line: &Evidence| {
+        line.at
+            .is_some_and(|time| time.timestamp() == at.timestamp())
+    };
+    lines.find(|line| same(line) && !line.says.trim().is_empty())
+}

@@ -1,0 +1,139 @@
+//! Who is affected: counts and failing workloads, as short phrases.
+
+use chrono::{DateTime, Utc};
+
+use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Verdict};
+use crate::report::blocks::Rich;
+use crate::report::words;
+
+/// Workloads that the first screen names.
+const NAMED: usize = 3;
+
+/// Counts that are printed together, a part and its whole: of nodes and GPUs, and of pods.
+const NODES_AND_GPUS: [(&str, &str); 2] = [
+    ("gpu_nodes_affected", "gpu_nodes"),
+    ("gpus_allocatable", "gpus"),
+];
+const PODS: (&str, &str) = ("pods_unhealthy", "pods");
+
+/// The failing workloads that a cause explains; those of unrelated causes are not its own.
+pub(crate) fn workloads_of<'a>(
+    incident: &Incident,
+    analysis: &'a Analysis,
+) -> Vec<&'a ImpactedWorkload> {
+    let workloads = analysis.impact.workloads.iter();
+    workloads
+        .filter(|workload| incident.subjects.contains(&workload.subject))
+        .collect()
+}
+
+/// `2 pods are failing (longest for 3 h 32 min)`.
+pub(crate) fn failing(workloads: &[&ImpactedWorkload], now: Option<DateTime<Utc>>) -> String {
+    let number = workloads.len() as u64;
+    let mut text = format!(
+        "{} {} failing",
+        words::count(number, "pod"),
+        words::are(number)
+    );
+    let since = workloads.iter().filter_map(|workload| workload.since).min();
+    if let (Some(since), Some(now)) = (since, now)
+        && now >= since
+    {
+        let longest = if number == 1 { "" } else { "longest " };
+        text = format!("{text} ({longest}for {})", words::span(now - since));
+    }
+    text
+}
+
+/// The row `Affected` of the first screen.
+pub(super) fn affected(analysis: &Analysis) -> Rich {
+    let all: Vec<&ImpactedWorkload> = analysis.impact.workloads.iter().collect();
+    let first = analysis.incidents.first();
+    let own = first.map_or_else(Vec::new, |first| workloads_of(first, analysis));
+    // A cause whose pods are not known by name leaves only the count of all that fail.
+    let shown = if own.is_empty() { &all } else { &own };
+    let mut text = Rich::new();
+    if !shown.is_empty() {
+        text = text.text(format!("{}: ", failing(shown, analysis.reference_time)));
+        text = names(text, shown);
+        let others = all.len() - shown.len();
+        if others > 0 {
+            let others = others as u64;
+            text = text.text(format!(
+                "; {} for other reasons",
+                words::count_more(others, "pod")
+            ));
+        }
+        text = text.text(". ");
+    } else if let Some(first) = first.filter(|first| {
+        // A cause that is only possible affects nobody for sure.
+        first.verdict != Verdict::Possible && !first.subjects.is_empty()
+    }) {
+        for (index, subject) in first.subjects.iter().take(NAMED).enumerate() {
+            text = text.text(if index == 0 { "" } else { ", " });
+            text = text.code(words::subject(subject));
+        }
+        text = text.text(". ");
+    }
+    let counted = counted_besides_pods(&analysis.impact);
+    match (counted.is_empty(), text.is_empty()) {
+        (true, true) => Rich::from("Nothing in this input is known to be failing."),
+        (true, false) => text,
+        (false, _) => text.text(format!("{}.", words::join(&counted))),
+    }
+}
+
+fn names(mut text: Rich, workloads: &[&ImpactedWorkload]) -> Rich {
+    for (index, workload) in workloads.iter().take(NAMED).enumerate() {
+        text = text.text(if index == 0 { "" } else { ", " });
+        text = text.code(words::subject(&workload.subject));
+        let mut state = words::ill(&workload.state);
+        if workload.restarts > 0 {
+            let restarts = words::count(workload.restarts, "restart");
+            state = format!("{state}, {restarts}");
+        }
+        text = text.text(format!(" ({state})"));
+    }
+    match workloads.len().saturating_sub(NAMED) {
+        0 => text,
+        more => text.text(format!(", {more} more")),
+    }
+}
+
+/// What was counted, as short phrases.
+pub(crate) fn counted(impact: &Impact) -> Vec<String> {
+    phrases(impact, &[NODES_AND_GPUS.as_slice(), &[PODS]].concat())
+}
+
+/// The same without the pods, where those are named anyway.
+pub(crate) fn counted_besides_pods(impact: &Impact) -> Vec<String> {
+    phrases(impact, &NODES_AND_GPUS)
+}
+
+fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
+    let get = |key: &str| impact.counts.get(key).copied();
+    let mut parts = Vec::new();
+    for &(part, whole) in pairs {
+        let (Some(part_count), Some(all)) = (get(part), get(whole)) else {
+            continue;
+        };
+        parts.push(match whole {
+            // That no node is affected says little where single pods are.
+            "gpu_nodes" if part_count == 0 => continue,
+            // Shared cards are handed out in more pieces than there are, and nvidia-smi may have run on one
+            // node of several.
+            "gpus" if part_count > all => format!(
+                "{} allocatable ({all} listed by nvidia-smi)",
+                words::count(part_count, "GPU")
+            ),
+            "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
+            "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
+            _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
+        });
+    }
+    // Without a count of the cards themselves, what the cluster can hand out still says something.
+    if let (Some(free), None) = (get("gpus_allocatable"), get("gpus")) {
+        parts.push(format!("{} allocatable", words::count(free, "GPU")));
+    }
+    parts
+}

@@ -1,0 +1,255 @@
+//! The first screen: the cause, who is affected since when, the fix, the proof, and what was not seen.
+//!
+//! It stands above all sections, and `--format ticket` is this screen alone.
+
+mod began;
+mod impact;
+
+pub(crate) use began::began;
+pub(crate) use impact::{counted, counted_besides_pods, failing};
+
+use super::blocks::{Block, Rich, Tone};
+use super::sections::{SectionCtx, coverage, replayed, without_quote};
+use super::{escape, plan, words};
+use crate::model::{Analysis, Incident, Role, Verdict};
+
+/// Characters of the cause: the sentences that fit.
+const CAUSE: usize = 420;
+/// Lines of proof.
+const PROOFS: usize = 3;
+/// Characters of one line of proof.
+const PROOF: usize = 150;
+
+/// One row of the first screen.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct StatusRow {
+    /// E.g. `Cause` or `Fix`.
+    pub label: &'static str,
+    /// What it says.
+    pub text: Rich,
+}
+
+/// The rows that must suffice.
+pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
+    let Some(first) = analysis.incidents.first() else {
+        return without_cause(analysis, ctx);
+    };
+    let mut rows = vec![row("Cause", cause(first, analysis))];
+    if first.verdict == Verdict::Possible {
+        rows.extend(failing_thing(analysis, ctx));
+    }
+    rows.push(row("Since", began::since(analysis, ctx)));
+    rows.push(row("Affected", impact::affected(analysis)));
+    rows.push(row("Fix", fix(first, analysis)));
+    let proof = proof(first, ctx);
+    if !proof.is_empty() {
+        rows.push(row("Proof", proof));
+    }
+    if let Some(next) = next(analysis) {
+        rows.push(row("Next", next));
+    }
+    rows.extend(unseen(analysis));
+    rows
+}
+
+fn row(label: &'static str, text: Rich) -> StatusRow {
+    StatusRow { label, text }
+}
+
+fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
+    let mut rows = vec![row("Cause", nothing_confirmed(analysis))];
+    match failing_thing(analysis, ctx) {
+        Some(failing) => rows.push(failing),
+        None => rows.push(row("Affected", impact::affected(analysis))),
+    }
+    rows.extend(unseen(analysis));
+    rows
+}
+
+/// The first thing that fails and no cause explains, with its last words.
+fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
+    let first = analysis.unexplained.first()?;
+    let mut text = Rich::new().code(words::subject(&first.subject));
+    if !first.reason.is_empty() {
+        text = text.text(format!(" ({})", words::clause(&first.reason)));
+    }
+    if !first.last_words.is_empty() {
+        let words = escape::cut_middle(&first.last_words, PROOF * 2).into_owned();
+        text = text.text(". Its last words: ").code(words);
+    }
+    text = ctx.place(text.text(" · "), &first.place);
+    if analysis.unexplained.len() > 1 {
+        let more = analysis.unexplained.len() as u64 - 1;
+        text = text
+            .text(" · ")
+            .jump(words::count_more(more, "failing thing"), "unexplained");
+    }
+    Some(row("Failing", text))
+}
+
+/// Verdict and what happened, in as many whole sentences as there is room for.
+fn cause(first: &Incident, analysis: &Analysis) -> Rich {
+    let text = Rich::new().verdict(first.verdict).text(". ");
+    let summary = if first.summary.trim().is_empty() {
+        &first.title
+    } else {
+        &first.summary
+    };
+    let mut text = match first.verdict {
+        // The headline does not name it.
+        Verdict::Possible => text.say(&words::sentence(&first.title)).text(" If so: "),
+        _ => text,
+    };
+    text = text.say(&words::sentences(summary, CAUSE));
+    if first.verdict != Verdict::Confirmed {
+        text = text.text(" ").say(&doubt(first, analysis));
+    }
+    text.text(" Severity: ").severity(first.severity).text(".")
+}
+
+/// What keeps a cause from being confirmed, and the one command that would settle it.
+pub(crate) fn doubt(incident: &Incident, analysis: &Analysis) -> String {
+    let rivals: Vec<String> = analysis
+        .differential
+        .iter()
+        .filter(|other| other.verdict.is_live() && other.explained_by.is_none())
+        .filter(|other| other.cause != incident.cause && other.verdict <= Verdict::Likely)
+        .filter(|other| {
+            analysis
+                .incidents
+                .iter()
+                .all(|one| one.cause != other.cause)
+        })
+        .take(2)
+        .map(|other| format!("`{}`", other.cause))
+        .collect();
+    let settle = match incident.would_settle.first() {
+        Some(text) => format!(" To settle it: {}.", words::clause(text)),
+        None => String::new(),
+    };
+    match (incident.verdict, rivals.is_empty()) {
+        (Verdict::Possible, _) => format!("Other causes fit as well.{settle}"),
+        (_, true) => format!("Probable; other causes are not ruled out.{settle}"),
+        (_, false) => format!(
+            "Probable; {} {} not ruled out.{settle}",
+            words::join(&rivals),
+            words::are(rivals.len() as u64)
+        ),
+    }
+}
+
+/// The fix in one sentence, and what trying it on the collected state showed.
+fn fix(first: &Incident, analysis: &Analysis) -> Rich {
+    if first.remedy.title.trim().is_empty() {
+        return Rich::from("No fix is known for this cause; the ")
+            .jump("next steps", "next-steps")
+            .text(" say what to collect.");
+    }
+    let plan = plan::of(first);
+    let mut text = Rich::prose(&words::clause(&first.remedy.title));
+    let mut size = Vec::new();
+    if !plan.files.is_empty() {
+        size.push(words::count(plan.files.len() as u64, "file"));
+    }
+    if !plan.steps.is_empty() {
+        size.push(words::count(plan.steps.len() as u64, "step"));
+    }
+    if !size.is_empty() {
+        text = text
+            .text(" (")
+            .jump(words::join(&size), "resolution")
+            .text(")");
+    }
+    text = text.text(". ");
+    let shown = replayed::in_short(first.fix.as_ref(), analysis);
+    text.say(&shown.unwrap_or_else(|| "Nothing has been applied.".to_owned()))
+}
+
+/// The strongest lines that speak for the cause, each with its place.
+fn proof(first: &Incident, ctx: &SectionCtx) -> Rich {
+    let mut text = Rich::new();
+    let mut shown: Vec<String> = Vec::new();
+    let lines = first.evidence.iter().filter(|line| line.role == Role::For);
+    for line in lines {
+        let says = without_quote(line.says.trim(), &line.text).trim_end_matches('.');
+        let says = words::first_clause(says, PROOF);
+        if says.is_empty() || shown.contains(&says) {
+            continue;
+        }
+        text = text.text(if shown.is_empty() { "" } else { "; " });
+        text = ctx.place(text.say(&says).text(" ("), &line.place).text(")");
+        shown.push(says);
+        if shown.len() == PROOFS {
+            break;
+        }
+    }
+    if shown.is_empty() {
+        text
+    } else {
+        text.text(".")
+    }
+}
+
+/// The causes that come after the first, in the order to settle them.
+fn next(analysis: &Analysis) -> Option<Rich> {
+    let more = analysis
+        .incidents
+        .get(1..)
+        .filter(|more| !more.is_empty())?;
+    let mut text = Rich::new();
+    for (index, incident) in more.iter().take(2).enumerate() {
+        text = text.text(if index == 0 { "" } else { "; " });
+        text = text
+            .say(&words::clause(&incident.title))
+            .text(" ")
+            .verdict(incident.verdict);
+    }
+    Some(match more.len().saturating_sub(2) {
+        0 => text.text("."),
+        rest => text.text(format!("; {}.", words::count_more(rest as u64, "cause"))),
+    })
+}
+
+fn unseen(analysis: &Analysis) -> Option<StatusRow> {
+    let text = coverage::unseen(analysis);
+    (!text.is_empty()).then(|| row("Not seen", text))
+}
+
+/// What follows the rows: a warning where the input itself is not whole.
+pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if analysis.input.cut_short {
+        blocks.push(Block::Callout {
+            tone: Tone::Warning,
+            title: "Incomplete input".to_owned(),
+            text: Rich::from(
+                "The input has no manifest at its end: it was cut short, or another tool wrote it.",
+            ),
+        });
+    }
+    blocks
+}
+
+/// What is said when no cause is in play: never that all is well.
+pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
+    let number = |verdict| {
+        let causes = analysis.differential.iter();
+        causes.filter(|cause| cause.verdict == verdict).count() as u64
+    };
+    let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
+    let text = Rich::new()
+        .strong("No cause was confirmed.")
+        .text(" This does not mean that the node is healthy. ");
+    if (out, open) == (0, 0) {
+        return text.text("Nothing in this input supports or contradicts a known cause.");
+    }
+    text.jump(
+        format!(
+            "{} {} ruled out",
+            words::count(out, "cause"),
+            words::were(out)
+        ),
+        "differential",
+    )
+    .text(format!("; {open} could not be checked."))
+}

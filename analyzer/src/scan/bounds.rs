@@ -1,0 +1,73 @@
+//! What an input holds beyond what is evaluated together: left out, and named.
+
+use super::gather::Gather;
+use super::sink::Out;
+use super::spill;
+use crate::model::{Place, Problem};
+use crate::parsers::{Parsed, Read};
+
+impl Gather<'_> {
+    /// Reads a stretch of a list that had to wait; false where it is lost.
+    pub(super) fn read_later(&self, path: &str, piece: &mut Out) -> bool {
+        let later = std::mem::take(&mut piece.later);
+        if later.is_empty() || self.listed > spill::LISTED {
+            return true;
+        }
+        let mut bytes = Vec::new();
+        let read = self.spill.take(later, &mut bytes);
+        if let Some(Read::Items(parse)) = self.router.parser(path).map(|parser| parser.read)
+            && !self.sink().items(path, &bytes, parse, piece)
+        {
+            piece.kept = self.spill.keep(&bytes);
+            piece.list = None;
+        }
+        read
+    }
+
+    pub(super) fn lost(&mut self, path: &str, is_lost: bool) {
+        if is_lost {
+            let text = "was not read, or not to its end: there was no room for it in memory or in the folder for temporary files";
+            self.problem(path, text);
+        }
+    }
+
+    /// Counts a stretch of a list; true where it is over what is evaluated together, and was emptied.
+    pub(super) fn is_over(&mut self, piece: &mut Out) -> bool {
+        if piece.list.is_none() {
+            return false;
+        }
+        self.listed = self.listed.saturating_add(piece.parsed.facts.len());
+        let is_over = self.listed > spill::LISTED;
+        if is_over {
+            piece.parsed = Parsed::default();
+            piece.found.hits.clear();
+        }
+        is_over
+    }
+
+    /// Names the line from which on objects of a list were left out.
+    pub(super) fn left_out(&mut self, path: &str, line: Option<u32>) {
+        if line.is_none() {
+            return;
+        }
+        let text =
+            "from here on objects were left out: the input holds more than are evaluated together";
+        self.problems.push(Problem {
+            place: Place {
+                path: path.to_owned(),
+                line,
+            },
+            text: text.to_owned(),
+        });
+    }
+
+    pub(super) fn too_large(&mut self, path: &str) {
+        let read = self.router.parser(path).map(|parser| parser.read);
+        let text = if matches!(read, Some(Read::Loose)) {
+            "is larger than the texts in which tables and objects are looked for (4 MiB): its lines were searched, and nothing else was read of it"
+        } else {
+            "is too large to be read as a whole and was not read"
+        };
+        self.problem(path, text);
+    }
+}

@@ -1,0 +1,349 @@
+//! Where texts stand in a line: four bytes of each text are looked for at every place, and only where they stand is
+//! the text itself compared.
+//!
+//! Against an automaton over all texts this is small enough for a core's first cache, and ready at once: most
+//! inputs are short.
+
+use std::collections::BTreeMap;
+
+use memchr::memmem::Finder;
+
+/// Bits of the hash of four bytes.
+const BITS: u32 = 17;
+/// Numbers that hold one bit for each hash.
+const NUMBERS: usize = 1 << (BITS - 6);
+/// Four bytes with the bit set that tells letters of both cases apart.
+const FOLD: u32 = 0x2020_2020;
+
+/// A text and what asks for it.
+struct Text {
+    /// In lower case.
+    bytes: Box<[u8]>,
+    owners: Vec<u32>,
+}
+
+/// A text that holds these four bytes, and where.
+struct Place {
+    text: u32,
+    offset: usize,
+}
+
+/// Texts to look for, whatever their case.
+pub(super) struct Index {
+    /// Which hashes some text has.
+    bits: Box<[u64; NUMBERS]>,
+    /// Hash table of folded four bytes to a range of `places`.
+    slots: Vec<(u32, u32, u32)>,
+    places: Vec<Place>,
+    texts: Vec<Text>,
+    /// Texts of three bytes: a line may end with them.
+    short: Vec<u32>,
+}
+
+impl Index {
+    /// Texts of at least three bytes in lower case, each with what asks for it.
+    pub(super) fn new<'t>(texts: impl Iterator<Item = (&'t str, u32)>) -> Self {
+        let mut owners: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (text, owner) in texts.filter(|(text, _)| text.len() > 2) {
+            owners.entry(text).or_default().push(owner);
+        }
+        let counts = Counts::of(owners.keys().map(|text| text.as_bytes()));
+        let mut grams: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
+        let mut short = Vec::new();
+        for ((text, _), number) in owners.iter().zip(0u32..) {
+            let bytes = text.as_bytes();
+            if let [first, second, third] = bytes {
+                short.push(number);
+                // Whatever stands behind it.
+                for last in 0..=u8::MAX {
+                    let place = grams
+                        .entry(gram([*first, *second, *third, last]))
+                        .or_default();
+                    if place.last().is_none_or(|place| place.text != number) {
+                        place.push(Place {
+                            text: number,
+                            offset: 0,
+                        });
+                    }
+                }
+                continue;
+            }
+            let offset = counts.rarest(bytes);
+            if let Some(four) = four(&bytes[offset..]) {
+                let place = Place {
+                    text: number,
+                    offset,
+                };
+                grams.entry(gram(four)).or_default().push(place);
+            }
+        }
+        let mut index = Self {
+            bits: Box::new([0; NUMBERS]),
+            slots: vec![(0, 0, 0); (grams.len() * 2 + 1).next_power_of_two()],
+            places: Vec::new(),
+            texts: Vec::new(),
+            short,
+        };
+        for (gram, places) in grams {
+            index.insert(gram, places);
+        }
+        let texts = owners.into_iter().map(|(text, owners)| Text {
+            bytes: text.as_bytes().into(),
+            owners,
+        });
+        index.texts = texts.collect();
+        index
+    }
+
+    fn insert(&mut self, gram: u32, places: Vec<Place>) {
+        let hash = hash(gram);
+        self.bits[hash / 64] |= 1 << (hash % 64);
+        let mask = self.slots.len() - 1;
+        let mut at = hash & mask;
+        while self.slots[at].2 > 0 {
+            at = (at + 1) & mask;
+        }
+        let number = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        self.slots[at] = (gram, number(self.places.len()), number(places.len()));
+        self.places.extend(places);
+    }
+
+    /// Calls a function with what asks for each text that stands in the line, perhaps several times.
+    pub(super) fn search(&self, line: &[u8], found: &mut impl FnMut(&[u32])) {
+        let mut at = 0;
+        // Four places at once, of which most often none has a text.
+        while let Some(eight) = line.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let eight = u64::from_le_bytes(*eight);
+            let (first, second) = (low(eight), low(eight >> 8));
+            let (third, fourth) = (low(eight >> 16), low(eight >> 24));
+            let any =
+                self.marked(first) | self.marked(second) | self.marked(third) | self.marked(fourth);
+            if any & 1 != 0 {
+                for (place, gram) in [first, second, third, fourth].into_iter().enumerate() {
+                    self.look(line, at + place, gram, found);
+                }
+            }
+            at += 4;
+        }
+        let rest = line.get(at..).unwrap_or_default();
+        for (place, four) in rest.windows(4).filter_map(four).enumerate() {
+            self.look(line, at + place, gram(four), found);
+        }
+        for text in &self.short {
+            let text = &self.texts[*text as usize];
+            let end = &line[line.len().saturating_sub(3)..];
+            if end.eq_ignore_ascii_case(&text.bytes) {
+                found(&text.owners);
+            }
+        }
+    }
+
+    /// Whether some text may have these four bytes, in the lowest bit.
+    #[inline]
+    fn marked(&self, gram: u32) -> u64 {
+        let hash = hash(gram);
+        self.bits[hash / 64] >> (hash % 64)
+    }
+
+    #[inline]
+    fn look(&self, line: &[u8], at: usize, gram: u32, found: &mut impl FnMut(&[u32])) {
+        if self.marked(gram) & 1 != 0 {
+            self.compare(line, at, gram, hash(gram), found);
+        }
+    }
+
+    fn compare(
+        &self,
+        line: &[u8],
+        at: usize,
+        gram: u32,
+        hash: usize,
+        found: &mut impl FnMut(&[u32]),
+    ) {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash & mask;
+        loop {
+            let (known, first, count) = self.slots[slot];
+            if count == 0 {
+                return;
+            }
+            if known == gram {
+                let places = &self.places[first as usize..][..count as usize];
+                for place in places {
+                    let text = &self.texts[place.text as usize];
+                    let begin = at.checked_sub(place.offset);
+                    let here = begin.and_then(|begin| line.get(begin..begin + text.bytes.len()));
+                    if here.is_some_and(|here| is_same(here, &text.bytes)) {
+                        found(&text.owners);
+                    }
+                }
+                return;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+/// The first four bytes of eight, folded.
+#[inline]
+fn low(eight: u64) -> u32 {
+    eight as u32 | FOLD
+}
+
+/// Whether a stretch of a line is a text in lower case, whatever the case there.
+fn is_same(here: &[u8], text: &[u8]) -> bool {
+    let mut pairs = here.iter().zip(text);
+    pairs.all(|(here, text)| here.to_ascii_lowercase() == *text)
+}
+
+#[inline]
+fn four(bytes: &[u8]) -> Option<[u8; 4]> {
+    bytes.get(..4)?.try_into().ok()
+}
+
+#[inline]
+fn gram(four: [u8; 4]) -> u32 {
+    u32::from_le_bytes(four) | FOLD
+}
+
+#[inline]
+fn hash(gram: u32) -> usize {
+    (gram.wrapping_mul(0x9e37_79b1) >> (32 - BITS)) as usize
+}
+
+/// How often four bytes stand in the texts that are looked for: what many say, logs say often too.
+struct Counts(Vec<u16>);
+
+impl Counts {
+    fn of<'t>(texts: impl Iterator<Item = &'t [u8]>) -> Self {
+        let mut counts = vec![0u16; 1 << BITS];
+        for four in texts.flat_map(|text| text.windows(4)).filter_map(four) {
+            let count = &mut counts[hash(gram(four))];
+            *count = count.saturating_add(1);
+        }
+        Self(counts)
+    }
+
+    /// Where the four bytes begin that are the rarest.
+    fn rarest(&self, text: &[u8]) -> usize {
+        let cost = |at: &usize| {
+            let four = &text[*at..*at + 4];
+            let letters = four.iter().map(|byte| commonness(*byte)).sum::<u32>();
+            let count = self::four(four).map_or(0, |four| self.0[hash(gram(four))]);
+            letters + 4 * u32::from(count).min(16)
+        };
+        (0..text.len().saturating_sub(3))
+            .min_by_key(cost)
+            .unwrap_or(0)
+    }
+}
+
+/// Where the four bytes begin that are the rarest in logs.
+fn rarest(text: &[u8]) -> usize {
+    let cost = |at: &usize| {
+        text[*at..*at + 4]
+            .iter()
+            .map(|byte| commonness(*byte))
+            .sum::<u32>()
+    };
+    (0..text.len().saturating_sub(3))
+        .min_by_key(cost)
+        .unwrap_or(0)
+}
+
+/// How often a byte stands in logs, by order of magnitude only: digits and the letters of numbers in base 16 the most.
+fn commonness(byte: u8) -> u32 {
+    match byte {
+        b'0'..=b'9' | b'e' => 9,
+        b' ' | b'a' | b't' | b'o' | b'n' => 8,
+        b'c' | b'd' | b'i' | b'r' | b's' => 7,
+        b'b' | b'f' | b'l' | b':' | b'-' | b'.' | b'=' | b'/' => 6,
+        b'p' | b'm' | b'u' | b'_' | b',' => 5,
+        b'g' | b'h' | b'v' | b'k' | b'y' => 4,
+        b'w' => 3,
+        b'x' => 2,
+        _ => 1,
+    }
+}
+
+/// A line that several texts are looked for in: in lower case, with marks for which four bytes it holds.
+#[derive(Default)]
+pub(super) struct Held {
+    lower: Vec<u8>,
+    marks: [u64; 32],
+}
+
+impl Held {
+    /// Takes the next line.
+    pub(super) fn take(&mut self, line: &[u8]) {
+        self.lower.clear();
+        self.lower.extend_from_slice(line);
+        self.lower.make_ascii_lowercase();
+        self.marks = [0; 32];
+        self.marks[0] = 1;
+        for four in self.lower.windows(4).filter_map(four) {
+            let mark = mark(gram(four));
+            self.marks[mark / 64] |= 1 << (mark % 64);
+        }
+    }
+
+    /// Whether a text in lower case stands in the line, whatever the case there.
+    pub(super) fn holds(&self, text: &Needle) -> bool {
+        let mark = usize::from(text.mark);
+        self.marks[mark / 64] & (1 << (mark % 64)) != 0 && text.finder.find(&self.lower).is_some()
+    }
+}
+
+/// A text that is looked for in single lines.
+pub(super) struct Needle {
+    /// In lower case.
+    pub(super) bytes: Box<str>,
+    /// The mark of its rarest four bytes; of a shorter text one that every line has.
+    mark: u16,
+    finder: Finder<'static>,
+}
+
+impl Needle {
+    pub(super) fn new(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let four = four(&bytes[rarest(bytes)..]);
+        let mark = four.map_or(0, |four| mark(gram(four)));
+        Self {
+            bytes: text.into(),
+            mark: u16::try_from(mark).unwrap_or(0),
+            finder: Finder::new(bytes).into_owned(),
+        }
+    }
+}
+
+/// One of 2048 marks; the first is on every line.
+#[inline]
+fn mark(gram: u32) -> usize {
+    (hash(gram) >> (BITS - 11)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn every_text_is_found_where_a_plain_search_finds_it(
+            texts in proptest::collection::btree_set("[a-d 1:]{3,7}", 1..12),
+            line in "[a-dA-D 1:\u{e9}\n]{0,60}",
+        ) {
+            let all = texts.iter().map(String::as_str).zip(0u32..);
+            let index = Index::new(all);
+            let mut found = std::collections::BTreeSet::new();
+            index.search(line.as_bytes(), &mut |owners| found.extend(owners.iter().copied()));
+            let lower = line.to_ascii_lowercase();
+            for (text, number) in texts.iter().zip(0u32..) {
+                let there = lower.contains(text.as_str());
+                proptest::prop_assert_eq!(found.contains(&number), there, "{}", text);
+                let mut held = Held::default();
+                held.take(line.as_bytes());
+                proptest::prop_assert_eq!(held.holds(&Needle::new(text)), there, "{}", text);
+            }
+        }
+    }
+}

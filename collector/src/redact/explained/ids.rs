@@ -1,0 +1,188 @@
+//! What explains hexadecimal digits: the name or algorithm in front of them, the path that they are part of, the
+//! sentence around them.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::things::sentence_names_it;
+use super::{NAMES, REACH, behind_mark, in_public_block, last_word, name_before, words};
+
+/// `key 01 <digits>`, `enc 'cbc(aes)' <digits>`: a command takes a key of its own.
+fn follows_key(line: &[u8]) -> bool {
+    let line = &line[line.len().saturating_sub(REACH)..];
+    let all = String::from_utf8_lossy(line).to_ascii_lowercase();
+    let last: Vec<&str> = all.split_whitespace().rev().take(3).collect();
+    let key = |word: &&str| matches!(*word, "key" | "psk" | "enc" | "auth" | "aead" | "secret");
+    last.iter().any(key) && !last.iter().any(|word| word.starts_with("public"))
+}
+
+/// What stands in front of the hexadecimal digits of an object's name.
+static OBJECTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    "apiserver blob boot buildkit cache cni csi lease commit config conmon container containerd crio crypt digest dm docker \
+     eui hash id image layer libpod luks luks1 luks2 lvm machine manifest netns nvme overlay pod podman \
+     pvc sha256 snapshot temp tmp trace uid uuid volume wwn"
+        .split_ascii_whitespace()
+        .collect()
+});
+
+/// Whether digits end a path or the name of an object, rather than a token with its issuer's prefix.
+fn named_object(before: &[u8]) -> bool {
+    let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_@".contains(byte);
+    let prefix = &before[before.len() - before.iter().rev().take_while(digit).count()..];
+    if name_before(&before[..before.len() - prefix.len()])
+        .is_some_and(|name| NAMES.contains(last_word(name.text).as_str()))
+    {
+        return true;
+    }
+    let path = before[..before.len() - prefix.len()]
+        .last()
+        .is_some_and(|byte| b"/.:".contains(byte));
+    prefix.is_empty()
+        || path
+        || words(prefix)
+            .iter()
+            .any(|word| OBJECTS.contains(word.as_str()))
+}
+
+/// What explains hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::redact) enum Said {
+    /// The name or the algorithm in front of them: they are what it says wherever they stand.
+    Named,
+    /// What stands around them.
+    Likely,
+    /// Nothing.
+    Nothing,
+}
+
+/// What explains hexadecimal digits at a place. `length` counts them without `0x`.
+pub(in crate::redact) fn hex(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
+    match said(bytes, word, length) {
+        Said::Nothing if in_public_block(&bytes[..word.start]) => Said::Likely,
+        said => said,
+    }
+}
+
+/// Whether a look at the last letters tells that an id follows; most of them stand behind one of these.
+fn obvious(before: &[u8]) -> bool {
+    const ENDS: [&[u8]; 5] = [
+        b"sha256:",
+        b"ID\":\"",
+        b"id\":\"",
+        b"ontainerd-",
+        b"Id\":\"",
+    ];
+    ENDS.iter()
+        .any(|end| before.last() == end.last() && before.ends_with(end))
+}
+
+fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
+    let before = &bytes[..word.start];
+    if obvious(before) {
+        return Said::Likely;
+    }
+    if word.len() > length {
+        return if length < 32 {
+            Said::Likely
+        } else {
+            Said::Nothing
+        };
+    }
+    // The kubelet's events name a container as their data.
+    let data = length == 64
+        && (before.ends_with(b"\"Data\":\"") || before.ends_with(b"\\\"Data\\\":\\\""));
+    if data || behind_mark(before) {
+        return Said::Named;
+    }
+    let requested = in_request(before);
+    if !requested && (name_goes_on(bytes, word.end) || in_path(before)) {
+        return Said::Likely;
+    }
+    let line = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
+    let sentence = || match sentence_names_it(bytes, line, word.end) {
+        true => Said::Likely,
+        false => Said::Nothing,
+    };
+    // Part of a name: `cri-containerd-<id>.scope`.
+    if !requested && before.last().is_some_and(|byte| b"/-_.@".contains(byte)) {
+        return if named_object(before) {
+            Said::Likely
+        } else {
+            sentence()
+        };
+    }
+    if let Some(name) = name_before(before).filter(|name| !name.text.is_empty()) {
+        let id = words(name.text).iter().any(|word| {
+            NAMES.contains(word.as_str())
+                || ["id", "sum", "hash", "commit", "digest", "sha1", "sha256"]
+                    .iter()
+                    .any(|end| word.ends_with(end))
+        });
+        return match id {
+            true => Said::Named,
+            false if name.tight => Said::Nothing,
+            false => sentence(),
+        };
+    }
+    if follows_key(line) {
+        return Said::Nothing;
+    }
+    let alone = line.trim_ascii().is_empty();
+    let column = bytes[word.end..].starts_with(b"  ") || bytes[word.end..].starts_with(b"\t");
+    // The first column of a table, a sum in front of its file.
+    if alone && column && length >= 36 {
+        return Said::Likely;
+    }
+    sentence()
+}
+
+/// Whether a place is within the path of a request or an address, which may hold a key: `GET /v1/<key>/x`,
+/// `https://hooks.example.com/<key>`.
+fn in_request(before: &[u8]) -> bool {
+    let before = &before[before.len().saturating_sub(REACH * 2)..];
+    let part = |byte: &&u8| !b" \t\n\"'`<>()[]{},".contains(byte);
+    let length = before.iter().rev().take_while(part).count();
+    let (front, text) = before.split_at(before.len() - length);
+    let address = ["http://", "https://", "wss://"]
+        .iter()
+        .any(|scheme| memchr::memmem::find(text, scheme.as_bytes()).is_some());
+    let method = || {
+        let front = front.trim_ascii_end();
+        ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+            .iter()
+            .any(|method| front.ends_with(method.as_bytes()))
+    };
+    address || (text.starts_with(b"/") && method())
+}
+
+/// Whether a place is within a path of the file system.
+fn in_path(before: &[u8]) -> bool {
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"/-_.@+:~%".contains(byte);
+    let length = before.iter().rev().take(REACH * 4).take_while(part).count();
+    let path = &before[before.len() - length..];
+    path.first() == Some(&b'/') && memchr::memchr_iter(b'/', path).count() > 1
+}
+
+/// Whether a name or path goes on behind digits: `<id>.scope`, `<id>/config.json`, `<id>-init`.
+fn name_goes_on(bytes: &[u8], end: usize) -> bool {
+    let part = || {
+        let part = &bytes[(end + 1).min(bytes.len())..];
+        &part[..part
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .count()]
+    };
+    match bytes.get(end) {
+        Some(b'/') => true,
+        Some(b'.') => {
+            let part = part();
+            !part.is_empty() && part.len() < 12 && part.iter().all(u8::is_ascii_lowercase)
+        }
+        Some(b'-' | b'_') => {
+            let part = part();
+            !part.is_empty() && part.len() < 8 && part.iter().all(u8::is_ascii_lowercase)
+        }
+        _ => false,
+    }
+}

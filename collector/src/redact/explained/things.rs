@@ -1,0 +1,77 @@
+//! Sentences that speak of something that has ids.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// What has ids, or is one: a sentence with such a word explains the hexadecimal digits in it.
+static THINGS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    "array blob block boot bridge btime btrfs build bus cgroup checksum claim claims cluster commit conmon \
+     container containerd containers controller crio cursor daemon device devices digest disk dockerd drive \
+     endpoint etcd event ext filesystem fingerprint gpu gpus guest guid hash hca holder host id identity ids \
+     image images initiator instance interface invocation job layer leader lease luks lun lvm machine manifest \
+     member mig mount mounted mounting namespace netns network node nodes object operation partition peer pid \
+     pod pods podsandbox port pv pvc raft raid replica resource revision runc sandbox scope serial sha shim \
+     slice snapshot snapshots snapshotter span subsystem sum swap target task tenant term thumbprint topology trace \
+     transaction uid unit unmounting uuid version vm volume volumes vote worker xfs zpool"
+        .split_ascii_whitespace()
+        .collect()
+});
+
+/// A sentence is read this far around an id.
+const SENTENCE: usize = 200;
+const BEHIND: usize = 48;
+
+/// Whether a sentence speaks of something that has ids.
+pub(super) fn sentence_names_it(bytes: &[u8], line: &[u8], end: usize) -> bool {
+    let before = &line[line.len().saturating_sub(SENTENCE)..];
+    // Of JSON, the string that holds it.
+    let begin = [&b"\":\""[..], b"\",\"", b"{\"", b"[\""]
+        .iter()
+        .filter_map(|mark| memchr::memmem::rfind(before, mark).map(|at| at + mark.len()))
+        .max();
+    let before = &before[begin.unwrap_or(0)..];
+    let behind = &bytes[end..bytes.len().min(end + BEHIND)];
+    let stop = memchr::memchr2(b'\n', b'"', behind).unwrap_or(behind.len());
+    names_thing(before) || names_thing(&behind[..stop])
+}
+
+/// Names of machines are made of such words too (`gpu-node-7`): what a dash or a digit ties to others does not count.
+fn names_thing(text: &[u8]) -> bool {
+    let sums = ["sha256", "sha512", "sha1", "md5"];
+    if sums
+        .iter()
+        .any(|sum| memchr::memmem::find(text, sum.as_bytes()).is_some())
+    {
+        return true;
+    }
+    let mut at = 0;
+    while let Some(found) = text[at..].iter().position(u8::is_ascii_alphabetic) {
+        let start = at + found;
+        let length = text[start..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+        at = start + length;
+        let tied =
+            |byte: Option<&u8>| byte.is_some_and(|byte| *byte == b'-' || byte.is_ascii_digit());
+        let apart = !tied(text.get(at)) && !tied(start.checked_sub(1).and_then(|at| text.get(at)));
+        if apart && (2..=40).contains(&length) && is_thing(&text[start..at]) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether one of the words in a name like `StopPodSandbox` is a thing.
+fn is_thing(word: &[u8]) -> bool {
+    let mut from = 0;
+    (1..=word.len()).any(|at| {
+        let ends = at == word.len()
+            || (word[at].is_ascii_uppercase() && word[at - 1].is_ascii_lowercase());
+        if !ends {
+            return false;
+        }
+        let part = word[std::mem::replace(&mut from, at)..at].to_ascii_lowercase();
+        std::str::from_utf8(&part).is_ok_and(|part| THINGS.contains(part))
+    })
+}

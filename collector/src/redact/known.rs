@@ -1,0 +1,79 @@
+//! Ids that their place explained somewhere in this run: the same id elsewhere is explained by its value.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// So many ids are known at most; a newer one takes the place of an older one.
+const CELLS: usize = 1 << 17;
+/// A cell is looked for this far behind its first place.
+const NEAR: usize = 4;
+
+/// A table of fixed size without locks: what is lost in it is replaced by its placeholder, no more.
+pub(super) struct Known(Box<[AtomicU64]>);
+
+impl Known {
+    /// Nothing is known.
+    pub(super) fn new() -> Self {
+        Self((0..CELLS).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// An id that its place explains.
+    pub(super) fn note(&self, id: &[u8]) {
+        let hash = hash(id);
+        let mut cells = (0..NEAR).map(|step| self.cell(hash, step));
+        let free = cells.find(|cell| {
+            let there = cell.load(Ordering::Relaxed);
+            there == 0 || there == hash
+        });
+        let oldest = self.cell(hash, usize::from(id[id.len() / 2]) % NEAR);
+        let cell = free.unwrap_or(oldest);
+        if cell.load(Ordering::Relaxed) != hash {
+            cell.store(hash, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether an id was explained before.
+    pub(super) fn has(&self, id: &[u8]) -> bool {
+        let hash = hash(id);
+        (0..NEAR).any(|step| self.cell(hash, step).load(Ordering::Relaxed) == hash)
+    }
+
+    fn cell(&self, hash: u64, step: usize) -> &AtomicU64 {
+        let at = usize::try_from(hash >> 40).unwrap_or(0) + step;
+        &self.0[at % CELLS]
+    }
+}
+
+/// Ids are random already; their ends tell them apart.
+fn hash(id: &[u8]) -> u64 {
+    let part = |at: usize| {
+        let mut eight = [0; 8];
+        for (to, from) in eight.iter_mut().zip(&id[at..]) {
+            *to = *from;
+        }
+        u64::from_le_bytes(eight)
+    };
+    let last = id.len().saturating_sub(8);
+    let mixed = part(0).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ part(last).rotate_left(29);
+    let mixed = (mixed ^ part(last / 2)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31)) | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_noted_is_known_and_nothing_else_is() {
+        let known = Known::new();
+        let id = |n: u64| {
+            casefile_bundle::hex(&n.wrapping_mul(0x94d0_49bb_1331_11eb).to_be_bytes()).repeat(4)
+        };
+        (0..2000).for_each(|n| known.note(id(n).as_bytes()));
+        let found = |from: u64| {
+            (from..from + 2000)
+                .filter(|n| known.has(id(*n).as_bytes()))
+                .count()
+        };
+        assert!(found(0) > 1990 && found(5000) == 0);
+    }
+}

@@ -1,0 +1,192 @@
+//! Hexadecimal digits: ids, sums and keys look alike, so their place or their value elsewhere in the run decides.
+
+use std::ops::Range;
+
+use super::super::explained::{self, Said};
+use super::super::known::Known;
+use super::super::random::Sorts;
+use super::{Found, MIN_HEX, RUN, WORD};
+
+/// Whether a word is hexadecimal digits behind a few letters: `eu01xxbfd4a807e4099453ba160493119a126319cb`.
+pub(super) fn issued_hex(text: &[u8]) -> bool {
+    let length = text
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_hexdigit())
+        .count();
+    let digits = &text[text.len() - length..];
+    let sorts = Sorts::of(digits);
+    length >= ISSUED
+        && text.len() - length <= 8
+        && sorts.digits > 5
+        && sorts.lower + sorts.upper > 3
+}
+
+/// So many hexadecimal digits behind an issuer's letters are no version.
+const ISSUED: usize = 24;
+
+/// Hexadecimal digits: a text in them, a UUID, or an id or key of another form.
+pub(super) fn hexadecimal(
+    bytes: &[u8],
+    word: &Range<usize>,
+    place: Range<usize>,
+    sorts: Sorts,
+    known: &Known,
+) -> Option<Found> {
+    let digits = &bytes[place.clone()];
+    if digits.len() == UUID_END {
+        let uuid =
+            uuid(bytes, word).filter(|uuid| bytes[uuid.clone()].iter().any(u8::is_ascii_digit))?;
+        return foreign(bytes, &uuid, 36, known).then_some(Found::Drawn(uuid));
+    }
+    if digits.len() == BOOTSTRAP
+        && let Some(token) = bootstrap(bytes, word)
+    {
+        return Some(Found::Drawn(token));
+    }
+    let number = sorts.lower + sorts.upper == 0;
+    let short = digits.len() < MIN_HEX;
+    if short || sorts.digits == 0 || number {
+        let found =
+            short && sorts.digits > 2 && sorts.lower + sorts.upper > 2 && short_hex(bytes, word);
+        return found.then_some(Found::Drawn(place));
+    }
+    if as_text(digits).is_some() {
+        return Some(Found::Hex(place));
+    }
+    // No program writes an id in both cases.
+    if sorts.lower > 2 && sorts.upper > 2 && sorts.digits > 2 {
+        return Some(Found::Drawn(place));
+    }
+    (foreign(bytes, word, digits.len(), known)).then_some(Found::Drawn(place))
+}
+
+/// Whether neither its place nor, elsewhere in this run, its value explains an id.
+fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {
+    let id = &bytes[word.clone()];
+    if known.has(id) {
+        return false;
+    }
+    match explained::hex(bytes, word, length) {
+        Said::Named => known.note(id),
+        Said::Likely => {}
+        Said::Nothing => return true,
+    }
+    false
+}
+
+/// So few hexadecimal digits are an id, unless they stand alone or behind a word like `key`.
+const MIN_SHORT: usize = 14;
+
+/// Whether nothing explains so few hexadecimal digits.
+fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
+    let text = &bytes[word.clone()];
+    // Addresses of the kernel, numbers with zeros in front.
+    let address = ["0x", "ffff", "0000"]
+        .iter()
+        .any(|begin| text.starts_with(begin.as_bytes()));
+    if text.len() < MIN_SHORT || address {
+        return false;
+    }
+    let before = word.start.checked_sub(1).map(|at| bytes[at]);
+    if before.is_some_and(|byte| RUN[usize::from(byte)]) {
+        let name = &bytes[..word.start - 1];
+        let part = name.rsplit(|byte| !WORD[usize::from(*byte)]).next();
+        let issuers: [&[u8]; 6] = [b"key", b"secret", b"token", b"sk", b"pk", b"live"];
+        return part.is_some_and(|part| issuers.contains(&part));
+    }
+    let edge = |byte: Option<u8>| byte.is_none_or(|byte| b" \t\r\n\"'".contains(&byte));
+    edge(before)
+        && edge(bytes.get(word.end).copied())
+        && !explained::has_name(&bytes[..word.start])
+        && explained::hex(bytes, word, text.len()) == Said::Nothing
+}
+
+/// The second part of a token that joins a cluster has so many digits.
+const BOOTSTRAP: usize = 16;
+
+/// `be8dfd.da8a689a46edc282`: a token that joins a cluster, and no event (`web-0.17f3a1c2d4e5f607`).
+fn bootstrap(bytes: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
+    let start = word.start.checked_sub(7)?;
+    let id = &bytes[start..word.start - 1];
+    let alone =
+        start == 0 || !(RUN[usize::from(bytes[start - 1])] || b"./".contains(&bytes[start - 1]));
+    let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let event = matches!(
+        &bytes[word.start..word.start + 2],
+        b"16" | b"17" | b"18" | b"19"
+    );
+    let token = bytes[word.start - 1] == b'.'
+        && alone
+        && !event
+        && id.iter().all(small)
+        && id.iter().any(u8::is_ascii_digit);
+    token.then_some(start..word.end)
+}
+
+/// The last part of a UUID has so many digits.
+const UUID_END: usize = 12;
+
+/// The UUID that a word is the last part of.
+pub(super) fn uuid(bytes: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
+    let start = word.end.checked_sub(36)?;
+    let text = &bytes[start..word.end];
+    let formed = text.iter().enumerate().all(|(at, byte)| match at {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_alphanumeric(),
+    });
+    let joined =
+        start > 0 && WORD[usize::from(bytes[start - 1])] && !bytes[..start].ends_with(b"\\n");
+    (formed && !joined).then_some(start..word.end)
+}
+
+/// Hexadecimal digits in parts of no usual lengths that nothing explains: `a289-1dad-dbeeeb-2c0b1f-dc0ed546`.
+pub(super) fn hex_parts(bytes: &[u8], run: &Range<usize>) -> bool {
+    let text = &bytes[run.clone()];
+    let digits = text.iter().filter(|byte| byte.is_ascii_hexdigit()).count();
+    let letters = text
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let parts: Vec<&[u8]> = text.split(|byte| !WORD[usize::from(*byte)]).collect();
+    let short = parts.iter().any(|part| part.len() < 4);
+    let range = parts.len() == 2 && parts[0].len() == parts[1].len();
+    digits >= 24
+        && letters > 3
+        && !short
+        && !range
+        && uuid(bytes, run).is_none_or(|uuid| uuid.start != run.start)
+        && explained::hex(bytes, run, run.len()) == Said::Nothing
+}
+
+/// A file that is one id (`machine-id`, `boot_id`, `product_uuid`) explains it.
+pub(in crate::redact) fn note_only_id(file: &[u8], known: &Known) {
+    let id = file.trim_ascii();
+    let hex = id
+        .iter()
+        .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
+    if hex && matches!(id.len(), 32 | 36 | 40 | 64) {
+        known.note(id);
+    }
+}
+
+/// The text that hexadecimal digits hold.
+pub(super) fn as_text(digits: &[u8]) -> Option<String> {
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let value = |byte: &u8| {
+        char::from(*byte)
+            .to_digit(16)
+            .and_then(|d| u8::try_from(d).ok())
+    };
+    let mut text = String::with_capacity(digits.len() / 2);
+    for pair in digits.chunks_exact(2) {
+        let byte = (value(&pair[0])? << 4) | value(&pair[1])?;
+        if !(32..127).contains(&byte) && !matches!(byte, 0 | b'\t' | b'\n' | b'\r') {
+            return None;
+        }
+        text.push(char::from(byte));
+    }
+    Some(text)
+}

@@ -1,0 +1,86 @@
+//! Passwords of letters, digits and signs in no order: `sk_~8ElK98zT#l,ZkOK!o=`.
+
+use std::ops::Range;
+
+/// Shorter ones are a chance of punctuation, longer ones a line of code.
+const LENGTHS: std::ops::RangeInclusive<usize> = 11..=80;
+/// What expressions, formats and addresses are made of.
+const CODE: [&str; 12] = [
+    "A-Z",
+    "a-z",
+    "0-9",
+    "://",
+    "${",
+    "$(",
+    "&&",
+    "||",
+    "[^",
+    "%%",
+    "<redacted",
+    "==",
+];
+
+/// The next such text at or behind `from`.
+pub(super) fn next(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let mut at = from;
+    loop {
+        let rest = bytes.get(at..)?;
+        // One of these stands in most of them, and in few lines of a log.
+        let rare = memchr::memchr3(b'!', b'^', b'~', rest);
+        let other = memchr::memchr3(b'#', b'$', b'&', &rest[..rare.unwrap_or(rest.len())]);
+        let hit = at + other.or(rare)?;
+        let token = token(bytes, hit, from);
+        if scrambled(&bytes[token.clone()]) {
+            return Some(token);
+        }
+        at = token.end.max(hit + 1);
+    }
+}
+
+/// What stands around a sign between blanks and quotes.
+fn token(bytes: &[u8], hit: usize, from: usize) -> Range<usize> {
+    let part = |byte: &&u8| byte.is_ascii_graphic() && !b"\"'`\\".contains(byte);
+    let limit = LENGTHS.end() + 1;
+    let before = bytes[from..hit]
+        .iter()
+        .rev()
+        .take(limit)
+        .take_while(part)
+        .count();
+    let behind = bytes[hit..].iter().take(limit).take_while(part).count();
+    hit - before..hit + behind
+}
+
+/// Whether capitals, small letters, digits and signs change places as nothing does that was written.
+fn scrambled(text: &[u8]) -> bool {
+    if !LENGTHS.contains(&text.len()) {
+        return false;
+    }
+    let sort = |byte: u8| match byte {
+        b'A'..=b'Z' => 0,
+        b'a'..=b'z' => 1,
+        b'0'..=b'9' => 2,
+        b'-' | b'_' | b'.' | b'/' | b',' | b':' | b'=' => 3,
+        _ => 4,
+    };
+    let mut counts = [0_usize; 5];
+    text.iter().for_each(|byte| counts[sort(*byte)] += 1);
+    let mut signs: Vec<u8> = text
+        .iter()
+        .copied()
+        .filter(|byte| sort(*byte) == 4)
+        .collect();
+    signs.sort_unstable();
+    signs.dedup();
+    let changes = text
+        .windows(2)
+        .filter(|two| sort(two[0]) != sort(two[1]))
+        .count();
+    let sorts = counts[..3].iter().filter(|count| **count > 0).count();
+    let code = |mark: &&str| memchr::memmem::find(text, mark.as_bytes()).is_some();
+    signs.len() > 2
+        && sorts == 3
+        && counts[2] > 1
+        && changes * 10 >= text.len() * 6
+        && !CODE.iter().any(code)
+}

@@ -1,0 +1,121 @@
+//! Data that our own generator did not make: `../shared/bench`, three seeds, as one gzip stream and laid out as our
+//! bundle, interleaved with `gzip -dc` of the same file.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use casefile_bundle::{EntrySpool, Input, Limits, Piece, Writer, read_through};
+
+use crate::{end, header, meta, peak, seconds, target};
+
+const SEEDS: [u32; 3] = [20_240_611, 7, 424_242];
+const RUNS: usize = 3;
+
+/// Prints the median ratio and the peak memory for each seed and layout.
+pub(crate) fn print(analyzer: &Path) -> anyhow::Result<()> {
+    let scripts = casefile_tests::bins::checkout().join("../shared/bench");
+    if !scripts.join("gen_bundle_data.py").exists() {
+        println!("other data: skipped, ../shared/bench is not there");
+        return Ok(());
+    }
+    for seed in SEEDS {
+        let folder = target().join(format!("bench/other-{seed}"));
+        let stream = folder.join("data.tar.gz");
+        if !stream.exists() {
+            make(&scripts, &folder, seed).context("making the other data")?;
+        }
+        let ours = folder.join("ours.tar.gz");
+        if !ours.exists() {
+            lay_out(&stream, &ours)?;
+        }
+        for (layout, path) in [("one gzip stream", &stream), ("our layout", &ours)] {
+            let (ratio, analyze, gzip) = median(analyzer, path)?;
+            let peak = peak(analyzer, path)?;
+            println!(
+                "seed {seed}, {layout}: {analyze:.2} s against {gzip:.2} s, median ratio {ratio:.2}, peak {peak} MiB"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Writes the data of a seed and packs it as one stream.
+fn make(scripts: &Path, folder: &Path, seed: u32) -> anyhow::Result<()> {
+    fs::create_dir_all(folder)?;
+    let script = fs::read_to_string(scripts.join("gen_bundle_data.py"))?;
+    let seeded = script.replace("SEED=20240611", &format!("SEED={seed}"));
+    ensure!(
+        seeded.contains(&format!("SEED={seed}")),
+        "the generator names its seed in another way"
+    );
+    let generator = folder.join("gen.py");
+    fs::write(&generator, seeded)?;
+    let python = |script: PathBuf, arguments: [PathBuf; 2]| {
+        let [first, second] = arguments;
+        let mut command = Command::new("python3");
+        command.arg(script).arg(first);
+        if !second.as_os_str().is_empty() {
+            command.arg(second);
+        }
+        seconds(&mut command)
+    };
+    let data = folder.join("data");
+    python(generator, [data.clone(), PathBuf::new()])?;
+    let tar = folder.join("data.tar");
+    python(scripts.join("as_bundle.py"), [data.clone(), tar.clone()])?;
+    seconds(Command::new("gzip").args(["-6", "-f"]).arg(&tar))?;
+    fs::remove_dir_all(&data)?;
+    Ok(fs::remove_dir_all(folder.join("data-compact"))?)
+}
+
+/// The same entries as our collector would pack them.
+fn lay_out(stream: &Path, to: &Path) -> anyhow::Result<()> {
+    let out = BufWriter::new(File::create(to)?);
+    let mut writer = Writer::new(out, "casefile-bench", &header()?)?;
+    let mut spool: Option<EntrySpool> = None;
+    let mut failed = None;
+    let mut take = |piece: &Piece<'_>| -> anyhow::Result<()> {
+        if piece.entry.path.as_str() == casefile_bundle::HEADER_PATH {
+            return Ok(());
+        }
+        let into = spool.get_or_insert_with(|| EntrySpool::new(&std::env::temp_dir()));
+        into.write_all(piece.bytes)?;
+        if piece.last
+            && let Some(spool) = spool.take()
+        {
+            let path = piece.entry.path.clone();
+            writer.append(meta(path, "journal"), spool.finish()?)?;
+        }
+        Ok(())
+    };
+    let mut each = |piece: &Piece<'_>| match take(piece) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            failed = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    read_through(Input::new(stream, None), &Limits::default(), &mut each)?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    writer.finish(end()?)?;
+    Ok(())
+}
+
+/// The median of the ratios of runs that take turns, with the times of that run.
+fn median(analyzer: &Path, path: &Path) -> anyhow::Result<(f64, f64, f64)> {
+    let mut runs = Vec::new();
+    for _ in 0..RUNS {
+        let gzip = seconds(Command::new("gzip").arg("-dc").arg(path))?;
+        let mut command = Command::new(analyzer);
+        let analyze = seconds(command.args(["diagnose", "--format", "json"]).arg(path))?;
+        runs.push((analyze / gzip, analyze, gzip));
+    }
+    runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(runs[RUNS / 2])
+}

@@ -1,0 +1,202 @@
+//! The samples, and which half each belongs to.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::{go, rules};
+
+/// A shorter text cannot be searched for in what comes out.
+const SHORTEST: usize = 8;
+/// Longer ones are documents.
+const LONGEST: usize = 4000;
+
+/// One secret of a rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Sample {
+    /// The program that it belongs to.
+    pub(crate) scanner: &'static str,
+    /// The rule, detector or plug-in.
+    pub(crate) rule: String,
+    /// What has to be found.
+    pub(crate) secret: String,
+    /// The scanner's own text around it.
+    pub(crate) native: Option<String>,
+    /// Its first letters say whose it is.
+    pub(crate) prefixed: bool,
+    /// The same secret of the same rule stands in an earlier sample.
+    pub(crate) again: bool,
+}
+
+impl Sample {
+    /// A sample whose beginning decides whether it has a prefix: a word and a sign, or one of the well-known ones.
+    pub(crate) fn new(
+        scanner: &'static str,
+        rule: &str,
+        secret: &str,
+        native: Option<String>,
+    ) -> Self {
+        let prefixed = has_prefix(secret);
+        Self {
+            scanner,
+            rule: rule.to_owned(),
+            secret: secret.trim().trim_start_matches('=').to_owned(),
+            native,
+            prefixed,
+            again: false,
+        }
+    }
+
+    /// Whether redaction is mended against it.
+    pub(crate) fn seen(&self) -> bool {
+        Sha256::digest(self.title())[0].is_multiple_of(2)
+    }
+
+    /// `gitleaks/adobe`.
+    pub(crate) fn title(&self) -> String {
+        format!("{}/{}", self.scanner, self.rule)
+    }
+
+    /// Texts that give it away: of several lines each long one, without those that say what a block is.
+    pub(crate) fn needles(&self) -> Vec<String> {
+        if !self.secret.contains('\n') {
+            return vec![self.secret.clone()];
+        }
+        self.secret
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.len() >= 16 && !line.contains("-----"))
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+/// Rules that find no secrets: names of homes, examples and other people's expressions.
+const NO_SECRETS: [&str; 4] = ["no-homedir", "pattern", "example", "filter-comments"];
+
+/// Whether a text only shows where a secret would stand: `hf_xxxxxxxx`, `abcdefgh12345678`, a name, an address, words,
+/// a whole document.
+fn dummy(secret: &str) -> bool {
+    let body = secret.rsplit(['_', '-', ' ']).next().unwrap_or(secret);
+    let body = if body.len() * 2 < secret.len() {
+        secret
+    } else {
+        body
+    };
+    let letters: BTreeSet<char> = body.chars().collect();
+    let plain = secret
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || " _-./@:'\"".contains(c))
+        || secret.contains("example.com") && !secret.contains(':')
+        || secret.starts_with("X-") && !secret.contains(' ');
+    let lower = secret.to_ascii_lowercase();
+    let counts = lower.as_bytes().windows(7).any(|seven| {
+        seven
+            .windows(2)
+            .all(|two| two[0].checked_add(1) == Some(two[1]))
+    });
+    letters.len() < 5 || plain || counts || secret.contains("{\n") || secret.contains("=>")
+}
+
+fn has_prefix(secret: &str) -> bool {
+    let letters = secret.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let word = (2..=10).contains(&letters)
+        && secret.as_bytes()[0].is_ascii_alphabetic()
+        && secret.len() > letters + 10
+        && b"_.:-".contains(&secret.as_bytes()[letters])
+        && secret[..letters].bytes().filter(u8::is_ascii_digit).count() < 3;
+    let uuid = letters == 8 && secret.len() == 36;
+    (word && !uuid)
+        || ["eyJ", "AKIA", "ASIA", "AIza", "-----BEGIN"]
+            .iter()
+            .any(|known| secret.starts_with(known))
+}
+
+/// What a secret is made of, for the tables.
+pub(crate) fn shape(secret: &str) -> String {
+    let has = |sort: fn(char) -> bool| secret.chars().any(sort);
+    let hex = secret.chars().all(|c| c.is_ascii_hexdigit());
+    let uuid = secret.len() == 36 && secret.matches('-').count() == 4;
+    let signs = has(|c| !c.is_ascii_alphanumeric());
+    let digits = has(|c| c.is_ascii_digit());
+    let sort = match (
+        has(|c| c.is_ascii_lowercase()),
+        has(|c| c.is_ascii_uppercase()),
+    ) {
+        _ if uuid => "uuid",
+        _ if hex && digits => "hexadecimal",
+        (false, false) => "digits",
+        (true, true) if digits => "upper, lower, digits",
+        (true, true) => "upper, lower",
+        (true, false) if digits => "lower, digits",
+        (false, true) if digits => "upper, digits",
+        _ => "one case",
+    };
+    let length = match secret.len() {
+        ..16 => "8..15",
+        16..24 => "16..23",
+        24..40 => "24..39",
+        40..80 => "40..79",
+        _ => "80..",
+    };
+    format!(
+        "{sort}{} {length}",
+        if signs && !uuid { ", signs" } else { "" }
+    )
+}
+
+/// Everything that the checkouts below a folder hold.
+pub(crate) fn read(folder: &Path) -> Vec<Sample> {
+    let mut all = BTreeSet::new();
+    for file in files(folder) {
+        let path = file.to_string_lossy();
+        let Ok(text) = std::fs::read_to_string(&file) else {
+            continue;
+        };
+        let stem = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if path.ends_with("config/gitleaks.toml") {
+            all.extend(rules::gitleaks(&text, &file));
+        } else if path.contains("/detectors/")
+            && path.ends_with("_test.go")
+            && !path.contains("integration")
+        {
+            all.extend(go::trufflehog(&text, stem.trim_end_matches("_test")));
+        } else if path.contains("/tests/plugins/") && path.ends_with("_test.py") {
+            all.extend(rules::detect_secrets(&text, stem.trim_end_matches("_test")));
+        } else if path.contains("/builtin/rules/") && path.ends_with(".yml") {
+            all.extend(rules::noseyparker(&text, &stem));
+        } else if path.contains("/test/snapshots/") && path.ends_with("output.json") {
+            let rule = path.split("secretlint-rule-").nth(1).unwrap_or_default();
+            all.extend(rules::secretlint(
+                &text,
+                rule.split('/').next().unwrap_or_default(),
+            ));
+        }
+    }
+    let mut known = BTreeSet::new();
+    all.into_iter()
+        .filter(|sample: &Sample| (SHORTEST..=LONGEST).contains(&sample.secret.len()))
+        .filter(|sample| !sample.needles().is_empty() && !dummy(&sample.secret))
+        .filter(|sample| !NO_SECRETS.contains(&sample.rule.as_str()))
+        .map(|mut sample| {
+            sample.again = !known.insert((sample.title(), sample.secret.clone()));
+            sample
+        })
+        .collect()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .collect();
+    files.sort();
+    files
+}

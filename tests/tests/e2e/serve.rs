@@ -1,0 +1,368 @@
+//! `serve`, `shell`, `grep`, `timeline` and `logs` on samples, cut and hostile bundles, with a real kubectl where there is one.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use casefile_tests::bins;
+
+use crate::support::{self, run};
+
+const SAMPLE: &str = "samples/ufw-blocks-dns/bundle";
+
+/// A server that ends with the test.
+struct Served {
+    child: Child,
+    kubeconfig: PathBuf,
+    home: tempfile::TempDir,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn sample() -> String {
+    bins::checkout().join(SAMPLE).display().to_string()
+}
+
+/// Starts `serve` and waits until it says that it answers.
+fn serve(input: &str) -> Served {
+    serve_with(input, &[]).0
+}
+
+/// The same with more arguments, and what it printed.
+fn serve_with(input: &str, more: &[&str]) -> (Served, String) {
+    let home = tempfile::tempdir().unwrap();
+    let kubeconfig = home.path().join("config");
+    let mut child = Command::new(bins::find("casefile-analyzer"))
+        .args(["serve", input, "--kubeconfig"])
+        .arg(&kubeconfig)
+        .args(more)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // With a page its address is the last line, else how to end.
+    let last = if more.contains(&"--ui") {
+        "/ui/open"
+    } else {
+        "Ctrl-C"
+    };
+    let mut printed = String::new();
+    while let Some(Ok(line)) = lines.next() {
+        printed.push_str(&line);
+        printed.push('\n');
+        if line.contains(last) {
+            break;
+        }
+    }
+    let served = Served {
+        child,
+        kubeconfig,
+        home,
+    };
+    (served, printed)
+}
+
+fn kubectl(test: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    dirs.push("/usr/lib/google-cloud-sdk/bin".into());
+    let found = dirs
+        .into_iter()
+        .map(|dir| dir.join("kubectl"))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        support::skip(test, "there is no kubectl on this machine");
+    }
+    found
+}
+
+/// What kubectl prints, and what it complains of.
+fn ask(program: &Path, served: &Served, arguments: &str) -> (String, String) {
+    let output = Command::new(program)
+        .args(arguments.split_whitespace())
+        .env_clear()
+        .env("HOME", served.home.path())
+        .env("PATH", "/usr/bin:/bin")
+        .env("KUBECONFIG", &served.kubeconfig)
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn kubectl_finds_the_captured_cluster() {
+    let Some(program) = kubectl("kubectl_finds_the_captured_cluster") else {
+        return;
+    };
+    let served = serve(&sample());
+    let ask = |arguments: &str| ask(&program, &served, arguments);
+    let (pods, _) = ask("get pods -A");
+    assert!(
+        pods.contains("gpu-textgen") && pods.contains("148m"),
+        "ages are of then: {pods}"
+    );
+    let (log, _) = ask("logs -n default gpu-textgen --tail=1");
+    assert_eq!(
+        log,
+        "ERROR: No matching distribution found for transformers\n"
+    );
+    let (described, _) = ask("describe node");
+    assert!(
+        described.contains("Kubelet Version") && described.contains("coredns"),
+        "{described}"
+    );
+    for (refused, words) in [
+        ("delete pod -n default gpu-textgen", "this is a recording"),
+        ("get componentstatuses", "were not collected"),
+        ("get pod -n default missing", "not found"),
+    ] {
+        let (out, errors) = ask(refused);
+        let empty = out.is_empty() && !errors.contains("No resources found");
+        assert!(errors.contains(words) && empty, "{refused}: {out}{errors}");
+    }
+    let (secrets, _) = ask("get secrets -A -o jsonpath={.items[*].type}");
+    assert!(secrets.contains("helm.sh/release.v1"), "{secrets}");
+    assert!(ask("auth can-i delete pods").0.starts_with("no"));
+    assert!(ask("auth can-i list pods").0.starts_with("yes"));
+}
+
+#[test]
+fn the_kubeconfig_is_private_and_somebody_elses_is_left_alone() {
+    let served = serve(&sample());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(&served.kubeconfig)
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let other = served.home.path().join("mine");
+    std::fs::write(&other, "apiVersion: v1\nkind: Config\n").unwrap();
+    let ended = run(
+        "casefile-analyzer",
+        &["serve", &sample(), "--kubeconfig", other.to_str().unwrap()],
+    );
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(
+        ended.err.contains("exists and is no kubeconfig of `serve`"),
+        "{}",
+        ended.err
+    );
+    let text = std::fs::read_to_string(&other).unwrap();
+    assert!(text.starts_with("apiVersion: v1\nkind: Config"), "{text}");
+}
+
+/// A bundle whose lists were tampered with.
+fn hostile(folder: &Path) {
+    let lists = folder.join("cluster-resources");
+    std::fs::create_dir_all(lists.join("pods")).unwrap();
+    let header = r#"{"format":"1.0","tool":"casefile-collector 0.1.0","node":"n<script>","started":"2026-11-20T10:15:00Z"}"#;
+    std::fs::write(folder.join("casefile.json"), header).unwrap();
+    let good = r#"{"metadata":{"name":"good","namespace":"a"},"spec":{"containers":[{"name":"<img src=x>"}]}}"#;
+    let deep = format!(
+        "{{\"metadata\":{{\"name\":\"deep\",\"namespace\":\"a\"}},\"x\":{}1{}}}",
+        "[".repeat(5000),
+        "]".repeat(5000)
+    );
+    let huge = format!(
+        r#"{{"metadata":{{"name":"huge","namespace":"a"}},"x":"{}"}}"#,
+        "y".repeat(3 << 20)
+    );
+    let lines = [
+        good,
+        r#"{"spec":{}}"#,
+        r#"{"metadata":{"name":"../../etc/passwd","namespace":".."}}"#,
+        r#"{"metadata":{"name":7}}"#,
+        r#"{"metadata":[]}"#,
+        "not json",
+        &deep,
+        &huge,
+        r#"{"metadata":{"name":"cut","namesp"#,
+    ];
+    let text = format!(
+        "{{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[\n{}",
+        lines.join(",\n")
+    );
+    std::fs::write(lists.join("pods/a.json"), text).unwrap();
+}
+
+#[test]
+fn a_hostile_and_cut_bundle_is_served_as_far_as_it_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    hostile(folder.path());
+    let Some(program) = kubectl("a_hostile_and_cut_bundle_is_served_as_far_as_it_goes") else {
+        return;
+    };
+    let served = serve(folder.path().to_str().unwrap());
+    let (pods, errors) = ask(&program, &served, "get pods -n a");
+    assert!(
+        pods.contains("good") && pods.contains("huge"),
+        "{pods}{errors}"
+    );
+    assert!(errors.contains("its list ends before its end"), "{errors}");
+    assert!(pods.contains("deep") && !pods.contains("passwd"), "{pods}");
+    let (missing, errors) = ask(&program, &served, "get pod -n a cut");
+    assert!(
+        missing.is_empty() && errors.contains("were not collected"),
+        "{errors}"
+    );
+    let (nodes, errors) = ask(&program, &served, "get nodes");
+    assert!(
+        nodes.is_empty() && errors.contains("nodes were not collected"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_text_without_objects_is_said_to_hold_none() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("note.md"), "nothing here\n").unwrap();
+    let ended = run(
+        "casefile-analyzer",
+        &["serve", folder.path().to_str().unwrap()],
+    );
+    assert_ne!(ended.code, 0);
+    assert!(
+        ended.err.contains("holds no Kubernetes object"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
+fn texts_are_found_merged_and_printed() {
+    let input = sample();
+    let found = run(
+        "casefile-analyzer",
+        &["grep", "UFW BLOCK", &input, "--json"],
+    );
+    let first: serde_json::Value = serde_json::from_str(found.out.lines().next().unwrap()).unwrap();
+    assert!(
+        first["text"].as_str().unwrap().contains("UFW BLOCK") && first["at"].is_string(),
+        "{first}"
+    );
+    let none = run(
+        "casefile-analyzer",
+        &["grep", "UFW BLOCK", &input, "--pod", "default/gpu-textgen"],
+    );
+    assert_eq!(none.out, "");
+    let timeline = run("casefile-analyzer", &["timeline", &input, "--limit", "50"]);
+    let times: Vec<&str> = timeline
+        .out
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(times.len() > 10 && times.is_sorted(), "{}", timeline.out);
+    let log = run(
+        "casefile-analyzer",
+        &["logs", &input, "default/gpu-textgen", "--tail", "1"],
+    );
+    assert_eq!(
+        log.out,
+        "ERROR: No matching distribution found for transformers\n"
+    );
+    let absent = run("casefile-analyzer", &["logs", &input, "default/nobody"]);
+    assert!(
+        absent.code != 0 && absent.err.contains("not found"),
+        "{}",
+        absent.err
+    );
+}
+
+/// What the page of a capture does in Chromium; none where there is no browser.
+fn looked(test: &str, input: &str, pod: &str) -> Option<serde_json::Value> {
+    let folder = bins::checkout().join("tests/browser");
+    let chromium = ["/usr/bin/chromium", "/snap/bin/chromium"]
+        .map(Path::new)
+        .into_iter()
+        .find(|path| path.exists());
+    let Some(chromium) = chromium.filter(|_| folder.join("node_modules/axe-core").exists()) else {
+        support::skip(
+            test,
+            "chromium or tests/browser/node_modules is absent (npm ci in tests/browser)",
+        );
+        return None;
+    };
+    let (_served, printed) = serve_with(input, &["--ui"]);
+    let address = printed
+        .lines()
+        .find_map(|line| {
+            Some(&line[line.find("https://")?..]).filter(|address| address.contains("/ui/open"))
+        })
+        .unwrap();
+    let output = Command::new("node")
+        .arg(folder.join("recording.mjs"))
+        .arg(chromium)
+        .arg(address)
+        .arg(std::env::var_os("CASEFILE_SHOT").unwrap_or_else(|| "-".into()))
+        .arg(pod)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some(
+        serde_json::from_str(&text)
+            .unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))),
+    )
+}
+
+fn nothing_foreign(seen: &serde_json::Value) {
+    for empty in ["messages", "elsewhere", "violations"] {
+        assert_eq!(seen[empty], serde_json::json!([]), "{seen:#}");
+    }
+    assert_eq!(seen["foreign"], 0, "{seen:#}");
+    assert_eq!(
+        seen["stranger"], 401,
+        "without the token nothing is shown: {seen:#}"
+    );
+    assert!(
+        !seen["address"].as_str().unwrap().contains("token"),
+        "{seen:#}"
+    );
+}
+
+#[test]
+fn the_page_shows_the_capture() {
+    let Some(seen) = looked("the_page_shows_the_capture", &sample(), "gpu-textgen") else {
+        return;
+    };
+    assert!(seen["rows"].as_u64().unwrap() >= 10, "{seen:#}");
+    assert!(
+        seen["object"].as_str().unwrap().contains("apiVersion"),
+        "{seen:#}"
+    );
+    let log = seen["log"].as_str().unwrap();
+    assert!(log.contains("WARNING: Retrying"), "{seen:#}");
+    nothing_foreign(&seen);
+}
+
+#[test]
+fn a_hostile_bundle_puts_nothing_into_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    hostile(folder.path());
+    let Some(mut seen) = looked(
+        "a_hostile_bundle_puts_nothing_into_the_page",
+        folder.path().to_str().unwrap(),
+        "good",
+    ) else {
+        return;
+    };
+    // The browser itself notes answers that are refusals: the log was not collected.
+    if let Some(messages) = seen["messages"].as_array_mut() {
+        messages.retain(|message| {
+            !message
+                .as_str()
+                .unwrap_or("")
+                .contains("Failed to load resource")
+        });
+    }
+    nothing_foreign(&seen);
+}

@@ -1,0 +1,110 @@
+//! Tokens that a generator draws, of every alphabet and in groups, in sentences that say nothing of them: no list of
+//! issuers knows these.
+
+use std::collections::BTreeMap;
+
+use casefile_collector::redact::{Content, Key, Redactor};
+use casefile_tests::planted::fill;
+
+const SENTENCES: &[&str] = &[
+    "app[3]: cannot use @@ here\n",
+    "{\"msg\":\"sending @@ to upstream\"}\n",
+    "list:\n- one\n- \"@@\"\n",
+    "setting: \"@@\"\n",
+    "I1122 10:00:00.000000 1 x.go:1] \"refused\" err=\"invalid value @@\"\n",
+    "/usr/bin/app @@ --verbose\n",
+];
+/// Each form is drawn so often.
+const TIMES: u64 = 60;
+
+/// Alphabets and the parts that a token is made of.
+fn forms() -> Vec<(String, String)> {
+    let mut forms = Vec::new();
+    for (shape, lengths) in [
+        ("an", &[16, 20, 24, 32, 40, 64][..]),
+        ("low", &[16, 20, 24, 32, 40]),
+        ("AN", &[16, 20, 24, 32, 40]),
+        ("al", &[20, 24, 32, 40]),
+        ("hex", &[16, 20, 24, 32, 40, 48, 64]),
+        ("b64u", &[24, 32, 43, 64]),
+        ("b64c", &[24, 32, 40, 64]),
+        ("uuid", &[36]),
+    ] {
+        for length in lengths {
+            forms.push((
+                format!("{shape} {length}"),
+                format!("{{{{{shape}:{length}}}}}"),
+            ));
+        }
+    }
+    for (shape, parts) in [
+        ("low", [4, 5]),
+        ("AN", [5, 6]),
+        ("an", [4, 6]),
+        ("low", [6, 8]),
+        ("low", [8, 12]),
+        ("hex", [6, 8]),
+    ] {
+        let [short, long] = parts;
+        let text = format!(
+            "{{{{{shape}:{short}}}}}-{{{{{shape}:{long}}}}}-{{{{{shape}:{short}}}}}-{{{{{shape}:{long}}}}}-{{{{{shape}:{short}}}}}"
+        );
+        forms.push((format!("{shape} in parts of {short} and {long}"), text));
+    }
+    for (shape, length) in [
+        ("low", 24),
+        ("hex", 32),
+        ("hex", 40),
+        ("an", 16),
+        ("AN", 24),
+    ] {
+        for prefix in ["zq_", "zqk-", "zq_live_", "ZQKT-"] {
+            forms.push((
+                format!("{prefix}{shape} {length}"),
+                format!("{prefix}{{{{{shape}:{length}}}}}"),
+            ));
+        }
+    }
+    forms
+}
+
+fn redact(text: &str) -> String {
+    let mut redactor = Redactor::new(Content::Text, Key::random().unwrap());
+    let mut out = Vec::new();
+    redactor.push(text.as_bytes(), &mut out);
+    redactor.finish(&mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[test]
+fn what_a_generator_draws_does_not_leave_without_a_name() {
+    let mut table: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (name, form) in forms() {
+        for seed in 0..TIMES {
+            let filled = fill(&form, seed).unwrap();
+            let token = filled.text;
+            let row = table.entry(name.clone()).or_default();
+            for sentence in SENTENCES {
+                row.0 += 1;
+                let out = redact(&sentence.replace("@@", &token));
+                let secret = filled.secrets.iter().any(|(_, needles)| {
+                    needles
+                        .iter()
+                        .any(|needle| needle.len() > 12 && out.contains(needle))
+                });
+                row.1 += usize::from(secret || out.contains(&token));
+            }
+        }
+    }
+    let (all, leaks) = table
+        .values()
+        .fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+    println!("{leaks} of {all} drawn tokens leak");
+    for (name, (all, leaks)) in table.iter().filter(|(_, row)| row.1 > 0) {
+        println!("  {leaks:>4} of {all} {name}");
+    }
+    assert!(
+        leaks * 100 < all * 3,
+        "3 % of the drawn tokens or more leak"
+    );
+}
