@@ -10,7 +10,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import { Lab, pagesOf } from './pictures.mjs';
 
@@ -21,7 +21,12 @@ const SCHEMES = ['light', 'dark'];
 const SMALL = 0.2;
 const [executablePath, shots, ...reports] = process.argv.slice(2);
 
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+const fonts = fileURLToPath(new URL('fonts.conf', import.meta.url));
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--no-sandbox', '--disable-gpu'],
+  env: { ...process.env, FONTCONFIG_FILE: fonts },
+});
 const lab = await Lab.open(browser);
 const seen = new Array(reports.length);
 let next = 0;
