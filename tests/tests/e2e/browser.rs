@@ -207,8 +207,8 @@ fn paper(test: &str, pdf: &Path) -> Value {
 /// page: more than another release of the browser moves, less than a part that is missing. Of paper the number of
 /// pages is compared.
 const PICTURES: [(&str, f64); 6] = [
-    ("phone-light", 0.22),
-    ("phone-dark", 0.22),
+    ("phone-light", 0.1),
+    ("phone-dark", 0.1),
     ("desktop-light", 0.1),
     ("desktop-dark", 0.1),
     ("page", 0.2),
@@ -294,8 +294,10 @@ fn a_page_that_lost_a_part_is_not_taken_for_the_reviewed_one() {
     let sample = bins::checkout().join("samples/fixed");
     let page = rendered(&sample, out.path());
     let html = std::fs::read_to_string(&page).unwrap();
-    let spoilt = html.replace("</style>", "#state, .status { display: none }</style>");
-    assert!(spoilt != html);
+    // Cut out rather than hidden: the page's own policy takes no other style than its own.
+    let start = html.find("<dl class=\"status\">").unwrap();
+    let end = start + html[start..].find("</dl>").unwrap();
+    let spoilt = [&html[..start], &html[end..]].concat();
     let pages: Vec<(PathBuf, &Path)> = [("spoilt", spoilt), ("unchanged", html)]
         .into_iter()
         .map(|(name, html)| {
