@@ -182,7 +182,8 @@ fn entry(
         add(warning);
     }
     // A row of a table is all that is known of a thing that left no words.
-    if words.is_empty() && !one.text.starts_with('"') {
+    let says = one.text.bytes().filter(u8::is_ascii_alphabetic).count() > 2;
+    if words.is_empty() && says && !one.text.starts_with('"') {
         words.push(one.text.trim().to_owned());
     }
     if words.iter().all(String::is_empty) {

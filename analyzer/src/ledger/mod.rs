@@ -5,9 +5,11 @@
 //! replaced) are no entries.
 
 pub mod flow;
+mod kubelet;
 mod logs;
 mod machine;
 mod pods;
+mod span;
 pub mod tail;
 #[cfg(test)]
 mod tests;
@@ -121,6 +123,7 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found.extend(machine::gpus(sources));
     found.extend(things::releases(sources));
     found.extend(things::told_by_events(sources, &found));
+    found.extend(kubelet::pods(sources, &found));
     logs::attach(sources, &mut found);
     for entry in &mut found {
         let data = &mut entry.data;

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use regex::Regex;
 
 use super::grade::{self, Grade};
+use super::{kubelet, span};
 use crate::facts::excerpt;
 use crate::facts::failing::{LogEnd, UnitEnd};
 use crate::facts::{AnyFact, Fact};
@@ -41,6 +42,8 @@ struct Said {
 pub struct Tail {
     last: Option<Said>,
     units: BTreeMap<String, Ends>,
+    span: span::Ends,
+    pods: Vec<kubelet::Said>,
     lines: u32,
 }
 
@@ -86,6 +89,11 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) ->
     Tail {
         last,
         units: units(origin, bytes),
+        span: span::of_piece(origin, bytes, is_last),
+        pods: match is_last {
+            true => kubelet::of_end(origin, bytes, lines),
+            false => Vec::new(),
+        },
         lines,
     }
 }
@@ -228,6 +236,9 @@ fn said_before(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
 pub struct Joined {
     last: Option<Said>,
     units: BTreeMap<String, Ends>,
+    span: span::Ends,
+    /// What a kubelet said at the end, and the lines before that piece.
+    pods: (Vec<kubelet::Said>, u32),
     lines: u32,
 }
 
@@ -241,6 +252,10 @@ impl Joined {
         };
         if let Some(last) = piece.last {
             self.last = Some(moved(last));
+        }
+        self.span.add(piece.span);
+        if !piece.pods.is_empty() {
+            self.pods = (piece.pods, before);
         }
         for (unit, ends) in piece.units {
             let known = self.units.entry(unit).or_default();
@@ -264,8 +279,20 @@ impl Joined {
             path: path.to_owned(),
             line: Some(offset.saturating_add(1)),
         };
-        let mut facts: Vec<AnyFact> = Vec::new();
+        let (pods, before) = self.pods;
+        let mut facts: Vec<AnyFact> = kubelet::facts(pods, path, before).collect();
         let lines = self.lines;
+        if let Some(span) = self.span.span(lines) {
+            facts.push(
+                Fact {
+                    data: span,
+                    place: place(0),
+                    text: String::new(),
+                    at: None,
+                }
+                .into(),
+            );
+        }
         for (unit, ends) in self.units {
             let told = ends.lines();
             let Some(result) = ends.result else { continue };

@@ -16,6 +16,7 @@ use super::template;
 use super::unwell::Unwell;
 use super::weigh::Present;
 use crate::dress::Voice;
+use crate::facts::failing::{LogSpan, Moment};
 use crate::facts::kube::Event;
 use crate::facts::{FactType as _, FactView, Facts};
 use crate::model::Verdict;
@@ -131,6 +132,11 @@ pub fn assess<'r>(
         hits: by_pattern,
         nodes: Nodes::of(facts),
         log_ends: log_ends(hits),
+        spans: facts
+            .table::<LogSpan>()
+            .iter()
+            .map(|span| (span.place.path.as_str(), &span.data))
+            .collect(),
         last_event: facts
             .table::<Event>()
             .iter()
@@ -152,6 +158,7 @@ struct Known<'a> {
     hits: BTreeMap<usize, Vec<&'a Hit>>,
     nodes: Nodes,
     log_ends: BTreeMap<(&'a str, &'a str), DateTime<Utc>>,
+    spans: BTreeMap<&'a str, &'a LogSpan>,
     last_event: Option<DateTime<Utc>>,
     unwell: Option<Unwell<'a>>,
     present: Present<'a>,
@@ -168,6 +175,36 @@ fn log_ends(hits: &[Hit]) -> BTreeMap<(&str, &str), DateTime<Utc>> {
         *known = last.max(*known);
     }
     ends
+}
+
+/// A log of fewer lines is a part that somebody cut out; how it ends says nothing.
+const WHOLE: u32 = 100;
+/// A speaker that goes on for so long without saying it again has no such trouble any more, in seconds.
+const SILENT: i64 = 30 * 60;
+/// So long a speaker may take to start, in seconds.
+const STARTS: i64 = 15 * 60;
+/// So long it has to go on after its start at least, in seconds.
+const GOES_ON: i64 = 120;
+
+/// Whether the speaker of a line went on without saying it again: for long, or since it started for longer than it said
+/// it while it did.
+fn fell_silent(span: &LogSpan, hit: &Hit) -> bool {
+    let speaker = hit.speaker.as_str();
+    let said = Moment {
+        at: hit.last.map(|last| last.timestamp()),
+        clock: hit.clock.map(i64::from),
+        klog: hit.klog.map(i64::from),
+    };
+    let quiet = span.last.get(speaker).and_then(|last| last.since(&said));
+    let Some(quiet) = quiet.filter(|_| span.lines >= WHOLE) else {
+        return false;
+    };
+    let first = span.first.get(speaker);
+    let took = first.and_then(|first| said.since(first));
+    let starting = took.is_some_and(|took| {
+        (0..=STARTS).contains(&took) && quiet >= GOES_ON && quiet >= took
+    });
+    quiet > SILENT || starting
 }
 
 fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -> Assessment<'r> {
@@ -260,6 +297,9 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                     true => known.last_event,
                     false => known.log_ends.get(&log).copied(),
                 };
+                if let Some(span) = known.spans.get(hit.last_place.path.as_str()) {
+                    one.silent = fell_silent(span, hit);
+                }
                 one.over = known.present.over(rule, &one, Some(hit));
                 one
             })

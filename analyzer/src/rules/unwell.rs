@@ -298,7 +298,7 @@ fn is_state(decisive: &[Vec<&Sighting>]) -> bool {
 
 fn fell_silent(one: &Sighting) -> bool {
     let ends = one.log_ends.zip(one.last);
-    !one.state && ends.is_some_and(|(ends, last)| ends - last > SILENT)
+    !one.state && (one.silent || ends.is_some_and(|(ends, last)| ends - last > SILENT))
 }
 
 fn count(number: usize, noun: &str) -> String {

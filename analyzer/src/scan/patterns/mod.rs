@@ -208,6 +208,7 @@ impl Patterns {
                 last_place: said.place.clone(),
                 host: String::new(),
                 clock: None,
+                klog: None,
                 boot: String::new(),
                 earlier_boot: false,
                 scattered: false,
