@@ -1,7 +1,7 @@
 //! Facts about what is unhealthy: the last words of logs, units that fail again and again, and each failing thing with
 //! all that it leaves behind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -103,6 +103,21 @@ pub struct LogSpan {
 
 impl FactType for LogSpan {
     const KIND: &'static str = "log-span";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        String::new()
+    }
+}
+
+/// Lines of a pasted text that were mended by a guess.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct MendedLines {
+    /// Their numbers.
+    pub lines: BTreeSet<u32>,
+}
+
+impl FactType for MendedLines {
+    const KIND: &'static str = "mended-lines";
     const FIELDS: &'static [Field] = &[];
     fn subject(&self) -> String {
         String::new()

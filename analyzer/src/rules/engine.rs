@@ -11,12 +11,13 @@ use super::group::{self, Holding};
 pub use super::judge::Looked;
 use super::judge::{judge_now, look};
 pub use super::sighting::Sighting;
+use super::silence::Silence;
 use super::sighting::{Nodes, from_hit, from_view};
 use super::template;
 use super::unwell::Unwell;
 use super::weigh::Present;
 use crate::dress::Voice;
-use crate::facts::failing::{LogSpan, Moment};
+use crate::facts::failing::MendedLines;
 use crate::facts::kube::Event;
 use crate::facts::{FactType as _, FactView, Facts};
 use crate::model::Verdict;
@@ -132,10 +133,11 @@ pub fn assess<'r>(
         hits: by_pattern,
         nodes: Nodes::of(facts),
         log_ends: log_ends(hits),
-        spans: facts
-            .table::<LogSpan>()
+        silence: Silence::of(facts),
+        mended: facts
+            .table::<MendedLines>()
             .iter()
-            .map(|span| (span.place.path.as_str(), &span.data))
+            .map(|one| (one.place.path.as_str(), &one.data.lines))
             .collect(),
         last_event: facts
             .table::<Event>()
@@ -158,10 +160,25 @@ struct Known<'a> {
     hits: BTreeMap<usize, Vec<&'a Hit>>,
     nodes: Nodes,
     log_ends: BTreeMap<(&'a str, &'a str), DateTime<Utc>>,
-    spans: BTreeMap<&'a str, &'a LogSpan>,
+    silence: Silence<'a>,
+    mended: BTreeMap<&'a str, &'a BTreeSet<u32>>,
     last_event: Option<DateTime<Utc>>,
     unwell: Option<Unwell<'a>>,
     present: Present<'a>,
+}
+
+impl Known<'_> {
+    /// The voice of a sighting: of one line that was mended by a guess, at most that.
+    fn voice(&self, one: &Sighting) -> Voice {
+        let mended = self.mended.get(one.place.path.as_str());
+        let is_mended = mended
+            .zip(one.place.line)
+            .is_some_and(|(lines, line)| lines.contains(&line));
+        match is_mended && one.count <= 1 {
+            true => one.voice.max(Voice::Mended),
+            false => one.voice,
+        }
+    }
 }
 
 /// The newest time of a line by entry and speaker.
@@ -175,36 +192,6 @@ fn log_ends(hits: &[Hit]) -> BTreeMap<(&str, &str), DateTime<Utc>> {
         *known = last.max(*known);
     }
     ends
-}
-
-/// A log of fewer lines is a part that somebody cut out; how it ends says nothing.
-const WHOLE: u32 = 100;
-/// A speaker that goes on for so long without saying it again has no such trouble any more, in seconds.
-const SILENT: i64 = 30 * 60;
-/// So long a speaker may take to start, in seconds.
-const STARTS: i64 = 15 * 60;
-/// So long it has to go on after its start at least, in seconds.
-const GOES_ON: i64 = 120;
-
-/// Whether the speaker of a line went on without saying it again: for long, or since it started for longer than it said
-/// it while it did.
-fn fell_silent(span: &LogSpan, hit: &Hit) -> bool {
-    let speaker = hit.speaker.as_str();
-    let said = Moment {
-        at: hit.last.map(|last| last.timestamp()),
-        clock: hit.clock.map(i64::from),
-        klog: hit.klog.map(i64::from),
-    };
-    let quiet = span.last.get(speaker).and_then(|last| last.since(&said));
-    let Some(quiet) = quiet.filter(|_| span.lines >= WHOLE) else {
-        return false;
-    };
-    let first = span.first.get(speaker);
-    let took = first.and_then(|first| said.since(first));
-    let starting = took.is_some_and(|took| {
-        (0..=STARTS).contains(&took) && quiet >= GOES_ON && quiet >= took
-    });
-    quiet > SILENT || starting
 }
 
 fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -> Assessment<'r> {
@@ -273,6 +260,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
             })
             .map(|view| {
                 let mut one = from_view(kind, view, says, &known.nodes);
+                one.voice = known.voice(&one);
                 // Other facts are state, which is as it was collected.
                 if kind == Event::KIND {
                     one.over = known.present.over(rule, &one, None);
@@ -292,15 +280,17 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                 if one.voice == Voice::Note && signal.is_some_and(|signal| signal.note) {
                     one.voice = Voice::Spoken;
                 }
+                one.voice = known.voice(&one);
                 let log = (hit.last_place.path.as_str(), hit.speaker.as_str());
                 one.log_ends = match one.event {
                     true => known.last_event,
                     false => known.log_ends.get(&log).copied(),
                 };
-                if let Some(span) = known.spans.get(hit.last_place.path.as_str()) {
-                    one.silent = fell_silent(span, hit);
-                }
+                one.silent = known.silence.fell(hit);
                 one.over = known.present.over(rule, &one, Some(hit));
+                if one.over.is_none() {
+                    one.over = known.silence.over(&rule.file.family, hit);
+                }
                 one
             })
             .collect(),

@@ -1,6 +1,7 @@
 //! Text as terminals and other systems leave it: colour codes, UTF-16, byte order marks.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 const ESCAPE: u8 = 0x1b;
 
@@ -8,6 +9,11 @@ const ESCAPE: u8 = 0x1b;
 ///
 /// `start` says whether these bytes begin the file: only there a byte order mark can stand.
 pub(super) fn clean(bytes: &[u8], start: bool) -> Cow<'_, [u8]> {
+    mended(bytes, start).0
+}
+
+/// The same, and the lines, from 0, that were put together from wrapped ones.
+pub(super) fn mended(bytes: &[u8], start: bool) -> (Cow<'_, [u8]>, BTreeSet<u32>) {
     let utf16 = |pair: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes[2..]
             .chunks_exact(2)
@@ -27,8 +33,8 @@ pub(super) fn clean(bytes: &[u8], start: bool) -> Cow<'_, [u8]> {
         plain
     };
     match crate::dress::mend::mend(&plain).filter(|_| start) {
-        Some(mended) => Cow::Owned(mended.into_bytes()),
-        None => plain,
+        Some(mended) => (Cow::Owned(mended.text.into_bytes()), mended.joined),
+        None => (plain, BTreeSet::new()),
     }
 }
 

@@ -8,7 +8,7 @@ use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
 use super::spill::{Kept, Spill};
-use super::{Router, clean, faults, joined, kube_list, manual};
+use super::{Router, clean, faults, joined, kube_list, manual, typing};
 use crate::dress::document::{self, Skipped};
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, Tail};
@@ -167,7 +167,11 @@ impl Sink<'_> {
     fn loose(&self, piece: &Piece<'_>, out: &mut Out) {
         let path = piece.entry.path.as_str();
         let origin = Origin::of(path, Channel::Text);
-        let bytes = clean::clean(piece.bytes, piece.seq == 0);
+        let (bytes, joined) = clean::mended(piece.bytes, piece.seq == 0);
+        let whole = piece.seq == 0 && piece.last;
+        let mended = typing::mend(path, bytes, &joined, whole, self.patterns);
+        out.parsed.facts.extend(mended.fact);
+        let bytes = mended.bytes;
         let said = manual::without_help(Cow::Borrowed(&bytes));
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.loose = true;
@@ -178,6 +182,7 @@ impl Sink<'_> {
             return;
         }
         out.parsed.problems = faults::of_lines(&origin, &bytes);
+        out.parsed.problems.extend(mended.problem);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
         out.tail = tail::of_piece(&origin, &bytes, out.lines, piece.last);
         if piece.seq == 0 && piece.last {
