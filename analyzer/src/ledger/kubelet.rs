@@ -16,10 +16,14 @@ use crate::parsers::Channel;
 
 use super::Sources;
 
-/// A kubelet tries a pod again after five minutes at most; what it has not said for longer has passed.
-const RETRIES: i64 = 6 * 60;
+/// A kubelet looks at a pod that it holds back every few seconds; what it has not said for so long has passed.
+const LOOKS: i64 = 60;
+/// A pod that it spoke of for a shorter time, in seconds, or more rarely, may be well with the next try.
+const LASTS: i64 = 60;
+/// So often.
+const TIMES: u32 = 3;
 /// Where lines have no clock: so many lines from the end.
-const FROM_END: u32 = 200;
+const FROM_END: u32 = 50;
 /// Bytes from the end of a log that are read.
 const BYTES: usize = 512 << 10;
 /// Pods of one log.
@@ -48,7 +52,9 @@ static STATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 #[derive(Debug)]
 pub(super) struct Said {
     offset: u32,
+    first: Moment,
     moment: Moment,
+    times: u32,
     trouble: PodTrouble,
 }
 
@@ -77,14 +83,16 @@ pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Vec<Said>
             {
                 let moment = moment(&line);
                 let key = (trouble.namespace.clone(), trouble.pod.clone());
-                last.insert(
-                    key,
-                    Said {
-                        offset,
-                        moment,
-                        trouble,
-                    },
-                );
+                let before = last.get(&key).map(|said| (said.first, said.times));
+                let (first, times) = before.unwrap_or((moment, 0));
+                let said = Said {
+                    offset,
+                    first,
+                    moment,
+                    times: times + 1,
+                    trouble,
+                };
+                last.insert(key, said);
             }
         }
         offset = offset.saturating_add(1);
@@ -96,9 +104,14 @@ pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Vec<Said>
             break;
         }
     }
-    let lasts = |said: &Said| match end.since(&said.moment) {
-        Some(seconds) => seconds <= RETRIES,
-        None => lines.saturating_sub(said.offset) <= FROM_END,
+    let lasts = |said: &Said| {
+        let went_on = said.moment.since(&said.first);
+        said.times >= TIMES
+            && went_on.is_none_or(|seconds| seconds >= LASTS)
+            && match end.since(&said.moment) {
+                Some(seconds) => seconds <= LOOKS,
+                None => lines.saturating_sub(said.offset) <= FROM_END,
+            }
     };
     last.into_values().filter(lasts).collect()
 }

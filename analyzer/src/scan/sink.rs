@@ -169,20 +169,22 @@ impl Sink<'_> {
         let origin = Origin::of(path, Channel::Text);
         let (bytes, joined) = clean::mended(piece.bytes, piece.seq == 0);
         let whole = piece.seq == 0 && piece.last;
-        let mended = typing::mend(path, bytes, &joined, whole, self.patterns);
-        out.parsed.facts.extend(mended.fact);
-        let bytes = mended.bytes;
+        let (bytes, told) = typing::mend(bytes, whole, self.patterns);
         let said = manual::without_help(Cow::Borrowed(&bytes));
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.loose = true;
         let (speech, skipped) = document::speech(path, &said);
         out.skipped = skipped;
         out.found = self.patterns.search(&origin, &speech);
+        let before = (piece.bytes, self.patterns);
+        let joined = typing::needed(joined, &origin, before, &out.found);
+        let (mended, slack) = typing::say(path, &joined, &told);
+        out.parsed.facts.extend(mended);
         if speech.iter().all(|byte| *byte == b'\n') {
             return;
         }
         out.parsed.problems = faults::of_lines(&origin, &bytes);
-        out.parsed.problems.extend(mended.problem);
+        out.parsed.problems.extend(slack);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
         out.tail = tail::of_piece(&origin, &bytes, out.lines, piece.last);
         if piece.seq == 0 && piece.last {
