@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::facts::excerpt;
-use crate::facts::failing::{Failing, Moment, PodTrouble};
+use crate::facts::failing::{ContainerRow, Failing, Moment, PodTrouble};
 use crate::facts::kube::Pod;
 use crate::facts::{AnyFact, Fact};
 use crate::lines::{LogLine, Origin};
@@ -17,7 +17,7 @@ use crate::parsers::Channel;
 use super::Sources;
 
 /// A kubelet looks at a pod that it holds back every few seconds; what it has not said for so long has passed.
-const LOOKS: i64 = 60;
+const LOOKS: i64 = 40;
 /// A pod that it spoke of for a shorter time, in seconds, or more rarely, may be well with the next try.
 const LASTS: i64 = 60;
 /// So often.
@@ -171,13 +171,19 @@ pub(super) fn facts(said: Vec<Said>, path: &str, before: u32) -> impl Iterator<I
 /// Pods that only a kubelet's log tells of, each once.
 pub(super) fn pods(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
     let listed = sources.facts.table::<Pod>();
+    let rows = sources.facts.table::<ContainerRow>();
     let mut found: Vec<Fact<Failing>> = Vec::new();
     for told in sources.facts.table::<PodTrouble>() {
         let data = &told.data;
         let subject = format!("pod/{}/{}", data.namespace, data.pod);
         let is_known = listed.iter().any(|pod| pod.data.name == data.pod)
             || known.iter().chain(&found).any(|one| one.data.subject == subject || one.data.name == data.pod);
-        if is_known {
+        // A runtime that lists it as running was asked later than the kubelet wrote.
+        let runs = rows.iter().any(|row| {
+            let row = &row.data;
+            row.state == "Running" && (row.pod == data.pod || row.name == data.container)
+        });
+        if is_known || runs {
             continue;
         }
         found.push(Fact {
