@@ -54,10 +54,18 @@ impl Words {
         let mut near: BTreeSet<&str> = BTreeSet::new();
         for part in parts(&lower) {
             // A letter too many.
-            near.extend(self.known.get_key_value(&part).map(|(known, _)| known.as_str()));
+            near.extend(
+                self.known
+                    .get_key_value(&part)
+                    .map(|(known, _)| known.as_str()),
+            );
             // A wrong one, or two in the wrong order.
             let others = self.without.get(&part).into_iter().flatten();
-            near.extend(others.map(String::as_str).filter(|other| is_slip(&lower, other)));
+            near.extend(
+                others
+                    .map(String::as_str)
+                    .filter(|other| is_slip(&lower, other)),
+            );
         }
         // A letter too few.
         let others = self.without.get(&lower).into_iter().flatten();
@@ -179,11 +187,15 @@ fn pair(class: &regex_syntax::hir::Class) -> Option<char> {
     let letters: Vec<char> = match class {
         Class::Unicode(class) => {
             let ranges = class.iter().take(4);
-            ranges.map(|range| (range.start() == range.end()).then_some(range.start())).collect::<Option<_>>()?
+            ranges
+                .map(|range| (range.start() == range.end()).then_some(range.start()))
+                .collect::<Option<_>>()?
         }
         Class::Bytes(class) => {
             let ranges = class.iter().take(4);
-            ranges.map(|range| (range.start() == range.end()).then_some(char::from(range.start()))).collect::<Option<_>>()?
+            ranges
+                .map(|range| (range.start() == range.end()).then_some(char::from(range.start())))
+                .collect::<Option<_>>()?
         }
     };
     let small = letters.iter().find(|letter| letter.is_ascii_lowercase())?;
@@ -204,7 +216,11 @@ pub fn notes(told: &BTreeMap<u32, String>) -> Cow<'static, str> {
     let mut shown: Vec<&str> = told.values().map(String::as_str).collect();
     let left = shown.len().saturating_sub(SHOWN);
     shown.truncate(SHOWN);
-    let more = if left > 0 { format!(", and {left} more lines") } else { String::new() };
+    let more = if left > 0 {
+        format!(", and {left} more lines")
+    } else {
+        String::new()
+    };
     Cow::Owned(format!(
         "{}{more}: what rests on these lines is at most likely",
         shown.join(", ")
@@ -216,7 +232,11 @@ mod tests {
     use super::*;
 
     fn words() -> Words {
-        let expressions = [r"(?i)insufficient (?:memory|nvidia\.com/gpu)", "FailedScheduling", "containers? restarting"];
+        let expressions = [
+            r"(?i)insufficient (?:memory|nvidia\.com/gpu)",
+            "FailedScheduling",
+            "containers? restarting",
+        ];
         let texts: Vec<String> = expressions.iter().flat_map(|one| texts_of(one)).collect();
         Words::of(texts.iter().map(String::as_str))
     }
@@ -224,8 +244,14 @@ mod tests {
     #[test]
     fn one_slip_inside_a_word_of_a_message_is_mended_and_named() {
         for (typed, meant) in [
-            ("0/3 nodes: Insufifcient memory", "0/3 nodes: Insufficient memory"),
-            ("0/3 nodes: Insuficient memory", "0/3 nodes: Insufficient memory"),
+            (
+                "0/3 nodes: Insufifcient memory",
+                "0/3 nodes: Insufficient memory",
+            ),
+            (
+                "0/3 nodes: Insuficient memory",
+                "0/3 nodes: Insufficient memory",
+            ),
             ("Warning FailedShceduling", "Warning FailedScheduling"),
             ("restarrting", "restarting"),
             ("restsrting", "restarting"),
@@ -239,8 +265,13 @@ mod tests {
     #[test]
     fn words_that_somebody_means_stay_as_they_are() {
         for text in [
-            "Insufficient memory", "containers", "restartinx", "xestarting", "rsteatring",
-            "memroy", "restarted",
+            "Insufficient memory",
+            "containers",
+            "restartinx",
+            "xestarting",
+            "rsteatring",
+            "memroy",
+            "restarted",
         ] {
             assert!(respell(text, &words()).is_none(), "{text}");
         }

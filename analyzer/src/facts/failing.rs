@@ -124,6 +124,25 @@ impl FactType for MendedLines {
     }
 }
 
+/// What a kernel says of its present boot that no healthy one says. Its last such message is the fact's excerpt.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct KernelTrouble {
+    /// Node; empty where the path names none.
+    pub node: String,
+    /// How often.
+    pub times: u32,
+    /// The line as it stands.
+    pub line: String,
+}
+
+impl FactType for KernelTrouble {
+    const KIND: &'static str = "kernel-trouble";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("kernel/{}", self.node)
+    }
+}
+
 /// A pod of which a kubelet says at the end of its log that it cannot run it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct PodTrouble {
@@ -186,7 +205,7 @@ impl FactType for ContainerRow {
 /// Something unhealthy at the end of the collection, and its last words.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Failing {
-    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `gpus`; `log` for a pasted log of which nothing says whose it is.
+    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `gpus`, `kernel`; `log` for a pasted log of which nothing says whose it is.
     pub what: String,
     /// `pod/<ns>/<name>`, `node/<name>`, `unit/<name>`, `deployment/<ns>/<name>`, ...
     pub subject: String,

@@ -177,7 +177,10 @@ pub(super) fn pods(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<F
         let data = &told.data;
         let subject = format!("pod/{}/{}", data.namespace, data.pod);
         let is_known = listed.iter().any(|pod| pod.data.name == data.pod)
-            || known.iter().chain(&found).any(|one| one.data.subject == subject || one.data.name == data.pod);
+            || known
+                .iter()
+                .chain(&found)
+                .any(|one| one.data.subject == subject || one.data.name == data.pod);
         // A runtime that lists it as running was asked later than the kubelet wrote.
         let runs = rows.iter().any(|row| {
             let row = &row.data;

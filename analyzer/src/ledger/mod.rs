@@ -5,6 +5,7 @@
 //! replaced) are no entries.
 
 pub mod flow;
+mod kernel;
 mod kubelet;
 mod logs;
 mod machine;
@@ -121,6 +122,7 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found.extend(things::units(sources));
     found.extend(machine::containers(sources, &found));
     found.extend(machine::gpus(sources));
+    found.extend(kernel::machines(sources));
     found.extend(things::releases(sources));
     found.extend(things::told_by_events(sources, &found));
     found.extend(kubelet::pods(sources, &found));

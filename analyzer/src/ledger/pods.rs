@@ -38,7 +38,11 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         let first = &copies[0].data;
         let key = (first.namespace.as_str(), first.name.as_str());
         let well = copies.iter().any(|pod| pod.data.healthy)
-            && !ends_again(sources, first, containers.get(&key).map_or(&[], Vec::as_slice));
+            && !ends_again(
+                sources,
+                first,
+                containers.get(&key).map_or(&[], Vec::as_slice),
+            );
         if well || is_expected(sources, first) {
             continue;
         }
@@ -70,7 +74,11 @@ fn ends_again(sources: &Sources<'_>, pod: &Pod, containers: &[&Fact<Container>])
             (Some(now), Some(last)) => now - last < TimeDelta::seconds(BACKS_OFF),
             _ => sources.now.is_none(),
         };
-        recent && event.data.message.contains("Back-off restarting failed container")
+        recent
+            && event
+                .data
+                .message
+                .contains("Back-off restarting failed container")
     };
     let events = sources.warnings("pod", &pod.namespace, &pod.name);
     restarted && events.iter().any(|event| waited(event))

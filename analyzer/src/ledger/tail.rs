@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use regex::Regex;
 
 use super::grade::{self, Grade};
-use super::{kubelet, span};
+use super::{kernel, kubelet, span};
 use crate::facts::excerpt;
 use crate::facts::failing::{LogEnd, UnitEnd};
 use crate::facts::{AnyFact, Fact};
@@ -44,6 +44,7 @@ pub struct Tail {
     units: BTreeMap<String, Ends>,
     span: span::Ends,
     pods: Vec<kubelet::Said>,
+    kernel: Option<kernel::Said>,
     lines: u32,
 }
 
@@ -76,11 +77,19 @@ impl Ends {
 
 /// Reads the end of a piece. Only what ends its entry can hold the program's last word.
 pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) -> Tail {
+    let kernel = match is_last {
+        true => kernel::of_end(origin, bytes, lines),
+        false => None,
+    };
     if !matches!(
         origin.channel,
         Channel::PodLog | Channel::Journal | Channel::Text
     ) {
-        return Tail::default();
+        return Tail {
+            kernel,
+            lines,
+            ..Tail::default()
+        };
     }
     let last = is_last
         .then(|| last_words(origin, bytes, lines))
@@ -94,6 +103,7 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) ->
             true => kubelet::of_end(origin, bytes, lines),
             false => Vec::new(),
         },
+        kernel,
         lines,
     }
 }
@@ -239,6 +249,8 @@ pub struct Joined {
     span: span::Ends,
     /// What a kubelet said at the end, and the lines before that piece.
     pods: (Vec<kubelet::Said>, u32),
+    /// What the kernel said at the end, and the lines before that piece.
+    kernel: Option<(kernel::Said, u32)>,
     lines: u32,
 }
 
@@ -257,6 +269,10 @@ impl Joined {
         if !piece.pods.is_empty() {
             self.pods = (piece.pods, before);
         }
+        self.kernel = piece
+            .kernel
+            .map(|said| (said, before))
+            .or(self.kernel.take());
         for (unit, ends) in piece.units {
             let known = self.units.entry(unit).or_default();
             known
@@ -281,6 +297,8 @@ impl Joined {
         };
         let (pods, before) = self.pods;
         let mut facts: Vec<AnyFact> = kubelet::facts(pods, path, before).collect();
+        let trouble = self.kernel;
+        facts.extend(trouble.map(|(said, before)| kernel::fact(said, path, before)));
         let lines = self.lines;
         if let Some(span) = self.span.span(lines) {
             facts.push(

@@ -70,7 +70,10 @@ mod tests {
     #[test]
     fn two_messages_of_one_thing_do_not_make_one_statement() {
         let test = Test::Matches(Expression::new("pull.{0,99}refused"));
-        let apart = json!(["Unable to retrieve pull secrets", "dial tcp: connection refused"]);
+        let apart = json!([
+            "Unable to retrieve pull secrets",
+            "dial tcp: connection refused"
+        ]);
         assert!(!passes(&test, &apart));
         assert!(passes(&test, &json!(["x", "pull: connection refused"])));
         assert!(passes(&test, &json!(["pull: connection refused"])));

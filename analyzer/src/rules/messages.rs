@@ -199,7 +199,9 @@ fn unreachable(file: &MessageFile, message: &Message) -> Option<String> {
     let logs = [Channel::Kernel, Channel::Journal, Channel::PodLog];
     let only_logs = !channels.is_empty() && channels.iter().all(|one| logs.contains(one));
     let texts = literals::required(&message.line).filter(|_| only_logs)?;
-    texts.into_iter().find(|text| literals::is_everyday_text(text))
+    texts
+        .into_iter()
+        .find(|text| literals::is_everyday_text(text))
 }
 
 /// What is wrong with a message by itself; its expression where nothing is.
@@ -314,12 +316,16 @@ mod tests {
         let unnamed = refused("component: x\nmessages: []\n");
         assert!(unnamed.contains("speaker"), "{unnamed}");
         let nobody = refused("component: x\nspeaker: ''\nmessages: []\n");
-        assert!(nobody.contains("give an expression for the unit"), "{nobody}");
+        assert!(
+            nobody.contains("give an expression for the unit"),
+            "{nobody}"
+        );
         let everyday = refused(
             "component: x\nspeaker: x\nin: [journal]\nmessages:\n  - id: a\n    source: s\n    line: 'sick kettle|not found'\n    nature: fault\n    examples: ['sick kettle']\n",
         );
         assert!(
-            everyday.starts_with("messages/x.yaml:") && everyday.contains("give it a longer or a rarer text"),
+            everyday.starts_with("messages/x.yaml:")
+                && everyday.contains("give it a longer or a rarer text"),
             "{everyday}"
         );
     }

@@ -49,9 +49,8 @@ impl<'a> Silence<'a> {
         };
         let first = span.first.get(&hit.speaker);
         let took = first.and_then(|first| moment(hit).since(first));
-        let starting = took.is_some_and(|took| {
-            (0..=STARTS).contains(&took) && quiet >= GOES_ON && quiet >= took
-        });
+        let starting = took
+            .is_some_and(|took| (0..=STARTS).contains(&took) && quiet >= GOES_ON && quiet >= took);
         quiet > SILENT || starting
     }
 

@@ -74,7 +74,9 @@ impl<'a> Unwell<'a> {
             pod.healthy && !(pod.restarts >= OFTEN && young)
         };
         let failing = facts.table::<Failing>().iter().map(|one| &one.data);
-        let failing: Vec<&Failing> = failing.filter(|one| one.what != "log").collect();
+        let failing: Vec<&Failing> = failing
+            .filter(|one| !matches!(one.what.as_str(), "log" | "kernel"))
+            .collect();
         let flapping = pods
             .iter()
             .filter(|one| one.data.healthy && !settled(&one.data));

@@ -146,7 +146,8 @@ fn files(folder: &std::path::Path, below: &str, found: &mut Files) {
 
 #[test]
 fn captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_state_shows() {
-    let test = "captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_state_shows";
+    let test =
+        "captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_state_shows";
     let Some(captures) = shared(test, "captures") else {
         return;
     };
@@ -183,9 +184,16 @@ fn captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_sta
         let sure = sure.filter(|one| one.verdict == Verdict::Confirmed && !outlasts(&one.cause));
         for incident in sure {
             let of_log = |path: &str| logs.iter().any(|log| log == path);
-            if incident.evidence.iter().all(|line| of_log(&line.place.path)) {
+            if incident
+                .evidence
+                .iter()
+                .all(|line| of_log(&line.place.path))
+            {
                 let name = folder.file_name().unwrap().to_string_lossy();
-                wrong.push(format!("{name}: {} rests on an earlier boot", incident.cause));
+                wrong.push(format!(
+                    "{name}: {} rests on an earlier boot",
+                    incident.cause
+                ));
             }
         }
     }
