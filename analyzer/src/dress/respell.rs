@@ -7,6 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A shorter word has too many neighbours.
 const SHORTEST: usize = 7;
+/// Of a shorter word a letter too many or too few makes another one that people write: "Pulling" and "Polling".
+const LONG: usize = 9;
+/// Of a shorter word a wrong letter does.
+const LONGER: usize = 11;
+/// Who writes a word so often means it.
+const MEANT: usize = 3;
 /// A longer run of letters is no word but data.
 const LONGEST: usize = 40;
 /// Words that are respelled in one text; more of them are another language and no typing errors.
@@ -54,10 +60,11 @@ impl Words {
         let mut near: BTreeSet<&str> = BTreeSet::new();
         for part in parts(&lower) {
             // A letter too many.
+            let shorter = self.known.get_key_value(&part);
             near.extend(
-                self.known
-                    .get_key_value(&part)
-                    .map(|(known, _)| known.as_str()),
+                shorter
+                    .map(|(known, _)| known.as_str())
+                    .filter(|_| lower.len() >= LONG),
             );
             // A wrong one, or two in the wrong order.
             let others = self.without.get(&part).into_iter().flatten();
@@ -69,7 +76,7 @@ impl Words {
         }
         // A letter too few.
         let others = self.without.get(&lower).into_iter().flatten();
-        near.extend(others.map(String::as_str));
+        near.extend(others.map(String::as_str).filter(|_| lower.len() >= LONG));
         near.retain(|known| {
             let ends = |text: &str| (text.bytes().next(), text.bytes().next_back());
             known.len() >= SHORTEST && ends(known) == ends(&lower)
@@ -77,7 +84,10 @@ impl Words {
         let (Some(known), 1) = (near.first(), near.len()) else {
             return None;
         };
-        Some(self.written(word, known))
+        let written = self.written(word, known);
+        // Capitals inside a word are those of a name.
+        let inner = |text: &str| text.bytes().skip(1).filter(u8::is_ascii_uppercase).count();
+        (inner(&written) == inner(word)).then_some(written)
     }
 
     /// A known word with the capitals that the message has, or that the text gave its first letter.
@@ -111,7 +121,7 @@ fn is_slip(one: &str, other: &str) -> bool {
     let pairs = one.bytes().zip(other.bytes()).enumerate();
     let differ: Vec<(usize, (u8, u8))> = pairs.filter(|(_, (a, b))| a != b).collect();
     match differ.as_slice() {
-        [_] => true,
+        [_] => one.len() >= LONGER,
         [(at, (a, b)), (next, (c, d))] => next - at == 1 && a == d && b == c,
         _ => false,
     }
@@ -123,11 +133,19 @@ pub fn respell(text: &str, words: &Words) -> Option<(String, BTreeMap<u32, Strin
     let mut told: BTreeMap<u32, String> = BTreeMap::new();
     let mut mended = String::with_capacity(text.len());
     let mut count = 0;
+    let mut written: HashMap<&str, usize> = HashMap::new();
+    for word in split(text) {
+        *written.entry(word).or_default() += 1;
+    }
     for (number, line) in (0u32..).zip(text.split_inclusive('\n')) {
         let mut rest = line;
         for word in split(line) {
             let looked_up = meant.entry(word).or_insert_with(|| words.meant(word));
             let Some(known) = looked_up else { continue };
+            let turned = known.len() == word.len() && known.len() < LONGER;
+            if written.get(word).is_some_and(|times| *times >= MEANT) && !turned {
+                continue;
+            }
             let Some(at) = rest.find(word) else { continue };
             mended.push_str(&rest[..at]);
             mended.push_str(known);
@@ -206,7 +224,7 @@ fn pair(class: &regex_syntax::hir::Class) -> Option<char> {
 /// Whether a text may be a paste that a person typed into.
 pub fn is_short(text: &[u8]) -> bool {
     /// Bytes; a capture is larger.
-    const PASTE: usize = 64 << 10;
+    const PASTE: usize = 16 << 10;
     text.len() <= PASTE
 }
 
@@ -254,7 +272,7 @@ mod tests {
             ),
             ("Warning FailedShceduling", "Warning FailedScheduling"),
             ("restarrting", "restarting"),
-            ("restsrting", "restarting"),
+            ("insuffixient nvidia", "insufficient nvidia"),
         ] {
             let (mended, told) = respell(typed, &words()).unwrap();
             assert_eq!(mended, meant);
@@ -272,6 +290,8 @@ mod tests {
             "rsteatring",
             "memroy",
             "restarted",
+            "restsrting",
+            "containerID",
         ] {
             assert!(respell(text, &words()).is_none(), "{text}");
         }

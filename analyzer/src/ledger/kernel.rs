@@ -116,7 +116,7 @@ pub(super) fn machines(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     for told in sources.facts.table::<KernelTrouble>() {
         let data = &told.data;
         let subject = match data.node.as_str() {
-            "" => "kernel".to_owned(),
+            "" | crate::lines::UNNAMED_NODE => "kernel".to_owned(),
             node => format!("kernel/{node}"),
         };
         let entry = Fact {
