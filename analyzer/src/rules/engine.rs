@@ -20,7 +20,7 @@ use crate::dress::Voice;
 use crate::facts::failing::MendedLines;
 use crate::facts::kube::Event;
 use crate::facts::{FactType as _, FactView, Facts};
-use crate::model::Verdict;
+use crate::model::{Place, Verdict};
 use crate::scan::patterns::Hit;
 use crate::sources::Availability;
 
@@ -168,15 +168,17 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// The voice of a sighting: of one line that was mended by a guess, at most that.
-    fn voice(&self, one: &Sighting) -> Voice {
-        let mended = self.mended.get(one.place.path.as_str());
-        let is_mended = mended
-            .zip(one.place.line)
-            .is_some_and(|(lines, line)| lines.contains(&line));
-        match is_mended && one.count <= 1 {
-            true => one.voice.max(Voice::Mended),
-            false => one.voice,
+    /// A voice by where it was heard: on lines that were all mended by a guess, at most that.
+    fn voice(&self, voice: Voice, places: &[&Place]) -> Voice {
+        let is_mended = |place: &&Place| {
+            let lines = self.mended.get(place.path.as_str());
+            lines
+                .zip(place.line)
+                .is_some_and(|(lines, line)| lines.contains(&line))
+        };
+        match places.iter().all(is_mended) {
+            true => voice.max(Voice::Mended),
+            false => voice,
         }
     }
 }
@@ -260,7 +262,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
             })
             .map(|view| {
                 let mut one = from_view(kind, view, says, &known.nodes);
-                one.voice = known.voice(&one);
+                one.voice = known.voice(one.voice, &[&one.place]);
                 // Other facts are state, which is as it was collected.
                 if kind == Event::KIND {
                     one.over = known.present.over(rule, &one, None);
@@ -280,7 +282,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                 if one.voice == Voice::Note && signal.is_some_and(|signal| signal.note) {
                     one.voice = Voice::Spoken;
                 }
-                one.voice = known.voice(&one);
+                one.voice = known.voice(one.voice, &[&one.place, &hit.last_place]);
                 let log = (hit.last_place.path.as_str(), hit.speaker.as_str());
                 one.log_ends = match one.event {
                     true => known.last_event,

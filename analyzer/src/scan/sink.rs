@@ -167,17 +167,17 @@ impl Sink<'_> {
     fn loose(&self, piece: &Piece<'_>, out: &mut Out) {
         let path = piece.entry.path.as_str();
         let origin = Origin::of(path, Channel::Text);
-        let (bytes, joined) = clean::mended(piece.bytes, piece.seq == 0);
+        let clean = clean::mended(piece.bytes, piece.seq == 0);
         let whole = piece.seq == 0 && piece.last;
-        let (bytes, told) = typing::mend(bytes, whole, self.patterns);
+        let (bytes, told) = typing::mend(clean.bytes, whole, self.patterns);
         let said = manual::without_help(Cow::Borrowed(&bytes));
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.loose = true;
         let (speech, skipped) = document::speech(path, &said);
         out.skipped = skipped;
         out.found = self.patterns.search(&origin, &speech);
-        let before = (piece.bytes, self.patterns);
-        let joined = typing::needed(joined, &origin, before, &out.found);
+        let before = (clean.wrapped.as_slice(), self.patterns);
+        let joined = typing::needed(clean.joined, &origin, before, &out.found);
         let (mended, slack) = typing::say(path, &joined, &told);
         out.parsed.facts.extend(mended);
         if speech.iter().all(|byte| *byte == b'\n') {
