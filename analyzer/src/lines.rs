@@ -85,6 +85,8 @@ pub struct LogLine<'a> {
     pub at: Option<DateTime<Utc>>,
     /// The same by a clock without a year, which orders lines of one host.
     pub clock: Option<u32>,
+    /// The same by klog's own clock, which orders lines of one program.
+    pub klog: Option<u32>,
     /// Host that the line names; empty where it names none.
     pub host: Cow<'a, str>,
     /// The boot it was said in, as the journal calls it; empty where nothing says.
@@ -124,6 +126,7 @@ impl LogLine<'_> {
         self.at = self.at.or(dress.at);
         self.level = dress.level;
         self.clock = dress.clock;
+        self.klog = dress.klog;
         self.host = Cow::Owned(dress.host.to_owned());
         let of_pod = self.speaker.starts_with("pod/");
         if !dress.speaker.is_empty() && !of_pod {
@@ -224,6 +227,7 @@ impl<'a> Origin<'a> {
             weighed: false,
             at: None,
             clock: None,
+            klog: None,
             host: Cow::Borrowed(""),
             boot: Cow::Borrowed(""),
         };

@@ -278,6 +278,7 @@ mod tests {
                 event: false,
                 kernel: false,
                 log_ends: None,
+                silent: false,
             }
         };
         let verdicts = [Verdict::Confirmed, Verdict::Likely];

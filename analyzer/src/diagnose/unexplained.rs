@@ -76,8 +76,10 @@ impl<'a> Explained<'a> {
         let on_node = !data.node.is_empty() && self.nodes.contains(data.node.as_str());
         let by_itself = data.ended && !data.gpu;
         let waits_for_gpu = data.what == "pod" && data.gpu && self.gpus;
-        let in_text = matches!(data.what.as_str(), "pod" | "workload" | "claim" | "log")
-            && self.texts.contains(failing.place.path.as_str());
+        let in_text = matches!(
+            data.what.as_str(),
+            "pod" | "workload" | "claim" | "log" | "kernel"
+        ) && self.texts.contains(failing.place.path.as_str());
         self.subjects.contains(data.subject.as_str())
             || in_text
             || (on_node && !by_itself)
@@ -182,7 +184,8 @@ fn entry(
         add(warning);
     }
     // A row of a table is all that is known of a thing that left no words.
-    if words.is_empty() && !one.text.starts_with('"') {
+    let says = one.text.bytes().filter(u8::is_ascii_alphabetic).count() > 2;
+    if words.is_empty() && says && !one.text.starts_with('"') {
         words.push(one.text.trim().to_owned());
     }
     if words.iter().all(String::is_empty) {

@@ -34,6 +34,8 @@ pub struct Dress<'a> {
     pub at: Option<DateTime<Utc>>,
     /// Seconds since the year began, by a clock that names neither year nor zone: orders lines of one host.
     pub clock: Option<u32>,
+    /// The same by the clock of klog, which runs in the zone of its own program: orders lines of one program only.
+    pub klog: Option<u32>,
     /// Length of what names clock, host and speaker. Headers that belong to the message's own program (klog,
     /// logfmt, JSON) stay with the message.
     pub outer: usize,
@@ -73,7 +75,7 @@ static XORG: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:\[ *\d+\.\d{3}\] )?\((?P<level>II|WW|EE|==|--|\*\*|!!|NI|\?\?)\) ").ok()
 });
 static KLOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?P<level>[DIWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w./-]+:\d+\]").ok()
+    Regex::new(r"^(?P<level>[DIWEF])(?P<month>\d\d)(?P<day>\d\d) (?P<time>\d\d:\d\d:\d\d)\.\d+ +\d+ [\w./-]+:\d+\]").ok()
 });
 /// A date and a time without a zone, as etcd 3.4, Calico, Python and Fabric Manager write them.
 static DATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -188,7 +190,16 @@ fn clock(month: &str, day: &str, time: &str) -> Option<u32> {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
     let month = MONTHS.iter().position(|one| month.starts_with(one))?;
-    let mut seconds = u32::try_from(month).ok()? * 31 + day.parse::<u32>().ok()?;
+    seconds(u32::try_from(month).ok()?, day, time)
+}
+
+/// The same with a month in digits.
+fn klog_clock(month: &str, day: &str, time: &str) -> Option<u32> {
+    seconds(month.parse::<u32>().ok()?.checked_sub(1)?, day, time)
+}
+
+fn seconds(month: u32, day: &str, time: &str) -> Option<u32> {
+    let mut seconds = month * 31 + day.parse::<u32>().ok()?;
     for (part, size) in time.split(':').zip([24, 60, 60]) {
         seconds = seconds.checked_mul(size)?.checked_add(part.parse().ok()?)?;
     }
@@ -239,6 +250,8 @@ fn own_header(message: &str, dress: &mut Dress<'_>) {
     let klog = KLOG.as_ref().filter(|_| begins::klog(bytes));
     if let Some(found) = klog.and_then(|form| form.captures(message)) {
         dress.level = found.name("level").and_then(|one| level(one.as_str()));
+        let part = |name: &str| found.name(name).map_or("", |one| one.as_str());
+        dress.klog = klog_clock(part("month"), part("day"), part("time"));
         dress.is_dressed = true;
         return;
     }

@@ -2,6 +2,7 @@
 //! see: marks of quotes and lists before every line, typographic quotes, HTML entities, elisions, wraps at one width.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Texts of at most so many bytes are pasted; larger ones are captured.
 const LARGEST: usize = 256 << 10;
@@ -20,7 +21,7 @@ const ENTITIES: [(&str, &str); 6] = [
 ];
 
 /// The text as it was before, line by line; none where nothing was done to it.
-pub fn mend(bytes: &[u8]) -> Option<String> {
+pub fn mend(bytes: &[u8]) -> Option<Mended> {
     if bytes.is_empty() || bytes.len() > LARGEST {
         return None;
     }
@@ -35,10 +36,24 @@ pub fn mend(bytes: &[u8]) -> Option<String> {
         let whole = joined(mended.lines().map(whole));
         mended = Cow::Owned(whole);
     }
+    let mut joined = BTreeSet::new();
     if let Some(width) = width(&mended) {
-        mended = Cow::Owned(unwrapped(&mended, width));
+        let (whole, lines) = unwrapped(&mended, width);
+        (mended, joined) = (Cow::Owned(whole), lines);
     }
-    (mended != text).then(|| mended.into_owned())
+    (mended != text).then(|| Mended {
+        text: mended.into_owned(),
+        joined,
+    })
+}
+
+/// A text as it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mended {
+    /// The text.
+    pub text: String,
+    /// Lines, from 0, that were put together from wrapped ones: where they belong together is a guess.
+    pub joined: BTreeSet<u32>,
 }
 
 fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
@@ -105,7 +120,8 @@ fn continues(line: &str) -> bool {
 }
 
 /// Wrapped lines as one; the lines that they were continued on stay empty, so that the others keep their numbers.
-fn unwrapped(text: &str, width: usize) -> String {
+fn unwrapped(text: &str, width: usize) -> (String, BTreeSet<u32>) {
+    let mut guessed = BTreeSet::new();
     let mut lines: Vec<String> = Vec::new();
     let mut open: Option<usize> = None;
     for line in text.lines() {
@@ -113,6 +129,7 @@ fn unwrapped(text: &str, width: usize) -> String {
         match open {
             Some(at) if continues(line) => {
                 lines[at].push_str(line);
+                guessed.insert(u32::try_from(at).unwrap_or(u32::MAX));
                 lines.push(String::new());
             }
             _ => {
@@ -126,7 +143,7 @@ fn unwrapped(text: &str, width: usize) -> String {
             (false, _) => None,
         };
     }
-    joined(lines.iter().map(String::as_str))
+    (joined(lines.iter().map(String::as_str)), guessed)
 }
 
 #[cfg(test)]
@@ -142,7 +159,8 @@ mod tests {
             "E1120 failed to &quot;load&quot;\nsecond\n",
             "... E1120 failed to \"load\" [...]\nsecond ...\n",
         ] {
-            assert_eq!(mend(damaged.as_bytes()).as_deref(), Some(text), "{damaged}");
+            let mended = mend(damaged.as_bytes()).map(|one| one.text);
+            assert_eq!(mended.as_deref(), Some(text), "{damaged}");
         }
         assert_eq!(mend(text.as_bytes()), None);
         assert_eq!(mend(b"args:\n- one\n- two\n"), None, "a list of YAML");
@@ -153,7 +171,8 @@ mod tests {
         let long = "x".repeat(95);
         let damaged = format!("{}\n{}\nnext\n", &long[..80], &long[80..]);
         let mended = mend(damaged.as_bytes()).unwrap();
-        assert_eq!(mended, format!("{long}\n\nnext\n"));
+        assert_eq!(mended.text, format!("{long}\n\nnext\n"));
+        assert_eq!(mended.joined, BTreeSet::from([0]));
         let dressed = format!("{}\nNov 20 10:00:00 gpu-1 kubelet[1]: b\n", &long[..80]);
         assert_eq!(
             mend(dressed.as_bytes()),

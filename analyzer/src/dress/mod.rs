@@ -8,6 +8,7 @@ pub mod document;
 pub mod line;
 pub mod mend;
 mod page;
+pub mod respell;
 mod rows;
 
 use serde::Deserialize;
@@ -20,6 +21,8 @@ pub enum Voice {
     /// Somebody said it, and not as a mere note.
     #[default]
     Spoken,
+    /// Somebody said it, and what exactly is a guess: the text was damaged.
+    Mended,
     /// Its speaker calls it information: a setting, a start, a step that went well.
     Note,
     /// The vocabulary knows it: every start says it, or it reads like a fault and is none.

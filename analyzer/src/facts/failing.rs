@@ -1,6 +1,8 @@
 //! Facts about what is unhealthy: the last words of logs, units that fail again and again, and each failing thing with
 //! all that it leaves behind.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
@@ -67,6 +69,107 @@ impl FactType for UnitEnd {
     }
 }
 
+/// When a line was said, in seconds, by each clock that it has.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Moment {
+    /// Since the epoch.
+    pub at: Option<i64>,
+    /// Since the year began, by the clock of its host.
+    pub clock: Option<i64>,
+    /// Since the year began, by the clock of klog.
+    pub klog: Option<i64>,
+}
+
+impl Moment {
+    /// Seconds from an earlier moment to this one, by a clock that both have.
+    pub fn since(&self, earlier: &Moment) -> Option<i64> {
+        let by = |later: Option<i64>, earlier: Option<i64>| Some(later? - earlier?);
+        by(self.at, earlier.at)
+            .or_else(|| by(self.klog, earlier.klog))
+            .or_else(|| by(self.clock, earlier.clock))
+    }
+}
+
+/// How far a log reaches: the moments near its two ends, by speaker.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct LogSpan {
+    /// First moments.
+    pub first: BTreeMap<String, Moment>,
+    /// Last moments.
+    pub last: BTreeMap<String, Moment>,
+    /// Lines of the log.
+    pub lines: u32,
+}
+
+impl FactType for LogSpan {
+    const KIND: &'static str = "log-span";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        String::new()
+    }
+}
+
+/// Lines of a pasted text that were mended by a guess.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct MendedLines {
+    /// Their numbers.
+    pub lines: BTreeSet<u32>,
+}
+
+impl FactType for MendedLines {
+    const KIND: &'static str = "mended-lines";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        String::new()
+    }
+}
+
+/// What a kernel says of its present boot that no healthy one says. Its last such message is the fact's excerpt.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct KernelTrouble {
+    /// Node; empty where the path names none.
+    pub node: String,
+    /// How often.
+    pub times: u32,
+    /// The line as it stands.
+    pub line: String,
+}
+
+impl FactType for KernelTrouble {
+    const KIND: &'static str = "kernel-trouble";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("kernel/{}", self.node)
+    }
+}
+
+/// A pod of which a kubelet says at the end of its log that it cannot run it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PodTrouble {
+    /// Namespace.
+    pub namespace: String,
+    /// Pod.
+    pub pod: String,
+    /// Container; empty where the trouble is the pod's.
+    pub container: String,
+    /// State in one word, e.g. `CrashLoopBackOff`.
+    pub state: String,
+    /// The kubelet's words.
+    pub words: String,
+    /// Host of the line; empty where it names none.
+    pub host: String,
+    /// The line as it stands.
+    pub line: String,
+}
+
+impl FactType for PodTrouble {
+    const KIND: &'static str = "pod-trouble";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("pod/{}/{}", self.namespace, self.pod)
+    }
+}
+
 /// A container as the runtime lists it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ContainerRow {
@@ -102,7 +205,7 @@ impl FactType for ContainerRow {
 /// Something unhealthy at the end of the collection, and its last words.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Failing {
-    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `gpus`; `log` for a pasted log of which nothing says whose it is.
+    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `gpus`, `kernel`; `log` for a pasted log of which nothing says whose it is.
     pub what: String,
     /// `pod/<ns>/<name>`, `node/<name>`, `unit/<name>`, `deployment/<ns>/<name>`, ...
     pub subject: String,

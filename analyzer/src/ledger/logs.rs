@@ -18,7 +18,9 @@ pub(super) fn attach(sources: &Sources<'_>, found: &mut Vec<Fact<Failing>>) {
         .filter(|log| {
             let data = &log.data;
             let loose = !data.pod_log && crate::lines::node_of(&log.place.path).is_empty();
-            loose && data.grade == Grade::Fatal && data.from_end <= FROM_END
+            // A display server marks its lines so; it is no program of a container.
+            let desktop = log.text.contains("(EE)");
+            loose && !desktop && data.grade == Grade::Fatal && data.from_end <= FROM_END
         })
         .collect();
     for log in pasted {

@@ -5,9 +5,12 @@
 //! replaced) are no entries.
 
 pub mod flow;
+mod kernel;
+mod kubelet;
 mod logs;
 mod machine;
 mod pods;
+mod span;
 pub mod tail;
 #[cfg(test)]
 mod tests;
@@ -119,8 +122,10 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found.extend(things::units(sources));
     found.extend(machine::containers(sources, &found));
     found.extend(machine::gpus(sources));
+    found.extend(kernel::machines(sources));
     found.extend(things::releases(sources));
     found.extend(things::told_by_events(sources, &found));
+    found.extend(kubelet::pods(sources, &found));
     logs::attach(sources, &mut found);
     for entry in &mut found {
         let data = &mut entry.data;

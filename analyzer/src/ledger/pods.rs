@@ -15,6 +15,9 @@ const STARTS: i64 = 60;
 /// A pod that has been terminating for less than this is going away as it should, in seconds.
 const GOES: i64 = 900;
 
+/// A pod that was held back for its crashes so short a while ago has not settled, in seconds.
+const BACKS_OFF: i64 = 120;
+
 /// One entry for each pod that fails.
 pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let pods = sources.facts.table::<Pod>();
@@ -32,7 +35,15 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let mut found = Vec::new();
     for (subject, copies) in &by_subject {
         // Several pastes may show one pod at different times; which is the last is not known.
-        if copies.iter().any(|pod| pod.data.healthy) || is_expected(sources, &copies[0].data) {
+        let first = &copies[0].data;
+        let key = (first.namespace.as_str(), first.name.as_str());
+        let well = copies.iter().any(|pod| pod.data.healthy)
+            && !ends_again(
+                sources,
+                first,
+                containers.get(&key).map_or(&[], Vec::as_slice),
+            );
+        if well || is_expected(sources, first) {
             continue;
         }
         // A describe tells more of a pod than a row of a table.
@@ -49,6 +60,28 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         found.push(entry(sources, subject, pod, own));
     }
     found
+}
+
+/// Whether a pod that runs at this moment is between two crashes: a container of it ended with an error and runs again,
+/// and the kubelet waited before that a short while ago.
+fn ends_again(sources: &Sources<'_>, pod: &Pod, containers: &[&Fact<Container>]) -> bool {
+    let restarted = containers.iter().any(|one| {
+        let data = &one.data;
+        data.state == "running" && data.restarts > 0 && data.exit_code.is_some_and(|code| code != 0)
+    });
+    let waited = |event: &&Fact<Event>| {
+        let recent = match (sources.now, event.data.last) {
+            (Some(now), Some(last)) => now - last < TimeDelta::seconds(BACKS_OFF),
+            _ => sources.now.is_none(),
+        };
+        recent
+            && event
+                .data
+                .message
+                .contains("Back-off restarting failed container")
+    };
+    let events = sources.warnings("pod", &pod.namespace, &pod.name);
+    restarted && events.iter().any(|event| waited(event))
 }
 
 fn is_expected(sources: &Sources<'_>, pod: &Pod) -> bool {

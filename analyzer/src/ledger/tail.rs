@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use regex::Regex;
 
 use super::grade::{self, Grade};
+use super::{kernel, kubelet, span};
 use crate::facts::excerpt;
 use crate::facts::failing::{LogEnd, UnitEnd};
 use crate::facts::{AnyFact, Fact};
@@ -41,6 +42,9 @@ struct Said {
 pub struct Tail {
     last: Option<Said>,
     units: BTreeMap<String, Ends>,
+    span: span::Ends,
+    pods: Vec<kubelet::Said>,
+    kernel: Option<kernel::Said>,
     lines: u32,
 }
 
@@ -73,11 +77,19 @@ impl Ends {
 
 /// Reads the end of a piece. Only what ends its entry can hold the program's last word.
 pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) -> Tail {
+    let kernel = match is_last {
+        true => kernel::of_end(origin, bytes, lines),
+        false => None,
+    };
     if !matches!(
         origin.channel,
         Channel::PodLog | Channel::Journal | Channel::Text
     ) {
-        return Tail::default();
+        return Tail {
+            kernel,
+            lines,
+            ..Tail::default()
+        };
     }
     let last = is_last
         .then(|| last_words(origin, bytes, lines))
@@ -86,6 +98,12 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) ->
     Tail {
         last,
         units: units(origin, bytes),
+        span: span::of_piece(origin, bytes, is_last),
+        pods: match is_last {
+            true => kubelet::of_end(origin, bytes, lines),
+            false => Vec::new(),
+        },
+        kernel,
         lines,
     }
 }
@@ -228,6 +246,11 @@ fn said_before(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
 pub struct Joined {
     last: Option<Said>,
     units: BTreeMap<String, Ends>,
+    span: span::Ends,
+    /// What a kubelet said at the end, and the lines before that piece.
+    pods: (Vec<kubelet::Said>, u32),
+    /// What the kernel said at the end, and the lines before that piece.
+    kernel: Option<(kernel::Said, u32)>,
     lines: u32,
 }
 
@@ -242,6 +265,14 @@ impl Joined {
         if let Some(last) = piece.last {
             self.last = Some(moved(last));
         }
+        self.span.add(piece.span);
+        if !piece.pods.is_empty() {
+            self.pods = (piece.pods, before);
+        }
+        self.kernel = piece
+            .kernel
+            .map(|said| (said, before))
+            .or(self.kernel.take());
         for (unit, ends) in piece.units {
             let known = self.units.entry(unit).or_default();
             known
@@ -264,8 +295,22 @@ impl Joined {
             path: path.to_owned(),
             line: Some(offset.saturating_add(1)),
         };
-        let mut facts: Vec<AnyFact> = Vec::new();
+        let (pods, before) = self.pods;
+        let mut facts: Vec<AnyFact> = kubelet::facts(pods, path, before).collect();
+        let trouble = self.kernel;
+        facts.extend(trouble.map(|(said, before)| kernel::fact(said, path, before)));
         let lines = self.lines;
+        if let Some(span) = self.span.span(lines) {
+            facts.push(
+                Fact {
+                    data: span,
+                    place: place(0),
+                    text: String::new(),
+                    at: None,
+                }
+                .into(),
+            );
+        }
         for (unit, ends) in self.units {
             let told = ends.lines();
             let Some(result) = ends.result else { continue };

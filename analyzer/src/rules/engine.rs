@@ -12,13 +12,15 @@ pub use super::judge::Looked;
 use super::judge::{judge_now, look};
 pub use super::sighting::Sighting;
 use super::sighting::{Nodes, from_hit, from_view};
+use super::silence::Silence;
 use super::template;
 use super::unwell::Unwell;
 use super::weigh::Present;
 use crate::dress::Voice;
+use crate::facts::failing::MendedLines;
 use crate::facts::kube::Event;
 use crate::facts::{FactType as _, FactView, Facts};
-use crate::model::Verdict;
+use crate::model::{Place, Verdict};
 use crate::scan::patterns::Hit;
 use crate::sources::Availability;
 
@@ -131,6 +133,12 @@ pub fn assess<'r>(
         hits: by_pattern,
         nodes: Nodes::of(facts),
         log_ends: log_ends(hits),
+        silence: Silence::of(facts),
+        mended: facts
+            .table::<MendedLines>()
+            .iter()
+            .map(|one| (one.place.path.as_str(), &one.data.lines))
+            .collect(),
         last_event: facts
             .table::<Event>()
             .iter()
@@ -152,9 +160,27 @@ struct Known<'a> {
     hits: BTreeMap<usize, Vec<&'a Hit>>,
     nodes: Nodes,
     log_ends: BTreeMap<(&'a str, &'a str), DateTime<Utc>>,
+    silence: Silence<'a>,
+    mended: BTreeMap<&'a str, &'a BTreeSet<u32>>,
     last_event: Option<DateTime<Utc>>,
     unwell: Option<Unwell<'a>>,
     present: Present<'a>,
+}
+
+impl Known<'_> {
+    /// A voice by where it was heard: on lines that were all mended by a guess, at most that.
+    fn voice(&self, voice: Voice, places: &[&Place]) -> Voice {
+        let is_mended = |place: &&Place| {
+            let lines = self.mended.get(place.path.as_str());
+            lines
+                .zip(place.line)
+                .is_some_and(|(lines, line)| lines.contains(&line))
+        };
+        match places.iter().all(is_mended) {
+            true => voice.max(Voice::Mended),
+            false => voice,
+        }
+    }
 }
 
 /// The newest time of a line by entry and speaker.
@@ -236,6 +262,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
             })
             .map(|view| {
                 let mut one = from_view(kind, view, says, &known.nodes);
+                one.voice = known.voice(one.voice, &[&one.place]);
                 // Other facts are state, which is as it was collected.
                 if kind == Event::KIND {
                     one.over = known.present.over(rule, &one, None);
@@ -255,12 +282,17 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                 if one.voice == Voice::Note && signal.is_some_and(|signal| signal.note) {
                     one.voice = Voice::Spoken;
                 }
+                one.voice = known.voice(one.voice, &[&one.place, &hit.last_place]);
                 let log = (hit.last_place.path.as_str(), hit.speaker.as_str());
                 one.log_ends = match one.event {
                     true => known.last_event,
                     false => known.log_ends.get(&log).copied(),
                 };
+                one.silent = known.silence.fell(hit);
                 one.over = known.present.over(rule, &one, Some(hit));
+                if one.over.is_none() {
+                    one.over = known.silence.over(&rule.file.family, hit);
+                }
                 one
             })
             .collect(),

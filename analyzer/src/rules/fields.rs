@@ -19,7 +19,13 @@ pub(super) fn passes(test: &Test, value: &Value) -> bool {
     match test {
         Test::Equals(wanted) => value == wanted,
         Test::In(wanted) => wanted.contains(value),
-        Test::Matches(regex) => regex.is_match(&plain(value)),
+        // The items of a list are statements of their own: no expression runs from one into the next.
+        Test::Matches(regex) => match value {
+            Value::Array(items) if items.len() > 1 => {
+                items.iter().any(|item| regex.is_match(&plain(item)))
+            }
+            other => regex.is_match(&plain(other)),
+        },
         Test::Greater(limit) => number(value).is_some_and(|number| number > *limit),
         Test::Less(limit) => number(value).is_some_and(|number| number < *limit),
         Test::Missing(wanted) => is_missing(value) == *wanted,
@@ -51,5 +57,25 @@ fn is_missing(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         Value::Object(map) => map.is_empty(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::scan::patterns::Expression;
+
+    #[test]
+    fn two_messages_of_one_thing_do_not_make_one_statement() {
+        let test = Test::Matches(Expression::new("pull.{0,99}refused"));
+        let apart = json!([
+            "Unable to retrieve pull secrets",
+            "dial tcp: connection refused"
+        ]);
+        assert!(!passes(&test, &apart));
+        assert!(passes(&test, &json!(["x", "pull: connection refused"])));
+        assert!(passes(&test, &json!(["pull: connection refused"])));
     }
 }

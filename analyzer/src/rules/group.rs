@@ -99,6 +99,7 @@ mod tests {
             event: false,
             kernel: false,
             log_ends: None,
+            silent: false,
         }
     }
 

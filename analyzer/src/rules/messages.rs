@@ -134,10 +134,22 @@ impl Vocabulary {
             let what = format!("component {:?} must be the file's name", file.component);
             return Err(fail("", what));
         }
+        if file.speaker.trim().is_empty() {
+            let what = "speaker is empty: give an expression for the unit, identifier or pod that says these messages";
+            return Err(fail("speaker", what.to_owned()));
+        }
         let mut before: Vec<(&Message, Regex)> = Vec::new();
         for message in &file.messages {
             if trust == Trust::Foreign {
                 let expression = check(message).map_err(|what| fail(&message.id, what))?;
+                if let Some(text) = unreachable(&file, message) {
+                    let what = format!(
+                        "message {}: no channel reaches the alternative with {text:?}, which stands in lines of every healthy node; \
+                         give it a longer or a rarer text",
+                        message.id
+                    );
+                    return Err(fail(&message.id, what));
+                }
                 if let Some(other) = same_line(&before, message, &expression) {
                     let what = format!(
                         "messages {other} and {} match the same line; make the expression of one narrower",
@@ -175,6 +187,21 @@ fn same_line<'a>(
         own.any(|line| theirs.is_match(&line)) || others.any(|line| expression.is_match(&line))
     });
     both.map(|(other, _)| other.id.as_str())
+}
+
+/// A text of a message that is said in logs alone and that stands in lines of every healthy node: there nothing is tried
+/// because of it.
+fn unreachable(file: &MessageFile, message: &Message) -> Option<String> {
+    let channels = match message.channels.is_empty() {
+        true => &file.channels,
+        false => &message.channels,
+    };
+    let logs = [Channel::Kernel, Channel::Journal, Channel::PodLog];
+    let only_logs = !channels.is_empty() && channels.iter().all(|one| logs.contains(one));
+    let texts = literals::required(&message.line).filter(|_| only_logs)?;
+    texts
+        .into_iter()
+        .find(|text| literals::is_everyday_text(text))
 }
 
 /// What is wrong with a message by itself; its expression where nothing is.
@@ -288,5 +315,18 @@ mod tests {
         assert!(said.contains("must be the file's name"), "{said}");
         let unnamed = refused("component: x\nmessages: []\n");
         assert!(unnamed.contains("speaker"), "{unnamed}");
+        let nobody = refused("component: x\nspeaker: ''\nmessages: []\n");
+        assert!(
+            nobody.contains("give an expression for the unit"),
+            "{nobody}"
+        );
+        let everyday = refused(
+            "component: x\nspeaker: x\nin: [journal]\nmessages:\n  - id: a\n    source: s\n    line: 'sick kettle|not found'\n    nature: fault\n    examples: ['sick kettle']\n",
+        );
+        assert!(
+            everyday.starts_with("messages/x.yaml:")
+                && everyday.contains("give it a longer or a rarer text"),
+            "{everyday}"
+        );
     }
 }

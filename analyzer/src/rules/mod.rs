@@ -14,6 +14,7 @@ pub mod scaffold;
 pub mod schema;
 pub mod show;
 mod sighting;
+mod silence;
 pub mod template;
 mod unwell;
 mod weigh;

@@ -51,6 +51,8 @@ pub struct Sighting {
     pub kernel: bool,
     /// Newest time of a line that the same speaker said in the same entry.
     pub log_ends: Option<DateTime<Utc>>,
+    /// Its speaker went on for long and did not say it again, or said it only while it started.
+    pub silent: bool,
 }
 
 /// Facts that tell of something that happened, as a log does.
@@ -125,6 +127,7 @@ pub(super) fn from_view(kind: &str, view: &FactView, says: &str, nodes: &Nodes) 
         event: kind == HAPPENED[0],
         kernel: false,
         log_ends: None,
+        silent: false,
         count: view
             .fields
             .get("count")
@@ -168,6 +171,7 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
         event: hit.speaker.is_empty() && hit.place.path.contains("/events"),
         kernel: hit.speaker == "kernel",
         log_ends: None,
+        silent: false,
         values,
     }
 }

@@ -74,7 +74,9 @@ impl<'a> Unwell<'a> {
             pod.healthy && !(pod.restarts >= OFTEN && young)
         };
         let failing = facts.table::<Failing>().iter().map(|one| &one.data);
-        let failing: Vec<&Failing> = failing.filter(|one| one.what != "log").collect();
+        let failing: Vec<&Failing> = failing
+            .filter(|one| !matches!(one.what.as_str(), "log" | "kernel"))
+            .collect();
         let flapping = pods
             .iter()
             .filter(|one| one.data.healthy && !settled(&one.data));
@@ -298,7 +300,7 @@ fn is_state(decisive: &[Vec<&Sighting>]) -> bool {
 
 fn fell_silent(one: &Sighting) -> bool {
     let ends = one.log_ends.zip(one.last);
-    !one.state && ends.is_some_and(|(ends, last)| ends - last > SILENT)
+    !one.state && (one.silent || ends.is_some_and(|(ends, last)| ends - last > SILENT))
 }
 
 fn count(number: usize, noun: &str) -> String {

@@ -37,11 +37,12 @@ pub(super) fn capped(
     voices.extend(group.any.iter().filter_map(voice).min());
     let spoken = voices.iter().filter(|one| **one == Voice::Spoken).count();
     let is_bare = voices.contains(&Voice::Bare);
+    let is_said = voices.iter().all(|one| *one <= Voice::Mended);
     match level {
         Verdict::Confirmed if spoken == voices.len() => Verdict::Confirmed,
         Verdict::Confirmed if is_bare && voices.len() == 1 => Verdict::Likely,
         Verdict::Confirmed if spoken > 0 && !is_bare => Verdict::Likely,
-        Verdict::Likely if spoken == voices.len() => Verdict::Likely,
+        Verdict::Confirmed | Verdict::Likely if is_said => Verdict::Likely,
         Verdict::Confirmed | Verdict::Likely => Verdict::Possible,
         other => other,
     }

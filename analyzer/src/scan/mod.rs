@@ -15,6 +15,7 @@ pub mod pasted;
 pub mod patterns;
 mod sink;
 mod spill;
+mod typing;
 
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 

@@ -8,7 +8,7 @@ use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
 use super::spill::{Kept, Spill};
-use super::{Router, clean, faults, joined, kube_list, manual};
+use super::{Router, clean, faults, joined, kube_list, manual, typing};
 use crate::dress::document::{self, Skipped};
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, Tail};
@@ -167,17 +167,24 @@ impl Sink<'_> {
     fn loose(&self, piece: &Piece<'_>, out: &mut Out) {
         let path = piece.entry.path.as_str();
         let origin = Origin::of(path, Channel::Text);
-        let bytes = clean::clean(piece.bytes, piece.seq == 0);
+        let clean = clean::mended(piece.bytes, piece.seq == 0);
+        let whole = piece.seq == 0 && piece.last;
+        let (bytes, told) = typing::mend(clean.bytes, whole, self.patterns);
         let said = manual::without_help(Cow::Borrowed(&bytes));
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.loose = true;
         let (speech, skipped) = document::speech(path, &said);
         out.skipped = skipped;
         out.found = self.patterns.search(&origin, &speech);
+        let before = (clean.wrapped.as_slice(), self.patterns);
+        let joined = typing::needed(clean.joined, &origin, before, &out.found);
+        let (mended, slack) = typing::say(path, &joined, &told);
+        out.parsed.facts.extend(mended);
         if speech.iter().all(|byte| *byte == b'\n') {
             return;
         }
         out.parsed.problems = faults::of_lines(&origin, &bytes);
+        out.parsed.problems.extend(slack);
         out.parsed.problems.extend(faults::of_split(&origin, piece));
         out.tail = tail::of_piece(&origin, &bytes, out.lines, piece.last);
         if piece.seq == 0 && piece.last {

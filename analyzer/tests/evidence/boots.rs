@@ -1,6 +1,6 @@
 //! What was said before the machine's last start is not said of the machine as it is.
 
-use super::{Files, analyze, analyzer, cases, samples};
+use super::{Files, analyze, analyzer, cases, samples, shared};
 use casefile_analyzer::dress::undress;
 use casefile_analyzer::model::Verdict;
 
@@ -121,5 +121,82 @@ fn a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before() {
         }
     }
     println!("{moved} cases hold a system log");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Captures of more than this are left out: a test that takes minutes is not run.
+const LARGEST: usize = 6 << 20;
+
+/// The files of a capture that is a folder of plain files; none where it is larger.
+fn files(folder: &std::path::Path, below: &str, found: &mut Files) {
+    let mut entries: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        let name = format!("{below}{}", path.file_name().unwrap().to_string_lossy());
+        if path.is_dir() {
+            files(&path, &format!("{name}/"), found);
+        } else if path.is_file() {
+            found.insert(name, std::fs::read(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_state_shows() {
+    let test =
+        "captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_state_shows";
+    let Some(captures) = shared(test, "captures") else {
+        return;
+    };
+    let analyzer = analyzer();
+    let (set, _) = casefile_analyzer::rules::load(None).unwrap();
+    let outlasts = |id: &str| {
+        let rule = set.rules.iter().find(|rule| rule.file.id == id);
+        rule.is_some_and(|rule| rule.file.outlasts_boot)
+    };
+    let (mut moved, mut wrong) = (0, Vec::new());
+    let mut folders: Vec<_> = std::fs::read_dir(captures)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("capture").is_dir())
+        .collect();
+    folders.sort();
+    for folder in folders {
+        let mut back = Files::new();
+        files(&folder.join("capture"), "", &mut back);
+        let mut logs = Vec::new();
+        for (name, bytes) in &mut back {
+            if let Some(text) = before_a_boot(&String::from_utf8_lossy(bytes)) {
+                *bytes = text.into_bytes();
+                logs.push(name.clone());
+            }
+        }
+        let size: usize = back.values().map(Vec::len).sum();
+        if logs.is_empty() || size > LARGEST {
+            continue;
+        }
+        moved += 1;
+        let analysis = analyze(&analyzer, &back);
+        let sure = analysis.incidents.iter();
+        let sure = sure.filter(|one| one.verdict == Verdict::Confirmed && !outlasts(&one.cause));
+        for incident in sure {
+            let of_log = |path: &str| logs.iter().any(|log| log == path);
+            if incident
+                .evidence
+                .iter()
+                .all(|line| of_log(&line.place.path))
+            {
+                let name = folder.file_name().unwrap().to_string_lossy();
+                wrong.push(format!(
+                    "{name}: {} rests on an earlier boot",
+                    incident.cause
+                ));
+            }
+        }
+    }
+    println!("{moved} captures hold a system log");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -98,8 +98,7 @@ static DAMAGES: &[Damage] = &[
     ("elided at both ends", 95, |line| {
         format!("... {} [...]", headless(line))
     }),
-    // Nothing respells words yet, and a word that excludes a cause may be the mistyped one.
-    (MISTYPED, 65, mistyped),
+    (MISTYPED, 95, mistyped),
 ];
 
 fn judged(analyzer: &casefile_analyzer::diagnose::Analyzer, text: &str) -> Verdicts {

@@ -97,6 +97,12 @@ fn each_kind_of_mistake_is_said_with_its_place() {
             ":7:5",
             "no channel reaches",
         ),
+        (
+            "line: 'thing (?P<name>\\w+) broke'",
+            "message: kubelet/nothing",
+            ":",
+            "unknown message",
+        ),
         ("id: a", "id: b", ":1:5", "the file's name"),
         ("severity: low", "severty: low", ":", "severty"),
     ] {

@@ -43,6 +43,8 @@ pub struct Hit {
     pub host: String,
     /// Clock of the last one, without a year; orders lines of one host.
     pub clock: Option<u32>,
+    /// klog's own clock of the last one; orders lines of one program.
+    pub klog: Option<u32>,
     /// Boot of the last one, as the journal calls it; empty where nothing says.
     pub boot: String,
     /// All of them were said before the machine's last start.
@@ -75,6 +77,7 @@ impl Hit {
             last_place: line.place(),
             host: line.host.to_string(),
             clock: line.clock,
+            klog: line.klog,
             boot: line.boot.to_string(),
             earlier_boot: false,
             scattered: line.channel == Channel::Text,
@@ -96,6 +99,7 @@ impl Hit {
             line.host.as_ref().clone_into(&mut self.host);
             line.boot.as_ref().clone_into(&mut self.boot);
             self.clock = line.clock;
+            self.klog = line.klog;
         }
         self.last = self.last.max(line.at);
     }
@@ -115,6 +119,7 @@ impl Hit {
             self.host.clone_from(&later.host);
             self.boot.clone_from(&later.boot);
             self.clock = later.clock;
+            self.klog = later.klog;
         }
         self.last = self.last.max(later.last);
         self.earlier_boot &= later.earlier_boot;

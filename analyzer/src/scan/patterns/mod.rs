@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 
 use super::lines::Origin;
 use super::{literals, manual};
+use crate::dress::respell::{self, Words};
 use crate::dress::{Nature, Voice};
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
@@ -36,6 +37,8 @@ pub struct Patterns {
     patterns: Vec<LinePattern>,
     /// The first pattern with the same expression: of those a line meets one.
     same: Vec<usize>,
+    /// The words of all expressions; ready when a pasted text is first met.
+    words: OnceLock<Words>,
 }
 
 /// All channels, in the order of their indices.
@@ -71,6 +74,7 @@ impl Patterns {
             .map(|(at, text)| *first.entry(text).or_insert(at));
         Self {
             same: same.collect(),
+            words: OnceLock::new(),
             indices: Default::default(),
             clauses: clauses.collect(),
             patterns,
@@ -97,6 +101,15 @@ impl Patterns {
             let needles = EXTRACTORS.iter().zip(self.extractors_from()..);
             texts.extend(needles.map(|(one, number)| (one.needle.to_ascii_lowercase(), number)));
             Index::new(texts.iter().map(|(text, owner)| (text.as_str(), *owner)))
+        })
+    }
+
+    /// The words that the messages of all patterns are made of.
+    pub(super) fn words(&self) -> &Words {
+        self.words.get_or_init(|| {
+            let expressions = self.patterns.iter().map(|one| one.regex.as_str());
+            let texts: Vec<String> = expressions.flat_map(respell::texts_of).collect();
+            Words::of(texts.iter().map(String::as_str))
         })
     }
 
@@ -208,6 +221,7 @@ impl Patterns {
                 last_place: said.place.clone(),
                 host: String::new(),
                 clock: None,
+                klog: None,
                 boot: String::new(),
                 earlier_boot: false,
                 scattered: false,

@@ -1,0 +1,214 @@
+//! What a kubelet says at the end of its log of the pods that it cannot run: on a machine of which no API server was
+//! asked, nothing else tells that they fail.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::facts::excerpt;
+use crate::facts::failing::{ContainerRow, Failing, Moment, PodTrouble};
+use crate::facts::kube::Pod;
+use crate::facts::{AnyFact, Fact};
+use crate::lines::{LogLine, Origin};
+use crate::model::Place;
+use crate::parsers::Channel;
+
+use super::Sources;
+
+/// A kubelet looks at a pod that it holds back every few seconds; what it has not said for so long has passed.
+const LOOKS: i64 = 40;
+/// A pod that it spoke of for a shorter time, in seconds, or more rarely, may be well with the next try.
+const LASTS: i64 = 60;
+/// So often.
+const TIMES: u32 = 3;
+/// Where lines have no clock: so many lines from the end.
+const FROM_END: u32 = 50;
+/// Bytes from the end of a log that are read.
+const BYTES: usize = 512 << 10;
+/// Pods of one log.
+const PODS: usize = 64;
+/// Words that are kept, in bytes.
+const LONGEST: usize = 600;
+/// What each such line holds.
+const NEEDLE: &[u8] = b"rror syncing pod";
+
+static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r#" pod="(?P<ns>[a-z0-9-]+)/(?P<name>[a-z0-9.-]+)""#,
+        r#"|\("(?P<old_name>[a-z0-9.-]+)_(?P<old_ns>[a-z0-9-]+)\([0-9a-f-]{8,}\)"\)"#,
+    ))
+    .ok()
+});
+static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?:skipping" err="(?P<new>.+?)" pod="|, skipping: (?P<old>.+)$)"#).ok()
+});
+static STATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"failed to \\*"(?P<step>\w+)\\*"(?: for \\*"(?P<container>[^"\\]+)\\*")? with (?P<state>\w+):"#)
+        .ok()
+});
+
+/// A trouble as one line of a log says it.
+#[derive(Debug)]
+pub(super) struct Said {
+    offset: u32,
+    first: Moment,
+    moment: Moment,
+    times: u32,
+    trouble: PodTrouble,
+}
+
+/// The last word about each pod in the end of a log that is still so at its end.
+pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Vec<Said> {
+    if !matches!(origin.channel, Channel::Journal | Channel::Text) {
+        return Vec::new();
+    }
+    let mut begin = bytes.len().saturating_sub(BYTES);
+    if begin > 0 {
+        begin += memchr::memchr(b'\n', &bytes[begin..]).map_or(0, |at| at + 1);
+    }
+    let tail = &bytes[begin..];
+    if memchr::memmem::find(tail, NEEDLE).is_none() {
+        return Vec::new();
+    }
+    let held = u32::try_from(memchr::memchr_iter(b'\n', tail).count()).unwrap_or(u32::MAX);
+    let mut offset = lines.saturating_sub(held);
+    let mut last: BTreeMap<(String, String), Said> = BTreeMap::new();
+    let mut end = Moment::default();
+    for raw in tail.split(|byte| *byte == b'\n') {
+        if memchr::memmem::find(raw, NEEDLE).is_some() {
+            let line = origin.decode(raw, offset);
+            if let Some(trouble) = trouble(&line, raw)
+                && last.len() < PODS
+            {
+                let moment = moment(&line);
+                let key = (trouble.namespace.clone(), trouble.pod.clone());
+                let before = last.get(&key).map(|said| (said.first, said.times));
+                let (first, times) = before.unwrap_or((moment, 0));
+                let said = Said {
+                    offset,
+                    first,
+                    moment,
+                    times: times + 1,
+                    trouble,
+                };
+                last.insert(key, said);
+            }
+        }
+        offset = offset.saturating_add(1);
+    }
+    for raw in tail.rsplit(|byte| *byte == b'\n').take(20) {
+        let found = moment(&origin.decode(raw, 0));
+        if found.at.or(found.clock).or(found.klog).is_some() {
+            end = found;
+            break;
+        }
+    }
+    let lasts = |said: &Said| {
+        let went_on = said.moment.since(&said.first);
+        said.times >= TIMES
+            && went_on.is_none_or(|seconds| seconds >= LASTS)
+            && match end.since(&said.moment) {
+                Some(seconds) => seconds <= LOOKS,
+                None => lines.saturating_sub(said.offset) <= FROM_END,
+            }
+    };
+    last.into_values().filter(lasts).collect()
+}
+
+fn moment(line: &LogLine<'_>) -> Moment {
+    Moment {
+        at: line.at.map(|at| at.timestamp()),
+        clock: line.clock.map(i64::from),
+        klog: line.klog.map(i64::from),
+    }
+}
+
+fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
+    let pod = POD.as_ref()?.captures(&line.text)?;
+    let part = |new: &str, old: &str| {
+        let found = pod.name(new).or_else(|| pod.name(old));
+        found.map_or(String::new(), |one| one.as_str().to_owned())
+    };
+    let words = WORDS.as_ref()?.captures(&line.text)?;
+    let words = words.name("new").or_else(|| words.name("old"))?.as_str();
+    let state = STATE.as_ref().and_then(|form| form.captures(words));
+    let named = |name: &str| {
+        let found = state.as_ref().and_then(|found| found.name(name));
+        found.map_or(String::new(), |one| one.as_str().to_owned())
+    };
+    Some(PodTrouble {
+        namespace: part("ns", "old_ns"),
+        pod: part("name", "old_name"),
+        container: named("container"),
+        state: named("state"),
+        words: excerpt(&words.replace("\\\"", "\"").replace("\\\\", "\\"), LONGEST),
+        host: line.host.to_string(),
+        line: excerpt(String::from_utf8_lossy(raw).trim(), LONGEST),
+    })
+}
+
+/// The facts of an entry; `before` lines of it stand before the piece.
+pub(super) fn facts(said: Vec<Said>, path: &str, before: u32) -> impl Iterator<Item = AnyFact> {
+    said.into_iter().map(move |said| {
+        let place = Place {
+            path: path.to_owned(),
+            line: Some(said.offset.saturating_add(before).saturating_add(1)),
+        };
+        Fact {
+            text: said.trouble.words.clone(),
+            at: said
+                .moment
+                .at
+                .and_then(|at| chrono::DateTime::from_timestamp(at, 0)),
+            data: said.trouble,
+            place,
+        }
+        .into()
+    })
+}
+
+/// Pods that only a kubelet's log tells of, each once.
+pub(super) fn pods(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
+    let listed = sources.facts.table::<Pod>();
+    let rows = sources.facts.table::<ContainerRow>();
+    let mut found: Vec<Fact<Failing>> = Vec::new();
+    for told in sources.facts.table::<PodTrouble>() {
+        let data = &told.data;
+        let subject = format!("pod/{}/{}", data.namespace, data.pod);
+        let is_known = listed.iter().any(|pod| pod.data.name == data.pod)
+            || known
+                .iter()
+                .chain(&found)
+                .any(|one| one.data.subject == subject || one.data.name == data.pod);
+        // A runtime that lists it as running was asked later than the kubelet wrote.
+        let runs = rows.iter().any(|row| {
+            let row = &row.data;
+            row.state == "Running" && (row.pod == data.pod || row.name == data.container)
+        });
+        if is_known || runs {
+            continue;
+        }
+        found.push(Fact {
+            data: Failing {
+                what: "pod".into(),
+                subject,
+                namespace: data.namespace.clone(),
+                name: data.pod.clone(),
+                container: data.container.clone(),
+                node: crate::lines::node_of(&told.place.path).to_owned(),
+                state: data.state.clone(),
+                seen: false,
+                ended: data.state == "CrashLoopBackOff",
+                message: data.words.clone(),
+                since: told.at,
+                lines: vec![data.line.clone()],
+                ..Failing::default()
+            },
+            place: told.place.clone(),
+            text: told.text.clone(),
+            at: told.at,
+        });
+    }
+    found
+}

@@ -1,0 +1,85 @@
+//! How far a log reaches: when each of its speakers said its first and its last line. What was said only while its
+//! speaker started, and not again for as long, is no trouble of the present.
+
+use std::collections::BTreeMap;
+
+use crate::facts::failing::{LogSpan, Moment};
+use crate::lines::Origin;
+use crate::parsers::Channel;
+
+/// Lines at each end of a piece that are looked at.
+const LINES: usize = 64;
+/// Bytes at each end of a piece that are read for it.
+const BYTES: usize = 32 << 10;
+/// Speakers that are kept of one end.
+const SPEAKERS: usize = 16;
+
+/// The first moments of the speakers of a piece, and where it ends its entry, the last.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    first: BTreeMap<String, Moment>,
+    last: BTreeMap<String, Moment>,
+}
+
+/// Reads both ends of a piece of a log.
+pub(super) fn of_piece(origin: &Origin<'_>, bytes: &[u8], is_last: bool) -> Ends {
+    let is_log = matches!(
+        origin.channel,
+        Channel::PodLog | Channel::Journal | Channel::Text
+    );
+    let captioned = bytes.starts_with(b"==> ") || memchr::memmem::find(bytes, b"\n==> ").is_some();
+    if !is_log || captioned {
+        return Ends::default();
+    }
+    let head = &bytes[..bytes.len().min(BYTES)];
+    let mut ends = Ends::default();
+    for raw in head.split(|byte| *byte == b'\n').take(LINES) {
+        keep(origin, raw, &mut ends.first);
+    }
+    if is_last {
+        let tail = &bytes[bytes.len().saturating_sub(BYTES)..];
+        for raw in tail.rsplit(|byte| *byte == b'\n').take(LINES) {
+            keep(origin, raw, &mut ends.last);
+        }
+    }
+    ends
+}
+
+/// Keeps the moment of a line if its speaker has none yet.
+fn keep(origin: &Origin<'_>, raw: &[u8], moments: &mut BTreeMap<String, Moment>) {
+    if raw.iter().all(u8::is_ascii_whitespace) {
+        return;
+    }
+    let line = origin.decode(raw, 0);
+    let moment = Moment {
+        at: line.at.map(|at| at.timestamp()),
+        clock: line.clock.map(i64::from),
+        klog: line.klog.map(i64::from),
+    };
+    let known = moment.at.or(moment.clock).or(moment.klog).is_some();
+    if known && moments.len() < SPEAKERS {
+        moments.entry(line.speaker.to_string()).or_insert(moment);
+    }
+}
+
+impl Ends {
+    /// Adds the next piece of the same entry.
+    pub(super) fn add(&mut self, piece: Ends) {
+        if self.first.is_empty() {
+            self.first = piece.first;
+        }
+        if !piece.last.is_empty() {
+            self.last = piece.last;
+        }
+    }
+
+    /// What it says of an entry; none where no speaker is known at both ends.
+    pub(super) fn span(self, lines: u32) -> Option<LogSpan> {
+        let both = self.last.keys().any(|one| self.first.contains_key(one));
+        both.then_some(LogSpan {
+            first: self.first,
+            last: self.last,
+            lines,
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! Speakers that went on and did not say it again: what they said has passed, or belonged to their start.
+
+use std::collections::BTreeMap;
+
+use super::weigh::Over;
+use crate::facts::Facts;
+use crate::facts::failing::{LogSpan, Moment};
+use crate::scan::patterns::Hit;
+
+/// A log of fewer lines is a part that somebody cut out; how it ends says nothing.
+const WHOLE: u32 = 100;
+/// A speaker that goes on for so long without saying it again has no such trouble any more, in seconds.
+const SILENT: i64 = 30 * 60;
+/// So long a speaker may take to start, in seconds.
+const STARTS: i64 = 15 * 60;
+/// So long it has to go on after its start at least, in seconds.
+const GOES_ON: i64 = 120;
+/// What a log that goes on has not said for so long is no part of the present, in seconds.
+const DAY: i64 = 24 * 3600;
+/// Families of which whoever has the trouble says so again and again, and not once at a start or until a repair.
+const SAID_AGAIN: [&str; 7] = [
+    "dns",
+    "image",
+    "network",
+    "node",
+    "scheduling",
+    "storage",
+    "workload",
+];
+
+/// How far the logs of an input reach.
+pub(super) struct Silence<'a>(BTreeMap<&'a str, &'a LogSpan>);
+
+impl<'a> Silence<'a> {
+    pub(super) fn of(facts: &'a Facts) -> Self {
+        let spans = facts.table::<LogSpan>().iter();
+        Self(
+            spans
+                .map(|span| (span.place.path.as_str(), &span.data))
+                .collect(),
+        )
+    }
+
+    /// Whether the speaker of a line went on without saying it again: for long, or since it started for longer than it
+    /// said it while it did.
+    pub(super) fn fell(&self, hit: &Hit) -> bool {
+        let Some((span, quiet)) = self.quiet(hit) else {
+            return false;
+        };
+        let first = span.first.get(&hit.speaker);
+        let took = first.and_then(|first| moment(hit).since(first));
+        let starting = took
+            .is_some_and(|took| (0..=STARTS).contains(&took) && quiet >= GOES_ON && quiet >= took);
+        quiet > SILENT || starting
+    }
+
+    /// What ended a trouble that is said again and again while it lasts: a day of its speaker without it, or a newer
+    /// log of the same speaker.
+    pub(super) fn over(&self, family: &str, hit: &Hit) -> Option<Over> {
+        if !SAID_AGAIN.contains(&family) {
+            return None;
+        }
+        let path = hit.last_place.path.as_str();
+        if let Some(newer) = rotated(path).filter(|newer| self.0.contains_key(newer)) {
+            return Some(Over {
+                says: format!("it stands in an older log, and {newer} does not say it again"),
+                place: None,
+            });
+        }
+        let (_, quiet) = self.quiet(hit)?;
+        (quiet > DAY).then(|| Over {
+            says: format!(
+                "its speaker went on for {} hours and did not say it again",
+                quiet / 3600
+            ),
+            place: None,
+        })
+    }
+
+    /// Seconds from a line to the last one of its speaker.
+    fn quiet(&self, hit: &Hit) -> Option<(&LogSpan, i64)> {
+        let span = self.0.get(hit.last_place.path.as_str())?;
+        let last = span.last.get(&hit.speaker)?;
+        let quiet = last.since(&moment(hit))?;
+        (span.lines >= WHOLE).then_some((span, quiet))
+    }
+}
+
+fn moment(hit: &Hit) -> Moment {
+    Moment {
+        at: hit.last.map(|last| last.timestamp()),
+        clock: hit.clock.map(i64::from),
+        klog: hit.klog.map(i64::from),
+    }
+}
+
+/// The log that took the place of one that was rotated away: `syslog` of `syslog.1` and `syslog.2.gz`.
+fn rotated(path: &str) -> Option<&str> {
+    let path = path.strip_suffix(".gz").unwrap_or(path);
+    let (log, number) = path.rsplit_once('.')?;
+    let is_number = number.len() <= 2 && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && !number.is_empty() && !log.is_empty()).then_some(log)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rotated_log_names_the_one_that_took_its_place() {
+        assert_eq!(rotated("var/log/syslog.1"), Some("var/log/syslog"));
+        assert_eq!(rotated("kern.log.3.gz"), Some("kern.log"));
+        assert_eq!(rotated("kern.log"), None);
+        assert_eq!(rotated("node-10.0.0.12345"), None);
+    }
+
+    fn moment_of(seconds: i64) -> Moment {
+        Moment {
+            at: Some(seconds),
+            ..Moment::default()
+        }
+    }
+
+    #[test]
+    fn seconds_are_counted_by_a_clock_that_both_have() {
+        let klog = Moment {
+            klog: Some(7),
+            ..Moment::default()
+        };
+        assert_eq!(moment_of(100).since(&moment_of(40)), Some(60));
+        assert_eq!(moment_of(100).since(&klog), None);
+    }
+}
