@@ -12,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::anonymize::Class;
 use crate::options::{Handover, Options};
+use crate::leak::Rules;
 use crate::redact::Keep;
 
 pub(crate) use checks::check_root;
@@ -197,6 +198,9 @@ pub struct CollectArgs {
     /// Write no bundle where the leak check finds a secret, instead of replacing it
     #[arg(long)]
     pub strict_leaks: bool,
+    /// Let the leak check also search by the rules of this file: gitleaks' TOML or noseyparker's YAML; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub leak_rules: Vec<PathBuf>,
     /// Sign the bundle with this Ed25519 key (PEM, PKCS 8)
     #[arg(long, value_name = "FILE")]
     pub sign_key: Option<PathBuf>,
@@ -250,6 +254,9 @@ impl CollectArgs {
         if let Err(error) = Keep::new(&self.keep) {
             return fail(format!("--keep: {error}"));
         }
+        if let Err(error) = Rules::read(&self.leak_rules) {
+            return fail(format!("--leak-rules {error}"));
+        }
         check_root("--root", &self.root)?;
         check_names("--namespace", &self.namespace)?;
         check_names("--node-logs", &self.node_logs)?;
@@ -279,6 +286,7 @@ impl CollectArgs {
                 keep: self.keep.clone(),
                 allow_leak: self.allow_leak.iter().cloned().collect(),
                 strict_leaks: self.strict_leaks,
+                leak_rules: self.leak_rules.clone(),
                 sign_key: self.sign_key.clone(),
                 encrypt_to: self.encrypt_to.clone(),
             },
