@@ -47,6 +47,8 @@ pub struct Cli {
 pub enum Command {
     /// Collect into a bundle (the default)
     Collect(CollectArgs),
+    /// Collect, and say what is wrong: title, cause and fix, by the analyzer where it lies beside this program
+    Diagnose(CollectArgs),
     /// Print every file, command and API request that `collect` would use, and do none of it
     Plan {
         /// The options `collect` would get.
@@ -98,6 +100,7 @@ impl Cli {
             None => Some(&self.collect),
             Some(
                 Command::Collect(options)
+                | Command::Diagnose(options)
                 | Command::Plan {
                     collect: options, ..
                 },

@@ -159,7 +159,7 @@ fn contradiction() -> Result<Seen, String> {
         )
 }
 
-/// A pod of the collector with the limit that its own manifest has.
+/// As little memory as a pod may be given.
 fn little_memory() -> Result<Seen, String> {
     const MOST: u64 = 64 << 20;
     let cgroup = Memory::new(MOST)?;
