@@ -244,11 +244,21 @@ fn text(file: &Path) -> Result<String, String> {
 
 fn compile(expression: &str) -> Option<Regex> {
     // Bytes of a bundle are no UTF-8 everywhere, and Unicode's classes are large.
-    RegexBuilder::new(expression)
+    RegexBuilder::new(&without_comments(expression))
         .unicode(false)
         .size_limit(MAX_EXPRESSION)
         .build()
         .ok()
+}
+
+/// An expression without `(?# words )`, which other engines pass over.
+fn without_comments(expression: &str) -> String {
+    let mut parts = expression.split("(?#");
+    let mut rest = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        rest.push_str(part.split_once(')').map_or("", |(_, behind)| behind));
+    }
+    rest
 }
 
 /// The end of a stretch that begins here: behind a line's end, or where a line is too long behind a blank.
@@ -322,7 +332,7 @@ mod tests {
 
     #[test]
     fn noseyparkers_rules_are_read_too() {
-        let yaml = "rules:\n- name: Acme\n  id: acme.1\n  pattern: |\n    (?x)(?i)\n    acme [:=] \\s*\n    ([a-z0-9]{12})\n";
+        let yaml = "rules:\n- name: Acme\n  id: acme.1\n  pattern: |\n    (?x)(?i)\n    acme [:=] \\s* (?# a blank or none )\n    ([a-z0-9]{12})\n";
         let rules = rules("a.yml", yaml).unwrap();
         assert_eq!(found(&rules, "Acme: q7zkp2mxv9lw"), ["q7zkp2mxv9lw"]);
     }
