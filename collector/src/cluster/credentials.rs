@@ -250,6 +250,14 @@ pub async fn load(
             .await
             .map_err(|error| describe(place, &error))?
     };
+    // The client library would trust nobody, and blame the server's certificate.
+    if config.root_cert.as_ref().is_some_and(Vec::is_empty) {
+        return Err(CredentialError::Field {
+            place: place.to_string(),
+            field: "clusters[].cluster.certificate-authority(-data)".to_owned(),
+            why: "there is no certificate in it (PEM is wanted)".to_owned(),
+        });
+    }
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = None;
     // Retries are counted and bounded in `api`; the client's own would wait for many minutes.

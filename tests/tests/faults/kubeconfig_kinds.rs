@@ -237,9 +237,9 @@ const GOOD: &[(&str, Make)] = &[
         let (first, second) = authority.split_at(64);
         g.member(CA, &format!("\"{first}\\\n      {second}\""))
     }),
-    ("4 MiB of other clusters", |g| {
+    ("15,000 other clusters", |g| {
         let other = "- name: other\n  cluster: {server: 'https://192.0.2.1'}\n";
-        g.with("clusters:\n", &format!("clusters:\n{}", other.repeat(70_000)))
+        g.with("clusters:\n", &format!("clusters:\n{}", other.repeat(15_000)))
     }),
     ("a login helper of v1", |g| g.helper("v1", &g.credential("v1"))),
     ("a login helper of v1beta1", |g| {

@@ -227,8 +227,17 @@ fn full_device() -> Result<Seen, String> {
 fn diagnose(desk: &Desk) -> crate::desk::Ran {
     desk.file("/etc/os-release", "ID=ubuntu\n");
     let (bin, root) = (desk.text("bin"), desk.text("root"));
-    let only = ["--only", "host_info", "--root", &root, "--command-dir", &bin];
-    desk.run(&[&["diagnose"][..], &only].concat())
+    let options = [
+        "--timeout",
+        "60s",
+        "--only",
+        "host_info",
+        "--root",
+        &root,
+        "--command-dir",
+        &bin,
+    ];
+    desk.run(&[&["diagnose"][..], &options].concat())
 }
 
 fn diagnosed() -> Result<Seen, String> {
