@@ -306,7 +306,10 @@ mod tests {
         let lines = lines(&report);
         assert!(lines.len() <= MAX_LINES, "{lines:?}");
         for word in ["Bundle", "Missing", "Secrets", "Map", "Rights", "Next"] {
-            assert!(lines.iter().any(|(what, _)| *what == word), "no {word}: {lines:?}");
+            assert!(
+                lines.iter().any(|(what, _)| *what == word),
+                "no {word}: {lines:?}"
+            );
         }
     }
 }

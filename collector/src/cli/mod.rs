@@ -11,8 +11,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::anonymize::Class;
-use crate::options::{Handover, Options};
 use crate::leak::Rules;
+use crate::options::{Handover, Options};
 use crate::redact::Keep;
 
 pub(crate) use checks::check_root;

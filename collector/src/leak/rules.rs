@@ -125,7 +125,8 @@ impl Rules {
 
     fn add(&mut self, written: Written, words: &mut HashMap<String, Vec<usize>>) {
         let compiled = |texts: &[String]| texts.iter().filter_map(|text| compile(text)).collect();
-        self.allowed.extend::<Vec<Regex>>(compiled(&written.allowed));
+        self.allowed
+            .extend::<Vec<Regex>>(compiled(&written.allowed));
         for one in written.rules {
             let Some(expression) = compile(&one.expression) else {
                 self.unusable += 1;
@@ -311,7 +312,10 @@ mod tests {
 
     fn found(rules: &Rules, text: &str) -> Vec<String> {
         let found = rules.find(text.as_bytes());
-        found.into_iter().map(|range| text[range].to_owned()).collect()
+        found
+            .into_iter()
+            .map(|range| text[range].to_owned())
+            .collect()
     }
 
     #[test]
@@ -320,7 +324,10 @@ mod tests {
         let text = "x acme_q7zkp2mxv9lw y\nACME_q7zkp2mxv9lw acme_zzz7kp2mxv9l acme_publicmxv9lw acme_aaaaaaaaaaaa\n\
                     acme_1example2345 <redacted:acme_q7zkp2mxv9lw>";
         assert_eq!(found(&rules, text), ["q7zkp2mxv9lw"]);
-        assert_eq!(found(&rules, &"a line of no interest\n".repeat(4000)), [""; 0]);
+        assert_eq!(
+            found(&rules, &"a line of no interest\n".repeat(4000)),
+            [""; 0]
+        );
     }
 
     #[test]
@@ -344,7 +351,11 @@ mod tests {
             ("a.toml", "[[", "TOML"),
             ("a.yml", "rules: 7\n", "YAML"),
             ("a.json", "{}", "neither"),
-            ("a.toml", "[[rules]]\nid='a'\nregex='(?=x)'\n", "no rule in it can be used"),
+            (
+                "a.toml",
+                "[[rules]]\nid='a'\nregex='(?=x)'\n",
+                "no rule in it can be used",
+            ),
         ] {
             let error = rules(name, text).unwrap_err().to_string();
             assert!(error.contains(said) && error.contains(name), "{error}");

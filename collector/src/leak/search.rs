@@ -110,7 +110,12 @@ impl Search {
             .into_iter()
             .map(|range| (range, entropy::RANDOM));
         random
-            .chain(rules.into_iter().flatten().map(|range| (range, rules::WHAT)))
+            .chain(
+                rules
+                    .into_iter()
+                    .flatten()
+                    .map(|range| (range, rules::WHAT)),
+            )
             .filter(|(range, _)| !kept(range))
             .collect()
     }

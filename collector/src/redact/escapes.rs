@@ -126,7 +126,9 @@ fn lists(text: &str, depth: usize, marker: &mut Marker) -> String {
         return text.to_owned();
     };
     let replaced = regex.replace_all(text, |found: &Captures<'_>| {
-        let numbers = found["n"].split([',', ' ', '\t']).filter(|part| !part.is_empty());
+        let numbers = found["n"]
+            .split([',', ' ', '\t'])
+            .filter(|part| !part.is_empty());
         let bytes: Option<Vec<u8>> = numbers.map(|number| number.parse().ok()).collect();
         let inner = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
         let Some(inner) = inner.filter(|inner| is_text(inner)) else {
@@ -253,7 +255,10 @@ mod tests {
             let list = numbers("password=hunter2").join(separator);
             let out = cleaned(&format!("got [{list}] there"));
             assert!(!out.contains(&numbers("hunter2").join(separator)), "{out}");
-            assert!(out.starts_with("got [112") && out.ends_with("] there"), "{out}");
+            assert!(
+                out.starts_with("got [112") && out.ends_with("] there"),
+                "{out}"
+            );
             assert_eq!(cleaned(&out), out);
         }
     }

@@ -263,7 +263,10 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         return class(name, *name == "password");
     }
     // `rootpwmodpw`: no word of a language ends so; a shell's last directory does.
-    if last.len() > 5 && last != "oldpwd" && ["pw", "pwd", "psk"].iter().any(|end| last.ends_with(end)) {
+    if last.len() > 5
+        && last != "oldpwd"
+        && ["pw", "pwd", "psk"].iter().any(|end| last.ends_with(end))
+    {
         return class("password", true);
     }
     if last.ends_with("pass") && last.len() > 6 && !PASSES.contains(&last) {

@@ -117,10 +117,13 @@ const GOOD: &[(&str, Make)] = &[
         let file = g.file("token", format!("{}\r\n", g.value(g.token, "token")));
         g.login(&format!("tokenFile: {file}"))
     }),
-    ("tokenFile counts where an old token stands beside it", |g| {
-        let file = g.file("token", g.value(g.token, "token"));
-        g.login(&format!("token: stale\n    tokenFile: {file}"))
-    }),
+    (
+        "tokenFile counts where an old token stands beside it",
+        |g| {
+            let file = g.file("token", g.value(g.token, "token"));
+            g.login(&format!("token: stale\n    tokenFile: {file}"))
+        },
+    ),
     ("client certificate and key beside the kubeconfig", |g| {
         g.file("client.crt", g.decoded("client-certificate-data"));
         g.file("client.key", g.decoded("client-key-data"));
@@ -153,7 +156,10 @@ const GOOD: &[(&str, Make)] = &[
         g.with(&was, "insecure-skip-tls-verify: true")
     }),
     ("tls-server-name", |g| {
-        g.with("    server: ", "    tls-server-name: kubernetes\n    server: ")
+        g.with(
+            "    server: ",
+            "    tls-server-name: kubernetes\n    server: ",
+        )
     }),
     ("a server by its name", |g| {
         g.member("server", &format!("https://localhost:{}", g.port))
@@ -162,7 +168,9 @@ const GOOD: &[(&str, Make)] = &[
         g.member("server", &format!("https://127.0.0.1:{}/", g.port))
     }),
     ("JSON", |g| json(g.token)),
-    ("CRLF at the ends of lines", |g| g.token.replace('\n', "\r\n")),
+    ("CRLF at the ends of lines", |g| {
+        g.token.replace('\n', "\r\n")
+    }),
     ("a byte order mark", |g| format!("\u{feff}{}", g.token)),
     ("a comment and an empty document head", |g| {
         format!("# made by hand\n---\n{}", g.token)
@@ -239,9 +247,14 @@ const GOOD: &[(&str, Make)] = &[
     }),
     ("15,000 other clusters", |g| {
         let other = "- name: other\n  cluster: {server: 'https://192.0.2.1'}\n";
-        g.with("clusters:\n", &format!("clusters:\n{}", other.repeat(15_000)))
+        g.with(
+            "clusters:\n",
+            &format!("clusters:\n{}", other.repeat(15_000)),
+        )
     }),
-    ("a login helper of v1", |g| g.helper("v1", &g.credential("v1"))),
+    ("a login helper of v1", |g| {
+        g.helper("v1", &g.credential("v1"))
+    }),
     ("a login helper of v1beta1", |g| {
         g.helper("v1beta1", &g.credential("v1beta1"))
     }),
@@ -257,18 +270,36 @@ const GOOD: &[(&str, Make)] = &[
 
 /// Those that cannot work, with what is said.
 const BAD: &[(&str, Make, Ends)] = &[
-    ("an empty file", |_| "\n".to_owned(), Refused("current-context")),
-    ("only comments", |_| "# nothing\n".to_owned(), Refused("current-context")),
-    ("rubbish", |_| "\u{1}\u{2}[[[".to_owned(), Refused("not a kubeconfig")),
+    (
+        "an empty file",
+        |_| "\n".to_owned(),
+        Refused("current-context"),
+    ),
+    (
+        "only comments",
+        |_| "# nothing\n".to_owned(),
+        Refused("current-context"),
+    ),
+    (
+        "rubbish",
+        |_| "\u{1}\u{2}[[[".to_owned(),
+        Refused("not a kubeconfig"),
+    ),
     (
         "a Secret that holds a kubeconfig",
         |g| {
             let inner = STANDARD.encode(g.token);
-            format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: x}}\ndata: {{value: {inner}}}\n")
+            format!(
+                "apiVersion: v1\nkind: Secret\nmetadata: {{name: x}}\ndata: {{value: {inner}}}\n"
+            )
         },
         Refused("current-context"),
     ),
-    ("tabs for spaces", |g| g.token.replace("  ", "\t"), Refused("not a kubeconfig")),
+    (
+        "tabs for spaces",
+        |g| g.token.replace("  ", "\t"),
+        Refused("not a kubeconfig"),
+    ),
     (
         "no current context",
         |g| g.with("current-context: k8s", "current-context: \"\""),
@@ -338,13 +369,21 @@ const BAD: &[(&str, Make, Ends)] = &[
     (
         "an authority of another cluster",
         |g| {
-            let other = Server::start(Small::new(), "127.0.0.1:0".parse().unwrap(), Faults::default());
+            let other = Server::start(
+                Small::new(),
+                "127.0.0.1:0".parse().unwrap(),
+                Faults::default(),
+            );
             let other = other.unwrap().kubeconfig(User::Admin, Credential::Token);
             g.member(CA, &g.value(&other, CA))
         },
         Without("certificate"),
     ),
-    ("a token that expired", |g| g.login("token: expired"), Without("401")),
+    (
+        "a token that expired",
+        |g| g.login("token: expired"),
+        Without("401"),
+    ),
     (
         "a port where nobody listens",
         |g| g.member("server", "https://127.0.0.1:1"),

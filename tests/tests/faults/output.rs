@@ -251,7 +251,13 @@ fn diagnosed() -> Result<Seen, String> {
     let bundle = ran.bundle();
     let said = "GPU 3 fell off the bus\nCause      confirmed.\nFix        Drain it.";
     assert!(ran.stdout.contains(said), "{ran:?}");
-    let mut seen = bundle.row(&ran, "host_info", &[Outcome::Collected, Outcome::Partial], "", &["/etc/os-release"])?;
+    let mut seen = bundle.row(
+        &ran,
+        "host_info",
+        &[Outcome::Collected, Outcome::Partial],
+        "",
+        &["/etc/os-release"],
+    )?;
     seen.said = said.to_owned();
     Ok(seen)
 }
@@ -263,7 +269,13 @@ fn not_diagnosed() -> Result<Seen, String> {
     assert!(ran.stderr.contains("not diagnosed: "), "{ran:?}");
     assert!(ran.stderr.contains("it said nothing"), "{ran:?}");
     assert_eq!(ran.code, Some(4));
-    let mut seen = ran.bundle().row(&ran, "host_info", &[Outcome::Collected, Outcome::Partial], "", &["/etc/os-release"])?;
+    let mut seen = ran.bundle().row(
+        &ran,
+        "host_info",
+        &[Outcome::Collected, Outcome::Partial],
+        "",
+        &["/etc/os-release"],
+    )?;
     seen.said = ran.stderr.trim().to_owned();
     Ok(seen)
 }

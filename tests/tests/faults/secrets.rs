@@ -287,8 +287,7 @@ fn by_rule() -> Result<Seen, String> {
     desk.file("/etc/hostname", "gpu-1\n");
     let fstab = format!("# door: {WORDS} is for the vault\n/dev/sda1 / ext4\n");
     desk.file("/etc/fstab", fstab);
-    let rule =
-        "[[rules]]\nid = 'door'\nregex = '''door: ([a-z-]{12,})'''\nkeywords = ['door']\n";
+    let rule = "[[rules]]\nid = 'door'\nregex = '''door: ([a-z-]{12,})'''\nkeywords = ['door']\n";
     std::fs::write(desk.path("rules.toml"), rule).unwrap();
     let only = ["--only", "host_info"];
     let without = desk.on_tree(&only);

@@ -187,7 +187,11 @@ const SINGLES: [Layer; 9] = [
 ];
 
 /// Files that are encoded as a whole, around each of [`LAYERS`] and around plain text.
-type Whole = (&'static str, fn(&str) -> Vec<u8>, fn(&[u8]) -> Option<String>);
+type Whole = (
+    &'static str,
+    fn(&str) -> Vec<u8>,
+    fn(&[u8]) -> Option<String>,
+);
 
 const WHOLE: [Whole; 2] = [
     ("gzip", |text| gzip(text.as_bytes()), ungzip),
@@ -199,7 +203,9 @@ const WHOLE: [Whole; 2] = [
         },
         |bytes| {
             let pairs = bytes.chunks_exact(2);
-            let units: Vec<u16> = pairs.map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
+            let units: Vec<u16> = pairs
+                .map(|two| u16::from_le_bytes([two[0], two[1]]))
+                .collect();
             String::from_utf16(&units).ok()
         },
     ),

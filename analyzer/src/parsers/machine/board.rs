@@ -121,14 +121,17 @@ mod tests {
         assert!(!events[0].data.asserted && events[1].data.asserted);
         assert_eq!(events[1].data.event, "Power Supply AC lost");
         assert_eq!(events[3].data.detail, "Reading 51 > Threshold 45 degrees C");
-        assert_eq!(read(&EVENTS, path, LOG).said.len(), 5, "lines stay searchable");
+        assert_eq!(
+            read(&EVENTS, path, LOG).said.len(),
+            5,
+            "lines stay searchable"
+        );
     }
 
     #[test]
     fn sensors_keep_their_status() {
         let text = "Inlet Temp       | 05h | cr  |  7.1 | 51 degrees C\nDIMM Temp        | 33h | ns  |  8.1 | Disabled\n";
-        let sensors =
-            facts::<BoardSensor>(&SENSORS, "nodes/n1/commands/ipmitool-sdr.out", text);
+        let sensors = facts::<BoardSensor>(&SENSORS, "nodes/n1/commands/ipmitool-sdr.out", text);
         let said: Vec<_> = sensors
             .iter()
             .map(|one| (one.data.name.as_str(), one.data.status.as_str()))

@@ -102,12 +102,23 @@ mod tests {
                 .unwrap()
         };
         let whole = of("mc1/ue_count", "2\n");
-        assert_eq!((whole.controller.as_str(), whole.module.as_str()), ("mc1", ""));
+        assert_eq!(
+            (whole.controller.as_str(), whole.module.as_str()),
+            ("mc1", "")
+        );
         assert_eq!((whole.sort.as_str(), whole.count), ("uncorrected", 2));
         let part = of("mc0/dimm3/dimm_ce_count", "41\n");
-        assert_eq!((part.controller.as_str(), part.module.as_str()), ("mc0", "dimm3"));
+        assert_eq!(
+            (part.controller.as_str(), part.module.as_str()),
+            ("mc0", "dimm3")
+        );
         assert_eq!((part.sort.as_str(), part.count), ("corrected", 41));
-        assert_eq!(read(&EDAC, &format!("{base}/mc0/ce_count"), "many").problems.len(), 1);
+        assert_eq!(
+            read(&EDAC, &format!("{base}/mc0/ce_count"), "many")
+                .problems
+                .len(),
+            1
+        );
     }
 
     #[test]
@@ -115,7 +126,10 @@ mod tests {
         let text = "some avg10=41.28 avg60=12.50 avg300=3.00 total=36478\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
         let all = facts::<Pressure>(&PRESSURE, "nodes/n1/rootfs/proc/pressure/io", text);
         assert_eq!(all.len(), 2);
-        assert_eq!((all[0].data.resource.as_str(), all[0].data.avg10), ("io", 41.28));
+        assert_eq!(
+            (all[0].data.resource.as_str(), all[0].data.avg10),
+            ("io", 41.28)
+        );
         assert_eq!(all[1].data.scope, "full");
     }
 }

@@ -27,7 +27,14 @@ pub(in crate::parsers) static PORTS: Parser = Parser {
 
 /// What counters of trouble are called. Counters of pause frames and of wakened queues are not among them.
 const TROUBLE: [&str; 8] = [
-    "error", "err_", "_err", "crc", "drop", "discard", "timeout", "link_down",
+    "error",
+    "err_",
+    "_err",
+    "crc",
+    "drop",
+    "discard",
+    "timeout",
+    "link_down",
 ];
 
 /// Counters of trouble above zero, from numbers or texts of numbers.
@@ -65,11 +72,16 @@ fn parse_links(document: &Document<'_>) -> Parsed {
     parse_each(document, "link", |link: Link, place, object, parsed| {
         let number = |text: Option<&String>| text.and_then(|text| text.trim().parse().ok());
         let word = |map: &Map<String, Value>, name: &str| {
-            map.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+            map.get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
         };
         let alarms = link.module.iter().filter(|(name, state)| {
             let lower = name.to_ascii_lowercase();
-            let on = state.as_str().is_some_and(|state| state.eq_ignore_ascii_case("on"));
+            let on = state
+                .as_str()
+                .is_some_and(|state| state.eq_ignore_ascii_case("on"));
             on && (lower.contains("alarm") || lower.contains("warning"))
         });
         let data = NetLink {
@@ -151,7 +163,10 @@ mod tests {
             \"module\":{\"Laser rx power low alarm\":\"On\",\"Laser bias current high alarm\":\"Off\"}}\n]}\n";
         let links = facts::<NetLink>(&LINKS, "nodes/n1/host/links.json", text);
         let link = &links[0].data;
-        assert_eq!((link.mtu, link.speed, link.carrier_changes), (Some(9000), Some(100_000), 14));
+        assert_eq!(
+            (link.mtu, link.speed, link.carrier_changes),
+            (Some(9000), Some(100_000), 14)
+        );
         let errors: Vec<_> = link.errors.keys().map(String::as_str).collect();
         assert_eq!(errors, ["rx_crc_errors", "rx_discards_phy"]);
         assert_eq!(link.alarms, ["Laser rx power low alarm"]);
@@ -165,7 +180,10 @@ mod tests {
             \"fw_ver\":\"20.31.1014\",\"counters\":{\"link_downed\":7,\"port_rcv_data\":99},\"hw_counters\":{}}\n]}\n";
         let ports = facts::<FabricPort>(&PORTS, "nodes/n1/host/infiniband.json", text);
         let port = &ports[0].data;
-        assert_eq!((port.state.as_str(), port.physical.as_str()), ("DOWN", "Polling"));
+        assert_eq!(
+            (port.state.as_str(), port.physical.as_str()),
+            ("DOWN", "Polling")
+        );
         assert_eq!(port.errors.get("link_downed"), Some(&7));
         assert_eq!(port.errors.len(), 1);
     }

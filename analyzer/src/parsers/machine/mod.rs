@@ -57,11 +57,7 @@ mod testing {
     }
 
     /// The facts of one kind.
-    pub(super) fn facts<T: FactType>(
-        parser: &Parser,
-        path: &str,
-        text: &str,
-    ) -> Vec<Fact<T>> {
+    pub(super) fn facts<T: FactType>(parser: &Parser, path: &str, text: &str) -> Vec<Fact<T>> {
         let mut all = Facts::default();
         let parsed = read(parser, path, text);
         parsed.facts.into_iter().for_each(|fact| all.add(fact));

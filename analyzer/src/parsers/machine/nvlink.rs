@@ -58,7 +58,10 @@ fn parse(document: &Document<'_>) -> Parsed {
 fn head(text: &str) -> Option<(u64, String)> {
     let (index, rest) = text.strip_prefix("GPU ")?.split_once(':')?;
     let uuid = rest.split_once("(UUID: ").map_or("", |(_, id)| id);
-    Some((index.trim().parse().ok()?, uuid.trim_end_matches(')').to_owned()))
+    Some((
+        index.trim().parse().ok()?,
+        uuid.trim_end_matches(')').to_owned(),
+    ))
 }
 
 /// `Link 3: WHAT`.
@@ -69,7 +72,10 @@ fn row(text: &str) -> Option<(u64, &str)> {
 
 /// Adds what a line says; whether it is an error that the fact should quote.
 fn say(link: &mut NvLink, said: &str) -> bool {
-    if said.trim_matches(['<', '>']).eq_ignore_ascii_case("inactive") {
+    if said
+        .trim_matches(['<', '>'])
+        .eq_ignore_ascii_case("inactive")
+    {
         "inactive".clone_into(&mut link.state);
     } else if let Some(speed) = said.strip_suffix("GB/s") {
         "active".clone_into(&mut link.state);
@@ -87,11 +93,7 @@ fn say(link: &mut NvLink, said: &str) -> bool {
     false
 }
 
-fn close(
-    document: &Document<'_>,
-    links: &mut BTreeMap<u64, Found<'_>>,
-    facts: &mut Vec<AnyFact>,
-) {
+fn close(document: &Document<'_>, links: &mut BTreeMap<u64, Found<'_>>, facts: &mut Vec<AnyFact>) {
     for found in std::mem::take(links).into_values() {
         facts.push(stated(document, found.number, found.line, found.link));
     }
@@ -111,7 +113,10 @@ mod tests {
             .iter()
             .map(|link| (link.data.gpu, link.data.link, link.data.state.as_str()))
             .collect();
-        assert_eq!(said, [(0, 0, "active"), (0, 1, "inactive"), (1, 0, "active")]);
+        assert_eq!(
+            said,
+            [(0, 0, "active"), (0, 1, "inactive"), (1, 0, "active")]
+        );
         assert_eq!(links[0].data.speed, Some(26.562));
         assert_eq!(links[1].place.line, Some(3));
     }
@@ -121,7 +126,11 @@ mod tests {
         let text = "GPU 3: NVIDIA A100-SXM4-40GB (UUID: GPU-0a1b)\n\t Link 0: Replay Errors: 0\n\
                     \t Link 0: Recovery Errors: 0\n\t Link 0: CRC Errors: 0\n\t Link 1: Replay Errors: 12\n\
                     \t Link 1: Recovery Errors: 3\n\t Link 1: Tx packets: 991\n";
-        let links = facts::<NvLink>(&NVLINK, "nodes/n1/commands/nvidia-smi-nvlink-errors.out", text);
+        let links = facts::<NvLink>(
+            &NVLINK,
+            "nodes/n1/commands/nvidia-smi-nvlink-errors.out",
+            text,
+        );
         let counts: Vec<u64> = links.iter().map(|link| link.data.error_count).collect();
         assert_eq!(counts, [0, 15]);
         assert_eq!(links[1].text, "Link 1: Replay Errors: 12");

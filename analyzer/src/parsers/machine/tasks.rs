@@ -50,7 +50,11 @@ fn parse_tasks(document: &Document<'_>) -> Parsed {
             comm: task.comm,
             wchan: task.wchan.unwrap_or_default(),
             still: task.still,
-            innermost: task.stack.first().map(|line| function(line)).unwrap_or_default(),
+            innermost: task
+                .stack
+                .first()
+                .map(|line| function(line))
+                .unwrap_or_default(),
             modules,
         };
         let fact = Fact {
@@ -86,24 +90,28 @@ struct Holder {
 }
 
 fn parse_holders(document: &Document<'_>) -> Parsed {
-    parse_each(document, "process", |holder: Holder, place, object, parsed| {
-        let cgroup = holder.cgroup.unwrap_or_default();
-        let data = DeviceHolder {
-            node: document.node.to_owned(),
-            pid: holder.pid,
-            comm: holder.comm,
-            in_pod: cgroup.contains("kubepods"),
-            cgroup,
-            devices: holder.devices.into_keys().collect(),
-        };
-        let fact = Fact {
-            data,
-            place,
-            text: excerpt(object, QUOTED),
-            at: None,
-        };
-        parsed.facts.push(fact.into());
-    })
+    parse_each(
+        document,
+        "process",
+        |holder: Holder, place, object, parsed| {
+            let cgroup = holder.cgroup.unwrap_or_default();
+            let data = DeviceHolder {
+                node: document.node.to_owned(),
+                pid: holder.pid,
+                comm: holder.comm,
+                in_pod: cgroup.contains("kubepods"),
+                cgroup,
+                devices: holder.devices.into_keys().collect(),
+            };
+            let fact = Fact {
+                data,
+                place,
+                text: excerpt(object, QUOTED),
+                at: None,
+            };
+            parsed.facts.push(fact.into());
+        },
+    )
 }
 
 #[cfg(test)]

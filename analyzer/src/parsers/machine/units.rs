@@ -29,7 +29,9 @@ fn parse(document: &Document<'_>) -> Parsed {
 fn unit(document: &Document<'_>, block: &[(&str, u32)]) -> Option<AnyFact> {
     let value = |name: &str| {
         let mut pairs = block.iter().filter_map(|(line, _)| line.split_once('='));
-        pairs.find(|(key, _)| *key == name).map_or("", |(_, value)| value)
+        pairs
+            .find(|(key, _)| *key == name)
+            .map_or("", |(_, value)| value)
     };
     let text = |name: &str| value(name).to_owned();
     // A name that no unit has comes back as a block that says no more than that.
@@ -76,7 +78,10 @@ mod tests {
         assert_eq!(units.len(), 2);
         let kubelet = &units[0].data;
         assert_eq!((kubelet.restarts, kubelet.status), (37, 255));
-        assert_eq!((kubelet.ended.as_str(), kubelet.sub.as_str()), ("exited", "auto-restart"));
+        assert_eq!(
+            (kubelet.ended.as_str(), kubelet.sub.as_str()),
+            ("exited", "auto-restart")
+        );
         assert_eq!(units[0].place.line, Some(5));
         assert_eq!(units[1].data.ended, "");
     }

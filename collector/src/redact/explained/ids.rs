@@ -61,9 +61,12 @@ fn issuer(before: &[u8]) -> Option<u8> {
     let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
     let object = || {
         let words = words(name);
-        words.iter().any(|word| OBJECTS.contains(word.as_str()) || NAMES.contains(word.as_str()))
+        words
+            .iter()
+            .any(|word| OBJECTS.contains(word.as_str()) || NAMES.contains(word.as_str()))
     };
-    ((2..=ISSUER).contains(&name.len()) && alone && name.iter().all(small) && !object()).then_some(mark)
+    ((2..=ISSUER).contains(&name.len()) && alone && name.iter().all(small) && !object())
+        .then_some(mark)
 }
 
 /// What explains hexadecimal digits.
