@@ -211,10 +211,8 @@ impl Rules {
             return None;
         }
         let lower = String::from_utf8_lossy(part).to_lowercase();
-        let allowed = self.allowed.iter().chain(&rule.allowed);
-        let known = allowed
-            .into_iter()
-            .any(|one| one.is_match(part) || one.is_match(&text[whole.clone()]));
+        let mut allowed = self.allowed.iter().chain(&rule.allowed);
+        let known = allowed.any(|one| one.is_match(part) || one.is_match(&text[whole.clone()]));
         let stopped = rule.stop.iter().any(|word| lower.contains(word.as_str()));
         (!known && !stopped && entropy(part) >= rule.entropy)
             .then(|| find.start..find.start + length)
