@@ -5,6 +5,7 @@ pub mod cli;
 pub mod cli_config;
 pub mod cluster;
 mod cri;
+mod diagnose;
 mod elf;
 pub mod exec;
 pub mod files;
@@ -72,6 +73,7 @@ pub fn start() -> ExitCode {
     let code = match cli.command {
         None => collect(&cli.collect),
         Some(Command::Collect(args)) => collect(&args),
+        Some(Command::Diagnose(args)) => diagnose(&args),
         Some(Command::Plan {
             collect,
             privacy: true,
@@ -113,7 +115,7 @@ fn arguments() -> Vec<OsString> {
     let command = args.get(1).map(|arg| arg.to_string_lossy().into_owned());
     match command.as_deref() {
         _ if !plugin || told => {}
-        Some("collect" | "plan") => args.insert(2, "--cluster-only".into()),
+        Some("collect" | "diagnose" | "plan") => args.insert(2, "--cluster-only".into()),
         Some(option) if !option.starts_with('-') => {}
         _ => args.insert(1, "--cluster-only".into()),
     }
@@ -155,15 +157,47 @@ fn enter(root: Option<&Path>) -> Result<(), String> {
 }
 
 fn collect(args: &CollectArgs) -> u8 {
+    match collected(args) {
+        Ok((code, _)) | Err(code) => code,
+    }
+}
+
+/// Collects, and shows what the analyzer says of it.
+fn diagnose(args: &CollectArgs) -> u8 {
+    let (code, report) = match collected(args) {
+        Ok(done) => done,
+        Err(code) => return code,
+    };
+    let file = &report.finished.path;
+    let why = match diagnose::find(args.command_dir.as_deref()) {
+        _ if file == "-" => "the bundle went to standard output".to_owned(),
+        _ if report.finished.encrypted => {
+            "the bundle is encrypted, and its key is not here".to_owned()
+        }
+        Ok(analyzer) => match diagnose::ask(&analyzer, file) {
+            Ok(said) => {
+                let printed = printed(writeln!(stdout(), "\n{said}"));
+                return if printed == 0 { code } else { printed };
+            }
+            Err(error) => error.to_string(),
+        },
+        Err(error) => error.to_string(),
+    };
+    complain(&format!("not diagnosed: {why}"));
+    PARTIAL
+}
+
+/// Collects, prints the summary, and says how it went; an error is an exit code whose reason was said.
+fn collected(args: &CollectArgs) -> Result<(u8, run::Report), u8> {
     if let Err(why) = enter(args.chroot.as_deref()) {
         complain(&why);
-        return USAGE;
+        return Err(USAGE);
     }
     let options = match args.resolve() {
         Ok(options) => options,
         Err(error) => {
             complain(&error);
-            return USAGE;
+            return Err(USAGE);
         }
     };
     // Before there are threads: each inherits it, and so does every command. Refused, it is no reason not to collect.
@@ -172,7 +206,7 @@ fn collect(args: &CollectArgs) -> u8 {
         Ok(runtime) => runtime,
         Err(why) => {
             complain(&why);
-            return NO_OUTPUT;
+            return Err(NO_OUTPUT);
         }
     };
     if let Some(file) = options.kubeconfig.as_deref()
@@ -182,7 +216,7 @@ fn collect(args: &CollectArgs) -> u8 {
         ))
     {
         complain(&format!("--kubeconfig {error}"));
-        return USAGE;
+        return Err(USAGE);
     }
     let progress = Arc::new(progress::Progress::new(args.progress, options.timeout));
     let result = runtime.block_on(run::run(
@@ -201,19 +235,15 @@ fn collect(args: &CollectArgs) -> u8 {
             } else {
                 summary::print(&report, &mut std::io::stdout().lock())
             };
-            if summary::complete(&report) || args.accept_partial {
-                0
-            } else {
-                PARTIAL
-            }
+            let whole = summary::complete(&report) || args.accept_partial;
+            Ok((if whole { 0 } else { PARTIAL }, report))
         }
         Err(error) => {
             complain(&error);
-            if matches!(error, RunError::Writer) {
-                BUG
-            } else {
-                NO_OUTPUT
-            }
+            Err(match error {
+                RunError::Writer => BUG,
+                _ => NO_OUTPUT,
+            })
         }
     }
 }

@@ -61,6 +61,8 @@ pub struct Handover {
     pub allow_leak: BTreeSet<String>,
     /// What the leak check finds blocks the bundle.
     pub strict_leaks: bool,
+    /// Files of other scanners' rules for the leak check.
+    pub leak_rules: Vec<PathBuf>,
     /// Private key of the signature.
     pub sign_key: Option<PathBuf>,
     /// Recipients (`age1...`) or files of them.
@@ -125,6 +127,11 @@ impl Options {
         }
         if !handover.allow_leak.is_empty() {
             map.insert("allow-leak".to_owned(), list(&handover.allow_leak));
+        }
+        if !handover.leak_rules.is_empty() {
+            let files = handover.leak_rules.iter();
+            let names: Vec<_> = files.map(|file| file.display().to_string()).collect();
+            map.insert("leak-rules".to_owned(), names.join(","));
         }
         if let Some(limit) = self.source_max_size {
             map.insert("source-max-size".to_owned(), limit.to_string());

@@ -97,6 +97,8 @@ pub struct Delivery {
     pub allowed: BTreeSet<String>,
     /// What the leak check finds blocks the bundle instead of being replaced.
     pub strict: bool,
+    /// Rules of other scanners, which the leak check asks too.
+    pub rules: Option<std::sync::Arc<crate::leak::Rules>>,
     /// Who signs.
     pub signer: Option<Signer>,
     /// Who may open it; everybody where nobody is named.

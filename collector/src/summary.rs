@@ -9,7 +9,9 @@ use casefile_bundle::{Outcome, SourceReport, VerifyReport};
 use crate::progress::human;
 use crate::run::Report;
 
-/// Reasons for which a line is spent.
+/// Lines at the most; a longer summary is not read.
+const MAX_LINES: usize = 10;
+/// Reasons for which a line is spent where there is room.
 const MAX_REASONS: usize = 3;
 /// Of a reason so much is shown.
 const MAX_REASON: usize = 160;
@@ -38,7 +40,7 @@ fn lines(report: &Report) -> Vec<Line> {
     }
     lines.push(("sha256", finished.sha256.clone()));
     lines.push(taken(report));
-    lines.extend(missing(report));
+    let before = lines.len();
     lines.extend(leak_check(report));
     if let Some(map) = &finished.map {
         lines.push((
@@ -47,6 +49,10 @@ fn lines(report: &Report) -> Vec<Line> {
         ));
     }
     lines.extend(next(report));
+    // What is missing takes the room that the rest leaves: of it, two lines count what is not named.
+    let room = MAX_LINES.saturating_sub(lines.len() + 2);
+    let missing = missing(report, room.min(MAX_REASONS));
+    lines.splice(before..before, missing);
     lines
 }
 
@@ -73,7 +79,7 @@ fn taken(report: &Report) -> Line {
 }
 
 /// What is missing, one line a reason: the API server that nobody can log in to is missing once, not four times.
-fn missing(report: &Report) -> Vec<Line> {
+fn missing(report: &Report, most: usize) -> Vec<Line> {
     let mut reasons: BTreeMap<(u8, &str), Vec<&SourceReport>> = BTreeMap::new();
     let mut absent = Vec::new();
     for source in &report.sources {
@@ -91,14 +97,15 @@ fn missing(report: &Report) -> Vec<Line> {
         };
         reasons.entry((rank, why)).or_default().push(source);
     }
-    let more = reasons.len().saturating_sub(MAX_REASONS);
+    let more = reasons.len().saturating_sub(most);
     let mut lines: Vec<Line> = reasons
         .iter()
-        .take(MAX_REASONS)
+        .take(most)
         .map(|((_, why), sources)| ("Missing", reason(why, sources)))
         .collect();
     if more > 0 {
-        let sources: usize = reasons.values().skip(MAX_REASONS).map(Vec::len).sum();
+        let sources: usize = reasons.values().skip(most).map(Vec::len).sum();
+        let more = if most == 0 { "" } else { "more " };
         let parts = if sources == 1 {
             "source is"
         } else {
@@ -106,7 +113,7 @@ fn missing(report: &Report) -> Vec<Line> {
         };
         lines.push((
             "Missing",
-            format!("{sources} more {parts} incomplete; manifest.json in the bundle says why"),
+            format!("{sources} {more}{parts} incomplete; manifest.json in the bundle says why"),
         ));
     }
     if !absent.is_empty() {
@@ -152,7 +159,7 @@ fn remedy(why: &str) -> Option<&'static str> {
 }
 
 /// What the leak check changed, and where.
-fn leak_check(report: &Report) -> Vec<Line> {
+fn leak_check(report: &Report) -> Option<Line> {
     let mended = &report.finished.mended;
     let named = |paths: Vec<&str>| {
         let more = paths.len().saturating_sub(MAX_NAMED);
@@ -162,27 +169,21 @@ fn leak_check(report: &Report) -> Vec<Line> {
             _ => format!("{named} and {more} more"),
         }
     };
-    let mut lines = Vec::new();
+    let mut parts = Vec::new();
     let replaced: Vec<&str> = mended.replaced.keys().map(String::as_str).collect();
     if !replaced.is_empty() {
         let count: u64 = mended.replaced.values().sum();
         let values = if count == 1 { "value" } else { "values" };
-        lines.push((
-            "Secrets",
-            format!(
-                "{count} more secret {values} replaced in {}",
-                named(replaced)
-            ),
+        parts.push(format!(
+            "{count} more secret {values} replaced in {}",
+            named(replaced)
         ));
     }
     let withheld: Vec<&str> = mended.withheld.keys().map(String::as_str).collect();
     if !withheld.is_empty() {
-        lines.push((
-            "Secrets",
-            format!("withheld because of secrets: {}", named(withheld)),
-        ));
+        parts.push(format!("withheld because of secrets: {}", named(withheld)));
     }
-    lines
+    (!parts.is_empty()).then(|| ("Secrets", parts.join("; ")))
 }
 
 fn next(report: &Report) -> Vec<Line> {
@@ -256,4 +257,59 @@ pub fn print_verify(
         report.intact,
         signature.unwrap_or("the signature does not hold")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{Finished, Mended};
+
+    fn source(at: usize, outcome: Outcome) -> SourceReport {
+        SourceReport {
+            id: format!("s{at}"),
+            title: format!("source {at}, with more words"),
+            outcome,
+            why: Some(format!("reason {at}: Permission denied")),
+            started: chrono::DateTime::UNIX_EPOCH,
+            finished: chrono::DateTime::UNIX_EPOCH,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_in_which_everything_goes_wrong_is_summed_up_in_ten_lines() {
+        let outcomes = [Outcome::Failed, Outcome::Partial, Outcome::Skipped];
+        let mut sources: Vec<SourceReport> = (0..12)
+            .map(|at| source(at, outcomes[at % outcomes.len()]))
+            .collect();
+        let mut absent = source(12, Outcome::Skipped);
+        absent.why = Some("there is no such thing here".to_owned());
+        sources.push(absent);
+        let mended = Mended {
+            replaced: [("a.json".to_owned(), 2)].into(),
+            withheld: [("b.json".to_owned(), "a secret")].into(),
+        };
+        let report = Report {
+            finished: Finished {
+                path: "/tmp/x.tar.gz".to_owned(),
+                bytes: 7,
+                sha256: "0".repeat(64),
+                encrypted: false,
+                mended,
+                map: Some("/tmp/x.map.json".to_owned()),
+            },
+            sources,
+            interrupted: Some("SIGINT".to_owned()),
+            unwanted: Vec::new(),
+            without_root: true,
+        };
+        let lines = lines(&report);
+        assert!(lines.len() <= MAX_LINES, "{lines:?}");
+        for word in ["Bundle", "Missing", "Secrets", "Map", "Rights", "Next"] {
+            assert!(
+                lines.iter().any(|(what, _)| *what == word),
+                "no {word}: {lines:?}"
+            );
+        }
+    }
 }

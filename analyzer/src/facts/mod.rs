@@ -11,6 +11,7 @@ pub mod gpu;
 pub mod helm;
 pub mod ipvs;
 pub mod kube;
+pub mod machine;
 pub mod network;
 pub mod node;
 mod picture;
@@ -293,6 +294,16 @@ pub const KINDS: &[KindInfo] = &[
     kind::<ending::NodeMoment>(),
     kind::<ending::Certificate>(),
     kind::<ending::ClockState>(),
+    kind::<machine::WaitingTask>(),
+    kind::<machine::DeviceHolder>(),
+    kind::<machine::NvLink>(),
+    kind::<machine::BoardEvent>(),
+    kind::<machine::BoardSensor>(),
+    kind::<machine::MemoryErrors>(),
+    kind::<machine::Pressure>(),
+    kind::<machine::Unit>(),
+    kind::<machine::NetLink>(),
+    kind::<machine::FabricPort>(),
     kind::<network::AddressOverlap>(),
     kind::<network::MtuMismatch>(),
     kind::<network::RouteMissing>(),

@@ -16,6 +16,7 @@ mod host_lines;
 mod ipvs;
 mod kernel_packets;
 mod logs;
+mod machine;
 mod net_counters;
 mod node_json;
 mod nodes;
@@ -174,6 +175,16 @@ pub static PARSERS: &[&Parser] = &[
     &node_json::FILES,
     &host_json::PROGRAMS,
     &host_json::CERTIFICATES,
+    &machine::TASKS,
+    &machine::HOLDERS,
+    &machine::NVLINK,
+    &machine::EVENTS,
+    &machine::SENSORS,
+    &machine::EDAC,
+    &machine::PRESSURE,
+    &machine::UNITS,
+    &machine::LINKS,
+    &machine::PORTS,
     &nvidia_smi::PARSER,
     &net_counters::PARSER,
     &nvml::PARSER,

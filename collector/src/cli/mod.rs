@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::anonymize::Class;
+use crate::leak::Rules;
 use crate::options::{Handover, Options};
 use crate::redact::Keep;
 
@@ -46,6 +47,8 @@ pub struct Cli {
 pub enum Command {
     /// Collect into a bundle (the default)
     Collect(CollectArgs),
+    /// Collect, and say what is wrong: title, cause and fix, by the analyzer where it lies beside this program
+    Diagnose(CollectArgs),
     /// Print every file, command and API request that `collect` would use, and do none of it
     Plan {
         /// The options `collect` would get.
@@ -97,6 +100,7 @@ impl Cli {
             None => Some(&self.collect),
             Some(
                 Command::Collect(options)
+                | Command::Diagnose(options)
                 | Command::Plan {
                     collect: options, ..
                 },
@@ -197,6 +201,9 @@ pub struct CollectArgs {
     /// Write no bundle where the leak check finds a secret, instead of replacing it
     #[arg(long)]
     pub strict_leaks: bool,
+    /// Let the leak check also search by the rules of this file: gitleaks' TOML or noseyparker's YAML; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub leak_rules: Vec<PathBuf>,
     /// Sign the bundle with this Ed25519 key (PEM, PKCS 8)
     #[arg(long, value_name = "FILE")]
     pub sign_key: Option<PathBuf>,
@@ -250,6 +257,9 @@ impl CollectArgs {
         if let Err(error) = Keep::new(&self.keep) {
             return fail(format!("--keep: {error}"));
         }
+        if let Err(error) = Rules::read(&self.leak_rules) {
+            return fail(format!("--leak-rules {error}"));
+        }
         check_root("--root", &self.root)?;
         check_names("--namespace", &self.namespace)?;
         check_names("--node-logs", &self.node_logs)?;
@@ -279,6 +289,7 @@ impl CollectArgs {
                 keep: self.keep.clone(),
                 allow_leak: self.allow_leak.iter().cloned().collect(),
                 strict_leaks: self.strict_leaks,
+                leak_rules: self.leak_rules.clone(),
                 sign_key: self.sign_key.clone(),
                 encrypt_to: self.encrypt_to.clone(),
             },

@@ -168,12 +168,13 @@ fn of_environment() -> Result<Kubeconfig, KubeconfigError> {
         })
 }
 
-/// Makes of a kubeconfig what kubectl would make of it: a token's file may end in a newline, and `socks5h` is a name
+/// Makes of a kubeconfig what kubectl would make of it: a token's file counts where a token stands beside it, and may
+/// end in a newline, and `socks5h` is a name
 /// for what `socks5` does here, which is that the proxy looks names up.
 fn as_kubectl_reads(config: &mut Kubeconfig) {
     let users = config.auth_infos.iter_mut();
     for user in users.filter_map(|user| user.auth_info.as_mut()) {
-        let file = user.token_file.as_ref().filter(|_| user.token.is_none());
+        let file = user.token_file.as_ref();
         let text = file.and_then(|file| std::fs::read_to_string(file).ok());
         if let Some(text) = text {
             user.token = Some(text.trim().to_owned().into());
@@ -249,6 +250,14 @@ pub async fn load(
             .await
             .map_err(|error| describe(place, &error))?
     };
+    // The client library would trust nobody, and blame the server's certificate.
+    if config.root_cert.as_ref().is_some_and(Vec::is_empty) {
+        return Err(CredentialError::Field {
+            place: place.to_string(),
+            field: "clusters[].cluster.certificate-authority(-data)".to_owned(),
+            why: "there is no certificate in it (PEM is wanted)".to_owned(),
+        });
+    }
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = None;
     // Retries are counted and bounded in `api`; the client's own would wait for many minutes.

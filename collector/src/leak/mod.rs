@@ -1,22 +1,25 @@
 //! The leak check: a second look at the finished bundle, with other means than the redaction's. It searches every
 //! entry, the header and the manifest for the exact secret values of this run (plain, in base64 and escaped) and for
 //! forms that it takes apart by hand (`forms`), for names that were anonymised, where they are encoded, and for random
-//! texts (`entropy`). What it finds is replaced where it stands, or its entry is withheld
+//! texts (`entropy`). With `--leak-rules` it also asks the rules of other scanners (`rules`). What it finds is replaced where it stands, or its entry is withheld
 //! (`crate::output`); what is public (`public`, `names`) is left alone.
 
 mod entropy;
 mod forms;
 mod names;
 mod public;
+mod rules;
 mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use casefile_bundle::{Input, Limits, OpenError, Piece, PieceSink, Summary, scan};
 
 use crate::redact::Key;
 use public::Says;
+pub use rules::{Rules, RulesError};
 pub use search::Search;
 
 /// Places of one entry that are named.
@@ -252,16 +255,17 @@ pub fn check<'a>(
     key: &Key,
     allowed: &BTreeSet<String>,
 ) -> Result<Vec<Leak>, OpenError> {
-    look(bundle, key, &Allowed::of(allowed)).map(|found| found.leaks)
+    look(bundle, key, &Allowed::of(allowed), None).map(|found| found.leaks)
 }
 
-/// As [`check`], with what is needed to take out what was found.
+/// As [`check`], with rules of other scanners, and with what is needed to take out what was found.
 pub fn look<'a>(
     bundle: impl Into<Input<'a>>,
     key: &Key,
     allowed: &Allowed,
+    rules: Option<Arc<Rules>>,
 ) -> Result<Findings, OpenError> {
-    let mut search = Search::new(key);
+    let mut search = Search::new(key, rules);
     let sink = Look {
         search: &search,
         allowed,

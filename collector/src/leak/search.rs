@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+use super::rules::{self, Rules};
 use super::{apart, entropy, forms};
 use crate::anonymize::{Anonymizer, Class};
 use crate::redact::Key;
@@ -42,11 +44,13 @@ pub struct Search {
     forgotten: BTreeSet<usize>,
     /// Knows which random texts stay.
     key: Key,
+    /// Rules of other scanners.
+    rules: Option<Arc<Rules>>,
 }
 
 impl Search {
     /// Of the values that the key remembers.
-    pub(super) fn new(key: &Key) -> Self {
+    pub(super) fn new(key: &Key, rules: Option<Arc<Rules>>) -> Self {
         let seen = key.seen();
         let telling: Vec<&[u8]> = seen
             .iter()
@@ -78,6 +82,7 @@ impl Search {
             secrets,
             forgotten: BTreeSet::new(),
             key: key.clone(),
+            rules,
         }
     }
 
@@ -95,15 +100,23 @@ impl Search {
         }
     }
 
-    /// Random texts that nobody wants to keep.
+    /// Random texts and finds of other scanners' rules that nobody wants to keep.
     pub(super) fn random(&self, bytes: &[u8]) -> Vec<(Range<usize>, &'static str)> {
         let kept = |range: &Range<usize>| {
             std::str::from_utf8(&bytes[range.clone()]).is_ok_and(|text| self.key.keeps(text))
         };
-        entropy::find(bytes)
+        let rules = self.rules.as_ref().map(|rules| rules.find(bytes));
+        let random = entropy::find(bytes)
             .into_iter()
-            .filter(|range| !kept(range))
-            .map(|range| (range, entropy::RANDOM))
+            .map(|range| (range, entropy::RANDOM));
+        random
+            .chain(
+                rules
+                    .into_iter()
+                    .flatten()
+                    .map(|range| (range, rules::WHAT)),
+            )
+            .filter(|(range, _)| !kept(range))
             .collect()
     }
 
@@ -316,7 +329,7 @@ mod tests {
     fn search(value: &[u8]) -> Search {
         let key = Key::fixed();
         key.remember(value);
-        Search::new(&key)
+        Search::new(&key, None)
     }
 
     fn clean(search: &Search, text: &[u8]) -> String {
@@ -346,7 +359,7 @@ mod tests {
         names.add(Class::Hosts, "lyra-gpu-017");
         let site = Anonymizer::new(Key::fixed(), Class::ALL.into_iter().collect(), &names);
         let _ = site.text("node lyra-gpu-017 is up");
-        let search = Search::new(&Key::fixed().with_site(std::sync::Arc::new(site)));
+        let search = Search::new(&Key::fixed().with_site(Arc::new(site)), None);
         let line = format!("blob {}", STANDARD.encode("a node lyra-gpu-017 is up"));
         assert!(clean(&search, line.as_bytes()).contains("<redacted:leak-check:host-"));
         assert_eq!(clean(&search, b"lyra-gpu-017"), "lyra-gpu-017");

@@ -73,7 +73,7 @@ fn harmless(
             (None, None) => PathBuf::from("-"),
         };
         let from = Input::new(&place, keys);
-        let findings = leak::look(from, &delivery.key, &allowed)
+        let findings = leak::look(from, &delivery.key, &allowed, delivery.rules.clone())
             .map_err(|error| OutputError::Unchecked(error.to_string()))?;
         let leaks = &findings.leaks;
         if leaks.is_empty() {

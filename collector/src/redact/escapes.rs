@@ -38,15 +38,15 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
         ),
         (
             "\\x",
-            r"(?:\\x[0-9A-Fa-f]{2}){4,}",
-            r"\\x(?<d>[0-9A-Fa-f]{2})",
+            r"(?:\\{1,2}x[0-9A-Fa-f]{2}){4,}",
+            r"\\{1,2}x(?<d>[0-9A-Fa-f]{2})",
             16,
             |byte| format!("\\x{byte:02x}"),
         ),
         (
             "\\u00",
-            r"(?:\\u00[0-9A-Fa-f]{2}){4,}",
-            r"\\u00(?<d>[0-9A-Fa-f]{2})",
+            r"(?:\\{1,2}u00[0-9A-Fa-f]{2}){4,}",
+            r"\\{1,2}u00(?<d>[0-9A-Fa-f]{2})",
             16,
             |byte| format!("\\u00{byte:02x}"),
         ),
@@ -96,13 +96,64 @@ pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
             text = notation.clean(&text, depth, marker);
         }
     }
-    text
+    match list(text.as_bytes()) {
+        Some(_) => lists(&text, depth, marker),
+        None => text,
+    }
 }
 
-/// Where the first escape stands that may be part of a hidden text: one that follows another of its sort, or a
+/// A text as the numbers of its bytes: `[112, 97, 115]`, `[112 97 115]`.
+static LIST: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\[\s*(?<n>(?:\d{1,3}(?<s>,\s*|\s+)){7,}\d{1,3})\s*\]").ok());
+
+/// Where such a list may begin.
+fn list(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'[', bytes).find(|at| {
+        let mut rest = &bytes[at + 1..];
+        (0..3).all(|_| {
+            let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+            let behind = &rest[digits..];
+            let marks = behind.iter().take_while(|b| b" ,".contains(b)).count();
+            rest = &behind[marks..];
+            (1..=3).contains(&digits) && (1..=2).contains(&marks)
+        })
+    })
+}
+
+/// Cleans what such lists say.
+fn lists(text: &str, depth: usize, marker: &mut Marker) -> String {
+    let Some(regex) = LIST.as_ref() else {
+        return text.to_owned();
+    };
+    let replaced = regex.replace_all(text, |found: &Captures<'_>| {
+        let numbers = found["n"]
+            .split([',', ' ', '\t'])
+            .filter(|part| !part.is_empty());
+        let bytes: Option<Vec<u8>> = numbers.map(|number| number.parse().ok()).collect();
+        let inner = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let Some(inner) = inner.filter(|inner| is_text(inner)) else {
+            return found[0].to_owned();
+        };
+        let cleaned = clean_text(&inner, depth + 1, marker);
+        if cleaned == inner {
+            return found[0].to_owned();
+        }
+        let numbers: Vec<String> = cleaned.bytes().map(|byte| byte.to_string()).collect();
+        format!("[{}]", numbers.join(&found["s"]))
+    });
+    replaced.into_owned()
+}
+
+fn is_text(text: &str) -> bool {
+    !text.chars().any(|c| c.is_control() && !c.is_whitespace())
+}
+
+/// Where the first escape or list stands that may be part of a hidden text: one that follows another of its sort, or a
 /// separator that somebody wrote as an escape.
 pub(super) fn first(bytes: &[u8]) -> Option<usize> {
-    memchr::memchr3_iter(b'%', b'\\', b'&', bytes).find(|at| telling(&bytes[*at..]))
+    let escape = memchr::memchr3_iter(b'%', b'\\', b'&', bytes).find(|at| telling(&bytes[*at..]));
+    let end = escape.unwrap_or(bytes.len());
+    list(&bytes[..end]).or(escape)
 }
 
 fn telling(escape: &[u8]) -> bool {
@@ -112,8 +163,12 @@ fn telling(escape: &[u8]) -> bool {
     match escape {
         [b'%', b'3', b'a' | b'A' | b'd' | b'D', ..] | [b'%', b'2', b'5', ..] => true,
         [b'%', b'4' | b'5' | b'6' | b'7', ..] => digit(2) && is(3, b'%') && digit(4),
-        [b'\\', b'x', b'4'..=b'7', ..] => digit(3) && is(4, b'\\') && is(5, b'x'),
-        [b'\\', b'u', b'0', b'0', b'4'..=b'7', ..] => digit(5) && is(6, b'\\') && is(7, b'u'),
+        [b'\\', b'x', b'4'..=b'7', ..] => {
+            digit(3) && is(4, b'\\') && (is(5, b'x') || is(5, b'\\') && is(6, b'x'))
+        }
+        [b'\\', b'u', b'0', b'0', b'4'..=b'7', ..] => {
+            digit(5) && is(6, b'\\') && (is(7, b'u') || is(7, b'\\') && is(8, b'u'))
+        }
         [b'\\', b'1', ..] => octal(2) && octal(3) && is(4, b'\\') && octal(5),
         [b'&', b'#', next, ..] => next.is_ascii_digit() || *next == b'x',
         _ => false,
@@ -149,7 +204,7 @@ impl Notation {
         }
         bytes.extend_from_slice(&run.as_bytes()[at..]);
         let text = String::from_utf8(bytes).ok()?;
-        (!text.chars().any(|c| c.is_control() && !c.is_whitespace())).then_some(text)
+        is_text(&text).then_some(text)
     }
 
     fn written(&self, text: &str) -> String {
@@ -184,10 +239,26 @@ mod tests {
             written(|b| format!("\\{b:03o}")),
             written(|b| format!("&#{b};")),
             written(|b| format!("&#x{b:x};")),
+            written(|b| format!("\\\\u00{b:02x}")),
             "proxy=http%3A%2F%2Fjoe%3Ahunter2%40h%2F".to_owned(),
         ] {
             let out = cleaned(&format!("a {text} b"));
             assert!(out.contains("<redacted:"), "{text} -> {out}");
+            assert_eq!(cleaned(&out), out);
+        }
+    }
+
+    #[test]
+    fn a_password_in_a_list_of_bytes_goes_and_the_list_stays_one() {
+        let numbers = |text: &str| text.bytes().map(|b| b.to_string()).collect::<Vec<_>>();
+        for separator in [" ", ", ", ","] {
+            let list = numbers("password=hunter2").join(separator);
+            let out = cleaned(&format!("got [{list}] there"));
+            assert!(!out.contains(&numbers("hunter2").join(separator)), "{out}");
+            assert!(
+                out.starts_with("got [112") && out.ends_with("] there"),
+                "{out}"
+            );
             assert_eq!(cleaned(&out), out);
         }
     }
@@ -198,6 +269,7 @@ mod tests {
             "dev-disk-by\\x2did-dm\\x2duuid and 50% of %s",
             "GET /a%20b%2Fc?x=%7B%7D",
             "\\u0026\\u003c\\u003e\\u0022",
+            "cpus [0 1 2 3 4 5 6 7 8 9] of [10, 11, 12]",
         ] {
             assert_eq!(cleaned(text), text);
         }

@@ -68,6 +68,8 @@ const BEFORE: &[&str] = &[
     "gpu-",
     "serial number: ",
     "cursor\":\"s=",
+    "[s=",
+    "no_pubkey ",
     ";b=",
     "mig-",
 ];
@@ -92,7 +94,7 @@ const CERTIFICATE: usize = 200;
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "anchor arn boot build bundle ca cert certificate checksum cid commit container cursor data_ca device \
      digest digests directory etag file fingerprint generation guid hash host hostname id identity ids image \
-     invocation issuer kid label layer machine md5 mirror modalias selector module name names nguid nonce path pod pub \
+     invocation issuer jti kid label layer machine md5 mirror modalias selector module name names nguid nonce path pod pub \
      pubkey ref repo rev revision sandbox serial serialnumber sha sha1 sha256 sha512 sn specific span srcversion \
      subject sum tag task thumbprint trace tree uid unit url uuid vendor version volume wwid wwn"
         .split_ascii_whitespace()

@@ -77,7 +77,7 @@ pub fn classes() -> Vec<(&'static str, String)> {
         .map(|(class, forms)| (class, format!("by its form ({forms})")));
     let by_name = [
         (
-            "password, secret, token, api-key, access-key, credential, auth, cookie",
+            "password, secret, secret-id, token, api-key, access-key, credential, auth, cookie",
             "by the name in front of it, in YAML, JSON, TOML, XML, env lists, units, arguments, logs, inside base64 and gzip",
         ),
         (

@@ -111,7 +111,7 @@ fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
         Found::Drawn(place) | Found::Hex(place) => place.start,
     };
     let end = word.as_ref().map_or(bytes.len(), begin);
-    match signs::next(bytes, from) {
+    match signs::next(bytes, from, end) {
         Some(signs) if signs.start <= end => Some(Found::Drawn(signs)),
         _ => word,
     }

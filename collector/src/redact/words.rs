@@ -27,6 +27,7 @@ impl KeyClass {
             || is_state(value)
             || (self.weak && !made_by_machine(value))
             || (self.name == PIN && !is_pin(value))
+            || (self.name == SECRET_ID && !is_uuid(value) && !made_by_machine(value))
     }
 }
 
@@ -35,6 +36,17 @@ const PIN: &str = "pin";
 
 fn is_pin(value: &str) -> bool {
     (4..=12).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// `secret_id`: half of a login to a vault, or the name of a secret. Only what a machine made counts.
+const SECRET_ID: &str = "secret-id";
+
+fn is_uuid(value: &str) -> bool {
+    value.len() == 36
+        && value.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 const fn class(name: &'static str, sure: bool) -> Option<KeyClass> {
@@ -137,6 +149,22 @@ const ENDINGS: &[(&str, &str)] = &[
     ("credential", "credential"),
 ];
 
+/// Words that end like a password and are none.
+const PASSES: [&str; 12] = [
+    "bypass",
+    "compass",
+    "encompass",
+    "fastcgipass",
+    "firstpass",
+    "multipass",
+    "overpass",
+    "proxypass",
+    "singlepass",
+    "surpass",
+    "trespass",
+    "underpass",
+];
+
 /// One of these stands in every name of a secret; most names have none.
 pub(crate) const STEMS: [&str; 18] = [
     "pin:",
@@ -224,6 +252,7 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         {
             return class("access-key", false);
         }
+        "id" if before == Some("secret") => return class(SECRET_ID, false),
         _ => {}
     }
     let one = last.strip_suffix('s').unwrap_or(last);
@@ -232,6 +261,16 @@ pub(crate) fn decide(key: &str) -> Option<KeyClass> {
         .find(|(ending, _)| last.ends_with(ending) || one.ends_with(ending))
     {
         return class(name, *name == "password");
+    }
+    // `rootpwmodpw`: no word of a language ends so; a shell's last directory does.
+    if last.len() > 5
+        && last != "oldpwd"
+        && ["pw", "pwd", "psk"].iter().any(|end| last.ends_with(end))
+    {
+        return class("password", true);
+    }
+    if last.ends_with("pass") && last.len() > 6 && !PASSES.contains(&last) {
+        return class("password", false);
     }
     let long = |stem: &str| last.ends_with(stem) && last.len() > stem.len();
     (long("token") || long("secret"))
@@ -294,6 +333,9 @@ mod tests {
             "githubtoken",
             "secret_value",
             "PASSWORD2",
+            "rootpwmodpw",
+            "smtppass",
+            "vault_secret_id",
         ] {
             assert!(classify(key).is_some(), "{key}");
         }
@@ -315,6 +357,8 @@ mod tests {
             "imagePullSecret",
             "author",
             "bypass",
+            "encompass",
+            "OLDPWD",
             "public_key",
             "certificate-authority-data",
             "authentication",

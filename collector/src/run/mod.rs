@@ -66,6 +66,9 @@ pub enum RunError {
     /// A pattern of `--keep` is at fault.
     #[error("--keep: {0}")]
     Keep(KeepError),
+    /// A file of rules for the leak check that cannot be used.
+    #[error("--leak-rules {0}")]
+    LeakRules(crate::leak::RulesError),
     /// A key is at fault.
     #[error(transparent)]
     Seal(#[from] SealError),

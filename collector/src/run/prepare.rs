@@ -11,6 +11,7 @@ use super::{GRACE, RunError};
 use crate::anonymize::{Anonymizer, MapError, MapFile, gather};
 use crate::cluster::{ClusterHandle, credentials};
 use crate::host::Host;
+use crate::leak::Rules;
 use crate::options::Options;
 use crate::output::{Delivery, Output, OutputError};
 use crate::plan::not_wanted;
@@ -57,6 +58,7 @@ pub(super) async fn prepare(
         key: key.clone(),
         allowed: handover.allow_leak.clone(),
         strict: handover.strict_leaks,
+        rules: rules(&handover.leak_rules)?,
         signer,
         recipients,
         map: None,
@@ -67,6 +69,15 @@ pub(super) async fn prepare(
         delivery,
         node,
     })
+}
+
+/// Rules of other scanners for the leak check.
+fn rules(files: &[std::path::PathBuf]) -> Result<Option<Arc<Rules>>, RunError> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let rules = Rules::read(files).map_err(RunError::LeakRules)?;
+    Ok(Some(Arc::new(rules)))
 }
 
 /// The keys and tokens of the kubeconfigs that the run may log in with: the leak check searches for them.

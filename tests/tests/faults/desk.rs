@@ -130,6 +130,7 @@ impl Desk {
         files.sort();
         Ran {
             code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             files,
             took,
@@ -142,6 +143,7 @@ impl Desk {
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
     pub(crate) stderr: String,
     /// Everything in the output folder.
     pub(crate) files: Vec<PathBuf>,

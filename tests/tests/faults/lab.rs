@@ -99,6 +99,54 @@ impl Drop for Pids {
     }
 }
 
+/// A cgroup that allows so many bytes of memory.
+pub(crate) struct Memory {
+    folder: PathBuf,
+}
+
+impl Memory {
+    pub(crate) fn new(most: u64) -> Result<Self, String> {
+        root()?;
+        // Of the first and of the second version of cgroups.
+        let places = [
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            ("/sys/fs/cgroup", "memory.max"),
+        ];
+        let found = places
+            .into_iter()
+            .find(|(place, _)| Path::new(place).join("cgroup.procs").exists());
+        let (place, limit) = found.ok_or_else(|| "no cgroup of memory".to_owned())?;
+        let folder = Path::new(place).join(format!("casefile-{}", std::process::id()));
+        fs::create_dir(&folder).map_err(|error| format!("no cgroup of memory: {error}"))?;
+        let made = Self { folder };
+        fs::write(made.folder.join(limit), most.to_string())
+            .map_err(|error| format!("no limit of memory: {error}"))?;
+        Ok(made)
+    }
+
+    pub(crate) fn procs(&self) -> String {
+        self.folder.join("cgroup.procs").display().to_string()
+    }
+
+    /// The most that was in use, in bytes; none where the kernel does not say.
+    pub(crate) fn peak(&self) -> Option<u64> {
+        let names = ["memory.max_usage_in_bytes", "memory.peak"];
+        let read = |name| fs::read_to_string(self.folder.join(name)).ok();
+        names.into_iter().find_map(read)?.trim().parse().ok()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        for _ in 0..50 {
+            if fs::remove_dir(&self.folder).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+}
+
 /// A mounted file system; gone when dropped.
 pub(crate) struct Mount {
     folder: PathBuf,

@@ -4,9 +4,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use casefile_bundle::Outcome;
+use casefile_tests::recording::User;
+use casefile_tests::replay::big::{Big, Counts};
+use casefile_tests::replay::{Credential, Faults, Server};
 
 use crate::desk::{Desk, Row, Seen};
-use crate::lab::Pids;
+use crate::lab::{Memory, Pids};
 
 pub(crate) const ROWS: &[Row] = &[
     Row {
@@ -24,6 +27,10 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         fault: "room for 1 to 12 processes (pids.max)",
         run: few_processes,
+    },
+    Row {
+        fault: "64 MiB of memory, a cluster of 5,000 pods",
+        run: little_memory,
     },
     Row {
         fault: "contradictory limits",
@@ -150,4 +157,41 @@ fn contradiction() -> Result<Seen, String> {
             2,
             "--source-max-size (2097152) must be above 0 and not above --max-size",
         )
+}
+
+/// As little memory as a pod may be given.
+fn little_memory() -> Result<Seen, String> {
+    const MOST: u64 = 64 << 20;
+    let cgroup = Memory::new(MOST)?;
+    let big = Big::new(Counts {
+        pods: 5_000,
+        events: 10_000,
+        nodes: 200,
+        troubled: 500,
+    });
+    let server = Server::start(big, "127.0.0.1:0".parse().unwrap(), Faults::default()).unwrap();
+    let desk = Desk::new();
+    let file = desk.path("kubeconfig");
+    std::fs::write(&file, server.kubeconfig(User::Admin, Credential::Token)).unwrap();
+    let only = "cluster_objects,cluster_events,cluster_pod_logs,host_info";
+    let begun = Instant::now();
+    let inner = desk.command(&["--kubeconfig", file.to_str().unwrap(), "--only", only]);
+    let script = format!("echo $$ > {} && exec \"$@\"", cgroup.procs());
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &script, "sh"]).arg(inner.get_program());
+    command.args(inner.get_args()).env_clear();
+    command.current_dir(desk.path("out"));
+    let ran = desk.ran(command.output().unwrap(), begun);
+    let bundle = ran.bundle();
+    let pods = bundle.manifest.entries.iter();
+    let pods = pods.filter(|entry| entry.path.as_str().contains("cluster-resources/pods/"));
+    assert!(pods.count() > 0, "{:?}", bundle.manifest);
+    let whole = &[Outcome::Collected, Outcome::Partial];
+    let mut seen = bundle.row(&ran, "cluster_pod_logs", whole, "", &["/proc/meminfo"])?;
+    let peak = cgroup.peak().map_or_else(
+        || "peak unknown".to_owned(),
+        |peak| format!("peak {} MiB with what the kernel caches", peak >> 20),
+    );
+    seen.said = format!("5,000 pods, 10,000 events, 500 logs: {peak}");
+    Ok(seen)
 }

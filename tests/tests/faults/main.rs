@@ -8,6 +8,7 @@ mod children;
 mod desk;
 mod evidence;
 mod files;
+mod kubeconfig_kinds;
 mod kubeconfigs;
 mod lab;
 mod limits;
@@ -37,6 +38,7 @@ fn every_fault_costs_its_own_part_and_the_rest_is_complete() {
         secrets::ROWS,
         evidence::ROWS,
         kubeconfigs::ROWS,
+        kubeconfig_kinds::ROWS,
     ]
     .concat()
     .into_iter()

@@ -37,6 +37,14 @@ pub(crate) const ROWS: &[Row] = &[
         run: at_once,
     },
     Row {
+        fault: "diagnose beside an analyzer",
+        run: diagnosed,
+    },
+    Row {
+        fault: "diagnose beside an analyzer that fails",
+        run: not_diagnosed,
+    },
+    Row {
         fault: "-o - to a closed pipe",
         run: closed_pipe,
     },
@@ -214,4 +222,60 @@ fn full_device() -> Result<Seen, String> {
     let child = command.stdout(Stdio::from(device)).spawn().unwrap();
     let ran = desk.ran(child.wait_with_output().unwrap(), clock);
     ran.refused(3, "No space left on device")
+}
+
+fn diagnose(desk: &Desk) -> crate::desk::Ran {
+    desk.file("/etc/os-release", "ID=ubuntu\n");
+    let (bin, root) = (desk.text("bin"), desk.text("root"));
+    let options = [
+        "--timeout",
+        "60s",
+        "--only",
+        "host_info",
+        "--root",
+        &root,
+        "--command-dir",
+        &bin,
+    ];
+    desk.run(&[&["diagnose"][..], &options].concat())
+}
+
+fn diagnosed() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.stub(
+        "casefile-analyzer",
+        "[ \"$1 $2 $3\" = 'diagnose --format ticket' ] && [ -s \"$4\" ] || exit 9\n\
+         printf 'GPU 3 fell off the bus\\n\\nCause      confirmed.\\nAffected   1 pod\\nFix        Drain it.\\n'\nexit 1",
+    );
+    let ran = diagnose(&desk);
+    let bundle = ran.bundle();
+    let said = "GPU 3 fell off the bus\nCause      confirmed.\nFix        Drain it.";
+    assert!(ran.stdout.contains(said), "{ran:?}");
+    let mut seen = bundle.row(
+        &ran,
+        "host_info",
+        &[Outcome::Collected, Outcome::Partial],
+        "",
+        &["/etc/os-release"],
+    )?;
+    seen.said = said.to_owned();
+    Ok(seen)
+}
+
+fn not_diagnosed() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.stub("casefile-analyzer", "exit 70");
+    let ran = diagnose(&desk);
+    assert!(ran.stderr.contains("not diagnosed: "), "{ran:?}");
+    assert!(ran.stderr.contains("it said nothing"), "{ran:?}");
+    assert_eq!(ran.code, Some(4));
+    let mut seen = ran.bundle().row(
+        &ran,
+        "host_info",
+        &[Outcome::Collected, Outcome::Partial],
+        "",
+        &["/etc/os-release"],
+    )?;
+    seen.said = ran.stderr.trim().to_owned();
+    Ok(seen)
 }

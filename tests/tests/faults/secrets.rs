@@ -27,6 +27,14 @@ pub(crate) const ROWS: &[Row] = &[
         fault: "a credential again, --strict-leaks",
         run: strict,
     },
+    Row {
+        fault: "a secret that only another scanner's rule knows",
+        run: by_rule,
+    },
+    Row {
+        fault: "--leak-rules of no format",
+        run: no_rules,
+    },
 ];
 
 /// A password as generators make them, another for each seed.
@@ -268,4 +276,38 @@ fn again() -> Result<Seen, String> {
 
 fn strict() -> Result<Seen, String> {
     run(&repeated(), &["--strict-leaks"]).refused(3, "configmaps/team-0.json:")
+}
+
+/// Words of no name and no form, as a passphrase in a comment is.
+const WORDS: &str = "blue-horse-staple-fish";
+
+fn by_rule() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.file("/etc/os-release", "ID=ubuntu\n");
+    desk.file("/etc/hostname", "gpu-1\n");
+    let fstab = format!("# door: {WORDS} is for the vault\n/dev/sda1 / ext4\n");
+    desk.file("/etc/fstab", fstab);
+    let rule = "[[rules]]\nid = 'door'\nregex = '''door: ([a-z-]{12,})'''\nkeywords = ['door']\n";
+    std::fs::write(desk.path("rules.toml"), rule).unwrap();
+    let only = ["--only", "host_info"];
+    let without = desk.on_tree(&only);
+    assert!(without.bundle().content("/etc/fstab").contains(WORDS));
+    std::fs::remove_file(&without.files[0]).unwrap();
+    let rules = desk.text("rules.toml");
+    let ran = desk.on_tree(&[&["--leak-rules", &rules][..], &only].concat());
+    let bundle = ran.bundle();
+    let file = bundle.content("/etc/fstab");
+    let mended = "# door: <redacted:leak-check> is for the vault\n/dev/sda1 / ext4\n";
+    assert_eq!(file, mended);
+    let some = &[Outcome::Collected, Outcome::Partial];
+    let mut seen = bundle.row(&ran, "host_info", some, "", &["/etc/hostname"])?;
+    seen.said = file.lines().next().unwrap_or_default().to_owned();
+    Ok(seen)
+}
+
+fn no_rules() -> Result<Seen, String> {
+    let desk = Desk::new();
+    std::fs::write(desk.path("rules.toml"), "x = [").unwrap();
+    desk.on_tree(&["--leak-rules", &desk.text("rules.toml")])
+        .refused(2, "no TOML of rules")
 }

@@ -6,6 +6,7 @@
 
 mod anonymised;
 mod drawn;
+mod encodings;
 mod own_half;
 mod samples;
 

@@ -20,7 +20,7 @@ fn follows_key(line: &[u8]) -> bool {
 /// What stands in front of the hexadecimal digits of an object's name.
 static OBJECTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "apiserver blob boot buildkit cache cni csi lease commit config conmon container containerd crio crypt digest dm docker \
-     eui hash id image layer libpod luks luks1 luks2 lvm machine manifest netns nvme overlay pod podman \
+     eui hash id image k8s layer libpod luks luks1 luks2 lvm machine manifest netns nvme overlay pod pods podman rbd runc \
      pvc sha256 snapshot temp tmp trace uid uuid volume wwn"
         .split_ascii_whitespace()
         .collect()
@@ -43,6 +43,30 @@ fn named_object(before: &[u8]) -> bool {
         || words(prefix)
             .iter()
             .any(|word| OBJECTS.contains(word.as_str()))
+}
+
+/// An issuer's prefix is no longer.
+const ISSUER: usize = 16;
+
+/// The mark behind a prefix as issuers of tokens put it in front of digits, where it names no object: `key_live_`, `v1.`.
+fn issuer(before: &[u8]) -> Option<u8> {
+    let mark = *before.last().filter(|byte| b"_.".contains(byte))?;
+    let name = &before[..before.len() - 1];
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let length = name.iter().rev().take(ISSUER + 1).take_while(part).count();
+    let (front, name) = name.split_at(name.len() - length);
+    let alone = front
+        .last()
+        .is_none_or(|byte| b" \t\n\"'`\\=,;([{m".contains(byte));
+    let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
+    let object = || {
+        let words = words(name);
+        words
+            .iter()
+            .any(|word| OBJECTS.contains(word.as_str()) || NAMES.contains(word.as_str()))
+    };
+    ((2..=ISSUER).contains(&name.len()) && alone && name.iter().all(small) && !object())
+        .then_some(mark)
 }
 
 /// What explains hexadecimal digits.
@@ -106,10 +130,10 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     };
     // Part of a name: `cri-containerd-<id>.scope`.
     if !requested && before.last().is_some_and(|byte| b"/-_.@".contains(byte)) {
-        return if named_object(before) {
-            Said::Likely
-        } else {
-            sentence()
+        return match issuer(before) {
+            Some(b'_') => Said::Nothing,
+            None if named_object(before) => Said::Likely,
+            _ => sentence(),
         };
     }
     if let Some(name) = name_before(before).filter(|name| !name.text.is_empty()) {

@@ -93,8 +93,8 @@ pub(super) const PROVIDERS: &[Spec] = &[
     ),
     form(
         "credential",
-        &["netroot=", "login="],
+        &["netroot=", "login=", "inline:{"],
         NotHarmless,
-        r"\b(?:netroot=iscsi:|login=)[^\s:@]+:(?<s>[^\s@]+)",
+        r"\b(?:netroot=iscsi:|login=)[^\s:@]+:(?<s>[^\s@]+)|\binline:\{\s*[^\s=]+=[^\s:}]+:(?<t>[^\s}]+)",
     ),
 ];

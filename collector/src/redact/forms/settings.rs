@@ -33,9 +33,12 @@ pub(super) const SETTINGS: &[Spec] = &[
     ),
     form(
         "psk",
-        &["psk ", "psk\t", "xauth ", "xauth\t", "eap ", "eap\t"],
+        &[
+            "psk ", "psk\t", "xauth ", "xauth\t", "eap ", "eap\t", ": ntlm ", ": rsa ", ": ecdsa ",
+            ": pkcs8 ", ": p12 ", ": pin ",
+        ],
         Sure,
-        r#"(?i):\s*(?:PSK|XAUTH|EAP)\s+"(?<s>[^"]+)""#,
+        r#"(?i):\s*(?:PSK|XAUTH|EAP|NTLM|(?:RSA|ECDSA|PKCS8|P12|PIN)\s+\S+)\s+"(?<s>[^"]+)""#,
     ),
     form(
         "password",

@@ -45,6 +45,10 @@ pub(super) fn hexadecimal(
         return Some(Found::Drawn(token));
     }
     let number = sorts.lower + sorts.upper == 0;
+    // Texts of digits and signs (hexadecimal digits once more, `%44%42`) are written with digits alone.
+    if number && digits.len() >= TWICE && as_text(digits).is_some() {
+        return Some(Found::Hex(place));
+    }
     let short = digits.len() < MIN_HEX;
     if short || sorts.digits == 0 || number {
         let found =
@@ -60,6 +64,9 @@ pub(super) fn hexadecimal(
     }
     (foreign(bytes, word, digits.len(), known)).then_some(Found::Drawn(place))
 }
+
+/// So many digits are no number.
+const TWICE: usize = 40;
 
 /// Whether neither its place nor, elsewhere in this run, its value explains an id.
 fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {

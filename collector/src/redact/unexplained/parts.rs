@@ -47,7 +47,13 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
             && part.iter().all(u8::is_ascii_lowercase)
             && surprise(part, Sorts::of(part)) < -3
     });
-    (bits > STRANGE && !written && !by_place(bytes, run)).then(|| Found::Drawn(run.clone()))
+    // `KUBE-SVC-NPX46M4PTMTKRN6Y`: what stands in front of the last part may explain it.
+    let last = text
+        .iter()
+        .rposition(|byte| !WORD[usize::from(*byte)])
+        .map_or(run.start, |at| run.start + at + 1);
+    let explained = || by_place(bytes, run) || by_place(bytes, &(last..run.end));
+    (bits > STRANGE && !written && !explained()).then(|| Found::Drawn(run.clone()))
 }
 
 /// `IZAT6SA-AJUQES1-BZWZYWJ-VDIXPVG`: four or more parts of one length, of capitals and digits, that are no words.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::super::random::{Sorts, surprise};
+
 /// Shorter ones are a chance of punctuation, longer ones a line of code.
 const LENGTHS: std::ops::RangeInclusive<usize> = 11..=80;
 /// What expressions, formats and addresses are made of.
@@ -20,11 +22,12 @@ const CODE: [&str; 12] = [
     "==",
 ];
 
-/// The next such text at or behind `from`.
-pub(super) fn next(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+/// The next such text at or behind `from` that begins in front of `end`; one that begins a little later may be found too.
+pub(super) fn next(bytes: &[u8], from: usize, end: usize) -> Option<Range<usize>> {
     let mut at = from;
+    let limit = bytes.len().min(end + LENGTHS.end() + 1);
     loop {
-        let rest = bytes.get(at..)?;
+        let rest = bytes.get(at..limit)?;
         // One of these stands in most of them, and in few lines of a log.
         let rare = memchr::memchr3(b'!', b'^', b'~', rest);
         let other = memchr::memchr3(b'#', b'$', b'&', &rest[..rare.unwrap_or(rest.len())]);
@@ -78,9 +81,20 @@ fn scrambled(text: &[u8]) -> bool {
         .count();
     let sorts = counts[..3].iter().filter(|count| **count > 0).count();
     let code = |mark: &&str| memchr::memmem::find(text, mark.as_bytes()).is_some();
+    let restless = changes * 10 >= text.len() * 6;
     signs.len() > 2
         && sorts == 3
         && counts[2] > 1
-        && changes * 10 >= text.len() * 6
+        && (restless || (changes * 2 >= text.len() && no_words(text)))
         && !CODE.iter().any(code)
+}
+
+/// Whether the letters between the signs are those of no words.
+fn no_words(text: &[u8]) -> bool {
+    let letters: Vec<u8> = text
+        .iter()
+        .copied()
+        .filter(u8::is_ascii_alphanumeric)
+        .collect();
+    surprise(&letters, Sorts::of(&letters)) > 0
 }

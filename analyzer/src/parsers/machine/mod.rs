@@ -1,0 +1,66 @@
+//! The machine under the GPUs, as its kernel, its board and its tools print it.
+
+mod board;
+mod counts;
+mod links;
+mod nvlink;
+mod tasks;
+mod units;
+
+pub(super) use board::{EVENTS, SENSORS};
+pub(super) use counts::{EDAC, PRESSURE};
+pub(super) use links::{LINKS, PORTS};
+pub(super) use nvlink::NVLINK;
+pub(super) use tasks::{HOLDERS, TASKS};
+pub(super) use units::UNITS;
+
+use super::{Channel, Document, Parsed, host_files};
+use crate::facts::{AnyFact, Fact, FactType, excerpt};
+
+/// A line is quoted up to here, in bytes.
+const QUOTED: usize = 300;
+
+/// A fact that one line states.
+fn stated<T: FactType>(document: &Document<'_>, number: u32, line: &str, data: T) -> AnyFact {
+    Fact {
+        data,
+        place: document.line(number),
+        text: excerpt(line.trim(), QUOTED),
+        at: None,
+    }
+    .into()
+}
+
+/// The output of a command: its lines stay searchable, and these facts stand in it.
+fn with_lines(document: &Document<'_>, facts: Vec<AnyFact>) -> Parsed {
+    Parsed {
+        facts,
+        ..host_files::say_lines(document, Channel::Command)
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    use super::super::{Document, Parsed, Parser, Read};
+    use crate::facts::{Fact, FactType, Facts};
+
+    /// What a parser makes of a text at a path of node `n1`.
+    pub(super) fn read(parser: &Parser, path: &str, text: &str) -> Parsed {
+        let Read::Whole(parse) = parser.read else {
+            panic!("{} reads no whole text", parser.id);
+        };
+        parse(&Document {
+            path,
+            node: "n1",
+            text,
+        })
+    }
+
+    /// The facts of one kind.
+    pub(super) fn facts<T: FactType>(parser: &Parser, path: &str, text: &str) -> Vec<Fact<T>> {
+        let mut all = Facts::default();
+        let parsed = read(parser, path, text);
+        parsed.facts.into_iter().for_each(|fact| all.add(fact));
+        all.table::<T>().to_vec()
+    }
+}
