@@ -7,6 +7,7 @@
 mod config;
 mod dedent;
 mod describe;
+mod headless;
 mod helm;
 mod host;
 mod json;
@@ -110,6 +111,9 @@ static RECOGNISERS: &[Recogniser] = &[
         take: describe::take,
     },
     Recogniser { take: tables::take },
+    Recogniser {
+        take: headless::take,
+    },
     Recogniser {
         take: yaml::objects,
     },

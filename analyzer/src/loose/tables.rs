@@ -29,16 +29,42 @@ static TABLES: &[Table] = &[
         head: &["NAME", "STATUS", "ROLES", "AGE", "VERSION"],
         row: node,
     },
+    // kubectl up to 1.7.
+    Table {
+        head: &["NAME", "STATUS", "AGE"],
+        row: node,
+    },
+    Table {
+        head: &["NAME", "LABELS", "STATUS"],
+        row: node,
+    },
     Table {
         head: &["LAST SEEN", "TYPE", "REASON", "OBJECT"],
         row: event,
+    },
+    // kubectl up to 1.11, and up to 1.5.
+    Table {
+        head: &["LAST SEEN", "FIRST SEEN", "COUNT", "NAME", "KIND"],
+        row: old_event,
+    },
+    Table {
+        head: &["LASTSEEN", "FIRSTSEEN", "COUNT", "NAME", "KIND"],
+        row: old_event,
+    },
+    Table {
+        head: &["FIRSTSEEN", "LASTSEEN", "COUNT", "NAME", "KIND"],
+        row: old_event,
     },
     Table {
         head: &["NAME", "HANDLER", "AGE"],
         row: runtime_class,
     },
     Table {
-        head: &["NAME", "DESIRED", "CURRENT", "READY"],
+        head: &["NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE"],
+        row: daemon_set,
+    },
+    Table {
+        head: &["NAME", "DESIRED", "CURRENT", "READY", "NODE-SELECTOR"],
         row: daemon_set,
     },
 ];
@@ -65,10 +91,42 @@ impl Row<'_> {
 }
 
 fn cells(line: &str) -> Vec<&str> {
-    match GAP.as_ref() {
-        Some(gap) => gap.split(line.trim()).collect(),
-        None => Vec::new(),
+    let Some(gap) = GAP.as_ref() else {
+        return Vec::new();
+    };
+    let cells: Vec<&str> = gap.split(line.trim()).collect();
+    // Blanks that a page or a form made one of.
+    if cells.len() == 1 && line.contains(' ') {
+        return single_cells(line.trim());
     }
+    cells
+}
+
+/// Cells of a row whose columns are one blank apart: a cell holds none, but for headings and for `7 (67s ago)`.
+fn single_cells(line: &str) -> Vec<&str> {
+    const HEADS: [&str; 5] = [
+        "LAST SEEN",
+        "FIRST SEEN",
+        "NOMINATED NODE",
+        "READINESS GATES",
+        "POD ID",
+    ];
+    let mut found = Vec::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let head = HEADS.iter().find(|head| rest.starts_with(**head));
+        let mut end = head.map_or_else(|| rest.find(' ').unwrap_or(rest.len()), |head| head.len());
+        if let Some(closed) = rest[end..]
+            .strip_prefix(" (")
+            .and_then(|behind| behind.find(" ago)"))
+        {
+            end += 2 + closed + 5;
+        }
+        let (cell, behind) = rest.split_at(end);
+        found.push(cell);
+        rest = behind.trim_start();
+    }
+    found
 }
 
 /// The namespace that a command line names.
@@ -91,7 +149,9 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     }
     let head = cells(line);
     let bare = head.strip_prefix(&["NAMESPACE"]).unwrap_or(&head);
-    let Some(table) = TABLES.iter().find(|table| bare.starts_with(table.head)) else {
+    let known = TABLES.iter().find(|table| bare.starts_with(table.head));
+    let row = known.map_or_else(|| own_columns(section, &head), |table| Some(table.row));
+    let Some(row_of) = row else {
         return Taken::No;
     };
     let lines = section.run(at, |line| !line.trim().is_empty() && line.len() < 16_384);
@@ -102,12 +162,45 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
             cells: cells(section.line(at + offset)),
             namespace: namespace_of(section),
         };
-        if let Some(object) = (table.row)(&row).filter(|_| row.cells.len() + 1 >= bare.len().min(4))
+        if let Some(object) = row_of(&row).filter(|_| row.cells.len() + 1 >= bare.len().min(4))
         {
             found.push((What::Object(object), offset));
         }
     }
     Taken::Found(found, lines)
+}
+
+/// What the rows of a table are whose columns somebody chose (`-o custom-columns`): pods, where the command says so or where each
+/// has a phase and a node.
+fn own_columns(section: &Section<'_>, head: &[&str]) -> Option<fn(&Row<'_>) -> Option<Value>> {
+    let has = |names: &[&str]| head.iter().any(|one| names.contains(one));
+    let pods = section.command.is_some_and(|command| {
+        let mut words = command.split_whitespace();
+        words.any(|word| matches!(word, "pods" | "pod" | "po"))
+    });
+    let shaped = head.len() >= 3 && has(&["NAME", "POD"]) && has(&["STATUS", "PHASE"]);
+    (shaped && (pods || has(&["NODE"]))).then_some(chosen_pod)
+}
+
+/// A row of a table whose columns somebody chose.
+fn chosen_pod(row: &Row<'_>) -> Option<Value> {
+    const PHASES: [&str; 5] = ["Running", "Pending", "Succeeded", "Failed", "Unknown"];
+    let either = |one: &str, other: &str| match row.cell(one) {
+        "" => row.cell(other).to_owned(),
+        cell => cell.to_owned(),
+    };
+    let (name, status) = (either("NAME", "POD"), either("STATUS", "PHASE"));
+    if !is_name(&name) || !PHASES.contains(&status.as_str()) {
+        return None;
+    }
+    let restarts = count(row.cell("RESTARTS"));
+    let mut object = pod_object(&name, row.namespace(), &status, true, restarts);
+    object["spec"]["nodeName"] = json!(some(row.cell("NODE")).unwrap_or(""));
+    // Only its phase was asked for.
+    if row.cell("READY").is_empty() {
+        object["status"]["conditions"] = json!([]);
+    }
+    Some(object)
 }
 
 /// The first number of a text such as `7 (67s ago)`.
@@ -129,6 +222,8 @@ fn some(text: &str) -> Option<&str> {
 
 fn pod(row: &Row<'_>) -> Option<Value> {
     let (name, status) = (row.cell("NAME"), row.cell("STATUS"));
+    // `kubectl get all` says what each is.
+    let name = name.strip_prefix("pod/").unwrap_or(name);
     let (ready, of) = row.cell("READY").split_once('/')?;
     if !is_name(name) {
         return None;
@@ -197,11 +292,13 @@ pub(super) fn pod_object(
 
 fn node(row: &Row<'_>) -> Option<Value> {
     let (name, status) = (row.cell("NAME"), row.cell("STATUS"));
-    if !is_name(name) {
-        return None;
-    }
+    let name = name.strip_prefix("node/").unwrap_or(name);
     let ready = status.split(',').any(|word| word == "Ready");
     let known = ready || status.contains("NotReady");
+    // Namespaces and claims have a status and an age, too.
+    if !is_name(name) || !(known || status.contains("Unknown") || !row.cell("ROLES").is_empty()) {
+        return None;
+    }
     let conditions = if known {
         json!([{ "type": "Ready", "status": if ready { "True" } else { "False" } }])
     } else {
@@ -239,6 +336,30 @@ fn event(row: &Row<'_>) -> Option<Value> {
         message,
         1,
     )
+}
+
+/// A row of the columns that older kubectl printed, of which one may be empty: they are told by the type, which never is.
+fn old_event(row: &Row<'_>) -> Option<Value> {
+    let at = row
+        .cells
+        .iter()
+        .position(|cell| matches!(*cell, "Normal" | "Warning"))?;
+    let reason = row.cells.get(at + 1)?;
+    let message = row
+        .cells
+        .get(at + 3..)
+        .map(|cells| cells.join(" "))
+        .unwrap_or_default();
+    // An event is called by its object and a number.
+    let name = row.cell("NAME");
+    let name = name.rsplit_once('.').map_or(name, |(object, _)| object);
+    let about = About {
+        kind: row.cell("KIND"),
+        name,
+        namespace: row.namespace(),
+    };
+    let times = count(row.cell("COUNT")).max(1);
+    event_object(&about, row.cells[at], reason, &message, times)
 }
 
 /// What an event is about.
@@ -281,6 +402,7 @@ fn daemon_set(row: &Row<'_>) -> Option<Value> {
     let name = row.cell("NAME");
     let number = |column: &str| row.cell(column).parse::<u64>().ok();
     let (desired, ready) = (number("DESIRED")?, number("READY")?);
+    let name = name.strip_prefix("daemonset.apps/").unwrap_or(name);
     is_name(name).then(|| {
         json!({
             "apiVersion": "apps/v1", "kind": "DaemonSet",
@@ -292,5 +414,8 @@ fn daemon_set(row: &Row<'_>) -> Option<Value> {
 
 /// The cells of a row of a describe's table.
 pub(super) fn row_cells(line: &str) -> Vec<&str> {
-    cells(line)
+    match GAP.as_ref() {
+        Some(gap) => gap.split(line.trim()).collect(),
+        None => Vec::new(),
+    }
 }

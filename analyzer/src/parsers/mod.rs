@@ -9,6 +9,7 @@ mod components;
 mod container_rows;
 mod driver_lines;
 mod events;
+mod figures;
 mod helm;
 mod host_files;
 mod host_json;
@@ -37,6 +38,7 @@ pub use crate::lines::Channel;
 pub use driver_lines::{DriverLine, Says, installed};
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};
 pub use host_json::CertificateRecord;
+pub use figures::Figure;
 pub use host_lines::{HostLine, HostSays};
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
@@ -244,4 +246,9 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &host_lines::BOOT,
     &host_lines::PLEG,
     &host_lines::RUNTIME_DOWN,
+    &figures::KUBELET,
+    &figures::DISTRIBUTION,
+    &figures::GPU_ON_BUS,
+    &figures::GPU_ON_CHIP,
+    &figures::MODULE,
 ];
