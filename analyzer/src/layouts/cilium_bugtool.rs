@@ -69,7 +69,8 @@ fn body(text: &str) -> (&str, u32) {
     let Some((head, fenced)) = rest.split_once("\n```\n") else {
         return (text, 1);
     };
-    let before = head.lines().count().max(1) + 1;
+    // The lines of the head, the one that is left empty below it, and the fence.
+    let before = head.matches('\n').count() + 2;
     let output = fenced.trim_end();
     let output = output.strip_suffix("```").unwrap_or(output);
     (output, u32::try_from(before + 1).unwrap_or(1))

@@ -5,11 +5,11 @@ use super::{Capture, Part, kubernetes_dirs};
 
 /// Whether a list has that form.
 pub(super) fn is(head: &str) -> bool {
-    let items = head
-        .lines()
-        .take(8)
-        .any(|line| line.trim_start().starts_with("\"Items\": ["));
-    items && !head.contains("\"kind\":")
+    let starts = |mark: &str| {
+        let mut lines = head.lines().take(8);
+        lines.any(|line| line.trim_start().starts_with(mark))
+    };
+    starts("\"Items\": [") && !starts("\"kind\":")
 }
 
 /// The list as it is published.

@@ -3,6 +3,7 @@
 //!
 //! Source: kubernetes' `cluster/log-dump/log-dump.sh`; the list of a snapshot's commands in Google's documentation.
 
+use super::host_log::host;
 use super::node_files::{copied, journal, printed};
 use super::{Capture, Identity, Layout, Survey, Target};
 
@@ -21,16 +22,29 @@ pub(super) static LAYOUT: Layout = Layout {
                 roots.push(root);
             }
         }
+        // One node's folder by itself.
+        if survey.has("serial-1.log") {
+            roots.push(String::new());
+        }
         roots.extend(survey.roots("kubectlCommands/"));
         roots.sort();
         roots.dedup();
         roots
     },
-    identity: |_, _| Identity::default(),
+    identity: |survey: &Survey, root| {
+        let logs = ["kern.log", "systemd.log", "kubelet.log"];
+        let mut heads = logs
+            .iter()
+            .filter_map(|log| survey.get(&format!("{root}{log}")));
+        Identity {
+            node: heads.find_map(host),
+            ..Identity::default()
+        }
+    },
     map,
 };
 
-fn map(_: &Survey, _: &Capture, path: &str) -> Target {
+fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
     let parts: Vec<&str> = path.split('/').collect();
     let on = |node: &str, path: &str| Target::As(format!("nodes/{node}/{path}"));
     match parts.as_slice() {
@@ -43,15 +57,18 @@ fn map(_: &Survey, _: &Capture, path: &str) -> Target {
         ["nodes", node, "files", rest @ ..] => {
             copied(&rest.join("/")).map_or(Target::Unknown, |file| on(node, &file))
         }
-        [node, file] => match file.strip_suffix(".log") {
-            Some("kern") => on(node, "rootfs/var/log/kern.log"),
-            Some("systemd") => on(node, &journal("journal")),
-            Some(serial) if serial.starts_with("serial-") => {
-                on(node, &format!("rootfs/var/log/dmesg-{serial}"))
-            }
-            Some(unit) => on(node, &journal(unit)),
-            None => Target::Unknown,
-        },
+        [node, file] => log(file).map_or(Target::Unknown, |path| on(node, &path)),
+        [file] => log(file).map_or(Target::Unknown, |path| capture.of_node(&path)),
         _ => Target::Unknown,
     }
+}
+
+/// Our path of a log below its node's folder.
+fn log(file: &str) -> Option<String> {
+    Some(match file.strip_suffix(".log")? {
+        "kern" => "rootfs/var/log/kern.log".to_owned(),
+        "systemd" => journal("journal"),
+        serial if serial.starts_with("serial-") => format!("rootfs/var/log/dmesg-{serial}"),
+        unit => journal(unit),
+    })
 }

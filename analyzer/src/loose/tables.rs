@@ -159,7 +159,7 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     for offset in 1..lines {
         let row = Row {
             head: &head,
-            cells: cells(section.line(at + offset)),
+            cells: aligned(&head, cells(section.line(at + offset))),
             namespace: namespace_of(section),
         };
         if let Some(object) = row_of(&row).filter(|_| row.cells.len() + 1 >= bare.len().min(4))
@@ -168,6 +168,15 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
         }
     }
     Taken::Found(found, lines)
+}
+
+/// The cells of a row below their headings: the part of an object that an event is about is mostly empty.
+fn aligned<'a>(head: &[&str], mut cells: Vec<&'a str>) -> Vec<&'a str> {
+    let empty = head.iter().position(|name| *name == "SUBOBJECT");
+    if let Some(at) = empty.filter(|at| cells.len() + 1 == head.len() && *at <= cells.len()) {
+        cells.insert(at, "");
+    }
+    cells
 }
 
 /// What the rows of a table are whose columns somebody chose (`-o custom-columns`): pods, where the command says so or where each
