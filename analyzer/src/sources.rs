@@ -242,13 +242,10 @@ impl Availability {
                 .node
                 .as_deref()
                 .map_or_else(String::new, |node| format!(" of {node}"));
-            let named = unknown
-                .iter()
-                .take(NAMED)
-                .map(|(path, size)| match size {
-                    Some(size) => format!("{path} ({size} bytes): not understood"),
-                    None => format!("{path}: not understood"),
-                });
+            let named = unknown.iter().take(NAMED).map(|(path, size)| match size {
+                Some(size) => format!("{path} ({size} bytes): not understood"),
+                None => format!("{path}: not understood"),
+            });
             let mut missing: Vec<String> = named.collect();
             if unknown.len() > NAMED {
                 missing.push(format!(

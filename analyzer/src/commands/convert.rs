@@ -21,7 +21,7 @@ use super::Exit;
 use super::input::readable;
 use crate::cli::ConvertArgs;
 use crate::join::Unit;
-use crate::layouts::{Plan, Survey, Target, yaml_items};
+use crate::layouts::{Plan, Survey, Target, list_of, yaml_items};
 use crate::sources::{self, SOURCES};
 use crate::words::count;
 
@@ -103,12 +103,7 @@ struct Done {
     tool: String,
 }
 
-fn write(
-    input: Input<'_>,
-    plan: &Plan,
-    path: &Path,
-    taken: DateTime<Utc>,
-) -> anyhow::Result<Done> {
+fn write(input: Input<'_>, plan: &Plan, path: &Path, taken: DateTime<Utc>) -> anyhow::Result<Done> {
     let tool = tool(plan);
     let nodes = plan.nodes();
     let node = match nodes.iter().collect::<Vec<_>>().as_slice() {
@@ -138,6 +133,7 @@ fn write(
         plan,
         open: None,
         written: BTreeSet::new(),
+        lists: BTreeMap::new(),
         secrets: BTreeMap::new(),
         notes: Vec::new(),
         failed: None,
@@ -147,6 +143,14 @@ fn write(
     })?;
     if let Some(error) = conversion.failed {
         return Err(error);
+    }
+    for (path, items) in std::mem::take(&mut conversion.lists) {
+        conversion.text(
+            path,
+            "one file an object",
+            &list(&items),
+            Content::JsonLines,
+        )?;
     }
     let mut notes = conversion.notes;
     notes.extend(summary.problems.iter().take(20).map(ToString::to_string));
@@ -220,6 +224,8 @@ struct Conversion<'a> {
     plan: &'a Plan,
     open: Option<Open>,
     written: BTreeSet<String>,
+    /// Objects of lists that the capture holds one file an object, as lines of JSON.
+    lists: BTreeMap<String, Vec<String>>,
     secrets: BTreeMap<String, u64>,
     notes: Vec<String>,
     failed: Option<anyhow::Error>,
@@ -341,7 +347,17 @@ impl Conversion<'_> {
         let text = String::from_utf8_lossy(bytes);
         match self.plan.target(path) {
             Some((_, Target::Yaml(ours))) => {
-                self.text(ours.clone(), path, &list(&text), Content::JsonLines)
+                let items = yaml_items(&text).into_iter();
+                let items: Vec<String> = items
+                    .filter_map(|(_, item)| serde_json::to_string(&item.ok()?).ok())
+                    .collect();
+                match list_of(ours) {
+                    Some(list) => {
+                        self.lists.entry(list).or_default().extend(items);
+                        Ok(())
+                    }
+                    None => self.text(ours.clone(), path, &list(&items), Content::JsonLines),
+                }
             }
             Some((capture, Target::Split(split))) => {
                 for part in split(capture, path, &text) {
@@ -371,12 +387,8 @@ impl Conversion<'_> {
     }
 }
 
-/// Objects in YAML as a list in JSON, one item a line.
-fn list(text: &str) -> String {
-    let items = yaml_items(text).into_iter();
-    let items: Vec<String> = items
-        .filter_map(|(_, item)| serde_json::to_string(&item.ok()?).ok())
-        .collect();
+/// Objects as a list, one a line.
+fn list(items: &[String]) -> String {
     format!(
         "{{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n{}\n]}}\n",
         items.join(",\n")

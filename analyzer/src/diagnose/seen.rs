@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use casefile_bundle::Summary;
 
-use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::Fact;
+use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{Event, Node, Pod};
 use crate::model::Seen;
 use crate::parsers::{Figure, HostLine, HostSays};
@@ -166,6 +166,25 @@ fn driver(scanned: &Scanned) -> Option<String> {
     most(loaded)
         .or_else(|| most(told))
         .or_else(|| most(answered))
+        .or_else(|| most(built(scanned)))
+}
+
+/// Versions of the module that DKMS lists: `nvidia/535.129.03, 5.15.0-88-generic, x86_64: installed`, older with a comma.
+fn built(scanned: &Scanned) -> impl Iterator<Item = String> {
+    let lists = scanned
+        .documents
+        .iter()
+        .filter(|(path, _)| path.ends_with("/commands/dkms-status.out"));
+    let lines = lists.flat_map(|(_, text)| text.lines());
+    lines.filter_map(|line| {
+        let rest = line.trim().strip_prefix("nvidia")?;
+        let version = rest
+            .trim_start_matches([',', '/', ' '])
+            .split([',', ':'])
+            .next()?;
+        let like = version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.');
+        like.then(|| version.trim().to_owned())
+    })
 }
 
 fn kernel(scanned: &Scanned) -> Option<String> {

@@ -149,9 +149,15 @@ mod tests {
     fn files_are_told_by_what_stands_before_the_time() {
         let survey = Survey::new(vec![
             entry("d/cilium-sysdump.log", "cilium-cli version: v0.12.6, args"),
-            entry("d/cilium-daemonset-20221110-185842.yaml", "metadata:\n  namespace: cni\n"),
+            entry(
+                "d/cilium-daemonset-20221110-185842.yaml",
+                "metadata:\n  namespace: cni\n",
+            ),
             entry("d/k8s-pods-20221110-185842.yaml", ""),
-            entry("d/k8s-version-20221110-185842.txt", "version.Info{Major:\"1\", GitVersion:\"v1.25.3+k3s1\""),
+            entry(
+                "d/k8s-version-20221110-185842.txt",
+                "version.Info{Major:\"1\", GitVersion:\"v1.25.3+k3s1\"",
+            ),
         ]);
         assert_eq!((LAYOUT.recognise)(&survey), ["d/"]);
         let identity = identity(&survey, "d/");

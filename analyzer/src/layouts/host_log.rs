@@ -41,7 +41,11 @@ pub(super) fn file(path: &str, text: &str) -> String {
             }
         })
         .collect();
-    let lines = || text.lines().take(200).filter(|line| host_of(line).is_some());
+    let lines = || {
+        text.lines()
+            .take(200)
+            .filter(|line| host_of(line).is_some())
+    };
     let of_kernel = lines().filter(|line| line.contains(" kernel: ")).count();
     if of_kernel * 10 >= lines().count() * 9 {
         return format!("rootfs/var/log/kern.log-{named}");

@@ -68,7 +68,11 @@ fn is_kernel(entry: &Entry) -> bool {
     };
     lines.retain(|line| !of_console(&line));
     let count = lines.iter().filter(stamped).count();
-    let share = if text.contains("] Linux version ") { 2 } else { 4 };
+    let share = if text.contains("] Linux version ") {
+        2
+    } else {
+        4
+    };
     // Firmware and loader speak before the kernel's first line.
     count >= ENOUGH && count * 5 >= lines.len() * share
 }

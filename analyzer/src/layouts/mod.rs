@@ -26,8 +26,8 @@ mod kernel_log;
 mod kind_export;
 mod kubernetes_dirs;
 mod minikube;
-mod must_gather;
 mod months;
+mod must_gather;
 mod node_files;
 mod nvidia_installer;
 mod rancher;
@@ -106,6 +106,14 @@ pub struct Part {
     pub line: u32,
     /// Its text.
     pub text: String,
+}
+
+/// The list that an object of the cluster is a part of which a capture holds as a file of its own:
+/// `cluster-resources/nodes/n1.json` is one of `cluster-resources/nodes.json`.
+pub(crate) fn list_of(path: &str) -> Option<String> {
+    let (plural, _) = path.strip_prefix("cluster-resources/")?.split_once('/')?;
+    let list = kubernetes_dirs::everywhere(plural);
+    (list == kubernetes_dirs::list(plural, None)).then_some(list)
 }
 
 /// What an entry is.

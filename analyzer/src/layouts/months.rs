@@ -10,11 +10,20 @@ const ENGLISH: [&str; 12] = [
 /// Names of other languages by the number of their month, from 1: French, German, Spanish, Italian, Portuguese, Dutch, Swedish,
 /// Polish, Czech, Russian, Turkish; Chinese, Japanese and Korean write the number itself.
 const OTHERS: &[(u8, &[&str])] = &[
-    (1, &["janv", "jän", "ene", "gen", "sty", "led", "янв", "oca"]),
-    (2, &["févr", "fév", "fev", "febr", "lut", "úno", "фев", "şub"]),
+    (
+        1,
+        &["janv", "jän", "ene", "gen", "sty", "led", "янв", "oca"],
+    ),
+    (
+        2,
+        &["févr", "fév", "fev", "febr", "lut", "úno", "фев", "şub"],
+    ),
     (3, &["mars", "mär", "mrz", "mrt", "maa", "bře", "мар"]),
     (4, &["avril", "avr", "abr", "kwi", "dub", "апр", "nis"]),
-    (5, &["mai", "mag", "maio", "mei", "maj", "kvě", "мая", "май"]),
+    (
+        5,
+        &["mai", "mag", "maio", "mei", "maj", "kvě", "мая", "май"],
+    ),
     (6, &["juin", "giu", "cze", "čen", "чер", "июн", "haz"]),
     (7, &["juil", "lug", "lip", "čec", "июл", "tem"]),
     (8, &["août", "aoû", "ago", "sie", "srp", "авг", "ağu"]),

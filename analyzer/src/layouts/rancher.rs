@@ -41,7 +41,9 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
             pod_log_of_node(survey, &folder, pod, container, file)
         }
         [_, "containers-varlogs", file] => super::kind_export::container_link(file),
-        [_, "agent-logs" | "server-logs", file] => capture.of_node(&format!("rootfs/var/log/{file}")),
+        [_, "agent-logs" | "server-logs", file] => {
+            capture.of_node(&format!("rootfs/var/log/{file}"))
+        }
         [_, "kubectl", ..] => Target::Loose,
         [_, "podlogs", file] => pod_log(file),
         [_, "crictl", "info"] => capture.of_node("commands/crictl-info.out"),

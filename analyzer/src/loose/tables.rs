@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::split::Section;
-use super::{Taken, What};
+use super::{Taken, What, columns};
 
 /// Columns are at least two blanks apart; a cell may hold single ones, such as `7 (67s ago)`.
 static GAP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\s{2,}|\t+").ok());
@@ -70,19 +70,19 @@ static TABLES: &[Table] = &[
 ];
 
 /// A row by the headings of its table.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     head: &'a [&'a str],
     cells: Vec<&'a str>,
     namespace: &'a str,
 }
 
 impl Row<'_> {
-    fn cell(&self, name: &str) -> &str {
+    pub(super) fn cell(&self, name: &str) -> &str {
         let at = self.head.iter().position(|head| *head == name);
         at.and_then(|at| self.cells.get(at)).copied().unwrap_or("")
     }
 
-    fn namespace(&self) -> &str {
+    pub(super) fn namespace(&self) -> &str {
         match self.cell("NAMESPACE") {
             "" => self.namespace,
             named => named,
@@ -150,7 +150,7 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     let head = cells(line);
     let bare = head.strip_prefix(&["NAMESPACE"]).unwrap_or(&head);
     let known = TABLES.iter().find(|table| bare.starts_with(table.head));
-    let row = known.map_or_else(|| own_columns(section, &head), |table| Some(table.row));
+    let row = known.map_or_else(|| columns::row_of(section, &head), |table| Some(table.row));
     let Some(row_of) = row else {
         return Taken::No;
     };
@@ -162,8 +162,7 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
             cells: aligned(&head, cells(section.line(at + offset))),
             namespace: namespace_of(section),
         };
-        if let Some(object) = row_of(&row).filter(|_| row.cells.len() + 1 >= bare.len().min(4))
-        {
+        if let Some(object) = row_of(&row).filter(|_| row.cells.len() + 1 >= bare.len().min(4)) {
             found.push((What::Object(object), offset));
         }
     }
@@ -179,53 +178,20 @@ fn aligned<'a>(head: &[&str], mut cells: Vec<&'a str>) -> Vec<&'a str> {
     cells
 }
 
-/// What the rows of a table are whose columns somebody chose (`-o custom-columns`): pods, where the command says so or where each
-/// has a phase and a node.
-fn own_columns(section: &Section<'_>, head: &[&str]) -> Option<fn(&Row<'_>) -> Option<Value>> {
-    let has = |names: &[&str]| head.iter().any(|one| names.contains(one));
-    let pods = section.command.is_some_and(|command| {
-        let mut words = command.split_whitespace();
-        words.any(|word| matches!(word, "pods" | "pod" | "po"))
-    });
-    let shaped = head.len() >= 3 && has(&["NAME", "POD"]) && has(&["STATUS", "PHASE"]);
-    (shaped && (pods || has(&["NODE"]))).then_some(chosen_pod)
-}
-
-/// A row of a table whose columns somebody chose.
-fn chosen_pod(row: &Row<'_>) -> Option<Value> {
-    const PHASES: [&str; 5] = ["Running", "Pending", "Succeeded", "Failed", "Unknown"];
-    let either = |one: &str, other: &str| match row.cell(one) {
-        "" => row.cell(other).to_owned(),
-        cell => cell.to_owned(),
-    };
-    let (name, status) = (either("NAME", "POD"), either("STATUS", "PHASE"));
-    if !is_name(&name) || !PHASES.contains(&status.as_str()) {
-        return None;
-    }
-    let restarts = count(row.cell("RESTARTS"));
-    let mut object = pod_object(&name, row.namespace(), &status, true, restarts);
-    object["spec"]["nodeName"] = json!(some(row.cell("NODE")).unwrap_or(""));
-    // Only its phase was asked for.
-    if row.cell("READY").is_empty() {
-        object["status"]["conditions"] = json!([]);
-    }
-    Some(object)
-}
-
 /// The first number of a text such as `7 (67s ago)`.
-fn count(text: &str) -> u64 {
+pub(super) fn count(text: &str) -> u64 {
     let digits = text.split(|letter: char| !letter.is_ascii_digit()).next();
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
 }
 
-fn some(text: &str) -> Option<&str> {
+pub(super) fn some(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty() && !text.starts_with('<'))
 }
 

@@ -36,9 +36,9 @@ mod workloads;
 
 pub use crate::lines::Channel;
 pub use driver_lines::{DriverLine, Says, installed};
+pub use figures::Figure;
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};
 pub use host_json::CertificateRecord;
-pub use figures::Figure;
 pub use host_lines::{HostLine, HostSays};
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};

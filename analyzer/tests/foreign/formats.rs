@@ -33,18 +33,33 @@ fn outcome(analysis: &serde_json::Value, source: &str) -> String {
 #[test]
 fn cilium_sysdump() {
     let files = vec![
-        text("cilium-sysdump.log", "cilium-cli version: v0.16.0, args: [sysdump]\n"),
-        text("k8s-nodes-20261120-101500.yaml", yaml_list(&objects("nodes"))),
+        text(
+            "cilium-sysdump.log",
+            "cilium-cli version: v0.16.0, args: [sysdump]\n",
+        ),
+        text(
+            "k8s-nodes-20261120-101500.yaml",
+            yaml_list(&objects("nodes")),
+        ),
         text("k8s-pods-20261120-101500.yaml", yaml_list(&objects("pods"))),
-        text("k8s-pods-20261120-101500.txt", "NAMESPACE   NAME   READY   STATUS    RESTARTS   AGE\n"),
-        text("k8s-events-20261120-101500.yaml", yaml_list(&objects("events"))),
+        text(
+            "k8s-pods-20261120-101500.txt",
+            "NAMESPACE   NAME   READY   STATUS    RESTARTS   AGE\n",
+        ),
+        text(
+            "k8s-events-20261120-101500.yaml",
+            yaml_list(&objects("events")),
+        ),
         text(
             "cilium-bugtool-cilium-x2x4z-20261120-101500/cmd/hostname.md",
             format!("# hostname\n\n```\n{NODE}\n```\n"),
         ),
         text(
             "cilium-bugtool-cilium-x2x4z-20261120-101500/cmd/iptables-save--c.md",
-            format!("# iptables-save -c\n\n```\n{}```\n", node("commands/iptables-save.out")),
+            format!(
+                "# iptables-save -c\n\n```\n{}```\n",
+                node("commands/iptables-save.out")
+            ),
         ),
     ];
     of_cluster(&files, "cilium-sysdump", EVENTS);
@@ -54,11 +69,23 @@ fn cilium_sysdump() {
 #[test]
 fn calico_diagnostics() {
     let files = vec![
-        text("cluster/crd/ippools.crd.projectcalico.org.yaml", "apiVersion: v1\nitems: []\n"),
-        text("cluster/kubernetes/nodes.yaml", yaml_list(&objects("nodes"))),
-        text("cluster/kubernetes/nodes.txt", "NAME   STATUS   ROLES   AGE   VERSION\n"),
+        text(
+            "cluster/crd/ippools.crd.projectcalico.org.yaml",
+            "apiVersion: v1\nitems: []\n",
+        ),
+        text(
+            "cluster/kubernetes/nodes.yaml",
+            yaml_list(&objects("nodes")),
+        ),
+        text(
+            "cluster/kubernetes/nodes.txt",
+            "NAME   STATUS   ROLES   AGE   VERSION\n",
+        ),
         text("cluster/kubernetes/pods.yaml", yaml_list(&objects("pods"))),
-        text(&format!("nodes/{NODE}/ip-addr.txt"), node("commands/ip-addr.out")),
+        text(
+            &format!("nodes/{NODE}/ip-addr.txt"),
+            node("commands/ip-addr.out"),
+        ),
         text(
             &format!("nodes/{NODE}/iptables-nft-save.txt"),
             node("commands/iptables-save.out"),
@@ -83,9 +110,18 @@ fn antrea_support_bundle() {
             "clusterinfo",
             documents("Pod", "v1", "pods") + &documents("Node", "v1", "nodes"),
         ),
-        text(&format!("agent_{NODE}/iptables"), node("commands/iptables-save.out")),
-        text(&format!("agent_{NODE}/address"), node("commands/ip-addr.out")),
-        text(&format!("agent_{NODE}/agentinfo"), "apiVersion: crd.antrea.io/v1beta1\n"),
+        text(
+            &format!("agent_{NODE}/iptables"),
+            node("commands/iptables-save.out"),
+        ),
+        text(
+            &format!("agent_{NODE}/address"),
+            node("commands/ip-addr.out"),
+        ),
+        text(
+            &format!("agent_{NODE}/agentinfo"),
+            "apiVersion: crd.antrea.io/v1beta1\n",
+        ),
     ];
     of_cluster(&files, "antrea-supportbundle", 0);
     assert_eq!(outcome(&diagnose_files(&files), "firewall"), "unknown");
@@ -94,7 +130,10 @@ fn antrea_support_bundle() {
 #[test]
 fn harvester_support_bundle_with_a_zip_a_node() {
     let mut files = vec![
-        text("metadata.yaml", format!("bundleversion: 0.1.0\nkubernetesversion: {VERSION}\n")),
+        text(
+            "metadata.yaml",
+            format!("bundleversion: 0.1.0\nkubernetesversion: {VERSION}\n"),
+        ),
         text("yamls/cluster/v1/nodes.yaml", yaml_list(&objects("nodes"))),
     ];
     for namespace in ["kube-system", "gpu-operator", "default"] {
@@ -108,8 +147,14 @@ fn harvester_support_bundle_with_a_zip_a_node() {
         files.push(text(&format!("{folder}/events.yaml"), of("events")));
     }
     let inside = zip(&vec![
-        text(&format!("{NODE}/logs/kernel.log"), node("commands/dmesg.out")),
-        text(&format!("{NODE}/configs/etc/os-release"), node("rootfs/etc/os-release")),
+        text(
+            &format!("{NODE}/logs/kernel.log"),
+            node("commands/dmesg.out"),
+        ),
+        text(
+            &format!("{NODE}/configs/etc/os-release"),
+            node("rootfs/etc/os-release"),
+        ),
     ]);
     files.push((format!("nodes/{NODE}.zip"), inside));
     of_cluster(&files, "support-bundle-kit", EVENTS);
@@ -120,12 +165,18 @@ fn harvester_support_bundle_with_a_zip_a_node() {
 fn insights_archives_of_a_host_and_of_a_cluster() {
     for data in ["", "data/"] {
         let files = vec![
-            text(&format!("{data}insights_commands/hostname_-f"), format!("{NODE}\n")),
+            text(
+                &format!("{data}insights_commands/hostname_-f"),
+                format!("{NODE}\n"),
+            ),
             text(
                 &format!("{data}insights_commands/iptables-save"),
                 node("commands/iptables-save.out"),
             ),
-            text(&format!("{data}etc/os-release"), node("rootfs/etc/os-release")),
+            text(
+                &format!("{data}etc/os-release"),
+                node("rootfs/etc/os-release"),
+            ),
         ];
         let analysis = of_node(&files, "insights-archive");
         assert_eq!(outcome(&analysis, "firewall"), "unknown");
@@ -133,7 +184,10 @@ fn insights_archives_of_a_host_and_of_a_cluster() {
     let mut cluster = vec![text("insights-operator/gathers.json", "{}")];
     for object in objects("nodes") {
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
-        cluster.push(text(&format!("config/node/{name}.json"), object.to_string()));
+        cluster.push(text(
+            &format!("config/node/{name}.json"),
+            object.to_string(),
+        ));
     }
     for object in objects("pods") {
         let said = |key: &str| object["metadata"][key].as_str().unwrap().to_owned();
@@ -156,10 +210,20 @@ fn supportconfig() {
             "basic-environment.txt",
             section("Command", "/bin/date", "Fri Nov 20 10:15:00 UTC 2026\n")
                 + &section("Command", "/bin/uname -a", &uname)
-                + &section("Configuration File", "/etc/os-release", &node("rootfs/etc/os-release")),
+                + &section(
+                    "Configuration File",
+                    "/etc/os-release",
+                    &node("rootfs/etc/os-release"),
+                ),
         ),
-        text("network.txt", section("Command", "/usr/sbin/iptables-save", &iptables)),
-        text("boot.txt", section("Command", "/bin/dmesg -T", &node("commands/dmesg.out"))),
+        text(
+            "network.txt",
+            section("Command", "/usr/sbin/iptables-save", &iptables),
+        ),
+        text(
+            "boot.txt",
+            section("Command", "/bin/dmesg -T", &node("commands/dmesg.out")),
+        ),
     ];
     let analysis = of_node(&files, "supportconfig");
     assert_eq!(outcome(&analysis, "firewall"), "unknown");
@@ -171,8 +235,14 @@ fn node_collectors_of_the_clouds() {
     let log = |unit: &str| format!("Nov 20 10:15:00 {NODE} {unit}[1]: started\n").repeat(8);
     let eks = vec![
         text("system/instance-id.txt", "i-0123456789abcdef0\n"),
-        text("kernel/uname.txt", format!("Linux {NODE} 6.8.0-79-generic #79 SMP\n")),
-        text("networking/iptables-save.txt", node("commands/iptables-save.out")),
+        text(
+            "kernel/uname.txt",
+            format!("Linux {NODE} 6.8.0-79-generic #79 SMP\n"),
+        ),
+        text(
+            "networking/iptables-save.txt",
+            node("commands/iptables-save.out"),
+        ),
         text("kubelet/kubelet.log", log("kubelet")),
         text(
             "var_log/kube-system_aws-node-x2x4z_0a1b/aws-node/0.log",
@@ -183,11 +253,17 @@ fn node_collectors_of_the_clouds() {
     assert_eq!(outcome(&analysis, "firewall"), "unknown");
     assert_eq!(analysis["seen"]["pods"], 1);
     let aks = vec![
-        text("proc/version", "Linux version 6.8.0-79-generic (buildd@x) (gcc) #79\n"),
+        text(
+            "proc/version",
+            "Linux version 6.8.0-79-generic (buildd@x) (gcc) #79\n",
+        ),
         text("proc/meminfo", node("rootfs/proc/meminfo")),
         text("collect/systemctl-status.txt", "State: running\n"),
         text("var/log/syslog", log("kubelet")),
-        text("var/log/pods/kube-system_coredns-x2x4z_0a1b/coredns/0.log", "x\n"),
+        text(
+            "var/log/pods/kube-system_coredns-x2x4z_0a1b/coredns/0.log",
+            "x\n",
+        ),
     ];
     let analysis = of_node(&aks, "aks-log-collector");
     assert_eq!(analysis["seen"]["kernel"], "6.8.0-79-generic");
@@ -286,7 +362,11 @@ impl Fields {
                         .map(|(at, line)| {
                             let bare = line.trim_start();
                             let depth = (line.len() - bare.len()) * 2 + 12;
-                            if at == 0 { bare.to_owned() } else { " ".repeat(depth) + bare }
+                            if at == 0 {
+                                bare.to_owned()
+                            } else {
+                                " ".repeat(depth) + bare
+                            }
                         })
                         .collect();
                     format!("            \"{key}\": {}", lines.join("\n"))

@@ -39,9 +39,16 @@ fn folder_parent_tar_zip_renamed_and_pipe_give_the_same_report() {
     write(&folder, &files);
     let expected = essence(diagnose(&folder));
     assert_eq!(expected["seen"]["format"], "cluster-info-dump");
-    assert_eq!((&expected["seen"]["pods"], &expected["seen"]["events"]), (&Value::from(15), &Value::from(4)));
+    assert_eq!(
+        (&expected["seen"]["pods"], &expected["seen"]["events"]),
+        (&Value::from(15), &Value::from(4))
+    );
 
-    assert_eq!(essence(diagnose(&scratch.path().join("parent"))), expected, "the folder around it");
+    assert_eq!(
+        essence(diagnose(&scratch.path().join("parent"))),
+        expected,
+        "the folder around it"
+    );
     let zipped = scratch.path().join("dump.zip");
     let below: Files = files
         .iter()
@@ -50,7 +57,12 @@ fn folder_parent_tar_zip_renamed_and_pipe_give_the_same_report() {
     fs::write(&zipped, zip(&below)).unwrap();
     assert_eq!(essence(diagnose(&zipped)), expected, "zip");
 
-    for (flags, name) in [("-cf", "d.tar"), ("-czf", "d.tgz"), ("-cJf", "d.tar.xz"), ("-czf", "download (1)")] {
+    for (flags, name) in [
+        ("-cf", "d.tar"),
+        ("-czf", "d.tgz"),
+        ("-cJf", "d.tar.xz"),
+        ("-czf", "download (1)"),
+    ] {
         let packed = scratch.path().join(name);
         let made = Command::new("tar")
             .arg("-C")

@@ -163,7 +163,10 @@ pub(crate) fn run(arguments: &[&str], input: &[u8]) -> Ended {
 
 /// The diagnosis of an input as JSON.
 pub(crate) fn diagnose(path: &Path) -> Value {
-    let ended = run(&["diagnose", "--format", "json", path.to_str().unwrap()], b"");
+    let ended = run(
+        &["diagnose", "--format", "json", path.to_str().unwrap()],
+        b"",
+    );
     assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.errors);
     serde_json::from_str(&ended.out).unwrap()
 }

@@ -396,7 +396,12 @@ fn read(
             let size = input.path().metadata().map_or(0, |data| data.len());
             // Its parts are read from where they lie, so they cannot be counted one after the other.
             walk.source().set(size);
-            seven::file(&mut file, name.as_deref().unwrap_or("archive"), 1, &mut walk);
+            seven::file(
+                &mut file,
+                name.as_deref().unwrap_or("archive"),
+                1,
+                &mut walk,
+            );
             Form::Archive
         }
         Opened::Stream(file, form) => {
