@@ -267,7 +267,9 @@ fn boots(scanned: &Scanned) -> Option<u64> {
         .map(|(_, boot)| boot)
         .filter(|boot| boot.starts_with(".boot-"))
         .collect();
+    // A journal that keeps nothing lists none, which does not say how often the machine started.
     listed
+        .filter(|boots| *boots > 0)
         .or_else(|| (!kept.is_empty()).then_some(kept.len() + 1))
         .map(count)
 }

@@ -79,8 +79,6 @@ fn of_node(file: &str) -> Option<&'static str> {
         "nft-ruleset.txt" => "commands/nft-list-ruleset.out",
         "ip-route.txt" => "commands/ip-route.out",
         "ip-addr.txt" => "commands/ip-addr.out",
-        "ip-rule.txt" => "commands/ip-rule.out",
-        "ipset-list.txt" => "commands/ipset-list.out",
         _ => return None,
     })
 }

@@ -40,6 +40,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("chronyc tracking", "commands/chronyc-tracking.out"),
     ("mokutil --sb-state", "commands/mokutil-sb-state.out"),
     ("df -i", "commands/df-inodes.out"),
+    ("df -ali -x autofs", "commands/df-inodes.out"),
     ("dmesg", "commands/dmesg.out"),
     ("journalctl --list-boots", "commands/journal-boots.out"),
     ("dkms status", "commands/dkms-status.out"),
