@@ -141,7 +141,7 @@ fn write(input: Input<'_>, plan: &Plan, path: &Path, taken: DateTime<Utc>) -> an
     let summary = casefile_bundle::read_through(input, &Limits::default(), &mut |piece| {
         conversion.piece(piece)
     })?;
-    if let Some(error) = conversion.failed {
+    if let Some(error) = conversion.failed.take() {
         return Err(error);
     }
     for (path, items) in std::mem::take(&mut conversion.lists) {

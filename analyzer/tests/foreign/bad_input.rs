@@ -8,7 +8,7 @@ use super::support::{counted, diagnose, diagnose_files, node, objects, run, text
 
 #[test]
 fn captures_of_two_tools_in_one_archive_are_both_read_and_named() {
-    let archive = zip(&vec![
+    let archive = zip(&[
         text(
             "both/sysdump/cilium-sysdump.log",
             "cilium-cli version: v0.16.0, args\n",
@@ -54,7 +54,7 @@ fn captures_of_two_tools_in_one_archive_are_both_read_and_named() {
 
 #[test]
 fn files_that_are_not_understood_are_listed_with_their_size() {
-    let analysis = diagnose_files(&vec![
+    let analysis = diagnose_files(&[
         text("cilium-sysdump.log", "cilium-cli version: v0.16.0, args\n"),
         text("k8s-pods-20261120-101500.yaml", yaml_list(&objects("pods"))),
         text(
@@ -78,7 +78,7 @@ fn files_that_are_not_understood_are_listed_with_their_size() {
 fn an_archive_of_which_nothing_is_understood_ends_with_3() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("pictures.zip");
-    fs::write(&path, zip(&vec![("p/a.png".to_owned(), vec![0x89; 500])])).unwrap();
+    fs::write(&path, zip(&[("p/a.png".to_owned(), vec![0x89; 500])])).unwrap();
     let ended = run(&["diagnose", path.to_str().unwrap()], b"");
     assert_eq!(ended.code, Some(3), "{}", ended.errors);
 }
@@ -87,7 +87,7 @@ fn an_archive_of_which_nothing_is_understood_ends_with_3() {
 fn a_journal_in_another_language_has_its_host_and_its_kernel() {
     let journal = "ao\u{fb}t 25 19:38:03 gpu-1 kernel: Linux version 5.18.0-14-amd64 (team@host) (gcc-10)\n".to_owned()
         + &"ao\u{fb}t 25 19:38:04 gpu-1 kernel: pci 0000:01:00.0: [10de:1c8d] type 00 class 0x030000\n".repeat(8);
-    let analysis = diagnose_files(&vec![text("journal.txt", journal)]);
+    let analysis = diagnose_files(&[text("journal.txt", journal)]);
     let seen = &analysis["seen"];
     assert_eq!(seen["format"], "journal");
     assert_eq!(

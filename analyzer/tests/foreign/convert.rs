@@ -15,7 +15,7 @@ fn a_capture_becomes_a_bundle_with_the_same_objects_and_without_its_secrets() {
         .filter_map(|pod| pod["metadata"]["name"].as_str().map(str::to_owned))
         .find(|name| name.starts_with("cilium-") && !name.contains("operator"))
         .unwrap();
-    let files = vec![
+    let files = [
         text(
             "cilium-sysdump.log",
             "cilium-cli version: v0.16.0, args: [sysdump]\n",
@@ -71,7 +71,7 @@ fn a_capture_becomes_a_bundle_with_the_same_objects_and_without_its_secrets() {
     let log = format!("cluster-resources/pods/logs/kube-system/{agent}/cilium-agent.log");
     for path in [
         "cluster-resources/nodes.json",
-        &log,
+        log.as_str(),
         "nodes/192-18-132-31/commands/iptables-save.out",
     ] {
         assert!(listed.contains(path), "{path} is missing of\n{listed}");

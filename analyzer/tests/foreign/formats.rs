@@ -1,7 +1,7 @@
 //! One capture a format, as the tool lays it out, filled with the sample's real objects, outputs and files.
 
 use super::support::{
-    Files, NODE, counted, diagnose_files, node, objects, text, yaml_list, yaml_object, zip,
+    NODE, counted, diagnose_files, node, objects, text, yaml_list, yaml_object, zip,
 };
 
 /// What the sample's cluster holds.
@@ -9,7 +9,7 @@ const PODS: u64 = 15;
 const EVENTS: u64 = 4;
 const VERSION: &str = "v1.33.2";
 
-fn of_cluster(files: &Files, format: &str, events: u64) {
+fn of_cluster(files: &[(String, Vec<u8>)], format: &str, events: u64) {
     assert_eq!(
         counted(&diagnose_files(files)),
         (format.to_owned(), 1, PODS, events, VERSION.to_owned())
@@ -17,7 +17,7 @@ fn of_cluster(files: &Files, format: &str, events: u64) {
 }
 
 /// The analysis of a node's capture: its format, and that the node's firewall rules were read.
-fn of_node(files: &Files, format: &str) -> serde_json::Value {
+fn of_node(files: &[(String, Vec<u8>)], format: &str) -> serde_json::Value {
     let analysis = diagnose_files(files);
     assert_eq!(analysis["seen"]["format"], format);
     assert_eq!(analysis["seen"]["nodes"], 1, "{}", analysis["seen"]);
@@ -32,7 +32,7 @@ fn outcome(analysis: &serde_json::Value, source: &str) -> String {
 
 #[test]
 fn cilium_sysdump() {
-    let files = vec![
+    let files = [
         text(
             "cilium-sysdump.log",
             "cilium-cli version: v0.16.0, args: [sysdump]\n",
@@ -68,7 +68,7 @@ fn cilium_sysdump() {
 
 #[test]
 fn calico_diagnostics() {
-    let files = vec![
+    let files = [
         text(
             "cluster/crd/ippools.crd.projectcalico.org.yaml",
             "apiVersion: v1\nitems: []\n",
@@ -105,7 +105,7 @@ fn antrea_support_bundle() {
         });
         format!("#{plural}\n{}", all.collect::<String>())
     };
-    let files = vec![
+    let files = [
         text(
             "clusterinfo",
             documents("Pod", "v1", "pods") + &documents("Node", "v1", "nodes"),
@@ -146,7 +146,7 @@ fn harvester_support_bundle_with_a_zip_a_node() {
         files.push(text(&format!("{folder}/pods.yaml"), of("pods")));
         files.push(text(&format!("{folder}/events.yaml"), of("events")));
     }
-    let inside = zip(&vec![
+    let inside = zip(&[
         text(
             &format!("{NODE}/logs/kernel.log"),
             node("commands/dmesg.out"),
@@ -164,7 +164,7 @@ fn harvester_support_bundle_with_a_zip_a_node() {
 #[test]
 fn insights_archives_of_a_host_and_of_a_cluster() {
     for data in ["", "data/"] {
-        let files = vec![
+        let files = [
             text(
                 &format!("{data}insights_commands/hostname_-f"),
                 format!("{NODE}\n"),
@@ -205,7 +205,7 @@ fn supportconfig() {
     };
     let uname = format!("Linux {NODE} 6.8.0-79-generic #79 SMP x86_64 GNU/Linux\n");
     let iptables = node("commands/iptables-save.out");
-    let files = vec![
+    let files = [
         text(
             "basic-environment.txt",
             section("Command", "/bin/date", "Fri Nov 20 10:15:00 UTC 2026\n")
@@ -233,7 +233,7 @@ fn supportconfig() {
 #[test]
 fn node_collectors_of_the_clouds() {
     let log = |unit: &str| format!("Nov 20 10:15:00 {NODE} {unit}[1]: started\n").repeat(8);
-    let eks = vec![
+    let eks = [
         text("system/instance-id.txt", "i-0123456789abcdef0\n"),
         text(
             "kernel/uname.txt",
@@ -252,7 +252,7 @@ fn node_collectors_of_the_clouds() {
     let analysis = of_node(&eks, "eks-log-collector");
     assert_eq!(outcome(&analysis, "firewall"), "unknown");
     assert_eq!(analysis["seen"]["pods"], 1);
-    let aks = vec![
+    let aks = [
         text(
             "proc/version",
             "Linux version 6.8.0-79-generic (buildd@x) (gcc) #79\n",
@@ -268,7 +268,7 @@ fn node_collectors_of_the_clouds() {
     let analysis = of_node(&aks, "aks-log-collector");
     assert_eq!(analysis["seen"]["kernel"], "6.8.0-79-generic");
     assert_eq!(analysis["seen"]["pods"], 1);
-    let gke = vec![
+    let gke = [
         text(&format!("{NODE}/kubelet.log"), log("kubelet")),
         text(&format!("{NODE}/kern.log"), log("kernel")),
         text(&format!("{NODE}/serial-1.log"), node("commands/dmesg.out")),
@@ -288,7 +288,7 @@ fn single_files_are_named_for_what_wrote_them() {
         ("scan.txt", gpud, "gpud-scan"),
         ("dcgmi.txt", dcgm, "dcgm"),
     ] {
-        let analysis = diagnose_files(&vec![text(file, content)]);
+        let analysis = diagnose_files(&[text(file, content)]);
         assert_eq!(analysis["seen"]["format"], format, "{file}");
     }
 }
@@ -310,7 +310,7 @@ fn a_dump_of_an_old_kubectl_in_its_inner_form() {
         ]);
         list.pretty()
     };
-    let files = vec![
+    let files = [
         text("nodes.json", list("nodes")),
         text("kube-system/pods.json", list("pods")),
     ];

@@ -104,7 +104,7 @@ pub(crate) fn text(path: &str, content: impl Into<String>) -> (String, Vec<u8>) 
 }
 
 /// Writes a capture below a folder.
-pub(crate) fn write(root: &Path, files: &Files) {
+pub(crate) fn write(root: &Path, files: &[(String, Vec<u8>)]) {
     for (path, content) in files {
         let path = root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -113,7 +113,7 @@ pub(crate) fn write(root: &Path, files: &Files) {
 }
 
 /// A zip archive of stored entries.
-pub(crate) fn zip(files: &Files) -> Vec<u8> {
+pub(crate) fn zip(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     let mut archive = Vec::new();
     for (name, bytes) in files {
         let number = |n: usize| u32::try_from(n).unwrap().to_le_bytes();
@@ -172,7 +172,7 @@ pub(crate) fn diagnose(path: &Path) -> Value {
 }
 
 /// The diagnosis of a capture in a folder.
-pub(crate) fn diagnose_files(files: &Files) -> Value {
+pub(crate) fn diagnose_files(files: &[(String, Vec<u8>)]) -> Value {
     let scratch = tempfile::tempdir().unwrap();
     write(&scratch.path().join("capture"), files);
     diagnose(&scratch.path().join("capture"))
