@@ -40,7 +40,8 @@ fn rewritten(text: &str) -> String {
         match (indent, published) {
             (ITEM, _) if bare == "{" => {
                 metadata = true;
-                out.push_str("        {\"metadata\": {");
+                // With a blank before its colon, so that the line is not taken for a whole item.
+                out.push_str("        {\"metadata\" : {");
             }
             (FIELD, Some((name, rest))) if metadata => {
                 metadata = false;
@@ -55,6 +56,7 @@ fn rewritten(text: &str) -> String {
                 out.push_str(line);
             }
             (_, Some((name, rest))) if !metadata => {
+                out.push_str(&line[..indent]);
                 out.push('"');
                 out.push_str(&name);
                 out.push_str(rest);
