@@ -41,6 +41,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Start a shell whose kubectl talks to the captured cluster.
     Shell(ShellArgs),
+    /// Write another tool's capture as a bundle, with secrets taken out.
+    Convert(ConvertArgs),
     /// Search all text of a capture.
     Grep(GrepArgs),
     /// Print warnings and errors of all logs, journals and events in the order of time.
@@ -335,6 +337,20 @@ fn parse_size(text: &str) -> Result<usize, String> {
         .checked_mul(factor)
         .filter(|size| *size > 0)
         .ok_or_else(|| "the size must be more than 0 and fit into memory".to_owned())
+}
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// Capture of any tool: archive, folder, file, or `-` for standard input.
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+    /// Bundle to write; must not exist.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
 }
 
 /// Arguments of `ls`.

@@ -3,12 +3,13 @@
 //! Not collected is not empty. With a manifest its outcomes decide; without one (a folder, a cut
 //! bundle, pasted text) a source counts as there if any of its entries is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use casefile_bundle::{Outcome, Summary};
 
 use crate::join::Member;
-use crate::layouts::Plan;
+use crate::layouts::{Counted, Plan};
+use crate::lines::node_of;
 use crate::model::{Coverage, Place};
 
 /// What is to be said of a source, by its id.
@@ -216,7 +217,7 @@ impl Availability {
     }
 
     /// Says which tools took an input that is no bundle of ours, how much of it is understood, and names what is not.
-    pub fn with_captures(mut self, plan: &Plan) -> Self {
+    pub fn with_captures(mut self, plan: &Plan, paths: &[String]) -> Self {
         const NAMED: usize = 40;
         let Some(first) = plan.captures.first() else {
             return self;
@@ -224,25 +225,27 @@ impl Availability {
         for row in &mut self.coverage {
             row.why = match row.outcome.as_str() {
                 "unknown" => Some(format!(
-                    "as {} took it; whether it took all is not known",
-                    first.title
+                    "as {} took it; whether it took all is not known{}",
+                    first.title,
+                    lacking(&row.source, paths)
                 )),
                 "absent" => Some(format!("not in what {} took", first.title)),
                 _ => row.why.take(),
             };
         }
         for (index, capture) in plan.captures.iter().enumerate() {
-            let (files, unknown) = plan.counted(index);
+            let counted = plan.counted(index);
+            let unknown = &counted.unknown;
             let version = capture.identity.version.as_deref().unwrap_or("");
             let of = capture
                 .identity
                 .node
                 .as_deref()
                 .map_or_else(String::new, |node| format!(" of {node}"));
-            let named = unknown
-                .iter()
-                .take(NAMED)
-                .map(|path| format!("{path}: not understood"));
+            let named = unknown.iter().take(NAMED).map(|(path, size)| match size {
+                Some(size) => format!("{path} ({size} bytes): not understood"),
+                None => format!("{path}: not understood"),
+            });
             let mut missing: Vec<String> = named.collect();
             if unknown.len() > NAMED {
                 missing.push(format!(
@@ -259,10 +262,7 @@ impl Availability {
                     "partial"
                 }
                 .to_owned(),
-                why: Some(format!(
-                    "{files} files, {} of them not understood",
-                    unknown.len()
-                )),
+                why: Some(parts(&counted)),
                 missing,
                 so_we_cannot_say: Vec::new(),
             });
@@ -332,6 +332,54 @@ fn joined_rows(each: &[(&str, Availability)]) -> Vec<Coverage> {
         }));
     }
     rows
+}
+
+/// How the files of a capture are read, in words.
+fn parts(counted: &Counted<'_>) -> String {
+    let bytes: u64 = counted.unknown.iter().filter_map(|(_, size)| *size).sum();
+    let unknown = match bytes {
+        0 => String::new(),
+        bytes => format!(" ({bytes} bytes)"),
+    };
+    let parts = [
+        (counted.known, "read", String::new()),
+        (counted.by_content, "read by content", String::new()),
+        (counted.doubles, "repeat others", String::new()),
+        (counted.unknown.len(), "not understood", unknown),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(files, _, _)| *files > 0)
+        .map(|(files, how, more)| format!("{files} {how}{more}"))
+        .collect();
+    let files = match counted.files {
+        1 => "1 file".to_owned(),
+        files => format!("{files} files"),
+    };
+    format!("{files}: {}", parts.join(", "))
+}
+
+/// The nodes of a capture that lack what others of it have of a source; empty where none does.
+fn lacking(source: &str, paths: &[String]) -> String {
+    const NAMED: usize = 8;
+    let Some(source) = find(source).filter(|source| !source.is_of_cluster()) else {
+        return String::new();
+    };
+    let nodes = |wanted: &dyn Fn(&str) -> bool| -> BTreeSet<String> {
+        let paths = paths.iter().filter(|path| wanted(path));
+        paths
+            .map(|path| node_of(path).to_owned())
+            .filter(|node| !node.is_empty())
+            .collect()
+    };
+    let all = nodes(&|_| true);
+    let have = nodes(&|path| source.entries.iter().any(|entry| covers(entry, path)));
+    let lack: Vec<&str> = all.difference(&have).map(String::as_str).collect();
+    match lack.len() {
+        0 => String::new(),
+        few if few <= NAMED => format!("; absent of {}", lack.join(", ")),
+        many => format!("; absent of {many} of {} nodes", all.len()),
+    }
 }
 
 /// The order of outcomes, the fullest first.

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod ask;
+mod convert;
 mod entries;
 mod input;
 mod look;
@@ -59,6 +60,7 @@ pub fn run(
         Command::Ask(args) => ask::run(&args, out, errors),
         Command::Serve(args) => serve::serve(&args, out, errors),
         Command::Shell(args) => serve::shell(&args, errors),
+        Command::Convert(args) => convert::convert(&args, out, errors),
         Command::Grep(args) => look::grep(&args, out, errors),
         Command::Timeline(args) => look::timeline(&args, out, errors),
         Command::Logs(args) => look::logs(&args, out),

@@ -350,7 +350,7 @@ impl Analyzer {
             coverage: coverage::complete(
                 available
                     .with_pieces(&scanned.origins)
-                    .with_captures(&scanned.plan)
+                    .with_captures(&scanned.plan, &scanned.paths)
                     .into_coverage(),
                 &differential,
                 assessments,

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use casefile_bundle::Summary;
 
+use crate::facts::Fact;
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{Event, Node, Pod};
 use crate::model::Seen;
-use crate::parsers::HostLine;
+use crate::parsers::{Figure, HostLine, HostSays};
 use crate::scan::{Scanned, node_of};
 
 /// Counts what was read.
@@ -25,7 +26,7 @@ pub(super) fn seen(scanned: &Scanned) -> Seen {
         kernel: kernel(scanned),
         kubernetes_version: kubernetes(scanned),
         boots: boots(scanned),
-        unhealthy_pods: unhealthy(facts.table::<Pod>().iter().map(|pod| &pod.data)),
+        unhealthy_pods: unhealthy(&said_best(facts.table::<Pod>())),
     }
 }
 
@@ -34,7 +35,14 @@ fn count(number: usize) -> u64 {
 }
 
 fn format(scanned: &Scanned, summary: &Summary) -> String {
-    let formats: BTreeSet<&str> = scanned.plan.captures.iter().map(|one| one.format).collect();
+    // What lies inside another capture is a part of it, as a node's bug report in a must-gather.
+    let all = &scanned.plan.captures;
+    let inside = |root: &str| {
+        all.iter()
+            .any(|one| one.root.len() < root.len() && root.starts_with(&one.root))
+    };
+    let outermost = all.iter().filter(|one| !inside(&one.root));
+    let formats: BTreeSet<&str> = outermost.map(|one| one.format).collect();
     match summary.header {
         Some(_) => "casefile".to_owned(),
         None if formats.is_empty() => "loose".to_owned(),
@@ -42,7 +50,7 @@ fn format(scanned: &Scanned, summary: &Summary) -> String {
     }
 }
 
-/// Nodes that the cluster lists; else those whose files are there.
+/// Nodes that the cluster lists; else those whose files are there; else those that pods run on.
 fn nodes(scanned: &Scanned) -> BTreeSet<&str> {
     let listed = scanned.facts.table::<Node>().iter();
     let listed: BTreeSet<&str> = listed
@@ -54,7 +62,15 @@ fn nodes(scanned: &Scanned) -> BTreeSet<&str> {
     }
     let paths = scanned.paths.iter().map(|path| node_of(path));
     let named = paths.filter(|node| !node.is_empty() && *node != crate::scan::pasted::UNNAMED_NODE);
-    named.collect()
+    let named: BTreeSet<&str> = named.collect();
+    if !named.is_empty() {
+        return named;
+    }
+    // Those that pods run on, where nothing else tells of any.
+    let pods = scanned.facts.table::<Pod>().iter();
+    pods.map(|pod| pod.data.node.as_str())
+        .filter(|node| !node.is_empty())
+        .collect()
 }
 
 /// Pods that objects, descriptions of nodes and names of logs tell of. A table without namespaces names those of another list.
@@ -102,7 +118,29 @@ fn gpus(scanned: &Scanned) -> u64 {
         .filter_map(|node| node.data.gpu_capacity)
         .max()
         .unwrap_or(0);
-    count(on_bus.max(known.len())).max(offered)
+    let captured = count(on_bus.max(known.len())).max(offered);
+    match captured {
+        // No command was captured that lists them: those that the kernel found.
+        0 => found_by_kernel(scanned),
+        captured => captured,
+    }
+}
+
+fn found_by_kernel(scanned: &Scanned) -> u64 {
+    let gpus = figures(scanned).filter_map(|(node, figure)| match figure {
+        Figure::Gpu(place) => Some((node, place)),
+        _ => None,
+    });
+    count(gpus.collect::<BTreeSet<_>>().len())
+}
+
+/// Figures that logs tell, each with its node.
+fn figures(scanned: &Scanned) -> impl Iterator<Item = (&str, &Figure)> {
+    let lines = scanned.facts.table::<HostLine>().iter();
+    lines.filter_map(|line| match &line.data.says {
+        HostSays::Figure(figure) => Some((line.data.node.as_str(), figure)),
+        _ => None,
+    })
 }
 
 /// Whether a line of lspci is of a GPU of NVIDIA.
@@ -117,10 +155,36 @@ fn is_gpu(line: &str) -> bool {
 }
 
 fn driver(scanned: &Scanned) -> Option<String> {
-    let loaded = scanned.facts.table::<Driver>().iter();
-    loaded
-        .map(|driver| driver.data.module.clone())
-        .find(|version| !version.is_empty())
+    let drivers = || scanned.facts.table::<Driver>().iter();
+    let loaded = drivers().map(|driver| driver.data.module.clone());
+    let told = figures(scanned).filter_map(|(_, figure)| match figure {
+        Figure::Module(version) => Some(version.clone()),
+        _ => None,
+    });
+    // nvidia-smi answers only where the module is loaded, and tells its own version, which is mostly the same.
+    let answered = drivers().map(|driver| driver.data.version.clone());
+    most(loaded)
+        .or_else(|| most(told))
+        .or_else(|| most(answered))
+        .or_else(|| most(built(scanned)))
+}
+
+/// Versions of the module that DKMS lists: `nvidia/535.129.03, 5.15.0-88-generic, x86_64: installed`, older with a comma.
+fn built(scanned: &Scanned) -> impl Iterator<Item = String> {
+    let lists = scanned
+        .documents
+        .iter()
+        .filter(|(path, _)| path.ends_with("/commands/dkms-status.out"));
+    let lines = lists.flat_map(|(_, text)| text.lines());
+    lines.filter_map(|line| {
+        let rest = line.trim().strip_prefix("nvidia")?;
+        let version = rest
+            .trim_start_matches([',', '/', ' '])
+            .split([',', ':'])
+            .next()?;
+        let like = version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.');
+        like.then(|| version.trim().to_owned())
+    })
 }
 
 fn kernel(scanned: &Scanned) -> Option<String> {
@@ -136,6 +200,16 @@ fn kernel(scanned: &Scanned) -> Option<String> {
         let (_, version) = line.text.split_once("Linux version ")?;
         version.split_whitespace().next().map(str::to_owned)
     });
+    let versions = scanned
+        .documents
+        .iter()
+        .filter(|(path, _)| path.ends_with("/rootfs/proc/version"));
+    let booted = versions
+        .filter_map(|(_, text)| {
+            let rest = text.trim_start().strip_prefix("Linux version ")?;
+            rest.split_whitespace().next().map(str::to_owned)
+        })
+        .chain(booted);
     let nodes = scanned
         .facts
         .table::<Node>()
@@ -153,7 +227,13 @@ fn kubernetes(scanned: &Scanned) -> Option<String> {
         .iter()
         .map(|node| node.data.kubelet.clone());
     let told = scanned.plan.captures.iter();
-    most(nodes).or_else(|| most(told.filter_map(|one| one.identity.kubernetes.clone())))
+    let logged = figures(scanned).filter_map(|(_, figure)| match figure {
+        Figure::Kubelet(version) => Some(version.clone()),
+        _ => None,
+    });
+    most(nodes)
+        .or_else(|| most(told.filter_map(|one| one.identity.kubernetes.clone())))
+        .or_else(|| most(logged))
 }
 
 /// The commonest of several; of equally common ones the last in the order of letters, which is the newest.
@@ -187,15 +267,44 @@ fn boots(scanned: &Scanned) -> Option<u64> {
         .map(|(_, boot)| boot)
         .filter(|boot| boot.starts_with(".boot-"))
         .collect();
+    // A journal that keeps nothing lists none, which does not say how often the machine started.
     listed
+        .filter(|boots| *boots > 0)
         .or_else(|| (!kept.is_empty()).then_some(kept.len() + 1))
         .map(count)
 }
 
-fn unhealthy<'a>(pods: impl Iterator<Item = &'a Pod>) -> Vec<String> {
-    let bad = pods.filter(|pod| !pod.healthy);
+fn unhealthy(pods: &[&Pod]) -> Vec<String> {
+    let bad = pods.iter().filter(|pod| !pod.healthy);
     let all: BTreeSet<String> = bad
         .map(|pod| format!("{}/{} {}", pod.namespace, pod.name, pod.state))
         .collect();
     all.into_iter().collect()
+}
+
+/// Each pod as the longest list says it: a description of one pod was printed at another moment than the list of all.
+fn said_best(pods: &[Fact<Pod>]) -> Vec<&Pod> {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    for pod in pods {
+        *sizes.entry(pod.place.path.as_str()).or_default() += 1;
+    }
+    let size = |pod: &Fact<Pod>| sizes.get(pod.place.path.as_str()).copied();
+    let placed: BTreeSet<&str> = pods
+        .iter()
+        .filter(|pod| !pod.data.namespace.is_empty())
+        .map(|pod| pod.data.name.as_str())
+        .collect();
+    let mut best: BTreeMap<(&str, &str), &Fact<Pod>> = BTreeMap::new();
+    for pod in pods {
+        let (namespace, name) = (pod.data.namespace.as_str(), pod.data.name.as_str());
+        // A table without namespaces names a pod of another list.
+        if namespace.is_empty() && placed.contains(name) {
+            continue;
+        }
+        let known = best.entry((namespace, name)).or_insert(pod);
+        if size(pod) > size(known) {
+            *known = pod;
+        }
+    }
+    best.into_values().map(|pod| &pod.data).collect()
 }

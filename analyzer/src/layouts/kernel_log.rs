@@ -58,6 +58,21 @@ fn is_kernel(entry: &Entry) -> bool {
             })
         })
     };
+    // What systemd prints on the console between them.
+    let of_console = |line: &&&str| {
+        let line = line.trim_start_matches(|c: char| c == '\u{1b}' || c == '\r');
+        line.starts_with("[  OK  ]")
+            || line.starts_with("[\u{1b}")
+            || line.starts_with("         Starting ")
+            || line.starts_with("         Mounting ")
+    };
+    lines.retain(|line| !of_console(&line));
     let count = lines.iter().filter(stamped).count();
-    count >= ENOUGH && count * 5 >= lines.len() * 4
+    let share = if text.contains("] Linux version ") {
+        2
+    } else {
+        4
+    };
+    // Firmware and loader speak before the kernel's first line.
+    count >= ENOUGH && count * 5 >= lines.len() * share
 }

@@ -47,20 +47,21 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
         [node, "containers", _] if survey.has_folder(&format!("{}{node}/pods/", capture.root)) => {
             Target::Double
         }
-        [_, "containers", file] => match file
-            .trim_end_matches(".log")
-            .split('_')
-            .collect::<Vec<_>>()
-            .as_slice()
-        {
-            [pod, namespace, container] => {
-                let container = container
-                    .rsplit_once('-')
-                    .map_or(*container, |(name, _)| name);
-                Target::As(log(namespace, pod, container, false))
-            }
-            _ => Target::Unknown,
-        },
+        [_, "containers", file] => container_link(file),
+        _ => Target::Unknown,
+    }
+}
+
+/// A log below `/var/log/containers`: `<pod>_<namespace>_<container>-<id>.log`.
+pub(super) fn container_link(file: &str) -> Target {
+    let parts: Vec<&str> = file.trim_end_matches(".log").split('_').collect();
+    match parts.as_slice() {
+        [pod, namespace, container] => {
+            let container = container
+                .rsplit_once('-')
+                .map_or(*container, |(name, _)| name);
+            Target::As(log(namespace, pod, container, false))
+        }
         _ => Target::Unknown,
     }
 }

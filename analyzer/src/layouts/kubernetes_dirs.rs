@@ -10,6 +10,41 @@ pub(super) fn list(plural: &str, namespace: Option<&str>) -> String {
     }
 }
 
+/// Where a list of all namespaces goes, or one of objects that have none.
+pub(super) fn everywhere(plural: &str) -> String {
+    const OF_CLUSTER: [&str; 11] = [
+        "nodes",
+        "namespaces",
+        "runtimeclasses",
+        "persistentvolumes",
+        "storageclasses",
+        "volumeattachments",
+        "mutatingwebhookconfigurations",
+        "validatingwebhookconfigurations",
+        "resourceslices",
+        "priorityclasses",
+        "clusterpolicies",
+    ];
+    let namespace = (!OF_CLUSTER.contains(&plural)).then_some("all-namespaces");
+    list(plural, namespace)
+}
+
+/// Splits `<pod>-<rest>`: the name of a pod that a controller made ends with five letters that it drew.
+pub(super) fn pod_and_rest(name: &str) -> Option<(&str, &str)> {
+    // Kubernetes draws from letters and digits that spell no word.
+    const DRAWN: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    let drawn = |part: &str| part.len() == 5 && part.bytes().all(|byte| DRAWN.contains(&byte));
+    let mut end = 0;
+    for part in name.split('-') {
+        end += part.len();
+        if end > part.len() && drawn(part) && end + 1 < name.len() {
+            return Some((&name[..end], &name[end + 1..]));
+        }
+        end += 1;
+    }
+    None
+}
+
 /// Whether objects of a kind are read at all.
 pub(super) fn is_read(plural: &str) -> bool {
     const READ: [&str; 22] = [
@@ -99,9 +134,12 @@ pub(super) fn dump(path: &str) -> Option<Target> {
 
 /// Whether such a folder lies at this root.
 pub(super) fn is_dump(survey: &Survey, root: &str) -> bool {
-    survey.has(&format!("{root}nodes.json"))
-        && survey.below(root).any(|entry| {
-            let below = &entry.path[root.len()..];
-            below.ends_with("/pods.json") && below.matches('/').count() == 1
-        })
+    ["json", "yaml"].iter().any(|ending| {
+        let pods = format!("/pods.{ending}");
+        survey.has(&format!("{root}nodes.{ending}"))
+            && survey.below(root).any(|entry| {
+                let below = &entry.path[root.len()..];
+                below.ends_with(&pods) && below.matches('/').count() == 1
+            })
+    })
 }

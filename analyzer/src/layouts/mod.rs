@@ -4,22 +4,37 @@
 //! so that parsers, derivers and rules do not know the difference; places lead back to the file that the capture holds. To add
 //! one, write a file with a [`Layout`] and add it to [`LAYOUTS`]. What none recognises is read by content.
 
+mod aks;
+mod antrea;
 mod bug_report;
+mod calico;
+mod cilium_bugtool;
+mod cilium_sysdump;
+mod cloud_init;
 mod cluster_dump;
+mod dcgm;
+mod dump_internal;
 mod dump_text;
 mod eks;
+mod gke;
 mod gpu_operator;
+mod gpud;
 mod host_log;
+mod insights;
 mod inspection;
 mod kernel_log;
 mod kind_export;
 mod kubernetes_dirs;
 mod minikube;
+mod months;
 mod must_gather;
 mod node_files;
+mod nvidia_installer;
 mod rancher;
 mod sonobuoy;
 mod sos;
+mod support_bundle_kit;
+mod supportconfig;
 pub mod survey;
 #[cfg(test)]
 mod tests;
@@ -93,6 +108,14 @@ pub struct Part {
     pub text: String,
 }
 
+/// The list that an object of the cluster is a part of which a capture holds as a file of its own:
+/// `cluster-resources/nodes/n1.json` is one of `cluster-resources/nodes.json`.
+pub(crate) fn list_of(path: &str) -> Option<String> {
+    let (plural, _) = path.strip_prefix("cluster-resources/")?.split_once('/')?;
+    let list = kubernetes_dirs::everywhere(plural);
+    (list == kubernetes_dirs::list(plural, None)).then_some(list)
+}
+
 /// What an entry is.
 #[derive(Clone)]
 pub enum Target {
@@ -116,6 +139,13 @@ pub static LAYOUTS: &[&Layout] = &[
     &minikube::LAYOUT,
     &dump_text::LAYOUT,
     &sos::LAYOUT,
+    &supportconfig::LAYOUT,
+    &insights::LAYOUT,
+    &cilium_sysdump::LAYOUT,
+    &cilium_bugtool::LAYOUT,
+    &calico::LAYOUT,
+    &antrea::LAYOUT,
+    &support_bundle_kit::LAYOUT,
     &must_gather::LAYOUT,
     &kind_export::LAYOUT,
     &sonobuoy::LAYOUT,
@@ -124,7 +154,13 @@ pub static LAYOUTS: &[&Layout] = &[
     &rancher::LAYOUT,
     &inspection::LAYOUT,
     &eks::LAYOUT,
+    &aks::LAYOUT,
+    &gke::LAYOUT,
     &cluster_dump::LAYOUT,
+    &nvidia_installer::LAYOUT,
+    &cloud_init::LAYOUT,
+    &dcgm::LAYOUT,
+    &gpud::LAYOUT,
     &host_log::LAYOUT,
     &kernel_log::LAYOUT,
 ];
@@ -132,7 +168,29 @@ pub static LAYOUTS: &[&Layout] = &[
 /// Folders of our own layout: what was taken out of a bundle keeps its place.
 const OURS: [&str; 4] = ["nodes/", "cluster-resources/", "cluster-info/", "helm/"];
 /// Layouts of single files, which say less of a file than the capture around it does.
-const SINGLE: [&str; 2] = ["journal", "kernel-log"];
+const SINGLE: [&str; 6] = [
+    "cloud-init",
+    "dcgm",
+    "gpud-scan",
+    "journal",
+    "kernel-log",
+    "nvidia-installer-log",
+];
+
+/// How the entries of a capture are read.
+#[derive(Debug, Default)]
+pub struct Counted<'p> {
+    /// All of them.
+    pub files: usize,
+    /// Those that are known by their names.
+    pub known: usize,
+    /// Those that are read by what they hold.
+    pub by_content: usize,
+    /// Those that say what others say as well.
+    pub doubles: usize,
+    /// Those that are not understood, with their declared sizes in bytes.
+    pub unknown: Vec<(&'p str, Option<u64>)>,
+}
 
 /// Which entry is read as what.
 #[derive(Default)]
@@ -140,6 +198,8 @@ pub struct Plan {
     /// The captures, by root.
     pub captures: Vec<Capture>,
     targets: BTreeMap<String, (usize, Target)>,
+    /// Declared sizes of the entries that have one, in bytes.
+    sizes: BTreeMap<String, u64>,
     /// Whether any entry begins like something that is read.
     pub tells: bool,
 }
@@ -185,6 +245,9 @@ impl Plan {
                 // Two files that would be one of ours: the first is it, the other is read by content.
                 target = Target::Loose;
             }
+            if let Some(size) = entry.size {
+                plan.sizes.insert(path.to_owned(), size);
+            }
             plan.targets.insert(path.to_owned(), (index, target));
         }
         plan
@@ -205,18 +268,26 @@ impl Plan {
         Some((self.captures.get(*index)?, target))
     }
 
-    /// How many entries a capture has, and those of them that are not understood.
-    pub fn counted(&self, capture: usize) -> (usize, Vec<&str>) {
-        let own = || {
-            self.targets
-                .iter()
-                .filter(move |(_, (index, _))| *index == capture)
-        };
-        let unknown = own().filter(|(_, (_, target))| matches!(target, Target::Unknown));
-        (
-            own().count(),
-            unknown.map(|(path, _)| path.as_str()).collect(),
-        )
+    /// How the entries of a capture are read.
+    pub fn counted(&self, capture: usize) -> Counted<'_> {
+        let mut counted = Counted::default();
+        let own = self
+            .targets
+            .iter()
+            .filter(|(_, (index, _))| *index == capture);
+        for (path, (_, target)) in own {
+            counted.files += 1;
+            match target {
+                Target::As(_) | Target::Yaml(_) | Target::Split(_) => counted.known += 1,
+                Target::Loose => counted.by_content += 1,
+                Target::Double => counted.doubles += 1,
+                Target::Unknown => {
+                    let size = self.sizes.get(path).copied();
+                    counted.unknown.push((path.as_str(), size));
+                }
+            }
+        }
+        counted
     }
 
     /// The names of pods that entries are kept by, as (namespace, name).

@@ -1,5 +1,6 @@
 //! Rancher's logs collector for RKE2, k3s and kubeadm nodes.
 
+use super::kind_export::pod_log as pod_log_of_node;
 use super::node_files::{journal, printed};
 use super::survey::without_packing;
 use super::{Capture, Identity, Layout, Survey, Target};
@@ -28,18 +29,27 @@ fn uname(survey: &Survey, root: &str) -> Option<String> {
     line.split_whitespace().nth(1).map(str::to_owned)
 }
 
-fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
+fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
     let path = without_packing(path);
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
         ["journald", unit] => capture.of_node(&journal(unit)),
         ["systemlogs", file] => capture.of_node(&format!("rootfs/var/log/{file}")),
-        [_, "agent-logs", file] => capture.of_node(&format!("rootfs/var/log/{file}")),
+        // Newer collectors copy the folders of the node.
+        [_, "podlogs", pod, container, file] => {
+            let folder = format!("{}{}", capture.root, parts[..4].join("/"));
+            pod_log_of_node(survey, &folder, pod, container, file)
+        }
+        [_, "containers-varlogs", file] => super::kind_export::container_link(file),
+        [_, "agent-logs" | "server-logs", file] => {
+            capture.of_node(&format!("rootfs/var/log/{file}"))
+        }
         [_, "kubectl", ..] => Target::Loose,
         [_, "podlogs", file] => pod_log(file),
         [_, "crictl", "info"] => capture.of_node("commands/crictl-info.out"),
         ["systeminfo" | "networking", file] => system(capture, file),
         ["networking", "cni", file] => capture.of_node(&format!("rootfs/etc/cni/net.d/{file}")),
+        ["docker", "etcdockerdaemon.json"] => capture.of_node("rootfs/etc/docker/daemon.json"),
         _ => Target::Unknown,
     }
 }

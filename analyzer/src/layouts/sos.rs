@@ -1,6 +1,6 @@
 //! sos reports: `sos_commands/<plugin>/<mangled command>` beside copied files of the node.
 
-use super::node_files::{copied, journal, printed};
+use super::node_files::{copied, journal, printed, typed};
 use super::survey::without_packing;
 use super::{Capture, Identity, Layout, Survey, Target, kubernetes_dirs};
 
@@ -56,15 +56,6 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
             Some(known) => capture.of_node(known),
             None => Target::Unknown,
         },
-    }
-}
-
-/// A command as it was typed, as far as its name in the report tells: blanks became `_`.
-fn typed(name: &str) -> String {
-    match name {
-        "ip_-d_address" | "ip_address_show" => "ip -d address".to_owned(),
-        "ip_route_show_table_all" => "ip route show table all".to_owned(),
-        _ => name.replace('_', " "),
     }
 }
 

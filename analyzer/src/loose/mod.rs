@@ -4,9 +4,11 @@
 //! section (a `kubectl describe`, a TOML file, `iptables-save`); every piece is then given to the parser
 //! that reads the same thing in a bundle. Nothing here knows what a piece means.
 
+mod columns;
 mod config;
 mod dedent;
 mod describe;
+mod headless;
 mod helm;
 mod host;
 mod json;
@@ -110,6 +112,9 @@ static RECOGNISERS: &[Recogniser] = &[
         take: describe::take,
     },
     Recogniser { take: tables::take },
+    Recogniser {
+        take: headless::take,
+    },
     Recogniser {
         take: yaml::objects,
     },

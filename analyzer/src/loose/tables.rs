@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::split::Section;
-use super::{Taken, What};
+use super::{Taken, What, columns};
 
 /// Columns are at least two blanks apart; a cell may hold single ones, such as `7 (67s ago)`.
 static GAP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\s{2,}|\t+").ok());
@@ -29,34 +29,60 @@ static TABLES: &[Table] = &[
         head: &["NAME", "STATUS", "ROLES", "AGE", "VERSION"],
         row: node,
     },
+    // kubectl up to 1.7.
+    Table {
+        head: &["NAME", "STATUS", "AGE"],
+        row: node,
+    },
+    Table {
+        head: &["NAME", "LABELS", "STATUS"],
+        row: node,
+    },
     Table {
         head: &["LAST SEEN", "TYPE", "REASON", "OBJECT"],
         row: event,
+    },
+    // kubectl up to 1.11, and up to 1.5.
+    Table {
+        head: &["LAST SEEN", "FIRST SEEN", "COUNT", "NAME", "KIND"],
+        row: old_event,
+    },
+    Table {
+        head: &["LASTSEEN", "FIRSTSEEN", "COUNT", "NAME", "KIND"],
+        row: old_event,
+    },
+    Table {
+        head: &["FIRSTSEEN", "LASTSEEN", "COUNT", "NAME", "KIND"],
+        row: old_event,
     },
     Table {
         head: &["NAME", "HANDLER", "AGE"],
         row: runtime_class,
     },
     Table {
-        head: &["NAME", "DESIRED", "CURRENT", "READY"],
+        head: &["NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE"],
+        row: daemon_set,
+    },
+    Table {
+        head: &["NAME", "DESIRED", "CURRENT", "READY", "NODE-SELECTOR"],
         row: daemon_set,
     },
 ];
 
 /// A row by the headings of its table.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     head: &'a [&'a str],
     cells: Vec<&'a str>,
     namespace: &'a str,
 }
 
 impl Row<'_> {
-    fn cell(&self, name: &str) -> &str {
+    pub(super) fn cell(&self, name: &str) -> &str {
         let at = self.head.iter().position(|head| *head == name);
         at.and_then(|at| self.cells.get(at)).copied().unwrap_or("")
     }
 
-    fn namespace(&self) -> &str {
+    pub(super) fn namespace(&self) -> &str {
         match self.cell("NAMESPACE") {
             "" => self.namespace,
             named => named,
@@ -65,10 +91,42 @@ impl Row<'_> {
 }
 
 fn cells(line: &str) -> Vec<&str> {
-    match GAP.as_ref() {
-        Some(gap) => gap.split(line.trim()).collect(),
-        None => Vec::new(),
+    let Some(gap) = GAP.as_ref() else {
+        return Vec::new();
+    };
+    let cells: Vec<&str> = gap.split(line.trim()).collect();
+    // Blanks that a page or a form made one of.
+    if cells.len() == 1 && line.contains(' ') {
+        return single_cells(line.trim());
     }
+    cells
+}
+
+/// Cells of a row whose columns are one blank apart: a cell holds none, but for headings and for `7 (67s ago)`.
+fn single_cells(line: &str) -> Vec<&str> {
+    const HEADS: [&str; 5] = [
+        "LAST SEEN",
+        "FIRST SEEN",
+        "NOMINATED NODE",
+        "READINESS GATES",
+        "POD ID",
+    ];
+    let mut found = Vec::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let head = HEADS.iter().find(|head| rest.starts_with(**head));
+        let mut end = head.map_or_else(|| rest.find(' ').unwrap_or(rest.len()), |head| head.len());
+        if let Some(closed) = rest[end..]
+            .strip_prefix(" (")
+            .and_then(|behind| behind.find(" ago)"))
+        {
+            end += 2 + closed + 5;
+        }
+        let (cell, behind) = rest.split_at(end);
+        found.push(cell);
+        rest = behind.trim_start();
+    }
+    found
 }
 
 /// The namespace that a command line names.
@@ -91,7 +149,9 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     }
     let head = cells(line);
     let bare = head.strip_prefix(&["NAMESPACE"]).unwrap_or(&head);
-    let Some(table) = TABLES.iter().find(|table| bare.starts_with(table.head)) else {
+    let known = TABLES.iter().find(|table| bare.starts_with(table.head));
+    let row = known.map_or_else(|| columns::row_of(section, &head), |table| Some(table.row));
+    let Some(row_of) = row else {
         return Taken::No;
     };
     let lines = section.run(at, |line| !line.trim().is_empty() && line.len() < 16_384);
@@ -99,36 +159,46 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     for offset in 1..lines {
         let row = Row {
             head: &head,
-            cells: cells(section.line(at + offset)),
+            cells: aligned(&head, cells(section.line(at + offset))),
             namespace: namespace_of(section),
         };
-        if let Some(object) = (table.row)(&row).filter(|_| row.cells.len() + 1 >= bare.len().min(4))
-        {
+        if let Some(object) = row_of(&row).filter(|_| row.cells.len() + 1 >= bare.len().min(4)) {
             found.push((What::Object(object), offset));
         }
     }
     Taken::Found(found, lines)
 }
 
+/// The cells of a row below their headings: the part of an object that an event is about is mostly empty.
+fn aligned<'a>(head: &[&str], mut cells: Vec<&'a str>) -> Vec<&'a str> {
+    let empty = head.iter().position(|name| *name == "SUBOBJECT");
+    if let Some(at) = empty.filter(|at| cells.len() + 1 == head.len() && *at <= cells.len()) {
+        cells.insert(at, "");
+    }
+    cells
+}
+
 /// The first number of a text such as `7 (67s ago)`.
-fn count(text: &str) -> u64 {
+pub(super) fn count(text: &str) -> u64 {
     let digits = text.split(|letter: char| !letter.is_ascii_digit()).next();
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
 }
 
-fn some(text: &str) -> Option<&str> {
+pub(super) fn some(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty() && !text.starts_with('<'))
 }
 
 fn pod(row: &Row<'_>) -> Option<Value> {
     let (name, status) = (row.cell("NAME"), row.cell("STATUS"));
+    // `kubectl get all` says what each is.
+    let name = name.strip_prefix("pod/").unwrap_or(name);
     let (ready, of) = row.cell("READY").split_once('/')?;
     if !is_name(name) {
         return None;
@@ -197,11 +267,13 @@ pub(super) fn pod_object(
 
 fn node(row: &Row<'_>) -> Option<Value> {
     let (name, status) = (row.cell("NAME"), row.cell("STATUS"));
-    if !is_name(name) {
-        return None;
-    }
+    let name = name.strip_prefix("node/").unwrap_or(name);
     let ready = status.split(',').any(|word| word == "Ready");
     let known = ready || status.contains("NotReady");
+    // Namespaces and claims have a status and an age, too.
+    if !is_name(name) || !(known || status.contains("Unknown") || !row.cell("ROLES").is_empty()) {
+        return None;
+    }
     let conditions = if known {
         json!([{ "type": "Ready", "status": if ready { "True" } else { "False" } }])
     } else {
@@ -239,6 +311,30 @@ fn event(row: &Row<'_>) -> Option<Value> {
         message,
         1,
     )
+}
+
+/// A row of the columns that older kubectl printed, of which one may be empty: they are told by the type, which never is.
+fn old_event(row: &Row<'_>) -> Option<Value> {
+    let at = row
+        .cells
+        .iter()
+        .position(|cell| matches!(*cell, "Normal" | "Warning"))?;
+    let reason = row.cells.get(at + 1)?;
+    let message = row
+        .cells
+        .get(at + 3..)
+        .map(|cells| cells.join(" "))
+        .unwrap_or_default();
+    // An event is called by its object and a number.
+    let name = row.cell("NAME");
+    let name = name.rsplit_once('.').map_or(name, |(object, _)| object);
+    let about = About {
+        kind: row.cell("KIND"),
+        name,
+        namespace: row.namespace(),
+    };
+    let times = count(row.cell("COUNT")).max(1);
+    event_object(&about, row.cells[at], reason, &message, times)
 }
 
 /// What an event is about.
@@ -281,6 +377,7 @@ fn daemon_set(row: &Row<'_>) -> Option<Value> {
     let name = row.cell("NAME");
     let number = |column: &str| row.cell(column).parse::<u64>().ok();
     let (desired, ready) = (number("DESIRED")?, number("READY")?);
+    let name = name.strip_prefix("daemonset.apps/").unwrap_or(name);
     is_name(name).then(|| {
         json!({
             "apiVersion": "apps/v1", "kind": "DaemonSet",
@@ -292,5 +389,8 @@ fn daemon_set(row: &Row<'_>) -> Option<Value> {
 
 /// The cells of a row of a describe's table.
 pub(super) fn row_cells(line: &str) -> Vec<&str> {
-    cells(line)
+    match GAP.as_ref() {
+        Some(gap) => gap.split(line.trim()).collect(),
+        None => Vec::new(),
+    }
 }

@@ -121,6 +121,58 @@ LAST SEEN   TYPE      REASON    OBJECT       MESSAGE
     assert_eq!(found[4].1["involvedObject"]["kind"], "pod");
 }
 
+/// Kind, namespace and name, and phase, readiness or reason.
+fn named(text: &str) -> Vec<String> {
+    let said = |value: &Value, path: &str| {
+        value
+            .pointer(path)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let all = objects(text).into_iter().map(|(_, value)| {
+        let kind = said(&value, "/kind").unwrap_or_default();
+        let about = match kind.as_str() {
+            "Event" => [
+                "/involvedObject/namespace",
+                "/involvedObject/name",
+                "/reason",
+            ],
+            "Node" => ["/kind", "/metadata/name", "/status/conditions/0/status"],
+            _ => ["/metadata/namespace", "/metadata/name", "/status/phase"],
+        };
+        let words: Vec<String> = about
+            .iter()
+            .map(|path| said(&value, path).unwrap_or_default())
+            .collect();
+        format!("{kind} {}", words.join(" "))
+    });
+    all.collect()
+}
+
+#[test]
+fn tables_of_every_age_and_of_chosen_columns_are_read() {
+    let all = "$ kubectl get all -n shop\nNAME          READY   STATUS    RESTARTS       AGE\npod/web-1     1/1     Running   2 (3d ago)     8d\n\nNAME                 TYPE        CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE\nservice/web          ClusterIP   10.0.0.1     <none>        80/TCP    8d\n\nNAME                  DESIRED   CURRENT   READY   AGE\nreplicaset.apps/web   1         1         1       8d\n";
+    assert_eq!(named(all), ["Pod shop web-1 Running"]);
+    let nodes = "NAME      STATUS                     AGE       VERSION\nmaster    Ready,SchedulingDisabled   5d        v1.6.2\nworker    NotReady                   5d        v1.6.2\n";
+    assert_eq!(
+        named(nodes),
+        ["Node Node master True", "Node Node worker False"]
+    );
+    let namespaces = "NAME      STATUS    AGE\ndefault   Active    5d\n";
+    assert_eq!(named(namespaces), Vec::<String>::new());
+    let old = "NAMESPACE   LAST SEEN   FIRST SEEN   COUNT     NAME                KIND      SUBOBJECT   TYPE      REASON             SOURCE              MESSAGE\nshop        1m          2h           14        web-1.15b3f0a1      Pod                   Warning   FailedScheduling   default-scheduler   0/2 nodes are available\n";
+    assert_eq!(named(old), ["Event shop web-1 FailedScheduling"]);
+    let chosen = "$ kubectl get pods -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,STATUS:.status.phase,NODE:.spec.nodeName\nNAMESPACE     NAME      STATUS    NODE\nshop          web-1     Pending   <none>\n";
+    assert_eq!(named(chosen), ["Pod shop web-1 Pending"]);
+    let headless = "shop   web-1   0/1   CrashLoopBackOff   14 (2m ago)   8d\nshop   web-2   1/1   Running   0   8d   10.0.0.4   worker   <none>   <none>\n";
+    assert_eq!(
+        named(headless),
+        ["Pod shop web-1 Running", "Pod shop web-2 Running"]
+    );
+    let squeezed = "NAME READY STATUS RESTARTS AGE\nweb-1 0/1 ImagePullBackOff 3 (67s ago) 8d\n";
+    assert_eq!(named(squeezed), ["Pod  web-1 Pending"]);
+}
+
 #[test]
 fn configurations_are_told_apart_by_content_and_by_name() {
     let config = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n  runtime_type = \"io.containerd.runc.v2\"\n";

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Channel, Extracted, Extractor, Repeats};
+use super::{Channel, Extracted, Extractor, Figure, Repeats};
 use crate::ending::memory;
 use crate::facts::{FactType, Field};
 use crate::lines::LogLine;
@@ -75,6 +75,8 @@ pub enum HostSays {
     Pleg,
     /// The kubelet calls the runtime down.
     RuntimeDown,
+    /// A figure of the machine, which logs tell where nothing else does.
+    Figure(Figure),
 }
 
 /// A line about the node, and how many of its like were seen.
@@ -124,7 +126,7 @@ impl Repeats for HostLine {
     fn key(&self) -> Self::Key {
         let at = match self.says {
             HostSays::Boot | HostSays::MemoryKill { .. } => self.at,
-            HostSays::Pleg | HostSays::RuntimeDown => None,
+            HostSays::Pleg | HostSays::RuntimeDown | HostSays::Figure(_) => None,
         };
         (self.says.clone(), at)
     }
@@ -160,7 +162,7 @@ impl FactType for HostLine {
     }
 }
 
-fn said(line: &LogLine<'_>, says: HostSays) -> HostLine {
+pub(super) fn said(line: &LogLine<'_>, says: HostSays) -> HostLine {
     HostLine {
         node: line.node.to_owned(),
         says,

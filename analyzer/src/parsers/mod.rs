@@ -9,6 +9,7 @@ mod components;
 mod container_rows;
 mod driver_lines;
 mod events;
+mod figures;
 mod helm;
 mod host_files;
 mod host_json;
@@ -36,6 +37,7 @@ mod workloads;
 
 pub use crate::lines::Channel;
 pub use driver_lines::{DriverLine, Says, installed};
+pub use figures::Figure;
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};
 pub use host_json::CertificateRecord;
 pub use host_lines::{HostLine, HostSays};
@@ -255,4 +257,9 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &host_lines::BOOT,
     &host_lines::PLEG,
     &host_lines::RUNTIME_DOWN,
+    &figures::KUBELET,
+    &figures::DISTRIBUTION,
+    &figures::GPU_ON_BUS,
+    &figures::GPU_ON_CHIP,
+    &figures::MODULE,
 ];

@@ -32,7 +32,7 @@ pub(super) fn decoder<'a>(magic: Magic, stream: Stream<'a>) -> Option<Box<dyn Re
         ),
         Magic::Lz4 => ("lz4", Box::new(Lz4Decoder::new(stream))),
         Magic::Zstd => ("zstd", Box::new(Zstd::Next(Some(stream)))),
-        Magic::Tar | Magic::Zip | Magic::Other => return None,
+        Magic::Tar | Magic::Zip | Magic::Seven | Magic::Other => return None,
     };
     Some(Box::new(Named { name, inner }))
 }

@@ -39,6 +39,8 @@ pub(crate) enum Opened {
     Folder,
     /// A gzip file whose members say their sizes, as our own bundles do.
     Members(Box<dyn Bytes>),
+    /// A 7z archive, of which any part may be needed first.
+    Seven(Box<dyn Bytes>),
     /// Any other file.
     Stream(Box<dyn Bytes>, Form),
 }
@@ -107,6 +109,7 @@ impl<'a> Input<'a> {
             Magic::Gzip if MemberSizes::parse(&head).is_some() => Opened::Members(file),
             Magic::Gzip => Opened::Stream(file, Form::Bundle),
             Magic::Tar => Opened::Stream(file, Form::Tar),
+            Magic::Seven => Opened::Seven(file),
             Magic::Other => Opened::Stream(file, Form::Text),
             _ => Opened::Stream(file, Form::Archive),
         })

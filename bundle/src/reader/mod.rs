@@ -12,6 +12,7 @@ mod peeked;
 mod piece;
 mod pool;
 mod problem;
+mod seven;
 mod sniff;
 mod stream;
 mod tar_block;
@@ -389,6 +390,19 @@ fn read(
         Opened::Members(file) => {
             read_gzip(file, shared, &mut walk);
             Form::Bundle
+        }
+        Opened::Seven(mut file) => {
+            let name = input.path().file_name().map(|name| name.to_string_lossy());
+            let size = input.path().metadata().map_or(0, |data| data.len());
+            // Its parts are read from where they lie, so they cannot be counted one after the other.
+            walk.source().set(size);
+            seven::file(
+                &mut file,
+                name.as_deref().unwrap_or("archive"),
+                1,
+                &mut walk,
+            );
+            Form::Archive
         }
         Opened::Stream(file, form) => {
             let mut file = Counted::new(file, walk.source());

@@ -16,6 +16,7 @@ pub(crate) enum Magic {
     Zstd,
     Lz4,
     Zip,
+    Seven,
     Tar,
     Other,
 }
@@ -29,6 +30,7 @@ const OPENED: &[(&[u8], Magic)] = &[
     (b"\x04\x22\x4d\x18", Magic::Lz4),
     (b"PK\x03\x04", Magic::Zip),
     (b"PK\x05\x06", Magic::Zip),
+    (b"7z\xbc\xaf\x27\x1c", Magic::Seven),
 ];
 /// What a bzip2 stream's first block, or its end, begins with.
 const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
@@ -52,10 +54,6 @@ pub(crate) fn magic(head: &[u8]) -> Magic {
 /// Names what a file that is no bundle looks like.
 pub(crate) fn looks_like(head: &[u8]) -> String {
     const KNOWN: &[(&[u8], &str)] = &[
-        (
-            b"7z\xbc\xaf\x27\x1c",
-            "a 7-zip file: unpack it into a folder first and name that",
-        ),
         (
             b"age-encryption.org/",
             "encrypted with age: name its key with --identity KEY, or decrypt it first with age -d -i KEY -o FILE.tar.gz FILE.tar.gz.age",

@@ -79,6 +79,7 @@ pub(crate) fn read(from: &mut dyn Read, inside: Inside, walk: &mut Walk<'_>) {
     match magic {
         Magic::Tar => tar(stream, inside, walk),
         Magic::Zip => zip(stream, inside, walk),
+        Magic::Seven => seven(stream, inside, walk),
         _ => {
             if let Some(mut decoded) = formats::decoder(magic, stream) {
                 read(&mut *decoded, inside.below(), walk);
@@ -140,6 +141,13 @@ fn zip(mut stream: Stream<'_>, inside: Inside, walk: &mut Walk<'_>) {
     walk.enter(inside.path.as_ref());
     let name = inside.path.as_ref().map_or("archive", BundlePath::as_str);
     super::zip::read(&mut stream, name, inside.depth + 1, walk);
+    walk.leave();
+}
+
+fn seven(mut stream: Stream<'_>, inside: Inside, walk: &mut Walk<'_>) {
+    walk.enter(inside.path.as_ref());
+    let name = inside.path.as_ref().map_or("archive", BundlePath::as_str);
+    super::seven::held(&mut stream, name, inside.depth + 1, walk);
     walk.leave();
 }
 
@@ -211,7 +219,7 @@ fn is_mostly_text(head: &[u8]) -> bool {
 impl Inside {
     /// Whether an input is one text. What is named like an archive was meant to be one.
     fn is_text(&self, head: &[u8], wide: bool, walk: &Walk<'_>) -> bool {
-        const ARCHIVES: [&str; 6] = ["tar", "tgz", "txz", "tbz2", "zip", "age"];
+        const ARCHIVES: [&str; 7] = ["tar", "tgz", "txz", "tbz2", "zip", "7z", "age"];
         const PACKED: [&str; 5] = ["gz", "xz", "bz2", "zst", "lz4"];
         let name = walk
             .input

@@ -13,6 +13,8 @@ mod properties;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]
+mod seven;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod versions;

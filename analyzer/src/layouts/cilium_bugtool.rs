@@ -1,0 +1,116 @@
+//! cilium-bugtool: one file a command, with or without the fence of Markdown around what it printed. Also inside a sysdump.
+//!
+//! Source: cilium's `bugtool/cmd/configuration.go` and `root.go`.
+
+use super::node_files::printed;
+use super::{Capture, Identity, Layout, Part, Survey, Target};
+
+pub(super) static LAYOUT: Layout = Layout {
+    id: "cilium-bugtool",
+    title: "cilium-bugtool",
+    recognise: |survey| {
+        let mut roots = Vec::new();
+        for entry in &survey.entries {
+            let Some((root, file)) = entry.path.rsplit_once("/cmd/") else {
+                continue;
+            };
+            let named = root.contains("cilium-bugtool") || file.starts_with("cilium-");
+            if named && file.ends_with(".md") {
+                roots.push(format!("{root}/"));
+            }
+        }
+        roots.sort();
+        roots.dedup();
+        roots
+    },
+    identity: |survey: &Survey, root| {
+        let hostname = survey.get(&format!("{root}cmd/hostname.md"));
+        let named = hostname.and_then(|entry| {
+            let text = entry.text().into_owned();
+            Some(body(&text).0.lines().next()?.trim().to_owned())
+        });
+        Identity {
+            node: named.filter(|name| !name.is_empty() && !name.contains(' ')),
+            ..Identity::default()
+        }
+    },
+    map: |_, _, path| match path.strip_prefix("cmd/").and_then(known) {
+        Some(_) => Target::Split(unwrap),
+        None => Target::Unknown,
+    },
+};
+
+/// What a file is, by the command that its name is made of: every blank and sign became `-`.
+fn known(file: &str) -> Option<&'static str> {
+    let command = file.strip_suffix(".md")?;
+    Some(match command {
+        "cat--etc-resolv.conf" => "rootfs/etc/resolv.conf",
+        "cat--proc-net-xfrm_stat" => "rootfs/proc/net/xfrm_stat",
+        "uname--a" => "commands/uname.out",
+        "sysctl--a" => "commands/sysctl.out",
+        "iptables-save--c" => "commands/iptables-save.out",
+        "ip6tables-save--c" => "commands/ip6tables-save.out",
+        "iptables-legacy-save--c" => "commands/iptables-legacy-save.out",
+        "ip6tables-legacy-save--c" => "commands/ip6tables-legacy-save.out",
+        "nft-list-ruleset" => "commands/nft-list-ruleset.out",
+        "ip-a" => "commands/ip-addr.out",
+        "ip-route-show-table-all" | "ip--4-r" => "commands/ip-route.out",
+        "lsmod" => "commands/lsmod.out",
+        _ if command.starts_with("dmesg") => "commands/dmesg.out",
+        _ => printed(&command.replace('-', " "))?,
+    })
+}
+
+/// The output in a file, and the line at which it starts, from 1.
+fn body(text: &str) -> (&str, u32) {
+    let Some(rest) = text.strip_prefix("# ") else {
+        return (text, 1);
+    };
+    let Some((head, fenced)) = rest.split_once("\n```\n") else {
+        return (text, 1);
+    };
+    // The lines of the head, the one that is left empty below it, and the fence.
+    let before = head.matches('\n').count() + 2;
+    let output = fenced.trim_end();
+    let output = output.strip_suffix("```").unwrap_or(output);
+    (output, u32::try_from(before + 1).unwrap_or(1))
+}
+
+fn unwrap(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let Some(ours) = known(file) else {
+        return Vec::new();
+    };
+    let (output, line) = body(text);
+    let node = capture.identity.node.as_deref().unwrap_or(super::UNNAMED);
+    vec![Part {
+        path: format!("nodes/{node}/{ours}"),
+        line,
+        text: output.to_owned(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_read_with_and_without_a_fence() {
+        let capture = Capture {
+            format: "x",
+            title: "x",
+            root: String::new(),
+            identity: Identity {
+                node: Some("n1".into()),
+                ..Identity::default()
+            },
+        };
+        let fenced = "# sysctl -a\n\n```\nnet.ipv4.ip_forward = 1\n```\n\n";
+        let plain = "net.ipv4.ip_forward = 1\n";
+        for (text, line) in [(fenced, 4), (plain, 1)] {
+            let parts = unwrap(&capture, "b/cmd/sysctl--a.md", text);
+            assert_eq!(parts[0].path, "nodes/n1/commands/sysctl.out");
+            assert_eq!((parts[0].text.as_str(), parts[0].line), (plain, line));
+        }
+    }
+}

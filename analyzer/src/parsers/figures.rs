@@ -1,0 +1,128 @@
+//! Figures of a machine that its logs tell where no command was captured: versions, and GPUs that the kernel found.
+
+use super::host_lines::said;
+use super::{Extracted, Extractor, HostSays};
+use crate::lines::LogLine;
+
+/// A figure.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Figure {
+    /// Version of the kubelet.
+    Kubelet(String),
+    /// Place of an NVIDIA GPU: its PCI address, or the name of one on a chip.
+    Gpu(String),
+    /// Version of the NVIDIA kernel module that was loaded.
+    Module(String),
+}
+
+/// The kubelet's first line: `"Kubelet version" kubeletVersion="v1.31.4"`.
+pub(super) static KUBELET: Extractor = Extractor {
+    needle: "kubeletVersion=",
+    extract: |line| {
+        let (_, rest) = line.text.split_once("kubeletVersion=")?;
+        version(line, rest.trim_start_matches(['\\', '"']))
+    },
+};
+
+/// The first line of k3s and RKE2: `Starting k3s agent v1.28.4+k3s1 (6ba6c1b6)`.
+pub(super) static DISTRIBUTION: Extractor = Extractor {
+    needle: "Starting k3s ",
+    extract: |line| {
+        let (_, rest) = line.text.split_once("Starting k3s ")?;
+        version(line, rest.trim_start_matches("agent "))
+    },
+};
+
+/// What the kernel finds on the bus: `pci 0000:01:00.0: [10de:1c8d] type 00 class 0x030000`.
+pub(super) static GPU_ON_BUS: Extractor = Extractor {
+    needle: ": [10de:",
+    extract: |line| {
+        let (before, behind) = line.text.split_once(": [10de:")?;
+        let address = before.rsplit(' ').next()?;
+        // Display controllers, with and without an output.
+        let display = ["class 0x0300", "class 0x0302", "class 0x0380"];
+        let shows = display.iter().any(|class| behind.contains(class));
+        (shows && address.matches(':').count() == 2)
+            .then(|| figure(line, Figure::Gpu(address.to_owned())))
+    },
+};
+
+/// The GPU of a Tegra: `gk20a 57000000.gpu: ...`, `nvgpu: 17000000.ga10b ...`.
+pub(super) static GPU_ON_CHIP: Extractor = Extractor {
+    needle: "7000000.g",
+    extract: |line| {
+        const CHIPS: [&str; 6] = ["gpu", "gk20a", "gm20b", "gp10b", "gv11b", "ga10b"];
+        let mut words = line
+            .text
+            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
+        let word = words.find(|word| {
+            let chip = word.split_once('.').map(|(_, chip)| chip);
+            word.contains("7000000.g") && chip.is_some_and(|chip| CHIPS.contains(&chip))
+        })?;
+        Some(figure(line, Figure::Gpu(word.to_owned())))
+    },
+};
+
+/// `NVRM: loading NVIDIA UNIX x86_64 Kernel Module  535.129.03  ...`
+pub(super) static MODULE: Extractor = Extractor {
+    needle: "NVRM: loading NVIDIA UNIX",
+    extract: |line| {
+        let mut words = line.text.split_whitespace();
+        let version = words.find(|word| {
+            word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        })?;
+        Some(figure(line, Figure::Module(version.to_owned())))
+    },
+};
+
+fn version(line: &LogLine<'_>, text: &str) -> Option<Extracted> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-')));
+    let version = &text[..end.unwrap_or(text.len())];
+    let like = version.starts_with('v') && version.matches('.').count() >= 2;
+    like.then(|| figure(line, Figure::Kubelet(version.to_owned())))
+}
+
+fn figure(line: &LogLine<'_>, figure: Figure) -> Extracted {
+    Extracted::Host(said(line, HostSays::Figure(figure)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::{Channel, Origin};
+
+    fn told(extractor: &Extractor, channel: Channel, text: &str) -> Option<Figure> {
+        let origin = Origin::of("nodes/n/journal/x", channel);
+        let line = origin.decode(text.as_bytes(), 0);
+        assert!(text.contains(extractor.needle));
+        match (extractor.extract)(&line)? {
+            Extracted::Host(host) => match host.says {
+                HostSays::Figure(figure) => Some(figure),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn versions_and_gpus_are_read_from_lines() {
+        let kubelet = "May 12 04:54:38 h kubelet.sh[2]: I0512 04:54:38.738598    2473 server.go:491] \"Kubelet version\" kubeletVersion=\"v1.31.4\"";
+        assert_eq!(
+            told(&KUBELET, Channel::Journal, kubelet),
+            Some(Figure::Kubelet("v1.31.4".into()))
+        );
+        let k3s = "time=\"2024-01-02T03:04:05Z\" level=info msg=\"Starting k3s agent v1.28.4+k3s1 (6ba6c1b6)\"";
+        assert_eq!(
+            told(&DISTRIBUTION, Channel::Journal, k3s),
+            Some(Figure::Kubelet("v1.28.4+k3s1".into()))
+        );
+        let gpu = "[    0.5] pci 0000:01:00.0: [10de:1c8d] type 00 class 0x030000";
+        let found = told(&GPU_ON_BUS, Channel::Kernel, gpu);
+        assert_eq!(found, Some(Figure::Gpu("0000:01:00.0".into())));
+        let audio = "[    0.5] pci 0000:01:00.1: [10de:0fb9] type 00 class 0x040300";
+        assert_eq!(told(&GPU_ON_BUS, Channel::Kernel, audio), None);
+        let module = "[    5.1] NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.126.09  Release Build";
+        let found = told(&MODULE, Channel::Kernel, module);
+        assert_eq!(found, Some(Figure::Module("580.126.09".into())));
+    }
+}

@@ -1,0 +1,14 @@
+//! Captures of other tools: trees as each tool lays them out, filled with what a real node and its API server answered (the sample
+//! of the model incident), and read by the real program.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test's helpers fail as the test does, and say why one is skipped"
+)]
+
+mod bad_input;
+mod convert;
+mod formats;
+mod packings;
+mod support;
