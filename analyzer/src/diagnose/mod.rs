@@ -15,6 +15,7 @@ mod naming;
 mod seen;
 mod standing;
 mod state;
+pub mod steps;
 mod timeline;
 mod together;
 mod unexplained;
@@ -298,10 +299,17 @@ impl Analyzer {
             let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available, self.at);
             all.iter().filter_map(Standing::of).collect()
         };
-        let all = of(&scanned);
+        let assessments =
+            engine::assess(&self.set, &scanned.facts, &scanned.hits, available, self.at);
+        let all = assessments.iter().filter_map(Standing::of).collect();
+        let left = self.left(&scanned, &assessments).into_iter();
+        let unexplained = left.map(|one| one.subject).collect();
+        let pods = steps::of(&scanned.facts);
         standing::forget_history(&mut scanned);
         Judged {
             all,
+            unexplained,
+            pods,
             state: of(&scanned),
         }
     }
