@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use crate::facts::said::SaidOtherwise;
 use crate::facts::scheduling::PodFit;
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
@@ -115,19 +116,27 @@ pub(crate) fn ask<T>(scanned: &Scanned, question: impl FnOnce(&Known<'_>) -> T) 
     })
 }
 
-/// Where a scheduler's own words contradict what is worked out from the objects: that is ours to look into.
+/// Where a program's own words contradict what is worked out from what was collected: that is ours to look into.
 fn contradictions(scanned: &Scanned) -> Vec<Problem> {
+    let otherwise = scanned.facts.table::<SaidOtherwise>().iter();
+    let otherwise = otherwise.map(|fact| Problem {
+        place: fact.place.clone(),
+        text: format!(
+            "node {}: {}; its simulation is not used",
+            fact.data.node, fact.data.sentence
+        ),
+    });
     let fits = scanned.facts.table::<PodFit>().iter();
     let contradicted = fits.filter(|fit| fit.data.agrees == "no");
-    contradicted
+    let contradicted = contradicted
         .map(|fit| Problem {
             place: fit.place.clone(),
             text: format!(
                 "pod {}/{}: the scheduler says \"{}\", which the collected objects do not give; its simulation is not used",
                 fit.data.namespace, fit.data.name, fit.data.said
             ),
-        })
-        .collect()
+        });
+    contradicted.chain(otherwise).collect()
 }
 
 /// Runs all derivers. A deriver that fails costs its own facts only.

@@ -17,6 +17,7 @@ mod picture;
 pub mod probe;
 pub mod runtime;
 pub mod runtime_parts;
+pub mod said;
 pub mod scheduling;
 
 use std::any::Any;
@@ -273,6 +274,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<probe::Probe>(),
     kind::<runtime::ContainerdInstance>(),
     kind::<runtime::HandlerCheck>(),
+    kind::<said::SaidOtherwise>(),
     kind::<runtime::ToolkitTarget>(),
     kind::<runtime::ConfigFault>(),
     kind::<runtime_parts::HostProgram>(),
