@@ -42,6 +42,8 @@ pub struct Known<'a> {
     pub broken: &'a BTreeSet<String>,
     /// The clock of the collection at its end; none for input that does not say.
     pub now: Option<DateTime<Utc>>,
+    /// Entries were changed since they were collected, so that what programs said then is about another state.
+    pub replayed: bool,
 }
 
 impl Known<'_> {
@@ -113,6 +115,7 @@ pub(crate) fn ask<T>(scanned: &Scanned, question: impl FnOnce(&Known<'_>) -> T) 
         paths: &paths,
         origins: &scanned.origins,
         now: None,
+        replayed: scanned.replayed,
     })
 }
 
@@ -164,6 +167,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
             paths: &paths,
             origins: &scanned.origins,
             now,
+            replayed: scanned.replayed,
         };
         let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
         match std::panic::catch_unwind(derive) {

@@ -28,7 +28,10 @@ pub(super) fn said(
     instance: &Instance,
     config: &EffectiveConfig,
 ) -> Option<Said> {
-    if resolved.used(&instance.id) != "yes" || stale(known, resolved, instance, config) == "yes" {
+    if known.replayed
+        || resolved.used(&instance.id) != "yes"
+        || stale(known, resolved, instance, config) == "yes"
+    {
         return None;
     }
     let status = format!("nodes/{}/cri/", resolved.node);

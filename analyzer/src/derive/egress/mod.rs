@@ -180,7 +180,7 @@ fn logged(
     let met = logged.log_rule_found;
     let mut answer = logged.answer;
     // A rule that only logs may be called what it likes: the walk that meets it knows what comes after it.
-    let otherwise = if met {
+    let otherwise = if met || known.replayed {
         None
     } else {
         said::otherwise(captures, line, &mut answer)
