@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use crate::facts::said::SaidOtherwise;
 use crate::facts::scheduling::PodFit;
 use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
@@ -41,6 +42,8 @@ pub struct Known<'a> {
     pub broken: &'a BTreeSet<String>,
     /// The clock of the collection at its end; none for input that does not say.
     pub now: Option<DateTime<Utc>>,
+    /// Entries were changed since they were collected, so that what programs said then is about another state.
+    pub replayed: bool,
 }
 
 impl Known<'_> {
@@ -112,22 +115,31 @@ pub(crate) fn ask<T>(scanned: &Scanned, question: impl FnOnce(&Known<'_>) -> T) 
         paths: &paths,
         origins: &scanned.origins,
         now: None,
+        replayed: scanned.replayed,
     })
 }
 
-/// Where a scheduler's own words contradict what is worked out from the objects: that is ours to look into.
+/// Where a program's own words contradict what is worked out from what was collected: that is ours to look into.
 fn contradictions(scanned: &Scanned) -> Vec<Problem> {
+    let otherwise = scanned.facts.table::<SaidOtherwise>().iter();
+    let otherwise = otherwise.map(|fact| Problem {
+        place: fact.place.clone(),
+        text: format!(
+            "node {}: {}; its simulation is not used",
+            fact.data.node, fact.data.sentence
+        ),
+    });
     let fits = scanned.facts.table::<PodFit>().iter();
     let contradicted = fits.filter(|fit| fit.data.agrees == "no");
-    contradicted
+    let contradicted = contradicted
         .map(|fit| Problem {
             place: fit.place.clone(),
             text: format!(
                 "pod {}/{}: the scheduler says \"{}\", which the collected objects do not give; its simulation is not used",
                 fit.data.namespace, fit.data.name, fit.data.said
             ),
-        })
-        .collect()
+        });
+    contradicted.chain(otherwise).collect()
 }
 
 /// Runs all derivers. A deriver that fails costs its own facts only.
@@ -155,6 +167,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
             paths: &paths,
             origins: &scanned.origins,
             now,
+            replayed: scanned.replayed,
         };
         let derive = std::panic::AssertUnwindSafe(|| (deriver.derive)(&known));
         match std::panic::catch_unwind(derive) {

@@ -15,6 +15,7 @@ mod naming;
 mod seen;
 mod standing;
 mod state;
+pub mod steps;
 mod timeline;
 mod together;
 mod unexplained;
@@ -207,7 +208,10 @@ impl Analyzer {
     ) -> Result<Judged, AnalyzeError> {
         let scanned = reading.scanned.as_ref();
         match scanned.and_then(|one| one.again(&self.patterns, &self.router, instead)) {
-            Some(scanned) => Ok(self.judged(scanned)),
+            Some(mut scanned) => {
+                scanned.replayed = !instead.is_empty();
+                Ok(self.judged(scanned))
+            }
             None => match &reading.unit {
                 Unit::Alone(input) => self.judge(input, instead),
                 Unit::Joined(members) => self.judge_joined(members, instead),
@@ -265,6 +269,7 @@ impl Analyzer {
         instead: &Documents,
     ) -> Result<Judged, AnalyzeError> {
         let mut scanned = self.scan_joined(members, instead)?;
+        scanned.replayed = !instead.is_empty();
         derive::run(&mut scanned);
         let available = Availability::joined(members).with_leftovers(&scanned.leftovers);
         Ok(self.standings(scanned, &available))
@@ -282,8 +287,10 @@ impl Analyzer {
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
     /// said, once on the captured state alone.
     pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
-        let scanned = scan::scan_with(self.input(input), &self.patterns, &self.router, instead)
-            .map_err(AnalyzeError::Open)?;
+        let mut scanned =
+            scan::scan_with(self.input(input), &self.patterns, &self.router, instead)
+                .map_err(AnalyzeError::Open)?;
+        scanned.replayed = !instead.is_empty();
         Ok(self.judged(scanned))
     }
 
@@ -298,10 +305,17 @@ impl Analyzer {
             let all = engine::assess(&self.set, &scanned.facts, &scanned.hits, available, self.at);
             all.iter().filter_map(Standing::of).collect()
         };
-        let all = of(&scanned);
+        let assessments =
+            engine::assess(&self.set, &scanned.facts, &scanned.hits, available, self.at);
+        let all = assessments.iter().filter_map(Standing::of).collect();
+        let left = self.left(&scanned, &assessments).into_iter();
+        let unexplained = left.map(|one| one.subject).collect();
+        let pods = steps::of(&scanned.facts);
         standing::forget_history(&mut scanned);
         Judged {
             all,
+            unexplained,
+            pods,
             state: of(&scanned),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::steps::PodSteps;
 use crate::facts::FactType;
 use crate::facts::kube::{Container, Event};
 use crate::fix::change::{Change, Refused};
@@ -62,6 +63,8 @@ pub struct Proposal {
     pub hinges: Vec<Hinge>,
     /// Nodes of a joined input that the evidence is about.
     pub nodes: Vec<String>,
+    /// Why it is a person's work, as a sentence, where the rule has no changes.
+    pub by_person: Option<String>,
     /// The changes, filled in; or why one cannot be.
     pub changes: Vec<Result<Change, Refused>>,
 }
@@ -90,6 +93,10 @@ pub struct Judged {
     pub state: Vec<Standing>,
     /// On everything, history included.
     pub all: Vec<Standing>,
+    /// Failing things that no cause explains, by their subjects.
+    pub unexplained: Vec<String>,
+    /// How far each failing pod gets.
+    pub pods: Vec<PodSteps>,
 }
 
 impl Judged {
@@ -169,6 +176,7 @@ pub(super) fn proposals(
             verify: incident.remedy.verify.clone(),
             hinges: hinges(one),
             changes: changes(one, &affected),
+            by_person: one.rule.file.remedy.by_person.clone(),
             nodes: affected,
         })
     })

@@ -18,6 +18,7 @@ mod picture;
 pub mod probe;
 pub mod runtime;
 pub mod runtime_parts;
+pub mod said;
 pub mod scheduling;
 
 use std::any::Any;
@@ -274,6 +275,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<probe::Probe>(),
     kind::<runtime::ContainerdInstance>(),
     kind::<runtime::HandlerCheck>(),
+    kind::<said::SaidOtherwise>(),
     kind::<runtime::ToolkitTarget>(),
     kind::<runtime::ConfigFault>(),
     kind::<runtime_parts::HostProgram>(),

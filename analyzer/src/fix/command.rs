@@ -100,6 +100,9 @@ fn of_person(args: &FixArgs, replay: &Replay<'_>, examined: &Examined) -> anyhow
     })
 }
 
+/// Pods of which is said what nothing shows; one cause often stops many in the same way.
+const MOST_OPEN: usize = 3;
+
 fn tell(fix: &Fix, out: &mut dyn Write) -> std::io::Result<()> {
     let shown = fix.shown();
     writeln!(out, "{}: {} ({})", shown.word(), fix.title, fix.cause)?;
@@ -116,6 +119,15 @@ fn tell(fix: &Fix, out: &mut dyn Write) -> std::io::Result<()> {
     if let Some(proof) = fix.best() {
         writeln!(out, "  claim: {}", proof.claim().says())?;
         for one in proof.runtime().chain(&proof.unshown) {
+            writeln!(out, "  not shown: {one}")?;
+        }
+        if let Some(shown) = proof.workload.shown() {
+            writeln!(out, "  shown to work after it: {shown}")?;
+        }
+        for one in &proof.workload.broken {
+            writeln!(out, "  still broken after it: {one}")?;
+        }
+        for one in proof.workload.open.iter().take(MOST_OPEN) {
             writeln!(out, "  not shown: {one}")?;
         }
         for one in proof.costs() {

@@ -16,12 +16,17 @@ pub mod proposal;
 pub mod replay;
 pub mod shell;
 pub mod shown;
+pub mod workload;
 pub mod write;
 
 pub use proofs::proofs;
 
 #[cfg(test)]
 mod air_gap_tests;
+#[cfg(test)]
+mod bad_input_tests;
+#[cfg(test)]
+mod by_person_tests;
 #[cfg(test)]
 mod claim_tests;
 #[cfg(test)]

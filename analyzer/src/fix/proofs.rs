@@ -51,6 +51,22 @@ impl Fix {
         self.narrower.as_ref().or(self.proof.as_ref().ok())
     }
 
+    /// What tells the collected cluster from every other: the identity of its namespace `kube-system`. None where that
+    /// was not collected, or where names of the site were replaced.
+    pub(super) fn cluster(&mut self) -> Option<String> {
+        let state = match (&mut self.narrower, &mut self.proof) {
+            (Some(proof), _) | (None, Ok(proof)) => &mut proof.state,
+            (None, Err(_)) => return None,
+        };
+        const PATH: &str = "cluster-resources/namespaces.json";
+        let list: serde_json::Value = serde_json::from_str(&state.before(PATH)?).ok()?;
+        let mut items = list["items"].as_array()?.iter();
+        let own = items.find(|one| one["metadata"]["name"] == "kube-system")?;
+        let uid = own["metadata"]["uid"].as_str()?;
+        let plain = |c: char| c.is_ascii_hexdigit() || c == '-';
+        (uid.len() == 36 && uid.chars().all(plain)).then(|| uid.to_owned())
+    }
+
     /// What a person does, in order.
     pub fn applied(&self) -> &[Applied] {
         self.best().map_or(&self.by_hand, |proof| &proof.applied)
@@ -92,7 +108,12 @@ pub(super) fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, A
     let changes: Result<Vec<Change>, Refused> = proposal.changes.iter().cloned().collect();
     let proof = match changes {
         Ok(changes) if changes.is_empty() => Err(Refused::new(
-            "this fix is work for people, and nothing that was collected would show its effect; no replay can take its steps",
+            format!(
+                "Manual fix; it cannot be simulated. {}",
+                proposal.by_person.as_deref().unwrap_or_default()
+            )
+            .trim_end()
+            .to_owned(),
         )),
         Ok(changes) => match replay.attempt(&changes, Some(aim)) {
             Ok(proof) => Ok(proof),

@@ -4,6 +4,7 @@ use super::captured::{Captured, Overlay};
 use super::change::{Applied, Change, Refused};
 use super::exposure;
 use super::hinge::Hinge;
+use super::workload::Workload;
 use crate::diagnose::{AnalyzeError, Analyzer, Judged, Proposal, Reading, Standing};
 use crate::model::Verdict;
 
@@ -74,6 +75,8 @@ impl Claim {
 pub struct Proof {
     /// The cause's own check says that what failed works now.
     pub works: bool,
+    /// How far the pods that failed get in the changed state.
+    pub workload: Workload,
     /// What stays broken or unknown after it although the cause is gone, as sentences.
     pub unshown: Vec<String>,
     /// The changes that were tried.
@@ -113,6 +116,7 @@ impl Proof {
             Some(Shown::Gone(_))
                 if self.works
                     && !others
+                    && self.workload.runs()
                     && self.unshown.is_empty()
                     && self.costs().next().is_none() =>
             {
@@ -188,6 +192,7 @@ impl<'a> Replay<'a> {
             applied.push(one.map_err(|why| ReplayError::Refused { number, why })?);
         }
         let after = self.analyzer.judge_again(self.reading, state.overlay())?;
+        let workload = Workload::of(&self.before, &after);
         let live = |all: &[Standing], cause: &str| {
             all.iter()
                 .any(|one| one.cause == cause && one.verdict.is_live())
@@ -212,6 +217,7 @@ impl<'a> Replay<'a> {
             });
         Ok(Proof {
             works,
+            workload,
             unshown: exposure::unshown(&mut state, changes),
             shown,
             gone,

@@ -144,7 +144,7 @@ fn a_file_that_changed_since_or_became_a_link_stops_the_script_with_nothing_writ
 /// Whichever program it is about to start: everything dies, and what was begun is taken back, or begins again.
 #[test]
 fn a_run_that_was_killed_at_any_command_can_be_taken_back_and_begun_again() {
-    for at in (1..200).step_by(5) {
+    for at in (1..600).step_by(7) {
         let sandbox = Sandbox::new();
         sandbox.file(FILE, "a = 1\n", "a = 1\n");
         sandbox.file("/proc/sys/net/ipv4/x", "0\n", "0\n");

@@ -14,7 +14,7 @@ use super::write;
 use crate::model::Input;
 
 /// Programs that a run may really use: they read or write files only.
-const REAL: [&str; 21] = [
+const REAL: [&str; 22] = [
     "bash",
     "cat",
     "chmod",
@@ -34,6 +34,7 @@ const REAL: [&str; 21] = [
     "rmdir",
     "sed",
     "sha256sum",
+    "stat",
     "sync",
     "tail",
 ];
@@ -68,6 +69,8 @@ const NODE_FOLDERS: [&str; 4] = ["/etc/", "/var/", "/usr/lib/", "/proc/sys/"];
 pub(super) struct Sandbox {
     pub(super) folder: tempfile::TempDir,
     written: std::cell::Cell<u32>,
+    /// As which node the machine is known.
+    pub(super) node_name: std::cell::Cell<&'static str>,
 }
 
 /// The folder of a fix, and the files of the node that it says it changes.
@@ -95,6 +98,7 @@ impl Sandbox {
         let sandbox = Self {
             folder,
             written: std::cell::Cell::new(0),
+            node_name: std::cell::Cell::new(NODE),
         };
         sandbox.entry("nodes/n1/commands/uname.out", "Linux\n");
         sandbox
@@ -159,6 +163,7 @@ impl Sandbox {
             narrower: None,
             proof: Ok(Proof {
                 works: false,
+                workload: crate::fix::workload::Workload::default(),
                 unshown: Vec::new(),
                 changes: changes.to_vec(),
                 applied,
@@ -214,7 +219,7 @@ impl Sandbox {
             .args(arguments)
             .env_clear()
             .env("PATH", &shims)
-            .env("NODE_NAME", NODE)
+            .env("NODE_NAME", self.node_name.get())
             .env("LOCK_DIR", self.folder.path())
             .env(
                 "YES",

@@ -88,7 +88,12 @@ fn of(fix: &mut Fix) -> model::Fix {
             Claim::DoesNotHelp => FixClaim::DoesNotHelp,
             Claim::CannotBeShown => FixClaim::CannotBeShown,
         },
-        not_shown: proof.runtime().chain(&proof.unshown).cloned().collect(),
+        not_shown: proof
+            .runtime()
+            .chain(&proof.unshown)
+            .chain(&proof.workload.broken)
+            .cloned()
+            .collect(),
         costs: proof.costs().cloned().collect(),
         why: shown.why().to_owned(),
         gone: names(&proof.gone),

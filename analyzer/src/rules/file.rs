@@ -249,6 +249,9 @@ pub struct RemedyFile {
     /// One line.
     #[serde(default)]
     pub title: String,
+    /// Why it is a person's work, as a sentence, where no typed change does it.
+    #[serde(default)]
+    pub by_person: Option<String>,
     /// Steps.
     #[serde(default)]
     pub steps: Vec<StepFile>,

@@ -425,6 +425,7 @@ impl<'a> Gather<'a> {
             leftovers: leftovers::Leftovers::new(),
             skipped: self.skipped,
             plan: Plan::default(),
+            replayed: false,
         }
     }
 }

@@ -34,6 +34,8 @@ use spill::Spill;
 
 /// Everything that one pass over the input gave.
 pub struct Scanned {
+    /// Entries were changed since they were collected, so that what programs said then is about another state.
+    pub replayed: bool,
     /// What the reader says of the input.
     pub summary: Summary,
     /// Facts that parsers stated.

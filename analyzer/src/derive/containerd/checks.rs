@@ -1,7 +1,7 @@
 //! Handlers that RuntimeClasses ask for, and faults of a configuration, as facts.
 
+use super::said::Said;
 use super::{Resolved, of_place, text_at};
-use crate::containerd::handlers::Cri;
 use crate::containerd::instances::Instance;
 use crate::containerd::problem::ConfigProblem;
 use crate::containerd::{Answer, EffectiveConfig};
@@ -15,17 +15,24 @@ pub(super) fn handler_fact(
     resolved: &Resolved,
     instance: &Instance,
     config: &EffectiveConfig,
-    cri: &Cri,
     handler: &str,
-) -> AnyFact {
-    let check = cri.check(config, handler);
+    check: crate::containerd::HandlerCheck,
+    said: Option<&Said>,
+) -> Vec<AnyFact> {
+    let contradiction = said.and_then(|said| said.contradicts(handler, check.resolves));
+    let otherwise = said
+        .zip(contradiction.clone())
+        .map(|(said, why)| said.fact(&resolved.node, why));
     let data = HandlerCheck {
         node: resolved.node.clone(),
         instance: instance.id.clone(),
         used_by_kubelet: resolved.used(&instance.id).to_owned(),
         handler: handler.to_owned(),
-        resolves: word(check.resolves).to_owned(),
-        because: check.because,
+        resolves: contradiction
+            .as_ref()
+            .map_or(word(check.resolves), |_| word(Answer::Unknown))
+            .to_owned(),
+        because: contradiction.unwrap_or(check.because),
     };
     let root = config.files.first();
     let (place, text) = match (&check.provenance, root) {
@@ -46,13 +53,13 @@ pub(super) fn handler_fact(
             String::new(),
         ),
     };
-    Fact {
+    let fact = Fact {
         data,
         place,
         text,
         at: None,
-    }
-    .into()
+    };
+    std::iter::once(fact.into()).chain(otherwise).collect()
 }
 
 pub(in crate::derive) fn word(answer: Answer) -> &'static str {

@@ -8,6 +8,7 @@ mod layers;
 mod pasted;
 pub(super) mod programs;
 mod registry;
+mod said;
 mod toolkit;
 pub(super) mod tree;
 
@@ -198,9 +199,21 @@ fn handler_facts(known: &Known<'_>, resolved: &Resolved, instance: &Instance) ->
         .map(|class| class.data.handler.as_str())
         .filter(|handler| !handler.is_empty())
         .collect();
+    let said = said::said(known, resolved, instance, config);
     let checks = wanted.into_iter();
     checks
-        .map(|handler| handler_fact(known, resolved, instance, config, cri, handler))
+        .flat_map(|handler| {
+            let check = cri.check(config, handler);
+            handler_fact(
+                known,
+                resolved,
+                instance,
+                config,
+                handler,
+                check,
+                said.as_ref(),
+            )
+        })
         .collect()
 }
 
@@ -222,7 +235,9 @@ fn instance_fact(
         handlers: cri.handlers.keys().cloned().collect(),
         default_runtime: cri.default_runtime_name.value.clone(),
         has_nvidia: !cri.nvidia_handlers().is_empty(),
-        complete: !config.uncertain(),
+        complete: !config.uncertain()
+            && said::said(known, resolved, instance, config)
+                .is_none_or(|said| said.agrees_on_nvidia(cri)),
         stale: stale(known, resolved, instance, config).to_owned(),
     };
     // The strongest line about an instance: what shows the kubelet's choice, where it is the chosen

@@ -1,5 +1,6 @@
 //! Pod egress: what the captured firewall does with the packets it logged, and with those pods need.
 
+mod said;
 pub(super) mod sides;
 #[cfg(test)]
 mod tests;
@@ -44,7 +45,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
         let firewall = Firewall::from_captures(&captures);
         facts.extend(state(&firewall, &node, known.documents));
         for line in blocked_lines(known, &node) {
-            facts.extend(logged(known, &firewall, line));
+            facts.extend(logged(known, &firewall, &captures, line));
         }
         if has_rules(&captures) {
             facts.extend(needed(known, &firewall, &node));
@@ -167,11 +168,23 @@ fn fact<T: crate::facts::FactType>(data: T, origin: &Origin, documents: &Documen
 }
 
 /// A packet that the kernel logged: the line, and the rule or policy that decides over it.
-fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyFact> {
+fn logged(
+    known: &Known<'_>,
+    firewall: &Firewall,
+    captures: &Captures<'_>,
+    line: &PacketLine,
+) -> Vec<AnyFact> {
     let packet = &line.packet.packet;
-    let answer = firewall.evaluate_logged(&line.packet);
+    let logged = firewall.evaluate_logged(&line.packet);
     let (from_pod, why, sender) = origin_of(known, packet, &line.node);
-    let answer = answer.answer;
+    let met = logged.log_rule_found;
+    let mut answer = logged.answer;
+    // A rule that only logs may be called what it likes: the walk that meets it knows what comes after it.
+    let otherwise = if met || known.replayed {
+        None
+    } else {
+        said::otherwise(captures, line, &mut answer)
+    };
     let owner = owner(&answer, line.packet.is_ufw());
     let words = words(&answer);
     let blocked = BlockedPacket {
@@ -230,6 +243,7 @@ fn logged(known: &Known<'_>, firewall: &Firewall, line: &PacketLine) -> Vec<AnyF
         at: line.at,
     };
     std::iter::once(line.into())
+        .chain(otherwise)
         .chain(check)
         .chain(path)
         .collect()

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::{Known, gpus, host};
 use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
 use crate::facts::kube::Pod;
+use crate::facts::said::SaidOtherwise;
 use crate::facts::{AnyFact, Fact};
 use crate::gpu::stack::{self, Flavour, Image, Mismatch, Pair, Read, Side, Stack};
 use crate::gpu::version;
@@ -18,7 +19,39 @@ const LIBRARIES: [&str; 2] = ["libcuda.so.", "libnvidia-ml.so."];
 pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<AnyFact> {
     let stack = gather(known, node, listed);
     let mismatches = stack::mismatches(&stack).into_iter();
-    mismatches.flat_map(|one| both(known, node, one)).collect()
+    let worked = listed.iter().find(|gpu| gpu.data.node == node);
+    mismatches
+        .flat_map(|one| match worked {
+            Some(gpu) if is_nvml(&one) && !known.replayed => vec![worked_all_the_same(node, gpu, &one)],
+            _ => both(known, node, one),
+        })
+        .collect()
+}
+
+/// Whether it is a mismatch that would have kept nvidia-smi from answering.
+fn is_nvml(one: &Mismatch<Place>) -> bool {
+    let is_library = |side: &Side<Place>| side.what.contains("libnvidia-ml");
+    one.pair == Pair::ModuleLibrary && (is_library(&one.left) || is_library(&one.right))
+}
+
+/// nvidia-smi answered, which it does not with an NVML of another version than the module's: the library that was seen
+/// is not the one that is used, or was captured at another time.
+fn worked_all_the_same(node: &str, gpu: &Fact<Gpu>, one: &Mismatch<Place>) -> AnyFact {
+    let data = SaidOtherwise {
+        node: node.to_owned(),
+        program: "nvidia-smi".to_owned(),
+        sentence: format!(
+            "nvidia-smi answered, although {} is {} and {} is {}",
+            one.left.what, one.left.value, one.right.what, one.right.value
+        ),
+    };
+    Fact {
+        data,
+        place: gpu.place.clone(),
+        text: gpu.text.clone(),
+        at: None,
+    }
+    .into()
 }
 
 /// A pair that does not fit, stated where each of its sides stands: either place alone shows half of it.

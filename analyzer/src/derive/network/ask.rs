@@ -215,6 +215,7 @@ mod tests {
             origins: &crate::scan::pasted::Origins::new(),
             broken: &std::collections::BTreeSet::new(),
             now: None,
+            replayed: false,
         };
         let (from, _) = End::parse(from)?;
         let (to, port) = End::parse(to)?;

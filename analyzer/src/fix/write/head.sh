@@ -10,8 +10,10 @@
 # NODE_NAME as which node this machine is known to Kubernetes.
 set -euo pipefail
 export LC_ALL=C
+[ "${BASH_VERSINFO[0]:-0}" -ge 4 ] || { echo 'stopped: this script needs bash 4 or newer' >&2; exit 1; }
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 backup=${BACKUP_DIR:-$here/backup}
+case $backup in /*) ;; *) backup=$PWD/$backup ;; esac
 mode=ask
 case ${1:-} in
   --dry-run) mode=dry ;;
@@ -24,35 +26,45 @@ esac
 done_steps=$backup/steps-done
 record=$backup/record.txt
 saved=$backup/step-0
-lock='' running=''
+lock='' running='' half=''
 # Steps of other machines or that were skipped, and steps for people.
 export left='' people=''
 say() { printf '%s\n' "$*" >&2; }
 stop() { say "stopped: $*"; exit 1; }
 ended() {
+  [ -z "$half" ] || rm -f -- "$half"
   [ -z "$running" ] || say "stopped: step $running failed half-way. See what it did; apply.sh --back takes it back, apply.sh begins it again."
   [ -z "$lock" ] || rm -f -- "$lock"
 }
 trap ended EXIT
 
 # One at a time on a machine (LOCK_DIR says where that is noted). A lock whose process is gone is an interrupted run's.
+# Nobody but root writes to /run, so that no other user can put a link there.
 alone() {
   [ "$mode" != dry ] || return 0
-  mkdir -p -- "$backup"
-  local file=$backup/lock other folder=${LOCK_DIR:-/run/lock}
+  [ ! -L "$backup" ] || stop "$backup is a link; name the folder for the files before with BACKUP_DIR"
+  mkdir -p -- "$backup" || stop "the files before cannot be kept in $backup (the reason is above); name another folder with BACKUP_DIR"
+  chmod 700 -- "$backup"
+  local file=$backup/lock other folder=${LOCK_DIR:-/run}
   [ ! -w "$folder" ] || file=$folder/casefile-fix
+  [ ! -L "$file" ] || stop "$file is a link, which no run of a fix makes; look at it and remove it"
   if ! (set -o noclobber; echo "$$" > "$file") 2>/dev/null; then
     read -r other < "$file" || other=''
-    if [ -n "$other" ] && kill -0 "$other" 2>/dev/null; then
-      stop "another run of a fix is at work on this machine (process $other); wait for its end"
-    fi
-    echo "$$" > "$file"
+    case $other in
+      '' | *[!0-9]*) ;;
+      *) [ ! -e "/proc/$other" ] || [ "$other" = "$$" ] || stop "another run of a fix is at work on this machine (process $other); wait for its end. If that process is no run of a fix, remove $file" ;;
+    esac
+    # Of two that find the same old lock, one takes it away and the other finds it gone.
+    rm -- "$file" 2>/dev/null || stop "another run of a fix is starting on this machine"
+    (set -o noclobber; echo "$$" > "$file") 2>/dev/null || stop "another run of a fix is starting on this machine, or $file cannot be written"
   fi
   lock=$file
 }
 
 # A node may be known to Kubernetes by another name than its own; NODE_NAME overrides.
-is_node() { [ "${NODE_NAME:-$(hostname)}" = "$1" ] || [ "$(hostname -s 2>/dev/null || hostname)" = "$1" ]; }
+is_node() {
+  if [ -n "${NODE_NAME:-}" ]; then [ "$NODE_NAME" = "$1" ]; else [ "$(hostname)" = "$1" ] || [ "$(hostname -s 2>/dev/null || hostname)" = "$1" ]; fi
+}
 on_node() {
   is_node "$1" || stop "this step belongs to node $1, and this is $(hostname). Run the script there; if this is that node, set NODE_NAME=$1."
   [ "$(id -u)" = 0 ] || stop "this step needs root"
@@ -64,7 +76,14 @@ needs() {
     command -v -- "$program" >/dev/null || stop "this step needs $program, which is not on this machine"
   done
 }
-answers() { kubectl get --raw /version >/dev/null || stop "the API server does not answer as kubectl is set up here; nothing was changed"; }
+# The same names may stand in another cluster: where that shows, nothing is done there.
+answers() {
+  local there
+  kubectl get --raw /version >/dev/null || stop "the API server does not answer as kubectl is set up here; nothing was changed"
+  [ -n "$cluster" ] || return 0
+  there=$(kubectl get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null) || return 0
+  [ -z "$there" ] || [ "$there" = "$cluster" ] || stop "kubectl reaches another cluster than the one that was collected (its kube-system is $there, not $cluster); nothing was changed. Choose the right context."
+}
 still() { [ -n "$resumed" ] || "$2" || stop "the state is not the captured one: it is no longer so that $1. Collect and analyse again."; }
 # Each line of it must succeed, which a list behind || would not see.
 look() {
@@ -95,23 +114,25 @@ begun() { [ -e "$done_steps" ] && grep -qE "^$1( begun)?\$" "$done_steps"; }
 is_done() { [ -e "$done_steps" ] && grep -qx "$1" "$done_steps"; }
 mark() {
   local text=''
-  [ ! -e "$done_steps" ] || text=$(grep -vE "^$1( begun)?\$" "$done_steps" || true)
-  printf '%s\n%s\n' "$text" "$2" > "$done_steps.part"
-  mv -f -- "$done_steps.part" "$done_steps"
+  [ ! -e "$done_steps" ] || text=$(grep -vE "^($1( begun)?)?\$" "$done_steps" || true)
+  # The last one to go needs no room on a disk that is full.
+  if [ -z "$text$2" ]; then rm -f -- "$done_steps"; return 0; fi
+  half=$done_steps.part
+  printf '%s\n%s\n' "$text" "$2" > "$half" && kept "$half" && mv -f -- "$half" "$done_steps" || return 1
+  half=''
 }
 note() { printf '%s  %s  %s  %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$(hostname)" "${SUDO_USER:-${USER:-unknown}}" "$*" >> "$record"; }
 saves() { saved=$backup/step-$1; }
 begin() {
-  running=$1
   saves "$1"
   # What an earlier run saved is no longer what is there.
   rm -rf -- "${backup:?}/step-$1"
-  mkdir -p -- "$saved"
-  note "step $1 begun"
-  mark "$1" "$1 begun"
+  { mkdir -p -- "$saved" && note "step $1 begun" && mark "$1" "$1 begun"; } || stop "what is done cannot be noted in $backup (the reason is above); nothing was changed by step $1"
+  running=$1
 }
 end() { mark "$1" "$1"; note "step $1 done"; running=''; }
-forget() { mark "$1" ''; note "step $1 taken back"; rm -rf -- "${backup:?}/step-$1"; }
+# What was saved goes first: that makes room where the disk is full, and a second --back finds nothing left to put back.
+forget() { rm -rf -- "${backup:?}/step-$1"; mark "$1" ''; note "step $1 taken back"; }
 resumed=''
 interrupted() {
   resumed=''
@@ -119,44 +140,83 @@ interrupted() {
   say "  It was begun and not finished: what it changed is taken back, and it begins again."
   [ "$mode" != dry ] || { resumed=yes; return 1; }
 }
+# On the disk, and not only on its way there, before anything that counts on it: a machine may lose its power.
+kept() { sync -- "$1" 2>/dev/null || sync; }
 something_done() { { [ -e "$done_steps" ] && grep -q . "$done_steps"; } || stop "nothing was done from here: $done_steps names no step"; }
 all_taken_back() { [ -z "$left" ] || stop "not taken back: step$left"; say 'What was done is taken back.'; exit 0; }
 
 # ---- files: saved before, whole or as missing; changed beside their place and then put there
+# The name of the new text begins with a dot, so that no program that reads the folder takes it for a file of its own.
+beside() { printf '%s/.%s.casefile-new' "${1%/*}" "${1##*/}"; }
+# Whether a file can get another text, asked before anything is: the folder that it is in, or is to be in, takes files.
+writable() {
+  local file folder
+  for file in "$@"; do
+    folder=${file%/*}
+    while [ -n "$folder" ] && [ ! -e "$folder" ]; do folder=${folder%/*}; done
+    [ -d "${folder:-/}" ] || stop "$folder is no folder, so $file cannot be written; nothing was changed"
+    [ -w "${folder:-/}" ] || stop "${folder:-/} takes no files (a read-only file system, or no permission), so $file cannot be changed by this script; nothing was changed"
+  done
+}
 save() {
-  local file
+  local file folder made
   for file in "$@"; do
     if [ -e "$saved$file" ] || [ -e "$saved$file.absent" ]; then continue; fi
     mkdir -p -- "$saved${file%/*}"
     if [ -e "$file" ]; then
-      cp -a -- "$file" "$saved$file.part"
-      mv -f -- "$saved$file.part" "$saved$file"
+      half=$saved$file.part
+      cp -a -- "$file" "$half"
+      same_rights "$file" "$half"
+      kept "$half"
+      mv -f -- "$half" "$saved$file"
+      half=''
       say "  saved $file in $saved"
     else
-      : > "$saved$file.absent"
+      # Folders that are made for it are taken away with it.
+      folder=${file%/*} made=''
+      while [ -n "$folder" ] && [ ! -e "$folder" ]; do made+=$folder$'\n' folder=${folder%/*}; done
+      printf '%s' "$made" > "$saved$file.absent"
+      kept "$saved$file.absent"
     fi
   done
 }
+# A copy on a file system without owners and modes (a USB stick) could not bring them back.
+same_rights() {
+  [ "$(rights "$1")" = "$(rights "$2")" ] || { rm -f -- "$2"; stop "$backup does not keep owner and mode of $1; name a folder on a disk of this machine with BACKUP_DIR. $1 was not changed"; }
+}
+rights() { stat -c '%a %u %g' -- "$1"; }
 restore() {
-  rm -f -- "$1.casefile-new"
+  local new folder
+  new=$(beside "$1")
+  rm -f -- "$new"
   if [ -e "$saved$1" ]; then
-    cp -a -- "$saved$1" "$1.casefile-new"
-    mv -f -- "$1.casefile-new" "$1"
+    half=$new
+    cp -a -- "$saved$1" "$new"
+    placed "$1"
   elif [ -e "$saved$1.absent" ]; then
     rm -f -- "$1"
+    while read -r folder; do rmdir -- "$folder" 2>/dev/null || break; done < "$saved$1.absent"
   else
     say "  $1 was not touched"
   fi
 }
+# The new text at its place, as a whole or not at all.
+placed() {
+  kept "$half"
+  mv -f -- "$half" "$1"
+  half=''
+}
 # A new file, or one that is this fix's own.
 add_file() {
+  half=$(beside "$1")
   if [ -e "$1" ]; then
-    cp -a -- "$1" "$1.casefile-new"
-    cat -- "$2" > "$1.casefile-new"
-    mv -f -- "$1.casefile-new" "$1"
+    cp -a -- "$1" "$half"
+    cat -- "$2" > "$half"
   else
-    install -D -m 644 -- "$2" "$1"
+    mkdir -p -- "${1%/*}"
+    install -m 644 -- "$2" "$half"
   fi
+  placed "$1"
 }
 compare() {
   local old=$1
@@ -171,9 +231,11 @@ fits() { [ -f "$1" ] && [ ! -L "$1" ] && patched "$1" "$2" >/dev/null; }
 # Mode, owner and security context stay: the copy has them before it gets another text.
 patch_file() {
   [ ! -L "$1" ] || stop "$1 is a link; change the file that it leads to by hand"
-  cp -a -- "$1" "$1.casefile-new"
-  patched "$1" "$2" > "$1.casefile-new" || { rm -f -- "$1.casefile-new"; stop "$1 does not hold the lines that would change, or there is no room to write it"; }
-  mv -f -- "$1.casefile-new" "$1"
+  fits "$1" "$2" || stop "$1 does not hold the lines that would change"
+  half=$(beside "$1")
+  cp -a -- "$1" "$half"
+  patched "$1" "$2" > "$half" || stop "$1 cannot be written anew (the reason is above); it is as it was"
+  placed "$1"
 }
 # The text of a file after unified differences, each of whose places must be found exactly once.
 patched() {

@@ -138,6 +138,15 @@ fn claimed(fix: &Fix) -> String {
     for one in proof.runtime().chain(&proof.unshown) {
         let _ = writeln!(text, "- Not shown: {}", md_text(one));
     }
+    if let Some(shown) = proof.workload.shown() {
+        let _ = writeln!(text, "- Shown to work after it: {}", md_text(&shown));
+    }
+    for one in &proof.workload.broken {
+        let _ = writeln!(text, "- Still broken after it: {}", md_text(one));
+    }
+    for one in &proof.workload.open {
+        let _ = writeln!(text, "- Not shown: {}", md_text(one));
+    }
     for one in proof.costs() {
         let _ = writeln!(text, "- A person has to choose it: {}.", md_text(one));
     }

@@ -26,13 +26,14 @@ else
 fi
 "#;
 
-/// The script of one fix.
-pub(super) fn apply(fix: &Fix) -> String {
+/// The script of one fix; `cluster` is the identity of the collected one.
+pub(super) fn apply(fix: &Fix, cluster: Option<&str>) -> String {
     let applied = fix.applied().iter();
     let actions: Vec<&Action> = applied.flat_map(|applied| &applied.actions).collect();
     let costs = costs(fix);
     let apart = of_several_machines(&actions);
     let mut text = String::from(HEAD);
+    let _ = writeln!(text, "\ncluster={}", quoted(cluster.unwrap_or_default()));
     for (number, action) in (1..).zip(&actions) {
         text.push_str(&functions(number, action));
     }
@@ -221,6 +222,9 @@ fn step(number: usize, action: &Action, apart: bool, cost: Option<&str>) -> Stri
             quoted(&one_line(&guard.says))
         );
     }
+    if !action.backup.is_empty() {
+        let _ = writeln!(text, "  writable {}", quoted_all(&action.backup));
+    }
     if !action.dry_run.is_empty() {
         let _ = writeln!(text, "  look show_{number}");
     }
@@ -229,6 +233,11 @@ fn step(number: usize, action: &Action, apart: bool, cost: Option<&str>) -> Stri
     }
     text.push_str(&made(number, action));
     text
+}
+
+fn quoted_all(files: &[String]) -> String {
+    let files: Vec<_> = files.iter().map(|file| quoted(file)).collect();
+    files.join(" ")
 }
 
 /// A step that was interrupted is first taken back, so that it starts from what was saved.
@@ -246,12 +255,7 @@ fn made(number: usize, action: &Action) -> String {
     let mut text =
         format!("  if [ \"$mode\" = dry ]; then\n    :\n  elif ask; then\n    begin {number}\n");
     if !action.backup.is_empty() {
-        let files: Vec<String> = action
-            .backup
-            .iter()
-            .map(|file| quoted(file).into_owned())
-            .collect();
-        let _ = writeln!(text, "    save {}", files.join(" "));
+        let _ = writeln!(text, "    save {}", quoted_all(&action.backup));
     }
     let _ = writeln!(text, "    make_{number}\n    end {number}");
     text.push_str(&say(4, &format!("  Expect: {}", action.expect)));

@@ -7,6 +7,7 @@
 //! `FW_SEED` the first seed.
 
 mod compare;
+mod corpus;
 mod dice;
 mod generate;
 mod lab;

@@ -13,6 +13,7 @@
     reason = "helpers of a test stop it where they cannot go on, and print what they counted"
 )]
 
+mod corpus;
 mod daemon;
 mod dump;
 mod sandbox;

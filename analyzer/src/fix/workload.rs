@@ -1,0 +1,60 @@
+//! What a replay shows of the pods that failed: scheduled, sandbox, image, flow.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::Judged;
+use crate::diagnose::steps::PodSteps;
+
+/// Sentences kept of each kind; a cluster in which more fails is told by the first.
+const MOST: usize = 20;
+
+/// How far the pods that failed get in a changed state.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Workload {
+    /// Pods by the steps that are shown to succeed, in the order of the steps.
+    passed: BTreeMap<&'static str, usize>,
+    /// Pods that were failing.
+    pods: usize,
+    /// Steps that are shown to fail, and things that no cause explains, as sentences.
+    pub broken: Vec<String>,
+    /// What nothing shows, as sentences.
+    pub open: Vec<String>,
+}
+
+impl Workload {
+    /// Of what failed before, how far it gets after.
+    pub(super) fn of(before: &Judged, after: &Judged) -> Self {
+        let failed = |one: &&PodSteps| before.pods.iter().any(|was| was.pod == one.pod);
+        let own: Vec<&PodSteps> = after.pods.iter().filter(failed).collect();
+        let mut passed = BTreeMap::new();
+        for step in own.iter().flat_map(|one| one.passed()) {
+            *passed.entry(step).or_insert(0) += 1;
+        }
+        let unexplained = before.unexplained.iter();
+        let unexplained = unexplained.map(|one| format!("{one}: no known cause explains it"));
+        let broken = own.iter().flat_map(|one| one.broken());
+        Self {
+            passed,
+            pods: own.len(),
+            broken: broken.chain(unexplained).take(MOST).collect(),
+            open: own.iter().filter_map(|one| one.open()).take(MOST).collect(),
+        }
+    }
+
+    /// Whether every pod that failed is shown to get through every step.
+    pub fn runs(&self) -> bool {
+        self.broken.is_empty() && self.open.is_empty()
+    }
+
+    /// The steps that are shown to succeed, with the number of pods: `scheduled (2 of 2 pods), sandbox (1 of 2 pods)`.
+    pub fn shown(&self) -> Option<String> {
+        let in_order = ["scheduled", "sandbox", "image", "flow"];
+        let passed = in_order.iter().filter_map(|step| {
+            let count = self.passed.get(step)?;
+            let plural = if self.pods == 1 { "" } else { "s" };
+            Some(format!("{step} ({count} of {} pod{plural})", self.pods))
+        });
+        let passed: Vec<String> = passed.collect();
+        (!passed.is_empty()).then(|| passed.join(", "))
+    }
+}
