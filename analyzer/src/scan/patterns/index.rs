@@ -296,8 +296,6 @@ impl Held {
 
 /// A text that is looked for in single lines.
 pub(super) struct Needle {
-    /// In lower case.
-    pub(super) bytes: Box<str>,
     /// The mark of its rarest four bytes; of a shorter text one that every line has.
     mark: u16,
     finder: Finder<'static>,
@@ -309,7 +307,6 @@ impl Needle {
         let four = four(&bytes[rarest(bytes)..]);
         let mark = four.map_or(0, |four| mark(gram(four)));
         Self {
-            bytes: text.into(),
             mark: u16::try_from(mark).unwrap_or(0),
             finder: Finder::new(bytes).into_owned(),
         }

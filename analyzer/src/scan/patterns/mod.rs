@@ -3,30 +3,32 @@
 //! An index holds a text of each pattern that a line must contain for it to match. Where one stands, the pattern's
 //! other texts are looked for, and only then the line is decoded and the expression tried.
 
+mod abstract_match;
 mod ascii;
 mod boots;
+mod clauses;
 mod expression;
 mod hit;
 mod index;
+mod shape;
+mod shapes;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use regex_automata::nfa::thompson::NFA;
 
 use super::lines::Origin;
-use super::{literals, manual};
+use super::manual;
 use crate::dress::{Nature, Voice};
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
 pub use expression::{Expression, LinePattern};
+use clauses::Clauses;
 use hit::{Counter, add_alike};
 pub use hit::{Found, Hit};
-use index::{Held, Index, Needle};
-
-/// What a pattern needs of a line: one text of every clause. In logs one of the first clause has to be rare there.
-struct Clauses {
-    all: Vec<Vec<Needle>>,
-    rare: Vec<String>,
-}
+use index::{Held, Index};
+use shapes::Shapes;
 
 /// The compiled set.
 pub struct Patterns {
@@ -36,6 +38,10 @@ pub struct Patterns {
     patterns: Vec<LinePattern>,
     /// The first pattern with the same expression: of those a line meets one.
     same: Vec<usize>,
+    /// Automata that tell which shapes of lines a pattern cannot match; made when first asked.
+    automata: Vec<OnceLock<Option<NFA>>>,
+    /// Shapes that were met, for each thread that is not searching now.
+    shapes: Mutex<Vec<Shapes>>,
 }
 
 /// All channels, in the order of their indices.
@@ -53,17 +59,8 @@ const CHANNELS: [Channel; 8] = [
 impl Patterns {
     /// Takes the set. Patterns without a required literal are never tried; the rule checker has refused those before.
     pub fn new(patterns: Vec<LinePattern>) -> Self {
-        let clauses = patterns.iter().map(|pattern| {
-            let all = literals::clauses(pattern.regex.as_str());
-            let first = all.first().into_iter().flatten();
-            let rare = first.filter(|text| !literals::is_everyday_text(text));
-            let needles =
-                |clause: &Vec<String>| clause.iter().map(|text| Needle::new(text)).collect();
-            Clauses {
-                rare: rare.cloned().collect(),
-                all: all.iter().map(needles).collect(),
-            }
-        });
+        let clauses = patterns.iter();
+        let clauses = clauses.map(|pattern| Clauses::of(pattern.regex.as_str()));
         let mut first: BTreeMap<&str, usize> = BTreeMap::new();
         let expressions = patterns.iter().map(|pattern| pattern.regex.as_str());
         let same = expressions
@@ -71,6 +68,8 @@ impl Patterns {
             .map(|(at, text)| *first.entry(text).or_insert(at));
         Self {
             same: same.collect(),
+            automata: patterns.iter().map(|_| OnceLock::new()).collect(),
+            shapes: Mutex::default(),
             indices: Default::default(),
             clauses: clauses.collect(),
             patterns,
@@ -85,24 +84,28 @@ impl Patterns {
             let searched = self.patterns.iter().zip(&self.clauses).zip(0u32..);
             let searched = searched.filter(|((pattern, _), _)| pattern.searches(channel));
             let texts = searched.flat_map(|((_, clauses), number)| {
-                let texts: Vec<String> = if is_log(channel) {
-                    clauses.rare.clone()
-                } else {
-                    let first = clauses.all.first().into_iter().flatten();
-                    first.map(|text| text.bytes.to_string()).collect()
-                };
-                texts.into_iter().map(move |text| (text, number))
+                let first = clauses.first().into_iter();
+                first.map(move |text| (text, number))
             });
-            let mut texts: Vec<(String, u32)> = texts.collect();
-            let needles = EXTRACTORS.iter().zip(self.extractors_from()..);
-            texts.extend(needles.map(|(one, number)| (one.needle.to_ascii_lowercase(), number)));
-            Index::new(texts.iter().map(|(text, owner)| (text.as_str(), *owner)))
+            let needles = EXTRACTORS.iter().map(|one| one.needle.to_ascii_lowercase());
+            let needles: Vec<String> = needles.collect();
+            let extractors = needles.iter().map(String::as_str);
+            Index::new(texts.chain(extractors.zip(self.extractors_from()..)))
         })
     }
 
     /// The number of the first extractor among what asks for texts.
     fn extractors_from(&self) -> u32 {
         u32::try_from(self.patterns.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The automaton of a pattern; none of an extractor, or where it is too large.
+    fn automaton(&self, number: u32) -> Option<&NFA> {
+        // Patterns with the same expression share it.
+        let first = *self.same.get(usize::try_from(number).ok()?)?;
+        let source = self.patterns.get(first)?.regex.as_str();
+        let made = self.automata.get(first)?;
+        made.get_or_init(|| abstract_match::automaton(source)).as_ref()
     }
 
     /// Searches a stretch of whole lines.
@@ -112,6 +115,7 @@ impl Patterns {
         let index = self.index(origin.channel);
         let mut message =
             (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
+        let mut shapes = self.lock_shapes().pop().unwrap_or_default();
         let mut asking = Asking::default();
         let (mut start, mut number) = (0, 0u32);
         while start < bytes.len() {
@@ -120,14 +124,19 @@ impl Patterns {
             // In a journal half of each line is fields that no pattern is matched against.
             let skip = message.as_mut().map_or(0, |field| field.find(raw));
             asking.search(index, &raw[skip..]);
-            if !asking.numbers.is_empty() {
+            if !asking.numbers.is_empty() && asking.is_possible(self, &mut shapes, origin, raw) {
                 self.line(origin, raw, number, &mut asking, &mut found, &mut counts);
             }
             number = number.saturating_add(1);
             start = end + 1;
         }
+        self.lock_shapes().push(shapes);
         boots::mark(origin, bytes, &mut found);
         found
+    }
+
+    fn lock_shapes(&self) -> std::sync::MutexGuard<'_, Vec<Shapes>> {
+        self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn line(
@@ -139,8 +148,7 @@ impl Patterns {
         found: &mut Found,
         counts: &mut Counter,
     ) {
-        asking.keep_possible(&self.clauses, raw);
-        if asking.numbers.is_empty() || manual::explains(raw) {
+        if manual::explains(raw) {
             return;
         }
         let mut line = origin.decode(raw, number);
@@ -218,7 +226,7 @@ impl Patterns {
     }
 }
 
-/// Channels that hold so many lines that each pattern has to be rare in them.
+/// Channels whose entries may be the journal's records.
 fn is_log(channel: Channel) -> bool {
     matches!(
         channel,
@@ -241,6 +249,26 @@ impl Asking {
         index.search(line, &mut |owners| numbers.extend_from_slice(owners));
     }
 
+    /// Keeps what can match a line, and tells whether anything can.
+    fn is_possible(
+        &mut self,
+        patterns: &Patterns,
+        shapes: &mut Shapes,
+        origin: &Origin<'_>,
+        raw: &[u8],
+    ) -> bool {
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        match shapes.possible(patterns, &self.numbers, &origin.said(raw)) {
+            Some(possible) => {
+                self.numbers.clear();
+                self.numbers.extend_from_slice(possible);
+            }
+            None => self.keep_possible(&patterns.clauses, raw),
+        }
+        !self.numbers.is_empty()
+    }
+
     /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
     fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
         let Self { numbers, line } = self;
@@ -252,10 +280,7 @@ impl Asking {
         line.take(raw);
         numbers.retain(|index| {
             let clauses = clauses.get(*index as usize);
-            clauses.is_none_or(|clauses| {
-                let there = |clause: &Vec<Needle>| clause.iter().any(|text| line.holds(text));
-                clauses.all.iter().all(there)
-            })
+            clauses.is_none_or(|clauses| clauses.hold(line))
         });
     }
 }

@@ -1,0 +1,76 @@
+//! What a pattern needs of a line, known for the shipped patterns since they were built in.
+
+use std::sync::OnceLock;
+
+use super::index::{Held, Needle};
+use crate::scan::literals;
+
+/// The shipped expressions, sorted, with the clauses of each.
+static KNOWN: &[(&str, &[&[&str]])] = include!(concat!(env!("OUT_DIR"), "/clauses.in"));
+
+/// Texts of which a line must hold one of every clause.
+pub(super) struct Clauses {
+    texts: Texts,
+    needles: OnceLock<Vec<Vec<Needle>>>,
+}
+
+enum Texts {
+    Known(&'static [&'static [&'static str]]),
+    Own(Vec<Vec<String>>),
+}
+
+impl Clauses {
+    /// Those of an expression.
+    pub(super) fn of(expression: &str) -> Self {
+        let known = KNOWN.binary_search_by_key(&expression, |(known, _)| *known);
+        let texts = match known {
+            Ok(at) => Texts::Known(KNOWN[at].1),
+            Err(_) => Texts::Own(literals::clauses(expression)),
+        };
+        Self {
+            texts,
+            needles: OnceLock::new(),
+        }
+    }
+
+    /// The texts of the clause that is best looked for; none where the expression has no clause.
+    pub(super) fn first(&self) -> Vec<&str> {
+        self.all().into_iter().next().unwrap_or_default()
+    }
+
+    fn all(&self) -> Vec<Vec<&str>> {
+        match &self.texts {
+            Texts::Known(all) => all.iter().map(|clause| clause.to_vec()).collect(),
+            Texts::Own(all) => {
+                let all = all.iter();
+                all.map(|clause| clause.iter().map(String::as_str).collect())
+                    .collect()
+            }
+        }
+    }
+
+    /// Whether a line holds what the pattern needs.
+    pub(super) fn hold(&self, line: &Held) -> bool {
+        let needles = self.needles.get_or_init(|| {
+            let clauses = self.all().into_iter();
+            clauses
+                .map(|clause| clause.into_iter().map(Needle::new).collect())
+                .collect()
+        });
+        let mut clauses = needles.iter();
+        clauses.all(|clause| clause.iter().any(|text| line.holds(text)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_built_in_is_what_the_expressions_say() {
+        assert!(KNOWN.len() > 500 && KNOWN.is_sorted_by_key(|(expression, _)| *expression));
+        for (expression, clauses) in KNOWN {
+            assert_eq!(literals::clauses(expression), *clauses, "{expression}");
+        }
+    }
+}

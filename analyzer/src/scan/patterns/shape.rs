@@ -1,0 +1,139 @@
+//! The shape of a line: the line with its numbers and ids left open, so that lines which differ in nothing else share it.
+
+/// An open place of digits.
+pub(super) const DIGITS: u8 = 0x80;
+/// An open place of a number in base 16: digits and the letters `a` to `f`.
+pub(super) const HEX: u8 = 0x81;
+/// An open place of digits and letters, of which no more than three stand together unless all are of base 16.
+pub(super) const MIXED: u8 = 0x82;
+
+/// Runs of so many letters or more stand in a shape as they are: they are words.
+const WORD: usize = 4;
+
+/// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
+const OTHER: u8 = 0;
+const DIGIT: u8 = 1;
+const HEX_LETTER: u8 = 2;
+const LETTER: u8 = 4;
+
+static KINDS: [u8; 256] = kinds();
+
+const fn kinds() -> [u8; 256] {
+    let mut kinds = [OTHER; 256];
+    let mut byte = 0u8;
+    while byte < 0x80 {
+        kinds[byte as usize] = match byte {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'f' => HEX_LETTER,
+            b'g'..=b'z' | b'A'..=b'Z' => LETTER,
+            _ => OTHER,
+        };
+        byte += 1;
+    }
+    kinds
+}
+
+fn kind(byte: u8) -> u8 {
+    KINDS[byte as usize]
+}
+
+/// Appends the shape of a text; false where it has none: it is not ASCII, or a record of JSON writes a character of it
+/// as a number.
+pub(super) fn write(text: &[u8], is_escaped: bool, shape: &mut Vec<u8>) -> bool {
+    if !text.is_ascii() {
+        return false;
+    }
+    let mut at = 0;
+    while at < text.len() {
+        let token = &text[at..];
+        let (length, kinds) = token_at(token);
+        if length == 0 {
+            shape.push(text[at]);
+            at += 1;
+            if is_escaped && text[at - 1] == b'\\' {
+                // The letter of an escape is no part of the word behind it.
+                match text.get(at) {
+                    None | Some(b'u') => return false,
+                    Some(letter) => shape.push(*letter),
+                }
+                at += 1;
+            }
+            continue;
+        }
+        if kinds & DIGIT == 0 {
+            shape.extend_from_slice(&token[..length]);
+        } else if kinds == DIGIT {
+            shape.push(DIGITS);
+        } else if kinds == DIGIT | HEX_LETTER {
+            shape.push(HEX);
+        } else {
+            mixed(&token[..length], shape);
+        }
+        at += length;
+    }
+    true
+}
+
+/// Length of the digits and letters that a text begins with, and their kinds together.
+#[inline]
+fn token_at(text: &[u8]) -> (usize, u8) {
+    let mut kinds = OTHER;
+    let mut length = 0;
+    for byte in text {
+        let kind = kind(*byte);
+        if kind == OTHER {
+            break;
+        }
+        kinds |= kind;
+        length += 1;
+    }
+    (length, kinds)
+}
+
+/// Appends the shape of digits and letters that stand together: words as they are, the rest open.
+fn mixed(token: &[u8], shape: &mut Vec<u8>) {
+    let mut open = OTHER;
+    let close = |open: &mut u8, shape: &mut Vec<u8>| match std::mem::take(open) {
+        OTHER => {}
+        DIGIT => shape.push(DIGITS),
+        kinds if kinds & LETTER == 0 => shape.push(HEX),
+        _ => shape.push(MIXED),
+    };
+    let mut at = 0;
+    while at < token.len() {
+        let rest = &token[at..];
+        let is_digit = kind(rest[0]) == DIGIT;
+        let run = rest.iter().take_while(|byte| (kind(**byte) == DIGIT) == is_digit);
+        let length = run.count();
+        let kinds = rest[..length].iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+        if kinds & LETTER != 0 && length >= WORD {
+            close(&mut open, shape);
+            shape.extend_from_slice(&rest[..length]);
+        } else {
+            open |= kinds;
+        }
+        at += length;
+    }
+    close(&mut open, shape);
+}
+
+/// Appends the shape of what a shape of a JSON text says; false where it holds an escape that it cannot.
+pub(super) fn unescape(shape: &[u8], said: &mut Vec<u8>) -> bool {
+    let mut bytes = shape.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte != b'\\' {
+            said.push(*byte);
+            continue;
+        }
+        said.push(match bytes.next() {
+            Some(b'n') => b'\n',
+            Some(b't') => b'\t',
+            Some(b'r') => b'\r',
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(byte @ (b'"' | b'\\' | b'/')) => *byte,
+            _ => return false,
+        });
+    }
+    true
+}
