@@ -201,7 +201,8 @@ mod tests {
 
     fn may(source: &str, text: &[u8], is_escaped: bool) -> Option<bool> {
         let mut shape = Vec::new();
-        shape::write(text, is_escaped, &mut shape).then_some(())?;
+        let words = shape::Words::of(["xid", "for"].into_iter());
+        shape::write(text, is_escaped, &words, &mut shape).then_some(())?;
         let mut said = Vec::new();
         if is_escaped {
             shape::unescape(&shape, &mut said).then_some(())?;

@@ -38,7 +38,8 @@ impl Clauses {
         self.all().into_iter().next().unwrap_or_default()
     }
 
-    fn all(&self) -> Vec<Vec<&str>> {
+    /// All texts of all clauses.
+    pub(super) fn all(&self) -> Vec<Vec<&str>> {
         match &self.texts {
             Texts::Known(all) => all.iter().map(|clause| clause.to_vec()).collect(),
             Texts::Own(all) => {
@@ -49,16 +50,25 @@ impl Clauses {
         }
     }
 
-    /// Whether a line holds what the pattern needs.
-    pub(super) fn hold(&self, line: &Held) -> bool {
-        let needles = self.needles.get_or_init(|| {
+    fn needles(&self) -> &[Vec<Needle>] {
+        self.needles.get_or_init(|| {
             let clauses = self.all().into_iter();
             clauses
                 .map(|clause| clause.into_iter().map(Needle::new).collect())
                 .collect()
-        });
-        let mut clauses = needles.iter();
+        })
+    }
+
+    /// Whether a line holds what the pattern needs.
+    pub(super) fn hold(&self, line: &Held) -> bool {
+        let mut clauses = self.needles().iter();
         clauses.all(|clause| clause.iter().any(|text| line.holds(text)))
+    }
+
+    /// Whether some line of a shape may.
+    pub(super) fn may_hold(&self, shape: &Held) -> bool {
+        let mut clauses = self.needles().iter();
+        clauses.all(|clause| clause.iter().any(|text| shape.may_hold(text)))
     }
 }
 

@@ -10,6 +10,7 @@ mod clauses;
 mod expression;
 mod hit;
 mod index;
+mod open_text;
 mod shape;
 mod shapes;
 
@@ -28,7 +29,8 @@ use clauses::Clauses;
 use hit::{Counter, add_alike};
 pub use hit::{Found, Hit};
 use index::{Held, Index};
-use shapes::Shapes;
+use shape::Words;
+use shapes::{Learnt, Shapes};
 
 /// The compiled set.
 pub struct Patterns {
@@ -40,7 +42,10 @@ pub struct Patterns {
     same: Vec<usize>,
     /// Automata that tell which shapes of lines a pattern cannot match; made when first asked.
     automata: Vec<OnceLock<Option<NFA>>>,
-    /// Shapes that were met, for each thread that is not searching now.
+    /// Words that shapes of lines have to show; known when first asked.
+    words: OnceLock<Words>,
+    /// Shapes of lines that were met, together and for each thread that is not searching now.
+    learnt: Learnt,
     shapes: Mutex<Vec<Shapes>>,
 }
 
@@ -69,6 +74,8 @@ impl Patterns {
         Self {
             same: same.collect(),
             automata: patterns.iter().map(|_| OnceLock::new()).collect(),
+            words: OnceLock::new(),
+            learnt: Learnt::default(),
             shapes: Mutex::default(),
             indices: Default::default(),
             clauses: clauses.collect(),
@@ -99,6 +106,24 @@ impl Patterns {
         u32::try_from(self.patterns.len()).unwrap_or(u32::MAX)
     }
 
+    /// What a line in lower case must show so that its shape tells which texts it holds.
+    fn words(&self) -> &Words {
+        self.words.get_or_init(|| {
+            let clauses = self.clauses.iter().flat_map(Clauses::all).flatten();
+            Words::of(clauses.chain(EXTRACTORS.iter().map(|one| one.needle)))
+        })
+    }
+
+    /// What asks for some text that may stand in a line of a shape.
+    fn asking_in_shape(&self, channel: Channel, shape: &Held) -> Vec<u32> {
+        let mut asking = Vec::new();
+        let mut add = |owners: &[u32]| asking.extend_from_slice(owners);
+        self.index(channel).search_shape(shape.lower(), &mut add);
+        asking.sort_unstable();
+        asking.dedup();
+        asking
+    }
+
     /// The automaton of a pattern; none of an extractor, or where it is too large.
     fn automaton(&self, number: u32) -> Option<&NFA> {
         // Patterns with the same expression share it.
@@ -116,15 +141,22 @@ impl Patterns {
         let mut message =
             (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
         let mut shapes = self.lock_shapes().pop().unwrap_or_default();
+        let words = self.words();
         let mut asking = Asking::default();
         let (mut start, mut number) = (0, 0u32);
         while start < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
             let raw = &bytes[start..end];
-            // In a journal half of each line is fields that no pattern is matched against.
-            let skip = message.as_mut().map_or(0, |field| field.find(raw));
-            asking.search(index, &raw[skip..]);
-            if !asking.numbers.is_empty() && asking.is_possible(self, &mut shapes, origin, raw) {
+            match shapes.possible(self, words, (origin, raw)) {
+                Some(possible) => asking.take(possible),
+                None => {
+                    // In a journal half of each line is fields that no pattern is matched against.
+                    let skip = message.as_mut().map_or(0, |field| field.find(raw));
+                    asking.search(index, &raw[skip..]);
+                    asking.keep_possible(&self.clauses, raw);
+                }
+            }
+            if !asking.numbers.is_empty() {
                 self.line(origin, raw, number, &mut asking, &mut found, &mut counts);
             }
             number = number.saturating_add(1);
@@ -249,24 +281,10 @@ impl Asking {
         index.search(line, &mut |owners| numbers.extend_from_slice(owners));
     }
 
-    /// Keeps what can match a line, and tells whether anything can.
-    fn is_possible(
-        &mut self,
-        patterns: &Patterns,
-        shapes: &mut Shapes,
-        origin: &Origin<'_>,
-        raw: &[u8],
-    ) -> bool {
-        self.numbers.sort_unstable();
-        self.numbers.dedup();
-        match shapes.possible(patterns, &self.numbers, &origin.said(raw)) {
-            Some(possible) => {
-                self.numbers.clear();
-                self.numbers.extend_from_slice(possible);
-            }
-            None => self.keep_possible(&patterns.clauses, raw),
-        }
-        !self.numbers.is_empty()
+    /// Takes what can match a line.
+    fn take(&mut self, possible: &[u32]) {
+        self.numbers.clear();
+        self.numbers.extend_from_slice(possible);
     }
 
     /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.

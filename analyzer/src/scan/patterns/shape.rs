@@ -7,8 +7,51 @@ pub(super) const HEX: u8 = 0x81;
 /// An open place of digits and letters, of which no more than three stand together unless all are of base 16.
 pub(super) const MIXED: u8 = 0x82;
 
-/// Runs of so many letters or more stand in a shape as they are: they are words.
+/// Runs of so many letters or more stand in a shape as they are: they are words. Shorter ones by one letter do where
+/// they are known as words.
 const WORD: usize = 4;
+
+/// Whether a byte of a shape is an open place.
+pub(super) fn is_open(byte: u8) -> bool {
+    byte >= DIGITS
+}
+
+/// Whether digits and letters in lower case, which stand at the end of a text that is looked for, may stand at an open
+/// place: their words of three letters are known.
+pub(super) fn may_be_open(token: &[u8]) -> bool {
+    let mut runs = token.split(|byte| kind(*byte) == DIGIT);
+    runs.all(|run| run.len() + 1 < WORD || run.iter().all(|byte| kind(*byte) == HEX_LETTER))
+}
+
+/// Known words of three letters, as a bit each.
+pub(super) struct Words(Vec<u64>);
+
+impl Words {
+    const LETTERS: usize = 26;
+
+    /// Those of the texts that are looked for.
+    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut bits = vec![0; Self::LETTERS.pow(3) / 64 + 1];
+        for text in texts {
+            let runs = text.as_bytes().split(|byte| !byte.is_ascii_alphabetic());
+            for at in runs.filter_map(Self::place) {
+                bits[at / 64] |= 1u64 << (at % 64);
+            }
+        }
+        Self(bits)
+    }
+
+    fn place(word: &[u8]) -> Option<usize> {
+        let letters: &[u8; WORD - 1] = word.try_into().ok()?;
+        let number = |letter: u8| usize::from(letter.to_ascii_lowercase().wrapping_sub(b'a'));
+        let place = letters.iter().fold(0, |place, letter| place * Self::LETTERS + number(*letter));
+        letters.iter().all(u8::is_ascii_alphabetic).then_some(place)
+    }
+
+    fn has(&self, word: &[u8]) -> bool {
+        Self::place(word).is_some_and(|at| self.0[at / 64] & (1 << (at % 64)) != 0)
+    }
+}
 
 /// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
 const OTHER: u8 = 0;
@@ -39,7 +82,7 @@ fn kind(byte: u8) -> u8 {
 
 /// Appends the shape of a text; false where it has none: it is not ASCII, or a record of JSON writes a character of it
 /// as a number.
-pub(super) fn write(text: &[u8], is_escaped: bool, shape: &mut Vec<u8>) -> bool {
+pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Vec<u8>) -> bool {
     if !text.is_ascii() {
         return false;
     }
@@ -67,7 +110,7 @@ pub(super) fn write(text: &[u8], is_escaped: bool, shape: &mut Vec<u8>) -> bool 
         } else if kinds == DIGIT | HEX_LETTER {
             shape.push(HEX);
         } else {
-            mixed(&token[..length], shape);
+            mixed(&token[..length], words, shape);
         }
         at += length;
     }
@@ -91,7 +134,7 @@ fn token_at(text: &[u8]) -> (usize, u8) {
 }
 
 /// Appends the shape of digits and letters that stand together: words as they are, the rest open.
-fn mixed(token: &[u8], shape: &mut Vec<u8>) {
+fn mixed(token: &[u8], words: &Words, shape: &mut Vec<u8>) {
     let mut open = OTHER;
     let close = |open: &mut u8, shape: &mut Vec<u8>| match std::mem::take(open) {
         OTHER => {}
@@ -106,7 +149,8 @@ fn mixed(token: &[u8], shape: &mut Vec<u8>) {
         let run = rest.iter().take_while(|byte| (kind(**byte) == DIGIT) == is_digit);
         let length = run.count();
         let kinds = rest[..length].iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
-        if kinds & LETTER != 0 && length >= WORD {
+        let is_word = length >= WORD || (length + 1 == WORD && words.has(&rest[..length]));
+        if kinds & LETTER != 0 && is_word {
             close(&mut open, shape);
             shape.extend_from_slice(&rest[..length]);
         } else {
@@ -129,9 +173,7 @@ pub(super) fn unescape(shape: &[u8], said: &mut Vec<u8>) -> bool {
             Some(b'n') => b'\n',
             Some(b't') => b'\t',
             Some(b'r') => b'\r',
-            Some(b'b') => 8,
-            Some(b'f') => 12,
-            Some(byte @ (b'"' | b'\\' | b'/')) => *byte,
+            Some(byte @ (b'"' | b'\\')) => *byte,
             _ => return false,
         });
     }

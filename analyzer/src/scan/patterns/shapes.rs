@@ -1,16 +1,20 @@
 //! Shapes of lines that were seen before, each with the patterns that can match a line of it. Most lines of a log are of
-//! few shapes, and for those no expression has to be tried that cannot match.
+//! few shapes, and for those nothing has to be looked for that cannot be there.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Patterns;
 use super::abstract_match::Follower;
-use super::shape;
-use crate::lines::Said;
+use super::index::Held;
+use super::shape::{self, Words};
+use super::{Patterns, is_log};
+use crate::lines::{Origin, Said};
 
-/// Bytes of shapes that are remembered on one thread.
-const REMEMBERED: usize = 4 << 20;
+/// Bytes of shapes that are remembered.
+const REMEMBERED: usize = 6 << 20;
+/// What a shape takes besides its own bytes.
+const OVERHEAD: usize = 160;
 /// A longer text is none of many.
 const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
@@ -18,107 +22,134 @@ const SAME_HASH: usize = 4;
 /// Places that remember the hash of a shape that was seen once: what is said once only is not worth a proof.
 const ONCE: usize = 1 << 14;
 
-/// What is known of the shapes that one thread has met.
-pub(super) struct Shapes {
-    known: HashMap<u64, Vec<Known>, BuildHasherDefault<AsIs>>,
-    bytes: usize,
-    once: Vec<u64>,
-    /// Shape of the present line, behind what asks for it.
-    shape: Vec<u8>,
-    follower: Follower,
-}
-
 /// A shape, and what can match a line of it.
 struct Known {
     shape: Box<[u8]>,
     possible: Box<[u32]>,
 }
 
-impl Default for Shapes {
-    fn default() -> Self {
-        Self {
-            known: HashMap::default(),
-            bytes: 0,
-            once: vec![0; ONCE],
-            shape: Vec::new(),
-            follower: Follower::default(),
-        }
-    }
+type ByHash = HashMap<u64, Vec<Arc<Known>>, BuildHasherDefault<AsIs>>;
+
+/// What all threads have learnt.
+#[derive(Default)]
+pub(super) struct Learnt(Mutex<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    known: ByHash,
+    bytes: usize,
+    once: Vec<u64>,
+}
+
+/// What one thread knows, so that it need not ask the others.
+#[derive(Default)]
+pub(super) struct Shapes {
+    known: ByHash,
+    bytes: usize,
+    /// Channel and shape of the present line.
+    shape: Vec<u8>,
+    said: Vec<u8>,
+    held: Held,
+    follower: Follower,
 }
 
 impl Shapes {
-    /// Of what asks for a line, what can match it; none where the shape of the line is not known yet.
+    /// What can match a line; none where its shape is not known yet.
     pub(super) fn possible(
         &mut self,
         patterns: &Patterns,
-        asking: &[u32],
-        said: &Said<'_>,
+        words: &Words,
+        (origin, raw): (&Origin<'_>, &[u8]),
     ) -> Option<&[u32]> {
-        let (text, is_escaped) = match said {
-            Said::Record(text) => (*text, true),
-            Said::Plain(text) => (*text, false),
+        let (text, is_escaped) = match origin.said(raw) {
+            Said::Record(text) => (text, true),
+            // A line with fields that is no record is looked at in part only.
+            Said::Plain(_) if is_log(origin.channel) && origin.path.ends_with(".json") => {
+                return None;
+            }
+            Said::Plain(text) => (text, false),
             Said::Unclear => return None,
         };
         self.shape.clear();
-        for number in asking {
-            self.shape.extend_from_slice(&number.to_ne_bytes());
-        }
+        self.shape.push(origin.channel as u8);
         self.shape.push(u8::from(is_escaped));
-        let begin = self.shape.len();
-        if text.len() > LONGEST || !shape::write(text, is_escaped, &mut self.shape) {
+        if text.len() > LONGEST || !shape::write(text, is_escaped, words, &mut self.shape) {
             return None;
         }
         let hash = hash(&self.shape);
-        let alike = self.known.get(&hash).map_or(&[][..], Vec::as_slice);
-        let at = alike.iter().position(|one| *one.shape == *self.shape);
-        let at = match at {
-            Some(at) => at,
-            None if alike.len() >= SAME_HASH => return None,
-            None => self.learn(patterns, asking, hash, (begin, is_escaped))?,
-        };
+        if place(&self.known, hash, &self.shape).is_none() {
+            let known = self.ask(patterns, origin, hash)?;
+            if self.bytes > REMEMBERED {
+                self.known.clear();
+                self.bytes = 0;
+            }
+            self.bytes += known.shape.len() + OVERHEAD;
+            self.known.entry(hash).or_default().push(known);
+        }
+        let at = place(&self.known, hash, &self.shape)?;
         Some(&self.known.get(&hash)?.get(at)?.possible)
     }
 
-    /// Finds out what can match the present shape, where it is seen for the second time.
-    fn learn(
-        &mut self,
-        patterns: &Patterns,
-        asking: &[u32],
-        hash: u64,
-        (begin, is_escaped): (usize, bool),
-    ) -> Option<usize> {
-        let once = &mut self.once[(hash >> 32) as usize % ONCE];
-        if *once != hash {
-            *once = hash;
-            return None;
-        }
-        let mut said = Vec::new();
-        let shape = &self.shape[begin..];
-        let shape = if !is_escaped {
-            shape
-        } else if shape::unescape(shape, &mut said) {
-            said.as_slice()
-        } else {
-            return None;
+    /// What the others know of the present shape. Where it is seen for the second time, it is found out.
+    fn ask(&mut self, patterns: &Patterns, origin: &Origin<'_>, hash: u64) -> Option<Arc<Known>> {
+        let lock = || {
+            let shared = patterns.learnt.0.lock();
+            shared.unwrap_or_else(PoisonError::into_inner)
         };
-        let follower = &mut self.follower;
-        let may = |number: &&u32| match patterns.automaton(**number) {
-            Some(automaton) => follower.may_match(automaton, shape),
-            None => true,
-        };
-        let possible: Box<[u32]> = asking.iter().filter(may).copied().collect();
-        if self.bytes > REMEMBERED {
-            self.known.clear();
-            self.bytes = 0;
+        {
+            let mut shared = lock();
+            if let Some(at) = place(&shared.known, hash, &self.shape) {
+                return shared.known.get(&hash)?.get(at).map(Arc::clone);
+            }
+            shared.once.resize(ONCE, 0);
+            let once = &mut shared.once[(hash >> 32) as usize % ONCE];
+            if std::mem::replace(once, hash) != hash {
+                return None;
+            }
+            if shared.known.get(&hash).is_some_and(|alike| alike.len() >= SAME_HASH) {
+                return None;
+            }
         }
-        self.bytes += self.shape.len() + 128;
-        let alike = self.known.entry(hash).or_default();
-        alike.push(Known {
-            shape: self.shape.as_slice().into(),
-            possible,
-        });
-        Some(alike.len() - 1)
+        let known = Arc::new(self.learn(patterns, origin)?);
+        let mut shared = lock();
+        if shared.bytes > REMEMBERED {
+            shared.known.clear();
+            shared.bytes = 0;
+        }
+        shared.bytes += known.shape.len() + OVERHEAD;
+        let alike = shared.known.entry(hash).or_default();
+        alike.push(Arc::clone(&known));
+        Some(known)
     }
+
+    /// Finds out what can match a line of the present shape.
+    fn learn(&mut self, patterns: &Patterns, origin: &Origin<'_>) -> Option<Known> {
+        let is_escaped = self.shape[1] != 0;
+        self.said.clear();
+        if !is_escaped {
+            self.said.extend_from_slice(&self.shape[2..]);
+        } else if !shape::unescape(&self.shape[2..], &mut self.said) {
+            return None;
+        }
+        self.held.take(&self.said);
+        let mut possible = patterns.asking_in_shape(origin.channel, &self.held);
+        possible.retain(|number| {
+            let clauses = patterns.clauses.get(*number as usize);
+            clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
+                && patterns
+                    .automaton(*number)
+                    .is_none_or(|automaton| self.follower.may_match(automaton, &self.said))
+        });
+        Some(Known {
+            shape: self.shape.as_slice().into(),
+            possible: possible.into(),
+        })
+    }
+}
+
+fn place(known: &ByHash, hash: u64, shape: &[u8]) -> Option<usize> {
+    let mut alike = known.get(&hash)?.iter();
+    alike.position(|one| *one.shape == *shape)
 }
 
 /// Eight bytes at a time; what has the same hash is compared.
