@@ -20,7 +20,8 @@ fn main() -> io::Result<()> {
         embed(folder, &mut expressions)?;
     }
     let list = |items: Vec<String>| format!("&[{}]", items.join(", "));
-    let quoted = |clause: &Vec<String>| list(clause.iter().map(|text| format!("{text:?}")).collect());
+    let quoted =
+        |clause: &Vec<String>| list(clause.iter().map(|text| format!("{text:?}")).collect());
     let lines = expressions.iter().map(|(expression, clauses)| {
         let clauses = list(clauses.iter().map(quoted).collect());
         format!("\n    ({expression:?}, {clauses})")

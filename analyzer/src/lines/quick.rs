@@ -122,7 +122,10 @@ mod tests {
         let raw = br#"{"_PID":"7","MESSAGE":"a \"b\"\tc","_SYSTEMD_UNIT":"k.service","__REALTIME_TIMESTAMP":"17"}"#;
         let fields = read(raw).unwrap();
         assert_eq!(unescaped(fields.message).as_deref(), Some("a \"b\"\tc"));
-        assert_eq!((fields.unit, fields.realtime), (Some("k.service"), Some("17")));
+        assert_eq!(
+            (fields.unit, fields.realtime),
+            (Some("k.service"), Some("17"))
+        );
         check(raw);
         assert!(read(br#"{"MESSAGE":"a","MESSAGE":"b"}"#).is_none());
         assert!(read(br#"{"MESSAGE":[104,105]}"#).is_none());

@@ -72,7 +72,10 @@ impl Follower {
     /// One byte that is known; true where a match was reached.
     fn over_byte(&mut self, nfa: &NFA, byte: u8) -> bool {
         self.turn();
-        let (now, start) = (std::mem::take(&mut self.now), std::mem::take(&mut self.start));
+        let (now, start) = (
+            std::mem::take(&mut self.now),
+            std::mem::take(&mut self.start),
+        );
         let mut from = now.iter().chain(&start);
         let may = from.any(|state| {
             after(nfa.state(*state), byte).is_some_and(|to| self.close(nfa, to, AFTER_DIGIT))
@@ -86,7 +89,8 @@ impl Follower {
     fn over_open(&mut self, nfa: &NFA, kind: u8) -> bool {
         self.turn();
         let runs = if kind == MIXED { RUNS } else { 1 };
-        self.open.extend(self.now.iter().map(|state| (AFTER_DIGIT, *state)));
+        self.open
+            .extend(self.now.iter().map(|state| (AFTER_DIGIT, *state)));
         // A match may begin anywhere inside.
         let begin = (0..runs).flat_map(|run| self.start.iter().map(move |state| (run, *state)));
         self.open.extend(begin);
@@ -136,9 +140,7 @@ impl Follower {
         let (first, last) = range;
         let within = |one: &&Transition| one.start <= last && one.end >= first;
         match nfa.state(state) {
-            State::ByteRange { trans } => {
-                within(&trans) && self.close(nfa, trans.next, run)
-            }
+            State::ByteRange { trans } => within(&trans) && self.close(nfa, trans.next, run),
             State::Sparse(all) => {
                 let mut all = all.transitions.iter().filter(within);
                 all.any(|one| self.close(nfa, one.next, run))

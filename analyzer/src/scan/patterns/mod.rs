@@ -24,9 +24,9 @@ use super::manual;
 use crate::dress::{Nature, Voice};
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
-pub use expression::{Expression, LinePattern};
 use clauses::Clauses;
-use hit::{Counter, add_alike};
+pub use expression::{Expression, LinePattern};
+use hit::{Captures, Counter, add_alike};
 pub use hit::{Found, Hit};
 use index::{Held, Index};
 use shape::Words;
@@ -130,7 +130,8 @@ impl Patterns {
         let first = *self.same.get(usize::try_from(number).ok()?)?;
         let source = self.patterns.get(first)?.regex.as_str();
         let made = self.automata.get(first)?;
-        made.get_or_init(|| abstract_match::automaton(source)).as_ref()
+        made.get_or_init(|| abstract_match::automaton(source))
+            .as_ref()
     }
 
     /// Searches a stretch of whole lines.
@@ -184,8 +185,8 @@ impl Patterns {
             return;
         }
         let mut line = origin.decode(raw, number);
-        let mut matched: Vec<(usize, BTreeMap<String, String>)> = Vec::new();
-        let mut tried: BTreeMap<usize, Option<BTreeMap<String, String>>> = BTreeMap::new();
+        let mut matched: Vec<(usize, Captures)> = Vec::new();
+        let mut tried: BTreeMap<usize, Option<Captures>> = BTreeMap::new();
         for index in asking.numbers.iter().map(|index| *index as usize) {
             let Some(pattern) = self.patterns.get(index) else {
                 let one = EXTRACTORS.get(index - self.patterns.len());
@@ -342,8 +343,8 @@ mod tests {
         let text = b"{\"MESSAGE\":\"login of mm with code 774411 (774411)\"}\n";
         let origin = Origin::of("nodes/n/journal/c.json", Channel::Journal);
         let hit = &set.search(&origin, text).hits[0];
-        assert_eq!(hit.captures["who"], "mm");
-        assert_eq!(hit.captures["sensitive_code"], "<withheld>");
+        assert_eq!(hit.captures[1], ("who".into(), "mm".into()));
+        assert_eq!(hit.captures[0].1, "<withheld>");
         assert_eq!(hit.text, "login of mm with code <withheld> (<withheld>)");
     }
 
@@ -354,7 +355,7 @@ mod tests {
         let origin = Origin::of("nodes/n/journal/c.json", Channel::Journal);
         let found = set.search(&origin, text);
         assert_eq!(found.hits.len(), 1);
-        assert_eq!(found.hits[0].captures["handler"], "nvidia");
+        assert_eq!(found.hits[0].captures[0].1, "nvidia");
         assert_eq!(found.hits[0].place.line, Some(2));
     }
 

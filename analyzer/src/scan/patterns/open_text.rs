@@ -23,7 +23,9 @@ impl OpenText {
         let words = words(bytes);
         let fits = |word: &Range<usize>| shape::may_be_open(&bytes[word.clone()]);
         let first = words.first().filter(|word| word.start == 0 && fits(word));
-        let last = words.last().filter(|word| word.end == bytes.len() && fits(word));
+        let last = words
+            .last()
+            .filter(|word| word.end == bytes.len() && fits(word));
         let at_end = |word: &Range<usize>| Some(word) == first || Some(word) == last;
         let digits = |word: &&Range<usize>| bytes[(*word).clone()].iter().any(u8::is_ascii_digit);
         let inside = words.iter().filter(digits).any(|word| !at_end(word));

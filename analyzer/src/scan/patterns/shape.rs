@@ -44,7 +44,9 @@ impl Words {
     fn place(word: &[u8]) -> Option<usize> {
         let letters: &[u8; WORD - 1] = word.try_into().ok()?;
         let number = |letter: u8| usize::from(letter.to_ascii_lowercase().wrapping_sub(b'a'));
-        let place = letters.iter().fold(0, |place, letter| place * Self::LETTERS + number(*letter));
+        let place = letters
+            .iter()
+            .fold(0, |place, letter| place * Self::LETTERS + number(*letter));
         letters.iter().all(u8::is_ascii_alphabetic).then_some(place)
     }
 
@@ -146,9 +148,13 @@ fn mixed(token: &[u8], words: &Words, shape: &mut Vec<u8>) {
     while at < token.len() {
         let rest = &token[at..];
         let is_digit = kind(rest[0]) == DIGIT;
-        let run = rest.iter().take_while(|byte| (kind(**byte) == DIGIT) == is_digit);
+        let run = rest
+            .iter()
+            .take_while(|byte| (kind(**byte) == DIGIT) == is_digit);
         let length = run.count();
-        let kinds = rest[..length].iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+        let kinds = rest[..length]
+            .iter()
+            .fold(OTHER, |kinds, byte| kinds | kind(*byte));
         let is_word = length >= WORD || (length + 1 == WORD && words.has(&rest[..length]));
         if kinds & LETTER != 0 && is_word {
             close(&mut open, shape);

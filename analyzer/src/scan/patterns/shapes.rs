@@ -106,7 +106,11 @@ impl Shapes {
             if std::mem::replace(once, hash) != hash {
                 return None;
             }
-            if shared.known.get(&hash).is_some_and(|alike| alike.len() >= SAME_HASH) {
+            if shared
+                .known
+                .get(&hash)
+                .is_some_and(|alike| alike.len() >= SAME_HASH)
+            {
                 return None;
             }
         }
