@@ -11,7 +11,7 @@ use super::ascii;
 use super::shape::{DIGITS, HEX, MIXED};
 
 /// Size of an automaton in bytes; a larger one is not asked.
-const LARGEST: usize = 1 << 19;
+const LARGEST: usize = 1 << 17;
 
 /// The states that runs of letters inside an open place lead through: after a digit, after one to three letters of any
 /// kind, and after letters of numbers in base 16 only.

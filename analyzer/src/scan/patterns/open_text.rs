@@ -6,50 +6,51 @@ use memchr::memmem::Finder;
 
 use super::shape;
 
-/// A text of which a part may stand at an open place.
+/// A text of which parts may stand at open places.
 pub(super) struct OpenText {
     text: Box<[u8]>,
-    /// What does not: the text without its first or last word, where those may stand at an open place.
+    /// The longest stretch of it that may not.
     middle: Range<usize>,
+    /// What may, before and behind that stretch.
+    before: Range<usize>,
+    behind: Range<usize>,
     finder: Finder<'static>,
-    /// All of it may, or a part in its middle may: it is not looked for.
-    anywhere: bool,
 }
 
 impl OpenText {
     /// A text in lower case; none where no part of it can stand at an open place.
     pub(super) fn new(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
-        let words = words(bytes);
-        let fits = |word: &Range<usize>| shape::may_be_open(&bytes[word.clone()]);
-        let first = words.first().filter(|word| word.start == 0 && fits(word));
-        let last = words
-            .last()
-            .filter(|word| word.end == bytes.len() && fits(word));
-        let at_end = |word: &Range<usize>| Some(word) == first || Some(word) == last;
-        let digits = |word: &&Range<usize>| bytes[(*word).clone()].iter().any(u8::is_ascii_digit);
-        let inside = words.iter().filter(digits).any(|word| !at_end(word));
-        let from = first.map_or(0, |word| word.end);
-        let to = last.map_or(bytes.len(), |word| word.start);
-        if !inside && first.is_none() && last.is_none() {
+        // Between other bytes only what has a digit is an open place; at an end of the text it may have one outside.
+        let may_be_open = |word: &Range<usize>| {
+            let digits = bytes[word.clone()].iter().any(u8::is_ascii_digit);
+            let at_end = word.start == 0 || word.end == bytes.len();
+            shape::may_be_open(&bytes[word.clone()]) && (digits || at_end)
+        };
+        let mut open: Vec<Range<usize>> = words(bytes).into_iter().filter(may_be_open).collect();
+        if open.is_empty() {
             return None;
         }
-        let middle = from.min(to)..to;
+        open.insert(0, 0..0);
+        open.push(bytes.len()..bytes.len());
+        let pairs = open
+            .windows(2)
+            .max_by_key(|pair| pair[1].start.saturating_sub(pair[0].end))?;
+        let (before, behind) = (pairs[0].clone(), pairs[1].clone());
+        let middle = before.end..behind.start;
         Some(Self {
             finder: Finder::new(&bytes[middle.clone()]).into_owned(),
-            anywhere: inside || middle.is_empty(),
             text: bytes.into(),
             middle,
+            before,
+            behind,
         })
     }
 
     /// Whether it may stand in a line of a shape, which is given in lower case, a part of it at an open place.
     pub(super) fn may_stand(&self, shape: &[u8]) -> bool {
-        if self.anywhere {
-            return shape.iter().any(|byte| shape::is_open(*byte));
-        }
-        let before = &self.text[..self.middle.start];
-        let behind = &self.text[self.middle.end..];
+        let before = &self.text[self.before.clone()];
+        let behind = &self.text[self.behind.clone()];
         self.finder.find_iter(shape).any(|at| {
             let (left, right) = (&shape[..at], &shape[at + self.middle.len()..]);
             let is_open = |byte: Option<&u8>| byte.is_some_and(|byte| shape::is_open(*byte));
@@ -109,9 +110,10 @@ mod tests {
         for (text, expected) in [
             ("xid", false),
             ("x509: certificate has expired", false),
-            ("ed: no", false),
+            ("ed: yes", false),
             ("1: no", true),
-            ("bad", true),
+            ("10.", true),
+            ("bad", false),
             ("unauthorized", false),
         ] {
             let open = OpenText::new(text).is_some_and(|text| text.may_stand(&shape));

@@ -1,5 +1,7 @@
 //! The shape of a line: the line with its numbers and ids left open, so that lines which differ in nothing else share it.
 
+use std::collections::BTreeSet;
+
 /// An open place of digits.
 pub(super) const DIGITS: u8 = 0x80;
 /// An open place of a number in base 16: digits and the letters `a` to `f`.
@@ -16,29 +18,46 @@ pub(super) fn is_open(byte: u8) -> bool {
     byte >= DIGITS
 }
 
-/// Whether digits and letters in lower case, which stand at the end of a text that is looked for, may stand at an open
-/// place: their words of three letters are known.
-pub(super) fn may_be_open(token: &[u8]) -> bool {
-    let mut runs = token.split(|byte| kind(*byte) == DIGIT);
-    runs.all(|run| run.len() + 1 < WORD || run.iter().all(|byte| kind(*byte) == HEX_LETTER))
+/// What shapes have to show of the texts that are looked for: their words of three letters, and their words that could
+/// stand in numbers and ids (`x509`, `6443`, `bad`). What holds one of these is no open place.
+pub(super) struct Words {
+    /// Words of three letters, as a bit each.
+    short: Vec<u64>,
+    /// How the others begin, as a bit for each hash of three bytes.
+    begins: Vec<u64>,
+    /// The others, sorted.
+    others: Vec<Box<[u8]>>,
 }
-
-/// Known words of three letters, as a bit each.
-pub(super) struct Words(Vec<u64>);
 
 impl Words {
     const LETTERS: usize = 26;
+    const BEGINS: usize = 1 << 16;
 
-    /// Those of the texts that are looked for.
+    /// Those of the texts that are looked for, which are in lower case.
     pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut bits = vec![0; Self::LETTERS.pow(3) / 64 + 1];
+        let mut short = vec![0; Self::LETTERS.pow(3) / 64 + 1];
+        let mut begins = vec![0; Self::BEGINS / 64];
+        let mut others = BTreeSet::new();
         for text in texts {
             let runs = text.as_bytes().split(|byte| !byte.is_ascii_alphabetic());
             for at in runs.filter_map(Self::place) {
-                bits[at / 64] |= 1u64 << (at % 64);
+                short[at / 64] |= 1u64 << (at % 64);
+            }
+            let tokens = text.as_bytes().split(|byte| kind(*byte) == OTHER);
+            for token in tokens.filter(|token| token.len() >= SHORTEST) {
+                let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+                if kinds & DIGIT != 0 || kinds == HEX_LETTER {
+                    let at = Self::begin([token[0], token[1], token[2]]);
+                    begins[at / 64] |= 1u64 << (at % 64);
+                    others.insert(Box::from(token));
+                }
             }
         }
-        Self(bits)
+        Self {
+            short,
+            begins,
+            others: others.into_iter().collect(),
+        }
     }
 
     fn place(word: &[u8]) -> Option<usize> {
@@ -50,9 +69,41 @@ impl Words {
         letters.iter().all(u8::is_ascii_alphabetic).then_some(place)
     }
 
-    fn has(&self, word: &[u8]) -> bool {
-        Self::place(word).is_some_and(|at| self.0[at / 64] & (1 << (at % 64)) != 0)
+    fn has_short(&self, word: &[u8]) -> bool {
+        Self::place(word).is_some_and(|at| self.short[at / 64] & (1 << (at % 64)) != 0)
     }
+
+    #[inline]
+    fn begin(bytes: [u8; SHORTEST]) -> usize {
+        let folded = u32::from_le_bytes([bytes[0] | 0x20, bytes[1] | 0x20, bytes[2] | 0x20, 0]);
+        (folded.wrapping_mul(0x9e37_79b1) >> 16) as usize
+    }
+
+    /// Whether one of the other words stands in digits and letters.
+    fn stand_in(&self, token: &[u8]) -> bool {
+        let mut places = token.windows(SHORTEST).enumerate();
+        places.any(|(at, three)| {
+            let begin = Self::begin([three[0], three[1], three[2]]);
+            self.begins[begin / 64] & (1 << (begin % 64)) != 0 && self.begin_with(&token[at..])
+        })
+    }
+
+    fn begin_with(&self, token: &[u8]) -> bool {
+        let same = |word: &[u8]| {
+            token
+                .get(..word.len())
+                .is_some_and(|here| here.eq_ignore_ascii_case(word))
+        };
+        self.others.iter().any(|word| same(word))
+    }
+}
+
+/// The shortest word that is told apart in numbers and ids; the shortest text that is looked for has as many bytes.
+const SHORTEST: usize = 3;
+
+/// Whether digits and letters of a text that is looked for may stand at an open place, which holds none of its words.
+pub(super) fn may_be_open(token: &[u8]) -> bool {
+    token.len() < SHORTEST
 }
 
 /// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
@@ -105,7 +156,7 @@ pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Ve
             }
             continue;
         }
-        if kinds & DIGIT == 0 {
+        if kinds & DIGIT == 0 || words.stand_in(&token[..length]) {
             shape.extend_from_slice(&token[..length]);
         } else if kinds == DIGIT {
             shape.push(DIGITS);
@@ -155,7 +206,7 @@ fn mixed(token: &[u8], words: &Words, shape: &mut Vec<u8>) {
         let kinds = rest[..length]
             .iter()
             .fold(OTHER, |kinds, byte| kinds | kind(*byte));
-        let is_word = length >= WORD || (length + 1 == WORD && words.has(&rest[..length]));
+        let is_word = length >= WORD || (length + 1 == WORD && words.has_short(&rest[..length]));
         if kinds & LETTER != 0 && is_word {
             close(&mut open, shape);
             shape.extend_from_slice(&rest[..length]);

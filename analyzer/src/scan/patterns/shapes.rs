@@ -19,6 +19,8 @@ const OVERHEAD: usize = 160;
 const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
 const SAME_HASH: usize = 4;
+/// A shape that was met so often is worth asking the automata which patterns can match it: trying them costs more.
+const OFTEN: u32 = 100;
 /// Places that remember the hash of a shape that was seen once: what is said once only is not worth a proof.
 const ONCE: usize = 1 << 14;
 
@@ -28,7 +30,19 @@ struct Known {
     possible: Box<[u32]>,
 }
 
-type ByHash = HashMap<u64, Vec<Arc<Known>>, BuildHasherDefault<AsIs>>;
+type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
+
+/// A shape as one thread knows it.
+struct Met {
+    known: Arc<Known>,
+    times: u32,
+}
+
+impl AsRef<Known> for Met {
+    fn as_ref(&self) -> &Known {
+        &self.known
+    }
+}
 
 /// What all threads have learnt.
 #[derive(Default)]
@@ -36,7 +50,7 @@ pub(super) struct Learnt(Mutex<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    known: ByHash,
+    known: ByHash<Arc<Known>>,
     bytes: usize,
     once: Vec<u64>,
 }
@@ -44,7 +58,7 @@ struct Shared {
 /// What one thread knows, so that it need not ask the others.
 #[derive(Default)]
 pub(super) struct Shapes {
-    known: ByHash,
+    known: ByHash<Met>,
     bytes: usize,
     /// Channel and shape of the present line.
     shape: Vec<u8>,
@@ -84,10 +98,16 @@ impl Shapes {
                 self.bytes = 0;
             }
             self.bytes += known.shape.len() + OVERHEAD;
-            self.known.entry(hash).or_default().push(known);
+            let met = Met { known, times: 0 };
+            self.known.entry(hash).or_default().push(met);
         }
         let at = place(&self.known, hash, &self.shape)?;
-        Some(&self.known.get(&hash)?.get(at)?.possible)
+        let met = self.known.get_mut(&hash)?.get_mut(at)?;
+        met.times = met.times.saturating_add(1);
+        if met.times == OFTEN && !met.known.possible.is_empty() {
+            met.known = Arc::new(narrowed(&met.known, patterns, &mut self.follower)?);
+        }
+        Some(&met.known.possible)
     }
 
     /// What the others know of the present shape. Where it is seen for the second time, it is found out.
@@ -140,9 +160,6 @@ impl Shapes {
         possible.retain(|number| {
             let clauses = patterns.clauses.get(*number as usize);
             clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
-                && patterns
-                    .automaton(*number)
-                    .is_none_or(|automaton| self.follower.may_match(automaton, &self.said))
         });
         Some(Known {
             shape: self.shape.as_slice().into(),
@@ -151,9 +168,28 @@ impl Shapes {
     }
 }
 
-fn place(known: &ByHash, hash: u64, shape: &[u8]) -> Option<usize> {
+/// A known shape without the patterns whose automata exclude it.
+fn narrowed(known: &Known, patterns: &Patterns, follower: &mut Follower) -> Option<Known> {
+    let is_escaped = known.shape[1] != 0;
+    let mut said = Vec::new();
+    if !is_escaped {
+        said.extend_from_slice(&known.shape[2..]);
+    } else if !shape::unescape(&known.shape[2..], &mut said) {
+        return None;
+    }
+    let may = |number: &&u32| match patterns.automaton(**number) {
+        Some(automaton) => follower.may_match(automaton, &said),
+        None => true,
+    };
+    Some(Known {
+        possible: known.possible.iter().filter(may).copied().collect(),
+        shape: known.shape.clone(),
+    })
+}
+
+fn place<K: AsRef<Known>>(known: &ByHash<K>, hash: u64, shape: &[u8]) -> Option<usize> {
     let mut alike = known.get(&hash)?.iter();
-    alike.position(|one| *one.shape == *shape)
+    alike.position(|one| *one.as_ref().shape == *shape)
 }
 
 /// Eight bytes at a time; what has the same hash is compared.
