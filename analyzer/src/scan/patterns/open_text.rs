@@ -113,7 +113,8 @@ mod tests {
             ("ed: yes", false),
             ("1: no", true),
             ("10.", true),
-            ("bad", false),
+            ("bad", true),
+            ("dead", false),
             ("unauthorized", false),
         ] {
             let open = OpenText::new(text).is_some_and(|text| text.may_stand(&shape));

@@ -19,11 +19,11 @@ pub(super) fn is_open(byte: u8) -> bool {
 }
 
 /// What shapes have to show of the texts that are looked for: their words of three letters, and their words that could
-/// stand in numbers and ids (`x509`, `6443`, `bad`). What holds one of these is no open place.
+/// stand in numbers and ids (`x509`, `6443`, `dead`). What holds one of these is no open place.
 pub(super) struct Words {
     /// Words of three letters, as a bit each.
     short: Vec<u64>,
-    /// How the others begin, as a bit for each hash of three bytes.
+    /// How the others begin, as a bit for each hash of four bytes.
     begins: Vec<u64>,
     /// The others, sorted.
     others: Vec<Box<[u8]>>,
@@ -47,7 +47,7 @@ impl Words {
             for token in tokens.filter(|token| token.len() >= SHORTEST) {
                 let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
                 if kinds & DIGIT != 0 || kinds == HEX_LETTER {
-                    let at = Self::begin([token[0], token[1], token[2]]);
+                    let at = Self::begin([token[0], token[1], token[2], token[3]]);
                     begins[at / 64] |= 1u64 << (at % 64);
                     others.insert(Box::from(token));
                 }
@@ -75,15 +75,15 @@ impl Words {
 
     #[inline]
     fn begin(bytes: [u8; SHORTEST]) -> usize {
-        let folded = u32::from_le_bytes([bytes[0] | 0x20, bytes[1] | 0x20, bytes[2] | 0x20, 0]);
+        let folded = u32::from_le_bytes(bytes) | 0x2020_2020;
         (folded.wrapping_mul(0x9e37_79b1) >> 16) as usize
     }
 
     /// Whether one of the other words stands in digits and letters.
     fn stand_in(&self, token: &[u8]) -> bool {
         let mut places = token.windows(SHORTEST).enumerate();
-        places.any(|(at, three)| {
-            let begin = Self::begin([three[0], three[1], three[2]]);
+        places.any(|(at, four)| {
+            let begin = Self::begin([four[0], four[1], four[2], four[3]]);
             self.begins[begin / 64] & (1 << (begin % 64)) != 0 && self.begin_with(&token[at..])
         })
     }
@@ -98,12 +98,14 @@ impl Words {
     }
 }
 
-/// The shortest word that is told apart in numbers and ids; the shortest text that is looked for has as many bytes.
-const SHORTEST: usize = 3;
+/// The shortest word that is told apart in numbers and ids: a good part of all ids holds some shorter one.
+const SHORTEST: usize = 4;
 
 /// Whether digits and letters of a text that is looked for may stand at an open place, which holds none of its words.
 pub(super) fn may_be_open(token: &[u8]) -> bool {
-    token.len() < SHORTEST
+    let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+    let is_short_word = token.len() + 1 == WORD && kinds & LETTER != 0 && kinds & DIGIT == 0;
+    token.len() < SHORTEST && !is_short_word
 }
 
 /// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
