@@ -148,13 +148,15 @@ impl Patterns {
         while start < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
             let raw = &bytes[start..end];
-            match shapes.possible(self, words, (origin, raw)) {
-                Some(possible) => asking.take(possible),
-                None => {
-                    // In a journal half of each line is fields that no pattern is matched against.
-                    let skip = message.as_mut().map_or(0, |field| field.find(raw));
-                    asking.search(index, &raw[skip..]);
-                    asking.keep_possible(&self.clauses, raw);
+            let possible = shapes.possible(self, words, (origin, raw));
+            asking.numbers.clear();
+            if possible.is_none_or(|possible| !possible.is_empty()) {
+                // In a journal half of each line is fields that no pattern is matched against.
+                let skip = message.as_mut().map_or(0, |field| field.find(raw));
+                asking.search(index, &raw[skip..]);
+                match possible {
+                    Some(possible) => asking.keep_among(possible),
+                    None => asking.keep_possible(&self.clauses, raw),
                 }
             }
             if !asking.numbers.is_empty() {
@@ -282,10 +284,12 @@ impl Asking {
         index.search(line, &mut |owners| numbers.extend_from_slice(owners));
     }
 
-    /// Takes what can match a line.
-    fn take(&mut self, possible: &[u32]) {
-        self.numbers.clear();
-        self.numbers.extend_from_slice(possible);
+    /// Keeps what can match a line of its shape, each once and in order.
+    fn keep_among(&mut self, possible: &[u32]) {
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        let is_possible = |number: &u32| possible.binary_search(number).is_ok();
+        self.numbers.retain(is_possible);
     }
 
     /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
