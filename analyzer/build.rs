@@ -23,8 +23,9 @@ fn main() -> io::Result<()> {
     let quoted =
         |clause: &Vec<String>| list(clause.iter().map(|text| format!("{text:?}")).collect());
     let lines = expressions.iter().map(|(expression, clauses)| {
+        let rare = quoted(&literals::rare(clauses));
         let clauses = list(clauses.iter().map(quoted).collect());
-        format!("\n    ({expression:?}, {clauses})")
+        format!("\n    ({expression:?}, {clauses}, {rare})")
     });
     fs::write(out()?.join("clauses.in"), list(lines.collect()))
 }

@@ -2,7 +2,7 @@
 
 mod clauses;
 
-pub(crate) use clauses::{MIN_LITERAL, clauses};
+pub(crate) use clauses::{MIN_LITERAL, clauses, is_everyday_text, rare};
 
 /// Texts of which at least one stands in every line that the pattern matches, the best clause; none
 /// if the pattern has no clause.

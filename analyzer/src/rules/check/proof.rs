@@ -1,13 +1,19 @@
-//! What a rule needs so that its verdicts can be trusted: proofs that belong together and a way to be wrong.
+//! What a rule needs so that its verdicts can be trusted: proofs that belong together, a way to be wrong, and
+//! expressions that can match where they look.
 
 use super::{Fault, fault, known_signal};
-use crate::rules::file::{Group, Kind, RuleFile};
+use crate::parsers::Channel;
+use crate::rules::file::{Group, Kind, RuleFile, Signal};
+use crate::scan::literals;
 
 pub(super) fn check(file: &RuleFile, faults: &mut Vec<Fault>) {
     file.confirmed
         .iter()
         .for_each(|group| belongs(group, faults));
     refutable(file, faults);
+    for (id, signal) in &file.signals {
+        reachable(id, signal, faults);
+    }
 }
 
 /// Signals of unrelated things are no proof.
@@ -35,5 +41,23 @@ fn refutable(file: &RuleFile, faults: &mut Vec<Fault>) {
             (None, Some(_)) => {}
             _ => faults.push(fault(&["refuted_by"], "", "give one of signal and state")),
         }
+    }
+}
+
+/// In logs, nothing is tried because of a text that stands in lines of every healthy node.
+fn reachable(id: &str, signal: &Signal, faults: &mut Vec<Fault>) {
+    let logs = [Channel::Kernel, Channel::Journal, Channel::PodLog];
+    let only_logs =
+        !signal.channels.is_empty() && signal.channels.iter().all(|one| logs.contains(one));
+    let Some(line) = signal.line.as_ref().filter(|_| only_logs) else {
+        return;
+    };
+    let texts = literals::required(line).unwrap_or_default();
+    for text in texts.iter().filter(|text| literals::is_everyday_text(text)) {
+        let what = format!(
+            "signal {id}: no channel reaches the alternative with {text:?}, which stands in lines of every healthy node; \
+             give it a longer or a rarer text"
+        );
+        faults.push(fault(&["signals", id, "line"], "", what));
     }
 }

@@ -91,6 +91,12 @@ fn each_kind_of_mistake_is_said_with_its_place() {
             ":14:",
             "says under same what they share",
         ),
+        (
+            "'thing (?P<name>\\w+) broke'",
+            "'(?P<name>\\w+) not found'\n    in: [journal]",
+            ":7:5",
+            "no channel reaches",
+        ),
         ("id: a", "id: b", ":1:5", "the file's name"),
         ("severity: low", "severty: low", ":", "severty"),
     ] {

@@ -26,15 +26,23 @@ pub(crate) fn clauses(pattern: &str) -> Vec<Vec<String>> {
     found
 }
 
+/// Of the texts of the first clause, those that are looked for in logs.
+pub(crate) fn rare(clauses: &[Vec<String>]) -> Vec<String> {
+    let first = clauses.first().into_iter().flatten();
+    first
+        .filter(|text| !is_everyday_text(text))
+        .cloned()
+        .collect()
+}
+
 /// Whether some text of a clause is an everyday one.
 fn is_everyday(clause: &[String]) -> bool {
     clause.iter().any(|text| is_everyday_text(text))
 }
 
-/// Whether a text stands in lines that every busy node logs all day, or is made of digits and signs only. Of clauses that
-/// are all required one without such texts is looked for first, because it asks for fewer lines; what is found does not
-/// depend on it.
-fn is_everyday_text(text: &str) -> bool {
+/// Whether a text stands in lines that every busy node logs all day, or is made of digits and signs
+/// only. In logs nothing is tried because of such a text: it would be tried on a good part of all lines.
+pub(crate) fn is_everyday_text(text: &str) -> bool {
     EVERYDAY.contains(text) || !text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 

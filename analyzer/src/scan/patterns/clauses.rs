@@ -5,8 +5,15 @@ use std::sync::OnceLock;
 use super::index::{Held, Needle};
 use crate::scan::literals;
 
-/// The shipped expressions, sorted, with the clauses of each.
-static KNOWN: &[(&str, &[&[&str]])] = include!(concat!(env!("OUT_DIR"), "/clauses.in"));
+/// A shipped expression, its clauses, and the texts that are looked for in logs.
+type BuiltIn = (
+    &'static str,
+    &'static [&'static [&'static str]],
+    &'static [&'static str],
+);
+
+/// The shipped expressions, sorted.
+static KNOWN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/clauses.in"));
 
 /// Texts of which a line must hold one of every clause.
 pub(super) struct Clauses {
@@ -15,17 +22,21 @@ pub(super) struct Clauses {
 }
 
 enum Texts {
-    Known(&'static [&'static [&'static str]]),
-    Own(Vec<Vec<String>>),
+    Known(&'static BuiltIn),
+    Own(Vec<Vec<String>>, Vec<String>),
 }
 
 impl Clauses {
     /// Those of an expression.
     pub(super) fn of(expression: &str) -> Self {
-        let known = KNOWN.binary_search_by_key(&expression, |(known, _)| *known);
+        let known = KNOWN.binary_search_by_key(&expression, |(known, ..)| *known);
         let texts = match known {
-            Ok(at) => Texts::Known(KNOWN[at].1),
-            Err(_) => Texts::Own(literals::clauses(expression)),
+            Ok(at) => Texts::Known(&KNOWN[at]),
+            Err(_) => {
+                let clauses = literals::clauses(expression);
+                let rare = literals::rare(&clauses);
+                Texts::Own(clauses, rare)
+            }
         };
         Self {
             texts,
@@ -38,11 +49,19 @@ impl Clauses {
         self.all().into_iter().next().unwrap_or_default()
     }
 
+    /// Of those the ones that are looked for in logs.
+    pub(super) fn rare(&self) -> Vec<&str> {
+        match &self.texts {
+            Texts::Known((.., rare)) => rare.to_vec(),
+            Texts::Own(_, rare) => rare.iter().map(String::as_str).collect(),
+        }
+    }
+
     /// All texts of all clauses.
     pub(super) fn all(&self) -> Vec<Vec<&str>> {
         match &self.texts {
-            Texts::Known(all) => all.iter().map(|clause| clause.to_vec()).collect(),
-            Texts::Own(all) => {
+            Texts::Known((_, all, _)) => all.iter().map(|clause| clause.to_vec()).collect(),
+            Texts::Own(all, _) => {
                 let all = all.iter();
                 all.map(|clause| clause.iter().map(String::as_str).collect())
                     .collect()
@@ -78,9 +97,11 @@ mod tests {
 
     #[test]
     fn what_was_built_in_is_what_the_expressions_say() {
-        assert!(KNOWN.len() > 500 && KNOWN.is_sorted_by_key(|(expression, _)| *expression));
-        for (expression, clauses) in KNOWN {
-            assert_eq!(literals::clauses(expression), *clauses, "{expression}");
+        assert!(KNOWN.len() > 500 && KNOWN.is_sorted_by_key(|(expression, ..)| *expression));
+        for (expression, clauses, rare) in KNOWN {
+            let found = literals::clauses(expression);
+            assert_eq!(literals::rare(&found), *rare, "{expression}");
+            assert_eq!(found, *clauses, "{expression}");
         }
     }
 }

@@ -91,8 +91,11 @@ impl Patterns {
             let searched = self.patterns.iter().zip(&self.clauses).zip(0u32..);
             let searched = searched.filter(|((pattern, _), _)| pattern.searches(channel));
             let texts = searched.flat_map(|((_, clauses), number)| {
-                let first = clauses.first().into_iter();
-                first.map(move |text| (text, number))
+                let texts = match is_log(channel) {
+                    true => clauses.rare(),
+                    false => clauses.first(),
+                };
+                texts.into_iter().map(move |text| (text, number))
             });
             let needles = EXTRACTORS.iter().map(|one| one.needle.to_ascii_lowercase());
             let needles: Vec<String> = needles.collect();
@@ -261,7 +264,7 @@ impl Patterns {
     }
 }
 
-/// Channels whose entries may be the journal's records.
+/// Channels that hold so many lines that each pattern has to be rare in them.
 fn is_log(channel: Channel) -> bool {
     matches!(
         channel,
