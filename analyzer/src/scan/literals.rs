@@ -2,7 +2,21 @@
 
 mod clauses;
 
-pub(crate) use clauses::{MIN_LITERAL, clauses, is_everyday_text, rare};
+pub(crate) use clauses::{MIN_LITERAL, is_everyday_text, rare};
+
+/// Clauses of texts in lower case: a line that the pattern matches holds at least one text of every clause. The first
+/// clause is the best one to look for.
+///
+/// Empty if there is no clause with every text at least three bytes long. Texts hold neither quotes nor backslashes nor
+/// control characters, because a raw journal line escapes those.
+pub fn clauses(pattern: &str) -> Vec<Vec<String>> {
+    clauses::clauses(pattern)
+}
+
+/// Of the texts of the first clause, those that are looked for in logs.
+pub fn looked_for_in_logs(clauses: &[Vec<String>]) -> Vec<String> {
+    rare(clauses)
+}
 
 /// Texts of which at least one stands in every line that the pattern matches, the best clause; none
 /// if the pattern has no clause.

@@ -8,7 +8,7 @@ mod gather;
 pub mod joined;
 pub mod kube_list;
 pub mod leftovers;
-pub(crate) mod literals;
+pub mod literals;
 mod manual;
 mod merge;
 pub mod pasted;
