@@ -23,13 +23,10 @@ fn main() -> anyhow::Result<()> {
             let Look::Line(index) = look else { continue };
             let regex = &set.patterns[*index].regex;
             let clauses = literals::clauses(regex.as_str());
-            let Some(first) = clauses.first() else {
+            if clauses.is_empty() {
                 continue;
-            };
-            let rare: Vec<&String> = first
-                .iter()
-                .filter(|text| !literals::is_everyday_text(text))
-                .collect();
+            }
+            let rare = literals::looked_for_in_logs(&clauses);
             let holds = |line: &&&str| {
                 let any =
                     |clause: &Vec<String>| clause.iter().any(|text| line.contains(text.as_str()));
@@ -42,7 +39,7 @@ fn main() -> anyhow::Result<()> {
                         .filter(|line| line.contains(text.as_str()))
                         .count()
                 };
-                stops.entry((*text).clone()).or_insert_with(count);
+                stops.entry(text.clone()).or_insert_with(count);
             }
             let tried: Vec<&&str> = lines.iter().filter(holds).collect();
             let expression = regex::bytes::RegexBuilder::new(regex.as_str())

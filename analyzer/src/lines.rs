@@ -1,6 +1,7 @@
 //! Log lines: the text of a raw line, its time and who said it, decoded only when a literal matched.
 
 mod journal;
+mod quick;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -177,6 +178,16 @@ pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<Da
     }
 }
 
+/// Where in a raw line its text stands.
+pub enum Said<'a> {
+    /// It is this value of a record of the journal with its escapes taken out.
+    Record(&'a [u8]),
+    /// It is this or an end of it.
+    Plain(&'a [u8]),
+    /// Only decoding shows it.
+    Unclear,
+}
+
 /// Who speaks in an entry, told from its path once an entry.
 pub struct Origin<'a> {
     /// Entry path.
@@ -209,6 +220,24 @@ impl<'a> Origin<'a> {
         }
     }
 
+    /// Where in a raw line the text of [`Self::decode`] stands.
+    pub fn said<'l>(&self, raw: &'l [u8]) -> Said<'l> {
+        let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+        if self.may_be_record(raw) && raw.first() == Some(&b'{') {
+            return journal::message(raw).map_or(Said::Unclear, Said::Record);
+        }
+        Said::Plain(raw)
+    }
+
+    fn may_be_record(&self, raw: &[u8]) -> bool {
+        match self.channel {
+            Channel::Journal | Channel::Kernel => true,
+            // `journalctl -o json`, pasted; other JSON has no such field and is read as it stands.
+            Channel::Text => memchr::memmem::find(raw, b"\"MESSAGE\"").is_some(),
+            _ => false,
+        }
+    }
+
     /// Decodes one raw line.
     pub fn decode<'l>(&'l self, raw: &'l [u8], offset: u32) -> LogLine<'l> {
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
@@ -231,13 +260,7 @@ impl<'a> Origin<'a> {
             host: Cow::Borrowed(""),
             boot: Cow::Borrowed(""),
         };
-        let journal = match self.channel {
-            Channel::Journal | Channel::Kernel => true,
-            // `journalctl -o json`, pasted; other JSON has no such field and is read as it stands.
-            Channel::Text => memchr::memmem::find(raw, b"\"MESSAGE\"").is_some(),
-            _ => false,
-        };
-        if journal && journal::decode(raw, &mut line) {
+        if self.may_be_record(raw) && journal::decode(raw, &mut line) {
             line.record = true;
             return line;
         }

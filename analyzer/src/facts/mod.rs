@@ -120,7 +120,7 @@ trait Table: Any + Send + Sync {
     fn append(&mut self, other: Box<dyn Table>);
     fn sort(&mut self);
     fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table>;
-    fn views(&self) -> Vec<FactView>;
+    fn each_view(&self, with: &mut dyn FnMut(FactView));
     fn as_any(&self) -> &dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
@@ -153,17 +153,17 @@ impl<T: FactType> Table for Vec<Fact<T>> {
         Box::new(kept.collect::<Vec<_>>())
     }
 
-    fn views(&self) -> Vec<FactView> {
-        self.iter()
-            .map(|fact| FactView {
+    fn each_view(&self, with: &mut dyn FnMut(FactView)) {
+        for fact in self {
+            with(FactView {
                 // A piece of text may not name the namespace of what it tells about.
                 subject: fact.data.subject().replace("//", "/"),
                 fields: serde_json::to_value(&fact.data).unwrap_or(Value::Null),
                 place: fact.place.clone(),
                 text: fact.text.clone(),
                 at: fact.at,
-            })
-            .collect()
+            });
+        }
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -236,9 +236,16 @@ impl Facts {
 
     /// The facts of a kind given by name, as rules see them.
     pub fn views(&self, kind: &str) -> Vec<FactView> {
-        self.tables
-            .get(kind)
-            .map_or_else(Vec::new, |table| table.views())
+        let mut views = Vec::new();
+        self.each_view(kind, &mut |view| views.push(view));
+        views
+    }
+
+    /// Hands over the facts of a kind given by name one after the other, as rules see them.
+    pub fn each_view(&self, kind: &str, with: &mut dyn FnMut(FactView)) {
+        if let Some(table) = self.tables.get(kind) {
+            table.each_view(with);
+        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::LogLine;
+use super::{LogLine, quick};
 
 /// What a diagnosis reads of a record.
 #[derive(Deserialize)]
@@ -34,6 +34,19 @@ pub(super) fn decode<'l>(raw: &'l [u8], line: &mut LogLine<'l>) -> bool {
     if raw.first() != Some(&b'{') {
         return false;
     }
+    if let Some(fields) = quick::read(raw)
+        && let Some(text) = message_of(&fields)
+    {
+        let of = |field: Option<&'l str>| Cow::Borrowed(field.unwrap_or(""));
+        line.text = text;
+        line.at = fields.realtime.and_then(time);
+        line.boot = of(fields.boot);
+        line.host = of(fields.host);
+        if let Some(speaker) = fields.unit.or(fields.identifier) {
+            line.speaker = Cow::Borrowed(speaker);
+        }
+        return true;
+    }
     let Ok(record) = serde_json::from_slice::<Record<'_>>(raw) else {
         return false;
     };
@@ -43,16 +56,29 @@ pub(super) fn decode<'l>(raw: &'l [u8], line: &mut LogLine<'l>) -> bool {
     };
     line.text = text;
     let of = |field: Option<Text<'l>>| field.map_or(Cow::Borrowed(""), |field| field.0);
-    line.at = record
-        .realtime
-        .and_then(|micros| micros.0.parse().ok())
-        .and_then(DateTime::from_timestamp_micros);
+    line.at = record.realtime.and_then(|micros| time(&micros.0));
     line.boot = of(record.boot);
     line.host = of(record.host);
     if let Some(speaker) = record.unit.or(record.identifier) {
         line.speaker = speaker.0;
     }
     true
+}
+
+fn time(micros: &str) -> Option<DateTime<Utc>> {
+    DateTime::from_timestamp_micros(micros.parse().ok()?)
+}
+
+fn message_of<'l>(fields: &quick::Fields<'l>) -> Option<Cow<'l, str>> {
+    if !fields.is_escaped {
+        return Some(Cow::Borrowed(fields.message));
+    }
+    quick::unescaped(fields.message).map(Cow::Owned)
+}
+
+/// The message of a record as it stands there, where nothing but it may be escaped.
+pub(super) fn message(raw: &[u8]) -> Option<&[u8]> {
+    quick::read(raw).map(|fields| fields.message.as_bytes())
 }
 
 /// The text of a message; none where it is no valid one. journalctl prints one that is not UTF-8 as a list of byte

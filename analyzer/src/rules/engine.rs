@@ -1,10 +1,11 @@
 //! Judges every rule on the facts and hits: which signals were seen, and what follows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
 
-use super::compile::{Look, Rule, RuleSet};
+use super::compile::{Look, Rule, RuleSet, Test};
 use super::fields::{entry, passes};
 use super::file::Group;
 use super::group::{self, Holding};
@@ -114,14 +115,7 @@ pub fn assess<'r>(
     available: &Availability,
     at: Option<DateTime<Utc>>,
 ) -> Vec<Assessment<'r>> {
-    let mut views: BTreeMap<&str, Vec<FactView>> = BTreeMap::new();
-    for rule in &set.rules {
-        for look in rule.looks.values() {
-            if let Look::Fact { kind, .. } = look {
-                views.entry(kind).or_insert_with(|| facts.views(kind));
-            }
-        }
-    }
+    let views = passing(set, facts);
     let mut by_pattern: BTreeMap<usize, Vec<&Hit>> = BTreeMap::new();
     let known_by_then = |hit: &&Hit| at.zip(hit.at).is_none_or(|(at, said)| said <= at);
     for hit in hits.iter().filter(known_by_then) {
@@ -154,9 +148,42 @@ pub fn assess<'r>(
         .collect()
 }
 
+/// The facts that signals look for, by rule and signal. A large input has very many facts of which few pass a test, so
+/// they are seen one by one and only those few are kept.
+fn passing<'r>(set: &'r RuleSet, facts: &Facts) -> Views<'r> {
+    let mut looks: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for rule in &set.rules {
+        for (signal, look) in &rule.looks {
+            if let Look::Fact { kind, tests } = look {
+                let asking = ((rule.file.id.as_str(), signal.as_str()), tests);
+                looks.entry(kind).or_default().push(asking);
+            }
+        }
+    }
+    let mut views = Views::new();
+    for (kind, looks) in looks {
+        facts.each_view(kind, &mut |view| {
+            let passes_all = |tests: &[(String, Test)]| {
+                let mut tests = tests.iter();
+                tests.all(|(field, test)| passes(test, entry(&view.fields, field)))
+            };
+            let asking = looks.iter().filter(|(_, tests)| passes_all(tests));
+            let asking: Vec<_> = asking.map(|(name, _)| *name).collect();
+            let view = Rc::new(view);
+            for name in asking {
+                views.entry(name).or_default().push(Rc::clone(&view));
+            }
+        });
+    }
+    views
+}
+
+/// Facts by rule and signal.
+type Views<'r> = BTreeMap<(&'r str, &'r str), Vec<Rc<FactView>>>;
+
 /// What the rules are judged on.
 struct Known<'a> {
-    views: BTreeMap<&'a str, Vec<FactView>>,
+    views: Views<'a>,
     hits: BTreeMap<usize, Vec<&'a Hit>>,
     nodes: Nodes,
     log_ends: BTreeMap<(&'a str, &'a str), DateTime<Utc>>,
@@ -250,16 +277,11 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
         .get(name)
         .map_or("", |signal| signal.says.as_str());
     match look {
-        Look::Fact { kind, tests } => known
+        Look::Fact { kind, .. } => known
             .views
-            .get(kind.as_str())
+            .get(&(rule.file.id.as_str(), name))
             .into_iter()
             .flatten()
-            .filter(|view| {
-                tests
-                    .iter()
-                    .all(|(field, test)| passes(test, entry(&view.fields, field)))
-            })
             .map(|view| {
                 let mut one = from_view(kind, view, says, &known.nodes);
                 one.voice = known.voice(one.voice, &[&one.place]);

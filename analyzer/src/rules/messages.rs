@@ -15,8 +15,8 @@ use crate::parsers::Channel;
 use crate::scan::literals;
 use crate::scan::patterns::{Expression, LinePattern};
 
-/// The files that ship with the analyzer: path below `messages/`, text.
-static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/messages.in"));
+/// The files that ship with the analyzer: path below `messages/`, text, and the text as JSON.
+static EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/messages.in"));
 
 /// A file of the vocabulary.
 #[derive(Debug, Clone, Deserialize)]
@@ -90,8 +90,8 @@ impl Vocabulary {
 
     fn read(patterns: &mut Vec<LinePattern>, trust: Trust) -> Result<Self, RuleError> {
         let mut known = Self::default();
-        for (name, text) in EMBEDDED {
-            known.add(name, text, trust)?;
+        for (name, text, json) in EMBEDDED {
+            known.add(name, (text, json), trust)?;
         }
         for (file, message) in known.messages.values() {
             if !message.nature.is_note() && message.ends.is_none() {
@@ -122,14 +122,21 @@ impl Vocabulary {
         Ok(pattern(file, message))
     }
 
-    fn add(&mut self, name: &str, text: &str, trust: Trust) -> Result<(), RuleError> {
+    fn add(
+        &mut self,
+        name: &str,
+        (text, json): (&str, &str),
+        trust: Trust,
+    ) -> Result<(), RuleError> {
         let fail = |id: &str, what: String| RuleError {
             file: format!("messages/{name}"),
             at: Some(locate(text, &["messages"], id)),
             what,
         };
-        let file: MessageFile =
-            serde_saphyr::from_str(text).map_err(|error| fail("", error.to_string()))?;
+        let file: MessageFile = match serde_json::from_str(json) {
+            Ok(file) => file,
+            Err(_) => serde_saphyr::from_str(text).map_err(|error| fail("", error.to_string()))?,
+        };
         if name.trim_end_matches(".yaml") != file.component {
             let what = format!("component {:?} must be the file's name", file.component);
             return Err(fail("", what));
@@ -283,7 +290,7 @@ mod tests {
 
     fn refused(text: &str) -> String {
         Vocabulary::default()
-            .add("x.yaml", text, Trust::Foreign)
+            .add("x.yaml", (text, ""), Trust::Foreign)
             .unwrap_err()
             .to_string()
     }

@@ -27,8 +27,8 @@ pub use compile::{Rule, RuleError, RuleSet, Trust};
 use crate::scan::patterns::LinePattern;
 use messages::Vocabulary;
 
-/// The rules that ship with the analyzer: path below `rules/`, text.
-static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/rules.in"));
+/// The rules that ship with the analyzer: path below `rules/`, text, and the text as JSON.
+static EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/rules.in"));
 
 /// Folders below a folder of rules that are looked into.
 const DEEPEST: usize = 8;
@@ -49,10 +49,10 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let vocabulary = Vocabulary::load(&mut patterns)?;
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
     let first = |mut errors: Vec<RuleError>| errors.swap_remove(0);
-    for (name, text) in EMBEDDED {
+    for (name, text, json) in EMBEDDED {
         note(name, text);
-        let rule = compile::compile(name, text, Trust::Shipped, &vocabulary, &mut patterns)
-            .map_err(first)?;
+        let rule = compile::shipped(name, (text, json), &vocabulary, &mut patterns);
+        let rule = rule.map_err(first)?;
         rules.insert(rule.file.id.clone(), rule);
     }
     let mut faults = Vec::new();
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn every_shipped_rule_passes_the_checks_that_foreign_rules_have_to_pass() {
         let vocabulary = Vocabulary::load(&mut Vec::new()).unwrap();
-        for (name, text) in EMBEDDED {
+        for (name, text, _) in EMBEDDED {
             let mut patterns = Vec::new();
             if let Err(errors) =
                 compile::compile(name, text, Trust::Foreign, &vocabulary, &mut patterns)
@@ -177,11 +177,25 @@ mod tests {
             }
         }
         let (set, _) = load(None).unwrap();
-        let texts = EMBEDDED.iter().map(|(name, text)| {
+        let texts = EMBEDDED.iter().map(|(name, text, _)| {
             let id = name.rsplit('/').next().unwrap().trim_end_matches(".yaml");
             (id.to_owned(), ((*name).to_owned(), (*text).to_owned()))
         });
         assert_eq!(check::links(&set.rules, &texts.collect()), []);
+    }
+
+    #[test]
+    fn rules_are_the_same_read_from_yaml_and_from_json() {
+        let mut only_yaml = Vec::new();
+        for (name, yaml, json) in EMBEDDED {
+            let yaml: file::RuleFile = serde_saphyr::from_str(yaml).unwrap();
+            match serde_json::from_str::<file::RuleFile>(json) {
+                Ok(json) => assert_eq!(format!("{yaml:?}"), format!("{json:?}"), "{name}"),
+                // A text without quotes that looks like another kind of value; it is read from YAML.
+                Err(_) => only_yaml.push(name),
+            }
+        }
+        assert!(only_yaml.len() < 10, "{only_yaml:?}");
     }
 
     #[test]

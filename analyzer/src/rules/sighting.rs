@@ -140,7 +140,7 @@ pub(super) fn from_view(kind: &str, view: &FactView, says: &str, nodes: &Nodes) 
 
 /// From a line.
 pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
-    let mut values = hit.captures.clone();
+    let mut values: BTreeMap<_, _> = hit.captures.iter().cloned().collect();
     values.insert("subject".into(), hit.subject.clone());
     values.insert("line".into(), hit.text.clone());
     values.insert("host_file".into(), host_file(&hit.place.path));

@@ -1,5 +1,7 @@
 //! Kubernetes lists as JSON: one item a line as our collector writes them, or in any other layout.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -40,6 +42,7 @@ pub(super) fn parse_lines(
         }
         if looks_like_item(json) {
             items += 1;
+            let json = &lean(json);
             extend(&mut all, parse(&Item { json, place }));
         } else {
             faults.push(place);
@@ -120,11 +123,53 @@ pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> 
         let newlines = memchr::memchr_iter(b'\n', &bytes[counted..offset]).count();
         line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         counted = offset;
-        let json = item.get().as_bytes();
+        let json = &lean(item.get().as_bytes());
         let place = document.line(line);
         extend(&mut all, parse(&Item { json, place }));
     }
     all
+}
+
+/// An object without the notes of who manages which of its fields: often half of it, and nothing reads them, but several
+/// parsers would have to pass over them.
+fn lean(json: &[u8]) -> Cow<'_, [u8]> {
+    const NAME: &[u8] = b"\"managedFields\":[";
+    // Quotes inside a text are escaped, so this is a name.
+    let Some(at) = memchr::memmem::find(json, NAME) else {
+        return Cow::Borrowed(json);
+    };
+    let begin = at + NAME.len();
+    match length_of_list(&json[begin..]) {
+        Some(length) => Cow::Owned([&json[..begin], &json[begin + length..]].concat()),
+        None => Cow::Borrowed(json),
+    }
+}
+
+/// Where a list ends whose content a text begins with: the place of its closing bracket.
+fn length_of_list(text: &[u8]) -> Option<usize> {
+    let mut depth = 0u32;
+    let mut at = 0;
+    loop {
+        at += memchr::memchr3(b'"', b'[', b']', text.get(at..)?)?;
+        match text[at] {
+            b'[' => depth += 1,
+            b']' if depth == 0 => return Some(at),
+            b']' => depth -= 1,
+            _ => at = end_of_text(text, at + 1)?,
+        }
+        at += 1;
+    }
+}
+
+/// Where the closing quote of a text stands.
+fn end_of_text(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at);
+        }
+        at += 2;
+    }
 }
 
 /// Reads objects in YAML as the list that we hold them in as JSON.
@@ -186,4 +231,25 @@ fn extend(all: &mut Parsed, more: Parsed) {
     all.facts.extend(more.facts);
     all.said.extend(more.said);
     all.problems.extend(more.problems);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_loses_the_notes_on_its_fields_and_nothing_else() {
+        let object = serde_json::json!({ "metadata": {
+            "annotations": { "a": "\"managedFields\":[1]" },
+            "managedFields": [{ "fieldsV1": { "k:{\"a\":\"]\\\"[\"}": [[], "]"] } }, "["],
+            "name": "n",
+        } });
+        let text = object.to_string();
+        let lean: serde_json::Value = serde_json::from_slice(&lean(text.as_bytes())).unwrap();
+        let mut expected = object;
+        expected["metadata"]["managedFields"] = serde_json::json!([]);
+        assert_eq!(lean, expected);
+        let cut = text.as_bytes().split_at(text.find("fieldsV1").unwrap()).0;
+        assert_eq!(*super::lean(cut), *cut);
+    }
 }

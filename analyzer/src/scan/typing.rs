@@ -19,7 +19,7 @@ pub(super) fn mend<'a>(
 ) -> (Cow<'a, [u8]>, BTreeMap<u32, String>) {
     let text = std::str::from_utf8(&bytes).ok();
     let text = text.filter(|_| whole && respell::is_short(&bytes));
-    match text.and_then(|text| respell::respell(text, patterns.words())) {
+    match text.and_then(|text| respell::respell(text, patterns.spelling())) {
         Some((mended, told)) => (Cow::Owned(mended.into_bytes()), told),
         None => (bytes, BTreeMap::new()),
     }

@@ -15,7 +15,10 @@ use crate::{end, header, meta, peak, seconds, target};
 const SEEDS: [u32; 3] = [20_240_611, 7, 424_242];
 const RUNS: usize = 3;
 
-/// Prints the median ratio and the peak memory for each seed and layout.
+/// What the generator says of how many lines are faults, and the same ten times.
+const NEEDLES: [&str; 2] = ["nprob=9/", "nprob=90/"];
+
+/// Prints the median ratio and the peak memory for each seed and layout, and what ten times the faults cost.
 pub(crate) fn print(analyzer: &Path) -> anyhow::Result<()> {
     let scripts = casefile_tests::bins::checkout().join("../shared/bench");
     if !scripts.join("gen_bundle_data.py").exists() {
@@ -26,7 +29,7 @@ pub(crate) fn print(analyzer: &Path) -> anyhow::Result<()> {
         let folder = target().join(format!("bench/other-{seed}"));
         let stream = folder.join("data.tar.gz");
         if !stream.exists() {
-            make(&scripts, &folder, seed).context("making the other data")?;
+            make(&scripts, &folder, seed, NEEDLES[0]).context("making the other data")?;
         }
         let ours = folder.join("ours.tar.gz");
         if !ours.exists() {
@@ -40,11 +43,35 @@ pub(crate) fn print(analyzer: &Path) -> anyhow::Result<()> {
             );
         }
     }
+    needles(analyzer, &scripts)
+}
+
+/// Prints what ten times the faults cost: both in turns.
+fn needles(analyzer: &Path, scripts: &Path) -> anyhow::Result<()> {
+    let few = target().join(format!("bench/other-{}/data.tar.gz", SEEDS[0]));
+    let folder = target().join("bench/other-needles");
+    let many = folder.join("data.tar.gz");
+    if !many.exists() {
+        make(scripts, &folder, SEEDS[0], NEEDLES[1]).context("making the data with more faults")?;
+    }
+    let mut ratios = Vec::new();
+    for _ in 0..RUNS {
+        let time = |path: &Path| {
+            let mut command = Command::new(analyzer);
+            seconds(command.args(["diagnose", "--format", "json"]).arg(path))
+        };
+        ratios.push(time(&many)? / time(&few)?);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!(
+        "ten times the faults: {:.2} times as long",
+        ratios[RUNS / 2]
+    );
     Ok(())
 }
 
 /// Writes the data of a seed and packs it as one stream.
-fn make(scripts: &Path, folder: &Path, seed: u32) -> anyhow::Result<()> {
+fn make(scripts: &Path, folder: &Path, seed: u32, needles: &str) -> anyhow::Result<()> {
     fs::create_dir_all(folder)?;
     let script = fs::read_to_string(scripts.join("gen_bundle_data.py"))?;
     let seeded = script.replace("SEED=20240611", &format!("SEED={seed}"));
@@ -52,6 +79,11 @@ fn make(scripts: &Path, folder: &Path, seed: u32) -> anyhow::Result<()> {
         seeded.contains(&format!("SEED={seed}")),
         "the generator names its seed in another way"
     );
+    ensure!(
+        seeded.contains(NEEDLES[0]),
+        "the generator names its share of faults in another way"
+    );
+    let seeded = seeded.replace(NEEDLES[0], needles);
     let generator = folder.join("gen.py");
     fs::write(&generator, seeded)?;
     let python = |script: PathBuf, arguments: [PathBuf; 2]| {

@@ -25,6 +25,12 @@ pub(super) fn without_bounds(source: &str, least: usize) -> Option<String> {
     Some(loose.to_string())
 }
 
+/// The same without all its wide bounds, for an automaton.
+pub(super) fn without_any_bounds(source: &str) -> Option<Hir> {
+    let hir = regex_syntax::parse(source).ok()?;
+    Some(rewrite(&hir, &mut |most| most >= FEW))
+}
+
 /// The wide bounds of an expression, the least first.
 pub(super) fn wide_bounds(source: &str) -> Vec<usize> {
     let Ok(hir) = regex_syntax::parse(source) else {

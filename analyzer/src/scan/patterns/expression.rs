@@ -1,13 +1,13 @@
 //! The expressions of rules, and what they say of a line that they match.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder, bytes};
 
 use super::ascii;
+use super::hit::Captures;
 
 use crate::dress::Nature;
 use crate::facts::excerpt;
@@ -118,23 +118,23 @@ impl Expression {
     }
 
     /// Named captures, where it matches.
-    pub(super) fn captures(&self, text: &str) -> Option<BTreeMap<String, String>> {
+    pub(super) fn captures(&self, text: &str) -> Option<Captures> {
         if !text.is_ascii() {
             let regex = self.full()?;
             let matched = regex.is_match(text).then(|| regex.captures(text))??;
             let named = regex.capture_names().flatten();
             let named = named.filter_map(|name| Some((name, matched.name(name)?.as_str())));
-            return Some(named.map(|(name, value)| capture(name, value)).collect());
+            return Some(sorted(named.map(|(name, value)| capture(name, value))));
         }
         let regex = self.matching(text)?;
         // Looking for captures costs much more than finding out whether it matches, and most have none.
         if regex.capture_names().flatten().next().is_none() {
-            return Some(BTreeMap::new());
+            return Some(Captures::new());
         }
         let matched = regex.captures(text.as_bytes())?;
         let named = regex.capture_names().flatten();
         let named = named.filter_map(|name| Some((name, text.get(matched.name(name)?.range())?)));
-        Some(named.map(|(name, value)| capture(name, value)).collect())
+        Some(sorted(named.map(|(name, value)| capture(name, value))))
     }
 
     /// The line, or of a very long one the part around the match, without what a report must not print.
@@ -149,6 +149,12 @@ impl Expression {
 fn for_bytes(source: &str) -> Option<bytes::Regex> {
     let mut builder = bytes::RegexBuilder::new(source);
     builder.dfa_size_limit(STATES).build().ok()
+}
+
+fn sorted(captures: impl Iterator<Item = (String, String)>) -> Captures {
+    let mut captures: Captures = captures.collect();
+    captures.sort();
+    captures
 }
 
 fn capture(name: &str, value: &str) -> (String, String) {

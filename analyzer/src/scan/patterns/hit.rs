@@ -14,6 +14,9 @@ use crate::parsers::{Channel, DriverLine, HostLine, PacketLine, Repeats};
 /// Different groups of one pattern that are kept from one stretch of log; more are counted only.
 const GROUPS_PER_PIECE: usize = 40;
 
+/// Named captures, sorted. Hundreds of thousands of lines may match, and a map for each would take half a kilobyte.
+pub type Captures = Vec<(String, String)>;
+
 /// Lines that matched a pattern and are alike in subject and captures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
@@ -23,8 +26,8 @@ pub struct Hit {
     pub subject: String,
     /// Who said it: a unit or a pod; empty for messages inside objects.
     pub speaker: String,
-    /// Named captures.
-    pub captures: BTreeMap<String, String>,
+    /// Named captures, in the order of their names.
+    pub captures: Captures,
     /// Where the first one stands.
     pub place: Place,
     /// Text of the first one.
@@ -57,12 +60,7 @@ pub struct Hit {
 
 impl Hit {
     /// A line that a pattern matched.
-    fn of(
-        pattern: usize,
-        regex: &Expression,
-        captures: BTreeMap<String, String>,
-        line: &LogLine<'_>,
-    ) -> Self {
+    fn of(pattern: usize, regex: &Expression, captures: Captures, line: &LogLine<'_>) -> Self {
         Self {
             pattern,
             subject: line.subject(),
@@ -89,7 +87,7 @@ impl Hit {
     fn repeat(&mut self, line: &LogLine<'_>, regex: &Expression) {
         if line.voice < self.voice {
             // The one that carries most is quoted.
-            let later = Hit::of(self.pattern, regex, BTreeMap::new(), line);
+            let later = Hit::of(self.pattern, regex, Captures::new(), line);
             return self.absorb(&later);
         }
         self.count = self.count.saturating_add(1);
@@ -105,7 +103,7 @@ impl Hit {
     }
 
     /// What makes two hits alike.
-    pub fn key(&self) -> (usize, &str, &str, &BTreeMap<String, String>) {
+    pub fn key(&self) -> (usize, &str, &str, &Captures) {
         (self.pattern, &self.subject, &self.speaker, &self.captures)
     }
 
@@ -176,7 +174,7 @@ impl Counter {
         &mut self,
         pattern: usize,
         regex: &Expression,
-        captures: BTreeMap<String, String>,
+        captures: Captures,
         (line, is_routine): (&mut LogLine<'_>, bool),
         hits: &mut Vec<Hit>,
     ) {

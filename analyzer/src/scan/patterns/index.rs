@@ -5,8 +5,11 @@
 //! inputs are short.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
+
+use super::open_text::OpenText;
 
 /// Bits of the hash of four bytes.
 const BITS: u32 = 17;
@@ -38,6 +41,8 @@ pub(super) struct Index {
     texts: Vec<Text>,
     /// Texts of three bytes: a line may end with them.
     short: Vec<u32>,
+    /// Texts that may stand at open places of shapes, and what asks for them; made when first asked.
+    open: OnceLock<Vec<(OpenText, u32)>>,
 }
 
 impl Index {
@@ -83,6 +88,7 @@ impl Index {
             places: Vec::new(),
             texts: Vec::new(),
             short,
+            open: OnceLock::new(),
         };
         for (gram, places) in grams {
             index.insert(gram, places);
@@ -134,6 +140,23 @@ impl Index {
             let end = &line[line.len().saturating_sub(3)..];
             if end.eq_ignore_ascii_case(&text.bytes) {
                 found(&text.owners);
+            }
+        }
+    }
+
+    /// Calls a function with what asks for each text that may stand in some line of a shape, which is given in lower case.
+    pub(super) fn search_shape(&self, shape: &[u8], found: &mut impl FnMut(&[u32])) {
+        self.search(shape, found);
+        let open = self.open.get_or_init(|| {
+            let texts = self.texts.iter().zip(0u32..);
+            let open = |text: &Text| OpenText::new(str::from_utf8(&text.bytes).ok()?);
+            texts
+                .filter_map(|(text, number)| Some((open(text)?, number)))
+                .collect()
+        });
+        for (text, number) in open {
+            if text.may_stand(shape) {
+                found(&self.texts[*number as usize].owners);
             }
         }
     }
@@ -294,13 +317,25 @@ impl Held {
     }
 }
 
+impl Held {
+    /// Whether a text may stand in some line of the shape that was taken.
+    pub(super) fn may_hold(&self, text: &Needle) -> bool {
+        let open = text.open.as_ref();
+        self.holds(text) || open.is_some_and(|open| open.may_stand(&self.lower))
+    }
+
+    /// The line in lower case.
+    pub(super) fn lower(&self) -> &[u8] {
+        &self.lower
+    }
+}
+
 /// A text that is looked for in single lines.
 pub(super) struct Needle {
-    /// In lower case.
-    pub(super) bytes: Box<str>,
     /// The mark of its rarest four bytes; of a shorter text one that every line has.
     mark: u16,
     finder: Finder<'static>,
+    open: Option<OpenText>,
 }
 
 impl Needle {
@@ -309,9 +344,9 @@ impl Needle {
         let four = four(&bytes[rarest(bytes)..]);
         let mark = four.map_or(0, |four| mark(gram(four)));
         Self {
-            bytes: text.into(),
             mark: u16::try_from(mark).unwrap_or(0),
             finder: Finder::new(bytes).into_owned(),
+            open: OpenText::new(text),
         }
     }
 }

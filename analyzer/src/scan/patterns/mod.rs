@@ -3,31 +3,35 @@
 //! An index holds a text of each pattern that a line must contain for it to match. Where one stands, the pattern's
 //! other texts are looked for, and only then the line is decoded and the expression tried.
 
+mod abstract_match;
 mod ascii;
 mod boots;
+mod clauses;
 mod expression;
 mod hit;
 mod index;
+mod open_text;
+mod shape;
+mod shapes;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use regex_automata::nfa::thompson::NFA;
 
 use super::lines::Origin;
-use super::{literals, manual};
-use crate::dress::respell::{self, Words};
+use super::manual;
+use crate::dress::respell;
 use crate::dress::{Nature, Voice};
 pub use crate::lines::earliest;
 use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
+use clauses::Clauses;
 pub use expression::{Expression, LinePattern};
 use hit::{Counter, add_alike};
-pub use hit::{Found, Hit};
-use index::{Held, Index, Needle};
-
-/// What a pattern needs of a line: one text of every clause. In logs one of the first clause has to be rare there.
-struct Clauses {
-    all: Vec<Vec<Needle>>,
-    rare: Vec<String>,
-}
+pub use hit::{Captures, Found, Hit};
+use index::{Held, Index};
+use shape::Words;
+use shapes::{Learnt, Shapes};
 
 /// The compiled set.
 pub struct Patterns {
@@ -38,7 +42,14 @@ pub struct Patterns {
     /// The first pattern with the same expression: of those a line meets one.
     same: Vec<usize>,
     /// The words of all expressions; ready when a pasted text is first met.
+    spelling: OnceLock<respell::Words>,
+    /// Automata that tell which shapes of lines a pattern cannot match; made when first asked.
+    automata: Vec<OnceLock<Option<NFA>>>,
+    /// Words that shapes of lines have to show; known when first asked.
     words: OnceLock<Words>,
+    /// Shapes of lines that were met, together and for each thread that is not searching now.
+    learnt: Learnt,
+    shapes: Mutex<Vec<Shapes>>,
 }
 
 /// All channels, in the order of their indices.
@@ -56,17 +67,8 @@ const CHANNELS: [Channel; 8] = [
 impl Patterns {
     /// Takes the set. Patterns without a required literal are never tried; the rule checker has refused those before.
     pub fn new(patterns: Vec<LinePattern>) -> Self {
-        let clauses = patterns.iter().map(|pattern| {
-            let all = literals::clauses(pattern.regex.as_str());
-            let first = all.first().into_iter().flatten();
-            let rare = first.filter(|text| !literals::is_everyday_text(text));
-            let needles =
-                |clause: &Vec<String>| clause.iter().map(|text| Needle::new(text)).collect();
-            Clauses {
-                rare: rare.cloned().collect(),
-                all: all.iter().map(needles).collect(),
-            }
-        });
+        let clauses = patterns.iter();
+        let clauses = clauses.map(|pattern| Clauses::of(pattern.regex.as_str()));
         let mut first: BTreeMap<&str, usize> = BTreeMap::new();
         let expressions = patterns.iter().map(|pattern| pattern.regex.as_str());
         let same = expressions
@@ -74,7 +76,11 @@ impl Patterns {
             .map(|(at, text)| *first.entry(text).or_insert(at));
         Self {
             same: same.collect(),
+            spelling: OnceLock::new(),
+            automata: patterns.iter().map(|_| OnceLock::new()).collect(),
             words: OnceLock::new(),
+            learnt: Learnt::default(),
+            shapes: Mutex::default(),
             indices: Default::default(),
             clauses: clauses.collect(),
             patterns,
@@ -89,33 +95,59 @@ impl Patterns {
             let searched = self.patterns.iter().zip(&self.clauses).zip(0u32..);
             let searched = searched.filter(|((pattern, _), _)| pattern.searches(channel));
             let texts = searched.flat_map(|((_, clauses), number)| {
-                let texts: Vec<String> = if is_log(channel) {
-                    clauses.rare.clone()
-                } else {
-                    let first = clauses.all.first().into_iter().flatten();
-                    first.map(|text| text.bytes.to_string()).collect()
+                let texts = match is_log(channel) {
+                    true => clauses.rare(),
+                    false => clauses.first(),
                 };
                 texts.into_iter().map(move |text| (text, number))
             });
-            let mut texts: Vec<(String, u32)> = texts.collect();
-            let needles = EXTRACTORS.iter().zip(self.extractors_from()..);
-            texts.extend(needles.map(|(one, number)| (one.needle.to_ascii_lowercase(), number)));
-            Index::new(texts.iter().map(|(text, owner)| (text.as_str(), *owner)))
+            let needles = EXTRACTORS.iter().map(|one| one.needle.to_ascii_lowercase());
+            let needles: Vec<String> = needles.collect();
+            let extractors = needles.iter().map(String::as_str);
+            Index::new(texts.chain(extractors.zip(self.extractors_from()..)))
         })
     }
 
     /// The words that the messages of all patterns are made of.
-    pub(super) fn words(&self) -> &Words {
-        self.words.get_or_init(|| {
+    pub(super) fn spelling(&self) -> &respell::Words {
+        self.spelling.get_or_init(|| {
             let expressions = self.patterns.iter().map(|one| one.regex.as_str());
             let texts: Vec<String> = expressions.flat_map(respell::texts_of).collect();
-            Words::of(texts.iter().map(String::as_str))
+            respell::Words::of(texts.iter().map(String::as_str))
         })
     }
 
     /// The number of the first extractor among what asks for texts.
     fn extractors_from(&self) -> u32 {
         u32::try_from(self.patterns.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What a line in lower case must show so that its shape tells which texts it holds.
+    fn words(&self) -> &Words {
+        self.words.get_or_init(|| {
+            let clauses = self.clauses.iter().flat_map(Clauses::all).flatten();
+            Words::of(clauses.chain(EXTRACTORS.iter().map(|one| one.needle)))
+        })
+    }
+
+    /// What asks for some text that may stand in a line of a shape.
+    fn asking_in_shape(&self, channel: Channel, shape: &Held) -> Vec<u32> {
+        let mut asking = Vec::new();
+        let mut add = |owners: &[u32]| asking.extend_from_slice(owners);
+        self.index(channel).search_shape(shape.lower(), &mut add);
+        asking.sort_unstable();
+        asking.dedup();
+        asking
+    }
+
+    /// The automaton of a pattern; none of an extractor, or where it is too large.
+    fn automaton(&self, number: u32) -> Option<&NFA> {
+        // Patterns with the same expression share it.
+        let first = *self.same.get(usize::try_from(number).ok()?)?;
+        let source = self.patterns.get(first)?.regex.as_str();
+        let made = self.automata.get(first)?;
+        made.get_or_init(|| abstract_match::automaton(source))
+            .as_ref()
     }
 
     /// Searches a stretch of whole lines.
@@ -125,22 +157,37 @@ impl Patterns {
         let index = self.index(origin.channel);
         let mut message =
             (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
+        let mut shapes = self.lock_shapes().pop().unwrap_or_default();
+        let words = self.words();
         let mut asking = Asking::default();
         let (mut start, mut number) = (0, 0u32);
         while start < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
             let raw = &bytes[start..end];
-            // In a journal half of each line is fields that no pattern is matched against.
-            let skip = message.as_mut().map_or(0, |field| field.find(raw));
-            asking.search(index, &raw[skip..]);
+            let possible = shapes.possible(self, words, (origin, raw));
+            asking.numbers.clear();
+            if possible.is_none_or(|possible| !possible.is_empty()) {
+                // In a journal half of each line is fields that no pattern is matched against.
+                let skip = message.as_mut().map_or(0, |field| field.find(raw));
+                asking.search(index, &raw[skip..]);
+                match possible {
+                    Some(possible) => asking.keep_among(possible),
+                    None => asking.keep_possible(&self.clauses, raw),
+                }
+            }
             if !asking.numbers.is_empty() {
                 self.line(origin, raw, number, &mut asking, &mut found, &mut counts);
             }
             number = number.saturating_add(1);
             start = end + 1;
         }
+        self.lock_shapes().push(shapes);
         boots::mark(origin, bytes, &mut found);
         found
+    }
+
+    fn lock_shapes(&self) -> std::sync::MutexGuard<'_, Vec<Shapes>> {
+        self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn line(
@@ -152,13 +199,12 @@ impl Patterns {
         found: &mut Found,
         counts: &mut Counter,
     ) {
-        asking.keep_possible(&self.clauses, raw);
-        if asking.numbers.is_empty() || manual::explains(raw) {
+        if manual::explains(raw) {
             return;
         }
         let mut line = origin.decode(raw, number);
-        let mut matched: Vec<(usize, BTreeMap<String, String>)> = Vec::new();
-        let mut tried: BTreeMap<usize, Option<BTreeMap<String, String>>> = BTreeMap::new();
+        let mut matched: Vec<(usize, Captures)> = Vec::new();
+        let mut tried: BTreeMap<usize, Option<Captures>> = BTreeMap::new();
         for index in asking.numbers.iter().map(|index| *index as usize) {
             let Some(pattern) = self.patterns.get(index) else {
                 let one = EXTRACTORS.get(index - self.patterns.len());
@@ -255,6 +301,14 @@ impl Asking {
         index.search(line, &mut |owners| numbers.extend_from_slice(owners));
     }
 
+    /// Keeps what can match a line of its shape, each once and in order.
+    fn keep_among(&mut self, possible: &[u32]) {
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        let is_possible = |number: &u32| possible.binary_search(number).is_ok();
+        self.numbers.retain(is_possible);
+    }
+
     /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
     fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
         let Self { numbers, line } = self;
@@ -266,10 +320,7 @@ impl Asking {
         line.take(raw);
         numbers.retain(|index| {
             let clauses = clauses.get(*index as usize);
-            clauses.is_none_or(|clauses| {
-                let there = |clause: &Vec<Needle>| clause.iter().any(|text| line.holds(text));
-                clauses.all.iter().all(there)
-            })
+            clauses.is_none_or(|clauses| clauses.hold(line))
         });
     }
 }
@@ -313,8 +364,8 @@ mod tests {
         let text = b"{\"MESSAGE\":\"login of mm with code 774411 (774411)\"}\n";
         let origin = Origin::of("nodes/n/journal/c.json", Channel::Journal);
         let hit = &set.search(&origin, text).hits[0];
-        assert_eq!(hit.captures["who"], "mm");
-        assert_eq!(hit.captures["sensitive_code"], "<withheld>");
+        assert_eq!(hit.captures[1], ("who".into(), "mm".into()));
+        assert_eq!(hit.captures[0].1, "<withheld>");
         assert_eq!(hit.text, "login of mm with code <withheld> (<withheld>)");
     }
 
@@ -325,7 +376,7 @@ mod tests {
         let origin = Origin::of("nodes/n/journal/c.json", Channel::Journal);
         let found = set.search(&origin, text);
         assert_eq!(found.hits.len(), 1);
-        assert_eq!(found.hits[0].captures["handler"], "nvidia");
+        assert_eq!(found.hits[0].captures[0].1, "nvidia");
         assert_eq!(found.hits[0].place.line, Some(2));
     }
 

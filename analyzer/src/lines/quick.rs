@@ -1,0 +1,153 @@
+//! Records of the journal as journalctl prints them: texts only, nothing escaped but in the message. They are read where
+//! they stand; whatever is written in another way is left to the parser of JSON.
+
+/// What a diagnosis reads of a record; a text is as it stands in the record.
+#[derive(Default)]
+pub(super) struct Fields<'a> {
+    /// The message, in which characters may be escaped.
+    pub(super) message: &'a str,
+    /// Whether some are.
+    pub(super) is_escaped: bool,
+    pub(super) realtime: Option<&'a str>,
+    pub(super) unit: Option<&'a str>,
+    pub(super) identifier: Option<&'a str>,
+    pub(super) boot: Option<&'a str>,
+    pub(super) host: Option<&'a str>,
+}
+
+/// Reads a record; none where it is none, or one of another kind.
+pub(super) fn read(raw: &[u8]) -> Option<Fields<'_>> {
+    let is_plain = |byte: &u8| (0x20..0x80).contains(byte);
+    if raw.first() != Some(&b'{') || !raw.iter().all(is_plain) {
+        return None;
+    }
+    let raw = str::from_utf8(raw).ok()?;
+    let mut fields = Fields::default();
+    let mut message = None;
+    let mut rest = &raw[1..];
+    loop {
+        let (name, behind) = rest.strip_prefix('"')?.split_once('"')?;
+        let value = behind.strip_prefix(":\"")?;
+        let length = length(value.as_bytes())?;
+        let (value, behind) = (&value[..length.0], &value[length.0 + 1..]);
+        let known = match name {
+            "MESSAGE" => {
+                fields.is_escaped = length.1;
+                &mut message
+            }
+            "__REALTIME_TIMESTAMP" => &mut fields.realtime,
+            "_SYSTEMD_UNIT" => &mut fields.unit,
+            "SYSLOG_IDENTIFIER" => &mut fields.identifier,
+            "_BOOT_ID" => &mut fields.boot,
+            "_HOSTNAME" => &mut fields.host,
+            _ => &mut None,
+        };
+        let is_escaped = length.1 && name != "MESSAGE";
+        if known.replace(value).is_some() || is_escaped || name.contains('\\') {
+            return None;
+        }
+        match behind.as_bytes() {
+            [b'}'] => break,
+            [b',', ..] => rest = &behind[1..],
+            _ => return None,
+        }
+    }
+    fields.message = message?;
+    Some(fields)
+}
+
+/// Where a text of JSON ends, and whether something in it is escaped.
+fn length(text: &[u8]) -> Option<(usize, bool)> {
+    let mut at = 0;
+    let mut is_escaped = false;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some((at, is_escaped));
+        }
+        is_escaped = true;
+        at += 2;
+    }
+}
+
+/// A text with its escapes taken out; none where it holds one that is none, or a character written as a number.
+pub(super) fn unescaped(text: &str) -> Option<String> {
+    let mut said = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        said.push_str(&rest[..at]);
+        said.push(match rest.as_bytes().get(at + 1)? {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
+            _ => return None,
+        });
+        rest = &rest[at + 2..];
+    }
+    said.push_str(rest);
+    Some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// The same by the parser of JSON.
+    fn parsed(raw: &[u8]) -> Option<BTreeMap<String, String>> {
+        serde_json::from_slice(raw).ok()
+    }
+
+    fn check(raw: &[u8]) {
+        let Some(fields) = read(raw) else { return };
+        let Some(message) = unescaped(fields.message) else {
+            return;
+        };
+        let map = parsed(raw).unwrap_or_else(|| panic!("{:?}", raw.escape_ascii().to_string()));
+        let field = |name: &str| map.get(name).map(String::as_str);
+        assert_eq!(field("MESSAGE"), Some(message.as_str()));
+        assert_eq!(field("__REALTIME_TIMESTAMP"), fields.realtime);
+        assert_eq!(field("_SYSTEMD_UNIT"), fields.unit);
+        assert_eq!(field("SYSLOG_IDENTIFIER"), fields.identifier);
+        assert_eq!(field("_BOOT_ID"), fields.boot);
+        assert_eq!(field("_HOSTNAME"), fields.host);
+    }
+
+    #[test]
+    fn a_record_as_journalctl_prints_it_is_read() {
+        let raw = br#"{"_PID":"7","MESSAGE":"a \"b\"\tc","_SYSTEMD_UNIT":"k.service","__REALTIME_TIMESTAMP":"17"}"#;
+        let fields = read(raw).unwrap();
+        assert_eq!(unescaped(fields.message).as_deref(), Some("a \"b\"\tc"));
+        assert_eq!(
+            (fields.unit, fields.realtime),
+            (Some("k.service"), Some("17"))
+        );
+        check(raw);
+        assert!(read(br#"{"MESSAGE":"a","MESSAGE":"b"}"#).is_none());
+        assert!(read(br#"{"MESSAGE":[104,105]}"#).is_none());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_read_is_what_the_parser_of_json_reads(
+            parts in proptest::collection::vec(
+                "\"MESSAGE\"|\"_BOOT_ID\"|\"_HOSTNAME\"|\"x\"|:|,|\"|\\\\|\\\\n|\\\\\"|\\{|\\}|[a-z ]{1,5}|\"[a-z\\\\\\\\\"]{0,4}\":\"[a-z\\\\\\\\\"n]{0,6}\"",
+                0..9,
+            ),
+        ) {
+            check(format!("{{{}}}", parts.concat()).as_bytes());
+            check(format!("{{\"MESSAGE\":\"a\",{}}}", parts.concat()).as_bytes());
+        }
+
+        #[test]
+        fn every_message_comes_back(message in "[ -~\\n\\t]{0,40}", unit in "[a-z.]{1,9}") {
+            let raw = serde_json::json!({ "MESSAGE": message, "_SYSTEMD_UNIT": unit }).to_string();
+            let fields = read(raw.as_bytes()).unwrap();
+            proptest::prop_assert_eq!(unescaped(fields.message), Some(message));
+        }
+    }
+}

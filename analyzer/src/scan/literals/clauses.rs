@@ -1,0 +1,175 @@
+//! Literals that a line must contain for a pattern to match, so that most lines never meet a regex.
+
+use regex_syntax::Parser;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// A pattern needs a literal of at least this many bytes, or it would be tried on every line.
+pub(crate) const MIN_LITERAL: usize = 3;
+
+/// Sets of at most this many alternatives are kept; a wider alternation counts as having no literal.
+const MAX_ALTERNATIVES: usize = 24;
+
+/// Clauses of texts in lower case: a line that the pattern matches holds at least one text of every
+/// clause. The first clause is the best one to look for.
+///
+/// Empty if there is no clause with every text at least [`MIN_LITERAL`] bytes long. Texts hold neither
+/// quotes nor backslashes nor control characters, because a raw journal line escapes those.
+pub(crate) fn clauses(pattern: &str) -> Vec<Vec<String>> {
+    let Ok(hir) = Parser::new().parse(pattern) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    collect(&hir, &mut found);
+    // Rare before everyday, then long before short.
+    found.sort_by_key(|texts| (is_everyday(texts), std::cmp::Reverse(shortest(texts))));
+    found.dedup();
+    found
+}
+
+/// Of the texts of the first clause, those that are looked for in logs.
+pub(crate) fn rare(clauses: &[Vec<String>]) -> Vec<String> {
+    let first = clauses.first().into_iter().flatten();
+    first
+        .filter(|text| !is_everyday_text(text))
+        .cloned()
+        .collect()
+}
+
+/// Whether some text of a clause is an everyday one.
+fn is_everyday(clause: &[String]) -> bool {
+    clause.iter().any(|text| is_everyday_text(text))
+}
+
+/// Whether a text stands in lines that every busy node logs all day, or is made of digits and signs
+/// only. In logs nothing is tried because of such a text: it would be tried on a good part of all lines.
+pub(crate) fn is_everyday_text(text: &str) -> bool {
+    EVERYDAY.contains(text) || !text.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Everyday lines of a healthy node, in lower case: klog, containerd, systemd, kernel, applications.
+const EVERYDAY: &str = "\
+{\"_hostname\":\"node\",\"priority\":\"6\",\"_pid\":\"1\",\"_transport\":\"stdout\",\"_comm\":\"kubelet\",\"__realtime_timestamp\":\"17\",\
+\"_systemd_unit\":\"kubelet.service\",\"_boot_id\":\"b0\",\"__monotonic_timestamp\":\"1\",\"__cursor\":\"s=\",\"syslog_identifier\":\"containerd\",\"message\":\"x\"}
+\"_systemd_unit\":\"containerd.service\" \"syslog_facility\":\"3\" \"_machine_id\":\"d\" \"_exe\":\"/usr/bin/containerd\" \"_cmdline\":\"/usr/bin/kubelet
+e1120 10:00:00.000000       1 pod_workers.go:1301] error syncing pod, skipping err= failed to startcontainer for crashloopbackoff: back-off 5m0s restarting failed container=main pod=
+i1120 10:00:00.000000    1234 kuberuntime_container.go:808] killing container with a grace period pod= containerid= containerd:// graceperiod=30
+reconciler_common.go:299] volume detached for volume kube-api-access- on node devicepath operationexecutor.unmountvolume started for volume configmap secret host-path
+kubelet.go:2450] syncloop (pleg): event for pod  syncloop add delete update source=api probe failed readiness liveness http statuscode: 200 output: \
+time=2026-11-20t10:00:00z level=info msg= level=warning level=error level=debug stoppodsandbox for returns successfully removepodsandbox teardown network for sandbox successfully \
+imageupdate event name: labels:{key:io.cri-containerd.image value:managed} imagecreate pullimage containerd version namespace id runtime type address \
+runpodsandbox for &podsandboxmetadata{name: ,uid: ,namespace: kube-system,attempt:0,} returns sandbox id  createcontainer within sandbox for container &containermetadata startcontainer returns successfully \
+container event discarded type=container_stopped_event unable to  could not  cannot  is not  was not  not found  does not exist  waiting for \
+systemd[1]: started session of user root. starting  reloading  reached target  cri-containerd- .scope: deactivated successfully. consumed cpu time  run-containerd-runc-k8s.io \
+audit: type=1400 apparmor=allowed operation=open profile=cri-containerd.apparmor.d name=/proc/ pid= comm=runc kernel: cni0: port 1(veth) entered forwarding state device left promiscuous mode blocking disabled \
+ipv6: addrconf(netdev_change): eth0: link becomes ready cgroup memory usage  boot  firewall  driver  version  module loaded  nvidia gpu \
+info error warn warning fatal debug trace  get /healthz http/1.1 200 ok post /api/v1/namespaces/default/pods/ services endpoints nodes events user-agent request response status client server token \
+serviceaccount apiserver etcd controller scheduler leader election lock reason object deployment replicaset daemonset created scheduled pulled killing unhealthy warning normal  image registry \
+setting up  loading  loaded  with  from  into  over  old  new  file  config  configuration  default  using  cluster  ip address  port  name  exists  already  invalid  unknown  skip  retry  retrying  attempt  \
+deleted  remove  removed  restart  restarted  restarting  running  ready  pending  succeeded  failed  state  changed  health  check  metric  metrics  cache  sync  synced  resource  resources  limit  memory  cpu  disk  usage \
+mount  mounted  unmount  path  directory  permission  allocate  allocated  device  devices  plugin  plugins  register  registered  registration  socket  listen  listening  discovery  index  step  train  loss  throughput  samples  seconds";
+
+fn collect(hir: &Hir, found: &mut Vec<Vec<String>>) {
+    match hir.kind() {
+        HirKind::Literal(_) | HirKind::Class(_) => {
+            found.extend(
+                runs(std::slice::from_ref(hir))
+                    .into_iter()
+                    .map(|run| vec![run]),
+            );
+        }
+        HirKind::Concat(parts) => {
+            found.extend(runs(parts).into_iter().map(|run| vec![run]));
+            let plain =
+                |part: &&Hir| matches!(part.kind(), HirKind::Literal(_) | HirKind::Class(_));
+            parts
+                .iter()
+                .filter(|part| !plain(part))
+                .for_each(|part| collect(part, found));
+        }
+        HirKind::Capture(capture) => collect(&capture.sub, found),
+        HirKind::Repetition(repetition) if repetition.min > 0 => collect(&repetition.sub, found),
+        HirKind::Alternation(_) => found.extend(best(hir)),
+        _ => {}
+    }
+}
+
+fn usable(alternatives: &[String]) -> bool {
+    !alternatives.is_empty()
+        && alternatives.len() <= MAX_ALTERNATIVES
+        && alternatives.iter().all(|text| text.len() >= MIN_LITERAL)
+}
+
+fn shortest(alternatives: &[String]) -> usize {
+    alternatives.iter().map(String::len).min().unwrap_or(0)
+}
+
+/// The best clause of a part.
+fn best(hir: &Hir) -> Option<Vec<String>> {
+    if let HirKind::Alternation(parts) = hir.kind() {
+        let mut all = Vec::new();
+        for part in parts {
+            all.extend(best(part)?);
+        }
+        all.sort();
+        all.dedup();
+        return usable(&all).then_some(all);
+    }
+    let mut found = Vec::new();
+    collect(hir, &mut found);
+    found
+        .into_iter()
+        .max_by_key(|clause| (!is_everyday(clause), shortest(clause)))
+}
+
+/// The stretches of neighbouring literals that are long enough, where a case-insensitive letter
+/// counts as a literal.
+fn runs(parts: &[Hir]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut run = String::new();
+    let end = |run: &mut String, found: &mut Vec<String>| {
+        let ended = std::mem::take(run);
+        if ended.len() >= MIN_LITERAL {
+            found.push(ended);
+        }
+    };
+    for part in parts {
+        match part.kind() {
+            HirKind::Literal(literal) => {
+                for &byte in literal.0.iter() {
+                    let visible = byte.is_ascii_graphic() || byte == b' ';
+                    if visible && byte != b'"' && byte != b'\\' {
+                        run.push(char::from(byte.to_ascii_lowercase()));
+                    } else {
+                        end(&mut run, &mut found);
+                    }
+                }
+            }
+            HirKind::Class(class) => match case_pair(class) {
+                Some(letter) => run.push(letter),
+                None => end(&mut run, &mut found),
+            },
+            _ => end(&mut run, &mut found),
+        }
+    }
+    end(&mut run, &mut found);
+    found
+}
+
+/// The lower-case letter of a class that is one ASCII letter in both cases.
+fn case_pair(class: &Class) -> Option<char> {
+    let Class::Unicode(class) = class else {
+        return None;
+    };
+    // `(?i)s` and `(?i)k` also hold a non-ASCII letter, which no log spells them with.
+    let mut letters: Vec<char> = Vec::new();
+    for range in class.ranges() {
+        if range.start() != range.end() {
+            return None;
+        }
+        if range.start().is_ascii() {
+            letters.push(range.start().to_ascii_lowercase());
+        }
+    }
+    letters.dedup();
+    (letters.len() == 1).then(|| letters[0])
+}

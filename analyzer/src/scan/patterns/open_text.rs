@@ -1,0 +1,124 @@
+//! Texts in lines of one shape: where a part of a text may stand at an open place.
+
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+
+use super::shape;
+
+/// A text of which parts may stand at open places.
+pub(super) struct OpenText {
+    text: Box<[u8]>,
+    /// The longest stretch of it that may not.
+    middle: Range<usize>,
+    /// What may, before and behind that stretch.
+    before: Range<usize>,
+    behind: Range<usize>,
+    finder: Finder<'static>,
+}
+
+impl OpenText {
+    /// A text in lower case; none where no part of it can stand at an open place.
+    pub(super) fn new(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        // Between other bytes only what has a digit is an open place; at an end of the text it may have one outside.
+        let may_be_open = |word: &Range<usize>| {
+            let digits = bytes[word.clone()].iter().any(u8::is_ascii_digit);
+            let at_end = word.start == 0 || word.end == bytes.len();
+            shape::may_be_open(&bytes[word.clone()]) && (digits || at_end)
+        };
+        let mut open: Vec<Range<usize>> = words(bytes).into_iter().filter(may_be_open).collect();
+        if open.is_empty() {
+            return None;
+        }
+        open.insert(0, 0..0);
+        open.push(bytes.len()..bytes.len());
+        let pairs = open
+            .windows(2)
+            .max_by_key(|pair| pair[1].start.saturating_sub(pair[0].end))?;
+        let (before, behind) = (pairs[0].clone(), pairs[1].clone());
+        let middle = before.end..behind.start;
+        Some(Self {
+            finder: Finder::new(&bytes[middle.clone()]).into_owned(),
+            text: bytes.into(),
+            middle,
+            before,
+            behind,
+        })
+    }
+
+    /// Whether it may stand in a line of a shape, which is given in lower case, a part of it at an open place.
+    pub(super) fn may_stand(&self, shape: &[u8]) -> bool {
+        let before = &self.text[self.before.clone()];
+        let behind = &self.text[self.behind.clone()];
+        self.finder.find_iter(shape).any(|at| {
+            let (left, right) = (&shape[..at], &shape[at + self.middle.len()..]);
+            let is_open = |byte: Option<&u8>| byte.is_some_and(|byte| shape::is_open(*byte));
+            (left.ends_with(before) || is_open(left.last()))
+                && (right.starts_with(behind) || is_open(right.first()))
+        })
+    }
+}
+
+/// Where digits and letters stand together.
+fn words(text: &[u8]) -> Vec<Range<usize>> {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    for (at, byte) in text.iter().enumerate() {
+        if !byte.is_ascii_alphanumeric() {
+            continue;
+        }
+        match words.last_mut().filter(|word| word.end == at) {
+            Some(word) => word.end = at + 1,
+            None => words.push(at..at + 1),
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::{self, Words};
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_text_that_stands_in_a_line_may_stand_in_its_shape(
+            parts in proptest::collection::vec(
+                "[ .:\"-]|xid|no|to|bad|ipv4|mlx5|x509|pull|[0-9]{1,3}|[0-9a-f]{1,6}|[0-9a-z]{1,6}", 1..9,
+            ),
+            from in 0..40usize,
+            length in 3..14usize,
+        ) {
+            let line = parts.concat();
+            let from = from.min(line.len());
+            let to = (from + length).min(line.len());
+            let text = &line[from..to];
+            let words = Words::of([text].into_iter());
+            let mut shape = Vec::new();
+            assert!(shape::write(line.as_bytes(), false, &words, &mut shape));
+            let there = memchr::memmem::find(&shape, text.as_bytes()).is_some();
+            let open = OpenText::new(text).is_some_and(|text| text.may_stand(&shape));
+            proptest::prop_assert!(there || open, "{} in {}", text, line);
+        }
+    }
+
+    #[test]
+    fn a_text_does_not_stand_where_its_words_do_not() {
+        let words = Words::of(["xid", "x509: certificate has expired"].into_iter());
+        let mut shape = Vec::new();
+        shape::write(b"pulled x1y2 at 10.0.0.1: no", false, &words, &mut shape);
+        for (text, expected) in [
+            ("xid", false),
+            ("x509: certificate has expired", false),
+            ("ed: yes", false),
+            ("1: no", true),
+            ("10.", true),
+            ("bad", true),
+            ("dead", false),
+            ("unauthorized", false),
+        ] {
+            let open = OpenText::new(text).is_some_and(|text| text.may_stand(&shape));
+            assert_eq!(open, expected, "{text}");
+        }
+    }
+}

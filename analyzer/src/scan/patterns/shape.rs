@@ -1,0 +1,240 @@
+//! The shape of a line: the line with its numbers and ids left open, so that lines which differ in nothing else share it.
+
+use std::collections::BTreeSet;
+
+/// An open place of digits.
+pub(super) const DIGITS: u8 = 0x80;
+/// An open place of a number in base 16: digits and the letters `a` to `f`.
+pub(super) const HEX: u8 = 0x81;
+/// An open place of digits and letters, of which no more than three stand together unless all are of base 16.
+pub(super) const MIXED: u8 = 0x82;
+
+/// Runs of so many letters or more stand in a shape as they are: they are words. Shorter ones by one letter do where
+/// they are known as words.
+const WORD: usize = 4;
+
+/// Whether a byte of a shape is an open place.
+pub(super) fn is_open(byte: u8) -> bool {
+    byte >= DIGITS
+}
+
+/// What shapes have to show of the texts that are looked for: their words of three letters, and their words that could
+/// stand in numbers and ids (`x509`, `6443`, `dead`). What holds one of these is no open place.
+pub(super) struct Words {
+    /// Words of three letters, as a bit each.
+    short: Vec<u64>,
+    /// How the others begin, as a bit for each hash of four bytes.
+    begins: Vec<u64>,
+    /// The others, sorted.
+    others: Vec<Box<[u8]>>,
+}
+
+impl Words {
+    const LETTERS: usize = 26;
+    const BEGINS: usize = 1 << 16;
+
+    /// Those of the texts that are looked for, which are in lower case.
+    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut short = vec![0; Self::LETTERS.pow(3) / 64 + 1];
+        let mut begins = vec![0; Self::BEGINS / 64];
+        let mut others = BTreeSet::new();
+        for text in texts {
+            let runs = text.as_bytes().split(|byte| !byte.is_ascii_alphabetic());
+            for at in runs.filter_map(Self::place) {
+                short[at / 64] |= 1u64 << (at % 64);
+            }
+            let tokens = text.as_bytes().split(|byte| kind(*byte) == OTHER);
+            for token in tokens.filter(|token| token.len() >= SHORTEST) {
+                let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+                if kinds & DIGIT != 0 || kinds == HEX_LETTER {
+                    let at = Self::begin([token[0], token[1], token[2], token[3]]);
+                    begins[at / 64] |= 1u64 << (at % 64);
+                    others.insert(Box::from(token));
+                }
+            }
+        }
+        Self {
+            short,
+            begins,
+            others: others.into_iter().collect(),
+        }
+    }
+
+    fn place(word: &[u8]) -> Option<usize> {
+        let letters: &[u8; WORD - 1] = word.try_into().ok()?;
+        let number = |letter: u8| usize::from(letter.to_ascii_lowercase().wrapping_sub(b'a'));
+        let place = letters
+            .iter()
+            .fold(0, |place, letter| place * Self::LETTERS + number(*letter));
+        letters.iter().all(u8::is_ascii_alphabetic).then_some(place)
+    }
+
+    fn has_short(&self, word: &[u8]) -> bool {
+        Self::place(word).is_some_and(|at| self.short[at / 64] & (1 << (at % 64)) != 0)
+    }
+
+    #[inline]
+    fn begin(bytes: [u8; SHORTEST]) -> usize {
+        let folded = u32::from_le_bytes(bytes) | 0x2020_2020;
+        (folded.wrapping_mul(0x9e37_79b1) >> 16) as usize
+    }
+
+    /// Whether one of the other words stands in digits and letters.
+    fn stand_in(&self, token: &[u8]) -> bool {
+        let mut places = token.windows(SHORTEST).enumerate();
+        places.any(|(at, four)| {
+            let begin = Self::begin([four[0], four[1], four[2], four[3]]);
+            self.begins[begin / 64] & (1 << (begin % 64)) != 0 && self.begin_with(&token[at..])
+        })
+    }
+
+    fn begin_with(&self, token: &[u8]) -> bool {
+        let same = |word: &[u8]| {
+            token
+                .get(..word.len())
+                .is_some_and(|here| here.eq_ignore_ascii_case(word))
+        };
+        self.others.iter().any(|word| same(word))
+    }
+}
+
+/// The shortest word that is told apart in numbers and ids: a good part of all ids holds some shorter one.
+const SHORTEST: usize = 4;
+
+/// Whether digits and letters of a text that is looked for may stand at an open place, which holds none of its words.
+pub(super) fn may_be_open(token: &[u8]) -> bool {
+    let kinds = token.iter().fold(OTHER, |kinds, byte| kinds | kind(*byte));
+    let is_short_word = token.len() + 1 == WORD && kinds & LETTER != 0 && kinds & DIGIT == 0;
+    token.len() < SHORTEST && !is_short_word
+}
+
+/// What a byte is: nothing that an open place holds, a digit, a letter of base 16 in lower case, another letter.
+const OTHER: u8 = 0;
+const DIGIT: u8 = 1;
+const HEX_LETTER: u8 = 2;
+const LETTER: u8 = 4;
+
+static KINDS: [u8; 256] = kinds();
+
+const fn kinds() -> [u8; 256] {
+    let mut kinds = [OTHER; 256];
+    let mut byte = 0u8;
+    while byte < 0x80 {
+        kinds[byte as usize] = match byte {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'f' => HEX_LETTER,
+            b'g'..=b'z' | b'A'..=b'Z' => LETTER,
+            _ => OTHER,
+        };
+        byte += 1;
+    }
+    kinds
+}
+
+fn kind(byte: u8) -> u8 {
+    KINDS[byte as usize]
+}
+
+/// Appends the shape of a text; false where it has none: it is not ASCII, or a record of JSON writes a character of it
+/// as a number.
+pub(super) fn write(text: &[u8], is_escaped: bool, words: &Words, shape: &mut Vec<u8>) -> bool {
+    if !text.is_ascii() {
+        return false;
+    }
+    let mut at = 0;
+    while at < text.len() {
+        let token = &text[at..];
+        let (length, kinds) = token_at(token);
+        if length == 0 {
+            shape.push(text[at]);
+            at += 1;
+            if is_escaped && text[at - 1] == b'\\' {
+                // The letter of an escape is no part of the word behind it.
+                match text.get(at) {
+                    None | Some(b'u') => return false,
+                    Some(letter) => shape.push(*letter),
+                }
+                at += 1;
+            }
+            continue;
+        }
+        if kinds & DIGIT == 0 || words.stand_in(&token[..length]) {
+            shape.extend_from_slice(&token[..length]);
+        } else if kinds == DIGIT {
+            shape.push(DIGITS);
+        } else if kinds == DIGIT | HEX_LETTER {
+            shape.push(HEX);
+        } else {
+            mixed(&token[..length], words, shape);
+        }
+        at += length;
+    }
+    true
+}
+
+/// Length of the digits and letters that a text begins with, and their kinds together.
+#[inline]
+fn token_at(text: &[u8]) -> (usize, u8) {
+    let mut kinds = OTHER;
+    let mut length = 0;
+    for byte in text {
+        let kind = kind(*byte);
+        if kind == OTHER {
+            break;
+        }
+        kinds |= kind;
+        length += 1;
+    }
+    (length, kinds)
+}
+
+/// Appends the shape of digits and letters that stand together: words as they are, the rest open.
+fn mixed(token: &[u8], words: &Words, shape: &mut Vec<u8>) {
+    let mut open = OTHER;
+    let close = |open: &mut u8, shape: &mut Vec<u8>| match std::mem::take(open) {
+        OTHER => {}
+        DIGIT => shape.push(DIGITS),
+        kinds if kinds & LETTER == 0 => shape.push(HEX),
+        _ => shape.push(MIXED),
+    };
+    let mut at = 0;
+    while at < token.len() {
+        let rest = &token[at..];
+        let is_digit = kind(rest[0]) == DIGIT;
+        let run = rest
+            .iter()
+            .take_while(|byte| (kind(**byte) == DIGIT) == is_digit);
+        let length = run.count();
+        let kinds = rest[..length]
+            .iter()
+            .fold(OTHER, |kinds, byte| kinds | kind(*byte));
+        let is_word = length >= WORD || (length + 1 == WORD && words.has_short(&rest[..length]));
+        if kinds & LETTER != 0 && is_word {
+            close(&mut open, shape);
+            shape.extend_from_slice(&rest[..length]);
+        } else {
+            open |= kinds;
+        }
+        at += length;
+    }
+    close(&mut open, shape);
+}
+
+/// Appends the shape of what a shape of a JSON text says; false where it holds an escape that it cannot.
+pub(super) fn unescape(shape: &[u8], said: &mut Vec<u8>) -> bool {
+    let mut bytes = shape.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte != b'\\' {
+            said.push(*byte);
+            continue;
+        }
+        said.push(match bytes.next() {
+            Some(b'n') => b'\n',
+            Some(b't') => b'\t',
+            Some(b'r') => b'\r',
+            Some(byte @ (b'"' | b'\\')) => *byte,
+            _ => return false,
+        });
+    }
+    true
+}

@@ -1,0 +1,220 @@
+//! Shapes of lines that were seen before, each with the patterns that can match a line of it. Most lines of a log are of
+//! few shapes, and for those nothing has to be looked for that cannot be there.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::abstract_match::Follower;
+use super::index::Held;
+use super::shape::{self, Words};
+use super::{Patterns, is_log};
+use crate::lines::{Origin, Said};
+
+/// Bytes of shapes that are remembered.
+const REMEMBERED: usize = 6 << 20;
+/// What a shape takes besides its own bytes.
+const OVERHEAD: usize = 160;
+/// A longer text is none of many.
+const LONGEST: usize = 4096;
+/// Different shapes of one hash that are told apart.
+const SAME_HASH: usize = 4;
+/// A shape that was met so often is worth asking the automata which patterns can match it: trying them costs more.
+const OFTEN: u32 = 100;
+/// Places that remember the hash of a shape that was seen once: what is said once only is not worth a proof.
+const ONCE: usize = 1 << 14;
+
+/// A shape, and what can match a line of it.
+struct Known {
+    shape: Box<[u8]>,
+    possible: Box<[u32]>,
+}
+
+type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
+
+/// A shape as one thread knows it.
+struct Met {
+    known: Arc<Known>,
+    times: u32,
+}
+
+impl AsRef<Known> for Met {
+    fn as_ref(&self) -> &Known {
+        &self.known
+    }
+}
+
+/// What all threads have learnt.
+#[derive(Default)]
+pub(super) struct Learnt(Mutex<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    known: ByHash<Arc<Known>>,
+    bytes: usize,
+    once: Vec<u64>,
+}
+
+/// What one thread knows, so that it need not ask the others.
+#[derive(Default)]
+pub(super) struct Shapes {
+    known: ByHash<Met>,
+    bytes: usize,
+    /// Channel and shape of the present line.
+    shape: Vec<u8>,
+    said: Vec<u8>,
+    held: Held,
+    follower: Follower,
+}
+
+impl Shapes {
+    /// What can match a line; none where its shape is not known yet.
+    pub(super) fn possible(
+        &mut self,
+        patterns: &Patterns,
+        words: &Words,
+        (origin, raw): (&Origin<'_>, &[u8]),
+    ) -> Option<&[u32]> {
+        let (text, is_escaped) = match origin.said(raw) {
+            Said::Record(text) => (text, true),
+            // A line with fields that is no record is looked at in part only.
+            Said::Plain(_) if is_log(origin.channel) && origin.path.ends_with(".json") => {
+                return None;
+            }
+            Said::Plain(text) => (text, false),
+            Said::Unclear => return None,
+        };
+        self.shape.clear();
+        self.shape.push(origin.channel as u8);
+        self.shape.push(u8::from(is_escaped));
+        if text.len() > LONGEST || !shape::write(text, is_escaped, words, &mut self.shape) {
+            return None;
+        }
+        let hash = hash(&self.shape);
+        if place(&self.known, hash, &self.shape).is_none() {
+            let known = self.ask(patterns, origin, hash)?;
+            if self.bytes > REMEMBERED {
+                self.known.clear();
+                self.bytes = 0;
+            }
+            self.bytes += known.shape.len() + OVERHEAD;
+            let met = Met { known, times: 0 };
+            self.known.entry(hash).or_default().push(met);
+        }
+        let at = place(&self.known, hash, &self.shape)?;
+        let met = self.known.get_mut(&hash)?.get_mut(at)?;
+        met.times = met.times.saturating_add(1);
+        if met.times == OFTEN && !met.known.possible.is_empty() {
+            met.known = Arc::new(narrowed(&met.known, patterns, &mut self.follower)?);
+        }
+        Some(&met.known.possible)
+    }
+
+    /// What the others know of the present shape. Where it is seen for the second time, it is found out.
+    fn ask(&mut self, patterns: &Patterns, origin: &Origin<'_>, hash: u64) -> Option<Arc<Known>> {
+        let lock = || {
+            let shared = patterns.learnt.0.lock();
+            shared.unwrap_or_else(PoisonError::into_inner)
+        };
+        {
+            let mut shared = lock();
+            if let Some(at) = place(&shared.known, hash, &self.shape) {
+                return shared.known.get(&hash)?.get(at).map(Arc::clone);
+            }
+            shared.once.resize(ONCE, 0);
+            let once = &mut shared.once[(hash >> 32) as usize % ONCE];
+            if std::mem::replace(once, hash) != hash {
+                return None;
+            }
+            if shared
+                .known
+                .get(&hash)
+                .is_some_and(|alike| alike.len() >= SAME_HASH)
+            {
+                return None;
+            }
+        }
+        let known = Arc::new(self.learn(patterns, origin)?);
+        let mut shared = lock();
+        if shared.bytes > REMEMBERED {
+            shared.known.clear();
+            shared.bytes = 0;
+        }
+        shared.bytes += known.shape.len() + OVERHEAD;
+        let alike = shared.known.entry(hash).or_default();
+        alike.push(Arc::clone(&known));
+        Some(known)
+    }
+
+    /// Finds out what can match a line of the present shape.
+    fn learn(&mut self, patterns: &Patterns, origin: &Origin<'_>) -> Option<Known> {
+        let is_escaped = self.shape[1] != 0;
+        self.said.clear();
+        if !is_escaped {
+            self.said.extend_from_slice(&self.shape[2..]);
+        } else if !shape::unescape(&self.shape[2..], &mut self.said) {
+            return None;
+        }
+        self.held.take(&self.said);
+        let mut possible = patterns.asking_in_shape(origin.channel, &self.held);
+        possible.retain(|number| {
+            let clauses = patterns.clauses.get(*number as usize);
+            clauses.is_none_or(|clauses| clauses.may_hold(&self.held))
+        });
+        Some(Known {
+            shape: self.shape.as_slice().into(),
+            possible: possible.into(),
+        })
+    }
+}
+
+/// A known shape without the patterns whose automata exclude it.
+fn narrowed(known: &Known, patterns: &Patterns, follower: &mut Follower) -> Option<Known> {
+    let is_escaped = known.shape[1] != 0;
+    let mut said = Vec::new();
+    if !is_escaped {
+        said.extend_from_slice(&known.shape[2..]);
+    } else if !shape::unescape(&known.shape[2..], &mut said) {
+        return None;
+    }
+    let may = |number: &&u32| match patterns.automaton(**number) {
+        Some(automaton) => follower.may_match(automaton, &said),
+        None => true,
+    };
+    Some(Known {
+        possible: known.possible.iter().filter(may).copied().collect(),
+        shape: known.shape.clone(),
+    })
+}
+
+fn place<K: AsRef<Known>>(known: &ByHash<K>, hash: u64, shape: &[u8]) -> Option<usize> {
+    let mut alike = known.get(&hash)?.iter();
+    alike.position(|one| *one.as_ref().shape == *shape)
+}
+
+/// Eight bytes at a time; what has the same hash is compared.
+fn hash(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
+    let (eights, rest) = bytes.as_chunks::<8>();
+    let mix = |hash: u64, number: u64| (hash.rotate_left(5) ^ number).wrapping_mul(FACTOR);
+    let all = eights.iter().map(|eight| u64::from_le_bytes(*eight));
+    let hash = all.fold(bytes.len() as u64, mix);
+    let hash = rest.iter().map(|byte| u64::from(*byte)).fold(hash, mix);
+    hash ^ (hash >> 29)
+}
+
+/// A hash that is one already.
+#[derive(Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash(bytes);
+    }
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
