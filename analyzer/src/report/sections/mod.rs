@@ -186,6 +186,7 @@ impl SectionCtx {
                 says,
                 note: words::seen(line),
                 text,
+                around: Vec::new(),
             });
         }
         let mut blocks = Vec::new();
