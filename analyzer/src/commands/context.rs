@@ -23,15 +23,9 @@ pub(super) fn around(unit: &Unit, keys: Option<&Keys>, analysis: &Analysis) -> C
     };
     let cited = |path: &str| places.iter().any(|place| place.path == path);
     // What could be read until an error is as true as the rest.
-    let _ = walk_chosen(
-        &readable.unit,
-        keys,
-        &cited,
-        &|_| true,
-        &mut |said| {
-            context.take(&places, &said.path, said.line, &said.text);
-            ControlFlow::Continue(())
-        },
-    );
+    let _ = walk_chosen(&readable.unit, keys, &cited, &|_| true, &mut |said| {
+        context.take(&places, &said.path, said.line, &said.text);
+        ControlFlow::Continue(())
+    });
     context
 }

@@ -128,7 +128,11 @@ mod tests {
         let lines = &context.by_place["a.log:50"];
         let numbers: Vec<u64> = lines.iter().map(|line| line.number).collect();
         assert_eq!(numbers, (40..=60).collect::<Vec<_>>());
-        let cited: Vec<u64> = lines.iter().filter(|one| one.cited).map(|one| one.number).collect();
+        let cited: Vec<u64> = lines
+            .iter()
+            .filter(|one| one.cited)
+            .map(|one| one.number)
+            .collect();
         assert_eq!(cited, [50]);
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
-use crate::model::Analysis;
+use crate::model::{Analysis, Incident, Verdict};
 
 pub mod blocks;
 mod columns;
@@ -277,12 +277,20 @@ pub fn render_appendix(analysis: &Analysis) -> Result<Option<String>, RenderErro
 
 /// The analysis with no more causes in play than a reader can use; the rest stays in the differential and in JSON.
 fn shorten(analysis: &Analysis) -> Cow<'_, Analysis> {
-    let limit = Limits::default().incidents;
-    if analysis.incidents.len() <= limit {
+    let limits = Limits::default();
+    let is_sure = |one: &Incident| one.verdict <= Verdict::Likely;
+    let sure = analysis.incidents.iter().filter(|one| is_sure(one)).count();
+    let possible = analysis.incidents.len() - sure;
+    if sure + possible <= limits.incidents && possible <= limits.possible {
         return Cow::Borrowed(analysis);
     }
     let mut short = analysis.clone();
-    short.incidents.truncate(limit);
+    let mut kept = 0;
+    short.incidents.retain(|one| {
+        kept += usize::from(!is_sure(one));
+        is_sure(one) || kept <= limits.possible
+    });
+    short.incidents.truncate(limits.incidents);
     Cow::Owned(short)
 }
 
@@ -310,7 +318,9 @@ fn head<'a>(analysis: &'a Analysis, ctx: &SectionCtx, left_out: usize) -> Page<'
             tone: Tone::Warning,
             title: "Not everything is shown".to_owned(),
             text: Rich::from(format!(
-                "{left_out} further causes in play are only in report.json."
+                "{} {} only in the differential and in report.json.",
+                words::count_more(left_out as u64, "cause"),
+                words::are(left_out as u64)
             )),
         });
     }
@@ -346,7 +356,7 @@ fn template_error(name: &str, shell: Option<&Shell>, error: minijinja::Error) ->
             format!("{detail}; it works without end: look for loops inside loops")
         }
         minijinja::ErrorKind::WriteFailure => format!(
-            "the page grows beyond {}; look for a loop that prints too much, the first stands in this line",
+            "the page grows beyond {}; look for a loop that prints too much; the first is in this line",
             words::bytes(engine::MOST_BYTES as u64)
         ),
         _ if own.is_some() => format!(

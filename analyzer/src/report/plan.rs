@@ -180,7 +180,9 @@ fn asks(command: &str) -> bool {
         all => all.to_vec(),
     };
     // What deletes or runs what it finds does more than look.
-    let acts = ["-delete", "-exec", "-i.bak", "--pm", "-r", "-mig", "-pl", "-pm"];
+    let acts = [
+        "-delete", "-exec", "-i.bak", "--pm", "-r", "-mig", "-pl", "-pm",
+    ];
     let finds = matches!(words.first(), Some(&"find" | &"nvidia-smi"));
     if finds && words.iter().any(|word| acts.contains(word)) {
         return false;
@@ -189,12 +191,14 @@ fn asks(command: &str) -> bool {
         let asking: Vec<&str> = asking.split(' ').collect();
         // `nvidia-smi` alone prints; with an option that is not known it may set something.
         let whole = asking.len() > 1 || asking[0] != "nvidia-smi" || words.len() == 1;
-        whole && match words.get(..asking.len()) {
-            Some(start) => start.iter().zip(&asking).all(|(word, asked)| {
-                word == asked || (asked.starts_with("--") && word.starts_with(&format!("{asked}=")))
-            }),
-            None => false,
-        }
+        whole
+            && match words.get(..asking.len()) {
+                Some(start) => start.iter().zip(&asking).all(|(word, asked)| {
+                    word == asked
+                        || (asked.starts_with("--") && word.starts_with(&format!("{asked}=")))
+                }),
+                None => false,
+            }
     })
 }
 

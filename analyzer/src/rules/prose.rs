@@ -37,7 +37,12 @@ pub const BANNED: &[(&str, &str)] = &[
 ];
 
 /// Images that a cluster without a way to the internet does not have.
-const PUBLIC: &[&str] = &["--image=busybox", "--image=alpine", "--image=nginx", "docker.io/"];
+const PUBLIC: &[&str] = &[
+    "--image=busybox",
+    "--image=alpine",
+    "--image=nginx",
+    "docker.io/",
+];
 
 /// What is wrong with the texts of a rule, each as `rule: what`.
 pub fn faults(rule: &Rule) -> Vec<String> {
@@ -52,7 +57,10 @@ pub fn faults(rule: &Rule) -> Vec<String> {
             format!("a command needs {image}, which an air-gapped cluster does not have: {command}")
         }));
     }
-    found.iter().map(|fault| format!("{}: {fault}", file.id)).collect()
+    found
+        .iter()
+        .map(|fault| format!("{}: {fault}", file.id))
+        .collect()
 }
 
 /// What is wrong with one text.
@@ -110,7 +118,13 @@ fn sentences_of(file: &RuleFile) -> Vec<&str> {
         texts.extend(expect.as_deref());
     }
     let remedy = &file.remedy;
-    texts.extend(remedy.mitigate.iter().chain(&remedy.prevent).map(String::as_str));
+    texts.extend(
+        remedy
+            .mitigate
+            .iter()
+            .chain(&remedy.prevent)
+            .map(String::as_str),
+    );
     texts
 }
 
@@ -139,7 +153,10 @@ mod tests {
         let long = "word ".repeat(LONGEST + 1);
         assert_eq!(faults_of("The pods do not do their work.").len(), 1);
         assert_eq!(faults_of(&long).len(), 1);
-        assert_eq!(faults_of(&format!("{}. {}", "word ".repeat(20), "word ".repeat(20))).len(), 0);
+        assert_eq!(
+            faults_of(&format!("{}. {}", "word ".repeat(20), "word ".repeat(20))).len(),
+            0
+        );
         assert_eq!(faults_of("The node is NotReady.").len(), 0);
     }
 }

@@ -76,6 +76,12 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
     }) {
         for (index, subject) in first.subjects.iter().take(NAMED).enumerate() {
             text = text.text(if index == 0 { "" } else { ", " });
+            // A bare name says nothing of what it names.
+            text = text.text(if subject.starts_with("node/") {
+                "node "
+            } else {
+                ""
+            });
             text = text.code(words::subject(subject));
         }
         text = text.text(". ");

@@ -251,7 +251,11 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
     }
     let said = match out {
         0 => "None was ruled out either".to_owned(),
-        _ => format!("{} {} ruled out", words::count(out, "cause"), words::were(out)),
+        _ => format!(
+            "{} {} ruled out",
+            words::count(out, "cause"),
+            words::were(out)
+        ),
     };
     text.jump(said, "differential").text(".")
 }
