@@ -8,7 +8,7 @@ use casefile_bundle::Keys;
 
 use super::input::{analyze_unit, readable, unpacked_inside};
 use super::template::own_template;
-use super::{Exit, Terminal, analyzer};
+use super::{Exit, Terminal, analyzer, context};
 use crate::cli::{DiagnoseArgs, DiagnoseFormat, DiffArgs, FixArgs, ReportArgs, ReportFormat};
 use crate::compare;
 use crate::diagnose::Analyzer;
@@ -23,11 +23,11 @@ pub(super) fn report(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
-    let options = options(args)?;
+    let mut options = options(args)?;
     let keys = Keys::load(&args.keys.identity)?;
     let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
     let placed = placed(&units, &args.output)?;
-    let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
+    let (analyzer, exit) = analyzer(&args.rules, keys.clone(), errors)?;
     let formats: Vec<Format> = args
         .format
         .iter()
@@ -45,6 +45,9 @@ pub(super) fn report(
         .collect();
     for (unit, folder) in &placed {
         let analysis = analyze_unit(&fix::shown::analyze, &analyzer, unit, terminal)?;
+        if formats.contains(&Format::Html) {
+            options.context = context::around(unit, keys.as_ref(), &analysis);
+        }
         let written = report::write_reports(&analysis, folder, &formats, "report", &options)?;
         write!(out, "{}", report::render_line(&analysis))?;
         for file in written {
@@ -66,6 +69,7 @@ fn options(args: &ReportArgs) -> anyhow::Result<report::Options> {
         shell: args.template.as_deref().map(own_template).transpose()?,
         theme: theme.transpose()?,
         max_size: args.max_size,
+        context: report::context::Context::default(),
     })
 }
 
@@ -138,12 +142,12 @@ pub(super) fn diagnose(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
-    let document = matches!(args.format, DiagnoseFormat::Sarif | DiagnoseFormat::Junit);
+    let document = matches!(args.format, DiagnoseFormat::Sarif);
     let keys = Keys::load(&args.keys.identity)?;
     let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
     if document && units.len() > 1 {
         bail!(
-            "SARIF and JUnit are one document an input; run it once for each of the {} inputs",
+            "SARIF is one document per input; run it once for each of the {} inputs",
             units.len()
         );
     }
@@ -155,6 +159,8 @@ pub(super) fn diagnose(
             .width
             .unwrap_or(report::TextOptions::default().width),
     };
+    // One document holds a test suite for each input.
+    let mut suites: Vec<Analysis> = Vec::new();
     for unit in &units {
         let analysis = analyze_unit(&Analyzer::analyze_unit, &analyzer, unit, terminal)?;
         match args.format {
@@ -172,7 +178,7 @@ pub(super) fn diagnose(
             }
             DiagnoseFormat::Json => write!(out, "{}", report::render_json(&analysis)?)?,
             DiagnoseFormat::Sarif => write!(out, "{}", report::render_sarif(&analysis)?)?,
-            DiagnoseFormat::Junit => write!(out, "{}", report::render_junit(&analysis))?,
+            DiagnoseFormat::Junit => {}
         }
         warn_problems(&analysis, errors)?;
         let reached = args.fail_on.is_some_and(|limit| {
@@ -184,6 +190,12 @@ pub(super) fn diagnose(
         if reached {
             exit = Exit::Findings;
         }
+        if args.format == DiagnoseFormat::Junit {
+            suites.push(analysis);
+        }
+    }
+    if args.format == DiagnoseFormat::Junit {
+        write!(out, "{}", report::render_junit(&suites))?;
     }
     Ok(exit)
 }

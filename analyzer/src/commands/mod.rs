@@ -2,6 +2,7 @@
 
 mod analysis;
 mod ask;
+mod context;
 mod convert;
 mod entries;
 mod input;

@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::{Exit, load};
 use crate::cli::{RulesArgs, RulesCommand};
 use crate::diagnose::examples;
-use crate::rules::{self, RuleSet, docs, scaffold, schema, show};
+use crate::rules::{self, RuleSet, docs, prose, scaffold, schema, show};
 
 pub(super) fn run(
     args: &RulesArgs,
@@ -99,6 +99,10 @@ fn test_rules(
     for fault in &faults {
         writeln!(errors, "error: {fault}")?;
     }
+    let style: Vec<String> = set.rules.iter().flat_map(prose::faults).collect();
+    for fault in &style {
+        writeln!(errors, "style: {fault}")?;
+    }
     let outcome = examples::run(set)?;
     for failure in &outcome.failures {
         writeln!(out, "{failure}")?;
@@ -109,6 +113,8 @@ fn test_rules(
         outcome.passed,
         outcome.failures.len()
     )?;
-    let good = outcome.failures.is_empty() && faults.is_empty();
+    // How users' own rules speak is theirs to decide.
+    let speaks = style.is_empty() || folder.is_some();
+    let good = outcome.failures.is_empty() && faults.is_empty() && speaks;
     Ok(if good { Exit::Done } else { Exit::Findings })
 }

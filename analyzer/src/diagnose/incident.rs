@@ -96,7 +96,7 @@ fn would_refute(one: &Assessment<'_>) -> Vec<String> {
         let place = place.map_or_else(String::new, |place| format!(" ({place})"));
         let says = one.rule.file.refutation(looked.refutation);
         match looked.found {
-            Some(true) => format!("{says}: it is so, {}{place}", looked.what),
+            Some(true) => format!("{says}: found, {}{place}", looked.what),
             Some(false) => format!("{says}: it is not so, {}{place}", looked.what),
             None => format!("{says}: not looked at, {}", looked.what),
         }

@@ -154,7 +154,10 @@ fn card(gpu: &Fact<Gpu>) -> Card {
     let data = &gpu.data.card;
     let mut trouble = Vec::new();
     if let Some(errors) = data.ecc_uncorrectable.filter(|errors| *errors > 0) {
-        trouble.push(format!("{errors} uncorrectable ECC errors"));
+        trouble.push(match errors {
+            1 => "1 uncorrectable ECC error".to_owned(),
+            _ => format!("{errors} uncorrectable ECC errors"),
+        });
     }
     if data.remap_pending == Some(true) {
         trouble.push("row remapping pending".to_owned());

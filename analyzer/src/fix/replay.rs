@@ -280,9 +280,7 @@ impl<'a> Replay<'a> {
         } else if let Some(step) = applied.iter().find(|one| !one.simulated) {
             Shown::CannotBeShown(format!("no replay can take this step: {}", step.title))
         } else {
-            Shown::CannotBeShown(
-                "the cause was told from what logs and events say; the captured configuration does not show it, so no replay can show that it is gone".into(),
-            )
+            Shown::CannotBeShown("found in logs and events only, so replay cannot verify it".into())
         }
     }
 }

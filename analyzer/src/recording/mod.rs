@@ -22,7 +22,7 @@ pub(crate) use archive::Archive;
 use entries::Open;
 use lists::Taken;
 use roles::Role;
-pub use walk::{Said, walk};
+pub use walk::{Said, walk, walk_chosen};
 
 use crate::join::Unit;
 use crate::layouts::{Plan, Survey};

@@ -56,6 +56,17 @@ pub fn walk(
     raw: &dyn Fn(&[u8]) -> bool,
     each: Each<'_>,
 ) -> Result<(), OpenError> {
+    walk_chosen(unit, keys, &|_| true, raw, each)
+}
+
+/// The same of the entries whose paths are `wanted`; others are passed over unread.
+pub fn walk_chosen(
+    unit: &Unit,
+    keys: Option<&Keys>,
+    wanted: &dyn Fn(&str) -> bool,
+    raw: &dyn Fn(&[u8]) -> bool,
+    each: Each<'_>,
+) -> Result<(), OpenError> {
     let inputs: Vec<_> = match unit {
         Unit::Alone(input) => vec![input],
         Unit::Joined(members) => members.iter().map(|one| &one.input).collect(),
@@ -69,7 +80,8 @@ pub fn walk(
         let survey = Survey::of(input)?;
         let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
         let mut entry: Option<Entry> = None;
-        casefile_bundle::read_chosen(input, &Limits::default(), &mut |_| true, &mut |piece| {
+        let mut chosen = |entry: &casefile_bundle::EntryInfo| wanted(entry.path.as_str());
+        casefile_bundle::read_chosen(input, &Limits::default(), &mut chosen, &mut |piece| {
             if piece.seq == 0 {
                 entry = Some(Entry::new(piece.entry.path.as_str(), &plan, &router));
             }

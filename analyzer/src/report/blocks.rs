@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::context::ContextLine;
 use crate::model::{Place, Severity, Verdict};
 
 /// One part of a report.
@@ -117,6 +118,8 @@ pub struct ExcerptItem {
     pub note: String,
     /// The text that stands there, empty if the entry as a whole is meant.
     pub text: String,
+    /// The lines around it, where they were read.
+    pub around: Vec<ContextLine>,
 }
 
 /// A part of a line of text.

@@ -5,35 +5,52 @@ use std::fmt::Write as _;
 use super::{escape, words};
 use crate::model::{Analysis, Considered, Verdict};
 
-/// The diagnosis, with a line feed at its end.
-pub(crate) fn render(analysis: &Analysis) -> String {
-    let count = |keep: fn(Verdict) -> bool| {
-        let cases = analysis.differential.iter();
-        cases.filter(|one| keep(one.verdict)).count()
-    };
-    let failures = count(|verdict| verdict <= Verdict::Likely);
-    let skipped = count(|verdict| matches!(verdict, Verdict::Possible | Verdict::NotChecked));
-    let tests = analysis.differential.len();
-    let name = attribute(&analysis.input.name);
-    let stamp = analysis
-        .reference_time
-        .map(|at| format!(" timestamp=\"{}\"", at.format("%Y-%m-%dT%H:%M:%S")))
-        .unwrap_or_default();
+/// The diagnoses, one test suite each, with a line feed at the end.
+pub(crate) fn render(analyses: &[Analysis]) -> String {
+    let tests: usize = analyses.iter().map(|one| one.differential.len()).sum();
+    let failures: usize = analyses.iter().map(|one| count(one, fails)).sum();
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
         "<testsuites name=\"casefile-analyzer\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" time=\"0\">"
     );
+    for analysis in analyses {
+        suite(analysis, &mut out);
+    }
+    out.push_str("</testsuites>\n");
+    out
+}
+
+fn fails(verdict: Verdict) -> bool {
+    verdict <= Verdict::Likely
+}
+
+fn count(analysis: &Analysis, keep: fn(Verdict) -> bool) -> usize {
+    let cases = analysis.differential.iter();
+    cases.filter(|one| keep(one.verdict)).count()
+}
+
+fn suite(analysis: &Analysis, out: &mut String) {
+    let failures = count(analysis, fails);
+    let skipped = count(analysis, |verdict| {
+        matches!(verdict, Verdict::Possible | Verdict::NotChecked)
+    });
+    let tests = analysis.differential.len();
+    let name = attribute(&analysis.input.name);
+    let stamp = analysis
+        .reference_time
+        .map(|at| format!(" timestamp=\"{}\"", at.format("%Y-%m-%dT%H:%M:%S")))
+        .unwrap_or_default();
+    // Writing to a String cannot fail.
     let _ = writeln!(
         out,
         "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\" time=\"0\"{stamp}>"
     );
     for cause in &analysis.differential {
-        case(analysis, cause, &mut out);
+        case(analysis, cause, out);
     }
-    out.push_str("  </testsuite>\n</testsuites>\n");
-    out
+    out.push_str("  </testsuite>\n");
 }
 
 fn case(analysis: &Analysis, cause: &Considered, out: &mut String) {

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
-use crate::model::Analysis;
+use crate::model::{Analysis, Incident, Verdict};
 
 pub mod blocks;
 mod columns;
+pub mod context;
 pub(crate) mod document;
 mod engine;
 pub(crate) mod escape;
@@ -109,6 +110,8 @@ pub struct Options {
     pub theme: Option<Theme>,
     /// Most bytes of a report for a tracker: Markdown or wiki markup.
     pub max_size: Option<usize>,
+    /// Lines around cited ones, for HTML.
+    pub context: context::Context,
 }
 
 /// What templates see; [`own::VARIABLES`] documents it.
@@ -181,9 +184,9 @@ pub fn render_sarif(analysis: &Analysis) -> Result<String, RenderError> {
     sarif::render(analysis)
 }
 
-/// The diagnosis as JUnit XML.
-pub fn render_junit(analysis: &Analysis) -> String {
-    junit::render(analysis)
+/// Diagnoses as one JUnit document, a test suite an input.
+pub fn render_junit(analyses: &[Analysis]) -> String {
+    junit::render(analyses)
 }
 
 /// The JSON schema of report.json.
@@ -231,6 +234,9 @@ pub fn render(
         let folded = fold::unfold(&mut page);
         fold::point_to(&mut page, &folded);
     }
+    if format == Format::Html {
+        options.context.attach(&mut page);
+    }
     let limit = options.max_size.or(format.takes());
     let limit = limit.filter(|_| format != Format::Html);
     fit::fit(page, limit, |page| {
@@ -243,15 +249,15 @@ pub fn render(
 /// The formats that need no template.
 fn posted(analysis: &Analysis, format: Format) -> String {
     let short = shorten(analysis);
-    let mut page = page(&short, 0);
     match format {
-        Format::Slack => post::blocks(&page),
-        Format::Teams => post::card(&page),
+        Format::Slack => post::blocks(&head(&short, &SectionCtx::new(&short), 0)),
+        Format::Teams => post::card(&head(&short, &SectionCtx::new(&short), 0)),
         Format::Adf => {
+            let mut page = page(&short, 0);
             fold::unfold(&mut page);
             post::document(&page)
         }
-        _ => post::text(&page),
+        _ => post::text(&head(&short, &SectionCtx::new(&short), 0)),
     }
 }
 
@@ -271,24 +277,50 @@ pub fn render_appendix(analysis: &Analysis) -> Result<Option<String>, RenderErro
 
 /// The analysis with no more causes in play than a reader can use; the rest stays in the differential and in JSON.
 fn shorten(analysis: &Analysis) -> Cow<'_, Analysis> {
-    let limit = Limits::default().incidents;
-    if analysis.incidents.len() <= limit {
+    let limits = Limits::default();
+    let is_sure = |one: &Incident| one.verdict <= Verdict::Likely;
+    let sure = analysis.incidents.iter().filter(|one| is_sure(one)).count();
+    let possible = analysis.incidents.len() - sure;
+    if sure + possible <= limits.incidents && possible <= limits.possible {
         return Cow::Borrowed(analysis);
     }
     let mut short = analysis.clone();
-    short.incidents.truncate(limit);
+    let mut kept = 0;
+    short.incidents.retain(|one| {
+        kept += usize::from(!is_sure(one));
+        is_sure(one) || kept <= limits.possible
+    });
+    short.incidents.truncate(limits.incidents);
     Cow::Owned(short)
 }
 
 fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
     let ctx = SectionCtx::new(analysis);
+    let mut page = head(analysis, &ctx, left_out);
+    page.sections = SECTIONS
+        .iter()
+        .map(|section| SectionView {
+            id: section.id,
+            title: section.title,
+            blocks: (section.build)(analysis, &ctx),
+        })
+        .filter(|section| !section.blocks.is_empty())
+        .collect();
+    page.gpu = GpuView::new(analysis, &ctx);
+    page
+}
+
+/// The page without its sections: what chats and tickets show.
+fn head<'a>(analysis: &'a Analysis, ctx: &SectionCtx, left_out: usize) -> Page<'a> {
     let mut lead = first_screen::blocks(analysis);
     if left_out > 0 {
         lead.push(Block::Callout {
             tone: Tone::Warning,
             title: "Not everything is shown".to_owned(),
             text: Rich::from(format!(
-                "{left_out} further causes in play are only in report.json."
+                "{} {} only in the differential and in report.json.",
+                words::count_more(left_out as u64, "cause"),
+                words::are(left_out as u64)
             )),
         });
     }
@@ -297,18 +329,10 @@ fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
         title: words::title(analysis),
         input: &analysis.input.name,
         reference_time: analysis.reference_time.map(words::time).unwrap_or_default(),
-        status: first_screen::status(analysis, &ctx),
+        status: first_screen::status(analysis, ctx),
         lead,
-        sections: SECTIONS
-            .iter()
-            .map(|section| SectionView {
-                id: section.id,
-                title: section.title,
-                blocks: (section.build)(analysis, &ctx),
-            })
-            .filter(|section| !section.blocks.is_empty())
-            .collect(),
-        gpu: GpuView::new(analysis, &ctx),
+        sections: Vec::new(),
+        gpu: GpuView::default(),
         report: serde_json::Value::Null,
         tool: TOOL,
     }
@@ -332,7 +356,7 @@ fn template_error(name: &str, shell: Option<&Shell>, error: minijinja::Error) ->
             format!("{detail}; it works without end: look for loops inside loops")
         }
         minijinja::ErrorKind::WriteFailure => format!(
-            "the page grows beyond {}; look for a loop that prints too much, the first stands in this line",
+            "the page grows beyond {}; look for a loop that prints too much; the first is in this line",
             words::bytes(engine::MOST_BYTES as u64)
         ),
         _ if own.is_some() => format!(

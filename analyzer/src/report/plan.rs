@@ -110,32 +110,96 @@ fn looks(action: &FixAction) -> Vec<Look> {
     looks
 }
 
-/// Whether a step of a rule changes nothing: it asks, saves what is there, or is a dry run.
+/// What asks and changes nothing, as the first words of a command.
+const ASKING: &[&str] = &[
+    "awk",
+    "cat",
+    "containerd config dump",
+    "crictl images",
+    "crictl info",
+    "crictl inspect",
+    "crictl inspecti",
+    "crictl ps",
+    "crictl stats",
+    "cut",
+    "df",
+    "diff",
+    "dmesg",
+    "du",
+    "find",
+    "getent",
+    "grep",
+    "head",
+    "helm diff",
+    "helm get",
+    "helm history",
+    "helm status",
+    "helm template",
+    "ip -br",
+    "journalctl",
+    "kubectl auth can-i",
+    "kubectl describe",
+    "kubectl get",
+    "kubectl logs",
+    "kubectl top",
+    "ls",
+    "lsmod",
+    "lspci",
+    "mkdir",
+    "nvidia-smi",
+    "nvidia-smi --query-gpu",
+    "nvidia-smi -L",
+    "nvidia-smi -q",
+    "openssl s_client",
+    "openssl x509",
+    "ps",
+    "sort",
+    "ss",
+    "systemctl cat",
+    "systemctl status",
+    "tail",
+    "tr",
+    "uniq",
+    "wc",
+];
+
+/// Whether a step of a rule changes nothing: it asks, prepares a folder, saves what is there, or is a dry run.
 pub(crate) fn only_looks(step: &StepItem) -> bool {
-    const ASKING: [&str; 14] = [
-        "kubectl get",
-        "kubectl describe",
-        "kubectl logs",
-        "helm get",
-        "helm status",
-        "helm history",
-        "nvidia-smi -q",
-        "nvidia-smi --query",
-        "journalctl",
-        "dmesg",
-        "cat ",
-        "grep ",
-        "ls ",
-        "df ",
-    ];
-    let command = step.command.as_deref().unwrap_or_default().trim_start();
+    let command = step.command.as_deref().unwrap_or_default().trim();
+    let mut parts = command.split(['|', ';', '\n', '&']).map(str::trim);
+    !command.is_empty()
+        && (command.contains("--dry-run")
+            || parts.all(|part| part.is_empty() || part == "done" || asks(part)))
+}
+
+fn asks(command: &str) -> bool {
     // kubectl and helm take the namespace before the verb as well.
     let words: Vec<&str> = command.split_whitespace().collect();
-    let short = match words.as_slice() {
-        [program, "-n", _, rest @ ..] => format!("{program} {}", rest.join(" ")),
-        _ => words.join(" "),
+    let words: Vec<&str> = match words.as_slice() {
+        [program, "-n", _, rest @ ..] => [&[*program], rest].concat(),
+        all => all.to_vec(),
     };
-    command.contains("--dry-run") || ASKING.iter().any(|asking| short.starts_with(asking))
+    // What deletes or runs what it finds does more than look.
+    let acts = [
+        "-delete", "-exec", "-i.bak", "--pm", "-r", "-mig", "-pl", "-pm",
+    ];
+    let finds = matches!(words.first(), Some(&"find" | &"nvidia-smi"));
+    if finds && words.iter().any(|word| acts.contains(word)) {
+        return false;
+    }
+    ASKING.iter().any(|asking| {
+        let asking: Vec<&str> = asking.split(' ').collect();
+        // `nvidia-smi` alone prints; with an option that is not known it may set something.
+        let whole = asking.len() > 1 || asking[0] != "nvidia-smi" || words.len() == 1;
+        whole
+            && match words.get(..asking.len()) {
+                Some(start) => start.iter().zip(&asking).all(|(word, asked)| {
+                    word == asked
+                        || (asked.starts_with("--") && word.starts_with(&format!("{asked}=")))
+                }),
+                None => false,
+            }
+    })
 }
 
 fn step(text: Rich, command: Option<&String>, expect: &str) -> StepItem {

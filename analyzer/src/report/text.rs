@@ -194,7 +194,15 @@ fn fix(incident: &Incident, text: &str, out: &mut Columns) {
 /// The lines for and against, each with its place and what stands there.
 fn proof(incident: &Incident, room: Room, out: &mut Columns) {
     for (role, label) in [(Role::For, "Proof"), (Role::Against, "Against")] {
-        let lines = incident.evidence.iter().filter(|line| line.role == role);
+        let mut said: Vec<&str> = Vec::new();
+        // The same sentence about another line proves nothing more.
+        let lines = incident.evidence.iter().filter(|line| {
+            let new = line.role == role && !said.contains(&line.says.trim());
+            if new {
+                said.push(line.says.trim());
+            }
+            new
+        });
         for (nth, line) in lines.enumerate().take(room.proofs) {
             quoted(if nth == 0 { label } else { "" }, line, room, out);
         }

@@ -191,7 +191,7 @@ impl State {
             }
             Self::PodWell => "the pod that the evidence is about runs and is ready",
             Self::NodeReady => "the node that the evidence is about is ready",
-            Self::AllWell => "every pod and node of the cluster is well",
+            Self::AllWell => "every pod and node of the cluster is healthy",
         }
     }
 }

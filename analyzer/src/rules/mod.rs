@@ -10,6 +10,7 @@ mod group;
 mod judge;
 pub mod messages;
 pub mod position;
+pub mod prose;
 pub mod scaffold;
 pub mod schema;
 pub mod show;

@@ -154,7 +154,7 @@ impl<'a> Unwell<'a> {
         }
         if self.subjects.is_empty() {
             return Some(format!(
-                "nothing fails that it would explain: {} and {} are well",
+                "nothing that it would explain is failing: {} and {} are healthy",
                 match self.pods.len() {
                     0 => count(self.running, "container"),
                     pods => count(pods, "pod"),
@@ -166,7 +166,9 @@ impl<'a> Unwell<'a> {
         let all = decisive
             .iter()
             .all(|all| all.iter().any(|one| explains(one)));
-        (!all).then(|| "what it was seen on is well, so it explains nothing that fails".to_owned())
+        (!all).then(|| {
+            "what it was seen on is healthy, so it explains nothing that is failing".to_owned()
+        })
     }
 
     /// Whether the kernel said it a short while ago.
@@ -269,7 +271,7 @@ impl<'a> Unwell<'a> {
         }
         match self.subjects.iter().next() {
             Some(first) => Look::Otherwise(format!("{first} fails"), None),
-            None => Look::Found("every pod and node is well".to_owned(), None),
+            None => Look::Found("every pod and node is healthy".to_owned(), None),
         }
     }
 }

@@ -208,7 +208,7 @@ impl<'a> Present<'a> {
             && one.place.path.ends_with("previous.log")
         {
             return Some(Over {
-                says: "a container that ended said it, and the pod is well".into(),
+                says: "a container that has exited reported it, and the pod is healthy".into(),
                 place: Some(place.clone()),
             });
         }
@@ -220,7 +220,7 @@ impl<'a> Present<'a> {
             && last < *since
             && self.now.is_some_and(|now| now - *since >= WELL)
         {
-            return Some(since_then("the pod is well", *since, place));
+            return Some(since_then("the pod is healthy", *since, place));
         }
         if file.ended_by.contains(&Ending::NodeReady)
             && let Some((Some(since), place)) = self.node(&one.node)
@@ -236,7 +236,7 @@ impl<'a> Present<'a> {
         {
             return Some(Over {
                 says: format!(
-                    "every pod and node that was collected is well since {}",
+                    "every collected pod and node is healthy since {}",
                     since.format("%Y-%m-%d %H:%M:%S UTC")
                 ),
                 place: None,

@@ -193,7 +193,7 @@ fn answer(hosts: &[Host<'_>], at: usize, question: &Question) -> Vec<AnyFact> {
         open: way.open.clone(),
     };
     if question.taken.is_none() {
-        let what = "what the other end takes was not collected: the size of this pod stands for it";
+        let what = "the other end's size was not collected: this pod's size is assumed";
         data.open.push(what.to_owned());
     }
     let matters = matches!(

@@ -120,7 +120,7 @@ fn what_replay_shows(fix: &Fix) -> String {
         .flat_map(|one| &one.assumes)
         .collect();
     if !assumed.is_empty() {
-        text.push_str("It takes for granted that:\n\n");
+        text.push_str("Assumes that:\n\n");
         assumed.iter().for_each(|one| {
             let _ = writeln!(text, "- {}", md_text(one));
         });

@@ -50,8 +50,13 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
     let all: Vec<&ImpactedWorkload> = analysis.impact.workloads.iter().collect();
     let first = analysis.incidents.first();
     let own = first.map_or_else(Vec::new, |first| workloads_of(first, analysis));
-    // A cause whose pods are not known by name leaves only the count of all that fail.
-    let shown = if own.is_empty() { &all } else { &own };
+    // A cause whose pods are not known by name leaves only what fails and is not listed as unexplained.
+    let others: Vec<&ImpactedWorkload> = all
+        .iter()
+        .filter(|one| !is_unexplained(one, analysis))
+        .copied()
+        .collect();
+    let shown = if own.is_empty() { &others } else { &own };
     let mut text = Rich::new();
     if !shown.is_empty() {
         text = text.text(format!("{}: ", failing(shown, analysis.reference_time)));
@@ -71,6 +76,12 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
     }) {
         for (index, subject) in first.subjects.iter().take(NAMED).enumerate() {
             text = text.text(if index == 0 { "" } else { ", " });
+            // A bare name says nothing of what it names.
+            text = text.text(if subject.starts_with("node/") {
+                "node "
+            } else {
+                ""
+            });
             text = text.code(words::subject(subject));
         }
         text = text.text(". ");
@@ -81,6 +92,13 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         (true, false) => text,
         (false, _) => text.text(format!("{}.", words::join(&counted))),
     }
+}
+
+/// Whether the report lists it under what no cause explains.
+fn is_unexplained(workload: &ImpactedWorkload, analysis: &Analysis) -> bool {
+    let mut left = analysis.unexplained.iter();
+    !analysis.incidents.is_empty()
+        && left.any(|one| one.subject == workload.subject || one.also.contains(&workload.subject))
 }
 
 fn names(mut text: Rich, workloads: &[&ImpactedWorkload]) -> Rich {

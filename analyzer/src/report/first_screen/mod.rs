@@ -146,7 +146,12 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
             .text(" say what to collect.");
     }
     let plan = plan::of(first);
-    let mut text = Rich::prose(&words::clause(&first.remedy.title));
+    let mut text = match first.verdict {
+        // Nobody should repair what may not be broken.
+        Verdict::Possible => Rich::from("Only if this is confirmed: "),
+        _ => Rich::new(),
+    };
+    text = text.say(&words::clause(&first.remedy.title));
     let mut size = Vec::new();
     if !plan.files.is_empty() {
         size.push(words::count(plan.files.len() as u64, "file"));
@@ -236,6 +241,7 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
         let causes = analysis.differential.iter();
         causes.filter(|cause| cause.verdict == verdict).count() as u64
     };
+    // How many were not checked stands beside the sources that are missing.
     let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
     let text = Rich::new()
         .strong("No cause was confirmed.")
@@ -243,13 +249,13 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
     if (out, open) == (0, 0) {
         return text.text("Nothing in this input supports or contradicts a known cause.");
     }
-    text.jump(
-        format!(
+    let said = match out {
+        0 => "None was ruled out either".to_owned(),
+        _ => format!(
             "{} {} ruled out",
             words::count(out, "cause"),
             words::were(out)
         ),
-        "differential",
-    )
-    .text(format!("; {open} could not be checked."))
+    };
+    text.jump(said, "differential").text(".")
 }

@@ -12,7 +12,7 @@ use crate::model::state::{HamiCard, NodeState, State};
 use crate::model::{Analysis, Severity};
 
 /// The parts of the view, each ready to print.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct GpuView {
     /// Nodes, devices, slots, memory scaling.
     pub(crate) status: Vec<Block>,

@@ -66,6 +66,8 @@ pub static SECTIONS: &[&Section] = &[
 pub struct Limits {
     /// Causes in play that are explained in full.
     pub incidents: usize,
+    /// Causes among them that are only possible.
+    pub possible: usize,
     /// Lines under one cause or question.
     pub evidence: usize,
     /// Rows of a table or items of a list.
@@ -78,6 +80,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             incidents: 12,
+            possible: 3,
             evidence: 12,
             rows: 40,
             moments: 60,
@@ -186,6 +189,7 @@ impl SectionCtx {
                 says,
                 note: words::seen(line),
                 text,
+                around: Vec::new(),
             });
         }
         let mut blocks = Vec::new();

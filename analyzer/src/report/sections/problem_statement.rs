@@ -1,7 +1,7 @@
 //! Problem Statement: what people notice, a sentence for each independent problem.
 
 use super::{Section, SectionCtx};
-use crate::model::{Analysis, Incident};
+use crate::model::{Analysis, Incident, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::{first_screen, words};
 
@@ -16,10 +16,7 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
         [] => vec![without_cause(analysis)],
         [only] => vec![Block::paragraph(symptom(only))],
         several => vec![
-            Block::paragraph(format!(
-                "{} independent problems were found. Fix them in this order:",
-                several.len()
-            )),
+            Block::paragraph(introduced(several)),
             Block::List {
                 ordered: true,
                 items: several.iter().map(problem).collect(),
@@ -28,14 +25,37 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
     }
 }
 
+/// What the list below is: problems, or only what would fit.
+fn introduced(several: &[Incident]) -> String {
+    let sure = several
+        .iter()
+        .filter(|one| one.verdict <= Verdict::Likely)
+        .count();
+    match sure {
+        0 => "No cause was confirmed. These would fit what was seen; settle them in this order:"
+            .to_owned(),
+        1 => "1 problem was found. The causes after it are only possible:".to_owned(),
+        all if all == several.len() => {
+            format!("{all} independent problems were found. Fix them in this order:")
+        }
+        some => format!(
+            "{some} independent problems were found; fix them in this order. \
+             The causes after them are only possible:"
+        ),
+    }
+}
+
 fn problem(incident: &Incident) -> Rich {
-    Rich::prose(&words::sentence(&incident.title))
+    let text = Rich::prose(&words::sentence(&incident.title))
         .text(" ")
         .verdict(incident.verdict)
         .text(", severity ")
         .severity(incident.severity)
-        .text(". ")
-        .join(symptom(incident))
+        .text(".");
+    match incident.symptoms.is_empty() {
+        true => text,
+        false => text.text(" ").join(symptom(incident)),
+    }
 }
 
 /// What people notice; the title stands in where no symptom was captured.

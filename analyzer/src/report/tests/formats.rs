@@ -280,7 +280,7 @@ fn sarif_says_what_failed_passed_and_stayed_open() {
 #[test]
 fn junit_fails_likely_and_confirmed_causes_and_skips_what_is_open() {
     let analysis = example::model_incident();
-    let text = render_junit(&analysis);
+    let text = render_junit(std::slice::from_ref(&analysis));
     let xml = roxmltree::Document::parse(&text).unwrap();
     let count = |name: &str| {
         xml.descendants()

@@ -256,7 +256,7 @@ fn hundreds_of_causes_give_a_report_that_can_be_opened_and_says_what_it_left_out
         .collect();
     let html = render_html(&analysis).unwrap();
     assert!(html.len() < 600_000, "{} bytes", html.len());
-    assert!(html.contains("488 further causes in play are only in report.json"));
+    assert!(html.contains("488 more causes are only in the differential and in report.json"));
     let json: serde_json::Value = serde_json::from_str(&render_json(&analysis).unwrap()).unwrap();
     assert_eq!(json["incidents"].as_array().unwrap().len(), 500);
 }

@@ -277,7 +277,7 @@ fn action(target: &Target) -> String {
         Target::Drop => "matches: dropped".to_owned(),
         Target::Reject(with) => format!("matches: rejected with {with}"),
         Target::Return => "matches: returns to the calling chain".to_owned(),
-        Target::Log(_) => "matches: logged, goes on".to_owned(),
+        Target::Log(_) => "matches: logged, continues".to_owned(),
         Target::Jump(name) | Target::Named(name) => format!("matches: jumps to {name}"),
         Target::Goto(name) => format!("matches: continues in {name}"),
         Target::SetMark { value, mask } => format!("matches: mark is set to {value:#x}/{mask:#x}"),
@@ -289,6 +289,6 @@ fn action(target: &Target) -> String {
         Target::LoseMark => "matches: mark is set".to_owned(),
         Target::Nat(nat) => format!("matches: {}", nat.text),
         Target::Map(_) => "matches: a map decides".to_owned(),
-        Target::Pass(name) => format!("matches: {name}, goes on"),
+        Target::Pass(name) => format!("matches: {name}, continues"),
     }
 }

@@ -91,7 +91,7 @@ impl Action {
             }
             Self::CheckPeer => "look at the device at the other end of the link",
             Self::OtherErrorsFirst => {
-                "follow the other errors first; contact the vendor if it stands alone"
+                "follow the other errors first; contact the vendor if it is the only error"
             }
             Self::CheckUvm => "see what the unified memory driver reports",
             Self::CheckCables => "check the board's power cables and seating",

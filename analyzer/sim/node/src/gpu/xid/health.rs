@@ -36,7 +36,10 @@ impl Health {
     pub(super) fn words(&self) -> String {
         let mut found: Vec<String> = Vec::new();
         if let Some(errors) = self.ecc_uncorrectable.filter(|errors| *errors > 0) {
-            found.push(format!("{errors} uncorrectable ECC errors"));
+            found.push(match errors {
+                1 => "1 uncorrectable ECC error".to_owned(),
+                _ => format!("{errors} uncorrectable ECC errors"),
+            });
         }
         if self.remap_pending == Some(true) {
             found.push("a remap that waits for a reset".into());

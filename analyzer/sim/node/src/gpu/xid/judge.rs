@@ -182,7 +182,7 @@ fn alone(cause: &Event, others: &[&Event], judged: &mut Judged) {
         ));
     } else if others.is_empty() {
         judged.why.push(
-            "it stands alone; on NVSwitch systems a stop of Fabric Manager looks so, and restarting it is what NVIDIA advises"
+            "it is the only error; on NVSwitch systems this happens when Fabric Manager stops, and NVIDIA advises restarting it"
                 .into(),
         );
     }

@@ -180,7 +180,7 @@ fn labels_that_differ(config: &Loaded<'_>, out: &mut Wrong) {
         {
             out.push((
                 "labels",
-                format!("conflict labels for {key}: it stands there with two values"),
+                format!("conflict labels for {key}: it is there with two values"),
             ));
             return;
         }
