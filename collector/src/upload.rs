@@ -183,7 +183,11 @@ impl Upload<'_> {
         if below && self.speaks_tus().await? {
             return self.in_parts().await;
         }
-        let name = self.bundle.file_name().unwrap_or_default().to_string_lossy();
+        let name = self
+            .bundle
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
         let place = if below {
             format!("{}{name}", self.address)
         } else {
@@ -194,7 +198,10 @@ impl Upload<'_> {
             .uri(place)
             .header("Content-Type", "application/gzip");
         let answer = self.ask(request, self.part(0, self.bytes)?).await?;
-        expect(&answer, &[StatusCode::OK, StatusCode::CREATED, StatusCode::NO_CONTENT])
+        expect(
+            &answer,
+            &[StatusCode::OK, StatusCode::CREATED, StatusCode::NO_CONTENT],
+        )
     }
 
     async fn speaks_tus(&self) -> Result<bool, Failure> {
@@ -221,7 +228,9 @@ impl Upload<'_> {
             let offset = answer.headers().get("upload-offset");
             let offset = offset.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
             let Some(offset) = offset.filter(|offset| *offset <= self.bytes) else {
-                return Err(Failure::Never("the server does not say how much it has".to_owned()));
+                return Err(Failure::Never(
+                    "the server does not say how much it has".to_owned(),
+                ));
             };
             if offset == self.bytes {
                 let _ = std::fs::remove_file(self.note());
@@ -233,13 +242,20 @@ impl Upload<'_> {
                 .header("Content-Type", "application/offset+octet-stream");
             let answer = self.ask(request, part).await?;
             // Another attempt of ours may have got further: ask again where it stands.
-            expect(&answer, &[StatusCode::NO_CONTENT, StatusCode::OK, StatusCode::CONFLICT])?;
+            expect(
+                &answer,
+                &[StatusCode::NO_CONTENT, StatusCode::OK, StatusCode::CONFLICT],
+            )?;
         }
     }
 
     async fn create(&self) -> Result<String, Failure> {
         use base64::Engine as _;
-        let name = self.bundle.file_name().unwrap_or_default().to_string_lossy();
+        let name = self
+            .bundle
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
         let name = base64::engine::general_purpose::STANDARD.encode(name.as_bytes());
         let request = tus(Method::POST, self.address)
             .header("Upload-Length", self.bytes)
@@ -249,7 +265,9 @@ impl Upload<'_> {
         let location = answer.headers().get("location");
         let location = location.and_then(|value| value.to_str().ok());
         let Some(location) = location else {
-            return Err(Failure::Never("the server names no place for the upload".to_owned()));
+            return Err(Failure::Never(
+                "the server names no place for the upload".to_owned(),
+            ));
         };
         let place = absolute(self.address, location);
         // Without the note a later run starts anew, which costs time only.
@@ -293,7 +311,10 @@ impl Upload<'_> {
                 let source = std::error::Error::source(&error).map(ToString::to_string);
                 Err(Failure::Later(source.unwrap_or_else(|| error.to_string())))
             }
-            Err(_) => Err(Failure::Later(format!("no answer within {} s", TIME.as_secs()))),
+            Err(_) => Err(Failure::Later(format!(
+                "no answer within {} s",
+                TIME.as_secs()
+            ))),
         }
     }
 }
@@ -334,7 +355,9 @@ fn absolute(address: &str, location: &str) -> String {
         return location.to_owned();
     }
     let host_from = address.find("://").map_or(0, |at| at + 3);
-    let host_to = address[host_from..].find('/').map_or(address.len(), |at| host_from + at);
+    let host_to = address[host_from..]
+        .find('/')
+        .map_or(address.len(), |at| host_from + at);
     if location.starts_with('/') {
         format!("{}{location}", &address[..host_to])
     } else {

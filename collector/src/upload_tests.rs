@@ -167,7 +167,9 @@ fn an_expired_signature_is_said_once_and_without_the_signature() {
 #[test]
 fn nodes_wait_for_different_times() {
     let hour = Duration::from_secs(3600);
-    let waits: Vec<_> = (0..100).map(|node| share(&format!("gpu-{node}"), hour)).collect();
+    let waits: Vec<_> = (0..100)
+        .map(|node| share(&format!("gpu-{node}"), hour))
+        .collect();
     assert!(waits.iter().all(|wait| *wait <= hour));
     assert!(waits.iter().min().unwrap() < &Duration::from_secs(600));
     assert!(waits.iter().max().unwrap() > &Duration::from_secs(3000));

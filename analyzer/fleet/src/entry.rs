@@ -298,10 +298,17 @@ fn group(mark: &str, same: &[&Entry]) -> Group {
     nodes.dedup();
     Group {
         fingerprint: mark.to_owned(),
-        cause: same[0].causes.first().map(|cause| cause.id.clone()).unwrap_or_default(),
+        cause: same[0]
+            .causes
+            .first()
+            .map(|cause| cause.id.clone())
+            .unwrap_or_default(),
         title: same[0].title.clone(),
         nodes,
-        first: same.last().map(|entry| entry.when.clone()).unwrap_or_default(),
+        first: same
+            .last()
+            .map(|entry| entry.when.clone())
+            .unwrap_or_default(),
         last: same[0].when.clone(),
         reports: same
             .iter()
@@ -313,17 +320,26 @@ fn group(mark: &str, same: &[&Entry]) -> Group {
 fn days(entries: &[Entry]) -> Vec<Day> {
     let mut days: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
-        days.entry(entry.when.get(..10).unwrap_or("")).or_default().push(entry);
+        days.entry(entry.when.get(..10).unwrap_or(""))
+            .or_default()
+            .push(entry);
     }
     let mut out: Vec<Day> = days
         .into_iter()
         .map(|(day, entries)| {
             let sick = |entry: &&&Entry| ["confirmed", "likely"].contains(&entry.verdict.as_str());
             let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
-            for cause in entries.iter().filter(sick).filter_map(|entry| entry.causes.first()) {
+            for cause in entries
+                .iter()
+                .filter(sick)
+                .filter_map(|entry| entry.causes.first())
+            {
                 *causes.entry(&cause.id).or_default() += 1;
             }
-            let mut causes: Vec<_> = causes.into_iter().map(|(id, n)| (id.to_owned(), n)).collect();
+            let mut causes: Vec<_> = causes
+                .into_iter()
+                .map(|(id, n)| (id.to_owned(), n))
+                .collect();
             causes.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
             causes.truncate(5);
             Day {
@@ -346,7 +362,10 @@ fn unknown(entries: &[Entry]) -> Vec<(String, u64, u64)> {
         sum.0 += 1;
         sum.1 += count;
     }
-    let mut all: Vec<_> = all.into_iter().map(|(text, (n, count))| (text.to_owned(), n, count)).collect();
+    let mut all: Vec<_> = all
+        .into_iter()
+        .map(|(text, (n, count))| (text.to_owned(), n, count))
+        .collect();
     all.sort_by(|a, b| (b.1, b.2).cmp(&(a.1, a.2)).then_with(|| a.0.cmp(&b.0)));
     all.truncate(25);
     all

@@ -54,8 +54,14 @@ mod tests {
 
     #[test]
     fn another_node_and_card_is_the_same_incident_and_other_evidence_is_not() {
-        let first = fingerprint(&incident("gpu-1", "0000:81:00.0", "fell off the bus"), "gpu-1");
-        let second = fingerprint(&incident("hpc-gpu-22", "0000:41:00.0", "fell off the bus"), "hpc-gpu-22");
+        let first = fingerprint(
+            &incident("gpu-1", "0000:81:00.0", "fell off the bus"),
+            "gpu-1",
+        );
+        let second = fingerprint(
+            &incident("hpc-gpu-22", "0000:41:00.0", "fell off the bus"),
+            "hpc-gpu-22",
+        );
         let other = fingerprint(&incident("gpu-1", "0000:81:00.0", "answers again"), "gpu-1");
         assert_eq!(first, second);
         assert_ne!(first, other);

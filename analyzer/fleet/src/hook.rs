@@ -104,7 +104,11 @@ fn post(address: &str, ticket: &[u8], id: &str) -> Result<(), String> {
             .post(address)
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", id);
-        request.body(ticket.to_vec()).send().await?.error_for_status()
+        request
+            .body(ticket.to_vec())
+            .send()
+            .await?
+            .error_for_status()
     });
     sent.map(drop)
         .map_err(|error| failed(error.without_url().to_string()))

@@ -135,11 +135,7 @@ impl Inbox {
     ///
     /// # Errors
     /// [`InboxError`] where the input cannot be listed.
-    pub fn look(
-        &mut self,
-        from: &Store,
-        note: &(dyn Fn(&str) + Sync),
-    ) -> Result<Pass, InboxError> {
+    pub fn look(&mut self, from: &Store, note: &(dyn Fn(&str) + Sync)) -> Result<Pass, InboxError> {
         let mut all = from.list("")?;
         all.retain(|object| names::is_bundle(&object.path) && !self.is_own(from, &object.path));
         let mut pass = Pass::default();
@@ -459,7 +455,10 @@ pub fn files(store: &Store) -> Result<BTreeMap<String, Vec<String>>, StoreError>
         if let ["reports", _, "tables", file] = parts.as_slice()
             && let Some(table) = file.strip_suffix(".parquet")
         {
-            files.entry(table.to_owned()).or_default().push(object.path.clone());
+            files
+                .entry(table.to_owned())
+                .or_default()
+                .push(object.path.clone());
         }
     }
     Ok(files)

@@ -7,6 +7,7 @@
 
 pub mod analysed;
 pub mod columns;
+pub mod commit;
 pub mod entry;
 pub mod fingerprint;
 #[cfg(feature = "sql")]

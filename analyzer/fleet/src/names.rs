@@ -60,7 +60,12 @@ mod tests {
     #[test]
     fn unfinished_uploads_are_not_read() {
         assert!(is_bundle("night/casefile-gpu-1.tar.gz"));
-        for path in ["a.tar.gz.partial", ".hidden/a.tar.gz", "a.tar.gz.sig", "x/.a.tar.gz"] {
+        for path in [
+            "a.tar.gz.partial",
+            ".hidden/a.tar.gz",
+            "a.tar.gz.sig",
+            "x/.a.tar.gz",
+        ] {
             assert!(!is_bundle(path), "{path}");
         }
     }

@@ -270,9 +270,8 @@ fn normal(strata: &[Stratum], both: u64) -> f64 {
 fn poisson_interval(count: u64) -> (f64, f64) {
     const Z: f64 = 1.959_964;
     let (low, high) = (float(count), float(count) + 1.0);
-    let side = |n: f64, sign: f64| {
-        n * (1.0 - 1.0 / (9.0 * n) + sign * Z / (3.0 * n.sqrt())).powi(3)
-    };
+    let side =
+        |n: f64, sign: f64| n * (1.0 - 1.0 / (9.0 * n) + sign * Z / (3.0 * n.sqrt())).powi(3);
     let below = if count == 0 { 0.0 } else { side(low, -1.0) };
     (below.max(0.0), side(high, 1.0))
 }

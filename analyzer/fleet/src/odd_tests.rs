@@ -98,7 +98,10 @@ fn a_value_that_makes_nodes_sick_is_found_and_no_other() {
         fleet.sick[node] = dice.roll(100) < rate;
     }
     let (found, _) = findings(&comparisons(&fleet), Threshold::default());
-    let names: Vec<_> = found.iter().map(|one| (&*one.value.name, &*one.value.value)).collect();
+    let names: Vec<_> = found
+        .iter()
+        .map(|one| (&*one.value.name, &*one.value.value))
+        .collect();
     assert_eq!(names, [("17", "2")]);
     assert!(found[0].lift > 1.8 && found[0].between.0 > 1.0, "{found:?}");
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::commit::Commit;
 use crate::names;
-use crate::shard::{Commit, inputs};
+use crate::shard::inputs;
 use crate::store::{Object, Store, StoreError};
 
 /// Buckets of an output, where nothing else is asked for.
@@ -61,10 +62,15 @@ fn sized(objects: &[Object], assumed: Assumed) -> Plan {
     let needed = (work / per_shard).ceil().clamp(1.0, 100_000.0) as u32;
     let least = u32::try_from(bundles.div_ceil(PER_BUCKET)).unwrap_or(u32::MAX);
     // Each shard has several buckets, so that they are about equally full.
-    let buckets = least.max(needed.saturating_mul(4)).max(BUCKETS).next_power_of_two();
+    let buckets = least
+        .max(needed.saturating_mul(4))
+        .max(BUCKETS)
+        .next_power_of_two();
     let mut loads: BTreeMap<u32, u64> = BTreeMap::new();
     for object in objects {
-        *loads.entry(names::bucket(&object.path, buckets) % needed).or_default() += 1;
+        *loads
+            .entry(names::bucket(&object.path, buckets) % needed)
+            .or_default() += 1;
     }
     let fullest = loads.values().copied().max().unwrap_or(0);
     let largest = objects.iter().max_by_key(|object| object.bytes);
@@ -126,7 +132,9 @@ pub fn status(commits: &BTreeMap<u32, Commit>, objects: Option<&[Object]>) -> St
         wanted.dedup();
         status.wanted = Some(u32::try_from(wanted.len()).unwrap_or(u32::MAX));
         status.missing = wanted;
-        status.missing.retain(|bucket| !commits.contains_key(bucket));
+        status
+            .missing
+            .retain(|bucket| !commits.contains_key(bucket));
     }
     status
 }

@@ -73,9 +73,10 @@ impl Engine {
             .enable_all()
             .build()
             .map_err(SqlError::Start)?;
-        let settings = SessionConfig::new()
-            .with_information_schema(true)
-            .set_bool("datafusion.execution.parquet.schema_force_view_types", false);
+        let settings = SessionConfig::new().with_information_schema(true).set_bool(
+            "datafusion.execution.parquet.schema_force_view_types",
+            false,
+        );
         let memory = RuntimeEnvBuilder::new()
             .with_memory_limit(MEMORY, 1.0)
             .build_arc()?;
@@ -131,9 +132,7 @@ impl Engine {
     /// Where bundles are there twice, lets each table show them once: of rows that agree in all columns one, of a
     /// bundle's own row the one with the first name.
     fn once_each(&self) -> Result<(), SqlError> {
-        let twice = self.integers(
-            "SELECT count(*) - count(DISTINCT bundle) FROM bundles",
-        )?;
+        let twice = self.integers("SELECT count(*) - count(DISTINCT bundle) FROM bundles")?;
         if twice.first() == Some(&0) {
             return Ok(());
         }
@@ -148,7 +147,10 @@ impl Engine {
             } else {
                 format!("SELECT DISTINCT * FROM {raw}")
             };
-            let view = self.runtime.block_on(self.context.sql(&question))?.into_view();
+            let view = self
+                .runtime
+                .block_on(self.context.sql(&question))?
+                .into_view();
             self.context.register_table(table.name, view)?;
         }
         Ok(())

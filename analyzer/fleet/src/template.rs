@@ -71,15 +71,27 @@ mod tests {
 
     #[test]
     fn the_same_message_of_two_machines_has_one_template() {
-        let one = template("Failed to pull image for pod web-7d9f8b6c5-x2x4z on gpu-1 after 12.5s", "gpu-1");
-        let two = template("Failed to pull image for pod web-66c9bdf4-q9k2p on gpu-22 after 3s", "gpu-22");
+        let one = template(
+            "Failed to pull image for pod web-7d9f8b6c5-x2x4z on gpu-1 after 12.5s",
+            "gpu-1",
+        );
+        let two = template(
+            "Failed to pull image for pod web-66c9bdf4-q9k2p on gpu-22 after 3s",
+            "gpu-22",
+        );
         assert_eq!(one, two);
     }
 
     #[test]
     fn what_a_message_is_about_stays() {
-        let fallen = template("NVRM: Xid (PCI:0000:81:00): 79, pid=88002, GPU has fallen off the bus", "");
-        let contained = template("NVRM: Xid (PCI:0000:41:00): 94, pid=1, GPU has fallen off the bus", "");
+        let fallen = template(
+            "NVRM: Xid (PCI:0000:81:00): 79, pid=88002, GPU has fallen off the bus",
+            "",
+        );
+        let contained = template(
+            "NVRM: Xid (PCI:0000:41:00): 94, pid=1, GPU has fallen off the bus",
+            "",
+        );
         assert!(fallen.contains(" 79,"), "{fallen}");
         assert_ne!(fallen, contained);
     }

@@ -111,11 +111,11 @@ impl Worker {
     }
 
     fn ask(&mut self, job: &Job) -> Result<String, Answer> {
-        let failed =
-            |what: &str, error: std::io::Error| Answer::Failed(format!("{what}: {error}"));
+        let failed = |what: &str, error: std::io::Error| Answer::Failed(format!("{what}: {error}"));
         if self.running.is_none() {
             let started = start(&self.program);
-            self.running = Some(started.map_err(|error| failed("the worker does not start", error))?);
+            self.running =
+                Some(started.map_err(|error| failed("the worker does not start", error))?);
         }
         let Some(running) = self.running.as_mut() else {
             return Err(Answer::Failed("the worker does not start".to_owned()));
@@ -221,8 +221,7 @@ mod tests {
 
     #[test]
     fn a_bundle_that_takes_too_long_is_given_up_and_the_next_is_analysed() {
-        let mut worker = worker(
-            r#"read line; sleep 60"#, 1);
+        let mut worker = worker(r#"read line; sleep 60"#, 1);
         let Answer::Refused(why) = worker.analyse(&job()) else {
             panic!("not given up");
         };
@@ -233,13 +232,18 @@ mod tests {
     fn a_crash_costs_one_bundle() {
         let mut worker = worker(r#"while read line; do kill -9 $$; done"#, 5);
         for _ in 0..2 {
-            assert!(matches!(worker.analyse(&job()), Answer::Refused(why) if why.contains("ended")));
+            assert!(
+                matches!(worker.analyse(&job()), Answer::Refused(why) if why.contains("ended"))
+            );
         }
     }
 
     #[test]
     fn one_process_answers_many() {
-        let mut worker = worker(r#"while read line; do echo "{\"refused\":\"$$\"}"; done"#, 5);
+        let mut worker = worker(
+            r#"while read line; do echo "{\"refused\":\"$$\"}"; done"#,
+            5,
+        );
         assert_eq!(worker.analyse(&job()), worker.analyse(&job()));
     }
 }

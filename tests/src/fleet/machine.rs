@@ -120,7 +120,10 @@ impl Machine {
                 self.setting("gpu-operator toolkit version")
             ),
         );
-        add("cluster-resources/namespaces.json".to_owned(), self.namespaces());
+        add(
+            "cluster-resources/namespaces.json".to_owned(),
+            self.namespaces(),
+        );
         add("cluster-resources/nodes.json".to_owned(), self.object());
         add(
             format!("nodes/{}/journal/kernel.json", self.node),

@@ -8,12 +8,11 @@ mod plant;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
 use casefile_bundle::{
-    BundlePath, Clock, EntryMeta, FormatVersion, Header, ManifestEnd, Outcome, SourceReport,
-    Writer,
+    BundlePath, Clock, EntryMeta, FormatVersion, Header, ManifestEnd, Outcome, SourceReport, Writer,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -114,6 +113,23 @@ pub fn make(
     Ok(truth)
 }
 
+/// One bundle for each rule that has an example to plant, to see which of them make a cause of their own.
+///
+/// # Errors
+/// As [`make`].
+pub fn make_every(rules: &Path, folder: &Path) -> anyhow::Result<BTreeMap<String, Option<String>>> {
+    let mut truth = BTreeMap::new();
+    let mut dice = Dice::new(1);
+    std::fs::create_dir_all(folder)?;
+    for (number, cause) in plant::every(rules)?.iter().enumerate() {
+        let machine = Machine::draw(number, 0, false, &mut dice);
+        let name = format!("casefile-{}-{}.tar.gz", machine.node, machine.stamp());
+        write(&folder.join(&name), &machine, Some(cause))?;
+        truth.insert(name, Some(cause.id.clone()));
+    }
+    Ok(truth)
+}
+
 /// One bundle in five is sick of a cause drawn at random; with hidden correlations, nodes with the setting often
 /// have its cause, others seldom.
 fn draw<'c>(
@@ -132,7 +148,9 @@ fn draw<'c>(
     }
     // A chart's fault does not appear where the chart has not that value.
     let chart = HIDDEN[2];
-    let drawn = causes.get(usize::try_from(any).unwrap_or(0)).filter(|_| sick < 24);
+    let drawn = causes
+        .get(usize::try_from(any).unwrap_or(0))
+        .filter(|_| sick < 24);
     drawn.filter(|cause| {
         !fleet.hidden || cause.id != chart.cause || machine.has(chart.name, chart.value)
     })
@@ -170,7 +188,7 @@ fn write(path: &Path, machine: &Machine, cause: Option<&Planted>) -> anyhow::Res
         };
         writer.append_bytes(meta, text.as_bytes())?;
     }
-    writer.finish(end(machine.at))?;
+    writer.finish(end(machine.at))?.flush()?;
     Ok(())
 }
 
@@ -190,7 +208,13 @@ fn source_of(path: &str) -> &'static str {
 
 fn end(at: DateTime<Utc>) -> ManifestEnd {
     let finished = at + TimeDelta::seconds(9);
-    let sources = ["cluster_events", "cluster_objects", "helm_releases", "host_info", "journal"];
+    let sources = [
+        "cluster_events",
+        "cluster_objects",
+        "helm_releases",
+        "host_info",
+        "journal",
+    ];
     ManifestEnd {
         finished,
         interrupted: None,

@@ -48,12 +48,16 @@ pub fn every(rules: &Path) -> anyhow::Result<Vec<Planted>> {
     let mut found: BTreeMap<String, Planted> = BTreeMap::new();
     for entry in walkdir::WalkDir::new(rules).sort_by_file_name() {
         let entry = entry?;
-        if entry.path().extension().is_none_or(|ending| ending != "yaml") {
+        if entry
+            .path()
+            .extension()
+            .is_none_or(|ending| ending != "yaml")
+        {
             continue;
         }
         let text = std::fs::read_to_string(entry.path())?;
-        let rule: Value = serde_saphyr::from_str(&text)
-            .with_context(|| entry.path().display().to_string())?;
+        let rule: Value =
+            serde_saphyr::from_str(&text).with_context(|| entry.path().display().to_string())?;
         let Some(id) = rule.get("id").and_then(Value::as_str) else {
             bail!("{}: no id", entry.path().display());
         };

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use casefile_bundle::Keys;
 use casefile_fleet::analysed::Origin;
+use casefile_fleet::commit::commits;
 use casefile_fleet::fleet_odd::{Looked, look, unknown_messages};
 use casefile_fleet::odd::{Finding, Threshold, Unit, Value};
 use casefile_fleet::rows::Rows;
-use casefile_fleet::shard::commits;
 use casefile_fleet::sql::{Answer, Engine, Source};
 use casefile_fleet::store::{Store, digest, is_remote};
 use casefile_fleet::worker::Job;
@@ -64,11 +64,7 @@ impl Opened {
     }
 }
 
-fn open(
-    inputs: &[String],
-    work: &WorkArgs,
-    errors: &mut dyn Write,
-) -> anyhow::Result<Opened> {
+fn open(inputs: &[String], work: &WorkArgs, errors: &mut dyn Write) -> anyhow::Result<Opened> {
     let mut opened = Opened {
         outputs: Vec::new(),
         inboxes: Vec::new(),
@@ -122,7 +118,12 @@ fn read(bundles: &[PathBuf], work: &WorkArgs, errors: &mut dyn Write) -> anyhow:
 }
 
 fn table(answer: &Answer, out: &mut dyn Write) -> anyhow::Result<()> {
-    let head: Vec<String> = answer.schema.fields().iter().map(|field| quiet(field.name())).collect();
+    let head: Vec<String> = answer
+        .schema
+        .fields()
+        .iter()
+        .map(|field| quiet(field.name()))
+        .collect();
     let rows: Vec<Vec<String>> = answer
         .texts()?
         .iter()
@@ -159,7 +160,12 @@ fn csv(answer: &Answer, out: &mut dyn Write) -> anyhow::Result<()> {
             cell.to_owned()
         }
     };
-    let head: Vec<String> = answer.schema.fields().iter().map(|field| quoted(field.name())).collect();
+    let head: Vec<String> = answer
+        .schema
+        .fields()
+        .iter()
+        .map(|field| quoted(field.name()))
+        .collect();
     writeln!(out, "{}", head.join(","))?;
     for row in answer.texts()? {
         let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
@@ -220,7 +226,8 @@ fn named(value: &Value) -> String {
 }
 
 fn as_json(found: &Finding) -> serde_json::Value {
-    let value = |value: &Value| json!({"kind": value.kind, "name": value.name, "value": value.value});
+    let value =
+        |value: &Value| json!({"kind": value.kind, "name": value.name, "value": value.value});
     json!({
         "cause": found.cause,
         "value": value(&found.value),
@@ -250,7 +257,10 @@ fn print(
         plural(looked.comparisons as u64, "value"),
     )?;
     if looked.findings.is_empty() {
-        writeln!(out, "\nNo setting goes with a cause more often than chance allows.")?;
+        writeln!(
+            out,
+            "\nNo setting goes with a cause more often than chance allows."
+        )?;
     }
     for found in &looked.findings {
         let units = match found.of {
@@ -258,7 +268,12 @@ fn print(
             Unit::Clusters => "clusters",
         };
         let s = found.counts;
-        writeln!(out, "\n{} goes with {}", quiet(&found.cause), named(&found.value))?;
+        writeln!(
+            out,
+            "\n{} goes with {}",
+            quiet(&found.cause),
+            named(&found.value)
+        )?;
         writeln!(
             out,
             "  {} of {} {units} with it are affected, {} of {} without; lift {:.1} ({:.1} to {:.1}, 95 %), chance {:.1e}",

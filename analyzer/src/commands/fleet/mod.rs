@@ -11,8 +11,9 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use casefile_fleet::commit::commits;
 use casefile_fleet::plan::{self, Assumed};
-use casefile_fleet::shard::{self, Settings, commits};
+use casefile_fleet::shard::{self, Settings};
 use casefile_fleet::store::Store;
 use casefile_fleet::worker::{Limits, Program};
 
@@ -125,7 +126,10 @@ fn shard(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
     if done.failed.is_empty() {
         Ok(Exit::Done)
     } else {
-        writeln!(out, "Run the same command again: it does only what is missing.")?;
+        writeln!(
+            out,
+            "Run the same command again: it does only what is missing."
+        )?;
         Ok(Exit::Input)
     }
 }
@@ -148,7 +152,11 @@ fn plan_for(args: &PlanArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
     if let Some((name, bytes)) = &plan.largest {
         writeln!(out, "largest   {} ({} KiB)", quiet(name), bytes >> 10)?;
     }
-    writeln!(out, "shards    {} with {} workers each", plan.shards, args.jobs)?;
+    writeln!(
+        out,
+        "shards    {} with {} workers each",
+        plan.shards, args.jobs
+    )?;
     writeln!(out, "buckets   {}", plan.buckets)?;
     writeln!(
         out,

@@ -63,7 +63,11 @@ pub(super) fn collect(
                 let Some(what) = holds(path) else {
                     return ControlFlow::Continue(());
                 };
-                let most = if what == Holds::Namespaces { NAMESPACES } else { LARGEST };
+                let most = if what == Holds::Namespaces {
+                    NAMESPACES
+                } else {
+                    LARGEST
+                };
                 if text.len() + piece.bytes.len() <= most {
                     text.extend_from_slice(piece.bytes);
                 }
@@ -182,7 +186,11 @@ impl Found {
                 }
             }
             Holds::Modprobe => {
-                for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+                for line in text
+                    .lines()
+                    .map(str::trim)
+                    .filter(|line| !line.starts_with('#'))
+                {
                     if let Some((name, value)) = line.rsplit_once([' ', '\t']) {
                         self.add("node", "modprobe", name, value);
                     }
@@ -192,7 +200,12 @@ impl Found {
                 let release: Value = serde_json::from_str(text).unwrap_or(Value::Null);
                 for key in ["chart", "chart_version", "app_version"] {
                     let value = release.get(key).and_then(Value::as_str).unwrap_or("");
-                    self.add("cluster", "chart", &format!("{} {key}", release_of(path)), value);
+                    self.add(
+                        "cluster",
+                        "chart",
+                        &format!("{} {key}", release_of(path)),
+                        value,
+                    );
                 }
             }
             Holds::Values => {

@@ -69,7 +69,12 @@ pub(super) fn analysed(
     let analysis = if job.reports.is_some() {
         analyze_unit(&fix::shown::analyze, analyzer, &unit, Terminal::default())?
     } else {
-        analyze_unit(&Analyzer::analyze_unit, analyzer, &unit, Terminal::default())?
+        analyze_unit(
+            &Analyzer::analyze_unit,
+            analyzer,
+            &unit,
+            Terminal::default(),
+        )?
     };
     if let Some(folder) = &job.reports {
         let formats = [Format::Markdown, Format::Html, Format::Json, Format::Ticket];

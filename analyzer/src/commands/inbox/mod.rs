@@ -49,7 +49,8 @@ pub(super) fn run(
         let entries = inbox.entries()?;
         tell(&inbox, &hooks, &entries, &mut pass);
         if let Err(error) = publish(&inbox, &entries, &pass) {
-            pass.failed.insert("index.html".to_owned(), error.to_string());
+            pass.failed
+                .insert("index.html".to_owned(), error.to_string());
         }
         tell_pass(&pass, &entries, out)?;
         out.flush()?;

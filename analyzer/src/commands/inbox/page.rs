@@ -68,6 +68,9 @@ mod tests {
         let start = page.find("<script>\n").unwrap() + "<script>".len();
         let end = start + page[start..].find("</script>").unwrap();
         let hash = STANDARD.encode(Sha256::digest(&page[start..end]));
-        assert!(page.contains(&hash), "the policy does not let the script run");
+        assert!(
+            page.contains(&hash),
+            "the policy does not let the script run"
+        );
     }
 }
