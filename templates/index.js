@@ -31,9 +31,6 @@
   };
   text.addEventListener('input', apply);
   for (const select of selects) select.addEventListener('change', apply);
-  for (const button of document.querySelectorAll('button[data-text]')) {
-    button.addEventListener('click', () => { text.value = button.dataset.text; apply(); text.scrollIntoView(); });
-  }
   document.querySelector('.tools').hidden = false;
   load();
 })();

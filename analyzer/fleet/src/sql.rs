@@ -17,7 +17,7 @@ use datafusion::prelude::{DataFrame, SQLOptions, SessionConfig, SessionContext};
 use tokio::runtime::Runtime;
 
 use crate::rows::Rows;
-use crate::schema::{TABLES, Table, table};
+use crate::schema::{TABLES, Table};
 use crate::store::Store;
 
 /// Most memory that a question may take, in bytes; beyond it, sorts and joins go to the disk or the question fails.
@@ -235,7 +235,10 @@ fn listing(
     let urls = files
         .iter()
         .map(|file| match store.folder() {
-            Some(folder) => ListingTableUrl::parse(folder.join(file).display().to_string()),
+            Some(folder) => match url::Url::from_file_path(folder.join(file)) {
+                Ok(url) => ListingTableUrl::parse(url),
+                Err(()) => ListingTableUrl::parse(folder.join(file).display().to_string()),
+            },
             None => {
                 let (_, url) = store.client();
                 let host = &url[..url::Position::BeforePath];
@@ -248,15 +251,4 @@ fn listing(
         .with_listing_options(options)
         .with_schema(table.schema());
     Ok(Arc::new(ListingTable::try_new(config)?))
-}
-
-/// Names of all tables, for messages.
-pub fn known_tables() -> String {
-    let names: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
-    names.join(", ")
-}
-
-/// Whether a name is a table's.
-pub fn is_table(name: &str) -> bool {
-    table(name).is_some()
 }

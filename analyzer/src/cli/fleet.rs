@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{KeyArgs, RuleArgs};
 
 /// What a bundle may cost, and who does the work.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Args)]
 pub struct WorkArgs {
     /// Bundles analysed at once, each by a process of its own; the number of cores if not given.
     #[arg(short, long, value_name = "N")]

@@ -3,6 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use casefile_fleet::entry::Index;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use sha2::{Digest as _, Sha256};
 
@@ -17,17 +19,24 @@ pub(super) fn render(index: &Index) -> anyhow::Result<String> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_auto_escape_callback(|_| AutoEscape::Html);
-    env.set_trim_blocks(true);
-    env.set_lstrip_blocks(true);
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()?;
+    env.set_syntax(syntax);
     env.add_template("index.html.j2", PAGE)?;
-    let hash = |text: &str| format!("sha256-{}", STANDARD.encode(Sha256::digest(text)));
+    let hash = |text: &str| {
+        let hash = STANDARD.encode(Sha256::digest(text));
+        Value::from_safe_string(format!("sha256-{hash}"))
+    };
     let most = index.days.iter().map(|day| day.bundles).max().unwrap_or(0);
+    let listed: Vec<_> = index.quarantine.iter().take(MOST_LISTED).collect();
     let page = env.get_template("index.html.j2")?.render(context! {
-        index => index,
-        listed => index.quarantine.iter().take(MOST_LISTED).collect::<Vec<_>>(),
-        most_a_day => most.max(1),
-        style => minijinja::Value::from_safe_string(STYLE.to_owned()),
-        script => minijinja::Value::from_safe_string(SCRIPT.to_owned()),
+        index => Value::from(Serde(index)),
+        listed => Value::from(Serde(listed)),
+        most_a_day => Value::from(most.max(1)),
+        style => Value::from_safe_string(STYLE.to_owned()),
+        script => Value::from_safe_string(SCRIPT.to_owned()),
         style_hash => hash(STYLE),
         script_hash => hash(SCRIPT),
     })?;
