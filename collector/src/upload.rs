@@ -95,11 +95,10 @@ pub async fn send(bundle: &Path, address: &str) -> Result<(), UploadError> {
     loop {
         let why = match upload.once().await {
             Ok(()) => return Ok(()),
-            Err(Failure::Later(why)) if attempt < ATTEMPTS => {
+            Err(Failure::Later(_)) if attempt < ATTEMPTS => {
                 tokio::time::sleep(pause).await;
                 pause *= 2;
                 attempt += 1;
-                drop(why);
                 continue;
             }
             Err(Failure::Later(why)) => format!("{why} ({ATTEMPTS} attempts)"),
@@ -139,7 +138,7 @@ pub(crate) fn command(bundle: &Path, address: &str) -> u8 {
 pub(crate) fn share(node: &str, most: Duration) -> Duration {
     let digest = ring::digest::digest(&ring::digest::SHA256, node.as_bytes());
     let start = digest.as_ref().iter().take(4);
-    let part = start.fold(0_u32, |part, byte| part << 8 | u32::from(*byte));
+    let part = start.fold(0_u32, |part, byte| (part << 8) | u32::from(*byte));
     most.mul_f64(f64::from(part) / f64::from(u32::MAX))
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::support::{Ended, ended, skip};
 
 /// Few, so that the test is short; `cargo bench -p casefile-tests --bench fleet` does it with 2,000.
-const BUNDLES: usize = 60;
+const BUNDLES: usize = 30;
 
 fn bundles(folder: &Path) -> BTreeMap<String, Option<String>> {
     let fleet = Fleet {
