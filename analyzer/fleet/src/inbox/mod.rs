@@ -4,22 +4,26 @@
 //! that is killed leaves a folder `.work/` that the next one clears. A bundle's id is its digest, so the same one under
 //! two names is analysed once. What cannot be analysed has a record in `quarantine/`; the input is never changed.
 
+mod files;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysed::{Analysed, Origin};
+use crate::analysed::Origin;
 use crate::columns;
 use crate::entry::{Entry, Quarantined};
 use crate::names;
-use crate::schema::TABLES;
 use crate::store::{Object, Store, StoreError, digest};
 use crate::worker::{Answer, Job, Limits, Program, Worker};
+
+use files::{children, write};
+pub use files::{files, replace};
 
 /// Digits of a digest that make an id.
 const ID: usize = 20;
@@ -408,58 +412,4 @@ impl Inbox {
 
 fn id(digest: &str) -> &str {
     digest.get(..ID).unwrap_or(digest)
-}
-
-fn children(folder: &Path) -> Result<Vec<PathBuf>, InboxError> {
-    let found = fs::read_dir(folder).map_err(output(folder))?;
-    Ok(found.flatten().map(|child| child.path()).collect())
-}
-
-/// The rows and the entry beside the reports that the worker wrote.
-fn write(work: &Path, analysed: &Analysed, origin: &Origin, id: &str) -> io::Result<()> {
-    let rows = analysed.rows(origin);
-    let folder = work.join("tables");
-    fs::create_dir_all(&folder)?;
-    for table in TABLES {
-        if !rows.of(table).is_empty() {
-            let content = columns::write(table, &rows).map_err(io::Error::other)?;
-            fs::write(folder.join(format!("{}.parquet", table.name)), content)?;
-        }
-    }
-    let entry = serde_json::to_vec_pretty(&Entry::of(analysed, origin, id))?;
-    let mut file = fs::File::create(work.join("entry.json"))?;
-    file.write_all(&entry)?;
-    file.sync_all()
-}
-
-/// Writes a file as a whole, in the place of an older one.
-///
-/// # Errors
-/// What the system says; the older file is then still there.
-pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map(drop).map_err(|error| error.error)
-}
-
-/// The files of all reports, by table, for SQL: paths below the folder of an inbox.
-///
-/// # Errors
-/// [`StoreError`].
-pub fn files(store: &Store) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
-    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for object in store.list("reports")? {
-        let parts: Vec<&str> = object.path.split('/').collect();
-        if let ["reports", _, "tables", file] = parts.as_slice()
-            && let Some(table) = file.strip_suffix(".parquet")
-        {
-            files
-                .entry(table.to_owned())
-                .or_default()
-                .push(object.path.clone());
-        }
-    }
-    Ok(files)
 }
