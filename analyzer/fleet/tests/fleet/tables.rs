@@ -24,11 +24,15 @@ fn rows() -> Rows {
         report,
         ..Analysed::default()
     };
-    analysed.rows(&Origin {
+    analysed.rows(&origin())
+}
+
+fn origin() -> Origin {
+    Origin {
         digest: "d".repeat(64),
         input: "a.tar.gz".to_owned(),
         bytes: 10,
-    })
+    }
 }
 
 #[test]
@@ -55,7 +59,7 @@ fn a_report_of_another_release_has_nulls_where_it_lacks_fields() {
         report: json!({"schema": "casefile.report/1", "incidents": [{"verdict": "likely"}], "from the future": 1}),
         ..Analysed::default()
     };
-    let rows = analysed.rows(&Origin::default());
+    let rows = analysed.rows(&origin());
     for table in TABLES {
         write(table, &rows).unwrap();
     }
@@ -70,7 +74,7 @@ fn a_bundle_with_endless_lines_gives_no_endless_tables() {
         ..Analysed::default()
     };
     let coverage = table("coverage").unwrap();
-    let rows = analysed.rows(&Origin::default());
+    let rows = analysed.rows(&origin());
     assert_eq!(rows.of(coverage).len(), 5_000);
     assert!(write(coverage, &rows).unwrap().len() < 5_000 * 5_000);
 }
