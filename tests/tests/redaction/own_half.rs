@@ -42,6 +42,14 @@ fn secrets_in_files_of_sixty_other_tools_do_not_leave() {
     println!("{report}");
 }
 
+/// 74 files of sites, written from tools' documentation; of each second one it was never looked at what leaks, so only
+/// the sum is printed. At first sight 4.6 % leaked.
+#[test]
+fn secrets_in_files_of_sites_do_not_leave() {
+    let report = measure("sites", include_str!("../../data/fresh/sites.txt"), 3);
+    println!("{}", report.lines().next().unwrap_or_default());
+}
+
 /// What leaks and what is replaced without need, as lines; fails where more than `most` % leak.
 fn measure(corpus: &str, text: &str, most: usize) -> String {
     let (mut all, mut kept, mut lost) = (0, 0, 0);
