@@ -60,7 +60,7 @@ fn is_kernel(entry: &Entry) -> bool {
     };
     // What systemd prints on the console between them.
     let of_console = |line: &&&str| {
-        let line = line.trim_start_matches(|c: char| c == '\u{1b}' || c == '\r');
+        let line = line.trim_start_matches(['\u{1b}', '\r']);
         line.starts_with("[  OK  ]")
             || line.starts_with("[\u{1b}")
             || line.starts_with("         Starting ")

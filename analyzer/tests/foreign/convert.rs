@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::support::{counted, diagnose, node, objects, run, text, write, yaml_list};
+use super::support::{Files, counted, diagnose, node, objects, run, text, write, yaml_list};
 
 #[test]
 fn a_capture_becomes_a_bundle_with_the_same_objects_and_without_its_secrets() {
@@ -15,33 +15,7 @@ fn a_capture_becomes_a_bundle_with_the_same_objects_and_without_its_secrets() {
         .filter_map(|pod| pod["metadata"]["name"].as_str().map(str::to_owned))
         .find(|name| name.starts_with("cilium-") && !name.contains("operator"))
         .unwrap();
-    let files = [
-        text(
-            "cilium-sysdump.log",
-            "cilium-cli version: v0.16.0, args: [sysdump]\n",
-        ),
-        text(
-            "k8s-nodes-20261120-101500.yaml",
-            yaml_list(&objects("nodes")),
-        ),
-        text("k8s-pods-20261120-101500.yaml", yaml_list(&objects("pods"))),
-        text(
-            "k8s-events-20261120-101500.yaml",
-            yaml_list(&objects("events")),
-        ),
-        text(
-            &format!("logs-{agent}-cilium-agent-20261120-101500.log"),
-            format!("level=error msg=\"cannot clone\" token={secret}\n"),
-        ),
-        text(
-            "cilium-bugtool-cilium-cbzlp-20261120-101500/cmd/hostname.md",
-            "192-18-132-31\n",
-        ),
-        text(
-            "cilium-bugtool-cilium-cbzlp-20261120-101500/cmd/iptables-save--c.md",
-            node("commands/iptables-save.out"),
-        ),
-    ];
+    let files = sysdump(&agent, &secret);
     write(&capture, &files);
     let before = counted(&diagnose(&capture));
     let bundle = scratch.path().join("out.tar.gz");
@@ -97,4 +71,35 @@ fn a_capture_becomes_a_bundle_with_the_same_objects_and_without_its_secrets() {
         again.errors
     );
     assert!(!fs::exists(scratch.path().join("b")).unwrap());
+}
+
+/// A sysdump of the sample's cluster, with a secret in the agent's log.
+fn sysdump(agent: &str, secret: &str) -> Files {
+    vec![
+        text(
+            "cilium-sysdump.log",
+            "cilium-cli version: v0.16.0, args: [sysdump]\n",
+        ),
+        text(
+            "k8s-nodes-20261120-101500.yaml",
+            yaml_list(&objects("nodes")),
+        ),
+        text("k8s-pods-20261120-101500.yaml", yaml_list(&objects("pods"))),
+        text(
+            "k8s-events-20261120-101500.yaml",
+            yaml_list(&objects("events")),
+        ),
+        text(
+            &format!("logs-{agent}-cilium-agent-20261120-101500.log"),
+            format!("level=error msg=\"cannot clone\" token={secret}\n"),
+        ),
+        text(
+            "cilium-bugtool-cilium-cbzlp-20261120-101500/cmd/hostname.md",
+            "192-18-132-31\n",
+        ),
+        text(
+            "cilium-bugtool-cilium-cbzlp-20261120-101500/cmd/iptables-save--c.md",
+            node("commands/iptables-save.out"),
+        ),
+    ]
 }

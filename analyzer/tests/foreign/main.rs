@@ -1,11 +1,7 @@
 //! Captures of other tools: trees as each tool lays them out, filled with what a real node and its API server answered (the sample
 //! of the model incident), and read by the real program.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test's helpers fail as the test does, and say why one is skipped"
-)]
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
 mod bad_input;
 mod convert;

@@ -73,14 +73,14 @@ fn yaml(value: &Value, indent: usize, out: &mut String) {
                 let name = if plain { key } else { &name };
                 match value {
                     Value::Object(inner) if !inner.is_empty() => {
-                        *out += &format!("{blanks}{name}:\n");
+                        out.extend([blanks.as_str(), name, ":\n"]);
                         yaml(value, indent + 2, out);
                     }
                     Value::Array(items) if !items.is_empty() => {
-                        *out += &format!("{blanks}{name}:\n");
+                        out.extend([blanks.as_str(), name, ":\n"]);
                         yaml(value, indent, out);
                     }
-                    _ => *out += &format!("{blanks}{name}: {value}\n"),
+                    _ => out.extend([blanks.as_str(), name, ": ", &value.to_string(), "\n"]),
                 }
             }
         }
@@ -88,10 +88,10 @@ fn yaml(value: &Value, indent: usize, out: &mut String) {
             for item in items {
                 let mut text = String::new();
                 yaml(item, indent + 2, &mut text);
-                *out += &format!("{blanks}- {}", text.trim_start());
+                out.extend([blanks.as_str(), "- ", text.trim_start()]);
             }
         }
-        other => *out += &format!("{blanks}{other}\n"),
+        other => out.extend([blanks.as_str(), &other.to_string(), "\n"]),
     }
 }
 
