@@ -288,9 +288,8 @@ impl Analyzer {
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
     /// said, once on the captured state alone.
     pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
-        let mut scanned =
-            scan::scan_with(self.input(input), &self.patterns, &self.router, instead)
-                .map_err(AnalyzeError::Open)?;
+        let mut scanned = scan::scan_with(self.input(input), &self.patterns, &self.router, instead)
+            .map_err(AnalyzeError::Open)?;
         scanned.replayed = !instead.is_empty();
         Ok(self.judged(scanned))
     }

@@ -165,8 +165,8 @@ fn a_run_that_was_killed_at_any_command_can_be_taken_back_and_begun_again() {
         let nothing = ran.said.contains("nothing was done from here");
         assert!(ran.code == 0 || nothing, "{at}: {}", ran.said);
         assert!(sandbox.tree() == before, "{at}: {}", ran.said);
-        let killed = sandbox.run_until(&fix, &["--yes"], at);
-        assert!(killed);
+        // It may end before: what the first run noted down needs fewer programs now.
+        sandbox.run_until(&fix, &["--yes"], at);
         let ran = sandbox.run(&fix, &["--yes"]);
         assert_eq!(ran.code, 0, "{at}: {}", ran.said);
         let now = std::fs::read_to_string(sandbox.real(FILE)).unwrap();

@@ -22,7 +22,9 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
     let worked = listed.iter().find(|gpu| gpu.data.node == node);
     mismatches
         .flat_map(|one| match worked {
-            Some(gpu) if is_nvml(&one) && !known.replayed => vec![worked_all_the_same(node, gpu, &one)],
+            Some(gpu) if is_nvml(&one) && !known.replayed => {
+                vec![worked_all_the_same(node, gpu, &one)]
+            }
             _ => both(known, node, one),
         })
         .collect()

@@ -39,7 +39,11 @@ pub fn write(input: &Input, fixes: &mut [Fix], folder: &Path) -> std::io::Result
         }
         let script = own.join("apply.sh");
         let cluster = fix.cluster();
-        put(&script, &script::apply(fix, cluster.as_deref()), &mut written)?;
+        put(
+            &script,
+            &script::apply(fix, cluster.as_deref()),
+            &mut written,
+        )?;
         executable(&script)?;
         for (path, diff) in fix.differences() {
             put(

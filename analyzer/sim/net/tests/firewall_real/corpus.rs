@@ -2,7 +2,7 @@
 //! `FW_CORPUS_HALF` is `even` or `odd`: every second file of the sorted list, so that one half stays unseen.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::lab::{Lab, Texts, missing};
 use super::{Score, check};
@@ -20,7 +20,7 @@ fn rule_sets_of_a_folder_do_what_the_kernel_does_with_them() {
     }
     let mut lab = Lab::new(false);
     let mut score = Score::default();
-    for path in half(files(&folder.into())) {
+    for path in half(files(Path::new(&folder))) {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let name = path.display().to_string();
         let rules = if name.ends_with(".nft") {
@@ -53,7 +53,7 @@ fn rule_sets_of_a_folder_do_what_the_kernel_does_with_them() {
     );
 }
 
-fn files(folder: &PathBuf) -> Vec<PathBuf> {
+fn files(folder: &Path) -> Vec<PathBuf> {
     let read = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = read.map(|file| file.path()).collect();
     files.sort();

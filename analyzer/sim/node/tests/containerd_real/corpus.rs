@@ -1,7 +1,7 @@
 //! Configurations that others wrote, from a folder: `CASEFILE_CONTAINERD_FILES` names it, each file is a root file.
 //! `CASEFILE_CONTAINERD_HALF` is `even` or `odd`: every second file of the sorted list, so that one half stays unseen.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use casefile_sim_node::containerd::{MapTree, RootFile, Starts, resolve};
 
@@ -14,7 +14,7 @@ fn files_of_a_folder_come_to_what_real_containerds_make_of_them() {
         println!("skipped: CASEFILE_CONTAINERD_FILES names no folder of configurations");
         return;
     };
-    let files = half(files(&folder.into()));
+    let files = half(files(Path::new(&folder)));
     let mut all = Vec::new();
     for binary in binaries() {
         let version = version_of(&binary);
@@ -51,7 +51,7 @@ fn files_of_a_folder_come_to_what_real_containerds_make_of_them() {
     verdict("files", &all);
 }
 
-fn files(folder: &PathBuf) -> Vec<PathBuf> {
+fn files(folder: &Path) -> Vec<PathBuf> {
     let read = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = read.map(|file| file.path()).collect();
     files.sort();
