@@ -3,8 +3,6 @@
 mod analysis;
 mod ask;
 mod entries;
-mod fleet;
-mod inbox;
 mod input;
 mod look;
 mod rules;
@@ -59,9 +57,6 @@ pub fn run(
         Command::Fix(args) => analysis::fix(&args, out, errors),
         Command::Diff(args) => analysis::diff(&args, out, errors),
         Command::Ask(args) => ask::run(&args, out, errors),
-        Command::Inbox(args) => inbox::run(&args, out, errors),
-        Command::Sql(args) => fleet::sql(&args, out, errors),
-        Command::Fleet(args) => fleet::run(&args, out, errors),
         Command::Serve(args) => serve::serve(&args, out, errors),
         Command::Shell(args) => serve::shell(&args, errors),
         Command::Grep(args) => look::grep(&args, out, errors),
