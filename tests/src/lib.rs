@@ -4,7 +4,6 @@
 pub mod bins;
 pub mod cri;
 pub mod expected;
-pub mod fleet;
 pub mod journal;
 pub mod packet;
 pub mod planted;

@@ -10,7 +10,6 @@ pub mod examples;
 pub(crate) mod fill_in;
 mod hami;
 mod incident;
-mod knows;
 mod link;
 mod naming;
 mod seen;

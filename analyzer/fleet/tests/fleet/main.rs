@@ -6,8 +6,6 @@
 )]
 
 mod desk;
-#[cfg(feature = "sql")]
-mod questions;
 mod shards;
 mod tables;
 
