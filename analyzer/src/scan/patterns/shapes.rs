@@ -20,7 +20,7 @@ const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
 const SAME_HASH: usize = 4;
 /// A shape that was met so often is worth asking the automata which patterns can match it: trying them costs more.
-const OFTEN: u32 = 100;
+const OFTEN: u32 = 1000;
 /// Places that remember the hash of a shape that was seen once: what is said once only is not worth a proof.
 const ONCE: usize = 1 << 14;
 
