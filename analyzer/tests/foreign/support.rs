@@ -70,7 +70,7 @@ fn yaml(value: &Value, indent: usize, out: &mut String) {
             for (key, value) in map {
                 let name = serde_json::to_string(key).unwrap();
                 let plain = key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-                let name = if plain { key } else { &name };
+                let name: &str = if plain { key } else { &name };
                 match value {
                     Value::Object(inner) if !inner.is_empty() => {
                         out.extend([blanks.as_str(), name, ":\n"]);
@@ -80,7 +80,13 @@ fn yaml(value: &Value, indent: usize, out: &mut String) {
                         out.extend([blanks.as_str(), name, ":\n"]);
                         yaml(value, indent, out);
                     }
-                    _ => out.extend([blanks.as_str(), name, ": ", &value.to_string(), "\n"]),
+                    _ => out.extend([
+                        blanks.as_str(),
+                        name,
+                        ": ",
+                        value.to_string().as_str(),
+                        "\n",
+                    ]),
                 }
             }
         }
@@ -91,7 +97,7 @@ fn yaml(value: &Value, indent: usize, out: &mut String) {
                 out.extend([blanks.as_str(), "- ", text.trim_start()]);
             }
         }
-        other => out.extend([blanks.as_str(), &other.to_string(), "\n"]),
+        other => out.extend([blanks.as_str(), other.to_string().as_str(), "\n"]),
     }
 }
 
