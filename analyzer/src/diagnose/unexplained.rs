@@ -69,6 +69,14 @@ impl<'a> Explained<'a> {
         found
     }
 
+    /// Whether a cause was seen in this text, or in one that was handed over beside it: an incident that somebody cut
+    /// into files is one text, in whichever of them a line stands.
+    fn in_text(&self, path: &str) -> bool {
+        let is_loose = |path: &str| !path.contains('/');
+        self.texts.contains(path)
+            || (is_loose(path) && self.texts.iter().any(|other| is_loose(other)))
+    }
+
     /// Whether a cause explains this thing: it was seen on it; or on its node, and the thing did not end by itself; or
     /// in the same text, which says of nothing what it is about.
     fn covers(&self, failing: &Fact<Failing>) -> bool {
@@ -79,7 +87,7 @@ impl<'a> Explained<'a> {
         let in_text = matches!(
             data.what.as_str(),
             "pod" | "workload" | "claim" | "log" | "kernel"
-        ) && self.texts.contains(failing.place.path.as_str());
+        ) && self.in_text(&failing.place.path);
         self.subjects.contains(data.subject.as_str())
             || in_text
             || (on_node && !by_itself)

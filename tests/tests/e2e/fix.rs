@@ -313,7 +313,7 @@ fn what_a_hostile_bundle_says_stays_a_word_in_the_script() {
     // What would change the machine is replaced; everything else of the script runs.
     let stubs = folder.path().join("stubs");
     std::fs::create_dir(&stubs).unwrap();
-    for name in ["install", "systemctl", "id"] {
+    for name in ["install", "mv", "systemctl", "id"] {
         let stub = stubs.join(name);
         std::fs::write(
             &stub,

@@ -43,7 +43,8 @@ fn secrets_in_files_of_sixty_other_tools_do_not_leave() {
 }
 
 /// 74 files of sites, written from tools' documentation; of each second one it was never looked at what leaks, so only
-/// the sum is printed. At first sight 4.6 % leaked.
+/// the sum is printed. At first sight 5.4 % of the unseen half leaked through the whole collector, 4.6 % after the other
+/// half was mended.
 #[test]
 fn secrets_in_files_of_sites_do_not_leave() {
     let report = measure("sites", include_str!("../../data/fresh/sites.txt"), 3);
