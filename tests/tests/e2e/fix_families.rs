@@ -14,31 +14,28 @@ const NOT_REPLAYED: &[(&str, &str, &str)] = &[
     (
         "driver",
         "driver-updated-under-load",
-        "Manual fix; it cannot be simulated",
+        "no replay can take this step",
     ),
     // A package whose new version would answer otherwise.
     (
         "fabric",
         "fabric-manager-older",
-        "Manual fix; it cannot be simulated",
+        "no replay can take this step",
     ),
     // A GPU that has to be reset or replaced.
     (
         "gpu-hardware",
         "ecc-row-remap",
-        "Manual fix; it cannot be simulated",
+        "no replay can take this step",
     ),
 ];
 
 /// Samples of families that have a proof, whose own fix has none all the same, and why.
 const NOT_SHOWN: &[(&str, &str)] = &[
     // Tenants agree on a share; no object that was collected would hold it.
-    ("time-slicing-neighbour", "this fix is work for people"),
+    ("time-slicing-neighbour", "agreed between the tenants"),
     // Whether a larger limit suffices shows only when the program has run below it.
-    (
-        "exporter-memory-limit",
-        "no replay can show that it is gone",
-    ),
+    ("exporter-memory-limit", "so replay cannot verify it"),
 ];
 
 #[test]
