@@ -81,7 +81,7 @@ fn ends_again(sources: &Sources<'_>, pod: &Pod, containers: &[&Fact<Container>])
                 .contains("Back-off restarting failed container")
     };
     let events = sources.warnings("pod", &pod.namespace, &pod.name);
-    restarted && events.iter().any(|event| waited(event))
+    restarted && events.iter().any(waited)
 }
 
 fn is_expected(sources: &Sources<'_>, pod: &Pod) -> bool {

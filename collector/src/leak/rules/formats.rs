@@ -66,7 +66,7 @@ struct Allow {
 impl Allow {
     /// A list that also asks for a path of a repository says nothing of a bundle.
     fn holds_here(&self) -> bool {
-        !(self.condition.eq_ignore_ascii_case("and") && !self.paths.is_empty())
+        !self.condition.eq_ignore_ascii_case("and") || self.paths.is_empty()
     }
 }
 
