@@ -69,12 +69,12 @@ impl<'a> Explained<'a> {
         found
     }
 
-    /// Whether a cause was seen in this text, or in one that was handed over beside it: an incident that somebody cut
-    /// into files is one text, in whichever of them a line stands.
-    fn in_text(&self, path: &str) -> bool {
+    /// Whether a cause was seen in this text. What has no words of its own is also explained from a text that was handed
+    /// over beside it: an incident that somebody cut into files is one text, in whichever of them a line stands.
+    fn in_text(&self, path: &str, speechless: bool) -> bool {
         let is_loose = |path: &str| !path.contains('/');
-        self.texts.contains(path)
-            || (is_loose(path) && self.texts.iter().any(|other| is_loose(other)))
+        let beside = || self.texts.iter().any(|other| is_loose(other));
+        self.texts.contains(path) || (speechless && is_loose(path) && beside())
     }
 
     /// Whether a cause explains this thing: it was seen on it; or on its node, and the thing did not end by itself; or
@@ -87,7 +87,7 @@ impl<'a> Explained<'a> {
         let in_text = matches!(
             data.what.as_str(),
             "pod" | "workload" | "claim" | "log" | "kernel"
-        ) && self.in_text(&failing.place.path);
+        ) && self.in_text(&failing.place.path, is_speechless(data));
         self.subjects.contains(data.subject.as_str())
             || in_text
             || (on_node && !by_itself)
@@ -141,10 +141,15 @@ fn rank(entry: &Unexplained) -> (u8, bool) {
     (weight, entry.speechless || entry.last_words.is_empty())
 }
 
+/// Whether a thing left no words: a row of a table is all that is known of it.
+fn is_speechless(data: &Failing) -> bool {
+    data.words.is_empty() && data.warnings.is_empty() && data.message.is_empty()
+}
+
 /// Whether two are one trouble: pods of one owner that end with the same words.
 fn alike(known: &Unexplained, other: &Fact<Failing>) -> bool {
     let data = &other.data;
-    let speechless = data.words.is_empty() && data.warnings.is_empty() && data.message.is_empty();
+    let speechless = is_speechless(data);
     let like = if data.owner.is_empty() {
         // Of rows of a table nothing but the state is known.
         data.what == "pod" && speechless && known.speechless
