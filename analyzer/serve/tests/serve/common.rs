@@ -32,10 +32,6 @@ pub(crate) fn folder() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    let beside = PathBuf::from("/work/shared/recordings/tables");
-    if beside.is_dir() {
-        return Some(beside);
-    }
     skip(&format!("no recordings in {}", folder.display()));
     None
 }
