@@ -10,7 +10,7 @@ use casefile_tests::bins;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::support::{diagnose, ended, plant, run, skip};
+use crate::support::{Ended, diagnose, ended, plant, run, skip};
 
 const HEADER: &str = r#"{"format":"1.0","tool":"casefile-collector 0.1.0","node":"gpu-1","started":"2026-11-20T11:00:00Z","options":{},"clock":{"utc":"2026-11-20T11:00:00Z"}}"#;
 const NAMESPACES: &str = "cluster-resources/namespaces.json";
@@ -155,6 +155,21 @@ fn a_path_that_climbs_out_is_refused_and_nothing_is_written_there() {
     assert!(problems(&diagnose(&path)).contains("escaped.txt"));
 }
 
+/// `diagnose` below 2 GB of address space; threads' stacks are the most of what is needed.
+fn diagnosed_in_little_memory(path: &Path) -> Ended {
+    let command = format!(
+        "ulimit -v 2000000; exec {} diagnose --format json {}",
+        bins::find(bins::ANALYZER).display(),
+        path.display()
+    );
+    ended(
+        Command::new("bash")
+            .args(["-c", &command])
+            .output()
+            .unwrap(),
+    )
+}
+
 #[test]
 fn an_entry_of_ten_gib_of_zeros_neither_fills_memory_nor_stops_the_rest() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,18 +197,7 @@ fn an_entry_of_ten_gib_of_zeros_neither_fills_memory_nor_stops_the_rest() {
     last.resize(last.len().next_multiple_of(512) + 1024, 0);
     file.write_all(&member(&last)).unwrap();
     drop(file);
-    // 400 MiB of address space would not hold the entry; threads' stacks are the most of what is needed.
-    let command = format!(
-        "ulimit -v 2000000; exec {} diagnose --format json {}",
-        bins::find(bins::ANALYZER).display(),
-        path.display()
-    );
-    let ended = ended(
-        Command::new("bash")
-            .args(["-c", &command])
-            .output()
-            .unwrap(),
-    );
+    let ended = diagnosed_in_little_memory(&path);
     assert_eq!(ended.code, 0, "{}", ended.err);
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert!(
@@ -222,17 +226,7 @@ fn a_list_of_very_many_pods_is_cut_with_its_line_named_instead_of_filling_memory
         ("casefile-x/cluster-resources/pods/d.json", list.as_bytes()),
     ];
     tarball(&path, &entries);
-    let command = format!(
-        "ulimit -v 2000000; exec {} diagnose --format json {}",
-        bins::find(bins::ANALYZER).display(),
-        path.display()
-    );
-    let ended = ended(
-        Command::new("bash")
-            .args(["-c", &command])
-            .output()
-            .unwrap(),
-    );
+    let ended = diagnosed_in_little_memory(&path);
     assert!(ended.code < 2, "{}", ended.err);
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     let told = problems(&report);

@@ -7,9 +7,8 @@ use serde_json::{Map, Value};
 
 use super::super::node_json::parse_each;
 use super::super::{Document, Parsed, Parser, Read};
-use super::QUOTED;
+use super::quoted;
 use crate::facts::machine::{FabricPort, NetLink};
-use crate::facts::{Fact, excerpt};
 
 /// Reads `nodes/<node>/host/links.json`.
 pub(in crate::parsers) static LINKS: Parser = Parser {
@@ -96,13 +95,7 @@ fn parse_links(document: &Document<'_>) -> Parsed {
             alarms: alarms.map(|(name, _)| name.clone()).collect(),
             name: link.name,
         };
-        let fact = Fact {
-            data,
-            place,
-            text: excerpt(object, QUOTED),
-            at: None,
-        };
-        parsed.facts.push(fact.into());
+        parsed.facts.push(quoted(place, object, data));
     })
 }
 
@@ -138,13 +131,7 @@ fn parse_ports(document: &Document<'_>) -> Parsed {
             firmware: port.fw_ver,
             errors: troubles([&port.counters, &port.hw_counters]),
         };
-        let fact = Fact {
-            data,
-            place,
-            text: excerpt(object, QUOTED),
-            at: None,
-        };
-        parsed.facts.push(fact.into());
+        parsed.facts.push(quoted(place, object, data));
     })
 }
 

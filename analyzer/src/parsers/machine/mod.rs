@@ -16,19 +16,25 @@ pub(super) use units::UNITS;
 
 use super::{Channel, Document, Parsed, host_files};
 use crate::facts::{AnyFact, Fact, FactType, excerpt};
+use crate::model::Place;
 
 /// A line is quoted up to here, in bytes.
 const QUOTED: usize = 300;
 
-/// A fact that one line states.
-fn stated<T: FactType>(document: &Document<'_>, number: u32, line: &str, data: T) -> AnyFact {
+/// A fact that an object or a line states, with its beginning as quote.
+fn quoted<T: FactType>(place: Place, quote: &str, data: T) -> AnyFact {
     Fact {
         data,
-        place: document.line(number),
-        text: excerpt(line.trim(), QUOTED),
+        place,
+        text: excerpt(quote, QUOTED),
         at: None,
     }
     .into()
+}
+
+/// A fact that one line states.
+fn stated<T: FactType>(document: &Document<'_>, number: u32, line: &str, data: T) -> AnyFact {
+    quoted(document.line(number), line.trim(), data)
 }
 
 /// The output of a command: its lines stay searchable, and these facts stand in it.

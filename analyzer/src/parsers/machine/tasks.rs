@@ -6,9 +6,8 @@ use serde::Deserialize;
 
 use super::super::node_json::parse_each;
 use super::super::{Document, Parsed, Parser, Read};
-use super::QUOTED;
+use super::quoted;
 use crate::facts::machine::{DeviceHolder, WaitingTask};
-use crate::facts::{Fact, excerpt};
 
 /// Reads `nodes/<node>/host/tasks.json`.
 pub(in crate::parsers) static TASKS: Parser = Parser {
@@ -57,13 +56,7 @@ fn parse_tasks(document: &Document<'_>) -> Parsed {
                 .unwrap_or_default(),
             modules,
         };
-        let fact = Fact {
-            data,
-            place,
-            text: excerpt(object, QUOTED),
-            at: None,
-        };
-        parsed.facts.push(fact.into());
+        parsed.facts.push(quoted(place, object, data));
     })
 }
 
@@ -103,13 +96,7 @@ fn parse_holders(document: &Document<'_>) -> Parsed {
                 cgroup,
                 devices: holder.devices.into_keys().collect(),
             };
-            let fact = Fact {
-                data,
-                place,
-                text: excerpt(object, QUOTED),
-                at: None,
-            };
-            parsed.facts.push(fact.into());
+            parsed.facts.push(quoted(place, object, data));
         },
     )
 }
