@@ -188,6 +188,10 @@ pub struct Node {
     pub ready: bool,
     /// Since when it is true; none where it is not, or nothing says so.
     pub ready_since: Option<DateTime<Utc>>,
+    /// Message of the Ready condition where it is not true; empty where nothing says why.
+    pub not_ready: String,
+    /// Since when it is not true.
+    pub not_ready_since: Option<DateTime<Utc>>,
     /// Conditions: type to status.
     pub conditions: BTreeMap<String, String>,
     /// `status.nodeInfo.containerRuntimeVersion`.
@@ -226,6 +230,8 @@ impl FactType for Node {
         field("name", "name"),
         field("ready", "Ready condition"),
         field("ready_since", "since when it is ready"),
+        field("not_ready", "why it is not ready, as its condition says"),
+        field("not_ready_since", "since when it is not ready"),
         field("conditions", "condition type to status"),
         field("runtime", "container runtime version"),
         field("kubelet", "kubelet version"),

@@ -55,6 +55,8 @@ pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             ..Failing::default()
         };
         let mut entry = entry(failing, node, events);
+        entry.data.message.clone_from(&data.not_ready);
+        entry.data.since = entry.data.since.or(data.not_ready_since);
         if !data.ready
             && let Some(log) = kubelet_end(sources, &data.name)
         {

@@ -152,16 +152,19 @@ fn node(object: Object) -> Node {
         pod_cidrs.push(single);
     }
     let gpu_capacity = gpus(&status.capacity);
+    let mut conditions = status.conditions.iter();
+    let condition = conditions.find(|one| one.kind == "Ready");
+    let (up, down) = match condition {
+        Some(one) if one.status == "True" => (Some(one), None),
+        other => (None, other),
+    };
+    let since =
+        |one: Option<&Condition>| one.and_then(|one| time(one.last_transition_time.as_deref()));
     Node {
-        ready_since: status
-            .conditions
-            .iter()
-            .find(|one| one.kind == "Ready" && one.status == "True")
-            .and_then(|one| time(one.last_transition_time.as_deref())),
-        ready: status
-            .conditions
-            .iter()
-            .any(|one| one.kind == "Ready" && one.status == "True"),
+        ready_since: since(up),
+        ready: up.is_some(),
+        not_ready_since: since(down),
+        not_ready: down.map_or_else(String::new, |one| one.message.clone()),
         conditions: status
             .conditions
             .into_iter()

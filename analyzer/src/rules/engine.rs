@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use super::compile::{Look, Rule, RuleSet, Test};
 use super::fields::{entry, passes};
 use super::file::Group;
+use super::gone::Existing;
 use super::group::{self, Holding};
 pub use super::judge::Looked;
 use super::judge::{judge_now, look};
@@ -128,6 +129,7 @@ pub fn assess<'r>(
         nodes: Nodes::of(facts),
         log_ends: log_ends(hits),
         silence: Silence::of(facts),
+        existing: Existing::of(facts),
         mended: facts
             .table::<MendedLines>()
             .iter()
@@ -188,6 +190,7 @@ struct Known<'a> {
     nodes: Nodes,
     log_ends: BTreeMap<(&'a str, &'a str), DateTime<Utc>>,
     silence: Silence<'a>,
+    existing: Existing<'a>,
     mended: BTreeMap<&'a str, &'a BTreeSet<u32>>,
     last_event: Option<DateTime<Utc>>,
     unwell: Option<Unwell<'a>>,
@@ -313,7 +316,8 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                 one.silent = known.silence.fell(hit);
                 one.over = known.present.over(rule, &one, Some(hit));
                 if one.over.is_none() {
-                    one.over = known.silence.over(&rule.file.family, hit);
+                    let silent = known.silence.over(&rule.file.family, hit);
+                    one.over = silent.or_else(|| known.existing.over(hit));
                 }
                 one
             })

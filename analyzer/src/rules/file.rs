@@ -71,6 +71,14 @@ pub struct RuleFile {
     /// networks, names, images, volumes and scheduling that is taken for granted.
     #[serde(default)]
     pub repeats: bool,
+    /// It keeps pods from being made, placed or started. Where a whole cluster was collected and all that fails had been
+    /// started, a line about it explains nothing that fails.
+    #[serde(default)]
+    pub before_start: bool,
+    /// It is a trouble of the control plane's own machinery. Where that does its work and a whole cluster was collected, a
+    /// line about it explains nothing that fails.
+    #[serde(default)]
+    pub control_plane: bool,
     /// Signals that are consequences which people notice, not evidence of the cause itself.
     #[serde(default)]
     pub symptoms: Vec<String>,

@@ -6,6 +6,7 @@ pub mod docs;
 pub mod engine;
 mod fields;
 pub mod file;
+mod gone;
 mod group;
 mod judge;
 pub mod messages;

@@ -32,6 +32,8 @@ const SILENT: Duration = Duration::minutes(30);
 const MACHINE: [&str; 4] = ["gpu-hardware", "driver", "fabric", "monitoring"];
 /// Families of causes that are told by the pod that has them.
 const OF_THE_POD: [&str; 3] = ["image", "workload", "storage"];
+/// Namespaces that the components of a cluster live in begin so: `kube-system`, `openshift-etcd`.
+const SYSTEM: [&str; 2] = ["kube-", "openshift-"];
 /// Families of causes that things on the same node suffer from.
 const OF_THE_NODE: [&str; 2] = ["node", "runtime"];
 /// Families of which a component that has the trouble says so again and again.
@@ -60,6 +62,10 @@ pub(super) struct Unwell<'a> {
     subjects: BTreeSet<String>,
     /// Nodes of what fails; empty text for what is on none.
     on: BTreeSet<&'a str>,
+    /// Something fails that did not start yet.
+    unstarted: bool,
+    /// A node, a unit or a component of the cluster fails.
+    system: bool,
     gpus: Vec<(&'a GpuInventory, &'a Place)>,
 }
 
@@ -86,12 +92,19 @@ impl<'a> Unwell<'a> {
         let mut subjects: BTreeSet<String> =
             failing.iter().map(|one| one.subject.clone()).collect();
         let mut on: BTreeSet<&str> = failing.iter().map(|one| one.node.as_str()).collect();
+        let of_system = |namespace: &str| SYSTEM.iter().any(|begin| namespace.starts_with(begin));
+        let mut system = failing
+            .iter()
+            .any(|one| matches!(one.what.as_str(), "node" | "unit") || of_system(&one.namespace));
         for pod in flapping {
             subjects.insert(named(&pod.data));
             on.insert(&pod.data.node);
+            system |= of_system(&pod.data.namespace);
         }
         Self {
             now,
+            unstarted: failing.iter().any(|one| !one.ended),
+            system,
             surveyed: pods.len().max(running) >= CLUSTER && !nodes.is_empty(),
             running,
             pods: pods
@@ -161,6 +174,15 @@ impl<'a> Unwell<'a> {
                 },
                 count(self.nodes.len(), "node"),
             ));
+        }
+        if rule.file.control_plane && !self.system {
+            return Some(
+                "no node and no component of the cluster fails, so it explains nothing that is failing"
+                    .to_owned(),
+            );
+        }
+        if rule.file.before_start && !self.unstarted {
+            return Some("what fails had been started, so it explains none of it".to_owned());
         }
         let explains = |one: &Sighting| one.state || self.touches(family, one);
         let all = decisive
