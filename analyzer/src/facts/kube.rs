@@ -157,6 +157,8 @@ pub struct Event {
     pub first: Option<DateTime<Utc>>,
     /// Last time.
     pub last: Option<DateTime<Utc>>,
+    /// How long before the table that shows it was printed it was seen last, in seconds, where only that is known.
+    pub ago: Option<i64>,
     /// Who reported it.
     pub reporter: String,
 }
@@ -172,6 +174,7 @@ impl FactType for Event {
         field("count", "how often"),
         field("first", "first time"),
         field("last", "last time"),
+        field("ago", "seconds before the table that shows it was printed"),
         field("reporter", "who reported it"),
     ];
     fn subject(&self) -> String {

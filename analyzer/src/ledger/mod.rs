@@ -49,7 +49,7 @@ impl<'a> Sources<'a> {
             }
         }
         for events in warnings.values_mut() {
-            events.sort_by(|a, b| (b.data.last, &b.place).cmp(&(a.data.last, &a.place)));
+            last_first(events);
         }
         // Input that does not say when it was collected is at least as young as its last event.
         let last = facts
@@ -66,13 +66,19 @@ impl<'a> Sources<'a> {
     }
 
     /// Warning events about an object, the last one first; a pasted table may not tell the namespace.
-    fn warnings(&self, kind: &str, namespace: &str, name: &str) -> &[&'a Fact<Event>] {
+    fn warnings(&self, kind: &str, namespace: &str, name: &str) -> Vec<&'a Fact<Event>> {
         let full = format!("{kind}/{namespace}/{name}");
         let bare = format!("{kind}/{name}");
-        let found = self.warnings.get(full.as_str());
-        found
-            .or_else(|| self.warnings.get(bare.as_str()))
-            .map_or(&[], Vec::as_slice)
+        let told = [&full, &bare]
+            .into_iter()
+            .filter(|key| **key != full || !namespace.is_empty());
+        let mut events: Vec<&Fact<Event>> = told
+            .filter_map(|key| self.warnings.get(key.as_str()))
+            .flatten()
+            .copied()
+            .collect();
+        last_first(&mut events);
+        events
     }
 
     /// Whether something is so young that its state is progress and no fault.
@@ -81,16 +87,34 @@ impl<'a> Sources<'a> {
     }
 }
 
+fn last_first(events: &mut [&Fact<Event>]) {
+    // Of two ages the smaller is the later.
+    let key = |event: &Fact<Event>| (event.data.last, event.data.ago.map(std::cmp::Reverse));
+    events.sort_by(|a, b| (key(b), &b.place).cmp(&(key(a), &a.place)));
+}
+
 /// Messages kept of one failing thing.
 const MOST_WARNINGS: usize = 8;
+/// How the kubelet sums up what it waits for, and tells nothing of why (`pkg/volume/util`, `WaitForAttachAndMount` in
+/// `pkg/kubelet/volumemanager/volume_manager.go`, and its back-off).
+const SUMMED_UP: [&str; 4] = [
+    "unmounted volumes=",
+    "unattached/unmounted volumes=",
+    "Back-off ",
+    "Error syncing pod",
+];
 
+/// What events say, each once: those that tell a reason before those that only sum up.
 fn messages(events: &[&Fact<Event>]) -> Vec<String> {
+    let sums_up = |message: &str| SUMMED_UP.iter().any(|words| message.contains(words));
     let mut messages: Vec<String> = Vec::new();
     for event in events {
-        if !messages.contains(&event.data.message) && messages.len() < MOST_WARNINGS {
+        if !messages.contains(&event.data.message) {
             messages.push(event.data.message.clone());
         }
     }
+    messages.sort_by_key(|message| sums_up(message));
+    messages.truncate(MOST_WARNINGS);
     messages
 }
 

@@ -180,10 +180,10 @@ fn entry(
         restarts: data.restarts,
         words: log.map_or_else(|| last_line(own_words), |log| log.text.clone()),
         message: container.map(|one| one.message.clone()).unwrap_or_default(),
-        warnings: messages(events),
+        warnings: messages(&events),
         gpu: data.gpus > 0 || !data.component.is_empty() || !data.extended.is_empty(),
         since: data.since.or(data.created),
-        lines: lines(pod, log, events),
+        lines: lines(pod, log, &events),
     };
     Fact {
         data: failing,

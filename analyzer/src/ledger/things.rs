@@ -54,7 +54,7 @@ pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             state,
             ..Failing::default()
         };
-        let mut entry = entry(failing, node, events);
+        let mut entry = entry(failing, node, &events);
         entry.data.message.clone_from(&data.not_ready);
         entry.data.since = entry.data.since.or(data.not_ready_since);
         if !data.ready
@@ -127,7 +127,7 @@ pub(super) fn claims(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             state: claim.data.status.phase.clone(),
             ..Failing::default()
         };
-        found.push(entry(failing, claim, events));
+        found.push(entry(failing, claim, &events));
     }
     found
 }
@@ -151,9 +151,7 @@ pub(super) fn workloads(sources: &Sources<'_>, pods: &[Fact<Failing>]) -> Vec<Fa
         if data.ready >= data.desired || has_pod || known {
             continue;
         }
-        let mut events: Vec<&Fact<Event>> = sources
-            .warnings(&data.kind, &data.namespace, &data.name)
-            .to_vec();
+        let mut events = sources.warnings(&data.kind, &data.namespace, &data.name);
         for (object, more) in &sources.warnings {
             let replica = object.strip_prefix("replicaset/").unwrap_or("");
             let named = replica
@@ -329,7 +327,11 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
             subject.ends_with(&format!("/{name}"))
                 || (kind == "replicaset" && owns(&one.data, name))
         });
-        let old = matches!((sources.now, last.data.last), (Some(now), Some(at)) if now - at > TimeDelta::minutes(RECENT));
+        let old = match (sources.now, last.data.last, last.data.ago) {
+            (Some(now), Some(at), _) => now - at > TimeDelta::minutes(RECENT),
+            (_, None, Some(ago)) => ago > RECENT * 60,
+            _ => false,
+        };
         if listed.contains(*object) || stands_known || old || !can_fail(kind, sources) {
             continue;
         }
@@ -353,6 +355,11 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
     found
 }
 
+/// Whether a pod stands in a list of pods; a description tells of one pod and nothing of others.
+fn is_of_a_list(pod: &Fact<Pod>) -> bool {
+    !pod.text.starts_with("Name:")
+}
+
 /// Whether a replica set belongs to a failing workload or pod.
 fn owns(failing: &Failing, replica_set: &str) -> bool {
     failing.owner == format!("replicaset/{replica_set}")
@@ -363,7 +370,7 @@ fn owns(failing: &Failing, replica_set: &str) -> bool {
 /// deployments that are listed and ready have what they want.
 fn can_fail(kind: &str, sources: &Sources<'_>) -> bool {
     match kind {
-        "pod" => sources.facts.table::<Pod>().is_empty(),
+        "pod" => !sources.facts.table::<Pod>().iter().any(is_of_a_list),
         "node" => sources.facts.table::<Node>().is_empty(),
         "persistentvolumeclaim" => sources.facts.table::<Claim>().is_empty(),
         "replicaset" | "deployment" | "statefulset" | "daemonset" => {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::age::seconds;
 use super::dedent::indent_of;
 use super::split::Section;
 use super::tables::{About, event_object, row_cells};
@@ -388,5 +389,11 @@ fn event_row(line: &str, about: &About<'_>) -> Option<Value> {
         .split_once("(x")
         .and_then(|(_, rest)| rest.split([' ', ')']).next()?.parse().ok())
         .unwrap_or(1);
-    event_object(about, kind, reason, &message.join(" "), times)
+    event_object(
+        about,
+        kind,
+        reason,
+        &message.join(" "),
+        (times, seconds(age)),
+    )
 }

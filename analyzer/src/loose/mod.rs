@@ -4,6 +4,7 @@
 //! section (a `kubectl describe`, a TOML file, `iptables-save`); every piece is then given to the parser
 //! that reads the same thing in a bundle. Nothing here knows what a piece means.
 
+mod age;
 mod columns;
 mod config;
 mod dedent;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
+use super::age::seconds;
 use super::split::Section;
 use super::{Taken, What, columns};
 
@@ -309,7 +310,7 @@ fn event(row: &Row<'_>) -> Option<Value> {
         row.cell("TYPE"),
         row.cell("REASON"),
         message,
-        1,
+        (1, seconds(row.cell("LAST SEEN"))),
     )
 }
 
@@ -334,7 +335,8 @@ fn old_event(row: &Row<'_>) -> Option<Value> {
         namespace: row.namespace(),
     };
     let times = count(row.cell("COUNT")).max(1);
-    event_object(&about, row.cells[at], reason, &message, times)
+    let ago = seconds(row.cell("LAST SEEN"));
+    event_object(&about, row.cells[at], reason, &message, (times, ago))
 }
 
 /// What an event is about.
@@ -344,13 +346,14 @@ pub(super) struct About<'a> {
     pub(super) name: &'a str,
 }
 
-/// An event as the API server would give it; its times are not known.
+/// An event as the API server would give it; its times are not known, but how long ago it was seen last, in seconds, by
+/// the clock of whoever printed the table. That is no field of the API.
 pub(super) fn event_object(
     about: &About<'_>,
     kind: &str,
     reason: &str,
     message: &str,
-    times: u64,
+    (times, ago): (u64, Option<i64>),
 ) -> Option<Value> {
     if !matches!(kind, "Normal" | "Warning") || reason.is_empty() {
         return None;
@@ -358,7 +361,7 @@ pub(super) fn event_object(
     Some(json!({
         "apiVersion": "v1", "kind": "Event",
         "metadata": { "namespace": about.namespace },
-        "type": kind, "reason": reason, "message": message, "count": times,
+        "type": kind, "reason": reason, "message": message, "count": times, "ago": ago,
         "involvedObject": { "kind": about.kind, "namespace": about.namespace, "name": about.name },
     }))
 }

@@ -59,6 +59,8 @@ struct Object {
     series: Option<Series>,
     source: Reporter,
     reporting_component: String,
+    /// Not of the API: what a printed table tells of its time.
+    ago: Option<i64>,
 }
 
 fn parse(item: &Item<'_>) -> Parsed {
@@ -124,6 +126,7 @@ fn event(object: Object) -> Event {
         count: object.count.unwrap_or(series.count).max(1),
         first,
         last,
+        ago: object.ago,
         reporter: if object.source.component.is_empty() {
             object.reporting_component
         } else {

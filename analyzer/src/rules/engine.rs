@@ -314,6 +314,10 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                     false => known.log_ends.get(&log).copied(),
                 };
                 one.silent = known.silence.fell(hit);
+                if let Some(old) = known.silence.is_old_event(hit) {
+                    one.event = true;
+                    one.silent |= old;
+                }
                 one.over = known.present.over(rule, &one, Some(hit));
                 if one.over.is_none() {
                     let silent = known.silence.over(&rule.file.family, hit);

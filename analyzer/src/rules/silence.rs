@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::weigh::Over;
 use crate::facts::Facts;
 use crate::facts::failing::{LogSpan, Moment};
+use crate::facts::kube::Event;
 use crate::scan::patterns::Hit;
 
 /// A log of fewer lines is a part that somebody cut out; how it ends says nothing.
@@ -29,16 +30,40 @@ const SAID_AGAIN: [&str; 7] = [
 ];
 
 /// How far the logs of an input reach.
-pub(super) struct Silence<'a>(BTreeMap<&'a str, &'a LogSpan>);
+pub(super) struct Silence<'a> {
+    spans: BTreeMap<&'a str, &'a LogSpan>,
+    tables: BTreeMap<&'a str, Ages>,
+}
+
+/// How long ago the events of one text were seen, in seconds before it was printed, by line.
+#[derive(Default)]
+struct Ages(BTreeMap<Option<u32>, i64>);
 
 impl<'a> Silence<'a> {
     pub(super) fn of(facts: &'a Facts) -> Self {
         let spans = facts.table::<LogSpan>().iter();
-        Self(
-            spans
+        let mut tables: BTreeMap<&str, Ages> = BTreeMap::new();
+        for event in facts.table::<Event>() {
+            if let Some(ago) = event.data.ago {
+                let ages = tables.entry(&event.place.path).or_default();
+                ages.0.insert(event.place.line, ago);
+            }
+        }
+        Self {
+            spans: spans
                 .map(|span| (span.place.path.as_str(), &span.data))
                 .collect(),
-        )
+            tables,
+        }
+    }
+
+    /// Whether a row of a table of events is older than the newest one there by so much that it has passed; none for
+    /// other lines.
+    pub(super) fn is_old_event(&self, hit: &Hit) -> Option<bool> {
+        let place = &hit.last_place;
+        let ages = &self.tables.get(place.path.as_str())?.0;
+        let (ago, newest) = (ages.get(&place.line)?, ages.values().min()?);
+        Some(ago - newest > SILENT)
     }
 
     /// Whether the speaker of a line went on without saying it again: for long, or since it started for longer than it
@@ -61,7 +86,7 @@ impl<'a> Silence<'a> {
             return None;
         }
         let path = hit.last_place.path.as_str();
-        if let Some(newer) = rotated(path).filter(|newer| self.0.contains_key(newer)) {
+        if let Some(newer) = rotated(path).filter(|newer| self.spans.contains_key(newer)) {
             return Some(Over {
                 says: format!("it stands in an older log, and {newer} does not say it again"),
                 place: None,
@@ -79,7 +104,7 @@ impl<'a> Silence<'a> {
 
     /// Seconds from a line to the last one of its speaker.
     fn quiet(&self, hit: &Hit) -> Option<(&LogSpan, i64)> {
-        let span = self.0.get(hit.last_place.path.as_str())?;
+        let span = self.spans.get(hit.last_place.path.as_str())?;
         let last = span.last.get(&hit.speaker)?;
         let quiet = last.since(&moment(hit))?;
         (span.lines >= WHOLE).then_some((span, quiet))
