@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::Sources;
 use crate::facts::Fact;
 use crate::facts::failing::{ContainerRow, Failing, LogEnd};
-use crate::facts::gpu::{Gpu, GpuInventory};
+use crate::facts::gpu::{Gpu, GpuInventory, XidStory};
 
 /// Containers whose last run ended and that ran before: they are started again and again, or no more.
 pub(super) fn containers(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
@@ -100,4 +100,36 @@ pub(super) fn gpus(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         }
     };
     unwell.map(entry).collect()
+}
+
+/// Where a fault lies that is no program's: the GPU, its memory, its link or power, or the driver.
+const NO_PROGRAM: [&str; 6] = ["hardware", "memory", "bus", "link", "power", "driver"];
+
+/// GPUs of which the driver logged a fault that is no program's. The log may tell of an earlier start of the machine, so
+/// the entry says what was logged and when, and not how the GPU is.
+pub(super) fn suspects(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
+    let stories = sources.facts.table::<XidStory>().iter();
+    let faults = stories.filter(|one| NO_PROGRAM.contains(&one.data.class.as_str()));
+    let entry = |one: &Fact<XidStory>| {
+        let data = &one.data;
+        Fact {
+            data: Failing {
+                what: "gpu".into(),
+                subject: format!("gpu/{}/{}", data.node, data.bus_id),
+                name: data.bus_id.clone(),
+                node: data.node.clone(),
+                state: format!("the driver logged {}", data.sentence),
+                seen: true,
+                words: one.text.clone(),
+                gpu: true,
+                since: one.at,
+                lines: vec![one.text.clone()],
+                ..Failing::default()
+            },
+            place: one.place.clone(),
+            text: one.text.clone(),
+            at: one.at,
+        }
+    };
+    faults.map(entry).collect()
 }

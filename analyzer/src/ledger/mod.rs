@@ -146,6 +146,7 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found.extend(things::units(sources));
     found.extend(machine::containers(sources, &found));
     found.extend(machine::gpus(sources));
+    found.extend(machine::suspects(sources));
     found.extend(kernel::machines(sources));
     found.extend(things::releases(sources));
     found.extend(things::told_by_events(sources, &found));

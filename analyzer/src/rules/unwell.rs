@@ -81,7 +81,7 @@ impl<'a> Unwell<'a> {
         };
         let failing = facts.table::<Failing>().iter().map(|one| &one.data);
         let failing: Vec<&Failing> = failing
-            .filter(|one| !matches!(one.what.as_str(), "log" | "kernel"))
+            .filter(|one| !matches!(one.what.as_str(), "log" | "kernel" | "gpu"))
             .collect();
         let flapping = pods
             .iter()
