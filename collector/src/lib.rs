@@ -21,7 +21,6 @@ pub mod output;
 pub mod plan;
 pub mod privacy;
 pub mod progress;
-pub mod redact;
 pub mod run;
 pub mod seal;
 pub mod sink;
@@ -32,6 +31,8 @@ mod sysfs;
 pub mod take;
 mod threads;
 mod verify;
+
+pub use casefile_redact as redact;
 
 use std::ffi::OsString;
 use std::io::Write;

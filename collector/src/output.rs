@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::anonymize::{MapError, MapFile};
+use crate::anonymize::{Anonymizer, MapError, MapFile};
 use crate::leak::Leak;
 use crate::out::Done;
 use crate::privacy;
@@ -336,7 +336,7 @@ fn stream(
             flushed = Instant::now();
         }
     }
-    let report = tally.report(delivery.key.site(), &delivery.incomplete);
+    let report = tally.report(Anonymizer::of(&delivery.key), &delivery.incomplete);
     writer.append_bytes(privacy::meta(), &report)?;
     let target = match &delivery.signer {
         Some(signer) => {

@@ -1,29 +1,340 @@
-//! The collector's redaction for programs that are not the collector: the analyzer's `convert` writes bundles with it, so that
-//! one that was converted is as clean as one that was collected.
+//! Redaction: secrets are replaced while bytes stream towards the bundle, and nothing reaches it by another road.
 //!
-//! The code lies in the collector, which is where it is tested; this crate builds the same files without what a
-//! collector needs besides (an API server, a host). Names of a site are replaced by the collector only.
+//! `bytes` decides what a stream is (text, gzip, UTF-16, binary). Text is cut into lines; a line without any hint of a
+//! secret passes as it is. The others are cleaned string by string where they are JSON (`json`), by the names in front
+//! of secrets (`pairs`, `words`), by the programs that take them (`args`), inside base64 (`encoded`, `wrapped`), by the
+//! forms that secrets have of themselves (`patterns`, `forms`), and over lines where a value spans them (`pem`,
+//! `secret_object`, YAML blocks, quotes). What is left and looks drawn by a machine (`random`) goes too, unless its place
+//! explains it (`unexplained`, `explained`).
 
-#[path = "../../src/redact/mod.rs"]
-pub mod redact;
+mod args;
+mod audit;
+mod bytes;
+mod cut_key;
+mod encoded;
+mod escapes;
+mod explained;
+mod forms;
+mod json;
+mod keep;
+mod key;
+mod known;
+mod lines;
+mod marker;
+mod name;
+mod notations;
+mod pairs;
+mod patterns;
+mod pem;
+mod random;
+mod scan;
+mod secret_object;
+mod span;
+mod unexplained;
+mod value;
+mod words;
+mod wrapped;
 
-pub use redact::{Content, Key, Redactor};
+pub use forms::classes;
+pub use keep::{Keep, KeepError};
+pub use key::{Key, Site};
+pub use name::{clean_name, clean_sentence};
 
-/// What stands for the collector's replacement of a site's names, of which there is none here.
-mod anonymize {
-    /// Nothing: no value of it exists.
-    #[derive(Debug)]
-    pub enum Anonymizer {}
+use std::collections::BTreeMap;
 
-    impl Anonymizer {
-        /// A text with the site's names replaced.
-        pub fn text(&self, _: &str) -> String {
-            match *self {}
+use bytes::{Gzip, HEAD, Kind, MAX_WHOLE};
+use lines::Lines;
+use marker::Marker;
+
+/// Strings within strings are looked into this deep.
+const MAX_DEPTH: usize = 6;
+/// A longer line is handed on in pieces, cut where no word is cut.
+const MAX_LINE: usize = 4 << 20;
+
+/// How a redactor looks at what it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// A file, command output or log: text of any kind, or something binary.
+    Text,
+    /// One JSON value a line (API lists with one item a line, journal lines): stays valid JSON.
+    JsonLines,
+}
+
+/// Redacts one stream.
+pub struct Redactor {
+    held: Vec<u8>,
+    mode: Mode,
+    lines: Lines,
+    depth: usize,
+    /// What comes out is no text.
+    opaque: bool,
+    quiet: Quiet,
+}
+
+/// Whether to look for lines in which nothing may be secret before each line is looked at by itself: where every line
+/// holds something, as those of pods do, the first search is done for nothing.
+#[derive(Debug, Default)]
+struct Quiet {
+    /// So many lines are taken without it.
+    wait: u32,
+    /// It found nothing so often in a row.
+    vain: u32,
+}
+
+impl Quiet {
+    const MOST_VAIN: u32 = 5;
+
+    fn worth(&mut self) -> bool {
+        let worth = self.wait == 0;
+        self.wait = self.wait.saturating_sub(1);
+        worth
+    }
+
+    fn found(&mut self, some: bool) {
+        self.vain = if some {
+            0
+        } else {
+            (self.vain + 1).min(Self::MOST_VAIN)
+        };
+        self.wait = (1 << self.vain) - 1;
+    }
+}
+
+/// How the stream is taken.
+enum Mode {
+    /// Not decided: the head has not come yet.
+    Sniff,
+    /// Line by line, or text by text where NUL ends them.
+    Lines { strings: bool },
+    /// Inflated, cleaned and packed again.
+    Gzip(Box<Gzip>),
+    /// Held to be looked at as a whole.
+    Whole(Kind),
+    /// Too large to be looked at, and left out.
+    Dropped(&'static str),
+}
+
+impl Redactor {
+    /// A redactor for one entry.
+    pub fn new(content: Content, key: Key) -> Self {
+        Self::nested(content, 0, key)
+    }
+
+    fn nested(content: Content, depth: usize, key: Key) -> Self {
+        let mode = match content {
+            Content::Text => Mode::Sniff,
+            Content::JsonLines => Mode::Lines { strings: false },
+        };
+        Self {
+            held: Vec::new(),
+            mode,
+            lines: Lines::new(content, depth, Marker::new(key)),
+            depth,
+            opaque: false,
+            quiet: Quiet::default(),
         }
+    }
 
-        /// Bytes with the site's names replaced.
-        pub fn bytes(&self, _: &[u8]) -> Vec<u8> {
-            match *self {}
+    /// Takes bytes in any chunking and appends what is safe to `out`.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let from = out.len();
+        self.take(bytes, out);
+        self.anonymise(from, out);
+    }
+
+    /// Appends what was held back.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        let from = out.len();
+        self.close(out);
+        self.anonymise(from, out);
+    }
+
+    /// Replaces the site's names in what was appended: at the outermost level, and not in packed bytes.
+    fn anonymise(&mut self, from: usize, out: &mut Vec<u8>) {
+        let key = self.lines.marker.key();
+        if self.depth > 0 || self.opaque || out.len() == from {
+            return;
+        }
+        if let Some(site) = key.site() {
+            let named = site.bytes(&out[from..]);
+            out.truncate(from);
+            out.extend_from_slice(&named);
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        match &mut self.mode {
+            Mode::Lines { strings } => {
+                let strings = *strings;
+                self.lines_of(bytes, strings, out);
+            }
+            Mode::Gzip(gzip) => gzip.push(bytes, out),
+            Mode::Dropped(_) => {}
+            Mode::Sniff => {
+                self.held.extend_from_slice(bytes);
+                if self.held.len() >= HEAD {
+                    self.decide(out);
+                }
+            }
+            Mode::Whole(kind) => {
+                let kind = *kind;
+                self.held.extend_from_slice(bytes);
+                if self.held.len() > MAX_WHOLE {
+                    self.too_large(kind, out);
+                }
+            }
+        }
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if matches!(self.mode, Mode::Sniff) {
+            unexplained::note_only_id(&self.held, &self.lines.marker.known());
+            self.decide(out);
+        }
+        match std::mem::replace(&mut self.mode, Mode::Lines { strings: false }) {
+            Mode::Gzip(mut gzip) => gzip.finish(&mut self.lines.marker, out),
+            Mode::Whole(kind) => self.whole(kind, out),
+            Mode::Dropped(what) => {
+                out.extend(bytes::left_out(what, b"", &mut self.lines.marker));
+            }
+            Mode::Lines { .. } | Mode::Sniff => {}
+        }
+        if !self.held.is_empty() {
+            let whole = std::mem::take(&mut self.held);
+            self.lines.line(&whole, out);
+        }
+        self.lines.finish(out);
+    }
+
+    /// How many secrets of each class were replaced.
+    pub fn counts(&self) -> BTreeMap<String, u64> {
+        self.lines.marker.counts().clone()
+    }
+
+    /// The head is there: decides how the stream is taken, and takes what is held.
+    fn decide(&mut self, out: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        let kind = bytes::kind(&held[..held.len().min(HEAD)]);
+        self.mode = match kind {
+            Kind::Text => Mode::Lines { strings: false },
+            Kind::Strings => Mode::Lines { strings: true },
+            Kind::Gzip => Mode::Gzip(Box::new(Gzip::new(self.depth, &self.lines.marker))),
+            Kind::Closed(what) => Mode::Dropped(what),
+            Kind::Json | Kind::Utf16(_) | Kind::Binary => Mode::Whole(kind),
+        };
+        self.opaque = matches!(kind, Kind::Gzip | Kind::Utf16(_) | Kind::Binary);
+        self.take(&held, out);
+    }
+
+    fn too_large(&mut self, kind: Kind, out: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        if kind == Kind::Json {
+            self.mode = Mode::Lines { strings: false };
+            self.take(&held, out);
+        } else {
+            self.mode = Mode::Dropped("binary file");
+        }
+    }
+
+    fn whole(&mut self, kind: Kind, out: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        let marker = &mut self.lines.marker;
+        match kind {
+            Kind::Utf16(little) => out.extend(bytes::utf16(&held, little, self.depth, marker)),
+            Kind::Binary => out.extend(bytes::binary(&held, self.depth, marker)),
+            _ => {
+                let cleaned = std::str::from_utf8(&held)
+                    .ok()
+                    .and_then(|text| whole_json(text, self.depth, marker));
+                match cleaned {
+                    Some(cleaned) => out.extend_from_slice(cleaned.as_bytes()),
+                    None => self.lines_of(&held, false, out),
+                }
+            }
+        }
+    }
+
+    fn lines_of(&mut self, bytes: &[u8], strings: bool, out: &mut Vec<u8>) {
+        let mut rest = bytes;
+        let end = |rest: &[u8]| match strings {
+            true => memchr::memchr2(b'\n', 0, rest),
+            false => memchr::memchr(b'\n', rest),
+        };
+        while let Some(mut at) = end(rest) {
+            if !strings && self.held.is_empty() && self.lines.idle() && self.quiet.worth() {
+                let (quiet, behind) =
+                    rest.split_at(scan::quiet_lines(rest, &self.lines.marker.known()));
+                out.extend_from_slice(quiet);
+                rest = behind;
+                let Some(next) = end(rest) else { break };
+                at = next;
+                // The search went into this line, which is searched again by itself.
+                self.quiet.found(quiet.len() >= at);
+            }
+            let (line, behind) = rest.split_at(at + 1);
+            rest = behind;
+            if !self.held.is_empty() {
+                self.held.extend_from_slice(line);
+                let whole = std::mem::take(&mut self.held);
+                self.text(&whole, out);
+            } else {
+                self.text(line, out);
+            }
+        }
+        self.held.extend_from_slice(rest);
+        while self.held.len() > MAX_LINE {
+            let at = cut_point(&self.held);
+            let behind = self.held.split_off(at);
+            let piece = std::mem::replace(&mut self.held, behind);
+            self.lines.line(&piece, out);
+        }
+    }
+
+    /// One line, or one text that a NUL ends: the NUL is no part of it.
+    fn text(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        match line.split_last() {
+            Some((0, text)) => {
+                self.lines.line(text, out);
+                out.push(0);
+            }
+            _ => self.lines.line(line, out),
         }
     }
 }
+
+/// A JSON document over several lines; none where it is not JSON.
+fn whole_json(text: &str, depth: usize, marker: &mut Marker) -> Option<String> {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+    json::clean(text, depth, marker)
+}
+
+/// Cleans a text found inside a string.
+fn clean_text(text: &str, depth: usize, marker: &mut Marker) -> String {
+    if text.contains('\n')
+        && text.trim_start().starts_with(['{', '['])
+        && let Some(cleaned) = whole_json(text, depth, marker)
+    {
+        return cleaned;
+    }
+    let mut inner = Redactor::nested(Content::Text, depth, marker.key());
+    inner.mode = Mode::Lines { strings: false };
+    inner.lines.marker.guesses = marker.guesses;
+    let mut out = Vec::with_capacity(text.len());
+    inner.push(text.as_bytes(), &mut out);
+    inner.finish(&mut out);
+    marker.absorb(inner.counts());
+    marker.key_lines = marker.key_lines.max(inner.lines.marker.key_lines);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Where to cut a line that is too long: behind the last space or comma, so that no word is cut.
+fn cut_point(bytes: &[u8]) -> usize {
+    let from = MAX_LINE / 2;
+    let tail = &bytes[from..MAX_LINE];
+    tail.iter()
+        .rposition(|b| matches!(b, b',' | b' '))
+        .map_or(MAX_LINE, |at| from + at + 1)
+}
+
+#[cfg(test)]
+mod tests;

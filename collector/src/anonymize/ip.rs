@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     fn permutation() -> Permutation {
-        Permutation::new(Key::fixed(), &["10.77.0.10".parse().unwrap()])
+        Permutation::new(Key::from_bytes(&[7; 32]), &["10.77.0.10".parse().unwrap()])
     }
 
     fn shared(a: IpAddr, b: IpAddr) -> u32 {

@@ -16,13 +16,14 @@ mod written;
 pub use gather::gather;
 pub use map::{MapError, MapFile, reveal};
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::redact::Key;
+use crate::redact::{Key, Site};
 
 /// Pairs that the map holds at most.
 const MAX_PAIRS: usize = 1 << 20;
@@ -92,6 +93,28 @@ pub struct Anonymizer {
     counts: Mutex<BTreeMap<Class, u64>>,
 }
 
+impl Site for Anonymizer {
+    fn text(&self, text: &str) -> String {
+        let text = people::replace(self, self.listed_names(text));
+        let text = if self.classes.contains(&Class::Images) {
+            images::replace(self, &text)
+        } else {
+            text
+        };
+        addresses::replace(self, &written::replace(self, text))
+    }
+
+    /// Where bytes are not UTF-8, names that reach over them stay.
+    fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            out.extend_from_slice(self.text(chunk.valid()).as_bytes());
+            out.extend_from_slice(chunk.invalid());
+        }
+        out
+    }
+}
+
 impl Anonymizer {
     /// For these classes and names.
     pub fn new(key: Key, classes: BTreeSet<Class>, names: &Names) -> Self {
@@ -122,25 +145,10 @@ impl Anonymizer {
         }
     }
 
-    /// A text with its names and addresses replaced.
-    pub fn text(&self, text: &str) -> String {
-        let text = people::replace(self, self.listed_names(text));
-        let text = if self.classes.contains(&Class::Images) {
-            images::replace(self, &text)
-        } else {
-            text
-        };
-        addresses::replace(self, &written::replace(self, text))
-    }
-
-    /// Bytes that may not be UTF-8: then only what is before the first foreign byte of each line and behind it.
-    pub fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(bytes.len());
-        for chunk in bytes.utf8_chunks() {
-            out.extend_from_slice(self.text(chunk.valid()).as_bytes());
-            out.extend_from_slice(chunk.invalid());
-        }
-        out
+    /// The one that a run's key replaces names with, where that is wanted.
+    pub fn of(key: &Key) -> Option<&Self> {
+        let site: &dyn Any = key.site()?;
+        site.downcast_ref()
     }
 
     /// What is anonymised.

@@ -13,7 +13,11 @@ fn site() -> Anonymizer {
     ] {
         names.add(class, name);
     }
-    Anonymizer::new(Key::fixed(), Class::ALL.into_iter().collect(), &names)
+    Anonymizer::new(
+        Key::from_bytes(&[7; 32]),
+        Class::ALL.into_iter().collect(),
+        &names,
+    )
 }
 
 #[test]
@@ -30,8 +34,12 @@ fn names_change_wherever_they_stand_alone_and_nowhere_else() {
     );
     assert!(out.ends_with("my-fraud-detection berlin-gpu-77"), "{out}");
     assert_eq!(
-        out.matches(&pseudonym(&Key::fixed(), Class::Hosts, "berlin-gpu-7"))
-            .count(),
+        out.matches(&pseudonym(
+            &Key::from_bytes(&[7; 32]),
+            Class::Hosts,
+            "berlin-gpu-7"
+        ))
+        .count(),
         3,
         "{out}"
     );

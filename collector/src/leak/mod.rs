@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn public_parts_of_secrets_are_not_searched_for() {
-        let key = Key::fixed();
+        let key = Key::from_bytes(&[7; 32]);
         remember(&key, "ca.crt", SECRET);
         remember(&key, "username", SECRET);
         remember(&key, "host", b"pg16-cluster-rw");
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn of_a_url_in_a_secret_the_password_alone_is_searched_for() {
-        let key = Key::fixed();
+        let key = Key::from_bytes(&[7; 32]);
         let password = "k3Xy9vQ2mPz77";
         let url = format!("postgresql://app:{password}@pg16-cluster-rw.data:5432/app");
         remember(&key, "uri", url.as_bytes());
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn of_a_file_in_a_secret_only_its_secrets_are_remembered() {
-        let key = Key::fixed();
+        let key = Key::from_bytes(&[7; 32]);
         remember(
             &key,
             "app.yaml",

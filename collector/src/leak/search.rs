@@ -253,7 +253,9 @@ fn forms_of(at: usize, value: &[u8]) -> Vec<Form> {
 /// Names of the site that were replaced, with their pseudonyms. Where they stand plain, anonymising decided; encoded,
 /// none may be left.
 fn names_of_the_site(key: &Key) -> Vec<(String, String)> {
-    let pairs = key.site().map(Anonymizer::pairs).unwrap_or_default();
+    let pairs = Anonymizer::of(key)
+        .map(Anonymizer::pairs)
+        .unwrap_or_default();
     let names = pairs.into_iter().filter(|(_, (class, real))| {
         let name = !matches!(class, Class::Ips | Class::Macs);
         name && real.len() >= MIN_NAME && real.len() <= MAX_FORM
@@ -327,7 +329,7 @@ mod tests {
     const SECRET: &[u8] = b"k3Xy-9vQ2mPz77";
 
     fn search(value: &[u8]) -> Search {
-        let key = Key::fixed();
+        let key = Key::from_bytes(&[7; 32]);
         key.remember(value);
         Search::new(&key, None)
     }
@@ -357,9 +359,13 @@ mod tests {
     fn a_name_of_the_site_is_found_where_anonymising_could_not_see_it() {
         let mut names = crate::anonymize::Names::default();
         names.add(Class::Hosts, "lyra-gpu-017");
-        let site = Anonymizer::new(Key::fixed(), Class::ALL.into_iter().collect(), &names);
+        let site = Anonymizer::new(
+            Key::from_bytes(&[7; 32]),
+            Class::ALL.into_iter().collect(),
+            &names,
+        );
         let _ = site.text("node lyra-gpu-017 is up");
-        let search = Search::new(&Key::fixed().with_site(Arc::new(site)), None);
+        let search = Search::new(&Key::from_bytes(&[7; 32]).with_site(Arc::new(site)), None);
         let line = format!("blob {}", STANDARD.encode("a node lyra-gpu-017 is up"));
         assert!(clean(&search, line.as_bytes()).contains("<redacted:leak-check:host-"));
         assert_eq!(clean(&search, b"lyra-gpu-017"), "lyra-gpu-017");

@@ -275,7 +275,7 @@ pub mod testing {
             node: "node-1".to_owned(),
             spill_dir: std::env::temp_dir(),
             spill_keys: None,
-            key: Key::fixed(),
+            key: Key::from_bytes(&[7; 32]),
             max_size: u64::MAX,
             used: AtomicU64::new(0),
             files: FileLog::default(),

@@ -9,6 +9,7 @@ use casefile_bundle::{Input, WriteError};
 
 use super::mend::{Mend, Mended};
 use super::{Delivery, Finished, OutputError};
+use crate::anonymize::Anonymizer;
 use crate::leak::{self, Allowed, Leak};
 use crate::progress::human;
 use crate::seal::encrypt::Recipients;
@@ -44,7 +45,7 @@ pub(super) fn deliver(
     }
     let mut finished = settle(sink, names, delivery.recipients.is_some()).map_err(gone)?;
     finished.mended = mended;
-    if let (Some(map), Some(site)) = (delivery.map, delivery.key.site()) {
+    if let (Some(map), Some(site)) = (delivery.map, Anonymizer::of(&delivery.key)) {
         finished.map = Some(map.path().display().to_string());
         map.write(site, &finished.path).inspect_err(|_| {
             if let Some((path, _)) = names {

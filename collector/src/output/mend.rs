@@ -13,6 +13,7 @@ use casefile_bundle::{
 };
 
 use super::{Delivery, Target};
+use crate::anonymize::Anonymizer;
 use crate::leak::{Allowed, Findings, Leak, Search};
 use crate::privacy;
 use crate::sink::Sink;
@@ -109,9 +110,10 @@ impl Mend<'_> {
         if let Some(error) = copy.failed {
             return Err(error.into());
         }
-        let report = copy
-            .tally
-            .report(self.delivery.key.site(), &self.delivery.incomplete);
+        let report = copy.tally.report(
+            Anonymizer::of(&self.delivery.key),
+            &self.delivery.incomplete,
+        );
         copy.writer.append_bytes(privacy::meta(), &report)?;
         let end = end(manifest, search, copy.mended);
         let target = match &self.delivery.signer {

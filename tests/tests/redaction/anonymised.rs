@@ -139,7 +139,7 @@ fn redact(text: &str, key: &Key) -> String {
 fn no_original_is_left_in_any_form_and_the_map_gives_all_of_them_back() {
     let key = Key::random().unwrap();
     let site = site(&key);
-    let key = key.with_site(Arc::clone(&site));
+    let key = key.with_site(site.clone());
     let originals = originals();
     let mut left = Vec::new();
     let (mut before, mut after) = (String::new(), String::new());

@@ -1,5 +1,6 @@
 //! The key of a run's pseudonyms: equal secrets read equal within one bundle, and nothing links them across bundles.
 
+use std::any::Any;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +8,6 @@ use ring::hmac;
 
 use super::keep::Keep;
 use super::known::Known;
-use crate::anonymize::Anonymizer;
 
 /// The most secret values that are remembered for the leak check, and how much of each.
 const MAX_SEEN: usize = 100_000;
@@ -15,12 +15,22 @@ const MAX_SEEN_BYTES: usize = 512;
 /// A shorter value stands in too many harmless places to be searched for.
 const MIN_SEEN_BYTES: usize = 8;
 
+/// What replaces names and addresses of a site in everything that passes the redaction. The collector's is one; a program
+/// that replaces none needs none.
+pub trait Site: Any + Send + Sync {
+    /// A text with the site's names replaced.
+    fn text(&self, text: &str) -> String;
+
+    /// Bytes with the site's names replaced.
+    fn bytes(&self, bytes: &[u8]) -> Vec<u8>;
+}
+
 /// Random, made once a run, never written anywhere. It also remembers, in memory, the secret values of this run, so
 /// that the leak check can search the finished bundle for each of them.
 #[derive(Clone)]
 pub struct Key {
     inner: Arc<Inner>,
-    site: Option<Arc<Anonymizer>>,
+    site: Option<Arc<dyn Site>>,
     keep: Option<Arc<Keep>>,
 }
 
@@ -36,10 +46,12 @@ impl Key {
         let mut bytes = [0; 32];
         // The system call itself: where there is no /dev, a static binary has no other way.
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-        Ok(Self::of(&bytes))
+        Ok(Self::from_bytes(&bytes))
     }
 
-    fn of(bytes: &[u8]) -> Self {
+    /// The key that these bytes make. Whoever knows them can find out which secret a pseudonym stands for, so a bundle is
+    /// written under a random one; tests that compare output know theirs.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Self {
         Self {
             inner: Arc::new(Inner {
                 key: hmac::Key::new(hmac::HMAC_SHA256, bytes),
@@ -52,7 +64,7 @@ impl Key {
     }
 
     /// The same key, with which names and addresses of the site are replaced as well.
-    pub fn with_site(&self, site: Arc<Anonymizer>) -> Self {
+    pub fn with_site(&self, site: Arc<dyn Site>) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
             site: Some(site),
@@ -69,7 +81,7 @@ impl Key {
     }
 
     /// Whether an unexplained text stays in clear.
-    pub(crate) fn keeps(&self, text: &str) -> bool {
+    pub fn keeps(&self, text: &str) -> bool {
         self.keep.as_ref().is_some_and(|keep| keep.matches(text))
     }
 
@@ -79,7 +91,7 @@ impl Key {
     }
 
     /// What replaces names and addresses, where that is wanted.
-    pub fn site(&self) -> Option<&Anonymizer> {
+    pub fn site(&self) -> Option<&dyn Site> {
         self.site.as_deref()
     }
 
@@ -93,8 +105,8 @@ impl Key {
 
     /// The same key in every run: for tests that compare output.
     #[cfg(test)]
-    pub fn fixed() -> Self {
-        Self::of(&[7; 32])
+    pub(crate) fn fixed() -> Self {
+        Self::from_bytes(&[7; 32])
     }
 
     /// HMAC-SHA256 of a text.

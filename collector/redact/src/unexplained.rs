@@ -363,7 +363,7 @@ pub(super) fn replacements(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::Key;
+    use crate::Key;
 
     fn cleaned(text: &str) -> String {
         clean(text.to_owned(), 0, &mut Marker::new(Key::fixed()))

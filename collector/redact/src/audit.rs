@@ -84,7 +84,7 @@ fn words(command: &str, marker: &mut Marker) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::Key;
+    use crate::Key;
 
     #[test]
     fn commands_in_audit_lines_lose_their_secrets_and_keep_their_words() {

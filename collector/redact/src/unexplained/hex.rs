@@ -167,7 +167,7 @@ pub(super) fn hex_parts(bytes: &[u8], run: &Range<usize>) -> bool {
 }
 
 /// A file that is one id (`machine-id`, `boot_id`, `product_uuid`) explains it.
-pub(in crate::redact) fn note_only_id(file: &[u8], known: &Known) {
+pub(crate) fn note_only_id(file: &[u8], known: &Known) {
     let id = file.trim_ascii();
     let hex = id
         .iter()

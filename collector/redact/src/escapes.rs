@@ -221,7 +221,7 @@ impl Notation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::Key;
+    use crate::Key;
 
     fn cleaned(text: &str) -> String {
         clean(text.to_owned(), 0, &mut Marker::new(Key::fixed()))

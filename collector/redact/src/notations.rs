@@ -157,7 +157,7 @@ fn scrambled(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::Key;
+    use crate::Key;
 
     fn clean_one(text: &str) -> String {
         clean(text.to_owned(), &mut Marker::new(Key::fixed()))

@@ -181,7 +181,7 @@ fn words(line: &str) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::Key;
+    use crate::Key;
 
     fn clean(line: &str) -> String {
         clean_line(line, &mut Marker::new(Key::fixed()))

@@ -351,7 +351,7 @@ fn classified(raw: &str, hints: Hints) -> Option<KeyClass> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::Key;
+    use crate::Key;
 
     fn cleaned(line: &str) -> String {
         clean(line, 0, &mut Marker::new(Key::fixed())).unwrap()

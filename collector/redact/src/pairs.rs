@@ -274,7 +274,7 @@ fn clean_list(list: &str, class: KeyClass, marker: &mut Marker) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::Key;
+    use crate::Key;
 
     fn clean(line: &str) -> String {
         clean_line(line, None, &mut Marker::new(Key::fixed())).text
@@ -343,9 +343,9 @@ mod tests {
             "--password 'hunter2' -h db",
         ] {
             let mut marker = Marker::new(Key::fixed());
-            let once = crate::redact::clean_text(line, 0, &mut marker);
+            let once = crate::clean_text(line, 0, &mut marker);
             assert_eq!(once.matches("<redacted:").count(), 1, "{once}");
-            assert_eq!(crate::redact::clean_text(&once, 0, &mut marker), once);
+            assert_eq!(crate::clean_text(&once, 0, &mut marker), once);
         }
     }
 

@@ -71,7 +71,7 @@ fn issuer(before: &[u8]) -> Option<u8> {
 
 /// What explains hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::redact) enum Said {
+pub(crate) enum Said {
     /// The name or the algorithm in front of them: they are what it says wherever they stand.
     Named,
     /// What stands around them.
@@ -81,7 +81,7 @@ pub(in crate::redact) enum Said {
 }
 
 /// What explains hexadecimal digits at a place. `length` counts them without `0x`.
-pub(in crate::redact) fn hex(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
+pub(crate) fn hex(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
     match said(bytes, word, length) {
         Said::Nothing if in_public_block(&bytes[..word.start]) => Said::Likely,
         said => said,

@@ -65,8 +65,8 @@ fn replace_form(index: usize, form: &Regex, text: &str, marker: &mut Marker) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redact::Key;
-    use crate::redact::scan::hints;
+    use crate::Key;
+    use crate::scan::hints;
 
     fn clean(text: &str) -> String {
         replace(
