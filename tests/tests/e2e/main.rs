@@ -26,6 +26,7 @@ mod locked;
 mod machines;
 mod markdown;
 mod nvml;
+mod page;
 mod probe;
 mod real_node;
 mod report_cli;
