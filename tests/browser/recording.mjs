@@ -104,7 +104,7 @@ async function files() {
 async function search() {
   await page.locator('#query').fill(words);
   await page.locator('#query').press('Enter');
-  await page.waitForFunction(() => document.getElementById('found-objects').textContent.includes('objects hold'));
+  await page.waitForFunction(() => document.getElementById('found-objects').textContent.match(/objects? holds?/));
   await quiet();
   seen.found = await page.locator('#lines tr').count();
   seen.marked = await page.locator('#lines mark').count();
@@ -119,7 +119,7 @@ async function search() {
   await page.mouse.up();
   await page.waitForFunction(() => document.getElementById('since').value !== '' && document.getElementById('until').value !== '');
   await quiet();
-  await page.waitForFunction(() => document.getElementById('found-objects').textContent.includes('objects hold'));
+  await page.waitForFunction(() => document.getElementById('found-objects').textContent.match(/objects? holds?/));
   seen.since = await page.locator('#since').inputValue();
   seen.brushed = await page.locator('#lines tr').count();
   seen.brushedTimes = await page.locator('#lines tr td:nth-child(2)').allTextContents();

@@ -52,7 +52,7 @@ async function foundObjects(toObjects, signal) {
   $('found-objects').replaceChildren();
   if (!place.q || place.file) return;
   const found = await findObjects(place.q, signal);
-  $('found-objects').append(`${found.length} objects hold “${place.q}” `);
+  $('found-objects').append(`${found.length === 1 ? '1 object holds' : `${found.length} objects hold`} “${place.q}” `);
   for (const one of found.slice(0, 30)) $('found-objects').append(button(one.label, async () => { toObjects(); await one.open(); }, { title: one.text }));
 }
 

@@ -15,6 +15,13 @@ use crate::join::Unit;
 const MOST_FILES: usize = 40;
 const LONGEST_FILE: usize = 256 << 10;
 
+/// What messages call the fields of the form, in the words of the command line.
+const OPTIONS: [(&str, &str); 3] = [
+    ("with --at PATH", "in the form"),
+    ("with --release NAMESPACE/RELEASE", "in the form"),
+    ("with --node NAME", "in the form"),
+];
+
 /// What the change does to the captured state, and the files that would apply it. Nothing but a folder that is gone
 /// afterwards is written.
 ///
@@ -48,11 +55,12 @@ pub(super) fn attempt(
         keys: keys.clone(),
     };
     let plain = |text: &str| {
-        [&given, &made]
+        let folders = [&given, &made].map(|folder| (format!("{}/", folder.display()), ""));
+        let options = OPTIONS.map(|(option, field)| (option.to_owned(), field));
+        folders
             .into_iter()
-            .fold(text.to_owned(), |text, folder| {
-                text.replace(&format!("{}/", folder.display()), "")
-            })
+            .chain(options)
+            .fold(text.to_owned(), |text, (from, to)| text.replace(&from, to))
     };
     let mut printed = Vec::new();
     fix::command::run(&args, analyzer, unit, &made, &mut printed)
