@@ -7,8 +7,8 @@ use crate::answer::{Answer, Body, JSON};
 use crate::openapi::{schema_name, schema_of};
 use crate::store::Store;
 
-/// What such clients ask for, and what they get.
-const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+/// What they get. They ask for it with an `@`, which no media type can hold.
+const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /// `/openapi/v2`: one document with a definition of every kind.
 pub(crate) fn document(store: &Store, accept: &str) -> Answer {

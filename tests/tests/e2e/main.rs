@@ -33,6 +33,7 @@ mod report_cli;
 mod root_tree;
 mod samples;
 mod serve;
+mod serve_clients;
 mod static_binary;
 mod support;
 mod traceable;

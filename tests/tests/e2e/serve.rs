@@ -11,9 +11,9 @@ use crate::support::{self, run};
 const SAMPLE: &str = "samples/ufw-blocks-dns/bundle";
 
 /// A server that ends with the test.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    kubeconfig: PathBuf,
+    pub(crate) kubeconfig: PathBuf,
     home: tempfile::TempDir,
 }
 
@@ -24,12 +24,12 @@ impl Drop for Served {
     }
 }
 
-fn sample() -> String {
+pub(crate) fn sample() -> String {
     bins::checkout().join(SAMPLE).display().to_string()
 }
 
 /// Starts `serve` and waits until it says that it answers.
-fn serve(input: &str) -> Served {
+pub(crate) fn serve(input: &str) -> Served {
     let home = tempfile::tempdir().unwrap();
     let kubeconfig = home.path().join("config");
     let mut child = Command::new(bins::find("casefile-analyzer"))
@@ -48,7 +48,7 @@ fn serve(input: &str) -> Served {
     }
 }
 
-fn kubectl(test: &str) -> Option<PathBuf> {
+pub(crate) fn kubectl(test: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
     dirs.push("/usr/lib/google-cloud-sdk/bin".into());
@@ -63,7 +63,7 @@ fn kubectl(test: &str) -> Option<PathBuf> {
 }
 
 /// What kubectl prints, and what it complains of.
-fn ask(program: &Path, served: &Served, arguments: &str) -> (String, String) {
+pub(crate) fn ask(program: &Path, served: &Served, arguments: &str) -> (String, String) {
     let output = Command::new(program)
         .args(arguments.split_whitespace())
         .env_clear()
