@@ -237,10 +237,8 @@ fn a_second_server_of_one_bundle_answers_and_a_taken_port_is_said_to_be() {
     let stranger = one.replace(&token(&one), &token(&other));
     std::fs::write(&first.kubeconfig, stranger).unwrap();
     let (out, errors) = ask(&program, &first, "get pods -A");
-    assert!(
-        out.is_empty() && errors.contains("Unauthorized") || errors.contains("logged in"),
-        "{errors}"
-    );
+    let refused = errors.contains("Unauthorized") || errors.contains("logged in");
+    assert!(out.is_empty() && refused, "{out}{errors}");
     let one: Value = serde_json::from_str(&one).unwrap();
     let address = one["clusters"][0]["cluster"]["server"].as_str().unwrap();
     let address = address.trim_start_matches("https://");
