@@ -87,6 +87,19 @@ fn a_browser_that_is_missing_costs_nothing_but_a_note() {
     assert!(opened.child.try_wait().unwrap().is_none(), "it goes on");
 }
 
+#[test]
+fn text_without_objects_opens_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    support::plant(folder.path(), "note.md", "kubelet: nothing here\n");
+    let mut opened = open(folder.path(), "true");
+    assert!(opened.child.try_wait().unwrap().is_none());
+    assert!(
+        opened.address.starts_with("https://127.0.0.1:"),
+        "{}",
+        opened.address
+    );
+}
+
 /// What the page of a capture does in Chromium; none where there is no browser.
 fn looked(test: &str, input: &Path, arguments: [&str; 3]) -> Option<serde_json::Value> {
     let folder = bins::checkout().join("tests/browser");

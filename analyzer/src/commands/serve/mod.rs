@@ -31,6 +31,20 @@ struct Site {
     units: Vec<Readable>,
 }
 
+impl Site {
+    /// Errors: an input that kubectl can ask nothing of.
+    fn must_hold_something(&self) -> anyhow::Result<()> {
+        let mut both = self.contexts.iter().zip(&self.units);
+        match both.find(|((_, store), _)| store.is_empty()) {
+            Some((_, readable)) => bail!(
+                "{} holds no Kubernetes object, log or file of a node; `casefile-analyzer ls` lists what it holds, and `open` shows it",
+                readable.unit.input().display()
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What becomes of the page's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Page {
@@ -89,6 +103,10 @@ fn run(
         )?;
     }
     let site = read(&args.inputs, args.join, args.now, &args.keys, errors)?;
+    // A page shows the report and the lines of what holds nothing for kubectl.
+    if page == Page::None {
+        site.must_hold_something()?;
+    }
     let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
     let path = match &args.kubeconfig {
         Some(path) => path.clone(),
@@ -132,6 +150,7 @@ fn run(
 pub(super) fn shell(args: &ShellArgs, errors: &mut dyn Write) -> anyhow::Result<Exit> {
     let server = Server::bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
     let site = read(&args.inputs, args.join, args.now, &args.keys, errors)?;
+    site.must_hold_something()?;
     let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
     let path = folder.path().join("kubeconfig");
     write_kubeconfig(&path, server.credentials(), &site.contexts)?;
@@ -172,12 +191,6 @@ fn read(
         let recording = recording::read(&readable.unit, keys.as_ref(), now)?;
         for note in &recording.notes {
             writeln!(errors, "note: {note}")?;
-        }
-        if recording.store.is_empty() {
-            bail!(
-                "{} holds no Kubernetes object, log or file of a node; `casefile-analyzer ls` lists what it holds",
-                unit.input().display()
-            );
         }
         let name = free_name(unit.name(), &mut names);
         site.contexts.push((name, recording.store));
