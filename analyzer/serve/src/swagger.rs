@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Body, JSON};
 use crate::openapi::{schema_name, schema_of};
-use crate::store::Store;
+use crate::store::{Kind, Store};
 
 /// What they get. They ask for it with an `@`, which no media type can hold.
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /// `/openapi/v2`: one document with a definition of every kind.
 pub(crate) fn document(store: &Store, accept: &str) -> Answer {
-    let named = store.kinds.iter().map(|kind| {
-        let gvk = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
-        (schema_name(kind), schema_of(kind, &gvk))
-    });
+    let named = store
+        .kinds
+        .iter()
+        .map(|kind| (schema_name(kind), schema_of(kind, &gvk(kind))));
     if accept.contains("proto-openapi") {
         let mut definitions = Vec::new();
         for (name, schema) in named {
@@ -31,7 +31,15 @@ pub(crate) fn document(store: &Store, accept: &str) -> Answer {
         put(&mut info, 1, store.title.as_bytes());
         put(&mut info, 2, b"recording");
         put(&mut document, 2, &info);
-        put(&mut document, 8, b"");
+        let mut paths = Vec::new();
+        for kind in &store.kinds {
+            put(
+                &mut paths,
+                2,
+                &named_message(&schema_name(kind), &patched(kind)),
+            );
+        }
+        put(&mut document, 8, &paths);
         put(&mut document, 9, &definitions);
         return Answer::new(PROTOBUF, Body::Whole(document.into()));
     }
@@ -43,6 +51,28 @@ pub(crate) fn document(store: &Store, accept: &str) -> Answer {
         "definitions": definitions,
     });
     Answer::new(JSON, Body::Whole(document.to_string().into()))
+}
+
+fn gvk(kind: &Kind) -> Value {
+    json!({"group": kind.group, "version": kind.version, "kind": kind.kind})
+}
+
+/// A path that can be patched as a dry run. Clients of this version send a dry run only where they find that, and the answer
+/// to it says more than that it is not supported: that this is a recording.
+fn patched(kind: &Kind) -> Vec<u8> {
+    let (mut query, mut of_query, mut parameter) = (Vec::new(), Vec::new(), Vec::new());
+    put(&mut query, 2, b"query");
+    put(&mut query, 4, b"dryRun");
+    put(&mut of_query, 3, &query);
+    put(&mut parameter, 2, &of_query);
+    let (mut item, mut any, mut operation) = (Vec::new(), Vec::new(), Vec::new());
+    put(&mut item, 1, &parameter);
+    put(&mut any, 2, gvk(kind).to_string().as_bytes());
+    put(&mut operation, 8, &item);
+    put(&mut operation, 13, &named_message(GVK, &any));
+    let mut path = Vec::new();
+    put(&mut path, 8, &operation);
+    path
 }
 
 /// A schema as a message. What no client of this version reads is left out, and so is a type that it would stumble over: one

@@ -67,11 +67,19 @@ fn every_kubectl_at_hand_prints_the_same() {
             assert_eq!(out, *known, "{command}: {place} and {}", by.display());
         }
     }
-    for program in &all {
-        let (out, errors) = ask(program, &served, "delete pod -n default gpu-textgen");
+    let changes = [
+        "delete pod -n default gpu-textgen",
+        "create namespace other --dry-run=server",
+        "label node --all a=b",
+    ];
+    for (program, change) in all
+        .iter()
+        .flat_map(|one| changes.map(|change| (one, change)))
+    {
+        let (out, errors) = ask(program, &served, change);
         assert!(
             out.is_empty() && errors.contains("this is a recording"),
-            "{}: {out}{errors}",
+            "{} {change}: {out}{errors}",
             program.display()
         );
     }
