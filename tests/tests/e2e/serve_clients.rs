@@ -52,7 +52,7 @@ fn every_kubectl_at_hand_prints_the_same() {
         "get pods -A --field-selector=status.phase=Failed -o name",
         "get pods -A --chunk-size=2 -o name",
         "logs -n default gpu-textgen --tail=3 --timestamps",
-        "rollout history -n gpu-operator daemonset/gpu-feature-discovery",
+        "rollout history -n gpu-operator deployment/gpu-operator",
         "auth can-i list pods",
         "auth can-i delete pods",
     ];
