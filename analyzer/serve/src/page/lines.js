@@ -5,6 +5,8 @@ import { findObjects } from './objects.js';
 const AROUND = 40;
 const EARLIER = 500;
 const MOST_FOUND = 300;
+// Bytes of a capture that are read without being asked for.
+const UNASKED = 100e6;
 const WIDTH = 960;
 const HEIGHT = 56;
 const FIELDS = { q: 'words', level: 'level', node: 'of-node', speaker: 'speaker', since: 'since', until: 'until' };
@@ -28,6 +30,14 @@ export async function openLines(wanted, toObjects) {
   running = new AbortController();
   const signal = running.signal;
   if (files === null) await waiting('Listing the files ...', loadFiles);
+  const asked = place.all || place.file || Object.keys(FIELDS).some((name) => place[name]);
+  const size = files.reduce((sum, one) => sum + (one.size ?? 0), 0);
+  if (!asked && size > UNASKED) {
+    $('lines').replaceChildren();
+    $('chart-box').hidden = true;
+    $('note').textContent = `Pick a file or search. “Show” reads all ${Math.round(size / 1e6)} MB.`;
+    return;
+  }
   const line = Number(place.line ?? 0);
   const from = Number(place.from ?? 0) || Math.max(1, line - AROUND);
   const found = await waiting('Reading the capture ...', () => ask({ from: place.file ? from : '', chart: 'true' }, signal));
@@ -187,7 +197,7 @@ function brush() {
 }
 
 function typed() {
-  const asked = { view: 'lines', file: place.file ?? '' };
+  const asked = { view: 'lines', file: place.file ?? '', all: '1' };
   for (const [name, id] of Object.entries(FIELDS)) asked[name] = $(id).value.trim();
   return asked;
 }

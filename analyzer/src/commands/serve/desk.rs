@@ -211,7 +211,9 @@ impl Desk for Capture {
 
 impl Found {
     /// Takes a line; of all files the earliest are kept, of one file the first.
-    fn take(&mut self, said: Said, all_files: bool) -> ControlFlow<()> {
+    fn take(&mut self, mut said: Said, all_files: bool) -> ControlFlow<()> {
+        // What is held is bounded: lines of a hostile capture are as long as they like.
+        said.text = shortened(said.text);
         if let (Some(chart), Some(at)) = (&mut self.chart, said.at) {
             chart.count(at, said.level);
         }
@@ -247,7 +249,7 @@ impl Found {
                 };
                 json!({
                     "path": said.path, "line": said.line, "at": said.at.map(|at| at.to_rfc3339()), "who": who,
-                    "level": said.level.map(level_name), "text": shortened(&said.text),
+                    "level": said.level.map(level_name), "text": said.text,
                 })
             })
             .collect();
@@ -259,13 +261,14 @@ impl Found {
 }
 
 /// A long line, cut, with how much is left out.
-fn shortened(text: &str) -> String {
-    if text.len() <= LONGEST_LINE {
-        return text.to_owned();
+fn shortened(mut text: String) -> String {
+    if text.len() > LONGEST_LINE {
+        let kept = text.floor_char_boundary(LONGEST_LINE);
+        let left = count((text.len() - kept) as u64, "byte");
+        text.truncate(kept);
+        text = format!("{text} … and {left} more");
     }
-    let kept = &text[..text.floor_char_boundary(LONGEST_LINE)];
-    let left = count((text.len() - kept.len()) as u64, "byte");
-    format!("{kept} … and {left} more")
+    text
 }
 
 /// What the page asks for, in the words of the commands.
