@@ -297,3 +297,24 @@ fn shell_sets_the_kubeconfig_and_tidies_up() {
         "{config}"
     );
 }
+
+#[test]
+fn client_go_lists_and_watches_every_kind() {
+    let test = "client_go_lists_and_watches_every_kind";
+    let Some(program) = std::env::var_os("CASEFILE_INFORMERS").map(PathBuf::from) else {
+        return support::skip(
+            test,
+            "CASEFILE_INFORMERS names no program built from tests/lab/informers",
+        );
+    };
+    let served = serve(&sample());
+    let (out, errors) = ask(&program, &served, "");
+    println!("{out}");
+    assert!(out.contains("100 watches gave"), "{out}{errors}");
+    // klog's errors begin with E; warnings that the real server gives as well are none.
+    let complaints: Vec<&str> = errors
+        .lines()
+        .filter(|line| line.starts_with('E'))
+        .collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+}
