@@ -33,6 +33,8 @@ const LARGEST_REQUEST: usize = 1 << 20;
 const CONNECTIONS: usize = 1024;
 /// Questions of the page that read the capture, at a time; others wait.
 const READERS: usize = 2;
+/// Time that answers have to end when the server does.
+const PARTING: Duration = Duration::from_millis(200);
 /// Time that a client has for its handshake and for the head of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -72,13 +74,25 @@ pub struct Server {
 
 /// A server that answers, for as long as this is held.
 pub struct Running {
-    runtime: tokio::runtime::Runtime,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl Drop for Running {
+    /// What is being read for somebody is not waited for.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(PARTING);
+        }
+    }
 }
 
 impl Running {
     /// Waits until the person or the system wants the program to end.
     pub fn until_asked_to_end(&self) {
-        self.runtime.block_on(async {
+        let Some(runtime) = &self.runtime else {
+            return;
+        };
+        runtime.block_on(async {
             let ended = tokio::signal::ctrl_c();
             #[cfg(unix)]
             {
@@ -163,7 +177,9 @@ impl Server {
         let gate = Gate::new(&self.credentials.token, self.credentials.address);
         let site = Arc::new(Site::new(gate, contexts, desks));
         runtime.spawn(accept(listener, self.tls, site));
-        Ok(Running { runtime })
+        Ok(Running {
+            runtime: Some(runtime),
+        })
     }
 }
 

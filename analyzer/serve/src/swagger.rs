@@ -141,14 +141,14 @@ fn named_message(name: &str, message: &[u8]) -> Vec<u8> {
 
 /// A field that holds bytes: text or a message.
 fn put(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
-    push_number(out, u64::from(field << 3 | 2));
+    push_number(out, u64::from((field << 3) | 2));
     push_number(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
 fn push_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
-        out.push((number & 0x7f) as u8 | 0x80);
+        out.push(((number & 0x7f) as u8) | 0x80);
         number >>= 7;
     }
     out.push(number as u8);
