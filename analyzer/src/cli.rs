@@ -11,7 +11,7 @@ pub use ask::{
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use look::{FilterArgs, GrepArgs, LogsArgs, LoudAs, TimelineArgs};
-pub use serve::{AsOf, ServeArgs, ShellArgs};
+pub use serve::{AsOf, OpenArgs, ServeArgs, ShellArgs};
 
 use crate::model::Verdict;
 
@@ -39,6 +39,8 @@ pub enum Command {
     Ask(AskArgs),
     /// Answer kubectl, k9s and other clients of Kubernetes from what was captured, read-only.
     Serve(ServeArgs),
+    /// Show a capture in the browser: report, objects, files, logs, search, and what a change would do.
+    Open(OpenArgs),
     /// Start a shell whose kubectl talks to the captured cluster.
     Shell(ShellArgs),
     /// Write another tool's capture as a bundle, with secrets taken out.
@@ -302,7 +304,7 @@ pub enum TemplateCommand {
 }
 
 /// Reads a moment as RFC 3339 writes it.
-fn parse_time(text: &str) -> Result<chrono::DateTime<chrono::Utc>, String> {
+pub(crate) fn parse_time(text: &str) -> Result<chrono::DateTime<chrono::Utc>, String> {
     chrono::DateTime::parse_from_rfc3339(text)
         .map(|at| at.to_utc())
         .map_err(|error| format!("{error}; write a moment such as 2026-11-20T10:00:00Z"))

@@ -10,14 +10,14 @@ use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 
 use crate::status::Status;
 
-/// The cookie that the page of the run has its token in.
-pub(crate) const COOKIE_NAME: &str = "casefile-token";
-
 /// Checks requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Gate {
     token: String,
     hosts: Vec<String>,
+    /// The cookie that the page of the run has its token in. Cookies are shared by all ports of a host, so its name tells
+    /// this server from another one beside it.
+    cookie: String,
 }
 
 impl Gate {
@@ -31,7 +31,13 @@ impl Gate {
         Self {
             token: token.to_owned(),
             hosts,
+            cookie: format!("casefile-token-{port}"),
         }
+    }
+
+    /// Name of the page's cookie.
+    pub(crate) fn cookie(&self) -> &str {
+        &self.cookie
     }
 
     /// Lets a request in.
@@ -44,7 +50,7 @@ impl Gate {
             let mut all = cookies
                 .split(';')
                 .filter_map(|one| one.trim().split_once('='));
-            all.find(|(name, _)| *name == COOKIE_NAME)
+            all.find(|(name, _)| *name == self.cookie)
                 .map(|(_, value)| value)
         });
         match bearer.or(cookie) {
@@ -133,8 +139,14 @@ mod tests {
             Err(403)
         );
         assert_eq!(
-            admitted(&[own, ("cookie", "a=b; casefile-token=secret")]),
+            admitted(&[own, ("cookie", "a=b; casefile-token-6443=secret")]),
             Ok(())
+        );
+        let two = "casefile-token-7000=other; casefile-token-6443=secret";
+        assert_eq!(
+            admitted(&[own, ("cookie", two)]),
+            Ok(()),
+            "the page of a second server leaves this one's session alone"
         );
     }
 }

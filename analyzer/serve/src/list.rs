@@ -312,7 +312,7 @@ pub(crate) fn one(
         _ => out.extend_from_slice(&store.whole(kind, object, &mut reader)),
     }
     out.push(b'\n');
-    Ok(Answer::json(out).warn(kind.deprecated.as_deref()))
+    Ok(Answer::json(out).warn(store.deprecation(kind)))
 }
 
 /// A table of one object up to its rows.

@@ -187,7 +187,7 @@ pub(crate) fn covered(
     namespace: Option<&str>,
 ) -> Result<Option<String>, Status> {
     match &kind.coverage {
-        Coverage::Whole => Ok(kind.deprecated.clone()),
+        Coverage::Whole => Ok(store.deprecation(kind).map(str::to_owned)),
         Coverage::Missing(why) => Err(Status::not_collected(kind, namespace, why)),
         Coverage::Part(why) => {
             let known = namespace.is_none_or(|name| store.namespaces.contains(name));

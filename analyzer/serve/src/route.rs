@@ -12,7 +12,7 @@ use crate::status::Status;
 use crate::store::{Kind, Store};
 use crate::table::{Tables, selector_text};
 use crate::value::{at, int, text};
-use crate::{discovery, list, node_log, openapi, pick, pod_log, review, watch};
+use crate::{discovery, list, node_log, openapi, pick, pod_log, review, swagger, watch};
 
 /// Answers a request.
 pub fn answer(store: &Arc<Store>, ask: &Ask) -> Answer {
@@ -30,7 +30,9 @@ fn route(store: &Arc<Store>, ask: &Ask) -> Result<Answer, Status> {
     match parts.as_slice() {
         ["version"] => Ok(version(store)),
         ["healthz" | "livez" | "readyz", ..] => Ok(Answer::text("ok")),
+        ["openapi", "v2"] => Ok(swagger::document(store, &ask.accept)),
         ["openapi", "v3"] => Ok(openapi::index(store)),
+        ["openapi", "v3", "api", version] => openapi::document(store, "", version),
         ["openapi", "v3", "apis", group, version] => openapi::document(store, group, version),
         ["api"] => Ok(discovery::core(store, form(&ask.accept)?)),
         ["apis"] => Ok(discovery::all(store, form(&ask.accept)?)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -22,7 +23,7 @@ use crate::ask::{Ask, Query};
 use crate::gate::Gate;
 use crate::kubeconfig::path_of;
 use crate::outgoing::{Outgoing, respond};
-use crate::page;
+use crate::page::{self, Desk};
 use crate::status::Status;
 use crate::store::Store;
 
@@ -30,6 +31,10 @@ use crate::store::Store;
 const LARGEST_REQUEST: usize = 1 << 20;
 /// Connections at a time.
 const CONNECTIONS: usize = 1024;
+/// Questions of the page that read the capture, at a time; others wait.
+const READERS: usize = 2;
+/// Time that answers have to end when the server does.
+const PARTING: Duration = Duration::from_millis(200);
 /// Time that a client has for its handshake and for the head of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -69,13 +74,25 @@ pub struct Server {
 
 /// A server that answers, for as long as this is held.
 pub struct Running {
-    runtime: tokio::runtime::Runtime,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl Drop for Running {
+    /// What is being read for somebody is not waited for.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(PARTING);
+        }
+    }
 }
 
 impl Running {
     /// Waits until the person or the system wants the program to end.
     pub fn until_asked_to_end(&self) {
-        self.runtime.block_on(async {
+        let Some(runtime) = &self.runtime else {
+            return;
+        };
+        runtime.block_on(async {
             let ended = tokio::signal::ctrl_c();
             #[cfg(unix)]
             {
@@ -135,19 +152,19 @@ impl Server {
         self.start_with(contexts, None)
     }
 
-    /// The same, with the page, which shows these reports (HTML, by context).
+    /// The same, with the page, which shows what these desks give (in the order of the contexts).
     pub fn start_with_page(
         self,
         contexts: Vec<(String, Arc<Store>)>,
-        reports: BTreeMap<String, Bytes>,
+        desks: Vec<Arc<dyn Desk>>,
     ) -> Result<Running, ServerError> {
-        self.start_with(contexts, Some(reports))
+        self.start_with(contexts, Some(desks))
     }
 
     fn start_with(
         self,
         contexts: Vec<(String, Arc<Store>)>,
-        reports: Option<BTreeMap<String, Bytes>>,
+        desks: Option<Vec<Arc<dyn Desk>>>,
     ) -> Result<Running, ServerError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -158,9 +175,11 @@ impl Server {
             tokio::net::TcpListener::from_std(self.listener)?
         };
         let gate = Gate::new(&self.credentials.token, self.credentials.address);
-        let site = Arc::new(Site::new(gate, contexts, reports));
+        let site = Arc::new(Site::new(gate, contexts, desks));
         runtime.spawn(accept(listener, self.tls, site));
-        Ok(Running { runtime })
+        Ok(Running {
+            runtime: Some(runtime),
+        })
     }
 }
 
@@ -206,18 +225,40 @@ struct Site {
     /// Stores by the first part of the path; by none where there is one only.
     stores: BTreeMap<String, Arc<Store>>,
     only: Option<Arc<Store>>,
-    /// Names of the contexts, and the reports that the page shows; none where there is no page.
-    names: Vec<(String, Arc<Store>)>,
-    reports: Option<BTreeMap<String, Bytes>>,
+    /// What the page shows; none where there is no page.
+    page: Option<Arc<Vec<page::Context>>>,
+    /// Who may read the capture for the page.
+    readers: Semaphore,
+}
+
+/// Set when it is dropped: nobody waits any more.
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Site {
     fn new(
         gate: Gate,
         contexts: Vec<(String, Arc<Store>)>,
-        reports: Option<BTreeMap<String, Bytes>>,
+        desks: Option<Vec<Arc<dyn Desk>>>,
     ) -> Self {
-        let names = contexts.clone();
+        let several = contexts.len() > 1;
+        let page = desks.map(|desks| {
+            let shown = contexts.iter().zip(desks).map(|((name, store), desk)| {
+                let prefix = several.then(|| format!("/{}", path_of(name)));
+                page::Context {
+                    name: name.clone(),
+                    prefix: prefix.unwrap_or_default(),
+                    store: Arc::clone(store),
+                    desk,
+                }
+            });
+            Arc::new(shown.collect())
+        });
         let only = match contexts.as_slice() {
             [(_, store)] => Some(Arc::clone(store)),
             _ => None,
@@ -230,46 +271,34 @@ impl Site {
             gate,
             stores,
             only,
-            names,
-            reports,
+            page,
+            readers: Semaphore::new(READERS),
         }
     }
 
-    /// What the page asks for; none if there is no page, or it is not asked.
-    fn page(&self, head: &http::request::Parts) -> Option<Result<Answer, Status>> {
-        let reports = self.reports.as_ref()?;
-        let path = head.uri.path();
-        if path != "/ui" && !path.starts_with("/ui/") {
-            return None;
-        }
+    /// Lets the browser in whose address has the token.
+    fn enter(&self, head: &http::request::Parts) -> Result<Answer, Status> {
+        self.gate.own_name(&head.headers)?;
         let query = Query::parse(head.uri.query().unwrap_or(""));
-        if path == "/ui/open" {
-            let token = query.get("token").unwrap_or("");
-            let entered = self.gate.own_name(&head.headers).and_then(|()| {
-                if self.gate.is_token(token) {
-                    Ok(page::enter(token))
-                } else {
-                    Err(Status::unauthorized())
-                }
-            });
-            return Some(entered);
+        if self.gate.is_token(query.get("token").unwrap_or("")) {
+            Ok(page::enter(
+                self.gate.cookie(),
+                query.get("token").unwrap_or(""),
+            ))
+        } else {
+            Err(Status::unauthorized())
         }
-        let contexts: Vec<page::Context<'_>> = self
-            .names
-            .iter()
-            .map(|(name, store)| page::Context {
-                name,
-                prefix: if self.only.is_some() {
-                    String::new()
-                } else {
-                    format!("/{}", path_of(name))
-                },
-                store,
-                report: reports.get(name),
-            })
-            .collect();
-        let admitted = self.gate.admit(&head.headers);
-        Some(admitted.and_then(|()| page::answer(&contexts, path, &query)))
+    }
+
+    /// What the page asks for. It may read the whole capture, and ends when the browser asks for something else.
+    async fn page(&self, contexts: &Arc<Vec<page::Context>>, ask: Ask) -> Result<Answer, Status> {
+        let gone = Gone(Arc::new(AtomicBool::new(false)));
+        let _reader = self.readers.acquire().await;
+        let (contexts, seen) = (Arc::clone(contexts), Arc::clone(&gone.0));
+        let made = tokio::task::spawn_blocking(move || page::answer(&contexts, &ask, &seen)).await;
+        made.map_err(|_| {
+            Status::internal("a bug in casefile: what the page asked for could not be answered")
+        })?
     }
 
     /// The store that a path leads to, and the rest of the path.
@@ -293,12 +322,13 @@ impl Site {
 
     async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Status> {
         let (head, body) = request.into_parts();
-        if let Some(answer) = self.page(&head) {
-            return answer;
+        let path = head.uri.path().to_owned();
+        let page = self.page.as_ref();
+        let page = page.filter(|_| path == "/ui" || path.starts_with("/ui/"));
+        if page.is_some() && path == "/ui/open" {
+            return self.enter(&head);
         }
         self.gate.admit(&head.headers)?;
-        let path = head.uri.path().to_owned();
-        let (store, path) = self.store(&path).ok_or_else(Status::no_such_path)?;
         let accept = head.headers.get(http::header::ACCEPT);
         let body = if matches!(head.method.as_str(), "GET" | "HEAD") {
             Bytes::new()
@@ -307,9 +337,9 @@ impl Site {
             body.map(http_body_util::Collected::to_bytes)
                 .map_err(|_| Status::bad_request("the body is too large or was cut"))?
         };
-        let ask = Ask {
+        let mut ask = Ask {
             method: head.method.as_str().to_owned(),
-            path: path.to_owned(),
+            path,
             query: head.uri.query().unwrap_or("").to_owned(),
             accept: accept
                 .and_then(|value| value.to_str().ok())
@@ -317,7 +347,12 @@ impl Site {
                 .to_owned(),
             body,
         };
-        let store = Arc::clone(store);
+        if let Some(contexts) = page {
+            return self.page(contexts, ask).await;
+        }
+        let (store, rest) = self.store(&ask.path).ok_or_else(Status::no_such_path)?;
+        let (store, rest) = (Arc::clone(store), rest.to_owned());
+        ask.path = rest;
         let made = tokio::task::spawn_blocking(move || crate::route::answer(&store, &ask)).await;
         made.map_err(|_| Status::internal("a bug in casefile: this request could not be answered"))
     }

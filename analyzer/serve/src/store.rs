@@ -197,6 +197,19 @@ impl Store {
         paths
     }
 
+    /// What the captured server said of a version that is on its way out. One of an older release did not know of it yet.
+    pub(crate) fn deprecation<'k>(&self, kind: &'k Kind) -> Option<&'k str> {
+        let text = kind.deprecated.as_deref()?;
+        let number = |text: &str| text.trim_end_matches('+').parse::<u32>().ok();
+        let since = text
+            .split(" is deprecated in v1.")
+            .nth(1)
+            .and_then(|rest| number(rest.split(';').next()?));
+        let own = self.version["minor"].as_str().and_then(number);
+        let older = matches!((own, since), (Some(own), Some(since)) if own < since);
+        (!older).then_some(text)
+    }
+
     pub(crate) fn kind(&self, group: &str, version: &str, plural: &str) -> Option<&Kind> {
         let is =
             |kind: &&Kind| kind.group == group && kind.version == version && kind.plural == plural;

@@ -41,9 +41,33 @@ pub struct ServeArgs {
     /// Tell ages as of `today` or a moment (RFC 3339), not as of the end of collection.
     #[arg(long, value_name = "TIME", value_parser = parse_as_of)]
     pub now: Option<AsOf>,
-    /// Also show the capture in the browser: objects, search, logs and the report. Prints the address to open.
+    /// Also show the capture in the browser: report, objects, files, logs, search and what a change would do. Prints the
+    /// address to open.
     #[arg(long)]
     pub ui: bool,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
+}
+
+/// Arguments of `open`.
+#[derive(Debug, Args)]
+pub struct OpenArgs {
+    /// Bundle, unpacked bundle or capture of another tool. Bundles of one cluster are shown as one.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Take bundles that do not say which cluster they are of as one cluster's.
+    #[arg(long)]
+    pub join: bool,
+    /// Address to listen on; port 0 is any free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub listen: SocketAddr,
+    /// Tell ages as of `today` or a moment (RFC 3339), not as of the end of collection.
+    #[arg(long, value_name = "TIME", value_parser = parse_as_of)]
+    pub now: Option<AsOf>,
+    /// Print the address and start no browser.
+    #[arg(long)]
+    pub print: bool,
     /// Keys.
     #[command(flatten)]
     pub keys: KeyArgs,

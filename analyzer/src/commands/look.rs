@@ -42,7 +42,8 @@ pub(super) fn grep(
     Ok(Exit::Done)
 }
 
-fn expression(text: &str, fixed: bool, ignore_case: bool) -> anyhow::Result<Regex> {
+/// A regular expression, or plain text as one.
+pub(super) fn expression(text: &str, fixed: bool, ignore_case: bool) -> anyhow::Result<Regex> {
     let text = if fixed {
         regex::escape(text)
     } else {
@@ -160,7 +161,8 @@ fn as_json(said: &Said, hit: Option<bool>) -> String {
     format!("{line}\n")
 }
 
-fn level_name(level: Level) -> &'static str {
+/// How a level is written.
+pub(super) fn level_name(level: Level) -> &'static str {
     match level {
         Level::Debug => "debug",
         Level::Info => "info",
@@ -169,7 +171,8 @@ fn level_name(level: Level) -> &'static str {
     }
 }
 
-fn passes(filter: &FilterArgs, said: &Said) -> bool {
+/// Whether a line is one of those that were asked for.
+pub(super) fn passes(filter: &FilterArgs, said: &Said) -> bool {
     let in_time = filter
         .since
         .is_none_or(|since| said.at.is_some_and(|at| at >= since))

@@ -60,6 +60,7 @@ pub fn run(
         Command::Diff(args) => analysis::diff(&args, out, errors),
         Command::Ask(args) => ask::run(&args, out, errors),
         Command::Serve(args) => serve::serve(&args, out, errors),
+        Command::Open(args) => serve::open(&args, out, errors),
         Command::Shell(args) => serve::shell(&args, errors),
         Command::Convert(args) => convert::convert(&args, out, errors),
         Command::Grep(args) => look::grep(&args, out, errors),

@@ -1,6 +1,7 @@
 //! A capture as the cluster that it was taken of: its objects for an API server, its logs where the capture has them.
 
 mod archive;
+mod chart;
 mod entries;
 mod helm;
 mod lists;
@@ -19,6 +20,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 pub(crate) use archive::Archive;
+pub use chart::{Chart, Column};
 use entries::Open;
 use lists::Taken;
 use roles::Role;

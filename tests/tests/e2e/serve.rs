@@ -11,9 +11,9 @@ use crate::support::{self, run};
 const SAMPLE: &str = "samples/ufw-blocks-dns/bundle";
 
 /// A server that ends with the test.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    kubeconfig: PathBuf,
+    pub(crate) kubeconfig: PathBuf,
     home: tempfile::TempDir,
 }
 
@@ -24,51 +24,31 @@ impl Drop for Served {
     }
 }
 
-fn sample() -> String {
+pub(crate) fn sample() -> String {
     bins::checkout().join(SAMPLE).display().to_string()
 }
 
 /// Starts `serve` and waits until it says that it answers.
-fn serve(input: &str) -> Served {
-    serve_with(input, &[]).0
-}
-
-/// The same with more arguments, and what it printed.
-fn serve_with(input: &str, more: &[&str]) -> (Served, String) {
+pub(crate) fn serve(input: &str) -> Served {
     let home = tempfile::tempdir().unwrap();
     let kubeconfig = home.path().join("config");
     let mut child = Command::new(bins::find("casefile-analyzer"))
         .args(["serve", input, "--kubeconfig"])
         .arg(&kubeconfig)
-        .args(more)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    // With a page its address is the last line, else how to end.
-    let last = if more.contains(&"--ui") {
-        "/ui/open"
-    } else {
-        "Ctrl-C"
-    };
-    let mut printed = String::new();
-    while let Some(Ok(line)) = lines.next() {
-        printed.push_str(&line);
-        printed.push('\n');
-        if line.contains(last) {
-            break;
-        }
-    }
-    let served = Served {
+    lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("Ctrl-C")));
+    Served {
         child,
         kubeconfig,
         home,
-    };
-    (served, printed)
+    }
 }
 
-fn kubectl(test: &str) -> Option<PathBuf> {
+pub(crate) fn kubectl(test: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
     dirs.push("/usr/lib/google-cloud-sdk/bin".into());
@@ -83,7 +63,7 @@ fn kubectl(test: &str) -> Option<PathBuf> {
 }
 
 /// What kubectl prints, and what it complains of.
-fn ask(program: &Path, served: &Served, arguments: &str) -> (String, String) {
+pub(crate) fn ask(program: &Path, served: &Served, arguments: &str) -> (String, String) {
     let output = Command::new(program)
         .args(arguments.split_whitespace())
         .env_clear()
@@ -276,93 +256,4 @@ fn texts_are_found_merged_and_printed() {
         "{}",
         absent.err
     );
-}
-
-/// What the page of a capture does in Chromium; none where there is no browser.
-fn looked(test: &str, input: &str, pod: &str) -> Option<serde_json::Value> {
-    let folder = bins::checkout().join("tests/browser");
-    let chromium = ["/usr/bin/chromium", "/snap/bin/chromium"]
-        .map(Path::new)
-        .into_iter()
-        .find(|path| path.exists());
-    let Some(chromium) = chromium.filter(|_| folder.join("node_modules/axe-core").exists()) else {
-        support::skip(
-            test,
-            "chromium or tests/browser/node_modules is absent (npm ci in tests/browser)",
-        );
-        return None;
-    };
-    let (_served, printed) = serve_with(input, &["--ui"]);
-    let address = printed
-        .lines()
-        .find_map(|line| {
-            Some(&line[line.find("https://")?..]).filter(|address| address.contains("/ui/open"))
-        })
-        .unwrap();
-    let output = Command::new("node")
-        .arg(folder.join("recording.mjs"))
-        .arg(chromium)
-        .arg(address)
-        .arg(std::env::var_os("CASEFILE_SHOT").unwrap_or_else(|| "-".into()))
-        .arg(pod)
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Some(
-        serde_json::from_str(&text)
-            .unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))),
-    )
-}
-
-fn nothing_foreign(seen: &serde_json::Value) {
-    for empty in ["messages", "elsewhere", "violations"] {
-        assert_eq!(seen[empty], serde_json::json!([]), "{seen:#}");
-    }
-    assert_eq!(seen["foreign"], 0, "{seen:#}");
-    assert_eq!(
-        seen["stranger"], 401,
-        "without the token nothing is shown: {seen:#}"
-    );
-    assert!(
-        !seen["address"].as_str().unwrap().contains("token"),
-        "{seen:#}"
-    );
-}
-
-#[test]
-fn the_page_shows_the_capture() {
-    let Some(seen) = looked("the_page_shows_the_capture", &sample(), "gpu-textgen") else {
-        return;
-    };
-    assert!(seen["rows"].as_u64().unwrap() >= 10, "{seen:#}");
-    assert!(
-        seen["object"].as_str().unwrap().contains("apiVersion"),
-        "{seen:#}"
-    );
-    let log = seen["log"].as_str().unwrap();
-    assert!(log.contains("WARNING: Retrying"), "{seen:#}");
-    nothing_foreign(&seen);
-}
-
-#[test]
-fn a_hostile_bundle_puts_nothing_into_the_page() {
-    let folder = tempfile::tempdir().unwrap();
-    hostile(folder.path());
-    let Some(mut seen) = looked(
-        "a_hostile_bundle_puts_nothing_into_the_page",
-        folder.path().to_str().unwrap(),
-        "good",
-    ) else {
-        return;
-    };
-    // The browser itself notes answers that are refusals: the log was not collected.
-    if let Some(messages) = seen["messages"].as_array_mut() {
-        messages.retain(|message| {
-            !message
-                .as_str()
-                .unwrap_or("")
-                .contains("Failed to load resource")
-        });
-    }
-    nothing_foreign(&seen);
 }

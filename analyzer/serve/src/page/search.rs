@@ -1,5 +1,7 @@
 //! Search over the text of all objects.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::chunks::Reader;
@@ -10,8 +12,8 @@ const MOST: usize = 200;
 /// Text around a hit, in bytes.
 const AROUND: usize = 60;
 
-/// Objects whose text holds this, capital and small letters alike.
-pub(super) fn search(store: &Store, text: &str) -> Value {
+/// Objects whose text holds this, capital and small letters alike. Ends early when nobody waits any more.
+pub(super) fn search(store: &Store, text: &str, gone: &AtomicBool) -> Value {
     let wanted = text.to_lowercase();
     let mut found = Vec::new();
     if wanted.is_empty() {
@@ -20,6 +22,9 @@ pub(super) fn search(store: &Store, text: &str) -> Value {
     let mut reader = Reader::default();
     for kind in &store.kinds {
         for object in &kind.objects {
+            if gone.load(Ordering::Relaxed) {
+                return json!(found);
+            }
             let raw = reader.read(&store.chunks, object.spot);
             let text = String::from_utf8_lossy(&raw);
             let lower = text.to_lowercase();

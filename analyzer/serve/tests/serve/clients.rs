@@ -16,7 +16,7 @@ fn now() -> DateTime<Utc> {
 }
 
 /// A small cluster with objects of several kinds, one of a definition.
-fn small() -> Arc<Store> {
+pub(crate) fn small() -> Arc<Store> {
     let mut builder = Builder::new("a small cluster");
     let definition = serde_json::json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -241,7 +241,7 @@ fn ten_thousand_requests_leave_nothing_behind() {
 }
 
 /// What comes back to a request as it is written, over TLS that trusts the run's authority.
-fn raw(credentials: &Credentials, request: &str) -> String {
+pub(crate) fn raw(credentials: &Credentials, request: &str) -> String {
     let mut roots = rustls::RootCertStore::empty();
     let der = rustls::pki_types::CertificateDer::from(pem_body(&credentials.certificate_authority));
     roots.add(der).unwrap();

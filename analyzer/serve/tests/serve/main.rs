@@ -9,4 +9,5 @@
 mod clients;
 mod common;
 mod kubectl;
+mod page;
 mod recorded;

@@ -1,23 +1,25 @@
-//! `serve` and `shell`: the captured cluster answers kubectl again.
+//! `serve`, `open` and `shell`: the captured cluster answers kubectl again, and shows itself in a browser.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod browser;
+mod desk;
+mod linked;
+mod proposed;
+
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use bytes::Bytes;
 use casefile_bundle::Keys;
-use casefile_serve::{Credentials, Running, Server, Store, kubeconfig};
+use casefile_serve::{Credentials, Desk, Running, Server, Store, kubeconfig};
 
 use super::analysis::units;
-use super::input::{Readable, analyze_unit, readable};
-use super::{Exit, Terminal, analyzer};
-use crate::cli::{AsOf, KeyArgs, RuleArgs, ServeArgs, ShellArgs};
-use crate::fix;
+use super::input::{Readable, readable};
+use super::{Exit, analyzer};
+use crate::cli::{AsOf, KeyArgs, OpenArgs, RuleArgs, ServeArgs, ShellArgs};
 use crate::recording;
-use crate::report;
 use crate::words::count;
 
 /// The user of every kubeconfig that is written here, by which one is known again.
@@ -26,11 +28,68 @@ const OWN_MARK: &str = "\"name\": \"casefile\"";
 /// What is served, and what has to stay where it is while it is.
 struct Site {
     contexts: Vec<(String, Arc<Store>)>,
-    units: Vec<(String, Readable)>,
+    units: Vec<Readable>,
+}
+
+impl Site {
+    /// Errors: an input that kubectl can ask nothing of.
+    fn must_hold_something(&self) -> anyhow::Result<()> {
+        let mut both = self.contexts.iter().zip(&self.units);
+        match both.find(|((_, store), _)| store.is_empty()) {
+            Some((_, readable)) => bail!(
+                "{} holds no Kubernetes object, log or file of a node; `casefile-analyzer ls` lists what it holds, and `open` shows it",
+                readable.unit.input().display()
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What becomes of the page's address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Page {
+    /// There is no page.
+    None,
+    /// It is printed.
+    Printed,
+    /// It is printed, and opened in the browser.
+    Opened,
 }
 
 pub(super) fn serve(
     args: &ServeArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let page = if args.ui { Page::Printed } else { Page::None };
+    run(args, page, out, errors)
+}
+
+pub(super) fn open(
+    args: &OpenArgs,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> anyhow::Result<Exit> {
+    let page = if args.print {
+        Page::Printed
+    } else {
+        Page::Opened
+    };
+    let serve = ServeArgs {
+        inputs: args.inputs.clone(),
+        join: args.join,
+        listen: args.listen,
+        kubeconfig: None,
+        now: args.now,
+        ui: true,
+        keys: args.keys.clone(),
+    };
+    run(&serve, page, out, errors)
+}
+
+fn run(
+    args: &ServeArgs,
+    page: Page,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
@@ -44,6 +103,10 @@ pub(super) fn serve(
         )?;
     }
     let site = read(&args.inputs, args.join, args.now, &args.keys, errors)?;
+    // A page shows the report and the lines of what holds nothing for kubectl.
+    if page == Page::None {
+        site.must_hold_something()?;
+    }
     let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
     let path = match &args.kubeconfig {
         Some(path) => path.clone(),
@@ -56,18 +119,24 @@ pub(super) fn serve(
         "\n  export KUBECONFIG={}\n\nCtrl-C ends it.",
         path.display()
     )?;
-    let running = if args.ui {
-        let reports = reports(&site, &args.keys, errors)?;
-        writeln!(
-            out,
-            "\nIn the browser, which warns of the run's own certificate once:\n  {}",
-            server.page_address()
-        )?;
-        out.flush()?;
-        server.start_with_page(site.contexts, reports)?
-    } else {
+    let running = if page == Page::None {
         out.flush()?;
         server.start(site.contexts)?
+    } else {
+        let desks = desks(site.units, &args.keys, errors)?;
+        let address = server.page_address();
+        let running = server.start_with_page(site.contexts, desks)?;
+        writeln!(
+            out,
+            "\nIn the browser, which warns of the run's own certificate once:\n  {address}"
+        )?;
+        out.flush()?;
+        if page == Page::Opened
+            && let Err(why) = browser::open(&address)
+        {
+            writeln!(errors, "note: {why}")?;
+        }
+        running
     };
     running.until_asked_to_end();
     drop(running);
@@ -81,6 +150,7 @@ pub(super) fn serve(
 pub(super) fn shell(args: &ShellArgs, errors: &mut dyn Write) -> anyhow::Result<Exit> {
     let server = Server::bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
     let site = read(&args.inputs, args.join, args.now, &args.keys, errors)?;
+    site.must_hold_something()?;
     let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
     let path = folder.path().join("kubeconfig");
     write_kubeconfig(&path, server.credentials(), &site.contexts)?;
@@ -122,53 +192,27 @@ fn read(
         for note in &recording.notes {
             writeln!(errors, "note: {note}")?;
         }
-        if recording.store.is_empty() {
-            bail!(
-                "{} holds no Kubernetes object, log or file of a node; `casefile-analyzer ls` lists what it holds",
-                unit.input().display()
-            );
-        }
         let name = free_name(unit.name(), &mut names);
-        site.contexts.push((name.clone(), recording.store));
-        site.units.push((name, readable));
+        site.contexts.push((name, recording.store));
+        site.units.push(readable);
     }
     Ok(site)
 }
 
-/// The report of each context as the page shows it. Where there is none, the page has no link to it.
-fn reports(
-    site: &Site,
+/// What the page shows of each context beyond the API.
+fn desks(
+    units: Vec<Readable>,
     keys: &KeyArgs,
     errors: &mut dyn Write,
-) -> anyhow::Result<BTreeMap<String, Bytes>> {
-    let (analyzer, _) = analyzer(
-        &RuleArgs { rules: None },
-        Keys::load(&keys.identity)?,
-        errors,
-    )?;
-    let mut reports = BTreeMap::new();
-    for (name, readable) in &site.units {
-        let analysis = analyze_unit(
-            &fix::shown::analyze,
-            &analyzer,
-            &readable.unit,
-            Terminal::default(),
-        );
-        let made = analysis.and_then(|analysis| {
-            let folder = tempfile::tempdir()?;
-            let options = report::Options::default();
-            let formats = [report::Format::Html];
-            report::write_reports(&analysis, folder.path(), &formats, "report", &options)?;
-            Ok(std::fs::read(folder.path().join("report.html"))?)
-        });
-        match made {
-            Ok(html) => {
-                reports.insert(name.clone(), Bytes::from(html));
-            }
-            Err(why) => writeln!(errors, "note: {name} has no report: {why}")?,
-        }
+) -> anyhow::Result<Vec<Arc<dyn Desk>>> {
+    let mut desks: Vec<Arc<dyn Desk>> = Vec::new();
+    for readable in units {
+        let opened = Keys::load(&keys.identity)?;
+        let (analyzer, _) = analyzer(&RuleArgs { rules: None }, opened.clone(), errors)?;
+        let capture = desk::Capture::new(readable, opened, keys.clone(), analyzer);
+        desks.push(Arc::new(capture));
     }
-    Ok(reports)
+    Ok(desks)
 }
 
 /// A context's name that no other has.
