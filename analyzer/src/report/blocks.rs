@@ -255,6 +255,15 @@ impl Rich {
         })
     }
 
+    /// Appends a place in other words than its own, linked to its excerpt.
+    #[must_use]
+    pub(crate) fn place_as(self, text: String, anchor: &str) -> Self {
+        self.push(Inline::Place {
+            text,
+            anchor: anchor.to_owned(),
+        })
+    }
+
     /// Appends other text.
     #[must_use]
     pub fn join(mut self, other: Rich) -> Self {

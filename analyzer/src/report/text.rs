@@ -111,7 +111,7 @@ fn draw(analysis: &Analysis, width: usize, room: Room) -> String {
         about(analysis, asked, &mut out);
     }
     let ctx = SectionCtx::new(analysis);
-    for StatusRow { label, text } in first_screen::status(analysis, &ctx) {
+    for StatusRow { label, text, .. } in first_screen::status(analysis, &ctx) {
         match (label, analysis.incidents.first()) {
             ("Cause", Some(first)) => {
                 let kind = format!("[{}] ", first.cause);

@@ -36,3 +36,4 @@ mod static_binary;
 mod support;
 mod traceable;
 mod unchanged;
+mod wording;

@@ -6,7 +6,7 @@ use super::impact::workloads_of;
 use crate::model::{Analysis, Evidence};
 use crate::report::blocks::Rich;
 use crate::report::sections::{SectionCtx, without_quote};
-use crate::report::{escape, words};
+use crate::report::words;
 
 /// When it began. Logs often hold the last try only, so the state of the workloads counts too.
 pub(crate) fn began(analysis: &Analysis) -> Option<DateTime<Utc>> {
@@ -21,7 +21,7 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
     };
     let mut text = match analysis.reference_time {
         Some(now) if now >= at => Rich::from(format!(
-            "{} ({} before collection ended)",
+            "{}, {} before this snapshot was taken",
             words::time(at),
             words::span(now - at)
         )),
@@ -33,22 +33,22 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
     if let Some(line) = sign.and_then(|sign| line_at(analysis, sign)) {
         text = match sign.filter(|sign| later(*sign)) {
             Some(sign) => text.text(format!(
-                ", when the first pod failed. First log line of the cause, {}: ",
+                ": a pod has been failing since then. First line that shows the cause, at {}: ",
                 sign.format("%H:%M:%S")
             )),
             None => text.text(". First sign: "),
         };
         let says = without_quote(line.says.trim(), &line.text);
         text = text
-            .say(&escape::cut_end(&words::clause(says), 160))
+            .say(&words::first_clause(&words::clause(says), 150))
             .text(" (");
-        text = ctx.place(text, &line.place).text(")");
+        text = ctx.short_place(text, &line.place).text(")");
     }
     text = text.text(".");
     match failing.filter(|time| later(*time)) {
         Some(time) => text.text(format!(
-            " The first pod is failing since {}.",
-            words::time(time)
+            " A pod has been failing since {}.",
+            time.format("%H:%M:%S")
         )),
         None => text,
     }

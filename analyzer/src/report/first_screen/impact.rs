@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Verdict};
+use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Severity, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
 
@@ -45,23 +45,27 @@ pub(crate) fn failing(workloads: &[&ImpactedWorkload], now: Option<DateTime<Utc>
     text
 }
 
-/// The row `Affected` of the first screen.
-pub(super) fn affected(analysis: &Analysis) -> Rich {
-    let all: Vec<&ImpactedWorkload> = analysis.impact.workloads.iter().collect();
+/// The failing workloads of the first cause.
+pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
     let first = analysis.incidents.first();
     let own = first.map_or_else(Vec::new, |first| workloads_of(first, analysis));
+    if !own.is_empty() {
+        return own;
+    }
     // A cause whose pods are not known by name leaves only what fails and is not listed as unexplained.
-    let others: Vec<&ImpactedWorkload> = all
-        .iter()
-        .filter(|one| !is_unexplained(one, analysis))
-        .copied()
-        .collect();
-    let shown = if own.is_empty() { &others } else { &own };
+    let all = analysis.impact.workloads.iter();
+    all.filter(|one| !is_unexplained(one, analysis)).collect()
+}
+
+/// The row `Affected` of the first screen.
+pub(super) fn affected(analysis: &Analysis) -> Rich {
+    let first = analysis.incidents.first();
+    let shown = &hit(analysis);
     let mut text = Rich::new();
     if !shown.is_empty() {
         text = text.text(format!("{}: ", failing(shown, analysis.reference_time)));
         text = names(text, shown);
-        let others = all.len() - shown.len();
+        let others = analysis.impact.workloads.len() - shown.len();
         if others > 0 {
             let others = others as u64;
             text = text.text(format!(
@@ -86,12 +90,51 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         }
         text = text.text(". ");
     }
-    let counted = counted_besides_pods(&analysis.impact);
-    match (counted.is_empty(), text.is_empty()) {
-        (true, true) => Rich::from("Nothing in this input is known to be failing."),
-        (true, false) => text,
-        (false, _) => text.text(format!("{}.", words::join(&counted))),
+    text = down(analysis, text);
+    // A monitoring part that fails takes nothing from the node it runs on.
+    let pairs = match first.is_some_and(|first| first.severity > Severity::Medium) {
+        true => &NODES_AND_GPUS[1..],
+        false => &NODES_AND_GPUS[..],
+    };
+    let counted = phrases(&analysis.impact, pairs);
+    if text.is_empty() {
+        text = nobody();
+        if !counted.is_empty() {
+            text = text.text(" ");
+        }
     }
+    match counted.is_empty() {
+        true => text,
+        false => text.text(format!("{}.", words::join(&counted))),
+    }
+}
+
+/// Names the nodes of the first cause that are not ready.
+fn down(analysis: &Analysis, mut text: Rich) -> Rich {
+    let subjects = analysis.incidents.first().map(|first| &first.subjects);
+    let nodes = analysis.state.nodes.iter();
+    let down = nodes.filter(|node| node.ready == Some(false));
+    let own = down.filter(|node| {
+        let id = format!("node/{}", node.name);
+        subjects.is_some_and(|subjects| subjects.contains(&id))
+    });
+    for node in own.take(NAMED) {
+        text = text
+            .text("Node ")
+            .code(node.name.clone())
+            .text(" is NotReady. ");
+    }
+    text
+}
+
+/// What is said where nothing that fails is known.
+fn nobody() -> Rich {
+    Rich::from("Nothing in this input is known to be failing.")
+}
+
+/// Whether a row says that nothing is known to be failing.
+pub(super) fn is_nobody(affected: &Rich) -> bool {
+    affected.plain().starts_with(&nobody().plain())
 }
 
 /// Whether the report lists it under what no cause explains.
@@ -141,10 +184,16 @@ fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
             // Shared cards are handed out in more pieces than there are, and nvidia-smi may have run on one
             // node of several.
             "gpus" if part_count > all => format!(
-                "{} allocatable ({all} listed by nvidia-smi)",
+                "{} allocatable (nvidia-smi lists {all})",
                 words::count(part_count, "GPU")
             ),
             "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
+            "gpus" if part_count == all => {
+                format!(
+                    "{part_count} of {} still allocatable",
+                    words::count(all, "GPU")
+                )
+            }
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
             _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
         });

@@ -6,7 +6,7 @@ mod began;
 mod impact;
 
 pub(crate) use began::began;
-pub(crate) use impact::{counted, counted_besides_pods, failing};
+pub(crate) use impact::{counted, counted_besides_pods, failing, hit};
 
 use super::blocks::{Block, Rich, Tone};
 use super::sections::{SectionCtx, coverage, replayed, without_quote};
@@ -20,9 +20,20 @@ const PROOFS: usize = 3;
 /// Characters of one line of proof.
 const PROOF: usize = 150;
 
+/// Words of lines that only put the others into context.
+const WEAK: [&str; 5] = [
+    "is mentioned",
+    "the message comes from",
+    "runs on the node",
+    "has its own address",
+    "is given",
+];
+
 /// One row of the first screen.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct StatusRow {
+    /// What it is, in any language: the English label.
+    pub key: &'static str,
     /// E.g. `Cause` or `Fix`.
     pub label: &'static str,
     /// What it says.
@@ -39,7 +50,11 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.extend(failing_thing(analysis, ctx));
     }
     rows.push(row("Since", began::since(analysis, ctx)));
-    rows.push(row("Affected", impact::affected(analysis)));
+    let affected = impact::affected(analysis);
+    // What fails without a known cause has a row of its own.
+    if rows.iter().all(|row| row.key != "Failing") || !impact::is_nobody(&affected) {
+        rows.push(row("Affected", affected));
+    }
     rows.push(row("Fix", fix(first, analysis)));
     let proof = proof(first, ctx);
     if !proof.is_empty() {
@@ -53,7 +68,11 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
 }
 
 fn row(label: &'static str, text: Rich) -> StatusRow {
-    StatusRow { label, text }
+    StatusRow {
+        key: label,
+        label,
+        text,
+    }
 }
 
 fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
@@ -77,7 +96,7 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
         let words = escape::cut_middle(&first.last_words, PROOF * 2).into_owned();
         text = text.text(". Its last words: ").code(words);
     }
-    text = ctx.place(text.text(" · "), &first.place);
+    text = ctx.short_place(text.text(" · "), &first.place);
     if analysis.unexplained.len() > 1 {
         let more = analysis.unexplained.len() as u64 - 1;
         text = text
@@ -89,7 +108,16 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
 
 /// Verdict and what happened, in as many whole sentences as there is room for.
 fn cause(first: &Incident, analysis: &Analysis) -> Rich {
-    let text = Rich::new().verdict(first.verdict).text(". ");
+    let text = match first.verdict {
+        Verdict::Possible => Rich::from("No cause is confirmed. Only "),
+        _ => Rich::new(),
+    };
+    let text = text.verdict(first.verdict);
+    let text = match first.verdict {
+        Verdict::Confirmed => text.text(" (only this cause fits the evidence). "),
+        Verdict::Possible => text.text(": "),
+        _ => text.text(". "),
+    };
     let summary = if first.summary.trim().is_empty() {
         &first.title
     } else {
@@ -105,6 +133,14 @@ fn cause(first: &Incident, analysis: &Analysis) -> Rich {
         text = text.text(" ").say(&doubt(first, analysis));
     }
     text.text(" Severity: ").severity(first.severity).text(".")
+}
+
+/// What the summary of the first cause says beyond the sentences of the first screen.
+pub(crate) fn rest(first: &Incident) -> String {
+    let shown = words::sentences(&first.summary, CAUSE);
+    let summary = first.summary.trim();
+    let rest = summary.get(shown.len()..).unwrap_or_default().trim();
+    words::sentence(rest)
 }
 
 /// What keeps a cause from being confirmed, and the one command that would settle it.
@@ -178,11 +214,15 @@ fn proof(first: &Incident, ctx: &SectionCtx) -> Rich {
     for line in lines {
         let says = without_quote(line.says.trim(), &line.text).trim_end_matches('.');
         let says = words::first_clause(says, PROOF);
-        if says.is_empty() || shown.contains(&says) {
+        // That something is mentioned proves little where it is quoted alone.
+        let weak = WEAK.iter().any(|words| says.contains(words)) && !shown.is_empty();
+        if says.is_empty() || shown.contains(&says) || weak {
             continue;
         }
         text = text.text(if shown.is_empty() { "" } else { "; " });
-        text = ctx.place(text.say(&says).text(" ("), &line.place).text(")");
+        text = ctx
+            .short_place(text.say(&says).text(" ("), &line.place)
+            .text(")");
         shown.push(says);
         if shown.len() == PROOFS {
             break;
@@ -206,8 +246,9 @@ fn next(analysis: &Analysis) -> Option<Rich> {
         text = text.text(if index == 0 { "" } else { "; " });
         text = text
             .say(&words::clause(&incident.title))
-            .text(" ")
-            .verdict(incident.verdict);
+            .text(" (")
+            .verdict(incident.verdict)
+            .text(")");
     }
     Some(match more.len().saturating_sub(2) {
         0 => text.text("."),

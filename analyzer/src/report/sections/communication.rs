@@ -76,7 +76,7 @@ fn issue(analysis: &Analysis) -> Rich {
 
 fn scope(analysis: &Analysis) -> String {
     let mut parts = Vec::new();
-    let workloads: Vec<_> = analysis.impact.workloads.iter().collect();
+    let workloads = first_screen::hit(analysis);
     if !workloads.is_empty() {
         let names: Vec<String> = workloads
             .iter()

@@ -60,7 +60,12 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
         }
         text = text
             .text(if nth == 0 { "" } else { "; " })
-            .say(&words::join(&shown));
+            .say(&words::join(&shown))
+            .text(if titles.len() == 1 && !titles[0].ends_with('s') {
+                " was not collected"
+            } else {
+                " were not collected"
+            });
         if !why.is_empty() {
             text = text.text(" (").say(&words::first_clause(why, 90)).text(")");
         }
@@ -74,7 +79,7 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
         .sum();
     text.text(format!(
         ", so {} {} not checked.",
-        words::count(causes, "cause"),
+        words::count(causes, "other cause"),
         words::were(causes)
     ))
 }

@@ -6,6 +6,8 @@ use crate::model::fix::{CauseName, Fix, FixClaim, FixOutcome};
 use crate::report::blocks::{Block, Rich};
 use crate::report::words;
 
+/// Characters of the reason; the evidence that is gone stands in full above.
+const WHY: usize = 200;
 /// Longest difference that is printed, in lines.
 const DIFF_LINES: usize = 60;
 
@@ -52,23 +54,26 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
 /// What trying the fix showed, in a sentence for the first screen; none where nothing was tried.
 pub(crate) fn in_short(fix: Option<&Fix>, analysis: &Analysis) -> Option<String> {
     let fix = fix?;
-    let replay = "Replay on the collected state:";
+    let replay = "Tried on a copy of the collected state:";
     let text = match fix.claim {
         FixClaim::DoesNotHelp => return Some(format!("{replay} it does not resolve the cause.")),
         FixClaim::CannotBeShown => {
-            return Some("Nothing has been applied; replay cannot verify it.".to_owned());
+            return Some(
+                "Not applied yet. It cannot be tried on a copy, so check it on the node."
+                    .to_owned(),
+            );
         }
         _ if !fix.costs.is_empty() => {
-            format!("{replay} the cause is gone, at a cost that you decide on")
+            format!("{replay} the cause is gone, but the fix has a cost to decide on first")
         }
         FixClaim::HealsTheWorkload => {
             format!("{replay} the cause is gone and the workload can run")
         }
         FixClaim::RemovesTheCause => {
-            format!("{replay} the cause is gone; that the workload then runs is not shown")
+            format!("{replay} the cause is gone; whether the workload then runs is not known")
         }
         FixClaim::NeedsARuntimeStep => {
-            format!("{replay} the files are right; a step on the running node has to follow")
+            format!("{replay} the files are right; one step on the running node is left")
         }
     };
     let left: Vec<String> = fix
@@ -103,7 +108,7 @@ fn verdict(fix: &Fix) -> Rich {
             .strong("cannot verify")
             .text(" this fix: "),
     };
-    text.say(&words::sentence(&fix.why))
+    text.say(&words::sentence(&words::first_clause(&fix.why, WHY)))
 }
 
 fn causes_of(causes: &[CauseName]) -> Rich {
