@@ -490,7 +490,9 @@ fn by_weight(facts: &Facts, incidents: &mut [Incident]) {
             Verdict::Likely => 3,
             _ => 4,
         };
-        (class, one.severity, !live)
+        // Between what is only possible the evidence decides alone.
+        let sure = class < 4;
+        (class, sure.then_some(one.severity), sure && !live)
     });
 }
 

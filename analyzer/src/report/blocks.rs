@@ -264,6 +264,15 @@ impl Rich {
         })
     }
 
+    /// Without blanks at its end.
+    #[must_use]
+    pub(crate) fn trimmed(mut self) -> Self {
+        if let Some(Inline::Text { text }) = self.0.last_mut() {
+            text.truncate(text.trim_end().len());
+        }
+        self
+    }
+
     /// Appends other text.
     #[must_use]
     pub fn join(mut self, other: Rich) -> Self {

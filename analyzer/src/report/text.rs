@@ -119,7 +119,7 @@ fn draw(analysis: &Analysis, width: usize, room: Room) -> String {
             }
             ("Fix", Some(first)) => fix(first, &text.plain(), &mut out),
             ("Proof", Some(first)) => proof(first, room, &mut out),
-            ("Next" | "Failing", _) => {}
+            ("Also found" | "Failing" | "Command", _) => {}
             _ => out.row(label, &text.plain()),
         }
     }

@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Severity, Verdict};
+use crate::model::state::NodeState;
+use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
 
@@ -30,8 +31,17 @@ pub(crate) fn workloads_of<'a>(
 /// `2 pods are failing (longest for 3 h 32 min)`.
 pub(crate) fn failing(workloads: &[&ImpactedWorkload], now: Option<DateTime<Utc>>) -> String {
     let number = workloads.len() as u64;
+    let are = |states: &[&str]| {
+        let mut all = workloads.iter();
+        all.all(|workload| states.contains(&workload.state.as_str()))
+    };
+    let state = match (are(&["Pending", "ContainerCreating"]), are(&["Running"])) {
+        (true, _) => "waiting to start",
+        (_, true) => "not ready",
+        _ => "failing",
+    };
     let mut text = format!(
-        "{} {} failing",
+        "{} {} {state}",
         words::count(number, "pod"),
         words::are(number)
     );
@@ -90,41 +100,83 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         }
         text = text.text(". ");
     }
-    text = down(analysis, text);
-    // A monitoring part that fails takes nothing from the node it runs on.
-    let pairs = match first.is_some_and(|first| first.severity > Severity::Medium) {
-        true => &NODES_AND_GPUS[1..],
-        false => &NODES_AND_GPUS[..],
-    };
-    let counted = phrases(&analysis.impact, pairs);
+    text = on_nodes(analysis, text, shown);
     if text.is_empty() {
         text = nobody();
-        if !counted.is_empty() {
-            text = text.text(" ");
-        }
     }
-    match counted.is_empty() {
-        true => text,
-        false => text.text(format!("{}.", words::join(&counted))),
+    match gpus(analysis) {
+        None => text,
+        Some(gpus) => text.text(format!(" {gpus}.")).trimmed(),
     }
 }
 
-/// Names the nodes of the first cause that are not ready.
-fn down(analysis: &Analysis, mut text: Rich) -> Rich {
-    let subjects = analysis.incidents.first().map(|first| &first.subjects);
-    let nodes = analysis.state.nodes.iter();
-    let down = nodes.filter(|node| node.ready == Some(false));
-    let own = down.filter(|node| {
+/// Families of causes that keep GPUs from work whatever Kubernetes counts.
+const BREAKS_GPUS: [&str; 3] = ["driver", "gpu-hardware", "fabric"];
+
+/// What is left of the GPUs, where the cause has to do with them.
+pub(crate) fn gpus(analysis: &Analysis) -> Option<String> {
+    let first = analysis.incidents.first()?;
+    let get = |key: &str| analysis.impact.counts.get(key).copied();
+    let free = get("gpus_allocatable")?;
+    let family = |cause: &str| {
+        let mut known = analysis.differential.iter();
+        known
+            .find(|one| one.cause == cause)
+            .map(|one| one.family.as_str())
+    };
+    let one_node = get("gpu_nodes") == Some(1);
+    let all = get("gpus").filter(|_| one_node);
+    let count = words::count(all.unwrap_or(free), "GPU");
+    let down = nodes(analysis).any(|node| node.ready == Some(false) && node.gpu);
+    if down && free > 0 {
+        return Some(format!("{count}, none usable while the node is NotReady"));
+    }
+    let is_sure = first.verdict != Verdict::Possible;
+    let breaks = family(&first.cause).is_some_and(|family| BREAKS_GPUS.contains(&family));
+    match all {
+        _ if breaks && is_sure && free > 0 => Some(format!(
+            "Kubernetes still offers {}, so new pods can start there and fail",
+            words::count(free, "GPU")
+        )),
+        Some(all) if free > all => Some(format!("{count}, offered as {free} shares")),
+        Some(all) if free < all => Some(format!("{free} of {count} allocatable")),
+        None if free == 0 => Some("0 GPUs allocatable".to_owned()),
+        _ => None,
+    }
+}
+
+/// The nodes of the first cause.
+fn nodes(analysis: &Analysis) -> impl Iterator<Item = &NodeState> {
+    let first = analysis.incidents.first();
+    analysis.state.nodes.iter().filter(move |node| {
         let id = format!("node/{}", node.name);
-        subjects.is_some_and(|subjects| subjects.contains(&id))
-    });
-    for node in own.take(NAMED) {
+        first.is_some_and(|first| first.subjects.contains(&id))
+    })
+}
+
+/// Names the nodes of the first cause, else those that its pods run on, and says which are not ready.
+fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) -> Rich {
+    for node in nodes(analysis)
+        .filter(|node| node.ready == Some(false))
+        .take(NAMED)
+    {
         text = text
             .text("Node ")
             .code(node.name.clone())
             .text(" is NotReady. ");
     }
-    text
+    let plain = text.plain();
+    let mut others: Vec<&str> = nodes(analysis).map(|node| node.name.as_str()).collect();
+    if others.is_empty() {
+        others = shown.iter().map(|one| one.node.as_str()).collect();
+    }
+    others.retain(|name| !name.is_empty() && !plain.contains(*name));
+    others.sort_unstable();
+    others.dedup();
+    for name in others.into_iter().take(NAMED) {
+        text = text.text("Node ").code(name).text(". ");
+    }
+    text.trimmed()
 }
 
 /// What is said where nothing that fails is known.
@@ -157,18 +209,13 @@ fn names(mut text: Rich, workloads: &[&ImpactedWorkload]) -> Rich {
     }
     match workloads.len().saturating_sub(NAMED) {
         0 => text,
-        more => text.text(format!(", {more} more")),
+        more => text.text(format!(", {more} more under Impact")),
     }
 }
 
 /// What was counted, as short phrases.
 pub(crate) fn counted(impact: &Impact) -> Vec<String> {
     phrases(impact, &[NODES_AND_GPUS.as_slice(), &[PODS]].concat())
-}
-
-/// The same without the pods, where those are named anyway.
-pub(crate) fn counted_besides_pods(impact: &Impact) -> Vec<String> {
-    phrases(impact, &NODES_AND_GPUS)
 }
 
 fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {

@@ -6,7 +6,7 @@ mod began;
 mod impact;
 
 pub(crate) use began::began;
-pub(crate) use impact::{counted, counted_besides_pods, failing, hit};
+pub(crate) use impact::{counted, failing, gpus, hit};
 
 use super::blocks::{Block, Rich, Tone};
 use super::sections::{SectionCtx, coverage, replayed, without_quote};
@@ -49,19 +49,20 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     if first.verdict == Verdict::Possible {
         rows.extend(failing_thing(analysis, ctx));
     }
-    rows.push(row("Since", began::since(analysis, ctx)));
+    let proof = proof(first, ctx);
+    rows.push(row("Since", began::since(analysis, ctx, &proof)));
     let affected = impact::affected(analysis);
     // What fails without a known cause has a row of its own.
     if rows.iter().all(|row| row.key != "Failing") || !impact::is_nobody(&affected) {
         rows.push(row("Affected", affected));
     }
     rows.push(row("Fix", fix(first, analysis)));
-    let proof = proof(first, ctx);
+    rows.extend(command(first).map(|line| row("Command", Rich::new().code(line))));
     if !proof.is_empty() {
         rows.push(row("Proof", proof));
     }
     if let Some(next) = next(analysis) {
-        rows.push(row("Next", next));
+        rows.push(row("Also found", next));
     }
     rows.extend(unseen(analysis));
     rows
@@ -114,7 +115,11 @@ fn cause(first: &Incident, analysis: &Analysis) -> Rich {
     };
     let text = text.verdict(first.verdict);
     let text = match first.verdict {
-        Verdict::Confirmed => text.text(" (only this cause fits the evidence). "),
+        Verdict::Confirmed => text.text(" (no other cause fits what was collected)"),
+        _ => text,
+    };
+    let text = text.text(", severity ").severity(first.severity);
+    let text = match first.verdict {
         Verdict::Possible => text.text(": "),
         _ => text.text(". "),
     };
@@ -132,7 +137,23 @@ fn cause(first: &Incident, analysis: &Analysis) -> Rich {
     if first.verdict != Verdict::Confirmed {
         text = text.text(" ").say(&doubt(first, analysis));
     }
-    text.text(" Severity: ").severity(first.severity).text(".")
+    text
+}
+
+/// The first command of the fix that changes something, where it is one line of a screen.
+fn command(first: &Incident) -> Option<String> {
+    const LONGEST: usize = 200;
+    if first.verdict > Verdict::Likely {
+        return None;
+    }
+    let plan = plan::of(first);
+    let mut steps = plan.steps.iter().filter(|step| !plan::only_looks(step));
+    let command = steps.find_map(|step| step.command.as_deref())?;
+    let mut lines = command.lines().map(str::trim);
+    // What it saves first stands in the script; of a script one line says little.
+    let line = lines.find(|line| !line.starts_with("mkdir -p ./backup"))?;
+    let whole = !line.ends_with(['\\', '{']) && !line.starts_with("if ");
+    (whole && line.chars().count() <= LONGEST).then(|| line.to_owned())
 }
 
 /// What the summary of the first cause says beyond the sentences of the first screen.
@@ -165,9 +186,9 @@ pub(crate) fn doubt(incident: &Incident, analysis: &Analysis) -> String {
     };
     match (incident.verdict, rivals.is_empty()) {
         (Verdict::Possible, _) => format!("Other causes fit as well.{settle}"),
-        (_, true) => format!("Probable; other causes are not ruled out.{settle}"),
+        (_, true) => format!("Other causes are not ruled out.{settle}"),
         (_, false) => format!(
-            "Probable; {} {} not ruled out.{settle}",
+            "{} {} not ruled out.{settle}",
             words::join(&rivals),
             words::are(rivals.len() as u64)
         ),
@@ -190,7 +211,10 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
     text = text.say(&words::clause(&first.remedy.title));
     let mut size = Vec::new();
     if !plan.files.is_empty() {
-        size.push(words::count(plan.files.len() as u64, "file"));
+        size.push(match plan.files.as_slice() {
+            [(name, ..)] => format!("file {name}"),
+            files => words::count(files.len() as u64, "file"),
+        });
     }
     if !plan.steps.is_empty() {
         size.push(words::count(plan.steps.len() as u64, "step"));
@@ -202,8 +226,11 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
             .text(")");
     }
     text = text.text(". ");
-    let shown = replayed::in_short(first.fix.as_ref(), analysis);
-    text.say(&shown.unwrap_or_else(|| "Nothing has been applied.".to_owned()))
+    text = text.text("Nothing has been changed yet.");
+    match replayed::in_short(first, analysis) {
+        Some(shown) => text.text(" ").say(&shown),
+        None => text,
+    }
 }
 
 /// The strongest lines that speak for the cause, each with its place.
@@ -216,7 +243,9 @@ fn proof(first: &Incident, ctx: &SectionCtx) -> Rich {
         let says = words::first_clause(says, PROOF);
         // That something is mentioned proves little where it is quoted alone.
         let weak = WEAK.iter().any(|words| says.contains(words)) && !shown.is_empty();
-        if says.is_empty() || shown.contains(&says) || weak {
+        let begins = |text: &str| text.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        let like = shown.iter().any(|known| begins(known) == begins(&says));
+        if says.is_empty() || like || weak {
             continue;
         }
         text = text.text(if shown.is_empty() { "" } else { "; " });

@@ -6,16 +6,17 @@ use crate::report::Page;
 /// Most characters: what people read before they scroll, and what the smallest trackers take.
 const MOST: usize = 1_500;
 /// Rows that are shortened where the text is too long, in this order, and the characters that each keeps at least.
-const LEAST_FIRST: [(&str, usize); 6] = [
-    ("Since", 70),
+const LEAST_FIRST: [(&str, usize); 7] = [
+    ("Command", 0),
+    ("Since", 80),
     ("Cause", 320),
     ("Proof", 200),
     ("Not seen", 110),
     ("Affected", 160),
-    ("Next", 80),
+    ("Also found", 80),
 ];
 
-/// Title and rows, each cut at the end of a statement until they fit.
+/// Title, time and rows, each cut at the end of a statement until they fit.
 pub(in crate::report) fn text(page: &Page<'_>) -> String {
     let mut rows: Vec<(&str, &str, String)> = page
         .status
@@ -27,16 +28,12 @@ pub(in crate::report) fn text(page: &Page<'_>) -> String {
         if over == 0 {
             break;
         }
-        if let Some((.., text)) = rows.iter_mut().find(|(own, ..)| *own == key) {
+        if least == 0 {
+            // A part of a command is none.
+            rows.retain(|(own, ..)| *own != key);
+        } else if let Some((.., text)) = rows.iter_mut().find(|(own, ..)| *own == key) {
             let keep = text.chars().count().saturating_sub(over + 2).max(least);
-            // The last sentence of a cause is how grave it is.
-            *text = match text.rsplit_once(". ").filter(|_| key == "Cause") {
-                Some((head, grave)) => {
-                    let room = keep.saturating_sub(grave.chars().count() + 2);
-                    format!("{} {grave}", statements(&format!("{head}."), room))
-                }
-                None => statements(text, keep),
-            };
+            *text = statements(text, keep);
         }
     }
     format!("{}\n", at_most(print(page, &rows).trim_end(), MOST - 1))
@@ -60,7 +57,11 @@ fn statements(text: &str, most: usize) -> String {
 }
 
 fn print(page: &Page<'_>, rows: &[(&str, &str, String)]) -> String {
-    let mut out = format!("{}\n\n", crate::report::columns::shown(&page.title));
+    let mut out = format!("{}\n", crate::report::columns::shown(&page.title));
+    if !page.reference_time.is_empty() {
+        out.push_str(&format!("{}\n", page.reference_time));
+    }
+    out.push('\n');
     for (_, label, text) in rows {
         out.push_str(label);
         out.push_str(": ");

@@ -86,7 +86,7 @@ fn scope(analysis: &Analysis) -> String {
         let failing = first_screen::failing(&workloads, analysis.reference_time);
         parts.push(format!("{failing}: {}", names.join(", ")));
     }
-    parts.extend(first_screen::counted_besides_pods(&analysis.impact));
+    parts.extend(first_screen::gpus(analysis));
     if parts.is_empty()
         && let Some(first) = analysis.incidents.first()
     {

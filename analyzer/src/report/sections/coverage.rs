@@ -67,21 +67,14 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
                 " were not collected"
             });
         if !why.is_empty() {
+            let why = why.strip_prefix("no NVIDIA driver here: ").unwrap_or(why);
             text = text.text(" (").say(&words::first_clause(why, 90)).text(")");
         }
     }
     if open.is_empty() {
         return text;
     }
-    let causes: u64 = open
-        .iter()
-        .map(|source| source.so_we_cannot_say.len() as u64)
-        .sum();
-    text.text(format!(
-        ", so {} {} not checked.",
-        words::count(causes, "other cause"),
-        words::were(causes)
-    ))
+    text.text("; causes that only show there were not checked.")
 }
 
 /// Sources by the reason why they are missing, in the order of the sources.
