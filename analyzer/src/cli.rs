@@ -105,6 +105,9 @@ pub struct ReportArgs {
     /// Most bytes of the Markdown and Jira reports, e.g. 32KiB; the least important is left out first.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_size: Option<usize>,
+    /// Language of the first screen, headings and messages. Causes, evidence and steps stay English.
+    #[arg(long, value_name = "LANG", default_value = "en", value_parser = clap::builder::PossibleValuesParser::new(crate::report::lang::codes()))]
+    pub lang: String,
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,

@@ -263,6 +263,9 @@ pub struct ImpactedWorkload {
     pub since: Option<DateTime<Utc>>,
     /// GPUs it asks for.
     pub gpus: u64,
+    /// Node that it is bound to, empty if none.
+    #[serde(skip)]
+    pub node: String,
     /// Where it stands.
     pub place: Place,
 }

@@ -207,6 +207,24 @@ pub(crate) fn rank(index: usize) -> String {
     }
 }
 
+/// The commands of a line: cut at what joins them, outside quotes.
+pub(crate) fn commands(command: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut quote) = (Vec::new(), 0, None);
+    for (at, c) in command.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '|' | ';' | '\n' | '&') => {
+                parts.push(&command[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&command[start..]);
+    parts
+}
+
 /// Bytes as people read them.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -229,6 +247,15 @@ mod tests {
         assert_eq!(span(TimeDelta::seconds(-5)), "0 seconds");
         assert_eq!(span(TimeDelta::seconds(7260)), "2 h 1 min");
         assert_eq!(span(TimeDelta::seconds(200_000)), "2 days 7 h");
+    }
+
+    #[test]
+    fn a_line_is_cut_into_commands_outside_quotes() {
+        let line = "kubectl top nodes | grep -E 'a|b'; ls";
+        assert_eq!(
+            commands(line),
+            ["kubectl top nodes ", " grep -E 'a|b'", " ls"]
+        );
     }
 
     #[test]

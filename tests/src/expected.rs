@@ -27,6 +27,54 @@ pub struct Expected {
     /// Sources whose outcome the report must state, and which.
     #[serde(default)]
     pub coverage: BTreeMap<String, String>,
+    /// What the first screen says, read off the bundle by hand.
+    pub screen: Option<Screen>,
+}
+
+/// What the first screen must say.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Screen {
+    /// How the row `Since` begins: the first sign of this incident. Empty where nothing began.
+    #[serde(default)]
+    pub since: String,
+    /// Words that the row `Affected` must hold.
+    #[serde(default)]
+    pub affected: Vec<String>,
+    /// Words that it must not hold: what fails for other reasons, or does not fail.
+    #[serde(default)]
+    pub not_affected: Vec<String>,
+}
+
+impl Screen {
+    /// Compares the first screen as `--format ticket` prints it. Each difference is a sentence.
+    pub fn differences(&self, ticket: &str) -> Vec<String> {
+        let row = |label: &str| {
+            let mut lines = ticket.lines();
+            let row = lines.find_map(|line| line.strip_prefix(label)?.strip_prefix(": "));
+            row.unwrap_or_default().to_owned()
+        };
+        let (since, affected) = (row("Since"), row("Affected"));
+        let mut differences = Vec::new();
+        if !since.starts_with(&self.since) || since.is_empty() != self.since.is_empty() {
+            differences.push(format!("since is {since:?}, not {:?}", self.since));
+        }
+        for words in self
+            .affected
+            .iter()
+            .filter(|words| !affected.contains(*words))
+        {
+            differences.push(format!("affected does not say {words:?}: {affected}"));
+        }
+        for words in self
+            .not_affected
+            .iter()
+            .filter(|words| affected.contains(*words))
+        {
+            differences.push(format!("affected says {words:?}: {affected}"));
+        }
+        differences
+    }
 }
 
 /// One incident that must be found.
@@ -322,6 +370,18 @@ mod tests {
         let folder = bundle();
         let found = expected().differences(folder.path(), &report(2, "second"));
         assert_eq!(found, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_first_screen_with_another_begin_or_other_pods_differs() {
+        let screen: Screen = toml::from_str(
+            "since = \"09:47\"\naffected = [\"2 pods\"]\nnot_affected = [\"c/d\"]\n",
+        )
+        .unwrap();
+        let right = "T\n\nSince: 09:47, 3 h ago\nAffected: 2 pods are failing: a/b\n";
+        assert_eq!(screen.differences(right), Vec::<String>::new());
+        let wrong = "T\n\nSince: 09:40\nAffected: 1 pod is failing: c/d\n";
+        assert_eq!(screen.differences(wrong).len(), 3);
     }
 
     #[test]

@@ -70,6 +70,7 @@ fn options(args: &ReportArgs) -> anyhow::Result<report::Options> {
         theme: theme.transpose()?,
         max_size: args.max_size,
         context: report::context::Context::default(),
+        lang: report::lang::find(&args.lang),
     })
 }
 

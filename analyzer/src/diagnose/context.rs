@@ -93,6 +93,7 @@ fn workload(pod: &Fact<Pod>) -> ImpactedWorkload {
         restarts: pod.data.restarts,
         since: pod.data.since.or(pod.data.created),
         gpus: pod.data.gpus,
+        node: pod.data.node.clone(),
         place: pod.place.clone(),
     }
 }

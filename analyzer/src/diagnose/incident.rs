@@ -45,7 +45,7 @@ pub(super) fn build(
             .filter(|text| !text.is_empty())
             .collect()
     };
-    Incident {
+    let mut incident = Incident {
         id: format!(
             "{}@{}",
             file.id,
@@ -86,19 +86,40 @@ pub(super) fn build(
         },
         references: file.references.clone(),
         subjects,
+    };
+    date_events(&mut incident, scanned);
+    incident
+}
+
+/// Dates each cited event by the first time that it was seen, as log lines are: the first sign of an incident counts.
+fn date_events(incident: &mut Incident, scanned: &Scanned) {
+    let events = scanned.facts.table::<Event>();
+    let symptoms = incident.symptoms.iter_mut();
+    let symptoms = symptoms.flat_map(|symptom| &mut symptom.evidence);
+    for line in incident.evidence.iter_mut().chain(symptoms) {
+        let at = events.partition_point(|event| event.place < line.place);
+        let event = events.get(at).filter(|event| event.place == line.place);
+        if let Some(first) = event.and_then(|event| event.data.first) {
+            line.at = Some(first);
+        }
     }
 }
 
 /// What speaks against a cause, with what was found where it was looked at.
 fn would_refute(one: &Assessment<'_>) -> Vec<String> {
-    let looked = one.looked_at.iter().map(|looked| {
+    // What no look at the cluster can contradict needs no row.
+    let looked = one
+        .looked_at
+        .iter()
+        .filter(|looked| looked.found.is_some() || !looked.what.starts_with("the fault is"));
+    let looked = looked.map(|looked| {
         let place = looked.place.as_ref();
         let place = place.map_or_else(String::new, |place| format!(" ({place})"));
         let says = one.rule.file.refutation(looked.refutation);
         match looked.found {
-            Some(true) => format!("{says}: found, {}{place}", looked.what),
-            Some(false) => format!("{says}: it is not so, {}{place}", looked.what),
-            None => format!("{says}: not looked at, {}", looked.what),
+            Some(true) => format!("{says} (found: {}{place})", looked.what),
+            Some(false) => format!("{says} (not so: {}{place})", looked.what),
+            None => format!("{says} (not checked: {})", looked.what),
         }
     });
     let by_hand = one.rule.file.refuted_by_hand.iter();

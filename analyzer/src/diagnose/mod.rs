@@ -19,8 +19,9 @@ pub mod steps;
 mod timeline;
 mod together;
 mod unexplained;
+mod waiting;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use standing::{Examined, Judged, Proposal, Reading, Standing};
@@ -29,12 +30,15 @@ use casefile_bundle::{Form, Keys, OpenError, Summary};
 use chrono::{DateTime, Utc};
 
 use crate::derive;
+use crate::facts::Facts;
+use crate::facts::failing::Failing;
 use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
 use crate::layouts::LAYOUTS;
 
 use crate::model::{
-    Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Seen, Unexplained, Verdict,
+    Analysis, Benign, Considered, Incident, Input, Place, Problem, RulesUsed, Seen, Severity,
+    Unexplained, Verdict,
 };
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
@@ -349,6 +353,8 @@ impl Analyzer {
             .into_iter()
             .map(|one| incident::build(one, &ranked, &links.to_roots(), scanned))
             .collect();
+        waiting::attribute(&scanned.facts, &ranked, &mut incidents);
+        by_weight(&scanned.facts, &mut incidents);
         let mut differential = differential(&ranked, links.direct());
         unexplained::as_possible(&mut unexplained, &mut differential);
         let asked = self.about.as_deref().map(|subject| {
@@ -460,6 +466,34 @@ fn rank<'a, 'r>(causes: &[&'a Assessment<'r>]) -> Vec<&'a Assessment<'r>> {
             .then_with(|| a.rule.file.id.cmp(&b.rule.file.id))
     });
     ranked
+}
+
+/// What to settle first: the sure before the possible, then the graver, then what something fails of now. The order of
+/// the evidence decides between the rest.
+fn by_weight(facts: &Facts, incidents: &mut [Incident]) {
+    let failing: BTreeSet<&str> = facts
+        .table::<Failing>()
+        .iter()
+        .map(|one| one.data.subject.as_str())
+        .collect();
+    incidents.sort_by_key(|one| {
+        let live = one
+            .subjects
+            .iter()
+            .any(|subject| failing.contains(subject.as_str()));
+        let grave = one.severity <= Severity::High;
+        let class = match one.verdict {
+            // What harms little waits, however sure it is, for what is probable and grave.
+            Verdict::Confirmed if one.severity <= Severity::Medium => 0,
+            Verdict::Likely if grave => 1,
+            Verdict::Confirmed => 2,
+            Verdict::Likely => 3,
+            _ => 4,
+        };
+        // Between what is only possible the evidence decides alone.
+        let sure = class < 4;
+        (class, sure.then_some(one.severity), sure && !live)
+    });
 }
 
 fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<Considered> {

@@ -64,11 +64,40 @@ fn mentions(sentence: &str, name: &str) -> bool {
         })
 }
 
-/// A sentence behind a colon: an article that begins it is no name, so it loses its capital.
+/// A sentence behind a colon: a word of the language that begins it is no name, so it loses its capital.
 fn inner(sentence: &str) -> String {
-    const ARTICLES: [&str; 5] = ["A", "An", "The", "No", "Another"];
+    const WORDS: [&str; 28] = [
+        "A",
+        "After",
+        "All",
+        "An",
+        "Another",
+        "Certificate",
+        "Checksum",
+        "Container",
+        "Handler",
+        "Images",
+        "Kernel",
+        "Leaked",
+        "Leftover",
+        "Module",
+        "Namespace",
+        "No",
+        "Node",
+        "Nothing",
+        "One",
+        "Packet",
+        "Process",
+        "Registry",
+        "Routes",
+        "Runtime",
+        "The",
+        "This",
+        "Two",
+        "Volume",
+    ];
     match sentence.split_once(' ') {
-        Some((first, rest)) if ARTICLES.contains(&first) => {
+        Some((first, rest)) if WORDS.contains(&first) => {
             format!("{} {rest}", first.to_lowercase())
         }
         _ => sentence.to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::waiting::waiting;
 use crate::facts::failing::{Failing, FlowCheck};
 use crate::facts::{Fact, Facts};
 use crate::ledger::unsettled;
@@ -16,7 +17,7 @@ const CANDIDATES: usize = 4;
 const WORDS: usize = 700;
 
 /// What causes explain, by what they were seen on.
-struct Explained<'a> {
+pub(super) struct Explained<'a> {
     /// Subjects of confirmed and likely causes.
     subjects: BTreeSet<&'a str>,
     /// Nodes on which a confirmed or likely cause of weight was seen.
@@ -25,15 +26,18 @@ struct Explained<'a> {
     texts: BTreeSet<&'a str>,
     /// Whether a cause of the GPU stack is confirmed.
     gpus: bool,
+    /// Pods that wait for what a cause took away.
+    waiting: BTreeSet<String>,
 }
 
 impl<'a> Explained<'a> {
-    fn by(assessments: &'a [&Assessment<'_>]) -> Self {
+    pub(super) fn by(facts: &Facts, assessments: &'a [&Assessment<'_>]) -> Self {
         let mut found = Self {
             subjects: BTreeSet::new(),
             nodes: BTreeSet::new(),
             texts: BTreeSet::new(),
             gpus: false,
+            waiting: BTreeSet::new(),
         };
         for one in assessments {
             let sure = matches!(one.verdict, Some(Verdict::Confirmed | Verdict::Likely));
@@ -66,6 +70,7 @@ impl<'a> Explained<'a> {
                 }
             }
         }
+        found.waiting = waiting(facts, &found.subjects, &found.nodes);
         found
     }
 
@@ -79,7 +84,7 @@ impl<'a> Explained<'a> {
 
     /// Whether a cause explains this thing: it was seen on it; or on its node, and the thing did not end by itself; or
     /// in the same text, which says of nothing what it is about.
-    fn covers(&self, failing: &Fact<Failing>) -> bool {
+    pub(super) fn covers(&self, failing: &Fact<Failing>) -> bool {
         let data = &failing.data;
         let on_node = !data.node.is_empty() && self.nodes.contains(data.node.as_str());
         let by_itself = data.ended && !data.gpu;
@@ -92,6 +97,7 @@ impl<'a> Explained<'a> {
             || in_text
             || (on_node && !by_itself)
             || waits_for_gpu
+            || self.waiting.contains(&data.subject)
     }
 }
 
@@ -101,7 +107,7 @@ pub(super) fn entries(
     causes: &[&Assessment<'_>],
     known: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<Unexplained> {
-    let explained = Explained::by(causes);
+    let explained = Explained::by(facts, causes);
     let failing = facts.table::<Failing>();
     let down: BTreeSet<&str> = failing
         .iter()

@@ -255,6 +255,24 @@ impl Rich {
         })
     }
 
+    /// Appends a place in other words than its own, linked to its excerpt.
+    #[must_use]
+    pub(crate) fn place_as(self, text: String, anchor: &str) -> Self {
+        self.push(Inline::Place {
+            text,
+            anchor: anchor.to_owned(),
+        })
+    }
+
+    /// Without blanks at its end.
+    #[must_use]
+    pub(crate) fn trimmed(mut self) -> Self {
+        if let Some(Inline::Text { text }) = self.0.last_mut() {
+            text.truncate(text.trim_end().len());
+        }
+        self
+    }
+
     /// Appends other text.
     #[must_use]
     pub fn join(mut self, other: Rich) -> Self {

@@ -10,6 +10,7 @@ use super::{Format, RenderError, SectionView, engine, template_error};
 /// A page: what the shipped templates see of it is what they see of a report.
 #[derive(Serialize)]
 pub(crate) struct Document {
+    lang: &'static str,
     kicker: &'static str,
     title: String,
     input: String,
@@ -24,6 +25,7 @@ impl Document {
     /// A page without sections; `input` names what was read, `time` says as of when.
     pub(crate) fn new(kicker: &'static str, title: String, input: String, time: String) -> Self {
         Document {
+            lang: "en",
             kicker,
             title,
             input,
@@ -37,7 +39,11 @@ impl Document {
 
     /// Appends a row of the first screen.
     pub(crate) fn row(&mut self, label: &'static str, text: Rich) {
-        self.status.push(StatusRow { label, text });
+        self.status.push(StatusRow {
+            key: label,
+            label,
+            text,
+        });
     }
 
     /// Appends a block below these rows.

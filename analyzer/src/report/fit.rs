@@ -9,9 +9,11 @@ enum Step {
     Drop(&'static str),
     /// Of a section what is folded, long drawings, and tables that explain.
     Condense(&'static str),
+    /// Of a section what is about later causes than the first.
+    First(&'static str),
 }
 
-use Step::{Condense, Drop};
+use Step::{Condense, Drop, First};
 
 /// What is given up, in this order. The cause and the fix stay whatever happens.
 const LEAST_FIRST: &[Step] = &[
@@ -35,6 +37,8 @@ const LEAST_FIRST: &[Step] = &[
     Drop("unexplained"),
     Drop("verification"),
     Drop("problem-statement"),
+    First("root-cause"),
+    First("resolution"),
 ];
 
 /// A drawing whose text form is longer, in bytes, is given up with the tables.
@@ -63,7 +67,7 @@ pub(super) fn fit(
                 least: text.len(),
             });
         };
-        let (Drop(id) | Condense(id)) = step;
+        let (Drop(id) | Condense(id) | First(id)) = step;
         let Some(at) = page.sections.iter().position(|section| section.id == *id) else {
             continue;
         };
@@ -73,6 +77,7 @@ pub(super) fn fit(
                 condense(&mut page.sections[at].blocks);
                 condensed.push(page.sections[at].title);
             }
+            First(_) => first_only(&mut page.sections[at].blocks),
         }
         say(&mut page, lead, &gone, &condensed, limit);
         text = render(&page)?;
@@ -98,6 +103,20 @@ fn place(page: &Page<'_>, id: &str) -> usize {
     let rank = |id: &str| SECTIONS.iter().position(|section| section.id == id);
     let before = |section: &&SectionView| rank(section.id) < rank(id);
     page.sections.iter().take_while(before).count()
+}
+
+/// Keeps what comes before the heading of the second cause.
+fn first_only(blocks: &mut Vec<Block>) {
+    let second = |block: &Block| match block {
+        Block::Heading {
+            level: 3, anchor, ..
+        } => anchor.ends_with("-2"),
+        _ => false,
+    };
+    if let Some(at) = blocks.iter().position(second) {
+        blocks.truncate(at);
+        blocks.push(Block::paragraph("Later causes: report.html."));
+    }
 }
 
 fn condense(blocks: &mut Vec<Block>) {

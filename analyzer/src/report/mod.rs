@@ -25,6 +25,7 @@ mod fold;
 mod gpu_view;
 mod json;
 mod junit;
+pub mod lang;
 pub mod own;
 mod paint;
 mod plan;
@@ -112,11 +113,14 @@ pub struct Options {
     pub max_size: Option<usize>,
     /// Lines around cited ones, for HTML.
     pub context: context::Context,
+    /// The language of the report's own texts; none for English. JSON stays English.
+    pub lang: Option<&'static lang::Language>,
 }
 
 /// What templates see; [`own::VARIABLES`] documents it.
 #[derive(Serialize)]
 struct Page<'a> {
+    lang: &'static str,
     kicker: &'static str,
     title: String,
     input: &'a str,
@@ -206,7 +210,7 @@ pub fn render(
     let (kind, shipped) = match format {
         Format::Json => return json::render(analysis),
         Format::Ticket | Format::Slack | Format::Teams | Format::Adf => {
-            return Ok(posted(analysis, format));
+            return Ok(posted(analysis, format, options.lang));
         }
         Format::Markdown | Format::GitHub => (Kind::Markdown, "report.md.j2"),
         Format::Html => (Kind::Html, "report.html.j2"),
@@ -237,6 +241,9 @@ pub fn render(
     if format == Format::Html {
         options.context.attach(&mut page);
     }
+    if let Some(lang) = options.lang {
+        lang.page(&mut page);
+    }
     let limit = options.max_size.or(format.takes());
     let limit = limit.filter(|_| format != Format::Html);
     fit::fit(page, limit, |page| {
@@ -247,17 +254,21 @@ pub fn render(
 }
 
 /// The formats that need no template.
-fn posted(analysis: &Analysis, format: Format) -> String {
+fn posted(analysis: &Analysis, format: Format, lang: Option<&'static lang::Language>) -> String {
     let short = shorten(analysis);
+    let mut page = match format {
+        Format::Adf => page(&short, 0),
+        _ => head(&short, &SectionCtx::new(&short), 0),
+    };
+    fold::unfold(&mut page);
+    if let Some(lang) = lang {
+        lang.page(&mut page);
+    }
     match format {
-        Format::Slack => post::blocks(&head(&short, &SectionCtx::new(&short), 0)),
-        Format::Teams => post::card(&head(&short, &SectionCtx::new(&short), 0)),
-        Format::Adf => {
-            let mut page = page(&short, 0);
-            fold::unfold(&mut page);
-            post::document(&page)
-        }
-        _ => post::text(&head(&short, &SectionCtx::new(&short), 0)),
+        Format::Slack => post::blocks(&page),
+        Format::Teams => post::card(&page),
+        Format::Adf => post::document(&page),
+        _ => post::text(&page),
     }
 }
 
@@ -325,6 +336,7 @@ fn head<'a>(analysis: &'a Analysis, ctx: &SectionCtx, left_out: usize) -> Page<'
         });
     }
     Page {
+        lang: "en",
         kicker: "Incident report",
         title: words::title(analysis),
         input: &analysis.input.name,

@@ -7,6 +7,7 @@ use super::{Format, Options, RenderError, Shell, example, render};
 
 /// Names that a page template sees.
 pub const VARIABLES: &[(&str, &str)] = &[
+    ("lang", "code of the language of the report's own texts"),
     ("title", "the title of the report, a text"),
     ("kicker", "what kind of page it is, a text above the title"),
     ("input", "name of the file or folder that was read, a text"),

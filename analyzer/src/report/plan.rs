@@ -166,7 +166,8 @@ const ASKING: &[&str] = &[
 /// Whether a step of a rule changes nothing: it asks, prepares a folder, saves what is there, or is a dry run.
 pub(crate) fn only_looks(step: &StepItem) -> bool {
     let command = step.command.as_deref().unwrap_or_default().trim();
-    let mut parts = command.split(['|', ';', '\n', '&']).map(str::trim);
+    let parts = words::commands(command);
+    let mut parts = parts.iter().map(|part| part.trim());
     !command.is_empty()
         && (command.contains("--dry-run")
             || parts.all(|part| part.is_empty() || part == "done" || asks(part)))
@@ -237,7 +238,13 @@ fn files(fix: &Fix) -> Vec<(String, String, String)> {
         actions.any(|action| in_text(&action.command) || in_text(&action.dry_run))
     };
     let any = fix.files.iter().any(|file| named(&file.name));
+    let patched = |name: &str| {
+        let patch = format!("{name}.patch");
+        fix.files.iter().any(|file| file.name == patch)
+    };
+    // The patch says what changes; the whole file lies in the folder of `fix`.
     let used = fix.files.iter().filter(|file| !any || named(&file.name));
+    let used = used.filter(|file| !patched(&file.name));
     used.map(|file| {
         (
             file.name.clone(),

@@ -111,7 +111,7 @@ fn draw(analysis: &Analysis, width: usize, room: Room) -> String {
         about(analysis, asked, &mut out);
     }
     let ctx = SectionCtx::new(analysis);
-    for StatusRow { label, text } in first_screen::status(analysis, &ctx) {
+    for StatusRow { label, text, .. } in first_screen::status(analysis, &ctx) {
         match (label, analysis.incidents.first()) {
             ("Cause", Some(first)) => {
                 let kind = format!("[{}] ", first.cause);
@@ -119,7 +119,7 @@ fn draw(analysis: &Analysis, width: usize, room: Room) -> String {
             }
             ("Fix", Some(first)) => fix(first, &text.plain(), &mut out),
             ("Proof", Some(first)) => proof(first, room, &mut out),
-            ("Next" | "Failing", _) => {}
+            ("Also found" | "Failing" | "Command", _) => {}
             _ => out.row(label, &text.plain()),
         }
     }

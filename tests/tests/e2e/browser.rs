@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use casefile_tests::bins;
+use casefile_tests::expected::Expected;
 use serde_json::{Value, json};
 
 use crate::samples::samples;
@@ -137,6 +138,13 @@ fn every_sample_can_be_read_in_a_browser_by_everybody_and_on_paper() {
             &out.path()
                 .join(format!("{}.pdf", seen["report"].as_str().unwrap())),
         );
+        if let Some(pages) = read.as_u64() {
+            let (budget, length) = (budget(sample), pages);
+            assert!(
+                length <= budget,
+                "{name}: {length} pages on paper, {budget} are enough"
+            );
+        }
         let first = &seen["views"][0];
         let read = json!({
             "views": heights(seen),
@@ -153,6 +161,23 @@ fn every_sample_can_be_read_in_a_browser_by_everybody_and_on_paper() {
         "{}\nlook at them, then CASEFILE_UPDATE=1",
         differing.join("\n")
     );
+}
+
+/// Pages on paper of a healthy node, of one incident, and of each further one.
+const PAGES: (u64, u64, u64) = (2, 6, 4);
+/// Samples that need more, each with its reason.
+const LONGER: [(&str, u64, &str); 0] = [];
+
+/// Pages that a sample may take on paper.
+fn budget(sample: &Path) -> u64 {
+    let expected = Expected::load(&sample.join("expected.toml")).unwrap();
+    let (healthy, one, further) = PAGES;
+    let longer = LONGER.iter().find(|(known, ..)| *known == name(sample));
+    match (expected.incident.len() as u64, longer) {
+        (_, Some((_, pages, _))) => *pages,
+        (0, None) => healthy,
+        (incidents, None) => one + further * (incidents - 1),
+    }
 }
 
 fn heights(seen: &Value) -> Value {

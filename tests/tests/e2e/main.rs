@@ -38,3 +38,4 @@ mod static_binary;
 mod support;
 mod traceable;
 mod unchanged;
+mod wording;

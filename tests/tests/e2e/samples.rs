@@ -66,6 +66,41 @@ fn each_sample_becomes_a_report_in_every_format() {
     }
 }
 
+/// The first screen of a sample, as `--format ticket` prints it.
+fn ticket(sample: &std::path::Path) -> String {
+    let out = tempfile::tempdir().unwrap();
+    let (bundle, folder) = (sample.join("bundle"), out.path().to_str().unwrap());
+    let arguments = [
+        "report",
+        bundle.to_str().unwrap(),
+        "-o",
+        folder,
+        "--format",
+        "ticket",
+    ];
+    let ended = run(bins::ANALYZER, &arguments);
+    assert_eq!(ended.code, 0, "{}: {ended:?}", sample.display());
+    std::fs::read_to_string(out.path().join("report.txt")).unwrap()
+}
+
+#[test]
+fn each_first_screen_says_since_when_and_who_as_its_author_read_it_off_the_bundle() {
+    let mut failures = Vec::new();
+    for sample in samples() {
+        let expected = Expected::load(&sample.join("expected.toml")).unwrap();
+        let screen = expected.screen.expect("each sample has a [screen]");
+        let ticket = ticket(&sample);
+        assert!(ticket.chars().count() <= 1_500, "{}", sample.display());
+        let differences = screen.differences(&ticket).into_iter();
+        failures.extend(differences.map(|each| format!("{}: {each}", sample.display())));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Characters of Markdown for one incident, and for each further one.
+const MARKDOWN: usize = 30_000;
+const FURTHER: usize = 10_000;
+
 /// The report without its row on the rules: every edit of any rule changes their digest.
 fn without_rules(report: &str) -> String {
     let lines = report.lines().map(|line| {
@@ -98,6 +133,17 @@ fn each_sample_renders_the_report_that_was_reviewed() {
         assert_eq!(ended.code, 0, "{}: {ended:?}", sample.display());
         let rendered = std::fs::read_to_string(out.path().join("report.md")).unwrap();
         let rendered = without_rules(&rendered);
+        let incidents = Expected::load(&sample.join("expected.toml"))
+            .unwrap()
+            .incident
+            .len();
+        let budget = MARKDOWN + FURTHER * incidents.saturating_sub(1);
+        let length = rendered.chars().count();
+        assert!(
+            length <= budget,
+            "{}: {length} characters of {budget}",
+            sample.display()
+        );
         let reviewed = sample.join("report.md");
         if std::env::var_os("CASEFILE_UPDATE").is_some() {
             std::fs::write(&reviewed, &rendered).unwrap();

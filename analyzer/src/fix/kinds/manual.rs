@@ -109,7 +109,7 @@ fn only_looks(command: &str) -> bool {
                 .any(|known| start == *known || start.starts_with(&format!("{known} ")))
     };
     let plain = !command.contains(['>', '`', '\n', '&']) && !command.contains("$(");
-    plain && command.split(['|', ';']).all(part_looks)
+    plain && crate::words::commands(command).into_iter().all(part_looks)
 }
 
 #[cfg(test)]
@@ -121,6 +121,7 @@ mod tests {
         for look in [
             "nvidia-smi -L; kubectl get nodes | grep gpu",
             "nvidia-smi --query-compute-apps=pid --format=csv",
+            "kubectl top pods -A | grep -E 'dcgm|exporter'",
         ] {
             assert!(only_looks(look), "{look}");
         }

@@ -6,7 +6,7 @@ use super::impact::workloads_of;
 use crate::model::{Analysis, Evidence};
 use crate::report::blocks::Rich;
 use crate::report::sections::{SectionCtx, without_quote};
-use crate::report::{escape, words};
+use crate::report::words;
 
 /// When it began. Logs often hold the last try only, so the state of the workloads counts too.
 pub(crate) fn began(analysis: &Analysis) -> Option<DateTime<Utc>> {
@@ -15,15 +15,16 @@ pub(crate) fn began(analysis: &Analysis) -> Option<DateTime<Utc>> {
 }
 
 /// The row `Since` of the first screen.
-pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
+pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich {
     let Some(at) = began(analysis) else {
         return Rich::from("Not known: no line with a time shows when it began.");
     };
     let mut text = match analysis.reference_time {
         Some(now) if now >= at => Rich::from(format!(
-            "{} ({} before collection ended)",
+            "{}, {} before this snapshot ({} UTC)",
             words::time(at),
-            words::span(now - at)
+            words::span(now - at),
+            now.format("%H:%M:%S")
         )),
         _ => Rich::from(words::time(at)),
     };
@@ -31,24 +32,28 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx) -> Rich {
     let later = |time: DateTime<Utc>| time - at >= TimeDelta::minutes(2);
     let (sign, failing) = (first_sign(analysis), failing_since(analysis));
     if let Some(line) = sign.and_then(|sign| line_at(analysis, sign)) {
+        let says = without_quote(line.says.trim(), &line.text);
+        let says = words::first_clause(&words::clause(says), 150);
+        // The row of proofs quotes it.
+        let proven = proof.plain().contains(&says);
         text = match sign.filter(|sign| later(*sign)) {
             Some(sign) => text.text(format!(
-                ", when the first pod failed. First log line of the cause, {}: ",
+                ": a pod is not ready since then. The first collected line that shows the cause is of {}",
                 sign.format("%H:%M:%S")
             )),
-            None => text.text(". First sign: "),
+            None if proven => text,
+            None => text.text(". First sign"),
         };
-        let says = without_quote(line.says.trim(), &line.text);
-        text = text
-            .say(&escape::cut_end(&words::clause(says), 160))
-            .text(" (");
-        text = ctx.place(text, &line.place).text(")");
+        if !proven {
+            text = text.text(": ").say(&says).text(" (");
+            text = ctx.short_place(text, &line.place).text(")");
+        }
     }
     text = text.text(".");
     match failing.filter(|time| later(*time)) {
         Some(time) => text.text(format!(
-            " The first pod is failing since {}.",
-            words::time(time)
+            " The first pod failed at {}.",
+            time.format("%H:%M:%S")
         )),
         None => text,
     }

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::model::state::NodeState;
 use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
@@ -30,8 +31,17 @@ pub(crate) fn workloads_of<'a>(
 /// `2 pods are failing (longest for 3 h 32 min)`.
 pub(crate) fn failing(workloads: &[&ImpactedWorkload], now: Option<DateTime<Utc>>) -> String {
     let number = workloads.len() as u64;
+    let are = |states: &[&str]| {
+        let mut all = workloads.iter();
+        all.all(|workload| states.contains(&workload.state.as_str()))
+    };
+    let state = match (are(&["Pending", "ContainerCreating"]), are(&["Running"])) {
+        (true, _) => "waiting to start",
+        (_, true) => "not ready",
+        _ => "failing",
+    };
     let mut text = format!(
-        "{} {} failing",
+        "{} {} {state}",
         words::count(number, "pod"),
         words::are(number)
     );
@@ -45,23 +55,27 @@ pub(crate) fn failing(workloads: &[&ImpactedWorkload], now: Option<DateTime<Utc>
     text
 }
 
-/// The row `Affected` of the first screen.
-pub(super) fn affected(analysis: &Analysis) -> Rich {
-    let all: Vec<&ImpactedWorkload> = analysis.impact.workloads.iter().collect();
+/// The failing workloads of the first cause.
+pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
     let first = analysis.incidents.first();
     let own = first.map_or_else(Vec::new, |first| workloads_of(first, analysis));
+    if !own.is_empty() {
+        return own;
+    }
     // A cause whose pods are not known by name leaves only what fails and is not listed as unexplained.
-    let others: Vec<&ImpactedWorkload> = all
-        .iter()
-        .filter(|one| !is_unexplained(one, analysis))
-        .copied()
-        .collect();
-    let shown = if own.is_empty() { &others } else { &own };
+    let all = analysis.impact.workloads.iter();
+    all.filter(|one| !is_unexplained(one, analysis)).collect()
+}
+
+/// The row `Affected` of the first screen.
+pub(super) fn affected(analysis: &Analysis) -> Rich {
+    let first = analysis.incidents.first();
+    let shown = &hit(analysis);
     let mut text = Rich::new();
     if !shown.is_empty() {
         text = text.text(format!("{}: ", failing(shown, analysis.reference_time)));
         text = names(text, shown);
-        let others = all.len() - shown.len();
+        let others = analysis.impact.workloads.len() - shown.len();
         if others > 0 {
             let others = others as u64;
             text = text.text(format!(
@@ -86,12 +100,93 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         }
         text = text.text(". ");
     }
-    let counted = counted_besides_pods(&analysis.impact);
-    match (counted.is_empty(), text.is_empty()) {
-        (true, true) => Rich::from("Nothing in this input is known to be failing."),
-        (true, false) => text,
-        (false, _) => text.text(format!("{}.", words::join(&counted))),
+    text = on_nodes(analysis, text, shown);
+    if text.is_empty() {
+        text = nobody();
     }
+    match gpus(analysis) {
+        None => text,
+        Some(gpus) => text.text(format!(" {gpus}.")).trimmed(),
+    }
+}
+
+/// Families of causes that keep GPUs from work whatever Kubernetes counts.
+const BREAKS_GPUS: [&str; 3] = ["driver", "gpu-hardware", "fabric"];
+
+/// What is left of the GPUs, where the cause has to do with them.
+pub(crate) fn gpus(analysis: &Analysis) -> Option<String> {
+    let first = analysis.incidents.first()?;
+    let get = |key: &str| analysis.impact.counts.get(key).copied();
+    let free = get("gpus_allocatable")?;
+    let family = |cause: &str| {
+        let mut known = analysis.differential.iter();
+        known
+            .find(|one| one.cause == cause)
+            .map(|one| one.family.as_str())
+    };
+    let one_node = get("gpu_nodes") == Some(1);
+    let all = get("gpus").filter(|_| one_node);
+    let count = words::count(all.unwrap_or(free), "GPU");
+    let down = nodes(analysis).any(|node| node.ready == Some(false) && node.gpu);
+    if down && free > 0 {
+        return Some(format!("{count}, none usable while the node is NotReady"));
+    }
+    let is_sure = first.verdict != Verdict::Possible;
+    let breaks = family(&first.cause).is_some_and(|family| BREAKS_GPUS.contains(&family));
+    match all {
+        _ if breaks && is_sure && free > 0 => Some(format!(
+            "Kubernetes still offers {}, so new pods can start there and fail",
+            words::count(free, "GPU")
+        )),
+        Some(all) if free > all => Some(format!("{count}, offered as {free} shares")),
+        Some(all) if free < all => Some(format!("{free} of {count} allocatable")),
+        None if free == 0 => Some("0 GPUs allocatable".to_owned()),
+        _ => None,
+    }
+}
+
+/// The nodes of the first cause.
+fn nodes(analysis: &Analysis) -> impl Iterator<Item = &NodeState> {
+    let first = analysis.incidents.first();
+    analysis.state.nodes.iter().filter(move |node| {
+        let id = format!("node/{}", node.name);
+        first.is_some_and(|first| first.subjects.contains(&id))
+    })
+}
+
+/// Names the nodes of the first cause, else those that its pods run on, and says which are not ready.
+fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) -> Rich {
+    for node in nodes(analysis)
+        .filter(|node| node.ready == Some(false))
+        .take(NAMED)
+    {
+        text = text
+            .text("Node ")
+            .code(node.name.clone())
+            .text(" is NotReady. ");
+    }
+    let plain = text.plain();
+    let mut others: Vec<&str> = nodes(analysis).map(|node| node.name.as_str()).collect();
+    if others.is_empty() {
+        others = shown.iter().map(|one| one.node.as_str()).collect();
+    }
+    others.retain(|name| !name.is_empty() && !plain.contains(*name));
+    others.sort_unstable();
+    others.dedup();
+    for name in others.into_iter().take(NAMED) {
+        text = text.text("Node ").code(name).text(". ");
+    }
+    text.trimmed()
+}
+
+/// What is said where nothing that fails is known.
+fn nobody() -> Rich {
+    Rich::from("Nothing in this input is known to be failing.")
+}
+
+/// Whether a row says that nothing is known to be failing.
+pub(super) fn is_nobody(affected: &Rich) -> bool {
+    affected.plain().starts_with(&nobody().plain())
 }
 
 /// Whether the report lists it under what no cause explains.
@@ -114,18 +209,13 @@ fn names(mut text: Rich, workloads: &[&ImpactedWorkload]) -> Rich {
     }
     match workloads.len().saturating_sub(NAMED) {
         0 => text,
-        more => text.text(format!(", {more} more")),
+        more => text.text(format!(", {more} more under Impact")),
     }
 }
 
 /// What was counted, as short phrases.
 pub(crate) fn counted(impact: &Impact) -> Vec<String> {
     phrases(impact, &[NODES_AND_GPUS.as_slice(), &[PODS]].concat())
-}
-
-/// The same without the pods, where those are named anyway.
-pub(crate) fn counted_besides_pods(impact: &Impact) -> Vec<String> {
-    phrases(impact, &NODES_AND_GPUS)
 }
 
 fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
@@ -141,10 +231,16 @@ fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
             // Shared cards are handed out in more pieces than there are, and nvidia-smi may have run on one
             // node of several.
             "gpus" if part_count > all => format!(
-                "{} allocatable ({all} listed by nvidia-smi)",
+                "{} allocatable (nvidia-smi lists {all})",
                 words::count(part_count, "GPU")
             ),
             "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
+            "gpus" if part_count == all => {
+                format!(
+                    "{part_count} of {} still allocatable",
+                    words::count(all, "GPU")
+                )
+            }
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
             _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
         });

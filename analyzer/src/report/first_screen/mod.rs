@@ -6,7 +6,7 @@ mod began;
 mod impact;
 
 pub(crate) use began::began;
-pub(crate) use impact::{counted, counted_besides_pods, failing};
+pub(crate) use impact::{counted, failing, gpus, hit};
 
 use super::blocks::{Block, Rich, Tone};
 use super::sections::{SectionCtx, coverage, replayed, without_quote};
@@ -20,9 +20,20 @@ const PROOFS: usize = 3;
 /// Characters of one line of proof.
 const PROOF: usize = 150;
 
+/// Words of lines that only put the others into context.
+const WEAK: [&str; 5] = [
+    "is mentioned",
+    "the message comes from",
+    "runs on the node",
+    "has its own address",
+    "is given",
+];
+
 /// One row of the first screen.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct StatusRow {
+    /// What it is, in any language: the English label.
+    pub key: &'static str,
     /// E.g. `Cause` or `Fix`.
     pub label: &'static str,
     /// What it says.
@@ -38,22 +49,31 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     if first.verdict == Verdict::Possible {
         rows.extend(failing_thing(analysis, ctx));
     }
-    rows.push(row("Since", began::since(analysis, ctx)));
-    rows.push(row("Affected", impact::affected(analysis)));
-    rows.push(row("Fix", fix(first, analysis)));
     let proof = proof(first, ctx);
+    rows.push(row("Since", began::since(analysis, ctx, &proof)));
+    let affected = impact::affected(analysis);
+    // What fails without a known cause has a row of its own.
+    if rows.iter().all(|row| row.key != "Failing") || !impact::is_nobody(&affected) {
+        rows.push(row("Affected", affected));
+    }
+    rows.push(row("Fix", fix(first, analysis)));
+    rows.extend(command(first).map(|line| row("Command", Rich::new().code(line))));
     if !proof.is_empty() {
         rows.push(row("Proof", proof));
     }
     if let Some(next) = next(analysis) {
-        rows.push(row("Next", next));
+        rows.push(row("Also found", next));
     }
     rows.extend(unseen(analysis));
     rows
 }
 
 fn row(label: &'static str, text: Rich) -> StatusRow {
-    StatusRow { label, text }
+    StatusRow {
+        key: label,
+        label,
+        text,
+    }
 }
 
 fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
@@ -77,7 +97,7 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
         let words = escape::cut_middle(&first.last_words, PROOF * 2).into_owned();
         text = text.text(". Its last words: ").code(words);
     }
-    text = ctx.place(text.text(" · "), &first.place);
+    text = ctx.short_place(text.text(" · "), &first.place);
     if analysis.unexplained.len() > 1 {
         let more = analysis.unexplained.len() as u64 - 1;
         text = text
@@ -89,7 +109,20 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
 
 /// Verdict and what happened, in as many whole sentences as there is room for.
 fn cause(first: &Incident, analysis: &Analysis) -> Rich {
-    let text = Rich::new().verdict(first.verdict).text(". ");
+    let text = match first.verdict {
+        Verdict::Possible => Rich::from("No cause is confirmed. Only "),
+        _ => Rich::new(),
+    };
+    let text = text.verdict(first.verdict);
+    let text = match first.verdict {
+        Verdict::Confirmed => text.text(" (no other cause fits what was collected)"),
+        _ => text,
+    };
+    let text = text.text(", severity ").severity(first.severity);
+    let text = match first.verdict {
+        Verdict::Possible => text.text(": "),
+        _ => text.text(". "),
+    };
     let summary = if first.summary.trim().is_empty() {
         &first.title
     } else {
@@ -104,7 +137,31 @@ fn cause(first: &Incident, analysis: &Analysis) -> Rich {
     if first.verdict != Verdict::Confirmed {
         text = text.text(" ").say(&doubt(first, analysis));
     }
-    text.text(" Severity: ").severity(first.severity).text(".")
+    text
+}
+
+/// The first command of the fix that changes something, where it is one line of a screen.
+fn command(first: &Incident) -> Option<String> {
+    const LONGEST: usize = 200;
+    if first.verdict > Verdict::Likely {
+        return None;
+    }
+    let plan = plan::of(first);
+    let mut steps = plan.steps.iter().filter(|step| !plan::only_looks(step));
+    let command = steps.find_map(|step| step.command.as_deref())?;
+    let mut lines = command.lines().map(str::trim);
+    // What it saves first stands in the script; of a script one line says little.
+    let line = lines.find(|line| !line.starts_with("mkdir -p ./backup"))?;
+    let whole = !line.ends_with(['\\', '{']) && !line.starts_with("if ");
+    (whole && line.chars().count() <= LONGEST).then(|| line.to_owned())
+}
+
+/// What the summary of the first cause says beyond the sentences of the first screen.
+pub(crate) fn rest(first: &Incident) -> String {
+    let shown = words::sentences(&first.summary, CAUSE);
+    let summary = first.summary.trim();
+    let rest = summary.get(shown.len()..).unwrap_or_default().trim();
+    words::sentence(rest)
 }
 
 /// What keeps a cause from being confirmed, and the one command that would settle it.
@@ -129,9 +186,9 @@ pub(crate) fn doubt(incident: &Incident, analysis: &Analysis) -> String {
     };
     match (incident.verdict, rivals.is_empty()) {
         (Verdict::Possible, _) => format!("Other causes fit as well.{settle}"),
-        (_, true) => format!("Probable; other causes are not ruled out.{settle}"),
+        (_, true) => format!("Other causes are not ruled out.{settle}"),
         (_, false) => format!(
-            "Probable; {} {} not ruled out.{settle}",
+            "{} {} not ruled out.{settle}",
             words::join(&rivals),
             words::are(rivals.len() as u64)
         ),
@@ -154,7 +211,10 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
     text = text.say(&words::clause(&first.remedy.title));
     let mut size = Vec::new();
     if !plan.files.is_empty() {
-        size.push(words::count(plan.files.len() as u64, "file"));
+        size.push(match plan.files.as_slice() {
+            [(name, ..)] => format!("file {name}"),
+            files => words::count(files.len() as u64, "file"),
+        });
     }
     if !plan.steps.is_empty() {
         size.push(words::count(plan.steps.len() as u64, "step"));
@@ -166,8 +226,11 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
             .text(")");
     }
     text = text.text(". ");
-    let shown = replayed::in_short(first.fix.as_ref(), analysis);
-    text.say(&shown.unwrap_or_else(|| "Nothing has been applied.".to_owned()))
+    text = text.text("Nothing has been changed yet.");
+    match replayed::in_short(first, analysis) {
+        Some(shown) => text.text(" ").say(&shown),
+        None => text,
+    }
 }
 
 /// The strongest lines that speak for the cause, each with its place.
@@ -178,11 +241,17 @@ fn proof(first: &Incident, ctx: &SectionCtx) -> Rich {
     for line in lines {
         let says = without_quote(line.says.trim(), &line.text).trim_end_matches('.');
         let says = words::first_clause(says, PROOF);
-        if says.is_empty() || shown.contains(&says) {
+        // That something is mentioned proves little where it is quoted alone.
+        let weak = WEAK.iter().any(|words| says.contains(words)) && !shown.is_empty();
+        let begins = |text: &str| text.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        let like = shown.iter().any(|known| begins(known) == begins(&says));
+        if says.is_empty() || like || weak {
             continue;
         }
         text = text.text(if shown.is_empty() { "" } else { "; " });
-        text = ctx.place(text.say(&says).text(" ("), &line.place).text(")");
+        text = ctx
+            .short_place(text.say(&says).text(" ("), &line.place)
+            .text(")");
         shown.push(says);
         if shown.len() == PROOFS {
             break;
@@ -206,8 +275,9 @@ fn next(analysis: &Analysis) -> Option<Rich> {
         text = text.text(if index == 0 { "" } else { "; " });
         text = text
             .say(&words::clause(&incident.title))
-            .text(" ")
-            .verdict(incident.verdict);
+            .text(" (")
+            .verdict(incident.verdict)
+            .text(")");
     }
     Some(match more.len().saturating_sub(2) {
         0 => text.text("."),

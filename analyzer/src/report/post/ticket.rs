@@ -5,33 +5,64 @@ use crate::report::Page;
 
 /// Most characters: what people read before they scroll, and what the smallest trackers take.
 const MOST: usize = 1_500;
-/// Rows that are given up first where the text is too long.
-const LEAST_FIRST: [&str; 4] = ["Not seen", "Next", "Since", "Proof"];
+/// Rows that are shortened where the text is too long, in this order, and the characters that each keeps at least.
+const LEAST_FIRST: [(&str, usize); 7] = [
+    ("Command", 0),
+    ("Since", 80),
+    ("Cause", 320),
+    ("Proof", 200),
+    ("Not seen", 110),
+    ("Affected", 160),
+    ("Also found", 80),
+];
 
-/// Title and rows, cut row by row until they fit.
+/// Title, time and rows, each cut at the end of a statement until they fit.
 pub(in crate::report) fn text(page: &Page<'_>) -> String {
-    let mut rows: Vec<(&str, String)> = page
+    let mut rows: Vec<(&str, &str, String)> = page
         .status
         .iter()
-        .map(|row| (row.label, flat(&row.text)))
+        .map(|row| (row.key, row.label, flat(&row.text)))
         .collect();
-    for label in LEAST_FIRST {
+    for (key, least) in LEAST_FIRST {
         let over = print(page, &rows).chars().count().saturating_sub(MOST);
         if over == 0 {
             break;
         }
-        if let Some((_, text)) = rows.iter_mut().find(|(own, _)| *own == label) {
-            let keep = text.chars().count().saturating_sub(over + 2);
-            *text = at_most(text, keep.max(60));
+        if least == 0 {
+            // A part of a command is none.
+            rows.retain(|(own, ..)| *own != key);
+        } else if let Some((.., text)) = rows.iter_mut().find(|(own, ..)| *own == key) {
+            let keep = text.chars().count().saturating_sub(over + 2).max(least);
+            *text = statements(text, keep);
         }
     }
-    let most = MOST - 1;
-    format!("{}\n", at_most(print(page, &rows).trim_end(), most))
+    format!("{}\n", at_most(print(page, &rows).trim_end(), MOST - 1))
 }
 
-fn print(page: &Page<'_>, rows: &[(&str, String)]) -> String {
-    let mut out = format!("{}\n\n", crate::report::columns::shown(&page.title));
-    for (label, text) in rows {
+/// The whole statements of a text that fit into so many characters; where none does, its beginning.
+fn statements(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let end = text
+        .char_indices()
+        .nth(most)
+        .map_or(text.len(), |(end, _)| end);
+    let ends = [". ", "; ", ": a pod"];
+    let cut = ends.iter().filter_map(|mark| text[..end].rfind(mark)).max();
+    match cut {
+        Some(at) if at > 0 => format!("{}.", &text[..at]),
+        _ => at_most(text, most),
+    }
+}
+
+fn print(page: &Page<'_>, rows: &[(&str, &str, String)]) -> String {
+    let mut out = format!("{}\n", crate::report::columns::shown(&page.title));
+    if !page.reference_time.is_empty() {
+        out.push_str(&format!("{}\n", page.reference_time));
+    }
+    out.push('\n');
+    for (_, label, text) in rows {
         out.push_str(label);
         out.push_str(": ");
         out.push_str(text);

@@ -76,7 +76,7 @@ fn issue(analysis: &Analysis) -> Rich {
 
 fn scope(analysis: &Analysis) -> String {
     let mut parts = Vec::new();
-    let workloads: Vec<_> = analysis.impact.workloads.iter().collect();
+    let workloads = first_screen::hit(analysis);
     if !workloads.is_empty() {
         let names: Vec<String> = workloads
             .iter()
@@ -86,7 +86,7 @@ fn scope(analysis: &Analysis) -> String {
         let failing = first_screen::failing(&workloads, analysis.reference_time);
         parts.push(format!("{failing}: {}", names.join(", ")));
     }
-    parts.extend(first_screen::counted_besides_pods(&analysis.impact));
+    parts.extend(first_screen::gpus(analysis));
     if parts.is_empty()
         && let Some(first) = analysis.incidents.first()
     {

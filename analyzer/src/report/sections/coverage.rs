@@ -60,23 +60,21 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
         }
         text = text
             .text(if nth == 0 { "" } else { "; " })
-            .say(&words::join(&shown));
+            .say(&words::join(&shown))
+            .text(if titles.len() == 1 && !titles[0].ends_with('s') {
+                " was not collected"
+            } else {
+                " were not collected"
+            });
         if !why.is_empty() {
+            let why = why.strip_prefix("no NVIDIA driver here: ").unwrap_or(why);
             text = text.text(" (").say(&words::first_clause(why, 90)).text(")");
         }
     }
     if open.is_empty() {
         return text;
     }
-    let causes: u64 = open
-        .iter()
-        .map(|source| source.so_we_cannot_say.len() as u64)
-        .sum();
-    text.text(format!(
-        ", so {} {} not checked.",
-        words::count(causes, "cause"),
-        words::were(causes)
-    ))
+    text.text("; causes that only show there were not checked.")
 }
 
 /// Sources by the reason why they are missing, in the order of the sources.

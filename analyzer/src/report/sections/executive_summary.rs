@@ -14,16 +14,29 @@ pub(super) static SECTION: Section = Section {
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = vec![Block::heading(3, "what-happened", "What Happened")];
     if analysis.incidents.is_empty() {
-        blocks.push(Block::paragraph(first_screen::nothing_confirmed(analysis)));
+        blocks.push(Block::paragraph(
+            "No cause was found, so what happened is not known.",
+        ));
     }
     for (index, incident) in analysis.incidents.iter().enumerate() {
         let mut text = Rich::new();
         if analysis.incidents.len() > 1 {
             text = text.strong(format!("{}.", words::rank(index))).text(" ");
         }
-        let text = text.say(&words::summary(incident));
+        // The first screen holds the beginning of the first cause.
+        let summary = match index {
+            0 => first_screen::rest(incident),
+            _ => words::summary(incident),
+        };
         let explanation = words::sentence(&incident.explanation);
-        blocks.push(Block::paragraph(text.text(" ").say(&explanation)));
+        let said = [summary, explanation]
+            .into_iter()
+            .filter(|one| !one.is_empty());
+        let said = said.collect::<Vec<_>>().join(" ");
+        match said.is_empty() {
+            true => blocks.push(Block::paragraph(text.say(&words::summary(incident)))),
+            false => blocks.push(Block::paragraph(text.say(&said))),
+        }
     }
     blocks.push(Block::heading(3, "impact", "Impact"));
     blocks.extend(impact(analysis, ctx));
@@ -37,8 +50,11 @@ fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         blocks.push(Block::paragraph(format!("{}.", words::join(&counted))));
     }
     if analysis.impact.workloads.is_empty() {
-        let text = super::coverage::no_workload_seen(analysis);
-        blocks.push(Block::paragraph(text));
+        // Without a cause the problem statement says so.
+        if !analysis.incidents.is_empty() {
+            let text = super::coverage::no_workload_seen(analysis);
+            blocks.push(Block::paragraph(text));
+        }
         return blocks;
     }
     let workloads = analysis.impact.workloads.iter();

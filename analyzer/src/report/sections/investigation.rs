@@ -15,12 +15,11 @@ pub(super) static SECTION: Section = Section {
 pub(super) const LINES: usize = 2;
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    let mut blocks = vec![Block::heading(3, "observations", "Observations")];
     let mut incidents = analysis.incidents.iter();
     if incidents.all(|incident| incident.observations.is_empty()) {
-        blocks.extend(checked(analysis, ctx));
-        return blocks;
+        return checked(analysis);
     }
+    let mut blocks = vec![Block::heading(3, "observations", "Observations")];
     blocks.push(Block::paragraph(
         "Each question names the command that answers it on the node. The quoted lines come from the bundle.",
     ));
@@ -44,29 +43,22 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     blocks
 }
 
-/// What was checked when no observation led to a cause.
-fn checked(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    let ruled_out: Vec<_> = analysis
-        .differential
-        .iter()
-        .filter(|cause| cause.verdict == Verdict::RuledOut)
-        .collect();
-    if ruled_out.is_empty() {
-        return vec![Block::paragraph("No observation led to a cause.")];
+/// What was checked where no cause was found; the evidence of a cause without questions stands below it.
+fn checked(analysis: &Analysis) -> Vec<Block> {
+    if !analysis.incidents.is_empty() {
+        return Vec::new();
     }
-    let items = ruled_out.iter().take(ctx.limits.evidence).map(|cause| {
-        let text = Rich::new()
-            .code(cause.cause.clone())
-            .text(": ")
-            .say(cause.why.trim());
-        match &cause.place {
-            Some(place) => ctx.place(text.text(" · "), place),
-            None => text,
-        }
-    });
+    let causes = analysis.differential.iter();
+    let ruled_out = causes.filter(|cause| cause.verdict == Verdict::RuledOut);
+    let text = match ruled_out.count() as u64 {
+        0 => Rich::from("No observation led to a cause."),
+        number => Rich::from("No observation led to a cause. ")
+            .jump(words::count(number, "cause"), "differential")
+            .text(format!(" {} checked and ruled out.", words::were(number))),
+    };
     vec![
-        Block::paragraph("No observation led to a cause. Checked and ruled out:"),
-        Block::list(items.collect()),
+        Block::heading(3, "observations", "Observations"),
+        Block::paragraph(text),
     ]
 }
 

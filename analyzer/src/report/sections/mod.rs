@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::blocks::{Block, ExcerptItem, Rich};
 use super::{escape, words};
-use crate::model::{Analysis, Evidence, Incident, Place};
+use crate::model::{Analysis, Evidence, Incident, Place, Verdict};
 
 mod appendix;
 pub(crate) mod communication;
@@ -88,6 +88,9 @@ impl Default for Limits {
     }
 }
 
+/// Characters of a statement about a line that is quoted further up.
+const RECALLED: usize = 66;
+
 /// What sections need beside the analysis.
 pub struct SectionCtx {
     /// How much to print.
@@ -138,6 +141,19 @@ impl SectionCtx {
         text.place(place, self.anchor(place))
     }
 
+    /// The same for the first screen, where a path of several lines says little; its excerpt has it in full.
+    pub(crate) fn short_place(&self, text: Rich, place: &Place) -> Rich {
+        const LONGEST: usize = 120;
+        const KEPT: usize = 70;
+        let full = place.to_string();
+        let from = full.char_indices().rev().nth(KEPT).map(|(at, _)| at);
+        let tail = from.and_then(|from| full[from..].split_once('/'));
+        match tail.filter(|_| full.chars().count() > LONGEST) {
+            Some((_, tail)) => text.place_as(format!("…/{tail}"), self.anchor(place)),
+            None => self.place(text, place),
+        }
+    }
+
     /// Every place that the report cites, with its anchor.
     pub(crate) fn cited(&self) -> &BTreeMap<Place, String> {
         &self.anchors
@@ -172,22 +188,33 @@ impl SectionCtx {
         for (nth, line) in shown {
             let anchor = format!("{prefix}-{nth}");
             let place = line.place.to_string();
-            let says = Rich::prose(without_quote(line.says.trim(), &line.text));
+            let says = without_quote(line.says.trim(), &line.text);
+            let here = self.anchor(&line.place) == anchor;
+            // What is quoted in full further up is only recalled.
+            let says = Rich::prose(&match here {
+                true => says.to_owned(),
+                false => recalled(says),
+            });
             // Several signals may stand on one line: each statement once.
             let mut same = items.iter().filter(|known| known.place == place);
             if same.any(|known| known.says == says) {
                 continue;
             }
-            let here = self.anchor(&line.place) == anchor;
             let text = match here {
                 true => escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned(),
                 false => String::new(),
             };
+            // A statement that the item above makes is not made again for its second line.
+            let again = items.iter().any(|known| known.says == says);
             items.push(ExcerptItem {
                 anchor,
                 place,
-                says,
-                note: words::seen(line),
+                says: if again { Rich::new() } else { says },
+                note: if here {
+                    words::seen(line)
+                } else {
+                    String::new()
+                },
                 text,
                 around: Vec::new(),
             });
@@ -205,6 +232,15 @@ impl SectionCtx {
             blocks.push(Block::paragraph(text));
         }
         blocks
+    }
+}
+
+/// The beginning of a statement about a line that is quoted further up.
+fn recalled(says: &str) -> String {
+    let text = words::first_clause(says, RECALLED);
+    match text.rfind('(') {
+        Some(at) if at > 0 && !text[at..].contains(')') => text[..at].trim_end().to_owned(),
+        _ => text,
     }
 }
 
@@ -236,6 +272,10 @@ pub(crate) fn per_incident(
 ) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (index, incident) in analysis.incidents.iter().enumerate() {
+        // What is only possible is to be settled first; the best guess alone is laid out.
+        if index > 0 && incident.verdict == Verdict::Possible {
+            continue;
+        }
         let part = build(index, incident);
         if part.is_empty() {
             continue;

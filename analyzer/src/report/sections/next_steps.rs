@@ -60,7 +60,8 @@ fn immediate(analysis: &Analysis) -> Vec<Rich> {
                     .say(&words::sentence(text))
             }));
         }
-        if !incident.remedy.title.trim().is_empty() {
+        let shown = number == 1 || incident.verdict != Verdict::Possible;
+        if shown && !incident.remedy.title.trim().is_empty() {
             let mut text = Rich::prose(&words::clause(&incident.remedy.title));
             if !incident.remedy.steps.is_empty() {
                 text = text

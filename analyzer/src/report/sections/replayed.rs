@@ -1,11 +1,13 @@
 //! What trying a fix on a copy of the captured state showed: part of the Resolution Process.
 
 use super::SectionCtx;
-use crate::model::Analysis;
 use crate::model::fix::{CauseName, Fix, FixClaim, FixOutcome};
+use crate::model::{Analysis, Incident};
 use crate::report::blocks::{Block, Rich};
-use crate::report::words;
+use crate::report::{first_screen, words};
 
+/// Characters of the reason; the evidence that is gone stands in full above.
+const WHY: usize = 200;
 /// Longest difference that is printed, in lines.
 const DIFF_LINES: usize = 60;
 
@@ -50,44 +52,72 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
 }
 
 /// What trying the fix showed, in a sentence for the first screen; none where nothing was tried.
-pub(crate) fn in_short(fix: Option<&Fix>, analysis: &Analysis) -> Option<String> {
-    let fix = fix?;
-    let replay = "Replay on the collected state:";
-    let text = match fix.claim {
-        FixClaim::DoesNotHelp => return Some(format!("{replay} it does not resolve the cause.")),
-        FixClaim::CannotBeShown => {
-            return Some("Nothing has been applied; replay cannot verify it.".to_owned());
+pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<String> {
+    let fix = incident.fix.as_ref()?;
+    let with = "Simulated on the snapshot: with this change the cause is gone";
+    let cost = fix.costs.first().map(|cost| words::clause(cost));
+    let text = match (&fix.claim, cost) {
+        (FixClaim::DoesNotHelp, _) => {
+            return Some(
+                "Simulated on the snapshot: this change does not remove the cause.".to_owned(),
+            );
         }
-        _ if !fix.costs.is_empty() => {
-            format!("{replay} the cause is gone, at a cost that you decide on")
+        (FixClaim::CannotBeShown, _) => return Some(cannot_be_shown(incident)),
+        (_, Some(cost)) => format!("{with}. Decide first: {cost}"),
+        (FixClaim::HealsTheWorkload, None) => format!("{with}, and {} can run", pods(analysis)),
+        (FixClaim::RemovesTheCause, None) => {
+            format!(
+                "{with}; whether {} can then run is not known",
+                pods(analysis)
+            )
         }
-        FixClaim::HealsTheWorkload => {
-            format!("{replay} the cause is gone and the workload can run")
-        }
-        FixClaim::RemovesTheCause => {
-            format!("{replay} the cause is gone; that the workload then runs is not shown")
-        }
-        FixClaim::NeedsARuntimeStep => {
-            format!("{replay} the files are right; a step on the running node has to follow")
+        (FixClaim::NeedsARuntimeStep, None) => {
+            let left = fix.not_shown.first().map(|text| words::clause(text));
+            let left = left.unwrap_or_else(|| "a step on the running node remains".to_owned());
+            format!("Simulated on the snapshot: the changed files are right; {left}")
         }
     };
     let left: Vec<String> = fix
         .remains
         .iter()
         .filter(|left| analysis.incidents.iter().any(|one| one.cause == left.cause))
-        .map(|left| format!("`{}`", left.cause))
+        .map(|left| words::clause(&left.title))
         .collect();
     Some(match left.is_empty() {
         true => format!("{text}."),
         false => format!(
-            "{text}; {} then still {} to be fixed.",
-            words::join(&left),
-            match left.len() {
-                1 => "has",
-                _ => "have",
-            }
+            "{text}. Still to be fixed after it: {}.",
+            words::join(&left)
         ),
     })
+}
+
+/// What a person checks where nothing can be simulated.
+fn cannot_be_shown(incident: &Incident) -> String {
+    let check = incident.remedy.verify.first();
+    let check = check.filter(|check| !check.text.trim().is_empty());
+    match check {
+        Some(check) => format!(
+            "It cannot be simulated. Afterwards: {}",
+            words::sentence(&check.text)
+        ),
+        None => "It cannot be simulated.".to_owned(),
+    }
+}
+
+/// The failing pods of the first cause, by name where they are few.
+fn pods(analysis: &Analysis) -> String {
+    let hit = first_screen::hit(analysis);
+    match hit.as_slice() {
+        [] => "the workload".to_owned(),
+        [one] => words::subject(&one.subject),
+        [one, other] => format!(
+            "{} and {}",
+            words::subject(&one.subject),
+            words::subject(&other.subject)
+        ),
+        more => format!("the {} pods", more.len()),
+    }
 }
 
 fn verdict(fix: &Fix) -> Rich {
@@ -103,7 +133,7 @@ fn verdict(fix: &Fix) -> Rich {
             .strong("cannot verify")
             .text(" this fix: "),
     };
-    text.say(&words::sentence(&fix.why))
+    text.say(&words::sentence(&words::first_clause(&fix.why, WHY)))
 }
 
 fn causes_of(causes: &[CauseName]) -> Rich {

@@ -11,6 +11,8 @@ pub(super) static SECTION: Section = Section {
     build,
 };
 
+/// Characters of a cell that is not repeated in the row below.
+const AS_ABOVE: usize = 60;
 /// Causes of the same family that are named as ruled out.
 const RULED_OUT: usize = 5;
 
@@ -32,6 +34,8 @@ fn cause(number: usize, incident: &Incident, analysis: &Analysis, ctx: &SectionC
         .text(". ");
     verdict = match incident.verdict {
         Verdict::Confirmed => verdict.text("Only this cause fits the evidence."),
+        // The first screen says what would settle the first cause.
+        _ if number == 1 => verdict.text("Other causes are not ruled out."),
         _ => verdict.say(&first_screen::doubt(incident, analysis)),
     };
     blocks.push(Block::paragraph(verdict));
@@ -71,17 +75,27 @@ fn background(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block
 }
 
 fn details(table: &Table, ctx: &SectionCtx) -> Block {
-    let cell = |cell: &Cell| {
-        let text = Rich::prose(&escape::cut_middle(cell.text.trim(), escape::EXCERPT_CHARS));
-        match &cell.place {
+    // A source is named once, not again in each row below.
+    let cell = |cell: &Cell, above: Option<&Cell>| {
+        let same = above.is_some_and(|above| above.text == cell.text);
+        let text = match same && cell.text.chars().count() > AS_ABOVE {
+            true => Rich::from("as above"),
+            false => Rich::prose(&escape::cut_middle(cell.text.trim(), escape::EXCERPT_CHARS)),
+        };
+        let known = above.and_then(|above| above.place.as_ref());
+        match cell.place.as_ref().filter(|place| Some(*place) != known) {
             Some(place) => ctx.place(text.text(" · "), place),
             None => text,
         }
     };
     // A row of another length than the heading would break the table for its reader.
     let width = table.columns.len();
-    let row = |row: &Vec<Cell>| {
-        let mut cells: Vec<Rich> = row.iter().map(cell).collect();
+    let row = |(nth, row): (usize, &Vec<Cell>)| {
+        let above = nth.checked_sub(1).and_then(|nth| table.rows.get(nth));
+        let mut cells: Vec<Rich> = (0..)
+            .zip(row)
+            .map(|(column, one)| cell(one, above.and_then(|row| row.get(column))))
+            .collect();
         cells.resize(width, Rich::new());
         cells
     };
@@ -92,7 +106,13 @@ fn details(table: &Table, ctx: &SectionCtx) -> Block {
             .iter()
             .map(|text| Rich::prose(text.trim()))
             .collect(),
-        rows: table.rows.iter().take(ctx.limits.rows).map(row).collect(),
+        rows: table
+            .rows
+            .iter()
+            .take(ctx.limits.rows)
+            .enumerate()
+            .map(row)
+            .collect(),
         titled: true,
         row_heads: true,
     }
@@ -133,25 +153,27 @@ fn excluded(
     });
     // Every cause of a family shares what was ruled out in it.
     if number == 1 {
-        items.extend(ruled_out.take(RULED_OUT).map(|other| ruled(other, ctx)));
+        let mut groups: Vec<Vec<&Considered>> = Vec::new();
+        for other in ruled_out.take(RULED_OUT) {
+            let same = |group: &&mut Vec<&Considered>| group[0].why == other.why;
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(other),
+                None => groups.push(vec![other]),
+            }
+        }
+        items.extend(groups.iter().map(|group| ruled(group, ctx)));
     }
     let against = incident
         .evidence
         .iter()
         .any(|line| line.role == Role::Against);
     if !against && !incident.would_refute.is_empty() {
-        let looked: Vec<String> = incident
-            .would_refute
-            .iter()
-            .map(|text| words::clause(text))
-            .collect();
-        items.push(
+        items.extend(incident.would_refute.iter().map(|text| {
             Rich::new()
-                .strong("Would contradict it, and was not found:")
+                .strong("Would contradict it:")
                 .text(" ")
-                .say(&looked.join("; "))
-                .text("."),
-        );
+                .say(&words::sentence(text))
+        }));
     }
     if !incident.look_alikes.trim().is_empty() {
         items.push(
@@ -170,11 +192,16 @@ fn excluded(
     ]
 }
 
-fn ruled(other: &Considered, ctx: &SectionCtx) -> Rich {
-    let text = Rich::new()
-        .strong("Ruled out:")
-        .text(" ")
-        .code(other.cause.clone())
+/// Causes that one line rules out.
+fn ruled(group: &[&Considered], ctx: &SectionCtx) -> Rich {
+    let other = group[0];
+    let mut text = Rich::new().strong("Ruled out:").text(" ");
+    for (nth, one) in group.iter().enumerate() {
+        text = text
+            .text(if nth == 0 { "" } else { ", " })
+            .code(one.cause.clone());
+    }
+    let text = text
         .text(": ")
         .say(&words::first_clause(&words::clause(&other.why), 200));
     match &other.place {

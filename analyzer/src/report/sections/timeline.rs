@@ -12,7 +12,7 @@ pub(super) static SECTION: Section = Section {
 };
 
 /// Moments that the page shows.
-const SHOWN: usize = 14;
+const SHOWN: usize = 10;
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     if analysis.timeline.is_empty() {
@@ -64,7 +64,7 @@ fn choose(moments: &[Moment], limit: usize) -> Vec<&Moment> {
 }
 
 fn row(moment: &Moment, ctx: &SectionCtx) -> Vec<Rich> {
-    let mut text = Rich::prose(&words::first_clause(moment.text.trim(), 180));
+    let mut text = Rich::prose(&words::first_clause(moment.text.trim(), 110));
     if moment.count > 1 {
         text = text.text(format!(" (×{})", moment.count));
     }
