@@ -31,6 +31,7 @@ pub mod summary;
 mod sysfs;
 pub mod take;
 mod threads;
+mod upload;
 mod verify;
 
 use std::ffi::OsString;
@@ -92,6 +93,7 @@ pub fn start() -> ExitCode {
             report,
             output,
         }) => reveal(&map, &report, output.as_deref()),
+        Some(Command::Upload { bundle, url }) => upload::command(&bundle, &url),
         Some(Command::Man) => printed(clap_mangen::Man::new(Cli::command()).render(&mut stdout())),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();

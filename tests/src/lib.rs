@@ -4,6 +4,7 @@
 pub mod bins;
 pub mod cri;
 pub mod expected;
+pub mod fleet;
 pub mod journal;
 pub mod packet;
 pub mod planted;

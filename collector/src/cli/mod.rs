@@ -72,6 +72,13 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         identity: Vec<PathBuf>,
     },
+    /// Send a bundle that is there, as `collect --upload` does; an upload that broke off goes on
+    Upload {
+        /// The bundle
+        bundle: PathBuf,
+        /// A signed URL, or one that ends with / for a server that takes PUT or tus
+        url: String,
+    },
     /// Put the names of the site back into a report that was made from an anonymised bundle
     Reveal {
         /// The map that was written beside the bundle
@@ -108,6 +115,7 @@ impl Cli {
             Some(
                 Command::Verify { .. }
                 | Command::Reveal { .. }
+                | Command::Upload { .. }
                 | Command::Man
                 | Command::Completions { .. },
             ) => None,
@@ -210,6 +218,12 @@ pub struct CollectArgs {
     /// Encrypt to this recipient, or to those of a file; may be given several times
     #[arg(long, value_name = "age1...|FILE")]
     pub encrypt_to: Vec<String>,
+    /// Hand the finished bundle to this address: a signed URL, or one that ends with / for a server that takes PUT or tus
+    #[arg(long, value_name = "URL")]
+    pub upload: Option<String>,
+    /// Wait up to this long first, each node for its own time, so that a fleet does not collect and upload all at once
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub spread: Option<Duration>,
     /// Only what the API server has, and nothing of this machine
     #[arg(long, conflicts_with = "root")]
     pub cluster_only: bool,
@@ -292,6 +306,8 @@ impl CollectArgs {
                 leak_rules: self.leak_rules.clone(),
                 sign_key: self.sign_key.clone(),
                 encrypt_to: self.encrypt_to.clone(),
+                upload: self.upload.clone(),
+                spread: self.spread,
             },
             cluster_only: self.cluster_only,
             node_logs: self.node_logs.iter().cloned().collect(),
@@ -336,6 +352,11 @@ impl CollectArgs {
     /// Refuses outputs that cannot be written as they are asked for.
     fn check_output(&self) -> Result<(), UsageError> {
         let piped = self.output.as_deref() == Some(Path::new("-"));
+        if piped && self.upload.is_some() {
+            return fail(
+                "--upload sends the file that -o names, and -o - makes none; leave one of them out",
+            );
+        }
         if piped && std::io::stdout().is_terminal() {
             return fail(
                 "-o - would write a compressed archive to this terminal: add > FILE, or name a file with -o FILE",
