@@ -67,10 +67,6 @@ pub struct Handover {
     pub sign_key: Option<PathBuf>,
     /// Recipients (`age1...`) or files of them.
     pub encrypt_to: Vec<String>,
-    /// Where the finished bundle is sent.
-    pub upload: Option<String>,
-    /// The longest that a node waits before it collects.
-    pub spread: Option<Duration>,
 }
 
 impl Options {

@@ -74,10 +74,13 @@ pub enum Command {
     },
     /// Send a bundle that is there, as `collect --upload` does; an upload that broke off goes on
     Upload {
-        /// The bundle
+        /// The bundle, or a folder: every bundle in it that was not sent yet
         bundle: PathBuf,
-        /// A signed URL, or one that ends with / for a server that takes PUT or tus
-        url: String,
+        /// A signed URL, or one that ends with / for a server that takes PUT or tus; CASEFILE_UPLOAD where it is left out
+        url: Option<String>,
+        /// Enter this root first, for the node's own certificates of authorities and resolvers
+        #[arg(long, value_name = "DIR")]
+        chroot: Option<PathBuf>,
     },
     /// Put the names of the site back into a report that was made from an anonymised bundle
     Reveal {
@@ -218,7 +221,8 @@ pub struct CollectArgs {
     /// Encrypt to this recipient, or to those of a file; may be given several times
     #[arg(long, value_name = "age1...|FILE")]
     pub encrypt_to: Vec<String>,
-    /// Hand the finished bundle to this address: a signed URL, or one that ends with / for a server that takes PUT or tus
+    /// Send the finished bundle to this address: a signed URL, or one that ends with / for a server that takes PUT or
+    /// tus; a server that wants a token gets that of CASEFILE_UPLOAD_TOKEN
     #[arg(long, value_name = "URL")]
     pub upload: Option<String>,
     /// Wait up to this long first, each node for its own time, so that a fleet does not collect and upload all at once
@@ -306,8 +310,6 @@ impl CollectArgs {
                 leak_rules: self.leak_rules.clone(),
                 sign_key: self.sign_key.clone(),
                 encrypt_to: self.encrypt_to.clone(),
-                upload: self.upload.clone(),
-                spread: self.spread,
             },
             cluster_only: self.cluster_only,
             node_logs: self.node_logs.iter().cloned().collect(),

@@ -22,7 +22,6 @@ use crate::progress::{Event, Progress};
 use crate::redact::{Content, KeepError};
 use crate::seal::SealError;
 use crate::source::Source;
-use crate::upload::{self, UploadError};
 
 use desk::Desk;
 use ending::{Ending, watch};
@@ -73,9 +72,6 @@ pub enum RunError {
     /// A key is at fault.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The bundle was written and did not arrive where it was sent.
-    #[error("the bundle was not uploaded: {0}")]
-    Upload(#[from] UploadError),
     /// Our bug.
     #[error("the writer stopped by itself (a bug)")]
     Writer,
@@ -88,9 +84,6 @@ pub async fn run(
     output: Option<&std::path::Path>,
     progress: Arc<Progress>,
 ) -> Result<Report, RunError> {
-    if let Some(most) = options.handover.spread {
-        tokio::time::sleep(upload::share(&options.node, most)).await;
-    }
     let started = Utc::now();
     let without_root = options.live() && !options.cluster_only && !is_root();
     if without_root {
@@ -158,9 +151,6 @@ pub async fn run(
     over.cancel();
     let finished = writer.await.map_err(|_| RunError::Writer)??;
     watch.abort();
-    if let Some(address) = &options.handover.upload {
-        upload::send(std::path::Path::new(&finished.path), address).await?;
-    }
     Ok(Report {
         finished,
         sources: ending.reports(),

@@ -26,11 +26,60 @@ const KERNELS: [&str; 4] = [
     "6.5.0-1024-nvidia",
 ];
 const BIOS: [&str; 4] = ["2.17.1", "2.19.0", "2.21.4", "1.10.2"];
-const MAPS: [&str; 3] = ["65530", "262144", "1048576"];
-const WATCHES: [&str; 3] = ["524288", "1048576", "655360"];
-const SWAP: [&str; 3] = ["10", "60", "1"];
-const FILES: [&str; 3] = ["9223372036854775807", "2097152", "1048576"];
-const BACKLOG: [&str; 4] = ["1000", "4096", "16384", "32768"];
+/// Settings of the kernel with the values that a site may have given them.
+const SYSCTLS: [(&str, &[&str]); 36] = [
+    ("vm.max_map_count", &["65530", "262144", "1048576"]),
+    ("vm.swappiness", &["10", "60", "1"]),
+    ("vm.dirty_ratio", &["10", "20", "40"]),
+    ("vm.dirty_background_ratio", &["5", "10"]),
+    ("vm.overcommit_memory", &["0", "1"]),
+    ("vm.min_free_kbytes", &["67584", "90112", "1048576"]),
+    ("vm.vfs_cache_pressure", &["50", "100"]),
+    ("vm.nr_hugepages", &["0", "512", "1024"]),
+    ("vm.zone_reclaim_mode", &["0", "1"]),
+    (
+        "fs.inotify.max_user_watches",
+        &["524288", "1048576", "655360"],
+    ),
+    ("fs.inotify.max_user_instances", &["8192", "1024", "512"]),
+    (
+        "fs.file-max",
+        &["9223372036854775807", "2097152", "1048576"],
+    ),
+    ("fs.nr_open", &["1048576", "1073741816"]),
+    ("fs.aio-max-nr", &["65536", "1048576"]),
+    ("kernel.pid_max", &["4194304", "32768"]),
+    ("kernel.threads-max", &["2062344", "1030000", "513000"]),
+    ("kernel.numa_balancing", &["0", "1"]),
+    ("kernel.panic", &["0", "10"]),
+    ("kernel.panic_on_oops", &["0", "1"]),
+    ("kernel.sched_autogroup_enabled", &["0", "1"]),
+    ("kernel.perf_event_paranoid", &["2", "4", "-1"]),
+    ("kernel.keys.maxkeys", &["200", "2000"]),
+    ("kernel.randomize_va_space", &["2", "1"]),
+    (
+        "net.core.netdev_max_backlog",
+        &["1000", "4096", "16384", "32768"],
+    ),
+    ("net.core.somaxconn", &["4096", "32768", "128"]),
+    ("net.core.rmem_max", &["212992", "16777216", "134217728"]),
+    ("net.core.wmem_max", &["212992", "16777216", "134217728"]),
+    ("net.core.default_qdisc", &["fq_codel", "fq", "pfifo_fast"]),
+    ("net.ipv4.tcp_congestion_control", &["cubic", "bbr"]),
+    ("net.ipv4.tcp_mtu_probing", &["0", "1"]),
+    ("net.ipv4.tcp_tw_reuse", &["2", "1", "0"]),
+    ("net.ipv4.tcp_keepalive_time", &["7200", "600"]),
+    (
+        "net.ipv4.ip_local_port_range",
+        &["32768\t60999", "1024\t65000"],
+    ),
+    ("net.ipv4.tcp_max_syn_backlog", &["4096", "8192", "512"]),
+    ("net.ipv4.tcp_slow_start_after_idle", &["1", "0"]),
+    (
+        "net.netfilter.nf_conntrack_tcp_timeout_established",
+        &["432000", "86400"],
+    ),
+];
 const PODS: [&str; 3] = ["110", "250", "64"];
 
 impl Machine {
@@ -39,21 +88,17 @@ impl Machine {
         let night = i64::try_from(number % 4).unwrap_or(0);
         let minute = i64::try_from(number % 240).unwrap_or(0);
         let start = DateTime::from_timestamp(1_795_132_800, 0).unwrap_or_default();
-        let settings = BTreeMap::from([
+        let mut settings = BTreeMap::from([
             ("driver", dice.pick(&DRIVERS)),
             ("kernel", dice.pick(&KERNELS)),
             ("bios_version", dice.pick(&BIOS)),
-            ("vm.max_map_count", dice.pick(&MAPS)),
-            ("fs.inotify.max_user_watches", dice.pick(&WATCHES)),
-            ("vm.swappiness", dice.pick(&SWAP)),
-            ("fs.file-max", dice.pick(&FILES)),
-            ("net.core.netdev_max_backlog", dice.pick(&BACKLOG)),
             ("maxPods", dice.pick(&PODS)),
             (
                 "gpu-operator toolkit version",
                 if chart { "v1.17.9" } else { "v1.18.1" },
             ),
         ]);
+        settings.extend(SYSCTLS.map(|(name, values)| (name, dice.pick(values))));
         Self {
             node: format!("gpu-{cluster:02}-{number:04}"),
             cluster,
@@ -80,13 +125,7 @@ impl Machine {
     pub(super) fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         let root = format!("nodes/{}/rootfs", self.node);
-        for name in [
-            "vm.max_map_count",
-            "fs.inotify.max_user_watches",
-            "vm.swappiness",
-            "fs.file-max",
-            "net.core.netdev_max_backlog",
-        ] {
+        for (name, _) in SYSCTLS {
             let path = format!("{root}/proc/sys/{}", name.replace('.', "/"));
             files.insert(path, format!("{}\n", self.setting(name)));
         }

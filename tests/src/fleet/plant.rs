@@ -8,11 +8,49 @@ use serde_json::Value;
 
 use super::Machine;
 
-/// The forty causes. Each has an example that makes it the first cause of a bundle that is otherwise well.
-pub const PLANTED: [&str; 3] = [
+/// The forty causes. Each has an example that makes it the first cause of a bundle that is otherwise well, and that brings
+/// no setting of its own.
+pub const PLANTED: [&str; 40] = [
     "gpu-fallen-off-bus",
     "gpu-ecc-uncorrectable",
     "gsp-firmware-timeout",
+    "gpu-hw-power-brake",
+    "gpu-init-failed",
+    "gpu-row-remap-pending",
+    "gpu-thermal-violation",
+    "nvlink-link-fault",
+    "application-gpu-fault",
+    "pcie-acs-iommu-p2p",
+    "driver-library-version-mismatch",
+    "driver-too-old-for-cuda",
+    "driver-image-not-published",
+    "open-kernel-modules-required",
+    "secure-boot-blocks-module",
+    "conflicting-gpu-kernel-driver",
+    "fabric-manager-not-running",
+    "fabric-manager-version-mismatch",
+    "mig-change-blocked-by-gpu-client",
+    "gpu-memory-exhausted",
+    "cdi-hook-path-missing-on-host",
+    "containerd-registry-config-conflict",
+    "containerd-dropin-version-mismatch",
+    "kubelet-cgroup-driver-mismatch",
+    "runtimeclass-missing",
+    "legacy-hook-ldconfig-killed",
+    "image-pull-credentials",
+    "image-corrupt-on-node",
+    "imagefs-full",
+    "inotify-watches-exhausted",
+    "node-clock-skew",
+    "cluster-certificate-expired",
+    "cni-bin-dir-wrong-owner",
+    "neighbour-table-overflow",
+    "mtu-mismatch",
+    "conntrack-table-full",
+    "rwo-volume-held-by-live-pod",
+    "nfs-client-missing-on-node",
+    "shm-too-small",
+    "nccl-socket-ifname-wrong",
 ];
 
 /// A cause with the files that show it.

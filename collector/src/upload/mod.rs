@@ -5,21 +5,23 @@
 //! and is asked what it has before each; any other gets a PUT of the bundle's name below it. What is sent is the file as
 //! it was checked for leaks; nothing else leaves the node.
 
+mod folder;
+mod wire;
+
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, Uri};
-use http_body_util::{BodyExt as _, Empty, combinators::UnsyncBoxBody};
-use hyper::body::{Body, Frame, Incoming, SizeHint};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 
+pub(crate) use folder::command;
+use wire::{Http, Part, Sent, absolute, client, none};
+
+/// Holds a token that the server wants as `Authorization: Bearer`; on the command line every user would see it.
+const TOKEN: &str = "CASEFILE_UPLOAD_TOKEN";
 /// Bytes of one part; a lost connection costs no more than this.
 const PART: u64 = 8 << 20;
 /// Attempts, each after twice the pause of the one before.
@@ -29,15 +31,15 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Time that one request may take.
 const TIME: Duration = Duration::from_secs(300);
 
-type Sent = UnsyncBoxBody<Bytes, std::io::Error>;
-type Http = Client<hyper_rustls::HttpsConnector<HttpConnector>, Sent>;
-
 /// Why a bundle did not arrive. Queries of addresses, which may hold a signature, are not in it.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
     /// The address cannot be used.
     #[error("--upload {0}: write https://HOST/PATH/ or a signed address")]
     Address(String),
+    /// The token would cross the network for anybody to read.
+    #[error("CASEFILE_UPLOAD_TOKEN is sent over https only; --upload names a plain http address")]
+    Plain,
     /// The bundle cannot be read.
     #[error("{}: {source}", path.display())]
     File {
@@ -86,6 +88,7 @@ pub(crate) async fn send(bundle: &Path, address: &str) -> Result<(), UploadError
     }
     let upload = Upload {
         http: client()?,
+        token: token(&uri)?,
         bundle,
         bytes: size(bundle)?,
         address,
@@ -112,28 +115,6 @@ pub(crate) async fn send(bundle: &Path, address: &str) -> Result<(), UploadError
     }
 }
 
-/// `upload`: sends a bundle that is there; gives the exit code.
-pub(crate) fn command(bundle: &Path, address: &str) -> u8 {
-    let runtime = match crate::threads::runtime() {
-        Ok(runtime) => runtime,
-        Err(why) => {
-            crate::complain(&why);
-            return crate::NO_OUTPUT;
-        }
-    };
-    match runtime.block_on(send(bundle, address)) {
-        Ok(()) => 0,
-        Err(error @ UploadError::Address(_)) => {
-            crate::complain(&error);
-            crate::USAGE
-        }
-        Err(error) => {
-            crate::complain(&error);
-            crate::NO_OUTPUT
-        }
-    }
-}
-
 /// How long this node waits of the longest time: a share that its name gives, so that it is the same every night.
 pub(crate) fn share(node: &str, most: Duration) -> Duration {
     let digest = ring::digest::digest(&ring::digest::SHA256, node.as_bytes());
@@ -142,7 +123,21 @@ pub(crate) fn share(node: &str, most: Duration) -> Duration {
     most.mul_f64(f64::from(part) / f64::from(u32::MAX))
 }
 
-fn without_query(address: &str) -> String {
+/// The token of the environment, where the address may have it.
+fn token(address: &Uri) -> Result<Option<String>, UploadError> {
+    let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+    let host = address.host().unwrap_or("").trim_matches(['[', ']']);
+    let own = host == "localhost"
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback());
+    if token.is_some() && address.scheme_str() != Some("https") && !own {
+        return Err(UploadError::Plain);
+    }
+    Ok(token)
+}
+
+pub(crate) fn without_query(address: &str) -> String {
     let plain = address.split(['?', '#']).next().unwrap_or("");
     match (plain.split_once("://"), plain.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
@@ -158,19 +153,10 @@ fn size(bundle: &Path) -> Result<u64, UploadError> {
     Ok(found.len())
 }
 
-fn client() -> Result<Http, UploadError> {
-    let connector = hyper_rustls::HttpsConnectorBuilder::new()
-        .with_native_roots()
-        .map_err(UploadError::Roots)?
-        .https_or_http()
-        .enable_http1()
-        .build();
-    Ok(Client::builder(TokioExecutor::new()).build(connector))
-}
-
 /// An upload in progress.
 struct Upload<'a> {
     http: Http,
+    token: Option<String>,
     bundle: &'a Path,
     bytes: u64,
     address: &'a str,
@@ -298,9 +284,20 @@ impl Upload<'_> {
 
     async fn ask(
         &self,
-        request: http::request::Builder,
+        mut request: http::request::Builder,
         body: Sent,
     ) -> Result<Response<Incoming>, Failure> {
+        // A server may name a place elsewhere, which is not to have the token.
+        let same = |uri: &Uri| {
+            self.address
+                .parse()
+                .is_ok_and(|own: Uri| own.authority() == uri.authority())
+        };
+        if let Some(token) = &self.token
+            && request.uri_ref().is_some_and(same)
+        {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
         let request = request
             .body(body)
             .map_err(|error| Failure::Never(error.to_string()))?;
@@ -325,10 +322,6 @@ fn tus(method: Method, place: &str) -> http::request::Builder {
         .header("Tus-Resumable", "1.0.0")
 }
 
-fn none() -> Sent {
-    Empty::new().map_err(|never| match never {}).boxed_unsync()
-}
-
 /// An answer that is not one of these: the server's own trouble and haste pass, the rest does not.
 fn expect(answer: &Response<Incoming>, good: &[StatusCode]) -> Result<(), Failure> {
     let status = answer.status();
@@ -348,58 +341,5 @@ fn expect(answer: &Response<Incoming>, good: &[StatusCode]) -> Result<(), Failur
     })
 }
 
-/// A location that may lack scheme and host.
-fn absolute(address: &str, location: &str) -> String {
-    if location.contains("://") {
-        return location.to_owned();
-    }
-    let host_from = address.find("://").map_or(0, |at| at + 3);
-    let host_to = address[host_from..]
-        .find('/')
-        .map_or(address.len(), |at| host_from + at);
-    if location.starts_with('/') {
-        format!("{}{location}", &address[..host_to])
-    } else {
-        format!("{address}{location}")
-    }
-}
-
-/// A stretch of the bundle.
-struct Part {
-    file: File,
-    left: u64,
-}
-
-impl Body for Part {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
-        const AT_ONCE: u64 = 64 << 10;
-        if self.left == 0 {
-            return Poll::Ready(None);
-        }
-        let wanted = usize::try_from(self.left.min(AT_ONCE)).unwrap_or(0);
-        let mut buffer = vec![0; wanted];
-        Poll::Ready(Some(match self.file.read(&mut buffer) {
-            Ok(0) => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof)),
-            Ok(got) => {
-                buffer.truncate(got);
-                self.left -= got as u64;
-                Ok(Frame::data(buffer.into()))
-            }
-            Err(error) => Err(error),
-        }))
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
-    }
-}
-
 #[cfg(test)]
-#[path = "upload_tests.rs"]
 mod tests;

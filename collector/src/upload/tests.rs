@@ -174,3 +174,38 @@ fn nodes_wait_for_different_times() {
     assert!(waits.iter().min().unwrap() < &Duration::from_secs(600));
     assert!(waits.iter().max().unwrap() > &Duration::from_secs(3000));
 }
+
+#[test]
+fn of_a_folder_each_bundle_is_sent_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = bundle(folder.path(), 100);
+    for other in [
+        "casefile-gpu-1.tar.gz.partial",
+        "notes.tar.gz",
+        "casefile-gpu-0.map",
+    ] {
+        std::fs::write(folder.path().join(other), "x").unwrap();
+    }
+    let (address, server) = serve(Server::default());
+    for _ in 0..2 {
+        assert_eq!(command(folder.path(), Some(&address)), 0);
+    }
+    let server = server.lock().unwrap();
+    assert_eq!(server.asked.len(), 2, "{:?}", server.asked);
+    assert!(server.got == std::fs::read(&path).unwrap());
+}
+
+#[test]
+fn a_folder_s_bundle_that_is_refused_is_sent_with_the_next_run() {
+    let folder = tempfile::tempdir().unwrap();
+    bundle(folder.path(), 100);
+    let (address, server) = serve(Server {
+        refuses: Some("403 Forbidden"),
+        ..Server::default()
+    });
+    let signed = format!("{address}x?signature=1");
+    assert_eq!(command(folder.path(), Some(&signed)), crate::NO_OUTPUT);
+    server.lock().unwrap().refuses = None;
+    assert_eq!(command(folder.path(), Some(&signed)), 0);
+    assert_eq!(server.lock().unwrap().got.len(), 100);
+}
