@@ -12,9 +12,10 @@ pub use ask::{
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use fleet::{
-    FleetArgs, FleetCommand, InboxArgs, OddArgs, PlanArgs, RunArgs, SqlArgs, SqlFormat, StatusArgs,
-    WorkArgs, WorkerArgs,
+    FleetArgs, FleetCommand, InboxArgs, PlanArgs, RunArgs, StatusArgs, WorkArgs, WorkerArgs,
 };
+#[cfg(feature = "sql")]
+pub use fleet::{OddArgs, SqlArgs, SqlFormat};
 pub use look::{FilterArgs, GrepArgs, LogsArgs, LoudAs, TimelineArgs};
 pub use serve::{AsOf, ServeArgs, ShellArgs};
 
@@ -45,6 +46,7 @@ pub enum Command {
     /// Analyse every bundle that arrives in a folder or bucket; one page shows what is new and who had it before.
     Inbox(InboxArgs),
     /// Ask the analyses of many bundles by SQL.
+    #[cfg(feature = "sql")]
     Sql(SqlArgs),
     /// Analyse the bundles of many nodes in shards, and find what the sick ones have in common.
     Fleet(FleetArgs),

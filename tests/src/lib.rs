@@ -10,6 +10,7 @@ pub mod packet;
 pub mod planted;
 pub mod recording;
 pub mod replay;
+pub mod s3;
 pub mod store;
 mod store_kinds;
 pub mod story;

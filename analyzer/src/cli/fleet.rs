@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use casefile_fleet::shard::Shard;
-use clap::{Args, Subcommand, ValueEnum};
+#[cfg(feature = "sql")]
+use clap::ValueEnum;
+use clap::{Args, Subcommand};
 
 use super::{KeyArgs, RuleArgs};
 
@@ -60,6 +62,7 @@ pub struct InboxArgs {
 }
 
 /// Arguments of `sql`.
+#[cfg(feature = "sql")]
 #[derive(Debug, Args)]
 pub struct SqlArgs {
     /// Question, e.g. `SELECT cause, count(*) FROM incidents GROUP BY 1`; `schema` prints the tables.
@@ -77,6 +80,7 @@ pub struct SqlArgs {
 }
 
 /// A format of `sql`.
+#[cfg(feature = "sql")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SqlFormat {
     /// For a person.
@@ -105,6 +109,7 @@ pub enum FleetCommand {
     /// Say what is there of an output, and what is missing.
     Status(StatusArgs),
     /// Find settings that go with a cause, and messages that no rule knows.
+    #[cfg(feature = "sql")]
     Odd(OddArgs),
     /// Analyse what standard input names, for `inbox` and `run`.
     #[command(hide = true)]
@@ -166,6 +171,7 @@ pub struct StatusArgs {
 }
 
 /// Arguments of `fleet odd`.
+#[cfg(feature = "sql")]
 #[derive(Debug, Args)]
 pub struct OddArgs {
     /// Output of `fleet run`, folder of an inbox, or bundles, which are then analysed first.

@@ -62,6 +62,7 @@ pub fn run(
         Command::Diff(args) => analysis::diff(&args, out, errors),
         Command::Ask(args) => ask::run(&args, out, errors),
         Command::Inbox(args) => inbox::run(&args, out, errors),
+        #[cfg(feature = "sql")]
         Command::Sql(args) => fleet::sql(&args, out, errors),
         Command::Fleet(args) => fleet::run(&args, out, errors),
         Command::Serve(args) => serve::serve(&args, out, errors),

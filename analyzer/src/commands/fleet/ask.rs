@@ -21,7 +21,7 @@ use super::worker::analysed;
 use crate::cli::{OddArgs, SqlArgs, SqlFormat, WorkArgs};
 use crate::commands::{Exit, analyzer};
 
-pub(super) fn sql(
+pub(in crate::commands) fn sql(
     args: &SqlArgs,
     out: &mut dyn Write,
     errors: &mut dyn Write,

@@ -17,12 +17,12 @@ use casefile_fleet::shard::{self, Settings};
 use casefile_fleet::store::Store;
 use casefile_fleet::worker::{Limits, Program};
 
+#[cfg(feature = "sql")]
+pub(super) use ask::sql;
 pub(super) use show::{plural, quiet};
 
 use super::Exit;
-use crate::cli::{
-    FleetArgs, FleetCommand, OddArgs, PlanArgs, RunArgs, SqlArgs, StatusArgs, WorkArgs,
-};
+use crate::cli::{FleetArgs, FleetCommand, PlanArgs, RunArgs, StatusArgs, WorkArgs};
 use crate::diagnose::Analyzer;
 use crate::rules::load;
 
@@ -82,7 +82,8 @@ pub(super) fn run(
         FleetCommand::Run(args) => shard(args, out),
         FleetCommand::Plan(args) => plan_for(args, out),
         FleetCommand::Status(args) => status(args, out),
-        FleetCommand::Odd(args) => odd(args, out, errors),
+        #[cfg(feature = "sql")]
+        FleetCommand::Odd(args) => ask::odd(args, out, errors),
         FleetCommand::Worker(args) => worker::run(args, out, errors),
     }
 }
@@ -216,31 +217,4 @@ fn status(args: &StatusArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
         writeln!(out, "not analysed: {}: {}", quiet(input), quiet(why))?;
     }
     Ok(Exit::Done)
-}
-
-#[cfg(feature = "sql")]
-pub(super) fn sql(
-    args: &SqlArgs,
-    out: &mut dyn Write,
-    errors: &mut dyn Write,
-) -> anyhow::Result<Exit> {
-    ask::sql(args, out, errors)
-}
-
-#[cfg(feature = "sql")]
-fn odd(args: &OddArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
-    ask::odd(args, out, errors)
-}
-
-#[cfg(not(feature = "sql"))]
-const WITHOUT: &str = "this build has no SQL engine; build it with the feature `sql`, or read the Parquet files with DuckDB";
-
-#[cfg(not(feature = "sql"))]
-pub(super) fn sql(_: &SqlArgs, _: &mut dyn Write, _: &mut dyn Write) -> anyhow::Result<Exit> {
-    bail!(WITHOUT)
-}
-
-#[cfg(not(feature = "sql"))]
-fn odd(_: &OddArgs, _: &mut dyn Write, _: &mut dyn Write) -> anyhow::Result<Exit> {
-    bail!(WITHOUT)
 }
