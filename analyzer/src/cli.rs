@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 mod ask;
+mod fleet;
 mod look;
 mod serve;
 
@@ -10,6 +11,11 @@ pub use ask::{
     AskArgs, AskInput, AskMtuArgs, AskPacketArgs, AskRuntimeArgs, AskScheduleArgs, Question,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub use fleet::{
+    FleetArgs, FleetCommand, InboxArgs, PlanArgs, RunArgs, StatusArgs, WorkArgs, WorkerArgs,
+};
+#[cfg(feature = "sql")]
+pub use fleet::{OddArgs, SqlArgs, SqlFormat};
 pub use look::{FilterArgs, GrepArgs, LogsArgs, LoudAs, TimelineArgs};
 pub use serve::{AsOf, OpenArgs, ServeArgs, ShellArgs};
 
@@ -37,6 +43,13 @@ pub enum Command {
     Diff(DiffArgs),
     /// Ask what the captured state would do with a packet, a runtime handler, a pod or the largest packet.
     Ask(AskArgs),
+    /// Analyse every bundle that arrives in a folder or bucket; one page shows what is new and who had it before.
+    Inbox(InboxArgs),
+    /// Ask the analyses of many bundles by SQL.
+    #[cfg(feature = "sql")]
+    Sql(SqlArgs),
+    /// Analyse the bundles of many nodes in shards, and find what the sick ones have in common.
+    Fleet(FleetArgs),
     /// Answer kubectl, k9s and other clients of Kubernetes from what was captured, read-only.
     Serve(ServeArgs),
     /// Show a capture in the browser: report, objects, files, logs, search, and what a change would do.

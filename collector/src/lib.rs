@@ -30,6 +30,7 @@ pub mod summary;
 mod sysfs;
 pub mod take;
 mod threads;
+mod upload;
 mod verify;
 
 pub use casefile_redact as redact;
@@ -93,6 +94,17 @@ pub fn start() -> ExitCode {
             report,
             output,
         }) => reveal(&map, &report, output.as_deref()),
+        Some(Command::Upload {
+            bundle,
+            url,
+            chroot,
+        }) => match enter(chroot.as_deref()) {
+            Ok(()) => upload::command(&bundle, url.as_deref()),
+            Err(why) => {
+                complain(&why);
+                USAGE
+            }
+        },
         Some(Command::Man) => printed(clap_mangen::Man::new(Cli::command()).render(&mut stdout())),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
@@ -220,12 +232,23 @@ fn collected(args: &CollectArgs) -> Result<(u8, run::Report), u8> {
         return Err(USAGE);
     }
     let progress = Arc::new(progress::Progress::new(args.progress, options.timeout));
+    if let Some(most) = args.spread {
+        let share = upload::share(&options.node, most);
+        runtime.block_on(async { tokio::time::sleep(share).await });
+    }
     let result = runtime.block_on(run::run(
         options,
         sources::SOURCES,
         args.output.as_deref(),
         progress,
     ));
+    let sent = match (&result, &args.upload) {
+        (Ok(report), Some(address)) => {
+            let bundle = Path::new(&report.finished.path);
+            Some(runtime.block_on(upload::send(bundle, address)))
+        }
+        _ => None,
+    };
     // Threads that hang in a dead file system must not hold the program.
     runtime.shutdown_background();
     match result {
@@ -236,6 +259,17 @@ fn collected(args: &CollectArgs) -> Result<(u8, run::Report), u8> {
             } else {
                 summary::print(&report, &mut std::io::stdout().lock())
             };
+            match sent {
+                Some(Ok(())) => {
+                    let place = upload::without_query(args.upload.as_deref().unwrap_or(""));
+                    let _ = writeln!(stdout(), "{:<9} to {place}", "Sent");
+                }
+                Some(Err(error)) => {
+                    complain(&error);
+                    return Err(NO_OUTPUT);
+                }
+                None => {}
+            }
             let whole = summary::complete(&report) || args.accept_partial;
             Ok((if whole { 0 } else { PARTIAL }, report))
         }

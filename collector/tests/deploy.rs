@@ -1,7 +1,11 @@
 //! The manifests for many nodes: every field is one that Kubernetes knows, and what the pods run is a command line of
 //! this collector.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test's helpers fail as the test does; one that cannot run says so"
+)]
 
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::batch::v1::Job;
@@ -93,4 +97,65 @@ fn the_cluster_part_may_only_read() {
     for verb in verbs {
         assert!(["get", "list"].contains(&verb.as_str().unwrap()), "{verb}");
     }
+}
+
+/// nodes.yaml with the step that sends bundles, as `kubectl apply -k` makes it; none without kubectl.
+fn with_upload() -> Option<Value> {
+    let made = std::process::Command::new("kubectl")
+        .args(["kustomize", concat!(env!("CARGO_MANIFEST_DIR"), "/deploy")])
+        .output()
+        .ok()?;
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let text = String::from_utf8(made.stdout).unwrap();
+    let mut parts = text
+        .split("\n---\n")
+        .map(|part| serde_saphyr::from_str(part).unwrap());
+    parts.find(|part: &Value| part["kind"] == "DaemonSet")
+}
+
+#[test]
+fn the_step_that_sends_bundles_is_a_command_line_and_may_do_nothing_else_on_the_node() {
+    let Some(document) = with_upload() else {
+        println!("skipped: the step that sends bundles: there is no kubectl");
+        return;
+    };
+    check(&document);
+    let commands = commands(&document);
+    assert_eq!(commands[0][0], "collect");
+    assert!(commands[0].contains(&"--spread".to_owned()), "{commands:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let mut upload = assert_cmd::Command::cargo_bin("casefile-collector").unwrap();
+    let place = folder.path().to_str().unwrap();
+    let words = commands[1].iter().map(|word| match word.as_str() {
+        "/host" => "/",
+        "/var/tmp/casefile/" => place,
+        other => other,
+    });
+    let root = is_root();
+    // Nothing is there to send, so no server is asked.
+    let done = upload
+        .args(words)
+        .env("CASEFILE_UPLOAD", "https://host.invalid/")
+        .assert();
+    if root {
+        done.success();
+    } else {
+        done.code(2);
+    }
+    let container = &document["spec"]["template"]["spec"]["initContainers"][1];
+    assert_eq!(
+        container["securityContext"]["capabilities"]["drop"][0],
+        "ALL"
+    );
+    assert!(container["securityContext"]["privileged"].is_null());
+    assert_eq!(container["volumeMounts"][0]["readOnly"], true);
+}
+
+/// Only root may enter another root.
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }

@@ -4,11 +4,13 @@
 pub mod bins;
 pub mod cri;
 pub mod expected;
+pub mod fleet;
 pub mod journal;
 pub mod packet;
 pub mod planted;
 pub mod recording;
 pub mod replay;
+pub mod s3;
 pub mod store;
 mod store_kinds;
 pub mod story;

@@ -5,6 +5,8 @@ mod ask;
 mod context;
 mod convert;
 mod entries;
+mod fleet;
+mod inbox;
 mod input;
 mod look;
 mod rules;
@@ -59,6 +61,10 @@ pub fn run(
         Command::Fix(args) => analysis::fix(&args, out, errors),
         Command::Diff(args) => analysis::diff(&args, out, errors),
         Command::Ask(args) => ask::run(&args, out, errors),
+        Command::Inbox(args) => inbox::run(&args, out, errors),
+        #[cfg(feature = "sql")]
+        Command::Sql(args) => fleet::sql(&args, out, errors),
+        Command::Fleet(args) => fleet::run(&args, out, errors),
         Command::Serve(args) => serve::serve(&args, out, errors),
         Command::Open(args) => serve::open(&args, out, errors),
         Command::Shell(args) => serve::shell(&args, errors),

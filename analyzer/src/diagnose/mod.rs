@@ -10,6 +10,7 @@ pub mod examples;
 pub(crate) mod fill_in;
 mod hami;
 mod incident;
+mod knows;
 mod link;
 mod naming;
 mod seen;

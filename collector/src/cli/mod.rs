@@ -72,6 +72,16 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         identity: Vec<PathBuf>,
     },
+    /// Send a bundle that is there, as `collect --upload` does; an upload that broke off goes on
+    Upload {
+        /// The bundle, or a folder: every bundle in it that was not sent yet
+        bundle: PathBuf,
+        /// A signed URL, or one that ends with / for a server that takes PUT or tus; CASEFILE_UPLOAD where it is left out
+        url: Option<String>,
+        /// Enter this root first, for the node's own certificates of authorities and resolvers
+        #[arg(long, value_name = "DIR")]
+        chroot: Option<PathBuf>,
+    },
     /// Put the names of the site back into a report that was made from an anonymised bundle
     Reveal {
         /// The map that was written beside the bundle
@@ -108,6 +118,7 @@ impl Cli {
             Some(
                 Command::Verify { .. }
                 | Command::Reveal { .. }
+                | Command::Upload { .. }
                 | Command::Man
                 | Command::Completions { .. },
             ) => None,
@@ -210,6 +221,13 @@ pub struct CollectArgs {
     /// Encrypt to this recipient, or to those of a file; may be given several times
     #[arg(long, value_name = "age1...|FILE")]
     pub encrypt_to: Vec<String>,
+    /// Send the finished bundle to this address: a signed URL, or one that ends with / for a server that takes PUT or
+    /// tus; a server that wants a token gets that of CASEFILE_UPLOAD_TOKEN
+    #[arg(long, value_name = "URL")]
+    pub upload: Option<String>,
+    /// Wait up to this long first, each node for its own time, so that a fleet does not collect and upload all at once
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub spread: Option<Duration>,
     /// Only what the API server has, and nothing of this machine
     #[arg(long, conflicts_with = "root")]
     pub cluster_only: bool,
@@ -336,6 +354,11 @@ impl CollectArgs {
     /// Refuses outputs that cannot be written as they are asked for.
     fn check_output(&self) -> Result<(), UsageError> {
         let piped = self.output.as_deref() == Some(Path::new("-"));
+        if piped && self.upload.is_some() {
+            return fail(
+                "--upload sends the file that -o names, and -o - makes none; leave one of them out",
+            );
+        }
         if piped && std::io::stdout().is_terminal() {
             return fail(
                 "-o - would write a compressed archive to this terminal: add > FILE, or name a file with -o FILE",

@@ -83,7 +83,7 @@ async fn first_alive(name: &str, port: u16) -> Result<IpAddr, String> {
 }
 
 /// A name's addresses by /etc/hosts and the resolvers of /etc/resolv.conf.
-async fn addresses(name: &str) -> Result<Vec<IpAddr>, String> {
+pub(crate) async fn addresses(name: &str) -> Result<Vec<IpAddr>, String> {
     let failed = |why: String| format!("the name {name} cannot be looked up: {why}");
     let resolver = TokioResolver::builder_tokio()
         .and_then(hickory_resolver::ResolverBuilder::build)
