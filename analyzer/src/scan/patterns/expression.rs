@@ -88,30 +88,30 @@ impl Expression {
         loose.compiled.get_or_init(compile).as_ref()
     }
 
-    /// The expression that matches this text, which is ASCII.
-    fn matching(&self, text: &str) -> Option<&bytes::Regex> {
+    /// The expression that decides whether this text, which is ASCII, is matched; none where it is known not to be.
+    fn deciding(&self, text: &str) -> Option<&bytes::Regex> {
         let loose = self.loose();
         if let Some(loosest) = loose.first() {
             let regex = self.compiled(loosest)?;
-            if !regex.is_match(text.as_bytes()) {
-                return None;
-            }
             if text.len() <= loosest.least {
                 return Some(regex);
             }
+            if !regex.is_match(text.as_bytes()) {
+                return None;
+            }
         }
         let exact = loose.iter().find(|one| text.len() <= one.least);
-        let regex = match exact {
+        match exact {
             Some(exact) => self.compiled(exact),
             None => self.ascii(),
-        };
-        regex.filter(|regex| regex.is_match(text.as_bytes()))
+        }
     }
 
     /// Whether it matches.
     pub fn is_match(&self, text: &str) -> bool {
         if text.is_ascii() {
-            self.matching(text).is_some()
+            let regex = self.deciding(text);
+            regex.is_some_and(|regex| regex.is_match(text.as_bytes()))
         } else {
             self.full().is_some_and(|regex| regex.is_match(text))
         }
@@ -126,10 +126,10 @@ impl Expression {
             let named = named.filter_map(|name| Some((name, matched.name(name)?.as_str())));
             return Some(sorted(named.map(|(name, value)| capture(name, value))));
         }
-        let regex = self.matching(text)?;
+        let regex = self.deciding(text)?;
         // Looking for captures costs much more than finding out whether it matches, and most have none.
         if regex.capture_names().flatten().next().is_none() {
-            return Some(Captures::new());
+            return regex.is_match(text.as_bytes()).then(Captures::new);
         }
         let matched = regex.captures(text.as_bytes())?;
         let named = regex.capture_names().flatten();
