@@ -128,7 +128,9 @@ impl Sink<'_> {
                 out.boot = self
                     .ceiling
                     .and_then(|ceiling| ceiling.let_go(&mut out.found));
-                out.parsed.problems = faults::of_lines(&origin, piece.bytes);
+                if !out.found.is_records {
+                    out.parsed.problems = faults::of_lines(&origin, piece.bytes);
+                }
                 out.parsed.problems.extend(faults::of_split(&origin, piece));
                 out.tail = tail::of_piece(&origin, piece.bytes, out.lines, piece.last);
             }

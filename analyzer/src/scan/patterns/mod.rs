@@ -163,7 +163,7 @@ impl Patterns {
             }
             Some(Hit {
                 pattern: index,
-                captures: pattern.regex.captures(&said.text)?,
+                captures: expression::kept(&pattern.regex.captures(&said.text)?),
                 subject: said.subject.clone(),
                 speaker: String::new(),
                 place: said.place.clone(),

@@ -3,7 +3,8 @@
 use std::sync::PoisonError;
 
 use super::clauses::Clauses;
-use super::hit::{Captures, Counter, Found, add_alike};
+use super::expression::Caught;
+use super::hit::{Counter, Found, add_alike};
 use super::index::{Held, Index};
 use super::shapes::Shapes;
 use super::{Patterns, boots, is_log};
@@ -22,9 +23,6 @@ struct Search {
     counts: Counter,
     asking: Asking,
     heard: Heard,
-    matched: Vec<(usize, Captures)>,
-    /// What came of the expressions that this line met.
-    tried: Vec<(usize, Option<Captures>)>,
 }
 
 impl Patterns {
@@ -37,10 +35,12 @@ impl Patterns {
         let mut shapes = self.lock_shapes().pop().unwrap_or_default();
         let words = self.words();
         let (mut start, mut number) = (0, 0u32);
+        search.found.is_records = true;
         while start < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
             let raw = &bytes[start..end];
             let said = origin.said(raw);
+            search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
             let possible = shapes.possible(self, words, (origin, &said));
             let asking = &mut search.asking;
             match possible {
@@ -90,8 +90,10 @@ impl Patterns {
         search: &mut Search,
     ) {
         let mut line = origin.decode_said(raw, record, number);
-        search.matched.clear();
-        search.tried.clear();
+        let text = line.text.clone();
+        // What came of the expressions that the line met, and the patterns that match by their places there.
+        let mut tried: Vec<(usize, Option<Caught<'_>>)> = Vec::new();
+        let mut matched: Vec<(usize, usize)> = Vec::new();
         for index in search.asking.numbers.iter().map(|index| *index as usize) {
             if index >= self.patterns.len() {
                 extract(index - self.patterns.len(), &line, &mut search.found);
@@ -101,32 +103,26 @@ impl Patterns {
                 continue;
             }
             let same = self.same[index];
-            let known = search.tried.iter().find(|(one, _)| *one == same);
-            let captures = match known {
-                Some((_, captures)) => captures.clone(),
-                None => {
-                    let captures = self.patterns[index].regex.captures(&line.text);
-                    search.tried.push((same, captures.clone()));
-                    captures
-                }
-            };
-            let captures = captures.map(|captures| (index, captures));
-            search.matched.extend(captures);
-        }
-        if search.matched.is_empty() {
-            return;
+            let known = tried.iter().position(|(one, _)| *one == same);
+            let at = known.unwrap_or_else(|| {
+                tried.push((same, self.patterns[index].regex.captures(&text)));
+                tried.len() - 1
+            });
+            if tried[at].1.is_some() {
+                matched.push((index, at));
+            }
         }
         let nature = |index: usize| self.patterns[index].nature;
-        let is_routine = search
-            .matched
+        let is_routine = matched
             .iter()
             .any(|(index, _)| nature(*index).is_some_and(Nature::is_note));
-        for (index, captures) in search.matched.drain(..) {
+        for (index, at) in matched {
             let regex = &self.patterns[index].regex;
-            let hits = &mut search.found.hits;
-            search
-                .counts
-                .add(index, regex, captures, (&mut line, is_routine), hits);
+            if let Some(caught) = &tried[at].1 {
+                let line = (&mut line, is_routine);
+                let hits = &mut search.found.hits;
+                search.counts.add(index, regex, caught, line, hits);
+            }
         }
     }
 }
