@@ -193,8 +193,10 @@ impl Counter {
         };
         let mut hasher = DefaultHasher::new();
         (pattern, &line.speaker, caught).hash(&mut hasher);
-        let group = self.groups.entry(hasher.finish()).or_default();
-        if let Some(at) = group.iter().find(|at| alike(&hits[**at])) {
+        let hash = hasher.finish();
+        let known = self.groups.get(&hash);
+        let known = known.and_then(|group| group.iter().find(|at| alike(&hits[**at])));
+        if let Some(at) = known {
             // What is spoken already is quoted, however loud the others are.
             if hits[*at].voice != Voice::Spoken {
                 line.weigh(is_routine);
@@ -206,7 +208,7 @@ impl Counter {
         if *groups < GROUPS_PER_PIECE {
             *groups += 1;
             line.weigh(is_routine);
-            group.push(hits.len());
+            self.groups.entry(hash).or_default().push(hits.len());
             hits.push(Hit::of(pattern, regex, kept(caught), line));
         }
     }
