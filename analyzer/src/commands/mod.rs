@@ -99,13 +99,14 @@ fn load(
 }
 
 fn analyzer(
-    (rules, memory): (&RuleArgs, &MemoryArgs),
+    (rules, memory): (&RuleArgs, Option<&MemoryArgs>),
     keys: Option<Keys>,
     errors: &mut dyn Write,
 ) -> anyhow::Result<(Analyzer, Exit)> {
     let (set, faults, exit) = load(rules, errors)?;
     let analyzer = Analyzer::new(set)?.without(&faults);
-    let analyzer = analyzer.within(Budget::of(memory.memory));
+    let budget = memory.map(|memory| Budget::of(memory.memory));
+    let analyzer = analyzer.within(budget.unwrap_or_default());
     Ok((analyzer.opening_with(keys), exit))
 }
 
