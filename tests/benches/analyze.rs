@@ -1,9 +1,9 @@
-//! `cargo bench -p casefile-tests --bench analyze`: analyses a generated bundle of 1 GiB against
-//! `gzip -dc` of the same file in the same run, and prints wall times, their ratio, peak memory and the
-//! rules' share.
+//! `cargo bench -p casefile-tests --bench analyze`: analyses generated bundles and real captures against `gzip -dc` of the
+//! same bytes in the same run, and prints medians: wall and processor times, their ratios, peak memory, the rules' share,
+//! what ten times the faults cost, and the cost of a byte over sizes.
 //!
-//! `CASEFILE_BENCH_MIB` sets another size; the bundle is kept under `target/bench/` and made again
-//! only when the size changes.
+//! `CASEFILE_BENCH_MIB` sets the size of our own bundles, and the largest of the sizes; data is kept under `target/bench/` and
+//! made once.
 
 #![expect(
     clippy::print_stdout,
@@ -11,31 +11,31 @@
     reason = "a benchmark prints its figures"
 )]
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::Command;
 
-use anyhow::{Context, ensure};
-use casefile_bundle::{
-    BundlePath, Clock, EntryMeta, EntrySpool, FormatVersion, Header, ManifestEnd, Outcome,
-    SourceReport, Writer,
-};
-use chrono::{DateTime, Utc};
+use anyhow::ensure;
 use nix::sys::resource::{UsageWho, getrusage};
 
+#[path = "analyze/bundle.rs"]
+mod bundle;
+#[path = "analyze/captures.rs"]
+mod captures;
 #[path = "analyze/foreign.rs"]
 mod foreign;
+#[path = "analyze/measure.rs"]
+mod measure;
 #[path = "analyze/share.rs"]
 mod share;
 
-const RUNS: usize = 3;
-const NODE: &str = "gpu-1";
+use measure::{MEASURE, Turns, diagnose, peak, target, took};
 
-/// Asks this program to run a command once and print its peak memory: a process' children share one
-/// high-water mark, and the compiler was a child too.
-const MEASURE: &str = "--peak-memory-of";
+/// Seeds of our own generator.
+const SEEDS: [u64; 3] = [0, 11, 4711];
+
+/// Sizes over which the cost of a byte is told, in MiB; those above the size of the bundles are left out.
+const SIZES: [u64; 5] = [10, 100, 1024, 4096, 10_240];
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -44,7 +44,7 @@ fn main() -> anyhow::Result<()> {
         .position(|arg| arg == MEASURE)
         .map(|at| &args[at..])
     {
-        seconds(Command::new(program).args(rest))?;
+        took(Command::new(program).args(rest))?;
         println!("{}", getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss());
         return Ok(());
     }
@@ -53,71 +53,47 @@ fn main() -> anyhow::Result<()> {
         .and_then(|text| text.parse().ok())
         .unwrap_or(1024);
     let analyzer = analyzer()?;
-    let bundle = bundle(mib)?;
-    let packed = fs::metadata(&bundle)?.len();
-    println!(
-        "bundle: {} MiB inflated, {} MiB packed, {}",
-        mib,
-        packed >> 20,
-        bundle.display()
-    );
-
-    let mut analyze = f64::MAX;
-    let mut gzip = f64::MAX;
-    for _ in 0..RUNS {
-        analyze = analyze.min(seconds(
-            Command::new(&analyzer)
-                .args(["diagnose", "--format", "json"])
-                .arg(&bundle),
-        )?);
-        gzip = gzip.min(seconds(Command::new("gzip").arg("-dc").arg(&bundle))?);
+    for seed in SEEDS {
+        let bundle = bundle::bundle(mib, seed)?;
+        let turns = Turns::of(&analyzer, &bundle)?;
+        let peak = peak(&diagnose(&analyzer, &bundle))?;
+        println!(
+            "own data of {mib} MiB, seed {seed}: {}, peak {peak} MiB",
+            turns.print()
+        );
     }
-    let peak = peak(&analyzer, &bundle)?;
-    println!("gzip -dc:                  {gzip:.2} s");
-    println!("casefile-analyzer diagnose: {analyze:.2} s");
-    println!(
-        "ratio:                     {:.2} (best of {RUNS} each)",
-        analyze / gzip
-    );
-    println!("peak memory:               {peak} MiB");
+    let bundle = bundle::bundle(mib, SEEDS[0])?;
     report(&analyzer, &bundle)?;
     share::print(&bundle)?;
+    sizes(&analyzer, mib)?;
+    captures::print(&analyzer)?;
     foreign::print(&analyzer)
 }
 
-/// The peak memory of one analysis in MiB.
-fn peak(analyzer: &Path, bundle: &Path) -> anyhow::Result<i64> {
-    let measured = Command::new(std::env::current_exe()?)
-        .arg(MEASURE)
-        .arg(analyzer)
-        .args(["diagnose", "--format", "json"])
-        .arg(bundle)
-        .output()?;
-    let peak = String::from_utf8(measured.stdout)?;
-    Ok(peak.trim().parse::<i64>().context("peak memory")? / 1024)
+/// Prints what a MiB costs in bundles of several sizes.
+fn sizes(analyzer: &Path, most: u64) -> anyhow::Result<()> {
+    for mib in SIZES.into_iter().filter(|mib| *mib <= most) {
+        let bundle = bundle::bundle(mib, SEEDS[0])?;
+        let Turns { analyze, .. } = Turns::of(analyzer, &bundle)?;
+        println!(
+            "{mib} MiB: {:.2} s of processor time, {:.2} ms a MiB",
+            analyze.processor,
+            analyze.processor * 1000.0 / mib as f64
+        );
+    }
+    Ok(())
 }
 
 /// Renders the whole report of the bundle and prints its time, memory and sizes.
 fn report(analyzer: &Path, bundle: &Path) -> anyhow::Result<()> {
     let out = target().join("bench/report");
-    let arguments = || {
-        let mut command = Command::new(analyzer);
-        command.arg("report").arg(bundle).arg("-o").arg(&out);
-        command
-    };
-    let time = seconds(&mut arguments())?;
-    let measured = Command::new(std::env::current_exe()?)
-        .arg(MEASURE)
-        .arg(analyzer)
-        .args(arguments().get_args())
-        .output()?;
-    let peak: i64 = String::from_utf8(measured.stdout)?
-        .trim()
-        .parse()
-        .context("peak memory of the report")?;
+    let mut command = Command::new(analyzer);
+    command.arg("report").arg(bundle).arg("-o").arg(&out);
+    let time = took(&mut command)?;
+    let peak = peak(&command)?;
     println!(
-        "casefile-analyzer report:   {time:.2} s, {} MiB",
-        peak / 1024
+        "report: {:.2} s, {:.2} s of processor time, {peak} MiB",
+        time.wall, time.processor
     );
     for name in ["report.html", "report.md", "report.json"] {
         let size = fs::metadata(out.join(name))?.len();
@@ -134,267 +110,9 @@ fn report(analyzer: &Path, bundle: &Path) -> anyhow::Result<()> {
 fn analyzer() -> anyhow::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--release", "--quiet", "-p", "casefile-analyzer"])
+        .args(["build", "--release", "--quiet", "--workspace", "--bins"])
         .current_dir(casefile_tests::bins::checkout())
         .status()?;
     ensure!(built.success(), "the analyzer does not build");
     Ok(target().join("release/casefile-analyzer"))
-}
-
-fn target() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target.unwrap_or_else(|| casefile_tests::bins::checkout().join("target"))
-}
-
-fn seconds(command: &mut Command) -> anyhow::Result<f64> {
-    let start = Instant::now();
-    let status = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
-    ensure!(status.success(), "{command:?} ended with {status}");
-    Ok(start.elapsed().as_secs_f64())
-}
-
-fn bundle(mib: u64) -> anyhow::Result<PathBuf> {
-    let folder = target().join("bench");
-    fs::create_dir_all(&folder)?;
-    let path = folder.join(format!("casefile-bench-{mib}MiB.tar.gz"));
-    if !path.exists() {
-        eprintln!("making {} (once)", path.display());
-        let partial = path.with_extension("partial");
-        write(&partial, mib << 20).context("making the bundle")?;
-        fs::rename(&partial, &path)?;
-    }
-    Ok(path)
-}
-
-/// Shares of a bundle of a busy node: 0.7 journal, 0.2 objects, 0.1 pod logs.
-fn write(path: &Path, total: u64) -> anyhow::Result<()> {
-    let out = BufWriter::new(File::create(path)?);
-    let mut writer = Writer::new(out, "casefile-bench", &header()?)?;
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let journal = total * 7 / 10;
-    let units = ["kubelet.service", "containerd.service", "kernel"];
-    for unit in units {
-        let path = format!("nodes/{NODE}/journal/{unit}.json");
-        let share = journal / units.len() as u64;
-        entry(&mut writer, &path, "journal", |spool| {
-            journal_lines(spool, unit, share, &mut random)
-        })?;
-    }
-    let namespaces = 50u64;
-    for namespace in 0..namespaces {
-        let path = format!("cluster-resources/pods/ns-{namespace:02}.json");
-        let size = total * 15 / 100 / namespaces;
-        entry(&mut writer, &path, "cluster_objects", |spool| {
-            pods(spool, namespace, 5000 / namespaces, size)
-        })?;
-        let path = format!("cluster-resources/events/ns-{namespace:02}.json");
-        let size = total * 5 / 100 / namespaces;
-        entry(&mut writer, &path, "cluster_events", |spool| {
-            events(spool, namespace, 20_000 / namespaces, size)
-        })?;
-    }
-    for pod in 0..500u64 {
-        let path = format!(
-            "cluster-resources/pods/logs/ns-{:02}/pod-{pod}/main.log",
-            pod % namespaces
-        );
-        let size = total / 10 / 500;
-        entry(&mut writer, &path, "cluster_pod_logs", |spool| {
-            pod_log(spool, size, &mut random)
-        })?;
-    }
-    writer.finish(end()?)?;
-    Ok(())
-}
-
-fn at() -> anyhow::Result<DateTime<Utc>> {
-    Ok(DateTime::parse_from_rfc3339("2026-11-20T10:00:00Z")?.to_utc())
-}
-
-fn header() -> anyhow::Result<Header> {
-    let at = at()?;
-    Ok(Header {
-        format: FormatVersion::CURRENT,
-        tool: "casefile-bench".into(),
-        node: NODE.into(),
-        started: at,
-        options: [].into(),
-        clock: Clock {
-            utc: at,
-            monotonic_ns: None,
-            timezone: None,
-            synchronised: None,
-        },
-    })
-}
-
-fn end() -> anyhow::Result<ManifestEnd> {
-    let at = at()?;
-    let report = |id: &str| SourceReport {
-        id: id.into(),
-        title: id.into(),
-        outcome: Outcome::Collected,
-        why: None,
-        started: at,
-        finished: at,
-        notes: Vec::new(),
-    };
-    let sources = [
-        "cluster_events",
-        "cluster_objects",
-        "cluster_pod_logs",
-        "journal",
-    ];
-    Ok(ManifestEnd {
-        finished: at,
-        interrupted: None,
-        sources: sources.iter().map(|id| report(id)).collect(),
-    })
-}
-
-fn meta(path: BundlePath, source: &str) -> EntryMeta {
-    EntryMeta {
-        path,
-        source: source.into(),
-        truncated: None,
-        redactions: [].into(),
-        origin: None,
-    }
-}
-
-fn entry<W: Write>(
-    writer: &mut Writer<W>,
-    path: &str,
-    source: &str,
-    fill: impl FnOnce(&mut EntrySpool) -> std::io::Result<()>,
-) -> anyhow::Result<()> {
-    let mut spool = EntrySpool::new(&std::env::temp_dir());
-    fill(&mut spool)?;
-    let meta = meta(BundlePath::new(path)?, source);
-    writer.append(meta, spool.finish()?)?;
-    Ok(())
-}
-
-/// Deterministic numbers: the same size gives the same bundle.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
-
-/// What busy units say all day; a fault stands in one of some ten thousand lines.
-const MESSAGES: [&str; 8] = [
-    "I1120 10:00:00.%N       1 kuberuntime_container.go:808] Killing container with a grace period pod=\\\"ns-%A/pod-%B\\\" containerID=\\\"containerd://%C\\\" gracePeriod=30",
-    "time=\\\"2026-11-20T10:00:00.%NZ\\\" level=info msg=\\\"StopPodSandbox for %C returns successfully\\\"",
-    "time=\\\"2026-11-20T10:00:00.%NZ\\\" level=info msg=\\\"ImageUpdate event name:registry.example/team/app:%A labels:{key:io.cri-containerd.image value:managed}\\\"",
-    "E1120 10:00:00.%N       1 pod_workers.go:1301] Error syncing pod, skipping err=\\\"failed to StartContainer for main with CrashLoopBackOff: back-off 5m0s\\\" pod=\\\"ns-%A/pod-%B\\\"",
-    "I1120 10:00:00.%N       1 reconciler_common.go:299] Volume detached for volume kube-api-access-%B on node gpu-1 DevicePath",
-    "audit: type=1400 apparmor=ALLOWED operation=open profile=cri-containerd.apparmor.d name=/proc/%A/stat pid=%B comm=runc",
-    "cni0: port %A(veth%C) entered forwarding state",
-    "time=\\\"2026-11-20T10:00:00.%NZ\\\" level=warning msg=\\\"container event discarded\\\" container=%C type=CONTAINER_STOPPED_EVENT",
-];
-
-fn journal_lines(
-    spool: &mut EntrySpool,
-    unit: &str,
-    size: u64,
-    random: &mut Random,
-) -> std::io::Result<()> {
-    let mut micros = 1_795_168_800_000_000u64;
-    while spool.bytes() < size {
-        let number = random.next();
-        micros += number % 40_000;
-        let message = if number.is_multiple_of(20_011) {
-            "failed to get sandbox runtime: no runtime for \\\"nvidia\\\" is configured".to_owned()
-        } else {
-            let text = MESSAGES[(number >> 8) as usize % MESSAGES.len()];
-            text.replace("%N", &format!("{:06}", number % 1_000_000))
-                .replace("%A", &format!("{}", (number >> 20) % 50))
-                .replace("%B", &format!("{}", (number >> 26) % 5000))
-                .replace(
-                    "%C",
-                    &format!("{:016x}{number:016x}", number.rotate_left(17)),
-                )
-        };
-        writeln!(
-            spool,
-            "{{\"__REALTIME_TIMESTAMP\":\"{micros}\",\"_BOOT_ID\":\"b0070000111142228333444455556666\",\"PRIORITY\":\"6\",\"_PID\":\"{}\",\"_SYSTEMD_UNIT\":\"{unit}\",\"SYSLOG_IDENTIFIER\":\"{unit}\",\"MESSAGE\":\"{message}\"}}",
-            number % 30_000
-        )?;
-    }
-    Ok(())
-}
-
-fn padding(size: u64) -> String {
-    let unit = "{\"name\":\"kube-api-access\",\"readOnly\":true,\"mountPath\":\"/var/run/secrets/kubernetes.io/serviceaccount\"},";
-    let mut text = unit.repeat(usize::try_from(size).unwrap_or(0) / unit.len());
-    text.pop();
-    text
-}
-
-fn pods(spool: &mut EntrySpool, namespace: u64, count: u64, size: u64) -> std::io::Result<()> {
-    writeln!(
-        spool,
-        "{{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":["
-    )?;
-    let filler = padding((size / count).saturating_sub(900));
-    for pod in 0..count {
-        let comma = if pod + 1 == count { "" } else { "," };
-        let when: DateTime<Utc> =
-            DateTime::from_timestamp(1_795_160_000 + i64::try_from(pod).unwrap_or(0), 0)
-                .unwrap_or_default();
-        writeln!(
-            spool,
-            "{{\"metadata\":{{\"name\":\"pod-{pod}\",\"namespace\":\"ns-{namespace:02}\",\"creationTimestamp\":\"{}\",\"ownerReferences\":[{{\"kind\":\"ReplicaSet\",\"name\":\"app\"}}]}},\"spec\":{{\"nodeName\":\"{NODE}\",\"containers\":[{{\"name\":\"main\",\"image\":\"registry.example/app:1\",\"resources\":{{\"limits\":{{\"nvidia.com/gpu\":\"1\"}}}},\"volumeMounts\":[{filler}]}}]}},\"status\":{{\"phase\":\"Running\",\"podIP\":\"10.1.{namespace}.{}\",\"conditions\":[{{\"type\":\"Ready\",\"status\":\"True\"}}],\"containerStatuses\":[{{\"name\":\"main\",\"ready\":true,\"restartCount\":0,\"state\":{{\"running\":{{}}}}}}]}}}}{comma}",
-            when.to_rfc3339(),
-            pod % 250
-        )?;
-    }
-    writeln!(spool, "]}}")
-}
-
-fn events(spool: &mut EntrySpool, namespace: u64, count: u64, size: u64) -> std::io::Result<()> {
-    writeln!(
-        spool,
-        "{{\"kind\":\"EventList\",\"apiVersion\":\"v1\",\"items\":["
-    )?;
-    let filler = "the kubelet is waiting for the next attempt. ".repeat(
-        usize::try_from(size / count)
-            .unwrap_or(0)
-            .saturating_sub(500)
-            / 45,
-    );
-    for event in 0..count {
-        let comma = if event + 1 == count { "" } else { "," };
-        writeln!(
-            spool,
-            "{{\"metadata\":{{\"name\":\"event-{event}\",\"namespace\":\"ns-{namespace:02}\"}},\"involvedObject\":{{\"kind\":\"Pod\",\"namespace\":\"ns-{namespace:02}\",\"name\":\"pod-{}\"}},\"reason\":\"BackOff\",\"message\":\"Back-off restarting failed container main: {filler}\",\"type\":\"Warning\",\"count\":{event},\"firstTimestamp\":\"2026-11-20T09:00:00Z\",\"lastTimestamp\":\"2026-11-20T09:59:59Z\"}}{comma}",
-            event % 100
-        )?;
-    }
-    writeln!(spool, "]}}")
-}
-
-fn pod_log(spool: &mut EntrySpool, size: u64, random: &mut Random) -> std::io::Result<()> {
-    while spool.bytes() < size {
-        let number = random.next();
-        writeln!(
-            spool,
-            "2026-11-20T09:{:02}:{:02}.{:09}Z step {number} loss={:.6} throughput={} samples/s",
-            number % 60,
-            (number >> 8) % 60,
-            number % 1_000_000_000,
-            f64::from(u32::try_from(number % 1_000_000).unwrap_or(0)) / 1e6,
-            number % 9999
-        )?;
-    }
-    Ok(())
 }

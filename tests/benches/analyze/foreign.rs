@@ -10,10 +10,10 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use casefile_bundle::{EntrySpool, Input, Limits, Piece, Writer, read_through};
 
-use crate::{end, header, meta, peak, seconds, target};
+use crate::bundle::{end, header, meta};
+use crate::measure::{RUNS, Turns, diagnose, peak, target, took};
 
 const SEEDS: [u32; 3] = [20_240_611, 7, 424_242];
-const RUNS: usize = 3;
 
 /// What the generator says of how many lines are faults, and the same ten times.
 const NEEDLES: [&str; 2] = ["nprob=9/", "nprob=90/"];
@@ -36,10 +36,11 @@ pub(crate) fn print(analyzer: &Path) -> anyhow::Result<()> {
             lay_out(&stream, &ours)?;
         }
         for (layout, path) in [("one gzip stream", &stream), ("our layout", &ours)] {
-            let (ratio, analyze, gzip) = median(analyzer, path)?;
-            let peak = peak(analyzer, path)?;
+            let turns = Turns::of(analyzer, path)?;
+            let peak = peak(&diagnose(analyzer, path))?;
             println!(
-                "seed {seed}, {layout}: {analyze:.2} s against {gzip:.2} s, median ratio {ratio:.2}, peak {peak} MiB"
+                "other data, seed {seed}, {layout}: {}, peak {peak} MiB",
+                turns.print()
             );
         }
     }
@@ -56,15 +57,12 @@ fn needles(analyzer: &Path, scripts: &Path) -> anyhow::Result<()> {
     }
     let mut ratios = Vec::new();
     for _ in 0..RUNS {
-        let time = |path: &Path| {
-            let mut command = Command::new(analyzer);
-            seconds(command.args(["diagnose", "--format", "json"]).arg(path))
-        };
-        ratios.push(time(&many)? / time(&few)?);
+        let time = |path: &Path| took(&mut diagnose(analyzer, path));
+        ratios.push(time(&many)?.processor / time(&few)?.processor);
     }
     ratios.sort_by(f64::total_cmp);
     println!(
-        "ten times the faults: {:.2} times as long",
+        "ten times the faults: {:.2} times the processor time",
         ratios[RUNS / 2]
     );
     Ok(())
@@ -93,13 +91,13 @@ fn make(scripts: &Path, folder: &Path, seed: u32, needles: &str) -> anyhow::Resu
         if !second.as_os_str().is_empty() {
             command.arg(second);
         }
-        seconds(&mut command)
+        took(&mut command)
     };
     let data = folder.join("data");
     python(generator, [data.clone(), PathBuf::new()])?;
     let tar = folder.join("data.tar");
     python(scripts.join("as_bundle.py"), [data.clone(), tar.clone()])?;
-    seconds(Command::new("gzip").args(["-6", "-f"]).arg(&tar))?;
+    took(Command::new("gzip").args(["-6", "-f"]).arg(&tar))?;
     fs::remove_dir_all(&data)?;
     Ok(fs::remove_dir_all(folder.join("data-compact"))?)
 }
@@ -137,17 +135,4 @@ fn lay_out(stream: &Path, to: &Path) -> anyhow::Result<()> {
     }
     writer.finish(end()?)?;
     Ok(())
-}
-
-/// The median of the ratios of runs that take turns, with the times of that run.
-fn median(analyzer: &Path, path: &Path) -> anyhow::Result<(f64, f64, f64)> {
-    let mut runs = Vec::new();
-    for _ in 0..RUNS {
-        let gzip = seconds(Command::new("gzip").arg("-dc").arg(path))?;
-        let mut command = Command::new(analyzer);
-        let analyze = seconds(command.args(["diagnose", "--format", "json"]).arg(path))?;
-        runs.push((analyze / gzip, analyze, gzip));
-    }
-    runs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(runs[RUNS / 2])
 }

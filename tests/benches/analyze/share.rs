@@ -46,7 +46,7 @@ pub(crate) fn print(bundle: &Path) -> anyhow::Result<()> {
 fn best_of_runs(set: RuleSet, bundle: &Path) -> anyhow::Result<f64> {
     let analyzer = Analyzer::new(set)?;
     let mut best = f64::MAX;
-    for _ in 0..super::RUNS {
+    for _ in 0..super::measure::RUNS {
         let start = Instant::now();
         analyzer.analyze(bundle)?;
         best = best.min(start.elapsed().as_secs_f64());

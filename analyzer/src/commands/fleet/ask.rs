@@ -92,7 +92,7 @@ fn open(inputs: &[String], work: &WorkArgs, errors: &mut dyn Write) -> anyhow::R
 /// Analyses bundles for one question.
 fn read(bundles: &[PathBuf], work: &WorkArgs, errors: &mut dyn Write) -> anyhow::Result<Rows> {
     let keys = Keys::load(&work.keys.identity)?;
-    let (analyzer, _) = analyzer(&work.rules, keys.clone(), errors)?;
+    let (analyzer, _) = analyzer((&work.rules, None), keys.clone(), errors)?;
     let mut rows = Rows::default();
     for path in bundles {
         let job = Job {

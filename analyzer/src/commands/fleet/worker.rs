@@ -23,7 +23,7 @@ pub(super) fn run(
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     let keys = Keys::load(&args.keys.identity)?;
-    let (analyzer, exit) = analyzer(&args.rules, keys.clone(), errors)?;
+    let (analyzer, exit) = analyzer((&args.rules, None), keys.clone(), errors)?;
     for line in std::io::stdin().lock().lines() {
         let job: Job = serde_json::from_str(&line?)?;
         let done = catch_unwind(AssertUnwindSafe(|| one(&analyzer, keys.as_ref(), &job)));

@@ -208,7 +208,7 @@ fn desks(
     let mut desks: Vec<Arc<dyn Desk>> = Vec::new();
     for readable in units {
         let opened = Keys::load(&keys.identity)?;
-        let (analyzer, _) = analyzer(&RuleArgs { rules: None }, opened.clone(), errors)?;
+        let (analyzer, _) = analyzer((&RuleArgs { rules: None }, None), opened.clone(), errors)?;
         let capture = desk::Capture::new(readable, opened, keys.clone(), analyzer);
         desks.push(Arc::new(capture));
     }
