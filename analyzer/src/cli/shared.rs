@@ -29,6 +29,12 @@ pub struct MemoryArgs {
     pub memory: usize,
 }
 
+impl Default for MemoryArgs {
+    fn default() -> Self {
+        Self { memory: 96 << 20 }
+    }
+}
+
 /// Reads `32000`, `32KiB`, `1MiB` or `1GiB`.
 pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     let split = text

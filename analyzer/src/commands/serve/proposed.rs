@@ -6,7 +6,7 @@ use anyhow::Context;
 use casefile_serve::Proposed;
 use serde_json::{Value, json};
 
-use crate::cli::{FixArgs, KeyArgs, RuleArgs};
+use crate::cli::{FixArgs, KeyArgs, MemoryArgs, RuleArgs};
 use crate::diagnose::Analyzer;
 use crate::fix;
 use crate::join::Unit;
@@ -52,6 +52,7 @@ pub(super) fn attempt(
         at: some(&change.at),
         node: some(&change.node),
         rules: RuleArgs { rules: None },
+        memory: MemoryArgs::default(),
         keys: keys.clone(),
     };
     let plain = |text: &str| {
