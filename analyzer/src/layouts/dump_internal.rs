@@ -55,6 +55,18 @@ fn rewritten(text: &str) -> String {
                 out.push('}');
                 out.push_str(line);
             }
+            // The inner form prints what is not set; published, such a field is left out.
+            (_, Some((_, rest)))
+                if !metadata
+                    && rest
+                        .trim_start_matches("\":")
+                        .trim_start()
+                        .starts_with("null") =>
+            {
+                out.push_str(&line[..indent]);
+                out.push_str("\"");
+                out.push_str(rest);
+            }
             (_, Some((name, rest))) if !metadata => {
                 out.push_str(&line[..indent]);
                 out.push('"');
@@ -106,6 +118,7 @@ mod tests {
             },
             "Status": {
                 "PodIP": "10.0.0.1",
+                "Conditions": null,
                 "APIVersion": "v1"
             }
         }
@@ -121,5 +134,6 @@ mod tests {
         assert_eq!(item["spec"]["nodeName"], "n1");
         assert_eq!(item["status"]["podIP"], "10.0.0.1");
         assert_eq!(item["status"]["apiVersion"], "v1");
+        assert!(item["status"].get("conditions").is_none());
     }
 }

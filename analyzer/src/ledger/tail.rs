@@ -199,11 +199,11 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
         }
         ends.start = start;
     }
-    // A unit may fail many times in one piece; what counts is said before its last end.
+    // A unit may fail many times in one piece; what counts is said before its last end. The log may end with that one,
+    // before systemd says that it will try again.
     for (unit, ends) in &mut found {
         let scheduled = format!("{unit}: Scheduled restart job");
-        let behind = &bytes[ends.start..];
-        ends.restarts = memchr::memmem::find(behind, scheduled.as_bytes()).is_some();
+        ends.restarts = memchr::memmem::find(bytes, scheduled.as_bytes()).is_some();
         let number = ends.offsets.last().copied().unwrap_or(0);
         ends.words = said_before(origin, &bytes[..ends.start], number);
     }
@@ -282,7 +282,7 @@ impl Joined {
                 known.first = ends.first.map(moved);
                 known.first_words = ends.first_words.map(moved);
             }
-            known.restarts = ends.restarts;
+            known.restarts |= ends.restarts;
             known.result = ends.result.map(moved);
             known.words = ends.words.map(moved);
         }
@@ -452,6 +452,11 @@ mod tests {
         assert!(again(&format!("{fails}{runs}{runs}{fails}{runs}")));
         assert!(!again(&format!("{fails}{runs}{fails}{}", runs.repeat(20))));
         assert!(!again(fails), "one end proves no loop");
+        let last = fails.replace(tries, "");
+        assert!(
+            again(&format!("{fails}{runs}{last}")),
+            "cut before the next try is announced"
+        );
         let gives_up = fails.replace(tries, "");
         assert!(
             !again(&format!("{gives_up}{runs}{gives_up}")),
