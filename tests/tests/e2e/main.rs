@@ -28,6 +28,7 @@ mod markdown;
 mod nvml;
 mod probe;
 mod real_node;
+mod release;
 mod report_cli;
 mod root_tree;
 mod samples;
