@@ -10,7 +10,7 @@ use casefile_tests::planted::{fill, reveals};
 /// Each file is filled so often.
 const TIMES: u64 = 4;
 /// Of `estate.txt` less than so many % leak.
-const ESTATE: usize = 8;
+const ESTATE: usize = 4;
 
 fn text() -> Option<String> {
     let named = std::env::var_os("CASEFILE_REDACTION_HALF").map(std::path::PathBuf::from);

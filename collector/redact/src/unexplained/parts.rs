@@ -12,7 +12,9 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     let text = &bytes[run.clone()];
     let marks = text.len() - text.len().min(sorts.lower + sorts.upper + sorts.digits);
     let groups = marks > 0 && (equal_groups(text) || restless(text, sorts));
-    if groups && !is_pod_name(text) && !by_place(bytes, run) {
+    // `/tmp/ssh-kX3a9Kb2Q7fL/agent.12` is a path, and no secret.
+    let path = bytes[..run.start].ends_with(b"/");
+    if groups && !path && !is_pod_name(text) && !by_place(bytes, run) {
         return Some(Found::Drawn(run.clone()));
     }
     if run.len() < MIN_RUN || marks == 0 {
