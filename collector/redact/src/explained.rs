@@ -137,6 +137,9 @@ fn holds_certificate(name: &[u8]) -> bool {
     name.ends_with(b"-data") && memchr::memmem::find(name, b"certificate").is_some()
 }
 
+/// No cloud makes longer names of machines.
+const MAX_LABEL: usize = 40;
+
 /// `otnvegtkq2zujdq1a1axahua4e.xx.internal.cloudapp.net`: a label that a cloud made up, in a name of a machine.
 fn in_domain(bytes: &[u8], word: &Range<usize>) -> bool {
     let label =
@@ -149,6 +152,16 @@ fn in_domain(bytes: &[u8], word: &Range<usize>) -> bool {
             .count();
     let text = &bytes[word.start..end];
     let text = text.strip_suffix(b".").unwrap_or(text);
+    // `<number>-<drawn>.apps.googleusercontent.com` is longer than what a cloud calls a machine.
+    let front = bytes[..word.start]
+        .iter()
+        .rev()
+        .take(REACH)
+        .take_while(|byte| label(byte) && **byte != b'.')
+        .count();
+    if front + (word.end - word.start) > MAX_LABEL {
+        return false;
+    }
     let mut labels = text.rsplit(|byte| *byte == b'.');
     let top = labels.next().unwrap_or_default();
     (2..=12).contains(&top.len())

@@ -62,6 +62,8 @@ struct Line<'a> {
     marker: &'a mut Marker,
     places: Places,
     whole: &'a str,
+    /// Where the next thing stands that nothing explains, at or behind the place last asked for.
+    drawn: Option<usize>,
     /// What was replaced, and everything in front of it.
     out: String,
     /// So much of the whole is in `out`.
@@ -83,6 +85,7 @@ pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<Str
         marker,
         places,
         whole: line,
+        drawn: Some(0),
         out: String::new(),
         copied: 0,
     };
@@ -332,6 +335,13 @@ impl Line<'_> {
 
     /// What nothing explains in a string.
     fn unexplained(&mut self, start: usize, end: usize) {
+        if self.drawn.is_some_and(|at| at < start) {
+            let known = self.marker.known();
+            self.drawn = unexplained::first_from(self.whole.as_bytes(), start, &known);
+        }
+        if self.drawn.is_none_or(|at| at >= end) {
+            return;
+        }
         for (place, with) in
             unexplained::replacements(self.whole, &(start..end), self.depth, self.marker)
         {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::marker::Marker;
-use super::value::looks_random;
+use super::value::{harmless, looks_random};
 use super::words::{KeyClass, classify};
 
 /// One notation: a text without which it cannot stand there, and its expression. `k` is the name, `s` what goes, and
@@ -84,8 +84,39 @@ static NOTATIONS: LazyLock<Vec<Notation>> = LazyLock::new(|| {
 
 /// `password X` and `_authToken X` among other words.
 static SPACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?:^|[\s"':])(?<k>[A-Za-z_][\w.-]*)[ \t]+(?<s>[^\s"'=:<(\[{,;-][^\s"':,;=]*)"#)
-        .ok()
+    Regex::new(
+        r#"(?:^|[\s"':])(?<k>[A-Za-z_][\w.-]*)[ \t]+(?:\d{1,2}[ \t]+)?["']?(?<s>[^\s"'=:<(\[{,;-][^\s"':,;=]*)"#,
+    )
+    .ok()
+});
+
+/// What is said or asked in front of a secret that has no name of its own: a text without which it cannot stand there,
+/// and its expression.
+static SAID: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    [
+        // expect "Password:" ; send "X\r"
+        (
+            "send",
+            r#"(?i)pass(?:word|phrase)\W{0,6}["'][\s;{}]*send(?:line|_tty)?\s+(?:--\s+)?["'](?<s>[^"'\\]+)"#,
+        ),
+        // Please enter a password for user 'joe': X
+        (" for ", r"(?i)pass(?:word|phrase) for [^:]{1,60}:\s*(?<s>\S{6,})"),
+        // password "Private Key" X
+        ("\" ", r#"(?i)^\s*password\s+"[^"]+"\s+(?<s>\S+)"#),
+        // joe:X@10.0.0.1
+        (
+            "@",
+            r#"(?:^|[\s"'])[A-Za-z][\w.-]{1,31}:(?<s>[^\s:@/"'<>]{6,64})@[\w.-]+"#,
+        ),
+        // set-password joe X
+        (
+            " ",
+            r"(?i)\b[\w-]*(?:set-?password|setpwd|set-?passwd|chpasswd)\s+[\w.@-]{1,40}\s+(?<s>\S{6,})",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(needle, regex)| Some((needle, Regex::new(regex).ok()?)))
+    .collect()
 });
 
 /// Replaces the secrets of a line that a name gives away in one of these notations.
@@ -98,10 +129,38 @@ pub(crate) fn clean(text: String, marker: &mut Marker) -> String {
             });
         }
     }
+    for (needle, regex) in SAID.iter() {
+        if text.contains(needle) {
+            text = said(regex, text, marker);
+        }
+    }
     match SPACED.as_ref() {
         Some(spaced) => replace(spaced, text, marker, |_, value| scrambled(value)),
         None => text,
     }
+}
+
+/// Replaces what an expression without a name finds and what looks made by a machine.
+fn said(regex: &Regex, text: String, marker: &mut Marker) -> String {
+    let mut out = String::new();
+    let mut copied = 0;
+    for secret in regex
+        .captures_iter(&text)
+        .filter_map(|found| found.name("s"))
+    {
+        let value = secret.as_str();
+        if harmless(value) || value.contains("<redacted") || !looks_random(value) {
+            continue;
+        }
+        out.push_str(&text[copied..secret.start()]);
+        out.push_str(&marker.mark("password", value.as_bytes()));
+        copied = secret.end();
+    }
+    if copied == 0 {
+        return text;
+    }
+    out.push_str(&text[copied..]);
+    out
 }
 
 fn replace(
@@ -179,6 +238,12 @@ mod tests {
             "http(url(\"https://x\") password(\"hunter2A\"))",
             "protocol bgp a { password \"hunter2A\"; }",
             "nmcli wifi connect lab password hunter2A ifname x",
+            "snmp-server community \"hunter2A\" rw",
+            "neighbor 10.0.0.2 password 7 hunter2A",
+            "expect \"Password:\"; send \"hunter2A\\r\"",
+            "Please enter a password for user 'trident': hunter2A",
+            "bmc password --bmc USERID:hunter2A@10.0.9.4",
+            "dashboard ac-user-set-password admin hunter2A",
         ] {
             let out = clean_one(line);
             assert!(!out.contains("hunter2A"), "{line} -> {out}");

@@ -96,6 +96,9 @@ fn one_pass(
             &text[whole.end()..],
             flag,
         );
+        if ends_prompt(before, &text[key.end()..]) {
+            continue;
+        }
         let found = Found::at(&text, whole.end(), place);
         if let Some(length) =
             list_length(&text[whole.end()..]).filter(|_| text[whole.end()..].trim_end() != "[")
@@ -117,7 +120,8 @@ fn one_pass(
         }
         let value = &text[found.start..found.end];
         let doubtful = !class.sure && place == Place::Prose && is_value.is_none();
-        let in_flag = flag && value.starts_with('-');
+        // `-dbpass = x` is a name that begins with a sign.
+        let in_flag = flag && (value.starts_with('-') || value == "=");
         let counted = !class.sure && is_value.is_none() && is_count(value);
         let spared = class.spares(value)
             || in_flag
@@ -142,6 +146,15 @@ fn one_pass(
     }
     out.push_str(&text[copied..]);
     Cleaned { text: out, open }
+}
+
+/// `expect "Password:" send`: the quote behind the colon closes the one in front of the name.
+fn ends_prompt(before: &str, behind: &str) -> bool {
+    let rest = behind.strip_prefix(':').map(str::trim_start);
+    rest.and_then(|rest| rest.strip_prefix('"'))
+        .is_some_and(|rest| rest.starts_with([' ', ';', '}', ')']))
+        && before.matches('"').count() % 2 == 1
+        && !before.contains('\\')
 }
 
 /// `checksum/secret`: with the names in front of it, the name is none of a secret.
@@ -290,6 +303,8 @@ mod tests {
             "export DB_PASSWORD=hunter2",
             "Environment=\"DB_PASSWORD=hunter2\"",
             "{\"password\":\"hunter2\"}",
+            "ALTER LOGIN sa WITH PASSWORD = N'hunter2';",
+            "-dbpass = hunter2",
             "{\\\"password\\\":\\\"hunter2\\\"}",
             "--password=hunter2 --v=2",
             "--password hunter2 --v=2",

@@ -72,11 +72,11 @@ impl Found {
             .and_then(|prefix| prefix.find(&text[from..]))
             .map_or(0, |prefix| prefix.end());
         let from = from + prefix;
-        // Neither is the letter that Python writes in front of a string of bytes.
-        let bytes = ["b'", "b\"", "u'"]
-            .iter()
-            .any(|mark| text[from..].starts_with(mark));
-        let from = from + usize::from(bytes);
+        // Neither is the letter that languages write in front of a string: `b'..'`, `N'..'`, `f".."`, `$'..'`.
+        let lettered = text[from..]
+            .starts_with(['b', 'B', 'u', 'U', 'N', 'n', 'f', 'r', 'R', 'E', 'e', '$'])
+            && text[from + 1..].starts_with(['\'', '"']);
+        let from = from + usize::from(lettered);
         let rest = &text[from..];
         let slashes = rest.len() - rest.trim_start_matches('\\').len();
         let mark = rest[slashes..]

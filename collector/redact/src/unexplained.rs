@@ -1,6 +1,7 @@
 //! What no reader can explain does not leave in clear: words that were drawn by a machine, unless their place or their
 //! value says what they are (digests, ids, public keys, names of chains). What stays is data in `explained`.
 
+mod alone;
 mod hex;
 mod parts;
 mod signs;
@@ -14,6 +15,7 @@ use super::known::Known;
 use super::marker::Marker;
 use super::random::{MIN_DRAWN, Sorts, drawn_of, short_drawn, surprise};
 use super::{MAX_DEPTH, clean_text, encoded};
+use alone::{is_issued, padded, stands_alone};
 use hex::{as_text, hexadecimal, issued_hex};
 use parts::strange;
 
@@ -176,7 +178,12 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
         Sorts::of(text)
     };
     let short = || stands_alone(bytes, &word) && short_drawn(text, sorts);
-    if !drawn_of(text, sorts) && !short() {
+    let issued = || {
+        sorts.upper > 0
+            && is_issued(bytes, &word)
+            && (short_drawn(text, sorts) || padded(bytes, &word))
+    };
+    if !drawn_of(text, sorts) && !short() && !issued() && !padded(bytes, &word) {
         let issued = issued_hex(text) && explained::hex(bytes, &word, text.len()) == Said::Nothing;
         return match issued && !by_place(bytes, &word) {
             true => Judged::Found(Found::Drawn(word)),
@@ -189,15 +196,6 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
         return Judged::Explained(whole.end);
     }
     Judged::Found(Found::Drawn(whole))
-}
-
-/// Whether a word is no part of a name, a path or an address.
-fn stands_alone(bytes: &[u8], word: &Range<usize>) -> bool {
-    let edge =
-        |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n\"'\\,;=()[]{}<>".contains(byte));
-    let dot = bytes.get(word.end) == Some(&b'.') && edge(bytes.get(word.end + 1));
-    edge(word.start.checked_sub(1).and_then(|at| bytes.get(at)))
-        && (dot || edge(bytes.get(word.end)))
 }
 
 /// The next run of letters, digits, `-` and `_` that is long enough, at or behind `from`.
@@ -228,7 +226,12 @@ fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
 
 /// Where the first thing begins that nothing explains.
 pub(super) fn first(bytes: &[u8], known: &Known) -> Option<usize> {
-    next(bytes, 0, known).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
+    first_from(bytes, 0, known)
+}
+
+/// The same, at or behind a place.
+pub(super) fn first_from(bytes: &[u8], from: usize, known: &Known) -> Option<usize> {
+    next(bytes, from, known).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
 }
 
 /// A word with what belongs to it in base64 and in tokens: neighbours behind `+`, `/`, `-` and `_` that were drawn too.
@@ -413,6 +416,11 @@ mod tests {
             "IZAT6SA-AJUQES1-BZWZYWJ-VDIXPVG",
             "1shm0lth54a04-b1llz300-qb33nsh_3p8ta8z33",
             "sk_~8ElK98zT#l,ZkOK!o=",
+            "kX3-a9K_b2Q-7fLq8Z",
+            "ai$oy@v8w9-$rcawnt^87rv3-9k0t&srbc8v",
+            "u/n0r+9rql3qq2qxvkp==",
+            "ZQKT-8F3K2QX7M4WZ9TBC",
+            "2/0a1b2c3d4e5f6a7b8c9d0e1f",
         ] {
             assert!(
                 !clean(format!("we set {secret} on Monday")).contains(secret),

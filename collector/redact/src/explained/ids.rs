@@ -26,6 +26,15 @@ static OBJECTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Names of ids that the node and its cluster made: what they say holds wherever the same digits stand. `client_id` and
+/// `reporter_id` may be half of a login.
+static OF_THE_NODE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    "boot checksum commit container containerd digest gpu image invocation layer machine manifest member node pod podman \
+     sandbox sha1 sha256 sha512 snapshot sum trace uid uuid volume"
+        .split_ascii_whitespace()
+        .collect()
+});
+
 /// Whether digits end a path or the name of an object, rather than a token with its issuer's prefix.
 fn named_object(before: &[u8]) -> bool {
     let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_@".contains(byte);
@@ -35,15 +44,26 @@ fn named_object(before: &[u8]) -> bool {
     {
         return true;
     }
-    let path = before[..before.len() - prefix.len()]
-        .last()
-        .is_some_and(|byte| b"/.:".contains(byte));
-    prefix.is_empty()
-        || path
-        || words(prefix)
+    let object = |name: &[u8]| {
+        words(name)
             .iter()
             .any(|word| OBJECTS.contains(word.as_str()))
+    };
+    // Of `docker/<id>` and `minikube.<id>` the part in front says what the digits are: `2/<key>` says nothing.
+    let front = &before[..before.len() - prefix.len()];
+    let parted = front.last().is_some_and(|byte| b"/.:".contains(byte));
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_@./:".contains(byte);
+    let path = &front[front.len() - front.iter().rev().take(REACH).take_while(part).count()..];
+    let long = || {
+        path.iter().filter(|byte| **byte == b'/').count() > 1
+            || path.len() > MIN_PATH
+            || object(path)
+    };
+    object(prefix) || (parted && long()) || (prefix.is_empty() && !parted)
 }
+
+/// A path or dotted name in front of digits is longer than what an issuer puts there.
+const MIN_PATH: usize = 16;
 
 /// An issuer's prefix is no longer.
 const ISSUER: usize = 16;
@@ -143,8 +163,14 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
                     .iter()
                     .any(|end| word.ends_with(end))
         });
+        let of_the_node = || {
+            words(name.text)
+                .iter()
+                .any(|word| OF_THE_NODE.contains(word.as_str()))
+        };
         return match id {
-            true => Said::Named,
+            true if of_the_node() => Said::Named,
+            true => Said::Likely,
             false if name.tight => Said::Nothing,
             false => sentence(),
         };

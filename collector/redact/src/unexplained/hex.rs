@@ -35,8 +35,9 @@ pub(super) fn hexadecimal(
 ) -> Option<Found> {
     let digits = &bytes[place.clone()];
     if digits.len() == UUID_END {
-        let uuid =
-            uuid(bytes, word).filter(|uuid| bytes[uuid.clone()].iter().any(u8::is_ascii_digit))?;
+        let uuid = uuid(bytes, word)
+            .or_else(|| glued_uuid(bytes, word))
+            .filter(|uuid| bytes[uuid.clone()].iter().any(u8::is_ascii_digit))?;
         return foreign(bytes, &uuid, 36, known).then_some(Found::Drawn(uuid));
     }
     if digits.len() == BOOTSTRAP
@@ -62,7 +63,7 @@ pub(super) fn hexadecimal(
     if sorts.lower > 2 && sorts.upper > 2 && sorts.digits > 2 {
         return Some(Found::Drawn(place));
     }
-    (foreign(bytes, word, digits.len(), known)).then_some(Found::Drawn(place))
+    (foreign(bytes, word, digits.len(), known)).then(|| Found::Drawn(with_tail(bytes, place)))
 }
 
 /// So many digits are no number.
@@ -146,6 +147,59 @@ pub(super) fn uuid(bytes: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
         start > 0 && WORD[usize::from(bytes[start - 1])] && !bytes[..start].ends_with(b"\\n");
     (formed && !joined).then_some(start..word.end)
 }
+
+/// A UUID behind letters of its issuer: `ZQ0a1b2c3d-...`. `pod0a1b2c3d-...` is what a slice is called.
+fn glued_uuid(bytes: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
+    let start = word.end.checked_sub(36)?;
+    let length = bytes[..start]
+        .iter()
+        .rev()
+        .take(ISSUER_LETTERS + 1)
+        .take_while(|byte| WORD[usize::from(**byte)])
+        .count();
+    // `%2F0a1b2c3d-...` and `\\t0a1b2c3d-...` hold escapes.
+    if matches!(bytes[..start - length].last(), Some(b'%' | b'\\')) {
+        return None;
+    }
+    let glued = &bytes[start - length..start];
+    let issuer = (1..=ISSUER_LETTERS).contains(&length)
+        && !matches!(
+            glued.to_ascii_lowercase().as_slice(),
+            b"pod" | b"n" | b"id" | b"uuid" | b"uid"
+        );
+    let formed = bytes[start..word.end]
+        .iter()
+        .enumerate()
+        .all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        });
+    (issuer && formed).then_some(start - length..word.end)
+}
+
+/// An issuer puts no more letters in front of an id.
+const ISSUER_LETTERS: usize = 6;
+
+/// What goes on behind hexadecimal digits that do not stay: `-0a1b2c3d-4e5f6071`, as some issuers end their keys.
+pub(super) fn with_tail(bytes: &[u8], place: Range<usize>) -> Range<usize> {
+    let mut place = place;
+    while matches!(bytes.get(place.end), Some(b'-' | b'_')) {
+        let from = place.end + 1;
+        let length = bytes[from..]
+            .iter()
+            .take_while(|byte| WORD[usize::from(**byte)])
+            .count();
+        let part = &bytes[from..from + length];
+        if length < MIN_TAIL || !part.iter().all(u8::is_ascii_hexdigit) {
+            break;
+        }
+        place.end = from + length;
+    }
+    place
+}
+
+/// A shorter part may be a number.
+const MIN_TAIL: usize = 7;
 
 /// Hexadecimal digits in parts of no usual lengths that nothing explains: `a289-1dad-dbeeeb-2c0b1f-dc0ed546`.
 pub(super) fn hex_parts(bytes: &[u8], run: &Range<usize>) -> bool {

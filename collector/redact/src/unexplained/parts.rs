@@ -11,6 +11,12 @@ use super::{Found, WORD};
 pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<Found> {
     let text = &bytes[run.clone()];
     let marks = text.len() - text.len().min(sorts.lower + sorts.upper + sorts.digits);
+    let groups = marks > 0 && (equal_groups(text) || restless(text, sorts));
+    // `/tmp/ssh-kX3a9Kb2Q7fL/agent.12` is a path, and no secret.
+    let path = bytes[..run.start].ends_with(b"/");
+    if groups && !path && !is_pod_name(text) && !by_place(bytes, run) {
+        return Some(Found::Drawn(run.clone()));
+    }
     if run.len() < MIN_RUN || marks == 0 {
         return None;
     }
@@ -55,6 +61,62 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     let explained = || by_place(bytes, run) || by_place(bytes, &(last..run.end));
     (bits > STRANGE && !written && !explained()).then(|| Found::Drawn(run.clone()))
 }
+
+/// `abc1d3-7fgh2j-k9lm4n`: three or more parts of one length, each of letters and digits that form no words.
+fn equal_groups(text: &[u8]) -> bool {
+    let parts = || text.split(|byte| !WORD[usize::from(*byte)]);
+    let length = parts().next().map_or(0, <[u8]>::len);
+    let mixed = |part: &[u8]| {
+        let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+        digits > 0 && digits < part.len()
+    };
+    (5..9).contains(&length)
+        && parts().count() > 2
+        && parts().all(|part| part.len() == length && mixed(part))
+        && !text
+            .iter()
+            .all(|byte| byte.is_ascii_hexdigit() || !WORD[usize::from(*byte)])
+        && parts()
+            .map(|part| surprise(part, Sorts::of(part)))
+            .sum::<i32>()
+            > LICENCE
+}
+
+/// `kX3-a9K_b2Q-7fL`: capitals, small letters and digits that change places within parts as those of no name do.
+fn restless(text: &[u8], sorts: Sorts) -> bool {
+    if sorts.upper < 2 || sorts.lower < 2 || sorts.digits < 2 {
+        return false;
+    }
+    let pairs = || {
+        text.windows(2)
+            .map(|two| (sort(two[0]), sort(two[1])))
+            .filter(|(a, b)| *a < 3 && *b < 3)
+    };
+    let changes = pairs().filter(|(a, b)| a != b).count();
+    let hexadecimal = memchr::memmem::find(text, b"0x").is_some();
+    let letters: Vec<u8> = text
+        .iter()
+        .copied()
+        .filter(|byte| sort(*byte) < 3)
+        .collect();
+    letters.len() >= 10
+        && !hexadecimal
+        && changes * 20 >= pairs().count() * 11
+        && surprise(&letters, Sorts::of(&letters)) > RESTLESS
+}
+
+/// Capitals, small letters, digits, and marks.
+fn sort(byte: u8) -> u8 {
+    match byte {
+        b'A'..=b'Z' => 0,
+        b'a'..=b'z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    }
+}
+
+/// Bits from which parts that change so often are no names.
+const RESTLESS: i32 = 6;
 
 /// `IZAT6SA-AJUQES1-BZWZYWJ-VDIXPVG`: four or more parts of one length, of capitals and digits, that are no words.
 fn licence(text: &[u8]) -> bool {

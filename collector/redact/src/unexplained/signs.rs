@@ -82,19 +82,43 @@ fn scrambled(text: &[u8]) -> bool {
     let sorts = counts[..3].iter().filter(|count| **count > 0).count();
     let code = |mark: &&str| memchr::memmem::find(text, mark.as_bytes()).is_some();
     let restless = changes * 10 >= text.len() * 6;
-    signs.len() > 2
+    // A generator that takes two sorts of letters takes many signs: `ai$oy@v8w9-$rcawnt^87rv3-9k0t&srbc8v`.
+    let small = || {
+        sorts == 2
+            && counts[2] > 2
+            && signs.len() > 3
+            && text.len() >= MIN_SMALL
+            && changes * 10 >= text.len() * 4
+            && bits(text) > SMALL
+    };
+    // Few signs, but letters that no word has: `uWVR3ilV!G#`.
+    let few = || {
+        sorts == 3
+            && signs.len() > 1
+            && text.len() <= MAX_FEW
+            && changes * 2 >= text.len()
+            && bits(text) > FEW
+    };
+    let many = signs.len() > 2
         && sorts == 3
         && counts[2] > 1
-        && (restless || (changes * 2 >= text.len() && no_words(text)))
-        && !CODE.iter().any(code)
+        && (restless || (changes * 2 >= text.len() && bits(text) > 0));
+    (many || small() || few()) && !CODE.iter().any(code)
 }
 
-/// Whether the letters between the signs are those of no words.
-fn no_words(text: &[u8]) -> bool {
+/// Passwords without capitals are judged from this length on, and from so many bits of surprise.
+const MIN_SMALL: usize = 20;
+const SMALL: i32 = 8;
+/// Those with few signs up to this length, and from so many bits.
+const MAX_FEW: usize = 24;
+const FEW: i32 = 8;
+
+/// The bits of surprise in the letters between the signs: above 0 they are those of no words.
+fn bits(text: &[u8]) -> i32 {
     let letters: Vec<u8> = text
         .iter()
         .copied()
         .filter(u8::is_ascii_alphanumeric)
         .collect();
-    surprise(&letters, Sorts::of(&letters)) > 0
+    surprise(&letters, Sorts::of(&letters))
 }
