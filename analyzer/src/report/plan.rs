@@ -147,6 +147,7 @@ const ASKING: &[&str] = &[
     "lspci",
     "mkdir",
     "nvidia-smi",
+    "nvidia-smi --query-compute-apps",
     "nvidia-smi --query-gpu",
     "nvidia-smi -L",
     "nvidia-smi -q",
