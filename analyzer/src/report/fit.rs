@@ -9,7 +9,7 @@ enum Step {
     Drop(&'static str),
     /// Of a section what is folded, long drawings, and tables that explain.
     Condense(&'static str),
-    /// Of a section what is about later causes than the first.
+    /// Of a section what is not the first cause's own cause or steps.
     First(&'static str),
 }
 
@@ -105,17 +105,20 @@ fn place(page: &Page<'_>, id: &str) -> usize {
     page.sections.iter().take_while(before).count()
 }
 
-/// Keeps what comes before the heading of the second cause.
+/// Keeps what comes before the heading of the second cause, and of the first one neither what was ruled out nor what
+/// follows its steps.
 fn first_only(blocks: &mut Vec<Block>) {
-    let second = |block: &Block| match block {
-        Block::Heading {
-            level: 3, anchor, ..
-        } => anchor.ends_with("-2"),
+    const AFTER: [&str; 3] = ["excluded-", "replay", "roll-back"];
+    let later = |block: &Block| match block {
+        Block::Heading { level, anchor, .. } => {
+            (*level == 3 && anchor.ends_with("-2"))
+                || AFTER.iter().any(|start| anchor.starts_with(start))
+        }
         _ => false,
     };
-    if let Some(at) = blocks.iter().position(second) {
+    if let Some(at) = blocks.iter().position(later) {
         blocks.truncate(at);
-        blocks.push(Block::paragraph("Later causes: report.html."));
+        blocks.push(Block::paragraph("The rest of it: report.html."));
     }
 }
 

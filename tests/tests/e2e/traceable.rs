@@ -165,7 +165,8 @@ fn named(text: &str, name: &str, lines: &mut Lines<'_>) -> Vec<String> {
             faults.extend(lines.fault(path, Some(line), ""));
         }
     }
-    assert!(seen > 5, "{name} cites {seen} places");
+    // A healthy node's report is two pages.
+    assert!(seen > 2, "{name} cites {seen} places");
     faults
 }
 

@@ -76,7 +76,7 @@ fn faults(report: &str) -> Vec<String> {
     found
 }
 
-/// Sentences that occur again. The timeline and the list of checks name the same events by their nature.
+/// Sentences that occur again. What has to be decided is said where the fix is and where it is laid out. The timeline and the list of checks name the same events by their nature.
 fn twice(report: &str) -> Vec<String> {
     const AGAIN: [&str; 2] = ["Timeline", "Next Steps"];
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -86,7 +86,7 @@ fn twice(report: &str) -> Vec<String> {
         }
         for sentence in line.text.split(". ") {
             let sentence = sentence.trim().trim_start_matches(['-', '→', ' ']);
-            if sentence.chars().count() >= TELLING {
+            if sentence.chars().count() >= TELLING && !sentence.starts_with("Decide first") {
                 let known = places.entry(sentence.trim_end_matches('.').to_owned());
                 known.or_default().push(line.section.clone());
             }

@@ -38,7 +38,7 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
         let proven = proof.plain().contains(&says);
         text = match sign.filter(|sign| later(*sign)) {
             Some(sign) => text.text(format!(
-                ": a pod is not ready since then. The first collected line that shows the cause is of {}",
+                ": a pod has not been ready since. The first collected line that shows the cause is from {}",
                 sign.format("%H:%M:%S")
             )),
             None if proven => text,

@@ -100,7 +100,11 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         }
         text = text.text(". ");
     }
-    text = on_nodes(analysis, text, shown);
+    // A cause that is only possible names no node for sure either.
+    let is_sure = first.is_some_and(|first| first.verdict != Verdict::Possible);
+    if is_sure || !shown.is_empty() {
+        text = on_nodes(analysis, text, shown);
+    }
     if text.is_empty() {
         text = nobody();
     }

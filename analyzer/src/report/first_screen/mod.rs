@@ -152,7 +152,9 @@ fn command(first: &Incident) -> Option<String> {
     let mut lines = command.lines().map(str::trim);
     // What it saves first stands in the script; of a script one line says little.
     let line = lines.find(|line| !line.starts_with("mkdir -p ./backup"))?;
-    let whole = !line.ends_with(['\\', '{']) && !line.starts_with("if ");
+    // What prepares a file, or deletes after a check, says too little or too much alone.
+    let alone = !line.contains("--local") && !line.contains(" delete ");
+    let whole = alone && !line.ends_with(['\\', '{']) && !line.starts_with("if ");
     (whole && line.chars().count() <= LONGEST).then(|| line.to_owned())
 }
 

@@ -59,7 +59,9 @@ fn statements(text: &str, most: usize) -> String {
 fn print(page: &Page<'_>, rows: &[(&str, &str, String)]) -> String {
     let mut out = format!("{}\n", crate::report::columns::shown(&page.title));
     if !page.reference_time.is_empty() {
-        out.push_str(&format!("{}\n", page.reference_time));
+        for part in [page.kicker, " · ", page.reference_time.as_str(), "\n"] {
+            out.push_str(part);
+        }
     }
     out.push('\n');
     for (_, label, text) in rows {

@@ -203,6 +203,14 @@ fn assert_rows_have_their_cells(markdown: &str) {
     }
 }
 
+/// A report without its row of the first command: what is not one whole command has none.
+fn without_command(report: &str) -> String {
+    let is_row =
+        |line: &&str| line.starts_with("| **Command** |") || line.starts_with("|| Command |");
+    let lines: Vec<&str> = report.lines().filter(|line| !is_row(line)).collect();
+    lines.join("\n")
+}
+
 /// A report as long as it gets: hostile texts are long, and what a limit leaves out cannot be looked at.
 fn unlimited(analysis: &Analysis, format: Format) -> String {
     let options = Options {
@@ -369,8 +377,9 @@ fn hostile_text_in_every_field_is_inert_in_every_format() {
 #[test]
 fn hostile_text_breaks_no_markdown_table() {
     for payload in PAYLOADS.iter().filter(|text| !text.is_empty()) {
-        let plain = table_shapes(&unlimited(&framed_with("x"), Format::Markdown));
-        let hostile = table_shapes(&unlimited(&framed_with(payload), Format::Markdown));
+        let markdown = |text: &str| unlimited(&framed_with(text), Format::Markdown);
+        let plain = table_shapes(&without_command(&markdown("x")));
+        let hostile = table_shapes(&without_command(&markdown(payload)));
         assert_eq!(
             plain.iter().map(Vec::len).sum::<usize>(),
             hostile.iter().map(Vec::len).sum::<usize>()
@@ -381,7 +390,7 @@ fn hostile_text_breaks_no_markdown_table() {
 
 #[test]
 fn hostile_text_makes_no_row_of_a_wiki_table() {
-    let jira = |text: &str| unlimited(&filled_with(text), Format::Jira);
+    let jira = |text: &str| without_command(&unlimited(&filled_with(text), Format::Jira));
     let plain = jira_marks(&jira("x"));
     for payload in PAYLOADS.iter().filter(|payload| !payload.trim().is_empty()) {
         assert_eq!(jira_marks(&jira(payload)), plain, "{payload:?}");
