@@ -23,8 +23,8 @@ pub struct KeyArgs {
 /// How much memory an analysis may take.
 #[derive(Debug, Clone, Args)]
 pub struct MemoryArgs {
-    /// Memory for what is kept of an input, its texts and facts, beyond the fixed tables of the program. What does not
-    /// fit waits in a temporary file, or is left out and named.
+    /// Memory for texts and objects that are kept of an input, beyond rules, buffers and lines that matched. What does
+    /// not fit waits in a temporary file, or is left out and named.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "96MiB")]
     pub memory: usize,
 }
