@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 
 use crate::dress::{self, Level, Voice};
 use crate::model::Place;
+pub use journal::Read as Record;
 
 /// Entries kept as text, by path.
 pub type Documents = BTreeMap<String, String>;
@@ -180,8 +181,8 @@ pub fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<Da
 
 /// Where in a raw line its text stands.
 pub enum Said<'a> {
-    /// It is this value of a record of the journal with its escapes taken out.
-    Record(&'a [u8]),
+    /// It is the message of this record of the journal with its escapes taken out.
+    Record(Record<'a>),
     /// It is this or an end of it.
     Plain(&'a [u8]),
     /// Only decoding shows it.
@@ -224,7 +225,7 @@ impl<'a> Origin<'a> {
     pub fn said<'l>(&self, raw: &'l [u8]) -> Said<'l> {
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
         if self.may_be_record(raw) && raw.first() == Some(&b'{') {
-            return journal::message(raw).map_or(Said::Unclear, Said::Record);
+            return Record::of(raw).map_or(Said::Unclear, Said::Record);
         }
         Said::Plain(raw)
     }
@@ -240,8 +241,36 @@ impl<'a> Origin<'a> {
 
     /// Decodes one raw line.
     pub fn decode<'l>(&'l self, raw: &'l [u8], offset: u32) -> LogLine<'l> {
+        self.decode_said(raw, None, offset)
+    }
+
+    /// The same for a line whose record was read before.
+    pub fn decode_said<'l>(
+        &'l self,
+        raw: &'l [u8],
+        record: Option<Record<'l>>,
+        offset: u32,
+    ) -> LogLine<'l> {
+        let mut line = self.blank(offset);
+        if record.is_some_and(|record| record.put_into(&mut line)) {
+            return line;
+        }
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
-        let mut line = LogLine {
+        if self.may_be_record(raw) && journal::decode(raw, &mut line) {
+            return line;
+        }
+        let text = String::from_utf8_lossy(raw);
+        let dress = dress::undress(&text);
+        let time = dress.time;
+        let outer = line.put_on(&dress);
+        line.longer = (time != outer).then(|| from(&text, time));
+        line.text = from(&text, outer);
+        line
+    }
+
+    /// A line of which nothing is known but where it stands.
+    fn blank(&self, offset: u32) -> LogLine<'_> {
+        LogLine {
             path: self.path,
             node: self.node,
             offset,
@@ -259,18 +288,7 @@ impl<'a> Origin<'a> {
             klog: None,
             host: Cow::Borrowed(""),
             boot: Cow::Borrowed(""),
-        };
-        if self.may_be_record(raw) && journal::decode(raw, &mut line) {
-            line.record = true;
-            return line;
         }
-        let text = String::from_utf8_lossy(raw);
-        let dress = dress::undress(&text);
-        let time = dress.time;
-        let outer = line.put_on(&dress);
-        line.longer = (time != outer).then(|| from(&text, time));
-        line.text = from(&text, outer);
-        line
     }
 }
 

@@ -29,22 +29,46 @@ struct Record<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// A record that was read where it stands.
+#[derive(Clone, Copy)]
+pub struct Read<'l>(quick::Fields<'l>);
+
+impl<'l> Read<'l> {
+    /// Reads a record; none where it is none, or where only the parser of JSON tells.
+    pub(super) fn of(raw: &'l [u8]) -> Option<Self> {
+        quick::read(raw).map(Self)
+    }
+
+    /// The message as it stands there, where nothing but it may be escaped.
+    pub fn message(&self) -> &'l [u8] {
+        self.0.message
+    }
+
+    /// Takes it over into a line; false where its message is no text of JSON.
+    pub(super) fn put_into(&self, line: &mut LogLine<'l>) -> bool {
+        let fields = &self.0;
+        let Some(text) = message_of(fields) else {
+            return false;
+        };
+        let of = |field: Option<&'l [u8]>| field.and_then(|text| str::from_utf8(text).ok());
+        line.text = text;
+        line.at = of(fields.realtime).and_then(time);
+        line.boot = Cow::Borrowed(of(fields.boot).unwrap_or(""));
+        line.host = Cow::Borrowed(of(fields.host).unwrap_or(""));
+        if let Some(speaker) = of(fields.unit.or(fields.identifier)) {
+            line.speaker = Cow::Borrowed(speaker);
+        }
+        line.record = true;
+        true
+    }
+}
+
 /// Reads a record into a line; false where it is none.
 pub(super) fn decode<'l>(raw: &'l [u8], line: &mut LogLine<'l>) -> bool {
     if raw.first() != Some(&b'{') {
         return false;
     }
-    if let Some(fields) = quick::read(raw)
-        && let Some(text) = message_of(&fields)
-    {
-        let of = |field: Option<&'l str>| Cow::Borrowed(field.unwrap_or(""));
-        line.text = text;
-        line.at = fields.realtime.and_then(time);
-        line.boot = of(fields.boot);
-        line.host = of(fields.host);
-        if let Some(speaker) = fields.unit.or(fields.identifier) {
-            line.speaker = Cow::Borrowed(speaker);
-        }
+    if Read::of(raw).is_some_and(|read| read.put_into(line)) {
         return true;
     }
     let Ok(record) = serde_json::from_slice::<Record<'_>>(raw) else {
@@ -62,6 +86,7 @@ pub(super) fn decode<'l>(raw: &'l [u8], line: &mut LogLine<'l>) -> bool {
     if let Some(speaker) = record.unit.or(record.identifier) {
         line.speaker = speaker.0;
     }
+    line.record = true;
     true
 }
 
@@ -70,15 +95,11 @@ fn time(micros: &str) -> Option<DateTime<Utc>> {
 }
 
 fn message_of<'l>(fields: &quick::Fields<'l>) -> Option<Cow<'l, str>> {
+    let message = str::from_utf8(fields.message).ok()?;
     if !fields.is_escaped {
-        return Some(Cow::Borrowed(fields.message));
+        return Some(Cow::Borrowed(message));
     }
-    quick::unescaped(fields.message).map(Cow::Owned)
-}
-
-/// The message of a record as it stands there, where nothing but it may be escaped.
-pub(super) fn message(raw: &[u8]) -> Option<&[u8]> {
-    quick::read(raw).map(|fields| fields.message.as_bytes())
+    quick::unescaped(message).map(Cow::Owned)
 }
 
 /// The text of a message; none where it is no valid one. journalctl prints one that is not UTF-8 as a list of byte

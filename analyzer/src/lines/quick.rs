@@ -1,59 +1,77 @@
-//! Records of the journal as journalctl prints them: texts only, nothing escaped but in the message. They are read where
-//! they stand; whatever is written in another way is left to the parser of JSON.
+//! Records of the journal as journalctl prints them: texts only, with escapes that stand for one letter. They are read
+//! where they stand; whatever is written in another way is left to the parser of JSON.
 
-/// What a diagnosis reads of a record; a text is as it stands in the record.
-#[derive(Default)]
+/// What a diagnosis reads of a record; a text is as it stands in the record, and all of it is ASCII.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Fields<'a> {
     /// The message, in which characters may be escaped.
-    pub(super) message: &'a str,
+    pub(super) message: &'a [u8],
     /// Whether some are.
     pub(super) is_escaped: bool,
-    pub(super) realtime: Option<&'a str>,
-    pub(super) unit: Option<&'a str>,
-    pub(super) identifier: Option<&'a str>,
-    pub(super) boot: Option<&'a str>,
-    pub(super) host: Option<&'a str>,
+    pub(super) realtime: Option<&'a [u8]>,
+    pub(super) unit: Option<&'a [u8]>,
+    pub(super) identifier: Option<&'a [u8]>,
+    pub(super) boot: Option<&'a [u8]>,
+    pub(super) host: Option<&'a [u8]>,
 }
 
 /// Reads a record; none where it is none, or one of another kind.
 pub(super) fn read(raw: &[u8]) -> Option<Fields<'_>> {
-    let is_plain = |byte: &u8| (0x20..0x80).contains(byte);
-    if raw.first() != Some(&b'{') || !raw.iter().all(is_plain) {
+    if raw.first() != Some(&b'{') || !is_plain(raw) {
         return None;
     }
-    let raw = str::from_utf8(raw).ok()?;
     let mut fields = Fields::default();
     let mut message = None;
     let mut rest = &raw[1..];
     loop {
-        let (name, behind) = rest.strip_prefix('"')?.split_once('"')?;
-        let value = behind.strip_prefix(":\"")?;
-        let length = length(value.as_bytes())?;
-        let (value, behind) = (&value[..length.0], &value[length.0 + 1..]);
+        let name = rest.strip_prefix(b"\"")?;
+        let end = memchr::memchr(b'"', name)?;
+        let (name, behind) = (&name[..end], &name[end + 1..]);
+        let value = behind.strip_prefix(b":\"")?;
+        let (length, is_escaped) = length(value)?;
+        let (value, behind) = (&value[..length], &value[length + 1..]);
         let known = match name {
-            "MESSAGE" => {
-                fields.is_escaped = length.1;
+            b"MESSAGE" => {
+                fields.is_escaped = is_escaped;
                 &mut message
             }
-            "__REALTIME_TIMESTAMP" => &mut fields.realtime,
-            "_SYSTEMD_UNIT" => &mut fields.unit,
-            "SYSLOG_IDENTIFIER" => &mut fields.identifier,
-            "_BOOT_ID" => &mut fields.boot,
-            "_HOSTNAME" => &mut fields.host,
-            _ => &mut None,
+            b"__REALTIME_TIMESTAMP" => &mut fields.realtime,
+            b"_SYSTEMD_UNIT" => &mut fields.unit,
+            b"SYSLOG_IDENTIFIER" => &mut fields.identifier,
+            b"_BOOT_ID" => &mut fields.boot,
+            b"_HOSTNAME" => &mut fields.host,
+            _ => {
+                // Nobody reads it, but a record with an escape that is none is no record.
+                let is_valid = !is_escaped || escapes_letters(value);
+                if !is_valid || memchr::memchr(b'\\', name).is_some() {
+                    return None;
+                }
+                match behind {
+                    b"}" => break,
+                    [b',', behind @ ..] => rest = behind,
+                    _ => return None,
+                }
+                continue;
+            }
         };
-        let is_escaped = length.1 && name != "MESSAGE";
-        if known.replace(value).is_some() || is_escaped || name.contains('\\') {
+        if known.replace(value).is_some() || (is_escaped && name != b"MESSAGE") {
             return None;
         }
-        match behind.as_bytes() {
-            [b'}'] => break,
-            [b',', ..] => rest = &behind[1..],
+        match behind {
+            b"}" => break,
+            [b',', behind @ ..] => rest = behind,
             _ => return None,
         }
     }
     fields.message = message?;
     Some(fields)
+}
+
+/// Whether all bytes are printable ASCII.
+fn is_plain(bytes: &[u8]) -> bool {
+    let is_plain = |byte: &u8| byte.wrapping_sub(0x20) < 0x60;
+    let mut blocks = bytes.chunks(64);
+    blocks.all(|block| block.iter().fold(true, |all, byte| all & is_plain(byte)))
 }
 
 /// Where a text of JSON ends, and whether something in it is escaped.
@@ -68,6 +86,20 @@ fn length(text: &[u8]) -> Option<(usize, bool)> {
         is_escaped = true;
         at += 2;
     }
+}
+
+/// Whether every escape stands for one letter.
+fn escapes_letters(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let (Some(b'n' | b't' | b'r' | b'b' | b'f' | b'"' | b'\\' | b'/'), Some(behind)) =
+            (rest.get(at + 1), rest.get(at + 2..))
+        else {
+            return false;
+        };
+        rest = behind;
+    }
+    true
 }
 
 /// A text with its escapes taken out; none where it holds one that is none, or a character written as a number.
@@ -104,12 +136,12 @@ mod tests {
 
     fn check(raw: &[u8]) {
         let Some(fields) = read(raw) else { return };
-        let Some(message) = unescaped(fields.message) else {
+        let Some(message) = unescaped(str::from_utf8(fields.message).unwrap()) else {
             return;
         };
         let map = parsed(raw).unwrap_or_else(|| panic!("{:?}", raw.escape_ascii().to_string()));
-        let field = |name: &str| map.get(name).map(String::as_str);
-        assert_eq!(field("MESSAGE"), Some(message.as_str()));
+        let field = |name: &str| map.get(name).map(String::as_bytes);
+        assert_eq!(field("MESSAGE"), Some(message.as_bytes()));
         assert_eq!(field("__REALTIME_TIMESTAMP"), fields.realtime);
         assert_eq!(field("_SYSTEMD_UNIT"), fields.unit);
         assert_eq!(field("SYSLOG_IDENTIFIER"), fields.identifier);
@@ -121,12 +153,17 @@ mod tests {
     fn a_record_as_journalctl_prints_it_is_read() {
         let raw = br#"{"_PID":"7","MESSAGE":"a \"b\"\tc","_SYSTEMD_UNIT":"k.service","__REALTIME_TIMESTAMP":"17"}"#;
         let fields = read(raw).unwrap();
-        assert_eq!(unescaped(fields.message).as_deref(), Some("a \"b\"\tc"));
+        let message = str::from_utf8(fields.message).unwrap();
+        assert_eq!(unescaped(message).as_deref(), Some("a \"b\"\tc"));
         assert_eq!(
             (fields.unit, fields.realtime),
-            (Some("k.service"), Some("17"))
+            (Some(&b"k.service"[..]), Some(&b"17"[..]))
         );
         check(raw);
+        let all = br#"{"_SELINUX_CONTEXT":"unconfined\n","MESSAGE":"a"}"#;
+        assert_eq!(read(all).unwrap().message, b"a");
+        check(all);
+        assert!(read(br#"{"_CMDLINE":"\q","MESSAGE":"a"}"#).is_none());
         assert!(read(br#"{"MESSAGE":"a","MESSAGE":"b"}"#).is_none());
         assert!(read(br#"{"MESSAGE":[104,105]}"#).is_none());
     }
@@ -147,7 +184,7 @@ mod tests {
         fn every_message_comes_back(message in "[ -~\\n\\t]{0,40}", unit in "[a-z.]{1,9}") {
             let raw = serde_json::json!({ "MESSAGE": message, "_SYSTEMD_UNIT": unit }).to_string();
             let fields = read(raw.as_bytes()).unwrap();
-            proptest::prop_assert_eq!(unescaped(fields.message), Some(message));
+            proptest::prop_assert_eq!(unescaped(str::from_utf8(fields.message).unwrap()), Some(message));
         }
     }
 }

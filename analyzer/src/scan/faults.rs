@@ -25,9 +25,11 @@ pub(super) fn of_lines(origin: &Origin<'_>, bytes: &[u8]) -> Vec<Problem> {
 /// The beginning of a line that is too long for one piece.
 pub(super) fn of_split(origin: &Origin<'_>, piece: &Piece<'_>) -> Option<Problem> {
     let begins = piece.starts_line && !piece.ends_line;
-    let before = memchr::memchr_iter(b'\n', piece.bytes).count();
     let text = "is a line of more than a mebibyte; it was read in parts, and what lies across two parts is not seen";
-    begins.then(|| problem(origin, before, text.to_owned()))
+    begins.then(|| {
+        let before = memchr::memchr_iter(b'\n', piece.bytes).count();
+        problem(origin, before, text.to_owned())
+    })
 }
 
 /// Looks at the ends of each line only: a full parse of every line would cost more than the search.

@@ -88,53 +88,53 @@ impl Expression {
         loose.compiled.get_or_init(compile).as_ref()
     }
 
-    /// The expression that matches this text, which is ASCII.
-    fn matching(&self, text: &str) -> Option<&bytes::Regex> {
+    /// The expression that decides whether this text, which is ASCII, is matched; none where it is known not to be.
+    fn deciding(&self, text: &str) -> Option<&bytes::Regex> {
         let loose = self.loose();
         if let Some(loosest) = loose.first() {
             let regex = self.compiled(loosest)?;
-            if !regex.is_match(text.as_bytes()) {
-                return None;
-            }
             if text.len() <= loosest.least {
                 return Some(regex);
             }
+            if !regex.is_match(text.as_bytes()) {
+                return None;
+            }
         }
         let exact = loose.iter().find(|one| text.len() <= one.least);
-        let regex = match exact {
+        match exact {
             Some(exact) => self.compiled(exact),
             None => self.ascii(),
-        };
-        regex.filter(|regex| regex.is_match(text.as_bytes()))
+        }
     }
 
     /// Whether it matches.
     pub fn is_match(&self, text: &str) -> bool {
         if text.is_ascii() {
-            self.matching(text).is_some()
+            let regex = self.deciding(text);
+            regex.is_some_and(|regex| regex.is_match(text.as_bytes()))
         } else {
             self.full().is_some_and(|regex| regex.is_match(text))
         }
     }
 
     /// Named captures, where it matches.
-    pub(super) fn captures(&self, text: &str) -> Option<Captures> {
+    pub(super) fn captures<'t>(&'t self, text: &'t str) -> Option<Caught<'t>> {
         if !text.is_ascii() {
             let regex = self.full()?;
             let matched = regex.is_match(text).then(|| regex.captures(text))??;
             let named = regex.capture_names().flatten();
             let named = named.filter_map(|name| Some((name, matched.name(name)?.as_str())));
-            return Some(sorted(named.map(|(name, value)| capture(name, value))));
+            return Some(sorted(named));
         }
-        let regex = self.matching(text)?;
+        let regex = self.deciding(text)?;
         // Looking for captures costs much more than finding out whether it matches, and most have none.
         if regex.capture_names().flatten().next().is_none() {
-            return Some(Captures::new());
+            return regex.is_match(text.as_bytes()).then(Caught::new);
         }
         let matched = regex.captures(text.as_bytes())?;
         let named = regex.capture_names().flatten();
         let named = named.filter_map(|name| Some((name, text.get(matched.name(name)?.range())?)));
-        Some(sorted(named.map(|(name, value)| capture(name, value))))
+        Some(sorted(named))
     }
 
     /// The line, or of a very long one the part around the match, without what a report must not print.
@@ -151,20 +151,32 @@ fn for_bytes(source: &str) -> Option<bytes::Regex> {
     builder.dfa_size_limit(STATES).build().ok()
 }
 
-fn sorted(captures: impl Iterator<Item = (String, String)>) -> Captures {
-    let mut captures: Captures = captures.collect();
-    captures.sort();
-    captures
+/// Named captures of one line, sorted.
+pub(super) type Caught<'t> = Vec<(&'t str, Cow<'t, str>)>;
+
+/// The same to be kept.
+pub(super) fn kept(caught: &Caught<'_>) -> Captures {
+    let kept = caught.iter();
+    kept.map(|(name, value)| ((*name).to_owned(), value.as_ref().to_owned()))
+        .collect()
 }
 
-fn capture(name: &str, value: &str) -> (String, String) {
-    let sensitive = name.starts_with(SENSITIVE);
-    let value = if sensitive {
-        WITHHELD.to_owned()
+fn sorted<'t>(named: impl Iterator<Item = (&'t str, &'t str)>) -> Caught<'t> {
+    let mut caught: Caught<'t> = named.map(|(name, value)| capture(name, value)).collect();
+    caught.sort();
+    caught
+}
+
+fn capture<'t>(name: &'t str, value: &'t str) -> (&'t str, Cow<'t, str>) {
+    const LONGEST: usize = 200;
+    let value = if name.starts_with(SENSITIVE) {
+        Cow::Borrowed(WITHHELD)
+    } else if value.len() <= LONGEST {
+        Cow::Borrowed(value)
     } else {
-        excerpt(value, 200)
+        Cow::Owned(excerpt(value, LONGEST))
     };
-    (name.to_owned(), value)
+    (name, value)
 }
 
 /// A capture whose name begins so holds what no report may print.

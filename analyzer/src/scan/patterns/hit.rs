@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use chrono::{DateTime, Utc};
 
 use super::Expression;
+use super::expression::{Caught, kept};
 use crate::dress::Voice;
 use crate::lines::LogLine;
 use crate::model::Place;
@@ -140,6 +141,8 @@ impl Hit {
 pub struct Found {
     /// Pattern hits, in order of appearance.
     pub hits: Vec<Hit>,
+    /// Every line is a record of the journal that was read where it stands, or empty: there is no fault in any.
+    pub is_records: bool,
     /// Line in which the kernel last came up, counted from 0, and when.
     pub came_up: Option<(u32, Option<DateTime<Utc>>)>,
     /// The boot of the last line, as the journal calls it, and when that line was said.
@@ -174,18 +177,26 @@ impl Counter {
         &mut self,
         pattern: usize,
         regex: &Expression,
-        captures: Captures,
+        caught: &Caught<'_>,
         (line, is_routine): (&mut LogLine<'_>, bool),
         hits: &mut Vec<Hit>,
     ) {
         // One piece is of one entry, so that the subject follows from the speaker.
         let alike = |hit: &Hit| {
-            hit.pattern == pattern && hit.speaker == line.speaker && hit.captures == captures
+            let pairs = hit.captures.iter().zip(caught);
+            hit.pattern == pattern
+                && hit.speaker == line.speaker
+                && hit.captures.len() == caught.len()
+                && pairs
+                    .into_iter()
+                    .all(|((name, value), caught)| *name == caught.0 && *value == caught.1)
         };
         let mut hasher = DefaultHasher::new();
-        (pattern, &line.speaker, &captures).hash(&mut hasher);
-        let group = self.groups.entry(hasher.finish()).or_default();
-        if let Some(at) = group.iter().find(|at| alike(&hits[**at])) {
+        (pattern, &line.speaker, caught).hash(&mut hasher);
+        let hash = hasher.finish();
+        let known = self.groups.get(&hash);
+        let known = known.and_then(|group| group.iter().find(|at| alike(&hits[**at])));
+        if let Some(at) = known {
             // What is spoken already is quoted, however loud the others are.
             if hits[*at].voice != Voice::Spoken {
                 line.weigh(is_routine);
@@ -193,12 +204,12 @@ impl Counter {
             hits[*at].repeat(line, regex);
             return;
         }
-        let kept = self.kept.entry(pattern).or_default();
-        if *kept < GROUPS_PER_PIECE {
-            *kept += 1;
+        let groups = self.kept.entry(pattern).or_default();
+        if *groups < GROUPS_PER_PIECE {
+            *groups += 1;
             line.weigh(is_routine);
-            group.push(hits.len());
-            hits.push(Hit::of(pattern, regex, captures, line));
+            self.groups.entry(hash).or_default().push(hits.len());
+            hits.push(Hit::of(pattern, regex, kept(caught), line));
         }
     }
 }

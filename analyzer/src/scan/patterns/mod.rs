@@ -11,25 +11,24 @@ mod expression;
 mod hit;
 mod index;
 mod open_text;
+mod search;
 mod shape;
 mod shapes;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use regex_automata::nfa::thompson::NFA;
 
-use super::lines::Origin;
-use super::manual;
+use crate::dress::Voice;
 use crate::dress::respell;
-use crate::dress::{Nature, Voice};
 pub use crate::lines::earliest;
-use crate::parsers::{Channel, EXTRACTORS, Extracted, Said};
+use crate::parsers::{Channel, EXTRACTORS, Said};
 use clauses::Clauses;
 pub use expression::{Expression, LinePattern};
 pub use hit::{Captures, Found, Hit};
-use hit::{Counter, add_alike};
 use index::{Held, Index};
+use search::Asking;
 use shape::Words;
 use shapes::{Learnt, Shapes};
 
@@ -150,97 +149,6 @@ impl Patterns {
             .as_ref()
     }
 
-    /// Searches a stretch of whole lines.
-    pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
-        let mut found = Found::default();
-        let mut counts = Counter::default();
-        let index = self.index(origin.channel);
-        let mut message =
-            (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
-        let mut shapes = self.lock_shapes().pop().unwrap_or_default();
-        let words = self.words();
-        let mut asking = Asking::default();
-        let (mut start, mut number) = (0, 0u32);
-        while start < bytes.len() {
-            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
-            let raw = &bytes[start..end];
-            let possible = shapes.possible(self, words, (origin, raw));
-            asking.numbers.clear();
-            if possible.is_none_or(|possible| !possible.is_empty()) {
-                // In a journal half of each line is fields that no pattern is matched against.
-                let skip = message.as_mut().map_or(0, |field| field.find(raw));
-                asking.search(index, &raw[skip..]);
-                match possible {
-                    Some(possible) => asking.keep_among(possible),
-                    None => asking.keep_possible(&self.clauses, raw),
-                }
-            }
-            if !asking.numbers.is_empty() {
-                self.line(origin, raw, number, &mut asking, &mut found, &mut counts);
-            }
-            number = number.saturating_add(1);
-            start = end + 1;
-        }
-        self.lock_shapes().push(shapes);
-        boots::mark(origin, bytes, &mut found);
-        found
-    }
-
-    fn lock_shapes(&self) -> std::sync::MutexGuard<'_, Vec<Shapes>> {
-        self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn line(
-        &self,
-        origin: &Origin<'_>,
-        raw: &[u8],
-        number: u32,
-        asking: &mut Asking,
-        found: &mut Found,
-        counts: &mut Counter,
-    ) {
-        if manual::explains(raw) {
-            return;
-        }
-        let mut line = origin.decode(raw, number);
-        let mut matched: Vec<(usize, Captures)> = Vec::new();
-        let mut tried: BTreeMap<usize, Option<Captures>> = BTreeMap::new();
-        for index in asking.numbers.iter().map(|index| *index as usize) {
-            let Some(pattern) = self.patterns.get(index) else {
-                let one = EXTRACTORS.get(index - self.patterns.len());
-                match one.and_then(|one| (one.extract)(&line)) {
-                    Some(Extracted::Packet(packet)) => add_alike(packet, &mut found.packets),
-                    Some(Extracted::Driver(said)) => add_alike(said, &mut found.driver),
-                    Some(Extracted::Host(said)) => add_alike(said, &mut found.host),
-                    None => {}
-                }
-                continue;
-            };
-            if pattern.applies(line.heard, &line.speaker) {
-                let captures = tried.entry(self.same[index]);
-                let captures = captures.or_insert_with(|| pattern.regex.captures(&line.text));
-                matched.extend(captures.clone().map(|captures| (index, captures)));
-            }
-        }
-        if matched.is_empty() {
-            return;
-        }
-        let nature = |index: usize| self.patterns[index].nature;
-        let is_routine = matched
-            .iter()
-            .any(|(index, _)| nature(*index).is_some_and(Nature::is_note));
-        for (index, captures) in matched {
-            let regex = &self.patterns[index].regex;
-            counts.add(
-                index,
-                regex,
-                captures,
-                (&mut line, is_routine),
-                &mut found.hits,
-            );
-        }
-    }
-
     /// Searches a text that was found inside an object.
     pub fn search_said(&self, said: &Said) -> Vec<Hit> {
         let text = said.text.as_bytes();
@@ -255,7 +163,7 @@ impl Patterns {
             }
             Some(Hit {
                 pattern: index,
-                captures: pattern.regex.captures(&said.text)?,
+                captures: expression::kept(&pattern.regex.captures(&said.text)?),
                 subject: said.subject.clone(),
                 speaker: String::new(),
                 place: said.place.clone(),
@@ -286,67 +194,10 @@ fn is_log(channel: Channel) -> bool {
     )
 }
 
-/// What asks for a line: patterns and, behind them, extractors.
-#[derive(Default)]
-struct Asking {
-    numbers: Vec<u32>,
-    line: Held,
-}
-
-impl Asking {
-    /// Notes what asks for some text of a line.
-    fn search(&mut self, index: &Index, line: &[u8]) {
-        let Self { numbers, .. } = self;
-        numbers.clear();
-        index.search(line, &mut |owners| numbers.extend_from_slice(owners));
-    }
-
-    /// Keeps what can match a line of its shape, each once and in order.
-    fn keep_among(&mut self, possible: &[u32]) {
-        self.numbers.sort_unstable();
-        self.numbers.dedup();
-        let is_possible = |number: &u32| possible.binary_search(number).is_ok();
-        self.numbers.retain(is_possible);
-    }
-
-    /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
-    fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
-        let Self { numbers, line } = self;
-        if numbers.is_empty() {
-            return;
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
-        line.take(raw);
-        numbers.retain(|index| {
-            let clauses = clauses.get(*index as usize);
-            clauses.is_none_or(|clauses| clauses.hold(line))
-        });
-    }
-}
-
-/// Where the message begins in lines of a journal: at the same place as in the line before, as a rule.
-#[derive(Default)]
-struct MessageField {
-    last: usize,
-}
-
-impl MessageField {
-    /// Where the message of a line begins; a line that is no journal record is searched whole.
-    fn find(&mut self, line: &[u8]) -> usize {
-        const NAME: &[u8] = b"\"MESSAGE\":";
-        let here = |line: &[u8], at: usize| line.get(at..at + NAME.len()) == Some(NAME);
-        // Nothing before the message holds its name: what a field says has its quotes escaped.
-        if !here(line, self.last) {
-            self.last = memchr::memmem::find(line, NAME).unwrap_or(0);
-        }
-        self.last
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::Origin;
 
     fn patterns(expressions: &[&str]) -> Patterns {
         let patterns = expressions.iter().map(|expression| LinePattern {

@@ -34,14 +34,65 @@ type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
 
 /// A shape as one thread knows it.
 struct Met {
+    hash: u64,
     known: Arc<Known>,
     times: u32,
 }
 
-impl AsRef<Known> for Met {
-    fn as_ref(&self) -> &Known {
-        &self.known
+/// The shapes that one thread knows, found by their hash.
+#[derive(Default)]
+struct Table {
+    /// For each, one more than its place in `met`; 0 where there is none.
+    slots: Vec<u32>,
+    met: Vec<Met>,
+}
+
+impl Table {
+    /// Where in `met` the shape stands, if it is known.
+    fn find(&self, hash: u64, shape: &[u8]) -> Option<usize> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut slot = slot(hash, mask);
+        loop {
+            let at = (self.slots[slot] as usize).checked_sub(1)?;
+            let met = &self.met[at];
+            if met.hash == hash && *met.known.shape == *shape {
+                return Some(at);
+            }
+            slot = (slot + 1) & mask;
+        }
     }
+
+    /// Adds a shape; gives its place.
+    fn insert(&mut self, met: Met) -> usize {
+        if self.met.len() * 2 >= self.slots.len() {
+            self.slots = vec![0; (self.slots.len() * 2).max(256)];
+            for (met, number) in self.met.iter().zip(1u32..) {
+                place_in(&mut self.slots, met.hash, number);
+            }
+        }
+        let number = u32::try_from(self.met.len() + 1).unwrap_or(u32::MAX);
+        place_in(&mut self.slots, met.hash, number);
+        self.met.push(met);
+        self.met.len() - 1
+    }
+
+    fn clear(&mut self) {
+        self.slots.clear();
+        self.met.clear();
+    }
+}
+
+fn slot(hash: u64, mask: usize) -> usize {
+    (hash >> 24) as usize & mask
+}
+
+fn place_in(slots: &mut [u32], hash: u64, number: u32) {
+    let mask = slots.len() - 1;
+    let mut slot = slot(hash, mask);
+    while slots[slot] != 0 {
+        slot = (slot + 1) & mask;
+    }
+    slots[slot] = number;
 }
 
 /// What all threads have learnt.
@@ -58,7 +109,7 @@ struct Shared {
 /// What one thread knows, so that it need not ask the others.
 #[derive(Default)]
 pub(super) struct Shapes {
-    known: ByHash<Met>,
+    known: Table,
     bytes: usize,
     /// Channel and shape of the present line.
     shape: Vec<u8>,
@@ -73,15 +124,15 @@ impl Shapes {
         &mut self,
         patterns: &Patterns,
         words: &Words,
-        (origin, raw): (&Origin<'_>, &[u8]),
+        (origin, said): (&Origin<'_>, &Said<'_>),
     ) -> Option<&[u32]> {
-        let (text, is_escaped) = match origin.said(raw) {
-            Said::Record(text) => (text, true),
+        let (text, is_escaped) = match said {
+            Said::Record(record) => (record.message(), true),
             // A line with fields that is no record is looked at in part only.
             Said::Plain(_) if is_log(origin.channel) && origin.path.ends_with(".json") => {
                 return None;
             }
-            Said::Plain(text) => (text, false),
+            Said::Plain(text) => (*text, false),
             Said::Unclear => return None,
         };
         self.shape.clear();
@@ -91,18 +142,20 @@ impl Shapes {
             return None;
         }
         let hash = hash(&self.shape);
-        if place(&self.known, hash, &self.shape).is_none() {
-            let known = self.ask(patterns, origin, hash)?;
-            if self.bytes > REMEMBERED {
-                self.known.clear();
-                self.bytes = 0;
+        let at = match self.known.find(hash, &self.shape) {
+            Some(at) => at,
+            None => {
+                let known = self.ask(patterns, origin, hash)?;
+                if self.bytes > REMEMBERED {
+                    self.known.clear();
+                    self.bytes = 0;
+                }
+                self.bytes += known.shape.len() + OVERHEAD;
+                let times = 0;
+                self.known.insert(Met { hash, known, times })
             }
-            self.bytes += known.shape.len() + OVERHEAD;
-            let met = Met { known, times: 0 };
-            self.known.entry(hash).or_default().push(met);
-        }
-        let at = place(&self.known, hash, &self.shape)?;
-        let met = self.known.get_mut(&hash)?.get_mut(at)?;
+        };
+        let met = self.known.met.get_mut(at)?;
         met.times = met.times.saturating_add(1);
         if met.times == OFTEN && !met.known.possible.is_empty() {
             met.known = Arc::new(narrowed(&met.known, patterns, &mut self.follower)?);
@@ -187,9 +240,9 @@ fn narrowed(known: &Known, patterns: &Patterns, follower: &mut Follower) -> Opti
     })
 }
 
-fn place<K: AsRef<Known>>(known: &ByHash<K>, hash: u64, shape: &[u8]) -> Option<usize> {
+fn place(known: &ByHash<Arc<Known>>, hash: u64, shape: &[u8]) -> Option<usize> {
     let mut alike = known.get(&hash)?.iter();
-    alike.position(|one| *one.as_ref().shape == *shape)
+    alike.position(|one| *one.shape == *shape)
 }
 
 /// Eight bytes at a time; what has the same hash is compared.

@@ -1,0 +1,218 @@
+//! The search of a stretch of lines: which patterns a line meets, and what comes of it.
+
+use std::sync::PoisonError;
+
+use super::clauses::Clauses;
+use super::expression::Caught;
+use super::hit::{Counter, Found, add_alike};
+use super::index::{Held, Index};
+use super::shapes::Shapes;
+use super::{Patterns, boots, is_log};
+use crate::dress::Nature;
+use crate::lines::{LogLine, Origin, Record, Said};
+use crate::parsers::{Channel, EXTRACTORS, Extracted};
+use crate::scan::manual;
+
+/// So few patterns are tried at once; of more the texts that they need are looked for before.
+const FEW: usize = 6;
+
+/// What a search of one stretch has found so far, and what it remembers.
+#[derive(Default)]
+struct Search {
+    found: Found,
+    counts: Counter,
+    asking: Asking,
+    heard: Heard,
+}
+
+impl Patterns {
+    /// Searches a stretch of whole lines.
+    pub fn search(&self, origin: &Origin<'_>, bytes: &[u8]) -> Found {
+        let mut search = Search::default();
+        let index = self.index(origin.channel);
+        let mut message =
+            (is_log(origin.channel) && origin.path.ends_with(".json")).then(MessageField::default);
+        let mut shapes = self.lock_shapes().pop().unwrap_or_default();
+        let words = self.words();
+        let (mut start, mut number) = (0, 0u32);
+        search.found.is_records = true;
+        while start < bytes.len() {
+            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
+            let raw = &bytes[start..end];
+            let said = origin.said(raw);
+            search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
+            let possible = shapes.possible(self, words, (origin, &said));
+            let asking = &mut search.asking;
+            match possible {
+                Some([]) => asking.numbers.clear(),
+                Some(few) if few.len() <= FEW && few.iter().all(|one| self.is_pattern(*one)) => {
+                    asking.numbers.clear();
+                    asking.numbers.extend_from_slice(few);
+                }
+                possible => {
+                    // In a journal half of each line is fields that no pattern is matched against.
+                    let skip = message.as_mut().map_or(0, |field| field.find(raw));
+                    asking.search(index, &raw[skip..]);
+                    match possible {
+                        Some(possible) => asking.keep_among(possible),
+                        None => asking.keep_possible(&self.clauses, raw),
+                    }
+                }
+            }
+            if !search.asking.numbers.is_empty() && !manual::explains(raw) {
+                let record = match said {
+                    Said::Record(record) => Some(record),
+                    Said::Plain(_) | Said::Unclear => None,
+                };
+                self.line(origin, (raw, record, number), &mut search);
+            }
+            number = number.saturating_add(1);
+            start = end + 1;
+        }
+        self.lock_shapes().push(shapes);
+        boots::mark(origin, bytes, &mut search.found);
+        search.found
+    }
+
+    /// Whether what asks is a pattern, and no extractor.
+    fn is_pattern(&self, number: u32) -> bool {
+        number < self.extractors_from()
+    }
+
+    fn lock_shapes(&self) -> std::sync::MutexGuard<'_, Vec<Shapes>> {
+        self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn line<'l>(
+        &self,
+        origin: &'l Origin<'_>,
+        (raw, record, number): (&'l [u8], Option<Record<'l>>, u32),
+        search: &mut Search,
+    ) {
+        let mut line = origin.decode_said(raw, record, number);
+        let text = line.text.clone();
+        // What came of the expressions that the line met, and the patterns that match by their places there.
+        let mut tried: Vec<(usize, Option<Caught<'_>>)> = Vec::new();
+        let mut matched: Vec<(usize, usize)> = Vec::new();
+        for index in search.asking.numbers.iter().map(|index| *index as usize) {
+            if index >= self.patterns.len() {
+                extract(index - self.patterns.len(), &line, &mut search.found);
+                continue;
+            }
+            if !search.heard.applies(self, index, &line) {
+                continue;
+            }
+            let same = self.same[index];
+            let known = tried.iter().position(|(one, _)| *one == same);
+            let at = known.unwrap_or_else(|| {
+                tried.push((same, self.patterns[index].regex.captures(&text)));
+                tried.len() - 1
+            });
+            if tried[at].1.is_some() {
+                matched.push((index, at));
+            }
+        }
+        let nature = |index: usize| self.patterns[index].nature;
+        let is_routine = matched
+            .iter()
+            .any(|(index, _)| nature(*index).is_some_and(Nature::is_note));
+        for (index, at) in matched {
+            let regex = &self.patterns[index].regex;
+            if let Some(caught) = &tried[at].1 {
+                let line = (&mut line, is_routine);
+                let hits = &mut search.found.hits;
+                search.counts.add(index, regex, caught, line, hits);
+            }
+        }
+    }
+}
+
+/// Runs an extractor on a line.
+fn extract(number: usize, line: &LogLine<'_>, found: &mut Found) {
+    let one = EXTRACTORS.get(number);
+    match one.and_then(|one| (one.extract)(line)) {
+        Some(Extracted::Packet(packet)) => add_alike(packet, &mut found.packets),
+        Some(Extracted::Driver(said)) => add_alike(said, &mut found.driver),
+        Some(Extracted::Host(said)) => add_alike(said, &mut found.host),
+        None => {}
+    }
+}
+
+/// Which patterns are for lines of the speaker that was last heard: the next line is most often of the same.
+#[derive(Default)]
+struct Heard {
+    speaker: String,
+    channel: Option<Channel>,
+    applies: Vec<Option<bool>>,
+}
+
+impl Heard {
+    fn applies(&mut self, patterns: &Patterns, index: usize, line: &LogLine<'_>) -> bool {
+        if self.channel != Some(line.heard) || self.speaker != line.speaker {
+            self.channel = Some(line.heard);
+            line.speaker.as_ref().clone_into(&mut self.speaker);
+            self.applies.clear();
+            self.applies.resize(patterns.patterns.len(), None);
+        }
+        let applies = || patterns.patterns[index].applies(line.heard, &line.speaker);
+        *self.applies[index].get_or_insert_with(applies)
+    }
+}
+
+/// What asks for a line: patterns and, behind them, extractors.
+#[derive(Default)]
+pub(super) struct Asking {
+    pub(super) numbers: Vec<u32>,
+    line: Held,
+}
+
+impl Asking {
+    /// Notes what asks for some text of a line.
+    pub(super) fn search(&mut self, index: &Index, line: &[u8]) {
+        let Self { numbers, .. } = self;
+        numbers.clear();
+        index.search(line, &mut |owners| numbers.extend_from_slice(owners));
+    }
+
+    /// Keeps what can match a line of its shape, each once and in order.
+    fn keep_among(&mut self, possible: &[u32]) {
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        let is_possible = |number: &u32| possible.binary_search(number).is_ok();
+        self.numbers.retain(is_possible);
+    }
+
+    /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
+    pub(super) fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
+        let Self { numbers, line } = self;
+        if numbers.is_empty() {
+            return;
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        line.take(raw);
+        numbers.retain(|index| {
+            let clauses = clauses.get(*index as usize);
+            clauses.is_none_or(|clauses| clauses.hold(line))
+        });
+    }
+}
+
+/// Where the message begins in lines of a journal: at the same place as in the line before, as a rule.
+#[derive(Default)]
+struct MessageField {
+    last: usize,
+}
+
+impl MessageField {
+    /// Where the message of a line begins; a line that is no journal record is searched whole.
+    fn find(&mut self, line: &[u8]) -> usize {
+        const NAME: &[u8] = b"\"MESSAGE\":";
+        let here = |line: &[u8], at: usize| line.get(at..at + NAME.len()) == Some(NAME);
+        // Nothing before the message holds its name: what a field says has its quotes escaped.
+        if !here(line, self.last) {
+            self.last = memchr::memmem::find(line, NAME).unwrap_or(0);
+        }
+        self.last
+    }
+}
