@@ -5,13 +5,16 @@ use std::path::PathBuf;
 mod ask;
 mod look;
 mod serve;
+mod shared;
 
 pub use ask::{
     AskArgs, AskInput, AskMtuArgs, AskPacketArgs, AskRuntimeArgs, AskScheduleArgs, Question,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
-pub use look::{FilterArgs, GrepArgs, LogsArgs, LoudAs, TimelineArgs};
+pub use look::{CatArgs, FilterArgs, GrepArgs, LogsArgs, LoudAs, LsArgs, TimelineArgs};
 pub use serve::{AsOf, ServeArgs, ShellArgs};
+use shared::parse_size;
+pub use shared::{KeyArgs, MemoryArgs, RuleArgs};
 
 use crate::model::Verdict;
 
@@ -61,22 +64,6 @@ pub enum Command {
     Schema,
 }
 
-/// Rules to use.
-#[derive(Debug, Args)]
-pub struct RuleArgs {
-    /// Folder of further rules (YAML, also in folders below); a file with a known id replaces that rule.
-    #[arg(long, value_name = "DIR")]
-    pub rules: Option<PathBuf>,
-}
-
-/// Keys of encrypted inputs.
-#[derive(Debug, Clone, Args)]
-pub struct KeyArgs {
-    /// Key that opens an encrypted input, as `age-keygen` writes it.
-    #[arg(short, long, value_name = "FILE")]
-    pub identity: Vec<PathBuf>,
-}
-
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
@@ -106,6 +93,9 @@ pub struct ReportArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     /// Keys.
     #[command(flatten)]
     pub keys: KeyArgs,
@@ -165,6 +155,9 @@ pub struct DiagnoseArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     /// Keys.
     #[command(flatten)]
     pub keys: KeyArgs,
@@ -234,6 +227,9 @@ pub struct FixArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     /// Keys.
     #[command(flatten)]
     pub keys: KeyArgs,
@@ -255,6 +251,9 @@ pub struct DiffArgs {
     /// Rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     /// Keys.
     #[command(flatten)]
     pub keys: KeyArgs,
@@ -318,27 +317,6 @@ fn parse_subject(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads `32000`, `32KiB` or `1MiB`.
-fn parse_size(text: &str) -> Result<usize, String> {
-    let split = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(split);
-    let factor = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" | "kib" => 1 << 10,
-        "m" | "mb" | "mib" => 1 << 20,
-        _ => return Err(format!("`{unit}` is no unit; write bytes, KiB or MiB")),
-    };
-    let number: usize = digits
-        .parse()
-        .map_err(|_| "write a size such as 32KiB".to_owned())?;
-    number
-        .checked_mul(factor)
-        .filter(|size| *size > 0)
-        .ok_or_else(|| "the size must be more than 0 and fit into memory".to_owned())
-}
-
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
@@ -348,34 +326,6 @@ pub struct ConvertArgs {
     /// Bundle to write; must not exist.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Keys.
-    #[command(flatten)]
-    pub keys: KeyArgs,
-}
-
-/// Arguments of `ls`.
-#[derive(Debug, Args)]
-pub struct LsArgs {
-    /// Bundle.
-    #[arg(value_name = "INPUT")]
-    pub input: PathBuf,
-    /// Only entries whose path starts with this.
-    #[arg(value_name = "PREFIX", default_value = "")]
-    pub prefix: String,
-    /// Keys.
-    #[command(flatten)]
-    pub keys: KeyArgs,
-}
-
-/// Arguments of `cat`.
-#[derive(Debug, Clone, Args)]
-pub struct CatArgs {
-    /// Bundle.
-    #[arg(value_name = "INPUT")]
-    pub input: PathBuf,
-    /// Entry, as `ls` prints it; `PATH:LINE` prints that line only.
-    #[arg(value_name = "PATH")]
-    pub path: String,
     /// Keys.
     #[command(flatten)]
     pub keys: KeyArgs,

@@ -120,3 +120,31 @@ pub struct LogsArgs {
     #[command(flatten)]
     pub keys: KeyArgs,
 }
+
+/// Arguments of `ls`.
+#[derive(Debug, Args)]
+pub struct LsArgs {
+    /// Bundle.
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+    /// Only entries whose path starts with this.
+    #[arg(value_name = "PREFIX", default_value = "")]
+    pub prefix: String,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
+}
+
+/// Arguments of `cat`.
+#[derive(Debug, Clone, Args)]
+pub struct CatArgs {
+    /// Bundle.
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+    /// Entry, as `ls` prints it; `PATH:LINE` prints that line only.
+    #[arg(value_name = "PATH")]
+    pub path: String,
+    /// Keys.
+    #[command(flatten)]
+    pub keys: KeyArgs,
+}

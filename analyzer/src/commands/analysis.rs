@@ -27,7 +27,7 @@ pub(super) fn report(
     let keys = Keys::load(&args.keys.identity)?;
     let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
     let placed = placed(&units, &args.output)?;
-    let (analyzer, exit) = analyzer(&args.rules, keys.clone(), errors)?;
+    let (analyzer, exit) = analyzer((&args.rules, Some(&args.memory)), keys.clone(), errors)?;
     let formats: Vec<Format> = args
         .format
         .iter()
@@ -151,7 +151,7 @@ pub(super) fn diagnose(
             units.len()
         );
     }
-    let (analyzer, mut exit) = analyzer(&args.rules, keys, errors)?;
+    let (analyzer, mut exit) = analyzer((&args.rules, Some(&args.memory)), keys, errors)?;
     let analyzer = analyzer.as_of(args.at).asking_about(args.about.clone());
     let text = report::TextOptions {
         full: args.full,
@@ -208,7 +208,7 @@ pub(super) fn fix(
     let keys = Keys::load(&args.keys.identity)?;
     let units = units(&args.inputs, args.join, keys.as_ref(), errors)?;
     let placed = placed(&units, &args.output)?;
-    let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
+    let (analyzer, exit) = analyzer((&args.rules, Some(&args.memory)), keys, errors)?;
     for (unit, folder) in &placed {
         let readable = readable(unit)?;
         fix::command::run(args, &analyzer, &readable.unit, folder, out)?;
@@ -223,7 +223,7 @@ pub(super) fn diff(
 ) -> anyhow::Result<Exit> {
     compare::command::check(args)?;
     let keys = Keys::load(&args.keys.identity)?;
-    let (analyzer, exit) = analyzer(&args.rules, keys, errors)?;
+    let (analyzer, exit) = analyzer((&args.rules, Some(&args.memory)), keys, errors)?;
     let inputs: Vec<PathBuf> = args
         .inputs
         .iter()

@@ -15,10 +15,11 @@ use std::io::Write;
 
 use casefile_bundle::{KeyError, Keys, OpenError};
 
-use crate::cli::{Cli, Command, RuleArgs};
+use crate::cli::{Cli, Command, MemoryArgs, RuleArgs};
 use crate::diagnose::{AnalyzeError, Analyzer};
 use crate::report;
 use crate::rules::{RuleError, RuleSet, load as load_rules};
+use crate::scan::Budget;
 
 /// How a command ended; the numbers are the exit codes of the README.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,12 +99,14 @@ fn load(
 }
 
 fn analyzer(
-    args: &RuleArgs,
+    (rules, memory): (&RuleArgs, Option<&MemoryArgs>),
     keys: Option<Keys>,
     errors: &mut dyn Write,
 ) -> anyhow::Result<(Analyzer, Exit)> {
-    let (set, faults, exit) = load(args, errors)?;
+    let (set, faults, exit) = load(rules, errors)?;
     let analyzer = Analyzer::new(set)?.without(&faults);
+    let budget = memory.map(|memory| Budget::of(memory.memory));
+    let analyzer = analyzer.within(budget.unwrap_or_default());
     Ok((analyzer.opening_with(keys), exit))
 }
 

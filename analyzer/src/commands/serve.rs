@@ -142,7 +142,7 @@ fn reports(
     errors: &mut dyn Write,
 ) -> anyhow::Result<BTreeMap<String, Bytes>> {
     let (analyzer, _) = analyzer(
-        &RuleArgs { rules: None },
+        (&RuleArgs { rules: None }, None),
         Keys::load(&keys.identity)?,
         errors,
     )?;

@@ -41,9 +41,8 @@ impl Analyzer {
         let mut left = Vec::new();
         for part in apart.parts() {
             let instead = self.others_blank(input, scanned, &apart, part);
-            let mut own =
-                scan::scan_with(self.input(input), &self.patterns, &self.router, &instead)
-                    .map_err(AnalyzeError::Open)?;
+            let mut own = scan::scan_with(self.input(input), self.reading(), &instead)
+                .map_err(AnalyzeError::Open)?;
             derive::run(&mut own);
             let available = Availability::of(&own.summary, &own.paths);
             let judged = engine::assess(&self.set, &own.facts, &own.hits, &available, self.at);

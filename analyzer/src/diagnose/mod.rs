@@ -40,7 +40,7 @@ use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
-use crate::scan::{self, Documents, Router, Scanned, joined};
+use crate::scan::{self, Budget, Documents, Router, Scanned, joined};
 use crate::sources::Availability;
 
 /// Why there is no analysis.
@@ -80,6 +80,7 @@ pub struct Analyzer {
     keys: Option<Keys>,
     at: Option<DateTime<Utc>>,
     about: Option<String>,
+    budget: Budget,
 }
 
 impl Analyzer {
@@ -95,6 +96,7 @@ impl Analyzer {
             keys: None,
             at: None,
             about: None,
+            budget: Budget::default(),
         })
     }
 
@@ -117,6 +119,17 @@ impl Analyzer {
         self
     }
 
+    /// Keeps no more of an input than this.
+    pub fn within(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// What reads an input.
+    pub(super) fn reading(&self) -> (&Patterns, &Router, Budget) {
+        (&self.patterns, &self.router, self.budget)
+    }
+
     /// Judges as of a moment: what was said later is not known yet, and what ended later still holds.
     pub fn as_of(mut self, at: Option<DateTime<Utc>>) -> Self {
         self.at = at;
@@ -136,7 +149,7 @@ impl Analyzer {
 
     /// Reads one input and derives what follows, without judging it.
     pub fn read(&self, input: &Path) -> Result<Scanned, AnalyzeError> {
-        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router)
+        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router, self.budget)
             .map_err(AnalyzeError::Open)?;
         derive::run(&mut scanned);
         Ok(scanned)
@@ -154,7 +167,7 @@ impl Analyzer {
 
     /// Reads one input, diagnoses it and fills in the changes that the rules propose.
     pub fn examine(&self, input: &Path) -> Result<Examined, AnalyzeError> {
-        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router)
+        let mut scanned = scan::scan(self.input(input), &self.patterns, &self.router, self.budget)
             .map_err(AnalyzeError::Open)?;
         let added = derive::run(&mut scanned);
         let available = Availability::of(&scanned.summary, &scanned.paths);
@@ -259,8 +272,7 @@ impl Analyzer {
         instead: &Documents,
     ) -> Result<Scanned, AnalyzeError> {
         let keys = self.keys.as_ref();
-        joined::scan(members, keys, &self.patterns, &self.router, instead)
-            .map_err(AnalyzeError::Open)
+        joined::scan(members, keys, self.reading(), instead).map_err(AnalyzeError::Open)
     }
 
     fn judge_joined(
@@ -287,7 +299,7 @@ impl Analyzer {
     /// Judges the input as if the entries named in `instead` held those texts: once with all that was
     /// said, once on the captured state alone.
     pub fn judge(&self, input: &Path, instead: &Documents) -> Result<Judged, AnalyzeError> {
-        let mut scanned = scan::scan_with(self.input(input), &self.patterns, &self.router, instead)
+        let mut scanned = scan::scan_with(self.input(input), self.reading(), instead)
             .map_err(AnalyzeError::Open)?;
         scanned.replayed = !instead.is_empty();
         Ok(self.judged(scanned))

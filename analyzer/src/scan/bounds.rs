@@ -2,7 +2,6 @@
 
 use super::gather::Gather;
 use super::sink::Out;
-use super::spill;
 use crate::model::{Place, Problem};
 use crate::parsers::{Parsed, Read};
 
@@ -10,7 +9,7 @@ impl Gather<'_> {
     /// Reads a stretch of a list that had to wait; false where it is lost.
     pub(super) fn read_later(&self, path: &str, piece: &mut Out) -> bool {
         let later = std::mem::take(&mut piece.later);
-        if later.is_empty() || self.listed > spill::LISTED {
+        if later.is_empty() || self.listed > self.spill.budget().facts() {
             return true;
         }
         let mut bytes = Vec::new();
@@ -37,7 +36,7 @@ impl Gather<'_> {
             return false;
         }
         self.listed = self.listed.saturating_add(piece.parsed.facts.len());
-        let is_over = self.listed > spill::LISTED;
+        let is_over = self.listed > self.spill.budget().facts();
         if is_over {
             piece.parsed = Parsed::default();
             piece.found.hits.clear();

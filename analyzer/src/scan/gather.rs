@@ -21,12 +21,6 @@ use crate::ledger::tail::Joined;
 use crate::model::{Place, Problem};
 use crate::parsers::{Document, DriverLine, HostLine, PacketLine, Parsed, Read};
 
-/// Documents kept as text for derivers may hold this much together, in bytes.
-const KEPT_TOTAL: usize = 64 << 20;
-
-/// What names of entries hold that were written for an earlier start of the machine.
-const EARLIER_BOOTS: [&str; 4] = ["boot_-1", "-b_-1", "boot-1.", "last_boot"];
-
 /// What a person pastes has no more lines of unknown origin, and no more files, than this.
 const PASTED_LINES: u32 = 400;
 const PASTED_FILES: usize = 40;
@@ -91,6 +85,7 @@ impl<'a> Gather<'a> {
             uids: false,
             plan: None,
             spill: self.spill,
+            ceiling: None,
         }
     }
 
@@ -181,7 +176,7 @@ impl<'a> Gather<'a> {
         }
         let first_hit = self.hits.len();
         let mut came_up = None;
-        let mut boot = None;
+        let (mut boot, mut let_go) = (None, None);
         let (mut lost, mut left_out) = (false, None);
         for mut piece in pieces {
             lost |= !self.read_later(path, &mut piece);
@@ -192,6 +187,10 @@ impl<'a> Gather<'a> {
                 came_up = Some((line.saturating_add(lines_before), at));
             }
             boot = piece.found.boot.or(boot);
+            let_go = [let_go, piece.boot]
+                .into_iter()
+                .flatten()
+                .max_by_key(|(_, at)| *at);
             let mut parsed = piece.parsed;
             shift(&mut parsed, lines_before);
             self.parsed(parsed);
@@ -217,7 +216,8 @@ impl<'a> Gather<'a> {
         }
         self.lost(path, lost);
         self.left_out(path, left_out);
-        self.mark_boots(path, first_hit, came_up.as_ref(), boot);
+        let boots = let_go.into_iter().chain(boot);
+        self.mark_boots(path, first_hit, came_up.as_ref(), boots);
         let is_pod_log = path.starts_with("cluster-resources/pods/logs/");
         for fact in end.facts(path, is_pod_log) {
             self.facts.add(fact);
@@ -229,43 +229,10 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Marks the lines of an entry that were said before the machine's last start.
-    fn mark_boots(
-        &mut self,
-        path: &str,
-        first: usize,
-        came_up: Option<&(u32, Option<DateTime<Utc>>)>,
-        boot: Option<(String, Option<DateTime<Utc>>)>,
-    ) {
-        // The lines of a file that was put together by hand may stand in any order.
-        let hits = self.hits.iter().skip(first);
-        let said = hits
-            .filter(|hit| !hit.boot.is_empty())
-            .map(|hit| (hit.boot.clone(), hit.last));
-        let newest = said.chain(boot).max_by_key(|(_, at)| *at);
-        let of_earlier = EARLIER_BOOTS.iter().any(|mark| path.contains(mark));
-        for hit in self.hits.iter_mut().skip(first) {
-            let line = hit.last_place.line.unwrap_or(0);
-            // The kernel's first line is counted from 0, places from 1.
-            let before = came_up.is_some_and(|(number, at)| match at.zip(hit.last) {
-                Some((at, last)) => last < at,
-                None => hit.last_place.path == path && line <= *number,
-            });
-            let newer = newest.as_ref().filter(|_| !hit.boot.is_empty());
-            let other = newer.is_some_and(|(boot, _)| hit.boot != *boot);
-            hit.earlier_boot = before || other || of_earlier;
-        }
-        let at = came_up.and_then(|(_, at)| *at);
-        if let Some(at) = at.filter(|_| !node_of(path).is_empty()) {
-            let known = self.boots.entry(node_of(path).to_owned()).or_insert(at);
-            *known = at.max(*known);
-        }
-    }
-
     fn whole(&mut self, path: &str, bytes: Vec<u8>, yaml: bool) {
         let read = self.router.parser(path).map(|parser| parser.read);
         let is_kept = !matches!(read, Some(Read::Items(_) | Read::Loose));
-        if is_kept && self.kept.saturating_add(bytes.len()) > KEPT_TOTAL {
+        if is_kept && self.kept.saturating_add(bytes.len()) > self.spill.budget().kept() {
             let text = "was left out: the files kept in memory reached their limit";
             return self.problem(path, text);
         }
@@ -349,7 +316,7 @@ impl<'a> Gather<'a> {
             }
             self.parsed(placed.parsed);
             self.kept += placed.text.len();
-            if self.kept <= KEPT_TOTAL {
+            if self.kept <= self.spill.budget().kept() {
                 self.documents.insert(placed.path.clone(), placed.text);
             }
             let origin = pasted::original(&self.origins, &placed.origin);

@@ -13,7 +13,7 @@ use super::leftovers::{Tally, state_source};
 use super::patterns::Patterns;
 use super::sink::{Out, Sink};
 use super::spill::Spill;
-use super::{Documents, Gather, Router, Scanned, node_of};
+use super::{Budget, Documents, Gather, Router, Scanned, node_of};
 use crate::facts::Facts;
 use crate::join::Member;
 use crate::model::{Place, Problem};
@@ -34,12 +34,11 @@ pub fn within(path: &str) -> &str {
 pub(crate) fn scan(
     members: &[Member],
     keys: Option<&Keys>,
-    patterns: &Patterns,
-    router: &Router,
+    (patterns, router, budget): (&Patterns, &Router, Budget),
     instead: &Documents,
 ) -> Result<Scanned, OpenError> {
     let mut share = Share::new(members, router);
-    let spill = Spill::default();
+    let spill = Spill::new(budget);
     let mut gather = Gather::new(patterns, router, &spill);
     let mut problems = Vec::new();
     for (index, member) in members.iter().enumerate() {
@@ -49,6 +48,7 @@ pub(crate) fn scan(
             uids: true,
             plan: None,
             spill: &spill,
+            ceiling: None,
         };
         let (summary, outputs) =
             casefile_bundle::scan(Input::new(&member.input, keys), &Limits::default(), &sink)?;

@@ -8,7 +8,7 @@ use crate::model::Place;
 use crate::parsers::{Parsed, Repeats};
 
 /// Different groups kept of one pattern over the whole bundle.
-const GROUPS_PER_PATTERN: usize = 400;
+pub(super) const GROUPS_PER_PATTERN: usize = 400;
 
 pub(super) fn shift(parsed: &mut Parsed, lines: u32) {
     if lines == 0 {

@@ -2,6 +2,8 @@
 
 mod again;
 mod bounds;
+mod budget;
+mod ceiling;
 mod clean;
 mod faults;
 mod gather;
@@ -15,6 +17,7 @@ pub mod pasted;
 pub mod patterns;
 mod sink;
 mod spill;
+mod starts;
 mod typing;
 
 use casefile_bundle::{Input, Limits, OpenError, Summary};
@@ -26,6 +29,8 @@ pub use crate::lines::{self, Documents, node_of};
 use crate::model::{Place, Problem};
 use crate::parsers::Parsed;
 pub use crate::parsers::Router;
+pub use budget::Budget;
+use ceiling::Ceiling;
 use gather::Gather;
 use pasted::Origins;
 use patterns::{Hit, Patterns};
@@ -65,27 +70,29 @@ pub fn scan<'a>(
     input: impl Into<Input<'a>>,
     patterns: &Patterns,
     router: &Router,
+    budget: Budget,
 ) -> Result<Scanned, OpenError> {
-    scan_with(input, patterns, router, &Documents::new())
+    scan_with(input, (patterns, router, budget), &Documents::new())
 }
 
 /// The same, as if the entries named in `instead` held those texts.
 pub fn scan_with<'a>(
     input: impl Into<Input<'a>>,
-    patterns: &Patterns,
-    router: &Router,
+    (patterns, router, budget): (&Patterns, &Router, Budget),
     instead: &Documents,
 ) -> Result<Scanned, OpenError> {
     let input = input.into();
     let survey = Survey::of(input)?;
     let plan = survey.as_ref().map(Plan::of).unwrap_or_default();
-    let spill = Spill::default();
+    let (spill, ceiling) = (Spill::new(budget), Ceiling::default());
     let sink = Sink {
         patterns,
         router,
         uids: false,
         plan: Some(&plan),
         spill: &spill,
+        // Where entries are replaced, what they hold does not count.
+        ceiling: instead.is_empty().then_some(&ceiling),
     };
     let (summary, outputs) = casefile_bundle::scan(input, &Limits::default(), &sink)?;
     let mut gather = Gather::new(patterns, router, &spill);

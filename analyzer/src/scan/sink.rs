@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 
+use super::ceiling::{Boot, Ceiling};
 use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
@@ -26,6 +27,8 @@ const SPLIT_LIMIT: u64 = 64 << 20;
 pub(super) struct Out {
     pub(super) parsed: Parsed,
     pub(super) found: Found,
+    /// The newest boot that hits name which were let go.
+    pub(super) boot: Option<Boot>,
     /// Pieces recognised in a text that came in one stretch.
     pub(super) pieces: Pieces,
     /// What the log ends with, as far as the piece goes.
@@ -58,6 +61,8 @@ pub(super) struct Sink<'a> {
     pub(super) plan: Option<&'a Plan>,
     /// Where texts wait for the end of the reading.
     pub(super) spill: &'a Spill,
+    /// Lets hits of logs go that would not be kept at last; none where not all that is read counts.
+    pub(super) ceiling: Option<&'a Ceiling>,
 }
 
 impl PieceSink for Sink<'_> {
@@ -120,7 +125,12 @@ impl Sink<'_> {
             Some(Read::Lines(channel)) => {
                 let origin = Origin::of(path, channel);
                 out.found = self.patterns.search(&origin, piece.bytes);
-                out.parsed.problems = faults::of_lines(&origin, piece.bytes);
+                out.boot = self
+                    .ceiling
+                    .and_then(|ceiling| ceiling.let_go(&mut out.found));
+                if !out.found.is_records {
+                    out.parsed.problems = faults::of_lines(&origin, piece.bytes);
+                }
                 out.parsed.problems.extend(faults::of_split(&origin, piece));
                 out.tail = tail::of_piece(&origin, piece.bytes, out.lines, piece.last);
             }

@@ -7,14 +7,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that wait in memory.
-const IN_MEMORY: usize = 24 << 20;
+use super::budget::Budget;
+
 /// Bytes that wait in the file; what comes behind them is lost, and named.
 const IN_FILE: u64 = 4 << 30;
-
-/// Facts of lists in memory; of a larger input the lists are read one after the other, in the order of their paths, so
-/// that it does not depend on the threads which are left out.
-pub(super) const LISTED: usize = 80_000;
 
 /// A text that waits.
 #[derive(Default)]
@@ -39,20 +35,34 @@ impl Kept {
 /// Where texts wait.
 #[derive(Default)]
 pub(super) struct Spill {
+    budget: Budget,
     in_memory: AtomicUsize,
     facts: AtomicUsize,
     file: Mutex<(Option<File>, u64)>,
 }
 
 impl Spill {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self {
+            budget,
+            ..Self::default()
+        }
+    }
+
+    /// What may be kept.
+    pub(super) fn budget(&self) -> Budget {
+        self.budget
+    }
+
     /// Counts facts of lists.
     pub(super) fn count(&self, facts: usize) {
         self.facts.fetch_add(facts, Ordering::Relaxed);
     }
 
-    /// Whether so many facts of lists are in memory that further lists should wait.
+    /// Whether so many facts of lists are in memory that further lists should wait. Those are read one after the other, in
+    /// the order of their paths, so that it does not depend on the threads which are left out.
     pub(super) fn is_crowded(&self) -> bool {
-        self.facts.load(Ordering::Relaxed) > LISTED
+        self.facts.load(Ordering::Relaxed) > self.budget.facts()
     }
 
     /// Keeps a text.
@@ -61,7 +71,7 @@ impl Spill {
             return Kept::Nothing;
         }
         let before = self.in_memory.fetch_add(bytes.len(), Ordering::Relaxed);
-        if before.saturating_add(bytes.len()) <= IN_MEMORY {
+        if before.saturating_add(bytes.len()) <= self.budget.waiting() {
             return Kept::Here(bytes.to_vec());
         }
         self.in_memory.fetch_sub(bytes.len(), Ordering::Relaxed);
@@ -118,7 +128,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_into_memory_comes_back_from_the_file() {
         let spill = Spill::default();
-        let texts: Vec<Vec<u8>> = (0..5u8).map(|byte| vec![byte; IN_MEMORY / 3]).collect();
+        let texts: Vec<Vec<u8>> = (0..5u8)
+            .map(|byte| vec![byte; Budget::default().waiting() / 3])
+            .collect();
         let kept: Vec<Kept> = texts.iter().map(|text| spill.keep(text)).collect();
         assert!(matches!(kept.first(), Some(Kept::Here(_))));
         assert!(matches!(kept.last(), Some(Kept::There(..))));

@@ -45,7 +45,7 @@ pub(super) fn run(
 fn read(question: &Question, errors: &mut dyn Write) -> anyhow::Result<Scanned> {
     let input = question.input();
     let keys = Keys::load(&input.keys.identity)?;
-    let (analyzer, _) = analyzer(&crate::cli::RuleArgs { rules: None }, keys, errors)?;
+    let (analyzer, _) = analyzer((&crate::cli::RuleArgs { rules: None }, None), keys, errors)?;
     let readable = readable(&Unit::Alone(input.input.clone()))?;
     let path: &Path = readable.unit.input();
     Ok(analyzer.read(path)?)
