@@ -6,5 +6,6 @@
 mod bad_input;
 mod convert;
 mod formats;
+mod large;
 mod packings;
 mod support;
