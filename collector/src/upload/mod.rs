@@ -33,7 +33,7 @@ const TIME: Duration = Duration::from_secs(300);
 
 /// Why a bundle did not arrive. Queries of addresses, which may hold a signature, are not in it.
 #[derive(Debug, thiserror::Error)]
-pub enum UploadError {
+pub(crate) enum UploadError {
     /// The address cannot be used.
     #[error("--upload {0}: write https://HOST/PATH/ or a signed address")]
     Address(String),
