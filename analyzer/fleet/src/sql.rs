@@ -73,10 +73,14 @@ impl Engine {
             .enable_all()
             .build()
             .map_err(SqlError::Start)?;
-        let settings = SessionConfig::new().with_information_schema(true).set_bool(
-            "datafusion.execution.parquet.schema_force_view_types",
-            false,
-        );
+        // The generic dialect takes `SELECT node, cluster` for a list that ends before a CLUSTER BY.
+        let settings = SessionConfig::new()
+            .with_information_schema(true)
+            .set_bool(
+                "datafusion.execution.parquet.schema_force_view_types",
+                false,
+            )
+            .set_str("datafusion.sql_parser.dialect", "PostgreSQL");
         let memory = RuntimeEnvBuilder::new()
             .with_memory_limit(MEMORY, 1.0)
             .build_arc()?;

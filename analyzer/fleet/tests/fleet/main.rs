@@ -10,6 +10,8 @@ mod desk;
 mod questions;
 mod shards;
 mod tables;
+#[cfg(feature = "sql")]
+mod together;
 
 use std::path::Path;
 use std::time::Duration;

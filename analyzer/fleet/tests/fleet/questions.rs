@@ -41,6 +41,8 @@ fn questions_are_answered_over_the_files_of_all_buckets() {
         .ask("SELECT cause, count(*) FROM incidents GROUP BY 1")
         .unwrap();
     assert_eq!(answer.texts().unwrap(), [["gpu-fallen-off-bus", "3"]]);
+    let column = engine.ask("SELECT node, cluster FROM bundles LIMIT 1");
+    assert_eq!(column.unwrap().texts().unwrap()[0][1], "c1");
     let empty = engine.ask("SELECT * FROM gpus").unwrap();
     assert!(empty.is_empty());
     // The same output twice: every bundle still counts once.
