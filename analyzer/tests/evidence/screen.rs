@@ -27,12 +27,12 @@ fn faults(analysis: &Analysis) -> Vec<String> {
         }
         return faults;
     };
+    let sure = match incident.verdict {
+        Verdict::Possible => "No cause is confirmed. Only possible",
+        verdict => verdict.word(),
+    };
     let mut wanted = vec![
-        format!(
-            "Cause      [{}] {}",
-            incident.cause,
-            incident.verdict.word()
-        ),
+        format!("Cause      [{}] {sure}", incident.cause),
         "\nAffected   ".to_owned(),
         "\nFix        ".to_owned(),
         "\nProof      ".to_owned(),

@@ -322,6 +322,7 @@ fn percent_encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use base64::engine::general_purpose::STANDARD;
+    use casefile_redact::Site;
     use proptest::prelude::*;
 
     use super::*;
@@ -364,7 +365,7 @@ mod tests {
             Class::ALL.into_iter().collect(),
             &names,
         );
-        let _ = site.text("node lyra-gpu-017 is up");
+        let _ = Site::text(&site, "node lyra-gpu-017 is up");
         let search = Search::new(&Key::from_bytes(&[7; 32]).with_site(Arc::new(site)), None);
         let line = format!("blob {}", STANDARD.encode("a node lyra-gpu-017 is up"));
         assert!(clean(&search, line.as_bytes()).contains("<redacted:leak-check:host-"));

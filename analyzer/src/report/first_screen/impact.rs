@@ -213,7 +213,7 @@ fn names(mut text: Rich, workloads: &[&ImpactedWorkload]) -> Rich {
     }
     match workloads.len().saturating_sub(NAMED) {
         0 => text,
-        more => text.text(format!(", {more} more under Impact")),
+        more => text.text(format!(", {more} more")),
     }
 }
 

@@ -9,7 +9,7 @@ const MOST: usize = 1_500;
 const LEAST_FIRST: [(&str, usize); 7] = [
     ("Command", 0),
     ("Since", 80),
-    ("Cause", 320),
+    ("Cause", 240),
     ("Proof", 200),
     ("Not seen", 110),
     ("Affected", 160),
