@@ -1,11 +1,7 @@
 //! The manifests for many nodes: every field is one that Kubernetes knows, and what the pods run is a command line of
 //! this collector.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test's helpers fail as the test does; one that cannot run says so"
-)]
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::batch::v1::Job;

@@ -296,24 +296,24 @@ impl Table {
 
 /// The schemas as a page of documentation.
 pub fn documentation() -> String {
-    let mut page = format!("Schema version {VERSION}.\n");
-    for table in TABLES {
-        page.push_str(&format!(
-            "\n## {}\nA row is {}.\n\n| column | type | meaning |\n|---|---|---|\n",
-            table.name, table.doc
-        ));
-        for column in table.columns {
-            let kind = match column.kind {
-                Kind::Text => "text",
-                Kind::Int => "integer",
-                Kind::Bool => "boolean",
-                Kind::Time => "timestamp (UTC, µs)",
-            };
-            page.push_str(&format!(
-                "| `{}` | {kind} | {} |\n",
-                column.name, column.doc
-            ));
-        }
-    }
-    page
+    let pages: Vec<String> = TABLES.iter().map(page).collect();
+    format!("Schema version {VERSION}.\n{}", pages.concat())
+}
+
+fn page(table: &Table) -> String {
+    let rows = table.columns.iter().map(|column| {
+        let kind = match column.kind {
+            Kind::Text => "text",
+            Kind::Int => "integer",
+            Kind::Bool => "boolean",
+            Kind::Time => "timestamp (UTC, µs)",
+        };
+        format!("| `{}` | {kind} | {} |\n", column.name, column.doc)
+    });
+    let rows: String = rows.collect();
+    let head = "| column | type | meaning |\n|---|---|---|\n";
+    format!(
+        "\n## {}\nA row is {}.\n\n{head}{rows}",
+        table.name, table.doc
+    )
 }

@@ -64,7 +64,7 @@ fn rewritten(text: &str) -> String {
                         .starts_with("null") =>
             {
                 out.push_str(&line[..indent]);
-                out.push_str("\"");
+                out.push('"');
                 out.push_str(rest);
             }
             (_, Some((name, rest))) if !metadata => {

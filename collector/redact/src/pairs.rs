@@ -73,12 +73,10 @@ fn one_pass(
         };
         at = whole.end();
         let before = &text[..key.start()];
+        let named = before.ends_with('/') && path_of_names(before, key.as_str());
         // `${NAME:?message}` has no value here.
-        if before.ends_with('/') && path_of_names(before, key.as_str()) {
-            continue;
-        }
         let message = before.ends_with("${") && text[whole.end()..].starts_with('?');
-        if message || before.ends_with("<redacted:") {
+        if named || message || before.ends_with("<redacted:") {
             continue;
         }
         let is_value = force.filter(|_| matches!(key.as_str(), "value" | "default"));

@@ -168,7 +168,7 @@ pub fn run(
     for (number, objects) in buckets {
         let key = key(&objects, &settings.judge);
         let there = commits.get(&number).is_some_and(|commit| {
-            commit.key == key && !(settings.retry_failed && !commit.refused.is_empty())
+            commit.key == key && (!settings.retry_failed || commit.refused.is_empty())
         });
         if there {
             done.skipped += 1;

@@ -73,9 +73,7 @@ fn open(inputs: &[String], work: &WorkArgs, errors: &mut dyn Write) -> anyhow::R
     let mut bundles = Vec::new();
     for input in inputs {
         let path = Path::new(input.strip_prefix("file://").unwrap_or(input));
-        if is_remote(input) {
-            opened.outputs.push(Store::open(input, false)?);
-        } else if path.join("commits").is_dir() {
+        if is_remote(input) || path.join("commits").is_dir() {
             opened.outputs.push(Store::open(input, false)?);
         } else if path.join("reports").is_dir() && path.join("quarantine").is_dir() {
             opened.inboxes.push(Store::open(input, false)?);
