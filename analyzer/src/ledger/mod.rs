@@ -69,16 +69,15 @@ impl<'a> Sources<'a> {
     fn warnings(&self, kind: &str, namespace: &str, name: &str) -> Vec<&'a Fact<Event>> {
         let full = format!("{kind}/{namespace}/{name}");
         let bare = format!("{kind}/{name}");
-        let told = [&full, &bare]
-            .into_iter()
-            .filter(|key| **key != full || !namespace.is_empty());
-        let mut events: Vec<&Fact<Event>> = told
-            .filter_map(|key| self.warnings.get(key.as_str()))
-            .flatten()
-            .copied()
-            .collect();
-        last_first(&mut events);
-        events
+        let of = |key: &str| self.warnings.get(key).map_or(&[][..], Vec::as_slice);
+        match (of(&full), of(&bare)) {
+            (own, []) | ([], own) => own.to_vec(),
+            (own, more) => {
+                let mut events = [own, more].concat();
+                last_first(&mut events);
+                events
+            }
+        }
     }
 
     /// Whether something is so young that its state is progress and no fault.
@@ -106,16 +105,18 @@ const SUMMED_UP: [&str; 4] = [
 
 /// What events say, each once: those that tell a reason before those that only sum up.
 fn messages(events: &[&Fact<Event>]) -> Vec<String> {
-    let sums_up = |message: &str| SUMMED_UP.iter().any(|words| message.contains(words));
-    let mut messages: Vec<String> = Vec::new();
+    let (mut telling, mut summing) = (Vec::new(), Vec::new());
     for event in events {
-        if !messages.contains(&event.data.message) {
-            messages.push(event.data.message.clone());
+        let message = &event.data.message;
+        let sums_up = SUMMED_UP.iter().any(|words| message.contains(words));
+        let messages: &mut Vec<String> = if sums_up { &mut summing } else { &mut telling };
+        if messages.len() < MOST_WARNINGS && !messages.contains(message) {
+            messages.push(message.clone());
         }
     }
-    messages.sort_by_key(|message| sums_up(message));
-    messages.truncate(MOST_WARNINGS);
-    messages
+    telling.append(&mut summing);
+    telling.truncate(MOST_WARNINGS);
+    telling
 }
 
 /// Words of the GPU stack; what such a thing says is judged by the rules of that stack.

@@ -35,9 +35,11 @@ pub(super) struct Silence<'a> {
     tables: BTreeMap<&'a str, Ages>,
 }
 
-/// How long ago the events of one text were seen, in seconds before it was printed, by line.
-#[derive(Default)]
-struct Ages(BTreeMap<Option<u32>, i64>);
+/// How long ago the events of one text were seen, in seconds before it was printed.
+struct Ages {
+    by_line: BTreeMap<Option<u32>, i64>,
+    newest: i64,
+}
 
 impl<'a> Silence<'a> {
     pub(super) fn of(facts: &'a Facts) -> Self {
@@ -45,8 +47,12 @@ impl<'a> Silence<'a> {
         let mut tables: BTreeMap<&str, Ages> = BTreeMap::new();
         for event in facts.table::<Event>() {
             if let Some(ago) = event.data.ago {
-                let ages = tables.entry(&event.place.path).or_default();
-                ages.0.insert(event.place.line, ago);
+                let ages = tables.entry(&event.place.path).or_insert_with(|| Ages {
+                    by_line: BTreeMap::new(),
+                    newest: ago,
+                });
+                ages.by_line.insert(event.place.line, ago);
+                ages.newest = ages.newest.min(ago);
             }
         }
         Self {
@@ -61,9 +67,9 @@ impl<'a> Silence<'a> {
     /// other lines.
     pub(super) fn is_old_event(&self, hit: &Hit) -> Option<bool> {
         let place = &hit.last_place;
-        let ages = &self.tables.get(place.path.as_str())?.0;
-        let (ago, newest) = (ages.get(&place.line)?, ages.values().min()?);
-        Some(ago - newest > SILENT)
+        let ages = self.tables.get(place.path.as_str())?;
+        let ago = ages.by_line.get(&place.line)?;
+        Some(ago - ages.newest > SILENT)
     }
 
     /// Whether the speaker of a line went on without saying it again: for long, or since it started for longer than it
