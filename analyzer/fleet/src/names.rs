@@ -42,6 +42,12 @@ pub fn commit(bucket: u32) -> String {
     format!("commits/{bucket:06}.json")
 }
 
+/// The bucket that a commit record belongs to.
+pub fn bucket_of_commit(record: &str) -> Option<u32> {
+    let name = record.strip_prefix("commits/")?;
+    name.strip_suffix(".json")?.parse().ok()
+}
+
 /// A file of a table.
 pub fn file(table: &str, bucket: u32, content: &str) -> String {
     format!("tables/{table}/{bucket:06}-{content}.parquet")
@@ -73,6 +79,7 @@ mod tests {
     #[test]
     fn files_lead_back_to_their_bucket() {
         assert_eq!(bucket_of(&file("said", 17, "abc")), Some(17));
+        assert_eq!(bucket_of_commit(&commit(17)), Some(17));
         assert_eq!(bucket("a/x.tar.gz", 64), bucket("b/x.tar.gz", 64));
         assert_eq!(bucket_of("tables/readme"), None);
     }

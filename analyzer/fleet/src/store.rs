@@ -260,7 +260,16 @@ impl Store {
         let content = Bytes::from(content);
         self.again(path, || {
             let put = self.inner.put(&key, content.clone().into());
-            self.runtime.block_on(put).map(drop)
+            match self.runtime.block_on(put) {
+                // In a folder: a second run of the same shard swept the unfinished file away; see `sweep_unfinished`.
+                Err(object_store::Error::NotFound { path, source }) if self.folder.is_some() => {
+                    Err(object_store::Error::Generic {
+                        store: "folder",
+                        source: format!("{path}: {source}").into(),
+                    })
+                }
+                put => put.map(drop),
+            }
         })
     }
 
@@ -274,6 +283,41 @@ impl Store {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(self.refused(path, &error)),
         }
+    }
+
+    /// Takes away what a killed process left of an object that it was writing, where the place is a folder: there the
+    /// client writes `NAME#NUMBER` and renames it. Storage of other kinds shows nothing unfinished. `ours` is asked
+    /// about the path that the object would have had.
+    ///
+    /// # Errors
+    /// [`StoreError::Local`].
+    pub fn sweep_unfinished(
+        &self,
+        below: &str,
+        ours: impl Fn(&str) -> bool,
+    ) -> Result<(), StoreError> {
+        let Some(folder) = &self.folder else {
+            return Ok(());
+        };
+        for entry in walkdir::WalkDir::new(folder.join(below)).sort_by_file_name() {
+            // One that is gone by now has been renamed by the process that writes it.
+            let Ok(entry) = entry else { continue };
+            let path = entry.path().strip_prefix(folder).ok();
+            let unfinished = path.and_then(Path::to_str).and_then(finished_name);
+            if !entry.file_type().is_file() || !unfinished.is_some_and(&ours) {
+                continue;
+            }
+            match std::fs::remove_file(entry.path()) {
+                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::Local {
+                        path: entry.into_path(),
+                        source,
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Copies an object into a file, range by range, and gives the SHA-256 of what it holds.
@@ -330,6 +374,13 @@ impl Store {
             }
         }
     }
+}
+
+/// The name that an unfinished file of [`object_store::local::LocalFileSystem`] was to get; none for a finished one.
+fn finished_name(path: &str) -> Option<&str> {
+    let (name, number) = path.rsplit_once('#')?;
+    let counted = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    counted.then_some(name)
 }
 
 /// Whether another attempt may end otherwise: not where something is not there or not allowed.

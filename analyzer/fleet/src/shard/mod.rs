@@ -209,21 +209,24 @@ pub fn run(
     Ok(done)
 }
 
-/// Takes away files of this shard's buckets that no commit names: of a killed run, or of older inputs.
+/// Takes away files of this shard's buckets that no commit names: of a killed run, whole or unfinished, or of older
+/// inputs.
 fn sweep(to: &Store, settings: &Settings) -> Result<(), StoreError> {
     let commits = commits(to)?;
     let named: BTreeSet<&str> = commits
         .values()
         .flat_map(|commit| commit.files.values().map(String::as_str))
         .collect();
+    let own = |bucket: Option<u32>| {
+        bucket.is_some_and(|bucket| bucket % settings.shard.count == settings.shard.index)
+    };
     for object in to.list("tables")? {
-        let own = names::bucket_of(&object.path)
-            .is_some_and(|bucket| bucket % settings.shard.count == settings.shard.index);
-        if own && !named.contains(object.path.as_str()) {
+        if own(names::bucket_of(&object.path)) && !named.contains(object.path.as_str()) {
             to.delete(&object.path)?;
         }
     }
-    Ok(())
+    to.sweep_unfinished("tables", |path| own(names::bucket_of(path)))?;
+    to.sweep_unfinished("commits", |path| own(names::bucket_of_commit(path)))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -87,9 +87,17 @@ fn what_a_killed_shard_left_is_cleared_and_what_is_there_is_not_done_again() {
         .join("tables/said/000003-0123456789abcdef0123.parquet");
     std::fs::create_dir_all(stray.parent().unwrap()).unwrap();
     std::fs::write(&stray, b"half a file").unwrap();
+    // Killed while the client wrote: object_store names the file so until it is renamed.
+    for unfinished in [
+        "tables/said/000003-0123456789abcdef0123.parquet#1",
+        "commits/000003.json#12",
+    ] {
+        std::fs::write(to.path().join(unfinished), b"half").unwrap();
+    }
     let done = shard(from.path(), to.path(), 0, 1);
     assert_eq!(done.written, 1);
     assert!(tables(to.path()) == whole);
+    assert!(!to.path().join("commits/000003.json#12").exists());
     assert_eq!(shard(from.path(), to.path(), 0, 1).written, 0);
 }
 
