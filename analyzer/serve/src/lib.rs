@@ -28,6 +28,7 @@ mod review;
 mod route;
 mod select;
 mod server;
+mod slim;
 mod status;
 mod store;
 mod swagger;

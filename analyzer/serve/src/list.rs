@@ -11,6 +11,7 @@ use crate::ask::{Form, Query};
 use crate::chunks::Reader;
 use crate::metadata;
 use crate::pick::{Filter, Page, Picked, covered, pick};
+use crate::slim::{Slim, slim};
 use crate::status::Status;
 use crate::store::{Kind, Object, Store};
 use crate::table::{Include, Tables};
@@ -43,14 +44,36 @@ pub(crate) fn write_row(
     out: &mut Vec<u8>,
 ) {
     let raw = reader.read(&store.chunks, object.spot);
-    let slim = is_in_order(kind, object, &raw) && hidden(kind).is_empty();
-    let value = parsed(object, &raw, slim);
+    if let Some(read) = slimmed(kind, object, &raw, tables) {
+        let carried: Bytes = match include {
+            Include::None => Bytes::from_static(b"null"),
+            Include::Object => store.whole(kind, object, reader),
+            Include::Metadata => metadata::partial_of(read.metadata, version).into(),
+        };
+        tables.write_row(&read.value, &carried, out);
+        return;
+    }
+    let value = parsed(object, &raw);
     let carried: Bytes = match include {
         Include::None => Bytes::from_static(b"null"),
         Include::Object => store.whole(kind, object, reader),
         Include::Metadata => partial(kind, object, (&raw, &value), version).into(),
     };
     tables.write_row(&value, &carried, out);
+}
+
+/// An object read for its row alone, where its metadata can be written as they stand.
+fn slimmed<'r>(
+    kind: &Kind,
+    object: &Object,
+    raw: &'r [u8],
+    tables: &Tables<'_>,
+) -> Option<Slim<'r>> {
+    if kind.is_custom() || !hidden(kind).is_empty() {
+        return None;
+    }
+    let read = slim(raw, tables.fields())?;
+    (!object.typed || metadata::starts_with_name(read.metadata)).then_some(read)
 }
 
 /// Metadata of an object alone.
@@ -62,17 +85,13 @@ pub(crate) fn write_partial(
     out: &mut Vec<u8>,
 ) {
     let raw = reader.read(&store.chunks, object.spot);
-    let value = parsed(object, &raw, false);
+    let value = parsed(object, &raw);
     out.extend_from_slice(&partial(kind, object, (&raw, &value), "v1"));
 }
 
 /// An object as a value. One that is nested too deeply for that still has its name.
-fn parsed(object: &Object, raw: &[u8], slim: bool) -> Value {
-    let read = if slim {
-        metadata::slim(raw)
-    } else {
-        serde_json::from_slice(raw).unwrap_or_default()
-    };
+fn parsed(object: &Object, raw: &[u8]) -> Value {
+    let read: Value = serde_json::from_slice(raw).unwrap_or_default();
     if read.is_object() {
         return read;
     }

@@ -1,7 +1,5 @@
 //! Metadata of objects as typed servers write it, whatever order the capture has it in.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -44,46 +42,39 @@ const OF_MANAGERS: [&str; 7] = [
 
 /// `{"kind":"PartialObjectMetadata",...}` of an object.
 pub(crate) fn partial(raw: &[u8], object: &Value, in_order: bool, version: &str) -> Vec<u8> {
+    match raw_metadata(raw).filter(|_| in_order) {
+        Some(metadata) => framed(version, |out| {
+            out.extend_from_slice(metadata.get().as_bytes())
+        }),
+        None => framed(version, |out| write(&object["metadata"], out)),
+    }
+}
+
+/// The same of metadata as they stand.
+pub(crate) fn partial_of(metadata: &RawValue, version: &str) -> Vec<u8> {
+    framed(version, |out| {
+        out.extend_from_slice(metadata.get().as_bytes())
+    })
+}
+
+fn framed(version: &str, metadata: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let head = format!(
         r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":"#
     );
     let mut out = head.into_bytes();
-    match raw_metadata(raw).filter(|_| in_order) {
-        Some(metadata) => out.extend_from_slice(metadata.get().as_bytes()),
-        None => write(&object["metadata"], &mut out),
-    }
+    metadata(&mut out);
     out.push(b'}');
     out
 }
 
 /// Whether an object's metadata are in the order of typed servers, which write the name first.
 pub(crate) fn is_in_order(raw: &[u8]) -> bool {
-    raw_metadata(raw).is_some_and(|metadata| metadata.get().starts_with("{\"name\":"))
+    raw_metadata(raw).is_some_and(starts_with_name)
 }
 
-/// An object without the record of who changed what, which is often its largest part and is in no column.
-pub(crate) fn slim(raw: &[u8]) -> Value {
-    let read = || {
-        let mut fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(raw).ok()?;
-        let metadata: BTreeMap<&str, &RawValue> =
-            serde_json::from_str(fields.remove("metadata")?.get()).ok()?;
-        let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).ok();
-        let mut object = serde_json::Map::new();
-        let kept = metadata
-            .into_iter()
-            .filter(|(name, _)| *name != "managedFields");
-        let metadata = kept.map(|(name, raw)| Some((name.to_owned(), value(raw)?)));
-        object.insert(
-            "metadata".to_owned(),
-            Value::Object(metadata.collect::<Option<_>>()?),
-        );
-        for (name, raw) in fields {
-            object.insert(name.to_owned(), value(raw)?);
-        }
-        Some(Value::Object(object))
-    };
-    // Names with escapes are no text to borrow; such an object is read the plain way.
-    read().unwrap_or_else(|| serde_json::from_slice(raw).unwrap_or_default())
+/// The same of metadata alone.
+pub(crate) fn starts_with_name(metadata: &RawValue) -> bool {
+    metadata.get().starts_with("{\"name\":")
 }
 
 fn raw_metadata(raw: &[u8]) -> Option<&RawValue> {

@@ -404,6 +404,15 @@ fn read(
             );
             Form::Archive
         }
+        Opened::Stream(file, Form::Tar) => {
+            let file = stream::Plain::new(file, walk.source());
+            let file = file.map_err(|source| OpenError::Unreadable {
+                path: input.path().to_owned(),
+                source,
+            })?;
+            unpack::plain_tar(file, &mut walk);
+            Form::Tar
+        }
         Opened::Stream(file, form) => {
             let mut file = Counted::new(file, walk.source());
             unpack::read(&mut file, Inside::input(), &mut walk);

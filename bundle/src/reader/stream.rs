@@ -8,6 +8,7 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 
 use super::input::Bytes;
+use super::peeked::Peeked;
 use super::piece::BufPool;
 use super::pool::{MemberJob, Shared};
 use super::tar_stage::TarStage;
@@ -17,6 +18,8 @@ use crate::member::{HEAD_BYTES, MemberFault, MemberSizes};
 /// Bytes inflated at a time where there are no members to hop: small enough for a core's cache.
 const STREAM_BLOCK: usize = 256 << 10;
 const FILE_BUFFER: usize = 256 << 10;
+/// Bytes of a plain archive that are rather passed over than read.
+const WORTH_A_SEEK: u64 = STREAM_BLOCK as u64;
 /// Bytes looked at behind the end of a plain archive: writers pad with zeros up to this.
 const MAX_TAIL: u64 = 1 << 20;
 
@@ -212,9 +215,74 @@ fn stream_gzip(
     tar.finish(why.as_deref(), walk);
 }
 
+/// Where the bytes of an archive come from.
+pub(super) trait Source: Read {
+    /// Moves over at most so many bytes that nobody wants, where that costs less than reading them; says over how many.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn pass_over(&mut self, _bytes: u64) -> io::Result<u64> {
+        Ok(0)
+    }
+}
+
+impl<R: Read> Source for Peeked<R> {}
+
+impl<R: BufRead> Source for MultiGzDecoder<R> {}
+
+/// An archive that lies in a file as it is: what nobody wants of it is never read.
+pub(super) struct Plain {
+    file: Box<dyn Bytes>,
+    at: u64,
+    /// Where the file ended when it was opened: no seek goes beyond it, so a file that is cut short shows.
+    end: u64,
+    count: Rc<Cell<u64>>,
+}
+
+impl Plain {
+    /// # Errors
+    /// What the system says.
+    pub(super) fn new(mut file: Box<dyn Bytes>, count: Rc<Cell<u64>>) -> io::Result<Self> {
+        let end = file.seek(SeekFrom::End(0)).unwrap_or(0);
+        file.seek(SeekFrom::Start(0))?;
+        Ok(Self {
+            file,
+            at: 0,
+            end,
+            count,
+        })
+    }
+
+    fn moved(&mut self, bytes: u64) {
+        self.at = self.at.saturating_add(bytes);
+        self.count.set(self.at);
+    }
+}
+
+impl Read for Plain {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buf)?;
+        self.moved(n as u64);
+        Ok(n)
+    }
+}
+
+impl Source for Plain {
+    fn pass_over(&mut self, bytes: u64) -> io::Result<u64> {
+        let bytes = bytes.min(self.end.saturating_sub(self.at));
+        if bytes < WORTH_A_SEEK {
+            return Ok(0);
+        }
+        let distance = i64::try_from(bytes).map_err(io::Error::other)?;
+        self.file.seek(SeekFrom::Current(distance))?;
+        self.moved(bytes);
+        Ok(bytes)
+    }
+}
+
 /// Feeds a stream block by block, archives inside it included; gives the error that ended it.
 pub(super) fn feed_all(
-    from: &mut dyn Read,
+    from: &mut dyn Source,
     tar: &mut TarStage,
     walk: &mut Walk<'_>,
 ) -> Option<io::Error> {
@@ -244,6 +312,13 @@ pub(super) fn feed_all(
         }
         if failure.is_some() || len == 0 || walk.stopped() || tail > MAX_TAIL {
             return failure;
+        }
+        match from.pass_over(tar.skippable(walk)) {
+            Ok(passed) => {
+                walk.count_inner(usize::try_from(passed).unwrap_or(usize::MAX));
+                tar.skip(passed, walk);
+            }
+            Err(error) => return Some(error),
         }
     }
 }

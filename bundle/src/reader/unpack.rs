@@ -11,7 +11,7 @@ use super::peeked::Peeked;
 use super::piece::BufPool;
 use super::problem::{OpenError, ReadProblem};
 use super::sniff::{self, Magic, SNIFF_BYTES};
-use super::stream::{feed_all, fill};
+use super::stream::{Plain, Source, feed_all, fill};
 use super::tar_stage::TarStage;
 use super::utf16::{self, Utf16};
 use super::walk::Walk;
@@ -77,7 +77,7 @@ pub(crate) fn read(from: &mut dyn Read, inside: Inside, walk: &mut Walk<'_>) {
         return content(stream, inside, walk);
     }
     match magic {
-        Magic::Tar => tar(stream, inside, walk),
+        Magic::Tar => tar(&mut stream, inside, walk),
         Magic::Zip => zip(stream, inside, walk),
         Magic::Seven => seven(stream, inside, walk),
         _ => {
@@ -125,10 +125,15 @@ fn failed(inside: &Inside, error: &io::Error, walk: &mut Walk<'_>) {
     }
 }
 
-fn tar(mut stream: Stream<'_>, inside: Inside, walk: &mut Walk<'_>) {
+/// Reads an input that is a tar archive as it is.
+pub(super) fn plain_tar(mut file: Plain, walk: &mut Walk<'_>) {
+    tar(&mut file, Inside::input(), walk);
+}
+
+fn tar(stream: &mut dyn Source, inside: Inside, walk: &mut Walk<'_>) {
     let mut stage = TarStage::nesting(inside.depth + 1);
     walk.enter(inside.path.as_ref());
-    let failure = feed_all(&mut stream, &mut stage, walk);
+    let failure = feed_all(stream, &mut stage, walk);
     let why = failure.map(|error| match inside.path {
         Some(_) => why(&error),
         None => format!("{}, at byte {} of the file", why(&error), walk.consumed()),

@@ -64,6 +64,12 @@ impl<'k> Tables<'k> {
         self.printer.plural.is_empty() && self.kind.columns.is_none()
     }
 
+    /// Paths that a row shows besides the metadata; none where all may be shown. Only pods are so many and so large
+    /// that reading less of them is noticed.
+    pub(crate) fn fields(&self) -> Option<&'static [&'static str]> {
+        (self.printer.plural == "pods").then_some(pods::FIELDS)
+    }
+
     /// `"columnDefinitions":[...]`.
     pub(crate) fn write_columns(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"\"columnDefinitions\":[");

@@ -21,6 +21,16 @@ pub(super) const COLUMNS: &[Column] = &[
     wide("Readiness Gates"),
 ];
 
+/// What the row reads besides the metadata.
+pub(super) const FIELDS: &[&str] = &[
+    "spec.containers.name",
+    "spec.initContainers.name",
+    "spec.initContainers.restartPolicy",
+    "spec.nodeName",
+    "spec.readinessGates",
+    "status",
+];
+
 /// What containers add up to.
 struct State {
     reason: String,
