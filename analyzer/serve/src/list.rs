@@ -44,11 +44,14 @@ pub(crate) fn write_row(
     out: &mut Vec<u8>,
 ) {
     let raw = reader.read(&store.chunks, object.spot);
-    if let Some(read) = slimmed(kind, object, &raw, tables) {
+    if let Some(read) = slimmed(kind, &raw, tables) {
         let carried: Bytes = match include {
             Include::None => Bytes::from_static(b"null"),
             Include::Object => store.whole(kind, object, reader),
-            Include::Metadata => metadata::partial_of(read.metadata, version).into(),
+            Include::Metadata => {
+                let in_order = !object.typed || metadata::starts_with_name(read.metadata);
+                metadata::partial_of(read.metadata, in_order, version).into()
+            },
         };
         tables.write_row(&read.value, &carried, out);
         return;
@@ -62,19 +65,12 @@ pub(crate) fn write_row(
     tables.write_row(&value, &carried, out);
 }
 
-/// An object read for its row alone, where its metadata can be written as they stand.
-fn slimmed<'r>(
-    kind: &Kind,
-    object: &Object,
-    raw: &'r [u8],
-    tables: &Tables<'_>,
-) -> Option<Slim<'r>> {
-    if kind.is_custom() || !hidden(kind).is_empty() {
-        return None;
-    }
-    let read = slim(raw, tables.fields())?;
-    (!object.typed || metadata::starts_with_name(read.metadata)).then_some(read)
+/// An object read for its row alone, where no field of it hides in an annotation.
+fn slimmed<'r>(kind: &Kind, raw: &'r [u8], tables: &Tables<'_>) -> Option<Slim<'r>> {
+    let plain = !kind.is_custom() && hidden(kind).is_empty();
+    plain.then(|| slim(raw, tables.fields())).flatten()
 }
+
 
 /// Metadata of an object alone.
 pub(crate) fn write_partial(

@@ -1,5 +1,7 @@
 //! Metadata of objects as typed servers write it, whatever order the capture has it in.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -50,10 +52,16 @@ pub(crate) fn partial(raw: &[u8], object: &Value, in_order: bool, version: &str)
     }
 }
 
-/// The same of metadata as they stand.
-pub(crate) fn partial_of(metadata: &RawValue, version: &str) -> Vec<u8> {
+/// The same of metadata alone.
+pub(crate) fn partial_of(metadata: &RawValue, in_order: bool, version: &str) -> Vec<u8> {
     framed(version, |out| {
-        out.extend_from_slice(metadata.get().as_bytes())
+        let start = out.len();
+        if in_order {
+            out.extend_from_slice(metadata.get().as_bytes());
+        } else if write_raw(metadata, out).is_none() {
+            out.truncate(start);
+            write(&serde_json::from_str(metadata.get()).unwrap_or_default(), out);
+        }
     })
 }
 
@@ -75,6 +83,76 @@ pub(crate) fn is_in_order(raw: &[u8]) -> bool {
 /// The same of metadata alone.
 pub(crate) fn starts_with_name(metadata: &RawValue) -> bool {
     metadata.get().starts_with("{\"name\":")
+}
+
+/// Metadata in order from their text. The record of who changed what, often the largest part of an object, is copied as
+/// it stands, as servers do, who keep it as text. None where a name has escapes or a list is none.
+fn write_raw(metadata: &RawValue, out: &mut Vec<u8>) -> Option<()> {
+    let own = split(metadata)?;
+    let mut first = true;
+    out.push(b'{');
+    for name in ORDER {
+        let Some(raw) = own.get(name).filter(|raw| raw.get() != "null") else {
+            continue;
+        };
+        name_of(name, std::mem::take(&mut first), out);
+        match name {
+            "ownerReferences" => write_list(raw, &OF_OWNERS, out)?,
+            "managedFields" => write_list(raw, &OF_MANAGERS, out)?,
+            _ => write_text(raw, out)?,
+        }
+    }
+    out.push(b'}');
+    Some(())
+}
+
+fn split(raw: &RawValue) -> Option<BTreeMap<&str, &RawValue>> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn name_of(name: &str, is_first: bool, out: &mut Vec<u8>) {
+    if !is_first {
+        out.push(b',');
+    }
+    write_go_string(name, out);
+    out.push(b':');
+}
+
+fn write_list(raw: &RawValue, order: &[&str], out: &mut Vec<u8>) -> Option<()> {
+    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+    out.push(b'[');
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let own = split(item)?;
+        let mut first = true;
+        out.push(b'{');
+        for name in order {
+            if let Some(raw) = own.get(name).filter(|raw| raw.get() != "null") {
+                name_of(name, std::mem::take(&mut first), out);
+                write_text(raw, out)?;
+            }
+        }
+        out.push(b'}');
+    }
+    out.push(b']');
+    Some(())
+}
+
+/// A value as Go writes it: a text without blanks or characters that Go escapes is what it writes already, but for the
+/// order of names, which matters to nobody within the record of changes only.
+fn write_text(raw: &RawValue, out: &mut Vec<u8>) -> Option<()> {
+    const RECORD: &str = "{\"f:";
+    let text = raw.get();
+    let plain = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'&');
+    let as_it_is = text.starts_with(RECORD) || !text.starts_with(['{', '[', '"']);
+    if as_it_is && text.as_bytes().iter().all(|byte| plain(byte)) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        write_go_value(&serde_json::from_str(text).ok()?, out);
+    }
+    Some(())
 }
 
 fn raw_metadata(raw: &[u8]) -> Option<&RawValue> {
