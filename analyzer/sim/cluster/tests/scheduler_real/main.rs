@@ -12,6 +12,7 @@
 )]
 
 mod dice;
+mod newer;
 mod objects;
 mod plane;
 
@@ -57,6 +58,7 @@ struct Held {
     claims: Vec<api::Claim>,
     volumes: Vec<api::Volume>,
     classes: Vec<api::StorageClass>,
+    limits: Vec<api::CsiNode>,
     namespaces: Vec<api::Plain>,
 }
 
@@ -75,6 +77,7 @@ impl Held {
             claims: read(plane.list("/api/v1/persistentvolumeclaims")),
             volumes: read(plane.list(VOLUMES)),
             classes: read(plane.list(CLASSES)),
+            limits: read(plane.list(newer::LIMITS)),
             namespaces: read(plane.list("/api/v1/namespaces")),
         }
     }
@@ -88,6 +91,7 @@ impl Held {
             claims: Some(self.claims.iter().collect()),
             volumes: Some(self.volumes.iter().collect()),
             classes: Some(self.classes.iter().collect()),
+            csi_nodes: Some(self.limits.iter().collect()),
             namespaces: Some(self.namespaces.iter().collect()),
             version: version.to_owned(),
             ..Inputs::default()
@@ -97,13 +101,20 @@ impl Held {
 }
 
 /// Fills an empty cluster; gives the names of claims that pods may use.
-fn fill(plane: &Plane, dice: &mut Dice) -> Vec<String> {
+fn fill(plane: &Plane, minor: u32, dice: &mut Dice) -> Vec<String> {
     let nodes = 2 + dice.below(5);
     for number in 0..nodes {
         let node = objects::node(&format!("n{number}"), dice);
         plane.must("POST", NODES, Some(&node));
+        let limit = newer::known(minor).then(|| newer::limit(&format!("n{number}"), dice));
+        if let Some(limit) = limit.flatten() {
+            plane.must("POST", newer::LIMITS, Some(&limit));
+        }
     }
-    let (storage, claims) = objects::storage(dice);
+    let (mut storage, claims) = objects::storage(dice);
+    if newer::known(minor) {
+        storage.extend(newer::storage());
+    }
     for (path, object) in storage {
         plane.must("POST", path, Some(&object));
     }
@@ -118,7 +129,13 @@ fn fill(plane: &Plane, dice: &mut Dice) -> Vec<String> {
         if ports != "null" && !taken.insert((on, ports)) {
             pod["spec"]["containers"][0]["ports"] = json!([]);
         }
+        if newer::known(minor) && path == DEFAULT {
+            newer::placed(&mut pod, dice);
+        }
         plane.must("POST", path, Some(&pod));
+        if let Some(state) = newer::resized(minor, dice) {
+            plane.must("PATCH", &format!("{path}/{name}/status"), Some(&state));
+        }
         if dice.percent(15) {
             let ended = json!({"status": {"phase": "Succeeded"}});
             plane.must("PATCH", &format!("{path}/{name}/status"), Some(&ended));
@@ -128,7 +145,7 @@ fn fill(plane: &Plane, dice: &mut Dice) -> Vec<String> {
 }
 
 fn clear(plane: &Plane) {
-    for path in [DEFAULT, OTHER, CLAIMS, VOLUMES, NODES] {
+    for path in [DEFAULT, OTHER, CLAIMS, VOLUMES, NODES, newer::LIMITS] {
         plane.must("DELETE", &format!("{path}?gracePeriodSeconds=0"), None);
     }
     settled(plane, 0, 0);
@@ -225,7 +242,8 @@ fn compare(
     counts: &mut BTreeMap<&'static str, usize>,
 ) -> Vec<String> {
     let mut dice = Dice::new(seed);
-    let claims = fill(plane, &mut dice);
+    let minor = Release::parse(version).map_or(0, |release| release.minor);
+    let claims = fill(plane, minor, &mut dice);
     let held = Held::of(plane);
     let placed = held.pods.iter().filter(|pod| pod.occupies());
     settled(plane, held.nodes.len(), placed.count());
@@ -233,6 +251,9 @@ fn compare(
     for number in 0..PODS {
         let name = format!("p{number}");
         let mut wants = objects::pending(&name, &claims, &mut dice);
+        if newer::known(minor) {
+            newer::pending(&mut wants, minor, &mut dice);
+        }
         if number + 1 == PODS {
             wants["spec"]["priorityClassName"] = "high".into();
         }

@@ -217,8 +217,16 @@ impl Plane {
         let output = curl.output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let count = |kind: &str| {
-            let name = format!("scheduler_scheduler_cache_size{{type=\"{kind}\"}} ");
-            let line = text.lines().find_map(|line| line.strip_prefix(&name))?;
+            // Releases before v1.33 repeat the first word.
+            let name = format!("scheduler_cache_size{{type=\"{kind}\"}} ");
+            let line = text
+                .lines()
+                .map(|line| {
+                    line.strip_prefix("scheduler_")
+                        .filter(|rest| rest.starts_with("scheduler_"))
+                        .unwrap_or(line)
+                })
+                .find_map(|line| line.strip_prefix(&name))?;
             line.trim().parse().ok()
         };
         Some((count("nodes")?, count("pods")?))

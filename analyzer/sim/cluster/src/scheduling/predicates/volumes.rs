@@ -67,6 +67,7 @@ impl<'a> State<'a> {
         if let Some(reason) = immediate {
             state.reject(reason);
         }
+        state.look_volumes_up(cluster.release);
         state.attaches = limits::attached(pod, cluster);
         if !state.attaches.is_empty() && cluster.inputs.csi_nodes.is_none() {
             open.push("how many volumes its nodes attach was not collected".into());
@@ -79,6 +80,20 @@ impl<'a> State<'a> {
 
     fn reject(&mut self, reason: Reason) {
         self.rejected.get_or_insert(reason);
+    }
+
+    /// Claims that are not bound come before this in the scheduler.
+    fn look_volumes_up(&mut self, release: Release) {
+        if !self.volumes_known {
+            return;
+        }
+        let gone = self.bound.iter().find(|(_, volume)| volume.is_none());
+        let Some(claim) = gone.map(|(claim, _)| *claim) else {
+            return;
+        };
+        if let Some(says) = words::volume_not_found(release, &claim.spec.volume_name) {
+            self.reject(Reason::new(Predicate::Volume, says, volume_gone(claim)));
+        }
     }
 
     pub(super) fn rejected(&self) -> Option<Reason> {
@@ -232,11 +247,7 @@ fn unreachable(
     let name = &claim.metadata.name;
     let Some(volume) = volume else {
         let says = words::volume_gone(release);
-        let detail = format!(
-            "the volume {} of the claim {name} does not exist",
-            claim.spec.volume_name
-        );
-        return Some(Reason::new(Predicate::Volume, says, detail));
+        return Some(Reason::new(Predicate::Volume, says, volume_gone(claim)));
     };
     let required = volume.spec.node_affinity.required.as_ref()?;
     (!node_matches(required, node)).then(|| {
@@ -248,6 +259,13 @@ fn unreachable(
         );
         Reason::new(Predicate::Volume, says, detail)
     })
+}
+
+fn volume_gone(claim: &Claim) -> String {
+    format!(
+        "the volume {} of the claim {} does not exist",
+        claim.spec.volume_name, claim.metadata.name
+    )
 }
 
 fn affinity_words(selector: &crate::scheduling::api::NodeSelector) -> String {

@@ -32,6 +32,9 @@ const ZERO_SKIPPED: Release = minor(27);
 const VOLUME_AFFINITY: Release = minor(35);
 /// A claim whose volume does not exist is a matter of nodes (kubernetes/kubernetes#105196).
 const VOLUME_GONE: Release = minor(23);
+/// The plugin for zones looks a claim's volume up before nodes are looked at, and rejects the pod where there is none
+/// (`plugins/volumezone`, `PreFilter`: not in v1.26, in v1.27).
+const VOLUME_LOOKED_UP: Release = minor(27);
 /// A claim that only one pod may use, in words that name the node's part (kubernetes/kubernetes#129145).
 const CLAIM_IN_USE: Release = minor(33);
 /// Plugins narrow the nodes down before they are filtered (kubernetes/kubernetes#108648).
@@ -87,6 +90,11 @@ pub(super) fn volume_gone(release: Release) -> &'static str {
     } else {
         "pvc(s) bound to non-existent pv(s)"
     }
+}
+
+/// What rejects a pod whose claim is bound to a volume that does not exist; nothing where each node is asked.
+pub(super) fn volume_not_found(release: Release, volume: &str) -> Option<String> {
+    (release >= VOLUME_LOOKED_UP).then(|| format!("persistentvolume \"{volume}\" not found"))
 }
 
 pub(super) fn claim_in_use(release: Release) -> &'static str {

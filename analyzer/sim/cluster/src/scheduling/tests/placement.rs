@@ -125,8 +125,14 @@ fn volumes_hold_pods_to_the_nodes_that_can_reach_them() {
     case.volumes.clear();
     assert_eq!(
         case.says(&wants),
+        "0/1 nodes are available: persistentvolume \"pv-1\" not found. not found"
+    );
+    case.version = "v1.26.3";
+    assert_eq!(
+        case.says(&wants),
         "0/1 nodes are available: 1 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)."
     );
+    case.version = "v1.36.0";
     case.claims = vec![claim(json!({"storageClassName": "fast"}))];
     assert_eq!(
         case.says(&wants),
