@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use casefile_sim_net::packet::CtState;
 
 use super::lab::{Lab, Texts, missing};
-use super::shot::Shot;
+use super::shot::{OUT_IP, OUT_SIDE, Shot};
 use super::{KNOWN, Score, check};
 
 /// Tracking stays on, and the sets of one file never meet those of another.
@@ -35,6 +35,10 @@ fn rule_sets_of_a_folder_do_what_the_kernel_does_with_them() {
     }
     let mut lab = Lab::new(false);
     lab.establish(KNOWN.0, KNOWN.1);
+    // Rules send packets to addresses of their own.
+    let _ = lab.router(&format!(
+        "ip route replace default via {OUT_IP} dev {OUT_SIDE}"
+    ));
     let mut score = Score::default();
     for path in half(files(Path::new(&folder))) {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -48,7 +52,7 @@ fn rule_sets_of_a_folder_do_what_the_kernel_does_with_them() {
         } else {
             Texts {
                 ipset: sets(&text),
-                ..super::iptables(&text)
+                ..super::iptables(&declared(&text))
             }
         };
         let _ = lab.router(EMPTY);
@@ -96,7 +100,12 @@ fn tell(out: &mut impl Write, score: &Score) {
         let text = all.fold(String::new(), |mut text, difference| {
             let mut lines = difference.lines();
             let first = lines.next().unwrap_or_default();
-            let second: String = lines.next().unwrap_or_default().chars().take(4000).collect();
+            let second: String = lines
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(4000)
+                .collect();
             let _ = writeln!(text, "{}: {first}\n    {second}", class(difference));
             text
         });
@@ -138,6 +147,36 @@ fn shots(dport: u16) -> Vec<Shot> {
         shot(true, false, 6),
         shot(true, true, 17),
     ]
+}
+
+/// The text with every chain that its tables have: the nft kind of iptables makes no chain that a text does not name,
+/// and its listing shows such a chain with a policy that nothing counts.
+fn declared(text: &str) -> String {
+    let of = |table: &str| -> &[&str] {
+        match table {
+            "*filter" => &["INPUT", "FORWARD", "OUTPUT"],
+            "*nat" => &["PREROUTING", "INPUT", "OUTPUT", "POSTROUTING"],
+            "*mangle" => &["PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"],
+            "*raw" => &["PREROUTING", "OUTPUT"],
+            _ => &[],
+        }
+    };
+    let mut out = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let _ = writeln!(out, "{line}");
+        let mut missing: BTreeSet<&str> = of(line.trim()).iter().copied().collect();
+        while let Some(chain) = lines.peek().filter(|next| next.starts_with([':', '#'])) {
+            let name = chain.trim_start_matches(':').split(' ').next();
+            missing.remove(name.unwrap_or_default());
+            let _ = writeln!(out, "{chain}");
+            lines.next();
+        }
+        for chain in missing {
+            let _ = writeln!(out, ":{chain} ACCEPT [0:0]");
+        }
+    }
+    out
 }
 
 /// The ipsets that iptables rules name, of the shape that the rules ask for, with the lab's own addresses in some.

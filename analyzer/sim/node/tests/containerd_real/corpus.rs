@@ -112,7 +112,10 @@ fn lay(tree: &Tree<'_>, version: &str) -> Case {
         std::fs::create_dir_all(dir.path().join("conf.d")).unwrap();
         std::fs::write(&path, &inner).unwrap();
         map.add(&path, "conf.d/50-other.toml", &inner);
-        text = format!("imports = [\"{own}/conf.d/*.toml\"]\n{}", without_imports(&text));
+        text = format!(
+            "imports = [\"{own}/conf.d/*.toml\"]\n{}",
+            without_imports(&text)
+        );
     }
     std::fs::write(&root, &text).unwrap();
     map.add(&root, "config.toml", &text);

@@ -245,7 +245,8 @@ fn facts_of_ours(config: &EffectiveConfig, defaults: &Facts) -> Facts {
 fn moved_by_the_plugin(config: &EffectiveConfig) -> bool {
     let old = |table| [table, "containerd", "default_runtime", "runtime_type"];
     let mut tables = ["cri", GRPC_CRI].into_iter();
-    config.containerd.release.is_v1() && tables.any(|table| config.plugins.setting(&old(table)).is_some())
+    config.containerd.release.is_v1()
+        && tables.any(|table| config.plugins.setting(&old(table)).is_some())
 }
 
 pub(crate) enum Outcome {
