@@ -53,7 +53,7 @@ impl fmt::Display for Family {
 pub struct Protocol(pub u8);
 
 /// Names of `/etc/protocols` that appear in rules and kernel log lines.
-const PROTOCOL_NAMES: [(&str, u8); 16] = [
+const PROTOCOL_NAMES: [(&str, u8); 18] = [
     ("icmp", 1),
     ("igmp", 2),
     ("ipencap", 4),
@@ -61,11 +61,13 @@ const PROTOCOL_NAMES: [(&str, u8); 16] = [
     ("udp", 17),
     ("ipv6", 41),
     ("gre", 47),
+    ("dccp", 33),
     ("esp", 50),
     ("ah", 51),
     ("icmpv6", 58),
     ("ipv6-icmp", 58),
     ("ospf", 89),
+    ("ipcomp", 108),
     ("vrrp", 112),
     ("sctp", 132),
     ("udplite", 136),

@@ -279,9 +279,12 @@ impl<'a> Explorer<'a> {
     }
 
     /// Sends a redirected packet to the address that this host has where it came in.
-    pub(super) fn redirect(&mut self, packet: &mut Packet) {
+    /// Whether the address is known.
+    pub(super) fn redirect(&mut self, packet: &mut Packet) -> bool {
         let assumed = forwarding::to_own_address(self.rules.routes, packet);
+        let known = assumed.is_none();
         self.assumptions.extend(assumed);
+        known
     }
 
     /// The hook lets the packet pass.

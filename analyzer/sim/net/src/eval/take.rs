@@ -41,6 +41,7 @@ impl<'a> Explorer<'a> {
     /// Rewrites the destination; the nat hooks that follow at this stage are passed over.
     fn translate(&mut self, way: &mut Way<'a>, to: &NatTo) -> Option<Fate> {
         let mut packet = (*way.packet).clone();
+        let mut sure = true;
         match to {
             NatTo::Source(_) => {
                 (way.natted, way.source) = (true, way.last);
@@ -55,7 +56,7 @@ impl<'a> Explorer<'a> {
                 };
                 packet.out_iface = (packet.direction == Direction::Output)
                     .then(|| Interface::Name("lo".to_owned()));
-                self.redirect(&mut packet);
+                sure = self.redirect(&mut packet);
             }
             NatTo::Destination(address, port) => {
                 // A table of both families leaves packets of the other one as they are.
@@ -81,9 +82,14 @@ impl<'a> Explorer<'a> {
         if packet.proto.is_some_and(|p: Protocol| !p.has_ports()) {
             packet.dport = way.packet.dport;
         }
+        // A translation to what the packet has already is none (`nf_nat_setup_info`).
+        let same = packet.dst == way.packet.dst && packet.dport == way.packet.dport;
+        way.rewritten = match same {
+            true => way.rewritten.filter(|_| sure),
+            false => Some(true),
+        };
         way.packet = Arc::new(packet);
         way.natted = true;
-        way.rewritten = Some(true);
         self.pass_hook(way);
         None
     }

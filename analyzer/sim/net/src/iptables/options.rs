@@ -342,9 +342,12 @@ fn ttl(text: &str) -> Option<Test> {
     }
 }
 
-/// `--ctdir` and the addresses and ports of a connection; others are not evaluated.
+/// `--ctproto`, `--ctdir` and the addresses and ports of a connection; others are not evaluated.
 fn connection(option: &str, value: &str) -> Option<Test> {
     let words = option.strip_prefix("--ct")?;
+    if words == "proto" {
+        return Protocol::parse(value).map(Test::Protocol);
+    }
     if words == "dir" {
         return match value {
             "ORIGINAL" => Some(Test::Direction { reply: false }),

@@ -88,6 +88,8 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
         "NOTRACK" => Target::Untrack,
         "CT" if arguments.contains(&"--notrack") => Target::Untrack,
         "CT" => Target::Pass(name.to_owned()),
+        // A mark that is made of a hash of the packet.
+        "HMARK" => Target::LoseMark,
         "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => Target::Nat(Nat {
             text: join(name, arguments),
             to: match name {

@@ -17,6 +17,8 @@ pub(super) struct Compiler<'t, 'a> {
     path: &'t Arc<str>,
     sets: &'t BTreeMap<&'a str, RawSet<'a>>,
     read: BTreeMap<(String, Vec<Field>), Arc<Set>>,
+    /// Chains without a name that stand inside rules: `jump { ... }`.
+    pub(super) unnamed: Vec<(String, Vec<Rule>)>,
     pub(super) problems: Vec<(Origin, String)>,
 }
 
@@ -31,6 +33,7 @@ pub(super) fn compile<'t, 'a>(
         path,
         sets,
         read: BTreeMap::new(),
+        unnamed: Vec::new(),
         problems: Vec::new(),
     }
 }
@@ -114,9 +117,31 @@ impl<'a> Compiler<'_, 'a> {
     }
 }
 
-/// What `counter packets 12 bytes 3456` holds.
+/// The statements of a block inside a rule.
+fn parts<'a>(body: &'a [Token<'a>]) -> Vec<&'a [Token<'a>]> {
+    let (mut all, mut start, mut depth) = (Vec::new(), 0, 0usize);
+    for (at, token) in body.iter().enumerate() {
+        if token.is("{") {
+            depth += 1;
+        } else if token.is("}") {
+            depth = depth.saturating_sub(1);
+        } else if token.is(";") && depth == 0 {
+            all.push(&body[start..at]);
+            start = at + 1;
+        }
+    }
+    all.push(&body[start..]);
+    all.retain(|part: &&[Token<'_>]| !part.is_empty());
+    all
+}
+
+/// What `counter packets 12 bytes 3456` holds; a block inside the rule has counters of its own.
 fn counters(tokens: &[Token<'_>]) -> Option<(u64, u64)> {
-    let at = tokens.iter().position(|token| token.is("counter"))?;
+    let block = |pair: &[Token<'_>]| (pair[0].is("jump") || pair[0].is("goto")) && pair[1].is("{");
+    let inside = tokens.windows(2).position(block).unwrap_or(tokens.len());
+    let at = tokens[..inside]
+        .iter()
+        .position(|token| token.is("counter"))?;
     match tokens.get(at + 1..at + 5)? {
         [packets, count, bytes, size] if packets.is("packets") && bytes.is("bytes") => {
             Some((count.text.parse().ok()?, size.text.parse().ok()?))
@@ -160,6 +185,12 @@ impl<'a> Statement<'_, '_, 'a> {
     /// A verdict, if one stands here.
     pub(super) fn verdict(&mut self) -> Option<()> {
         let rest = self.tokens.get(self.at..)?;
+        if let [jump, open, ..] = rest
+            && open.is("{")
+            && (jump.is("jump") || jump.is("goto"))
+        {
+            return self.unnamed_chain(jump);
+        }
         let target = plain_verdict(rest)?;
         self.at += if matches!(target, Target::Jump(_) | Target::Goto(_)) {
             2
@@ -167,6 +198,28 @@ impl<'a> Statement<'_, '_, 'a> {
             1
         };
         self.finish(target);
+        Some(())
+    }
+
+    /// `jump { ... }`: the rules stand inside the rule that calls them.
+    fn unnamed_chain(&mut self, jump: &Token<'a>) -> Option<()> {
+        let start = self.at;
+        self.at += 1;
+        let Some(body) = self.braces() else {
+            self.at = start;
+            return None;
+        };
+        let rules = parts(body);
+        let rules = rules.into_iter().map(|one| self.compiler.rule(one));
+        let rules: Vec<Rule> = rules.collect();
+        // No named chain has a brace in its name.
+        let name = format!("{{{}:{start}}}", jump.line);
+        self.compiler.unnamed.push((name.clone(), rules));
+        self.finish(if jump.is("goto") {
+            Target::Goto(name)
+        } else {
+            Target::Jump(name)
+        });
         Some(())
     }
 

@@ -143,6 +143,10 @@ impl<'a> Reader<'a> {
             let built = self.chain(chain, &mut table, &mut compiled);
             table.rules.chains.insert(chain.name.to_owned(), built);
         }
+        for (name, rules) in compiled.unnamed {
+            let policy = None;
+            table.rules.chains.insert(name, Chain { policy, rules });
+        }
         for (origin, message) in compiled.problems {
             ruleset.unread += 1;
             if ruleset.problems.len() < MAX_PROBLEMS {

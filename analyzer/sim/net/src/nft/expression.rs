@@ -22,6 +22,8 @@ pub(super) enum Subject {
     Status,
     /// `fib ... oif`: whether, and by which interface, an address is routed.
     RouteBack,
+    /// A field of a header between IPv6 and the transport, which a packet has only if it says so.
+    ExtensionHeader,
     /// Something that captures do not show.
     Unseen,
 }
@@ -32,6 +34,7 @@ pub(super) fn expression(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
     match subjects.as_slice() {
         [Subject::Status] => return status(statement),
         [Subject::RouteBack] => return route_back(statement),
+        [Subject::ExtensionHeader] => return extension_header(statement),
         _ => {}
     }
     let mut fields: Vec<Masked> = subjects
@@ -123,6 +126,18 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
             return transport(statement, first.text);
         }
         "icmp" | "icmpv6" => icmp(statement, first.text)?,
+        "rt" | "rt0" | "rt2" | "rt4" | "srh" | "hbh" | "dst" | "mh" | "exthdr" => {
+            // `rt ip nexthop` and its like ask for the packet's route.
+            let field = statement.word()?.text;
+            let route = ["ip", "ip6", "nexthop", "classid", "mtu", "tcpmss", "ipsec"];
+            return (!route.contains(&field)).then_some(Subject::ExtensionHeader);
+        }
+        "ah" | "esp" | "comp" | "igmp" | "gre" => {
+            // What the header says is not captured, but only packets of the protocol have it.
+            let name = if first.text == "comp" { "ipcomp" } else { first.text };
+            protocol(statement, Protocol::parse(name)?);
+            return None;
+        }
         "ether" => match statement.word()?.text {
             "saddr" => Field::SourceMac,
             "daddr" => Field::DestinationMac,
@@ -174,18 +189,16 @@ fn internet(statement: &mut Statement<'_, '_, '_>, family: Family) -> Option<Fie
 /// A field of a transport header, which asks for its protocol as well.
 fn transport(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Subject> {
     let field = match statement.word()?.text {
-        "sport" => Field::SourcePort,
-        "dport" => Field::DestinationPort,
-        "flags" if name == "tcp" => Field::TcpFlags,
-        _ => return None,
+        "sport" => Some(Field::SourcePort),
+        "dport" => Some(Field::DestinationPort),
+        "flags" if name == "tcp" => Some(Field::TcpFlags),
+        _ => None,
     };
+    // A field that is not known asks for its protocol all the same.
     if name != "th" {
-        protocol(
-            statement,
-            Protocol::parse(name).or((name == "dccp").then_some(Protocol(33)))?,
-        );
+        protocol(statement, Protocol::parse(name)?);
     }
-    Some(Subject::Field(field))
+    field.map(Subject::Field)
 }
 
 fn protocol(statement: &mut Statement<'_, '_, '_>, proto: Protocol) {
@@ -208,7 +221,14 @@ fn icmp(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Field> {
     Some(match statement.word()?.text {
         "type" => Field::IcmpType(family),
         "code" => Field::IcmpCode(family),
-        _ => return None,
+        _ => {
+            let of = |family| match family {
+                Family::V4 => Protocol::ICMP,
+                Family::V6 => Protocol::ICMPV6,
+            };
+            protocol(statement, of(family));
+            return None;
+        }
     })
 }
 
@@ -224,7 +244,8 @@ fn fib(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
     }
     match statement.word()?.text {
         "type" => Some(Subject::Field(Field::AddressType { destination })),
-        "oif" | "oifname" => Some(Subject::RouteBack),
+        // Since nft 1.1.2 `check` is what `oif` was beside `exists` and `missing`.
+        "oif" | "oifname" | "check" => Some(Subject::RouteBack),
         _ => None,
     }
 }
@@ -259,6 +280,17 @@ fn route_back(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
             assumption: assumption.to_owned(),
         },
     );
+    Some(())
+}
+
+/// A match on a header that the packet does not have fails whatever it compares, but for `missing`.
+fn extension_header(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+    let answer = statement.eat("missing");
+    if !answer && !statement.eat("exists") {
+        compare(statement, &[Masked::from(Field::Unseen)])?;
+    }
+    let assumption = "the packet has no IPv6 extension header".to_owned();
+    statement.test(false, Test::Assumed { answer, assumption });
     Some(())
 }
 

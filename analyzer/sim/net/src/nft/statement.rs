@@ -49,6 +49,10 @@ impl<'a> Statement<'_, '_, 'a> {
                     self.at += 3;
                 } else if self.eat("name") {
                     self.at += 1;
+                    // Which counter it is may hang on a field of the packet.
+                    if self.tokens[self.at..].iter().any(|token| token.is("map")) {
+                        self.skip();
+                    }
                 }
             }
             "comment" => self.at += 1,

@@ -230,6 +230,67 @@ fn a_dormant_table_stops_nothing() {
 }
 
 #[test]
+fn a_chain_inside_a_rule_decides_and_returns_like_any_other() {
+    let chain = |verdict: &str| {
+        format!("udp dport 53 counter packets 3 bytes 90 jump {{\ncounter packets 2 bytes 60 {verdict}\n}}\naccept")
+    };
+    assert!(!passes(&chain("drop")));
+    assert!(passes(&chain("return")));
+    let answer = forward(&chain("reject"), "");
+    assert_eq!(answer.verdict, Verdict::Rejected);
+    let Some(DecidedBy::Rule { text, origin, .. }) = answer.decided_by else {
+        panic!("{answer:?}");
+    };
+    assert!(text.contains("reject") && !text.contains("dport"), "{text}");
+    assert_eq!(origin.line, 6);
+}
+
+#[test]
+fn what_only_another_protocol_has_matches_no_packet_of_this_one() {
+    for rule in [
+        "ah spi 5 drop",
+        "tcp option maxseg size 1-500 drop",
+        "icmp gateway 7 drop",
+        "rt type 0 drop",
+        "exthdr hbh exists drop",
+        "sctp vtag { 1, 2 } drop",
+    ] {
+        assert!(passes(&format!("{rule}\naccept")), "{rule}");
+    }
+    let own = forward("udp checksum 3 drop\naccept", "").verdict;
+    assert!(own.is_undecided(), "{own:?}");
+}
+
+#[test]
+fn a_redirection_to_where_the_packet_goes_anyway_is_no_translation() {
+    let answer = |port: u16| {
+        let text = format!(
+            "table inet t {{\nchain n {{\ntype nat hook prerouting priority dstnat;\nudp dport 53 redirect to :{port}\n}}\n\
+             chain i {{\ntype filter hook input priority filter; policy drop;\nct status dnat accept\n}}\n}}\n"
+        );
+        let ruleset = parse_ruleset("nft", &text);
+        let text = r#"[{"type":"local","dst":"10.1.0.1","dev":"lxc4f39491e6165","table":"local","protocol":"kernel","scope":"host","prefsrc":"10.1.0.1"}]"#;
+        let mut routes = crate::route::Routing::default();
+        routes.read_routes(crate::question::Captured {
+            path: "routes",
+            text,
+        });
+        let rules = Rules {
+            nft: ruleset.tables.iter().collect(),
+            routes: Some(&routes),
+            ..Rules::default()
+        };
+        let mut packet = pod_packet(Protocol::UDP, 53);
+        packet.direction = Direction::Input;
+        packet.dst = "10.1.0.1".parse().unwrap();
+        packet.out_iface = None;
+        evaluate_all(&rules, &packet).verdict
+    };
+    assert_eq!(answer(53), Verdict::Dropped);
+    assert_eq!(answer(5353), Verdict::Accepted);
+}
+
+#[test]
 fn a_tcp_reset_answers_tcp_only() {
     let text = "table ip t {\nchain f {\ntype filter hook forward priority filter; policy accept;\nreject with tcp reset\n}\n}\n";
     for (protocol, verdict) in [

@@ -88,7 +88,7 @@ pub(super) fn connmark(statement: &mut Statement<'_, '_, '_>) -> Target {
             })
         });
     let goes_on = statement.peek().is_some_and(|next| {
-        ["&", "|", "^", "and", "or", "xor"]
+        ["&", "|", "^", "and", "or", "xor", "map", "<<", ">>", "."]
             .iter()
             .any(|sign| next.is(sign))
     });
@@ -149,9 +149,13 @@ fn mapped(statement: &mut Statement<'_, '_, '_>, subjects: &[Subject]) -> Option
 /// The value behind `meta mark set`, as bits that are kept and bits that are flipped.
 pub(super) fn mark(statement: &mut Statement<'_, '_, '_>) -> Target {
     let start = statement.at;
-    match mark_value(statement) {
-        Some(target) => target,
-        None => {
+    let read = mark_value(statement);
+    // A map or a shift behind what was read makes another value of it.
+    let more = ["map", "<<", ">>", "."];
+    let goes_on = statement.peek().is_some_and(|next| more.iter().any(|sign| next.is(sign)));
+    match read {
+        Some(target) if !goes_on => target,
+        _ => {
             statement.at = start + 1;
             statement.skip();
             Target::LoseMark

@@ -52,16 +52,36 @@ pub(crate) fn compare(
     // The router's answer to a refused packet has rules of its own to pass; the deciding rule's
     // counter still shows that it was refused.
     let lost_answer = (expected, happened) == (Outcome::Refused, Outcome::Nothing);
-    if expected != happened && !lost_answer {
+    let moved = moved(
+        before,
+        after,
+        happened == Outcome::Refused || expected == Outcome::Refused,
+    );
+    // Nobody listens at a port that a packet was sent to by a rule: the host answers, not a rule.
+    let at_home = |packet: &casefile_sim_net::packet::Packet| {
+        packet.direction == casefile_sim_net::packet::Direction::Input
+    };
+    let by_the_host = (expected, happened) == (Outcome::Arrived, Outcome::Refused)
+        && evaluation.leaves.as_ref().is_some_and(at_home)
+        && !moved.refuses;
+    // Behind a limit a packet is refused as long as it is not exceeded, and dropped then: both block.
+    let refuses = |by: &DecidedBy| matches!(by, DecidedBy::Rule { text, .. } if text.to_lowercase().contains("reject"));
+    let behind_a_limit = (expected, happened) == (Outcome::Nothing, Outcome::Refused)
+        && evaluation.or_decided_by.iter().any(refuses);
+    if expected != happened && !lost_answer && !by_the_host && !behind_a_limit {
         return Err(format!("expected {expected:?}, happened {happened:?}"));
     }
-    let moved = moved(before, after, expected == Outcome::Refused);
     let walked: BTreeSet<(String, u32)> = evaluation
         .walk
         .iter()
         .filter(|step| !step.why.starts_with("may match"))
         .map(|step| (step.origin.path.to_string(), step.origin.line))
         .collect();
+    // Where one of several rules decides, any of them may be the one that did.
+    let others: Vec<(String, u32)> = evaluation.or_decided_by.iter().filter_map(place).collect();
+    if others.iter().any(|place| moved.all.contains(place)) {
+        return Ok(());
+    }
     let met = |place: &&(String, u32)| {
         let mut steps = evaluation.walk.iter();
         steps.any(|step| (&*step.origin.path, step.origin.line) == (place.0.as_str(), place.1))
@@ -77,8 +97,8 @@ pub(crate) fn compare(
         ));
     }
     match &evaluation.decided_by {
-        Some(DecidedBy::Rule { origin, .. } | DecidedBy::Policy { origin, .. }) => {
-            let decider = (origin.path.to_string(), origin.line);
+        Some(by @ (DecidedBy::Rule { .. } | DecidedBy::Policy { .. })) => {
+            let decider = place(by).unwrap_or_default();
             if moved.all.contains(&decider) {
                 Ok(())
             } else {
@@ -92,12 +112,24 @@ pub(crate) fn compare(
     }
 }
 
+/// File and line of what decides.
+fn place(by: &DecidedBy) -> Option<(String, u32)> {
+    match by {
+        DecidedBy::Rule { origin, .. } | DecidedBy::Policy { origin, .. } => {
+            Some((origin.path.to_string(), origin.line))
+        }
+        DecidedBy::NoRules { .. } => None,
+    }
+}
+
 #[derive(Default)]
 struct Moved {
     /// Every rule and policy whose counter moved, or that has none.
     all: BTreeSet<(String, u32)>,
     /// Those that must be in the walk.
     certain: BTreeSet<(String, u32)>,
+    /// A rule that refuses is among them.
+    refuses: bool,
 }
 
 /// Whose packets a chain counts beside the one that was sent.
@@ -107,6 +139,8 @@ struct Whose {
     nat: bool,
     /// The kernel's own refusals pass it.
     own: bool,
+    /// Nothing else does: what the router says by itself, solicitations among it.
+    output: bool,
 }
 
 /// Every chain of every rule set, with whose packets it counts.
@@ -115,14 +149,19 @@ fn chains(texts: &Texts) -> Vec<(Whose, String, Chain)> {
     let family = if texts.six { Family::V6 } else { Family::V4 };
     for (path, text) in [(SAVED, &texts.iptables), (LEGACY, &texts.legacy)] {
         for (name, table) in parse_save(path, text, family).tables {
+            // The kernel's own refusals leave by these; they are not the packet's way.
+            let leaving = reached(&table.chains, &["OUTPUT", "POSTROUTING"]);
+            let through = reached(
+                &table.chains,
+                &["PREROUTING", "INPUT", "FORWARD", "POSTROUTING"],
+            );
             let chains = table.chains.into_iter();
             all.extend(chains.map(|(chain, rules)| {
-                // The kernel's own refusals leave by these; they are not the packet's way.
-                let own = matches!(chain.as_str(), "OUTPUT" | "POSTROUTING")
-                    || chain.ends_with("-output");
+                let own = leaving.contains(&chain);
                 let whose = Whose {
                     nat: name == "nat",
                     own,
+                    output: own && !through.contains(&chain),
                 };
                 (whose, chain, rules)
             }));
@@ -130,14 +169,22 @@ fn chains(texts: &Texts) -> Vec<(Whose, String, Chain)> {
     }
     for table in parse_ruleset(NFT, &texts.nft).tables {
         // iptables-nft's own tables are asked as iptables-save shows them.
-        if table.looks_like_iptables() {
+        if table.looks_like_iptables() && !texts.iptables.is_empty() {
             continue;
         }
+        let from = |wanted: &dyn Fn(&casefile_sim_net::nft::Base) -> bool| {
+            let bases = table.bases.iter().filter(|base| wanted(base));
+            let names: Vec<&str> = bases.map(|base| base.chain.as_str()).collect();
+            reached(&table.rules.chains, &names)
+        };
+        let leaving = from(&|base| matches!(base.hook.as_str(), "output" | "postrouting"));
+        let through = from(&|base| base.hook != "output");
+        let translating = from(&|base| base.kind == "nat");
         for (chain, rules) in table.rules.chains {
-            let base = table.bases.iter().find(|base| base.chain == chain);
             let whose = Whose {
-                nat: base.is_some_and(|base| base.kind == "nat") || chain.starts_with("nat"),
-                own: base.is_some_and(|base| base.hook == "postrouting"),
+                nat: translating.contains(&chain),
+                own: leaving.contains(&chain),
+                output: leaving.contains(&chain) && !through.contains(&chain),
             };
             all.push((whose, chain, rules));
         }
@@ -145,27 +192,64 @@ fn chains(texts: &Texts) -> Vec<(Whose, String, Chain)> {
     all
 }
 
+/// The chains that a packet comes to from these.
+fn reached<'a>(
+    chains: impl IntoIterator<Item = (&'a String, &'a Chain)> + Clone,
+    from: &[&str],
+) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = from.iter().map(|name| (*name).to_owned()).collect();
+    loop {
+        let before = found.len();
+        for (name, chain) in chains.clone() {
+            if !found.contains(name) {
+                continue;
+            }
+            let jumps = chain.rules.iter().filter_map(|rule| match &rule.target {
+                Target::Jump(to) | Target::Goto(to) | Target::Named(to) => Some(to.clone()),
+                _ => None,
+            });
+            let jumps: Vec<String> = jumps.collect();
+            found.extend(jumps);
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// A counter of nft before a match counts packets that the rule does not match.
+fn counts_early(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let after = words.iter().position(|word| *word == "counter");
+    let after = after.filter(|at| words.get(at + 1) == Some(&"packets"));
+    let next = after.and_then(|at| words.get(at + 5)).copied();
+    let matches = ["ip", "ip6", "tcp", "udp", "meta", "ct", "iifname", "oifname", "th", "ether"];
+    next.is_some_and(|next| matches.contains(&next))
+}
+
 fn moved(before: &Texts, after: &Texts, refused: bool) -> Moved {
     let mut moved = Moved::default();
     for ((whose, _, old), (_, _, new)) in chains(before).into_iter().zip(chains(after)) {
         for (rule, old_rule) in new.rules.iter().zip(&old.rules) {
-            let place = (rule.origin.path.to_string(), rule.origin.line);
+            // The packet was asked about with the rules as they stood before it.
+            let place = (old_rule.origin.path.to_string(), old_rule.origin.line);
             let logs = |target: &Target| matches!(target, Target::Log(_));
             // A rate-limited rule may or may not have counted.
             let limited = logs(&rule.target) || rule.effects.iter().any(logs);
             let counted = rule.counters != old_rule.counters;
             if counted || limited || rule.counters.is_none() {
+                moved.refuses |= matches!(rule.target, Target::Reject(_));
                 moved.all.insert(place.clone());
             }
-            let others = whose.nat || (whose.own && refused);
-            if counted && !others && !limited {
+            let others = whose.nat || whose.output || (whose.own && refused);
+            if counted && !others && !limited && !counts_early(&rule.text) {
                 moved.certain.insert(place);
             }
         }
         if let (Some(policy), Some(old)) = (&new.policy, &old.policy)
             && (policy.counters.is_none() || policy.counters != old.counters)
         {
-            let place = (policy.origin.path.to_string(), policy.origin.line);
+            let place = (old.origin.path.to_string(), old.origin.line);
             moved.all.insert(place);
         }
     }

@@ -148,6 +148,7 @@ impl Lab {
         let mut wire = Command::new("python3")
             .arg(wire)
             .args([format!("{tag}p"), format!("{tag}o"), format!("{tag}r")])
+            .args([ROUTER_IP, SIX[2]])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -62,6 +62,8 @@ struct Score {
     explained: [usize; EXPLAINED.len()],
     /// Rule sets that the kernel did not take.
     refused: Vec<String>,
+    /// Packets for the next rule set, beside the usual ones.
+    more: Vec<Shot>,
 }
 
 impl std::fmt::Display for Score {
@@ -200,7 +202,12 @@ fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
     score.rule_sets += 1;
     let routes = lab.routes();
     let mut before = lab.save(rules);
-    for shot in shots(score.salt + score.packets, rules.six) {
+    let more = score.more.drain(..);
+    let shots: Vec<Shot> = shots(score.salt + score.packets, rules.six)
+        .into_iter()
+        .chain(more)
+        .collect();
+    for shot in shots {
         let id = lab.fire(&shot);
         let seen = lab.seen();
         let after = lab.save(rules);

@@ -1,5 +1,5 @@
 # Sends raw packets in two namespaces and tells which of them arrived.
-# argv: namespaces of the pod, of the outside and of the router between them.
+# argv: namespaces of the pod, of the outside and of the router between them, then the router's addresses.
 # Input lines: `send SIDE SRC DST PROTO SPORT DPORT FLAGS ID` (SIDE pod|out) and `seen`.
 # Answer to `seen`: one line of words `ID:arrived` and `ID:refused`, when everything that was sent has come to its end.
 import ctypes, os, select, socket, struct, sys
@@ -46,8 +46,12 @@ def settle():
                 break
 
 enter(sys.argv[3])
-services = []
-for port in (53, 10250):
+services, served, routers = [], set(), set(sys.argv[4:])
+def serve(port):
+    # A port that nobody serves is refused by the host itself, which is no word of the rules.
+    if port in served:
+        return
+    served.add(port)
     service = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     service.bind(("0.0.0.0", port))
     service.setblocking(False)
@@ -57,6 +61,8 @@ for port in (53, 10250):
     service.bind(("::", port))
     service.setblocking(False)
     services.append(service)
+for port in (53, 10250):
+    serve(port)
 
 def checksum(data):
     if len(data) % 2:
@@ -134,6 +140,8 @@ for line in sys.stdin:
         side, src, dst = (pod if words[1] == "pod" else out), words[2], words[3]
         proto, sport, dport, flags, ident = map(int, words[4:9])
         sent[(dport, sport)] = ident
+        if proto == 17 and dst in routers:
+            serve(dport)
         if ":" in dst:
             side[3].sendto(packet6(src, dst, proto, sport, dport, flags, ident), (dst, 0, 0, 0))
         else:

@@ -8,6 +8,9 @@ use casefile_sim_node::containerd::{
     ConfigProblem, Cri, EffectiveConfig, Release, Section, Starts, Value, cri_view, parse,
 };
 
+/// The CRI table of 1.x after migration.
+const GRPC_CRI: &str = "io.containerd.grpc.v1.cri";
+
 pub(crate) type Facts = BTreeMap<String, String>;
 
 fn show(value: &Value) -> String {
@@ -238,6 +241,14 @@ fn facts_of_ours(config: &EffectiveConfig, defaults: &Facts) -> Facts {
     facts
 }
 
+/// Whether the old table of the default runtime is set, which 1.x moves in the daemon alone.
+fn moved_by_the_plugin(config: &EffectiveConfig) -> bool {
+    let old = |table| [table, "containerd", "default_runtime", "runtime_type"];
+    let mut tables = ["cri", GRPC_CRI].into_iter();
+    config.containerd.release.is_v1()
+        && tables.any(|table| config.plugins.setting(&old(table)).is_some())
+}
+
 pub(crate) enum Outcome {
     Equal,
     Explained(&'static str),
@@ -302,6 +313,11 @@ pub(crate) fn compare(
     {
         return Outcome::Explained(
             "a version 1 file names the CRI table twice; containerd 2 keeps one at random, we say so",
+        );
+    }
+    if moved_by_the_plugin(config) {
+        return Outcome::Explained(
+            "`containerd.default_runtime` becomes the handler `default` when the plugin checks its settings, after a dump",
         );
     }
     let mut keys: Vec<&String> = theirs.keys().chain(ours.keys()).collect();
