@@ -153,7 +153,7 @@ pub(crate) fn title(analysis: &Analysis) -> String {
     match analysis.incidents.first() {
         Some(first) => match first.verdict {
             Verdict::Confirmed => first.title.clone(),
-            Verdict::Likely => format!("Probable: {}", first.title),
+            Verdict::Likely => format!("Likely: {}", first.title),
             // What other causes explain as well is no headline.
             _ => unsettled(analysis),
         },

@@ -58,6 +58,9 @@ pub(crate) fn failing(workloads: &[&ImpactedWorkload], now: Option<DateTime<Utc>
 /// The failing workloads of the first cause.
 pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
     let first = analysis.incidents.first();
+    if first.is_none_or(|first| first.verdict == Verdict::Possible) {
+        return analysis.impact.workloads.iter().collect();
+    }
     let own = first.map_or_else(Vec::new, |first| workloads_of(first, analysis));
     if !own.is_empty() {
         return own;
@@ -217,9 +220,15 @@ fn names(mut text: Rich, workloads: &[&ImpactedWorkload]) -> Rich {
     }
 }
 
-/// What was counted, as short phrases.
-pub(crate) fn counted(impact: &Impact) -> Vec<String> {
-    phrases(impact, &[NODES_AND_GPUS.as_slice(), &[PODS]].concat())
+/// What was counted, as short phrases. What GPUs a node that is NotReady offers is no use to anybody.
+pub(crate) fn counted(analysis: &Analysis) -> Vec<String> {
+    let mut pairs = vec![NODES_AND_GPUS[0]];
+    let mut gpu_nodes = analysis.state.nodes.iter().filter(|node| node.gpu);
+    if gpu_nodes.all(|node| node.ready != Some(false)) {
+        pairs.push(NODES_AND_GPUS[1]);
+    }
+    pairs.push(PODS);
+    phrases(&analysis.impact, &pairs)
 }
 
 fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
@@ -232,19 +241,10 @@ fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
         parts.push(match whole {
             // That no node is affected says little where single pods are.
             "gpu_nodes" if part_count == 0 => continue,
-            // Shared cards are handed out in more pieces than there are, and nvidia-smi may have run on one
-            // node of several.
-            "gpus" if part_count > all => format!(
-                "{} allocatable (nvidia-smi lists {all})",
-                words::count(part_count, "GPU")
-            ),
             "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
-            "gpus" if part_count == all => {
-                format!(
-                    "{part_count} of {} still allocatable",
-                    words::count(all, "GPU")
-                )
-            }
+            // Nothing is missing. Shared cards are offered in more pieces than there are, and nvidia-smi may have
+            // run on one node of several.
+            "gpus" if part_count >= all => continue,
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
             _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
         });

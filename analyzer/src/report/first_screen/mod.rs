@@ -4,6 +4,7 @@
 
 mod began;
 mod impact;
+mod stamp;
 
 pub(crate) use began::began;
 pub(crate) use impact::{counted, failing, gpus, hit};
@@ -50,7 +51,10 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.extend(failing_thing(analysis, ctx));
     }
     let proof = proof(first, ctx);
-    rows.push(row("Since", began::since(analysis, ctx, &proof)));
+    rows.extend(match first.verdict {
+        Verdict::Possible => began::since_failing(analysis).map(|text| row("Since", text)),
+        _ => Some(row("Since", began::since(analysis, ctx, &proof))),
+    });
     let affected = impact::affected(analysis);
     // What fails without a known cause has a row of its own.
     if rows.iter().all(|row| row.key != "Failing") || !impact::is_nobody(&affected) {
@@ -79,7 +83,10 @@ fn row(label: &'static str, text: Rich) -> StatusRow {
 fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     let mut rows = vec![row("Cause", nothing_confirmed(analysis))];
     match failing_thing(analysis, ctx) {
-        Some(failing) => rows.push(failing),
+        Some(failing) => {
+            rows.push(failing);
+            rows.extend(began::since_failing(analysis).map(|text| row("Since", text)));
+        }
         None => rows.push(row("Affected", impact::affected(analysis))),
     }
     rows.extend(unseen(analysis));
