@@ -44,10 +44,15 @@ pub(crate) fn were(number: u64) -> &'static str {
     if number == 1 { "was" } else { "were" }
 }
 
-/// A subject as people write it: `default/web` for a pod, the bare name of a node, else with its kind.
+/// A subject as people write it: `default/web` for a pod, the bare name of a node, `GPU 0000:04:00 on gpu-1`, else with
+/// its kind.
 pub(crate) fn subject(id: &str) -> String {
     match id.split_once('/') {
         Some(("pod" | "node", name)) => name.to_owned(),
+        Some(("gpu", name)) => match name.split_once('/') {
+            Some((node, bus_id)) => format!("GPU {bus_id} on {node}"),
+            None => format!("GPU {name}"),
+        },
         Some((kind, name)) => format!("{kind} {name}"),
         None => id.to_owned(),
     }

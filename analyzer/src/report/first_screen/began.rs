@@ -43,12 +43,20 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
 /// A time, and how long before the end of the collection that was.
 fn ago(analysis: &Analysis, at: DateTime<Utc>) -> Rich {
     match analysis.reference_time {
-        Some(now) if now >= at => Rich::from(format!(
-            "{}, {} before this snapshot ({} UTC)",
-            words::time(at),
-            words::span(now - at),
-            now.format("%H:%M:%S")
-        )),
+        Some(now) if now >= at => {
+            // What has no time of its own was taken at some moment after its newest line.
+            let input = &analysis.input;
+            let until = match input.finished.or(input.started) {
+                Some(_) => "this snapshot",
+                None => "the newest dated line",
+            };
+            Rich::from(format!(
+                "{}, {} before {until} ({} UTC)",
+                words::time(at),
+                words::span(now - at),
+                now.format("%H:%M:%S")
+            ))
+        }
         _ => Rich::from(words::time(at)),
     }
 }

@@ -59,7 +59,15 @@ pub(crate) fn failing(workloads: &[&ImpactedWorkload], now: Option<DateTime<Utc>
 pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
     let first = analysis.incidents.first();
     if first.is_none_or(|first| first.verdict == Verdict::Possible) {
-        return analysis.impact.workloads.iter().collect();
+        let mut all: Vec<&ImpactedWorkload> = Vec::new();
+        // Two files of one input may tell of a pod at two moments; the later one is read last.
+        for one in &analysis.impact.workloads {
+            match all.iter_mut().find(|known| known.subject == one.subject) {
+                Some(known) => *known = one,
+                None => all.push(one),
+            }
+        }
+        return all;
     }
     let own = first.map_or_else(Vec::new, |first| workloads_of(first, analysis));
     if !own.is_empty() {
@@ -94,10 +102,10 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         for (index, subject) in first.subjects.iter().take(NAMED).enumerate() {
             text = text.text(if index == 0 { "" } else { ", " });
             // A bare name says nothing of what it names.
-            text = text.text(if subject.starts_with("node/") {
-                "node "
-            } else {
-                ""
+            text = text.text(match (subject.starts_with("node/"), index) {
+                (true, 0) => "Node ",
+                (true, _) => "node ",
+                _ => "",
             });
             text = text.code(words::subject(subject));
         }
@@ -105,7 +113,8 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
     }
     // A cause that is only possible names no node for sure either.
     let is_sure = first.is_some_and(|first| first.verdict != Verdict::Possible);
-    if is_sure || !shown.is_empty() {
+    let is_down = nodes(analysis).any(|node| node.ready == Some(false));
+    if is_sure || is_down || !shown.is_empty() {
         text = on_nodes(analysis, text, shown);
     }
     if text.is_empty() {
@@ -152,12 +161,14 @@ pub(crate) fn gpus(analysis: &Analysis) -> Option<String> {
     }
 }
 
-/// The nodes of the first cause.
+/// The nodes of the first cause; where no cause is sure, those that are NotReady.
 fn nodes(analysis: &Analysis) -> impl Iterator<Item = &NodeState> {
     let first = analysis.incidents.first();
-    analysis.state.nodes.iter().filter(move |node| {
-        let id = format!("node/{}", node.name);
-        first.is_some_and(|first| first.subjects.contains(&id))
+    let sure = first.filter(|first| first.verdict != Verdict::Possible);
+    analysis.state.nodes.iter().filter(move |node| match sure {
+        Some(first) => first.subjects.contains(&format!("node/{}", node.name)),
+        // Without a cause what is NotReady is what is affected.
+        None => node.ready == Some(false),
     })
 }
 
