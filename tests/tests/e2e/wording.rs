@@ -55,9 +55,9 @@ fn faults(report: &str) -> Vec<String> {
         r"\b1 (?:more )?(?:pods|nodes|GPUs|causes|files|steps|minutes|seconds|restarts|lines|sources|errors)\b|\b(?:[2-9]|\d{2,}) (?:pod|cause|file|step|minute|second|restart|line|source)\b",
     )
     .unwrap();
-    // `number 2 and 4 shows`, `2 pods is`, `1 pod are`.
+    // `number 2 and 4 shows`, `2 pods is`, `1 pod are`; but `the largest of 2 nodes has`.
     let verb = Regex::new(
-        r"\b(?:numbers? )?\d+ and \d+ (?:is|was|has|does|shows|needs|fails)\b|\bnumber \d+ and \d+\b|\b(?:[2-9]|\d{2,}) (?:more )?(?:pods|nodes|GPUs|causes|files|steps|restarts|lines|sources|errors|containers|processes) (?:is|was|has|does|shows|needs|fails)\b|\b1 (?:more )?(?:pod|node|GPU|cause|file|step|restart|line|source|error|container|process) (?:are|were|have|do|show|need|fail)\b",
+        r"\b(?:numbers? )?\d+ and \d+ (?:is|was|has|does|shows|needs|fails)\b|\bnumber \d+ and \d+\b|(?:^|[^f ] )(?:[2-9]|\d{2,}) (?:more )?(?:pods|nodes|GPUs|causes|files|steps|restarts|lines|sources|errors|containers|processes) (?:is|was|has|does|shows|needs|fails)\b|\b1 (?:more )?(?:pod|node|GPU|cause|file|step|restart|line|source|error|container|process) (?:are|were|have|do|show|need|fail)\b",
     )
     .unwrap();
     let inside = Regex::new(r"\([^()]*\)").unwrap();

@@ -48,7 +48,7 @@ fn ago(analysis: &Analysis, at: DateTime<Utc>) -> Rich {
             let input = &analysis.input;
             let until = match input.finished.or(input.started) {
                 Some(_) => "this snapshot",
-                None => "the newest dated line",
+                None => "the last line",
             };
             Rich::from(format!(
                 "{}, {} before {until} ({} UTC)",

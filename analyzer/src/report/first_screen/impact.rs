@@ -87,7 +87,8 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         text = text.text(format!("{}: ", failing(shown, analysis.reference_time)));
         text = names(text, shown);
         let others = analysis.impact.workloads.len() - shown.len();
-        if others > 0 {
+        let is_sure = first.is_some_and(|first| first.verdict != Verdict::Possible);
+        if others > 0 && is_sure {
             let others = others as u64;
             text = text.text(format!(
                 "; {} for other reasons",
@@ -174,15 +175,24 @@ fn nodes(analysis: &Analysis) -> impl Iterator<Item = &NodeState> {
 
 /// Names the nodes of the first cause, else those that its pods run on, and says which are not ready.
 fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) -> Rich {
-    for node in nodes(analysis)
+    let down: Vec<&NodeState> = nodes(analysis)
         .filter(|node| node.ready == Some(false))
         .take(NAMED)
-    {
-        text = text
-            .text("Node ")
-            .code(node.name.clone())
-            .text(" is NotReady. ");
+        .collect();
+    for (index, node) in down.iter().enumerate() {
+        let before = match (index, down.len()) {
+            (0, 1) => "Node ",
+            (0, _) => "Nodes ",
+            (at, all) if at + 1 == all => " and ",
+            _ => ", ",
+        };
+        text = text.text(before).code(node.name.clone());
     }
+    text = match down.len() {
+        0 => text,
+        1 => text.text(" is NotReady. "),
+        _ => text.text(" are NotReady. "),
+    };
     let plain = text.plain();
     let mut others: Vec<&str> = nodes(analysis).map(|node| node.name.as_str()).collect();
     if others.is_empty() {
