@@ -44,10 +44,15 @@ pub(crate) fn were(number: u64) -> &'static str {
     if number == 1 { "was" } else { "were" }
 }
 
-/// A subject as people write it: `default/web` for a pod, the bare name of a node, else with its kind.
+/// A subject as people write it: `default/web` for a pod, the bare name of a node, `GPU 0000:04:00 on gpu-1`, else with
+/// its kind.
 pub(crate) fn subject(id: &str) -> String {
     match id.split_once('/') {
         Some(("pod" | "node", name)) => name.to_owned(),
+        Some(("gpu", name)) => match name.split_once('/') {
+            Some((node, bus_id)) => format!("GPU {bus_id} on {node}"),
+            None => format!("GPU {name}"),
+        },
         Some((kind, name)) => format!("{kind} {name}"),
         None => id.to_owned(),
     }
@@ -153,7 +158,7 @@ pub(crate) fn title(analysis: &Analysis) -> String {
     match analysis.incidents.first() {
         Some(first) => match first.verdict {
             Verdict::Confirmed => first.title.clone(),
-            Verdict::Likely => format!("Probable: {}", first.title),
+            Verdict::Likely => format!("Likely: {}", first.title),
             // What other causes explain as well is no headline.
             _ => unsettled(analysis),
         },

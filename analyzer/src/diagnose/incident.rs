@@ -304,7 +304,9 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
             continue;
         }
         let run = one.command(asked.run.trim()).replace('\n', "; ");
-        let question = format!("{} ({run})", one.tell(&asked.ask));
+        let answers = asked.answers.as_deref().unwrap_or_default();
+        let question = format!("{} ({run}). {}", one.tell(&asked.ask), one.tell(answers));
+        let question = question.trim_end_matches(['.', ' ']).to_owned();
         match shown.iter().any(|name| confirms(name) && seen(name)) {
             true => again.push(question),
             false => unanswered.push(question),
@@ -314,7 +316,9 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
     for source in &one.missing {
         let title = sources::find(source).map_or(*source, |source| source.title);
         wanted.push(match by_hand::command(source) {
-            Some(command) => format!("{title}, not collected ({command})"),
+            Some(command) => format!(
+                "{title}, not collected ({command}). Analyse its output together with this input"
+            ),
             None => format!("{title}, not collected"),
         });
     }

@@ -33,6 +33,7 @@ use chrono::{DateTime, Utc};
 use crate::derive;
 use crate::facts::Facts;
 use crate::facts::failing::Failing;
+use crate::facts::kube::{Node, Pod};
 use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
 use crate::layouts::LAYOUTS;
@@ -373,7 +374,7 @@ impl Analyzer {
         let asked = self.about.as_deref().map(|subject| {
             about::answer(subject, &scanned.facts, &mut incidents, &mut unexplained)
         });
-        let reference_time = reference_time(&scanned.summary, assessments);
+        let reference_time = reference_time(scanned, assessments);
         let timeline = timeline::build(scanned, &incidents);
         let mut analysis = Analysis {
             input: describe(input, &scanned.summary),
@@ -555,8 +556,14 @@ fn benign_noise(one: &Assessment<'_>) -> Option<Benign> {
     })
 }
 
-/// "Now" of the analysis: the end of collection, else the newest time that any evidence carries.
-fn reference_time(summary: &Summary, assessments: &[Assessment<'_>]) -> Option<DateTime<Utc>> {
+/// "Now" of the analysis: the end of collection, else the newest time that an object or any evidence carries.
+fn reference_time(scanned: &Scanned, assessments: &[Assessment<'_>]) -> Option<DateTime<Utc>> {
+    let summary = &scanned.summary;
+    let facts = &scanned.facts;
+    let nodes = facts.table::<Node>().iter();
+    let nodes = nodes.flat_map(|node| [node.data.heartbeat, node.data.ready_since]);
+    let pods = facts.table::<Pod>().iter().map(|pod| pod.data.since);
+    let objects = nodes.chain(pods).flatten().max();
     let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
     let started = summary.header.as_ref().map(|header| header.started);
     let seen = || {
@@ -566,7 +573,10 @@ fn reference_time(summary: &Summary, assessments: &[Assessment<'_>]) -> Option<D
     };
     finished
         .or(started)
-        .or_else(|| seen().filter_map(|sighting| sighting.at).max())
+        .or_else(|| {
+            let said = seen().filter_map(|sighting| sighting.last.or(sighting.at));
+            said.max().max(objects)
+        })
 }
 
 fn describe(input: &Path, summary: &Summary) -> Input {

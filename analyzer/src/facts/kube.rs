@@ -54,6 +54,8 @@ pub struct Pod {
     pub mounts: BTreeMap<String, String>,
     /// Container images.
     pub images: Vec<String>,
+    /// Size of `/dev/shm` in its containers, in words; empty if the pod's spec does not say.
+    pub shm: String,
 }
 
 impl FactType for Pod {
@@ -74,6 +76,7 @@ impl FactType for Pod {
         field("owner", "owning workload"),
         field("component", "part of the GPU stack"),
         field("node_selector", "spec.nodeSelector"),
+        field("shm", "size of /dev/shm in its containers, in words"),
         field("created", "creation time"),
         field("since", "since when in this state"),
         field("env", "runtime and NVIDIA environment variables"),
@@ -191,6 +194,8 @@ pub struct Node {
     pub ready: bool,
     /// Since when it is true; none where it is not, or nothing says so.
     pub ready_since: Option<DateTime<Utc>>,
+    /// When its kubelet last reported any condition.
+    pub heartbeat: Option<DateTime<Utc>>,
     /// Message of the Ready condition where it is not true; empty where nothing says why.
     pub not_ready: String,
     /// Since when it is not true.
@@ -233,6 +238,7 @@ impl FactType for Node {
         field("name", "name"),
         field("ready", "Ready condition"),
         field("ready_since", "since when it is ready"),
+        field("heartbeat", "when its kubelet last reported"),
         field("not_ready", "why it is not ready, as its condition says"),
         field("not_ready_since", "since when it is not ready"),
         field("conditions", "condition type to status"),

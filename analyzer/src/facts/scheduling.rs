@@ -128,6 +128,8 @@ pub struct PodFit {
     pub resource: String,
     /// How much of it.
     pub asked: i64,
+    /// The same as people say it: `8 GPUs`.
+    pub request: String,
     /// The most that any one node offers of it.
     pub largest: i64,
     /// Nodes.
@@ -169,6 +171,7 @@ impl FactType for PodFit {
         field("scheduler_seen", "sign of that scheduler: yes, no, unknown"),
         field("resource", "extended resource asked for, the GPU first"),
         field("asked", "how much of it"),
+        field("request", "the same as people say it, such as 8 GPUs"),
         field("largest", "the most that one node offers of it"),
         field("nodes", "nodes"),
         field("candidates", "nodes that offer enough, taken or not"),

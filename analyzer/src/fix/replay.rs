@@ -272,7 +272,7 @@ impl<'a> Replay<'a> {
         let weaker = now.is_none_or(|now| now.verdict > before.verdict);
         if weaker && !ended.is_empty() {
             Shown::Gone(format!(
-                "no longer so: {}. What was logged before stays in the bundle.",
+                "no longer the case: {}. Lines logged before the change stay in the bundle.",
                 ended.join("; ")
             ))
         } else if let Some(shown) = of_hinges(hinges, nodes, state) {
@@ -295,7 +295,7 @@ fn of_hinges(hinges: &[Hinge], nodes: &[String], state: &mut Captured) -> Option
         match hinge.holds(state, nodes, true) {
             None => {
                 return Some(Shown::Gone(format!(
-                    "it needs what is no longer so: {} ({place}). What was logged before stays in the bundle.",
+                    "it needs a condition that the change ends: {} ({place}). Lines logged before the change stay in the bundle.",
                     hinge.says
                 )));
             }
@@ -303,7 +303,7 @@ fn of_hinges(hinges: &[Hinge], nodes: &[String], state: &mut Captured) -> Option
         }
     }
     (!still.is_empty())
-        .then(|| Shown::StillThere(format!("it is still so that {}", still.join(" and that "))))
+        .then(|| Shown::StillThere(format!("unchanged: {}", still.join("; "))))
 }
 
 /// What became of a cause that the state alone shows.
@@ -316,7 +316,7 @@ fn of_state(before: &Standing, after: Option<&Standing>, applied: &[Applied]) ->
             None => Shown::StillThere(after.why.clone()),
         },
         Some(after) if after.verdict == Verdict::RuledOut => Shown::Gone(after.why.clone()),
-        other => Shown::Gone(format!("no longer so: {}", ended(before, other).join("; "))),
+        other => Shown::Gone(format!("no longer the case: {}", ended(before, other).join("; "))),
     }
 }
 

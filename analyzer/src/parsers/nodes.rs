@@ -54,6 +54,7 @@ struct Condition {
     reason: String,
     message: String,
     last_transition_time: Option<String>,
+    last_heartbeat_time: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -152,6 +153,9 @@ fn node(object: Object) -> Node {
         pod_cidrs.push(single);
     }
     let gpu_capacity = gpus(&status.capacity);
+    let beats = status.conditions.iter();
+    let heartbeat = beats.filter_map(|one| time(one.last_heartbeat_time.as_deref()));
+    let heartbeat = heartbeat.max();
     let mut conditions = status.conditions.iter();
     let condition = conditions.find(|one| one.kind == "Ready");
     let (up, down) = match condition {
@@ -162,6 +166,7 @@ fn node(object: Object) -> Node {
         |one: Option<&Condition>| one.and_then(|one| time(one.last_transition_time.as_deref()));
     Node {
         ready_since: since(up),
+        heartbeat,
         ready: up.is_some(),
         not_ready_since: since(down),
         not_ready: down.map_or_else(String::new, |one| one.message.clone()),

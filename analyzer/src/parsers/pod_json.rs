@@ -69,6 +69,14 @@ pub(super) struct Resources {
 pub(super) struct Volume {
     pub(super) name: String,
     pub(super) host_path: Option<HostPath>,
+    pub(super) empty_dir: Option<EmptyDir>,
+}
+
+/// A folder that lives as long as the pod.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct EmptyDir {
+    pub(super) size_limit: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

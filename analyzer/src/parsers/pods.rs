@@ -132,6 +132,7 @@ fn pod(object: &Object) -> Pod {
             .iter()
             .map(|container| container.image.clone())
             .collect(),
+        shm: shm(&spec.volumes, &spec.containers),
         namespace: meta.namespace.clone(),
         name: meta.name.clone(),
         node: spec.node_name.clone(),
@@ -195,6 +196,21 @@ pub(super) fn environment<'a>(
         .filter(|variable| env_matters(&variable.name))
         .filter_map(|variable| Some((variable.name.clone(), variable.value.clone()?)))
         .collect()
+}
+
+/// Size of `/dev/shm`: of the volume that is mounted there, else the runtime's own.
+fn shm(volumes: &[Volume], containers: &[ContainerSpec]) -> String {
+    if containers.is_empty() {
+        return String::new();
+    }
+    let mut mounts = containers.iter().flat_map(|one| &one.volume_mounts);
+    let Some(mount) = mounts.find(|mount| mount.mount_path.trim_end_matches('/') == "/dev/shm")
+    else {
+        return "64 MiB, the runtime's default".to_owned();
+    };
+    let volume = volumes.iter().find(|volume| volume.name == mount.name);
+    let limit = volume.and_then(|volume| volume.empty_dir.as_ref()?.size_limit.clone());
+    limit.map_or_else(String::new, |limit| format!("{limit}, the limit of its emptyDir"))
 }
 
 /// Host paths by the path they are mounted at.

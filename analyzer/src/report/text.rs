@@ -16,6 +16,8 @@ pub(crate) const WIDTH: usize = 100;
 const HEIGHT: usize = 40;
 /// Characters of a quoted line.
 const QUOTE: usize = 200;
+/// Characters of a statement whose line is not quoted.
+const STATED: usize = 120;
 
 /// How an answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,7 +217,12 @@ fn quoted(label: &str, line: &Evidence, room: Room, out: &mut Columns) {
         0 | 1 => String::new(),
         count => format!(" ({count} times)"),
     };
-    out.row(label, &format!("{}{times}", words::clause(says)));
+    // Without room for the line itself, the statement has to do without its details.
+    let says = match room.quotes {
+        true => words::clause(says),
+        false => words::first_clause(&words::clause(says), STATED),
+    };
+    out.row(label, &format!("{says}{times}"));
     out.whole(&format!("  {}", line.place));
     let text = line.text.trim();
     if room.quotes && !text.is_empty() && !line.says.contains(text) {
@@ -247,7 +254,7 @@ fn another(number: usize, incident: &Incident, room: Room, out: &mut Columns) {
     if incident.verdict != Verdict::Confirmed
         && let Some(settle) = incident.would_settle.first()
     {
-        out.row("", &format!("To settle it: {settle}"));
+        out.row("", &words::sentence(&format!("To settle it: {settle}")));
     }
     if !incident.remedy.title.is_empty() {
         out.row(

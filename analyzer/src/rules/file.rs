@@ -248,6 +248,9 @@ pub struct ObservationFile {
     pub shows: Vec<String>,
     /// What follows.
     pub so: String,
+    /// What each answer means, where the question may settle the cause: `If ..., this is the cause. If not, ...`.
+    #[serde(default)]
+    pub answers: Option<String>,
 }
 
 /// What to do, as written.

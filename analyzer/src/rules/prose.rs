@@ -2,8 +2,10 @@
 //!
 //! `rules test` prints what is found. A shipped rule with a fault fails it; rules of users are only warned about.
 
+use std::collections::BTreeSet;
+
 use super::compile::Rule;
-use super::file::{RuleFile, StepFile};
+use super::file::{Group, RuleFile, StepFile};
 
 /// Words of a sentence that a reader who was just woken up still follows.
 const LONGEST: usize = 30;
@@ -46,6 +48,7 @@ pub fn faults(rule: &Rule) -> Vec<String> {
     for text in sentences_of(file) {
         found.extend(faults_of(text));
     }
+    found.extend(unanswered(file));
     for command in commands_of(file) {
         let public = PUBLIC.iter().find(|image| command.contains(**image));
         found.extend(public.map(|image| {
@@ -92,6 +95,27 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Questions that may settle a cause, and do not say what each answer means.
+fn unanswered(file: &RuleFile) -> Vec<String> {
+    let names = |groups: &[Group]| -> BTreeSet<String> {
+        let each = groups.iter().flat_map(|group| group.all.iter().chain(&group.any));
+        each.cloned().collect()
+    };
+    if file.likely.is_empty() && file.possible.is_empty() {
+        return Vec::new();
+    }
+    let confirming = names(&file.confirmed);
+    let asked = file.observations.iter();
+    let settles = asked.filter(|one| one.shows.iter().any(|name| confirming.contains(name)));
+    settles
+        .filter(|one| {
+            let answers = one.answers.as_deref().unwrap_or_default();
+            sentences(answers).count() < 2
+        })
+        .map(|one| format!("answers says for each answer what it means: {}", one.ask))
+        .collect()
+}
+
 /// Every text of a rule that a person reads as prose.
 fn sentences_of(file: &RuleFile) -> Vec<&str> {
     let mut texts = vec![
@@ -107,7 +131,10 @@ fn sentences_of(file: &RuleFile) -> Vec<&str> {
     texts.extend(file.refuted_by_hand.iter().map(String::as_str));
     texts.extend(file.chain.iter().flatten().map(String::as_str));
     let observations = file.observations.iter();
-    texts.extend(observations.flat_map(|one| [one.ask.as_str(), one.so.as_str()]));
+    texts.extend(observations.flat_map(|one| {
+        let answers = one.answers.as_deref();
+        [one.ask.as_str(), one.so.as_str(), answers.unwrap_or_default()]
+    }));
     for StepFile { text, expect, .. } in steps(file) {
         texts.push(text);
         texts.extend(expect.as_deref());

@@ -131,6 +131,9 @@ fn investigation(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
     for one in &rule.file.observations {
         writeln!(out, "{}", template::fill_command(&one.ask, |_| None))?;
         command(out, &one.run)?;
+        if let Some(answers) = &one.answers {
+            writeln!(out, "{}\n", template::fill_command(answers, |_| None))?;
+        }
     }
     Ok(())
 }

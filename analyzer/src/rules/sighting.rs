@@ -67,22 +67,29 @@ const HAPPENED: [&str; 7] = [
 ];
 
 /// Which node a pod runs on, by `pod/<namespace>/<name>`.
-pub(super) struct Nodes(BTreeMap<String, String>);
+pub(super) struct Nodes {
+    /// By pod.
+    bound: BTreeMap<String, String>,
+    /// Size of `/dev/shm` by pod, where its spec says.
+    shm: BTreeMap<String, String>,
+}
 
 impl Nodes {
     pub(super) fn of(facts: &Facts) -> Self {
-        let pods = facts.table::<Pod>().iter().map(|pod| &pod.data);
-        let bound = pods.filter(|pod| !pod.node.is_empty());
-        Self(
-            bound
+        let known = |of: fn(&Pod) -> &String| {
+            let pods = facts.table::<Pod>().iter().map(|pod| &pod.data);
+            let known = pods.filter(|pod| !of(pod).is_empty());
+            known
                 .map(|pod| {
-                    (
-                        format!("pod/{}/{}", pod.namespace, pod.name),
-                        pod.node.clone(),
-                    )
+                    let id = format!("pod/{}/{}", pod.namespace, pod.name);
+                    (id, of(pod).clone())
                 })
-                .collect(),
-        )
+                .collect()
+        };
+        Self {
+            bound: known(|pod| &pod.node),
+            shm: known(|pod| &pod.shm),
+        }
     }
 
     /// The node of a line or fact: as its path, its subject or its pod says; else as the fact says.
@@ -90,7 +97,7 @@ impl Nodes {
         let by_path = Some(crate::scan::node_of(&place.path)).filter(|node| !node.is_empty());
         by_path
             .or_else(|| subject.strip_prefix("node/"))
-            .or_else(|| self.0.get(subject).map(String::as_str))
+            .or_else(|| self.bound.get(subject).map(String::as_str))
             .or(field)
             .unwrap_or("")
             .to_owned()
@@ -150,6 +157,9 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
         &hit.speaker
     };
     values.insert("speaker".into(), speaker.clone());
+    if let Some(size) = nodes.shm.get(&hit.subject) {
+        values.insert("shm".into(), size.clone());
+    }
     Sighting {
         says: template::fill_from(says, &values),
         node: nodes.find(&hit.subject, &hit.place, None),

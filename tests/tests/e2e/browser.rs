@@ -168,7 +168,7 @@ const PAGES: (u64, u64, u64) = (2, 6, 4);
 /// Samples that need more, each with its reason.
 const LONGER: [(&str, u64, &str); 1] = [(
     "toolkit-wrong-containerd",
-    10,
+    7,
     "two independent causes, each with its evidence, fix and way back",
 )];
 

@@ -35,6 +35,7 @@ mod release;
 mod report_cli;
 mod root_tree;
 mod samples;
+mod screens;
 mod serve;
 mod serve_clients;
 mod static_binary;

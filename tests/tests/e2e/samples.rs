@@ -66,20 +66,20 @@ fn each_sample_becomes_a_report_in_every_format() {
     }
 }
 
-/// The first screen of a sample, as `--format ticket` prints it.
-fn ticket(sample: &std::path::Path) -> String {
+/// The first screen of an input, as `--format ticket` prints it.
+pub(crate) fn ticket(input: &std::path::Path) -> String {
     let out = tempfile::tempdir().unwrap();
-    let (bundle, folder) = (sample.join("bundle"), out.path().to_str().unwrap());
+    let folder = out.path().to_str().unwrap();
     let arguments = [
         "report",
-        bundle.to_str().unwrap(),
+        input.to_str().unwrap(),
         "-o",
         folder,
         "--format",
         "ticket",
     ];
     let ended = run(bins::ANALYZER, &arguments);
-    assert_eq!(ended.code, 0, "{}: {ended:?}", sample.display());
+    assert_eq!(ended.code, 0, "{}: {ended:?}", input.display());
     std::fs::read_to_string(out.path().join("report.txt")).unwrap()
 }
 
@@ -89,7 +89,7 @@ fn each_first_screen_says_since_when_and_who_as_its_author_read_it_off_the_bundl
     for sample in samples() {
         let expected = Expected::load(&sample.join("expected.toml")).unwrap();
         let screen = expected.screen.expect("each sample has a [screen]");
-        let ticket = ticket(&sample);
+        let ticket = ticket(&sample.join("bundle"));
         assert!(ticket.chars().count() <= 1_500, "{}", sample.display());
         let differences = screen.differences(&ticket).into_iter();
         failures.extend(differences.map(|each| format!("{}: {each}", sample.display())));

@@ -55,11 +55,17 @@ fn faults(report: &str) -> Vec<String> {
         r"\b1 (?:more )?(?:pods|nodes|GPUs|causes|files|steps|minutes|seconds|restarts|lines|sources|errors)\b|\b(?:[2-9]|\d{2,}) (?:pod|cause|file|step|minute|second|restart|line|source)\b",
     )
     .unwrap();
+    // `number 2 and 4 shows`, `2 pods is`, `1 pod are`; but `the largest of 2 nodes has`.
+    let verb = Regex::new(
+        r"\b(?:numbers? )?\d+ and \d+ (?:is|was|has|does|shows|needs|fails)\b|\bnumber \d+ and \d+\b|(?:^|[^f ] )(?:[2-9]|\d{2,}) (?:more )?(?:pods|nodes|GPUs|causes|files|steps|restarts|lines|sources|errors|containers|processes) (?:is|was|has|does|shows|needs|fails)\b|\b1 (?:more )?(?:pod|node|GPU|cause|file|step|restart|line|source|error|container|process) (?:are|were|have|do|show|need|fail)\b",
+    )
+    .unwrap();
     let inside = Regex::new(r"\([^()]*\)").unwrap();
     let mut found = Vec::new();
     for line in prose_of(report) {
         let quoted = QUOTED.iter().any(|words| line.text.contains(words));
-        if let Some(wrong) = plural.find(&line.text).filter(|_| !quoted) {
+        let wrong = plural.find(&line.text).or_else(|| verb.find(&line.text));
+        if let Some(wrong) = wrong.filter(|_| !quoted) {
             found.push(format!(
                 "{}: {:?} in {}",
                 line.section,
@@ -137,6 +143,9 @@ fn what_is_wrong_is_found() {
         found.iter().any(|fault| fault.contains("A and B")),
         "{found:?}"
     );
+    for wrong in ["Number 2 and 4 shows it", "2 pods is failing", "1 cause were ruled out"] {
+        assert_eq!(faults(&format!("## A\n\n{wrong}.\n")).len(), 1, "{wrong}");
+    }
     let long = format!("It {}.", "goes on and ".repeat(12));
     assert_eq!(faults(&long).len(), 1);
     assert_eq!(

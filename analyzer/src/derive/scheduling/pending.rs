@@ -8,6 +8,7 @@ use crate::facts::{AnyFact, Fact};
 use crate::scheduling::requests::pod_requests;
 use crate::scheduling::said::agrees;
 use crate::scheduling::{Cluster, NodeVerdict, Predicate, Reason, State, Verdict, api, explain};
+use crate::words;
 
 /// Pending pods that are worked out; those that ask for devices come first.
 const MOST_PODS: usize = 200;
@@ -125,6 +126,10 @@ fn pod_fit(known: &Known<'_>, pod: &api::Pod, cluster: &Cluster<'_>, verdict: Ve
             .collect(),
         decides,
         short,
+        request: match resource.as_str() {
+            "nvidia.com/gpu" => words::count(asked.unsigned_abs(), "GPU"),
+            _ => format!("{asked} {resource}"),
+        },
         resource,
         asked,
         sentence: verdict.sentence,

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{workload, yaml};
 use crate::fix::captured::Captured;
 use crate::fix::change::{Applied, Kind, Refused};
+use crate::words;
 
 /// Fields to merge into a pod's spec.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -57,10 +58,15 @@ fn taken(pod: &str, before: &Value, delta: &Value) -> Vec<String> {
             if let (Some(less), Some(more)) = (amount(now), amount(was))
                 && less < more
             {
+                let now = plain(now);
+                let unit = match (resource.as_str(), now.parse()) {
+                    ("nvidia.com/gpu", Ok(number)) => words::count(number, "GPU"),
+                    ("nvidia.com/gpumem", Ok(_)) => format!("{now} MiB of GPU memory"),
+                    _ => format!("{now} of {resource}"),
+                };
                 all.push(format!(
-                    "container {} of {pod} gets {} of {resource} instead of {}",
+                    "container {} of {pod} gets {unit} instead of {}",
                     plain(&container["name"]),
-                    plain(now),
                     plain(was)
                 ));
             }
@@ -136,7 +142,7 @@ mod tests {
         let costs = taken("ml/job", &of("8", "4Gi"), &of("4", "8192Mi"));
         assert_eq!(
             costs,
-            ["container train of ml/job gets 4 of nvidia.com/gpu instead of 8"]
+            ["container train of ml/job gets 4 GPUs instead of 8"]
         );
         assert_eq!(
             taken("ml/job", &of("8", "4Gi"), &of("8", "4096Mi")),

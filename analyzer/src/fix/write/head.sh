@@ -84,7 +84,7 @@ answers() {
   there=$(kubectl get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null) || return 0
   [ -z "$there" ] || [ "$there" = "$cluster" ] || stop "kubectl reaches another cluster than the one that was collected (its kube-system is $there, not $cluster); nothing was changed. Choose the right context."
 }
-still() { [ -n "$resumed" ] || "$2" || stop "the state is not the captured one: it is no longer so that $1. Collect and analyse again."; }
+still() { [ -n "$resumed" ] || "$2" || stop "the state is not the captured one: expected: $1. Collect and analyse again."; }
 # Each line of it must succeed, which a list behind || would not see.
 look() {
   [ -z "$resumed" ] || return 0

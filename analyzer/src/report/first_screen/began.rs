@@ -3,31 +3,74 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::impact::workloads_of;
-use crate::model::{Analysis, Evidence};
+use super::stamp;
+use crate::model::{Analysis, Evidence, Incident, Role, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::sections::{SectionCtx, without_quote};
 use crate::report::words;
 
-/// When it began. Logs often hold the last try only, so the state of the workloads counts too.
+/// When it began. Logs often hold the last try only, so the state of the workloads counts too. A cause that is only
+/// possible dates nothing: there the time is that of what fails.
 pub(crate) fn began(analysis: &Analysis) -> Option<DateTime<Utc>> {
+    if !is_settled(analysis) {
+        return unexplained_since(analysis);
+    }
     let times = [first_sign(analysis), failing_since(analysis)];
     times.into_iter().flatten().min()
+}
+
+/// Whether the first cause is confirmed or likely.
+fn is_settled(analysis: &Analysis) -> bool {
+    let first = analysis.incidents.first();
+    first.is_some_and(|first| first.verdict <= Verdict::Likely)
+}
+
+/// Since when the first failing thing without a known cause is failing.
+fn unexplained_since(analysis: &Analysis) -> Option<DateTime<Utc>> {
+    analysis.unexplained.first()?.since
+}
+
+/// The row `Since` where no cause is sure: none where nothing is known to be failing.
+pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
+    let first = analysis.unexplained.first()?;
+    if let Some(at) = first.since {
+        return Some(ago(analysis, at).text("."));
+    }
+    let stamp = stamp::of_lines(first.lines.iter().map(String::as_str));
+    stamp.map(|stamp| Rich::from(format!("{stamp}.")))
+}
+
+/// A time, and how long before the end of the collection that was.
+fn ago(analysis: &Analysis, at: DateTime<Utc>) -> Rich {
+    match analysis.reference_time {
+        Some(now) if now >= at => {
+            // What has no time of its own was taken at some moment after its newest line.
+            let input = &analysis.input;
+            let until = match input.finished.or(input.started) {
+                Some(_) => "this snapshot",
+                None => "the last line",
+            };
+            Rich::from(format!(
+                "{}, {} before {until} ({} UTC)",
+                words::time(at),
+                words::span(now - at),
+                now.format("%H:%M:%S")
+            ))
+        }
+        _ => Rich::from(words::time(at)),
+    }
 }
 
 /// The row `Since` of the first screen.
 pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich {
     let Some(at) = began(analysis) else {
-        return Rich::from("Not known: no line with a time shows when it began.");
+        let lines = analysis.incidents.iter().take(1).flat_map(shown);
+        return match stamp::of_lines(lines) {
+            Some(stamp) => Rich::from(format!("{stamp}.")),
+            None => Rich::from("Not known: no line with a time shows when it began."),
+        };
     };
-    let mut text = match analysis.reference_time {
-        Some(now) if now >= at => Rich::from(format!(
-            "{}, {} before this snapshot ({} UTC)",
-            words::time(at),
-            words::span(now - at),
-            now.format("%H:%M:%S")
-        )),
-        _ => Rich::from(words::time(at)),
-    };
+    let mut text = ago(analysis, at);
     // Readiness and log lines of one event lie some seconds apart.
     let later = |time: DateTime<Utc>| time - at >= TimeDelta::minutes(2);
     let (sign, failing) = (first_sign(analysis), failing_since(analysis));
@@ -57,6 +100,12 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
         )),
         None => text,
     }
+}
+
+/// The lines for a cause, the strongest first, as they stand.
+fn shown(incident: &Incident) -> impl Iterator<Item = &str> {
+    let lines = incident.evidence.iter().filter(|line| line.role == Role::For);
+    lines.map(|line| line.text.as_str())
 }
 
 /// First sign of the first cause, or of any cause if the first one shows no time.

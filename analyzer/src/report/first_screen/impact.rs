@@ -58,6 +58,17 @@ pub(crate) fn failing(workloads: &[&ImpactedWorkload], now: Option<DateTime<Utc>
 /// The failing workloads of the first cause.
 pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
     let first = analysis.incidents.first();
+    if first.is_none_or(|first| first.verdict == Verdict::Possible) {
+        let mut all: Vec<&ImpactedWorkload> = Vec::new();
+        // Two files of one input may tell of a pod at two moments; the later one is read last.
+        for one in &analysis.impact.workloads {
+            match all.iter_mut().find(|known| known.subject == one.subject) {
+                Some(known) => *known = one,
+                None => all.push(one),
+            }
+        }
+        return all;
+    }
     let own = first.map_or_else(Vec::new, |first| workloads_of(first, analysis));
     if !own.is_empty() {
         return own;
@@ -76,7 +87,8 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         text = text.text(format!("{}: ", failing(shown, analysis.reference_time)));
         text = names(text, shown);
         let others = analysis.impact.workloads.len() - shown.len();
-        if others > 0 {
+        let is_sure = first.is_some_and(|first| first.verdict != Verdict::Possible);
+        if others > 0 && is_sure {
             let others = others as u64;
             text = text.text(format!(
                 "; {} for other reasons",
@@ -91,10 +103,10 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         for (index, subject) in first.subjects.iter().take(NAMED).enumerate() {
             text = text.text(if index == 0 { "" } else { ", " });
             // A bare name says nothing of what it names.
-            text = text.text(if subject.starts_with("node/") {
-                "node "
-            } else {
-                ""
+            text = text.text(match (subject.starts_with("node/"), index) {
+                (true, 0) => "Node ",
+                (true, _) => "node ",
+                _ => "",
             });
             text = text.code(words::subject(subject));
         }
@@ -102,7 +114,8 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
     }
     // A cause that is only possible names no node for sure either.
     let is_sure = first.is_some_and(|first| first.verdict != Verdict::Possible);
-    if is_sure || !shown.is_empty() {
+    let is_down = nodes(analysis).any(|node| node.ready == Some(false));
+    if is_sure || is_down || !shown.is_empty() {
         text = on_nodes(analysis, text, shown);
     }
     if text.is_empty() {
@@ -149,26 +162,37 @@ pub(crate) fn gpus(analysis: &Analysis) -> Option<String> {
     }
 }
 
-/// The nodes of the first cause.
+/// The nodes of the first cause; where no cause is sure, those that are NotReady.
 fn nodes(analysis: &Analysis) -> impl Iterator<Item = &NodeState> {
     let first = analysis.incidents.first();
-    analysis.state.nodes.iter().filter(move |node| {
-        let id = format!("node/{}", node.name);
-        first.is_some_and(|first| first.subjects.contains(&id))
+    let sure = first.filter(|first| first.verdict != Verdict::Possible);
+    analysis.state.nodes.iter().filter(move |node| match sure {
+        Some(first) => first.subjects.contains(&format!("node/{}", node.name)),
+        // Without a cause what is NotReady is what is affected.
+        None => node.ready == Some(false),
     })
 }
 
 /// Names the nodes of the first cause, else those that its pods run on, and says which are not ready.
 fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) -> Rich {
-    for node in nodes(analysis)
+    let down: Vec<&NodeState> = nodes(analysis)
         .filter(|node| node.ready == Some(false))
         .take(NAMED)
-    {
-        text = text
-            .text("Node ")
-            .code(node.name.clone())
-            .text(" is NotReady. ");
+        .collect();
+    for (index, node) in down.iter().enumerate() {
+        let before = match (index, down.len()) {
+            (0, 1) => "Node ",
+            (0, _) => "Nodes ",
+            (at, all) if at + 1 == all => " and ",
+            _ => ", ",
+        };
+        text = text.text(before).code(node.name.clone());
     }
+    text = match down.len() {
+        0 => text,
+        1 => text.text(" is NotReady. "),
+        _ => text.text(" are NotReady. "),
+    };
     let plain = text.plain();
     let mut others: Vec<&str> = nodes(analysis).map(|node| node.name.as_str()).collect();
     if others.is_empty() {
@@ -217,9 +241,15 @@ fn names(mut text: Rich, workloads: &[&ImpactedWorkload]) -> Rich {
     }
 }
 
-/// What was counted, as short phrases.
-pub(crate) fn counted(impact: &Impact) -> Vec<String> {
-    phrases(impact, &[NODES_AND_GPUS.as_slice(), &[PODS]].concat())
+/// What was counted, as short phrases. What GPUs a node that is NotReady offers is no use to anybody.
+pub(crate) fn counted(analysis: &Analysis) -> Vec<String> {
+    let mut pairs = vec![NODES_AND_GPUS[0]];
+    let mut gpu_nodes = analysis.state.nodes.iter().filter(|node| node.gpu);
+    if gpu_nodes.all(|node| node.ready != Some(false)) {
+        pairs.push(NODES_AND_GPUS[1]);
+    }
+    pairs.push(PODS);
+    phrases(&analysis.impact, &pairs)
 }
 
 fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
@@ -232,19 +262,10 @@ fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
         parts.push(match whole {
             // That no node is affected says little where single pods are.
             "gpu_nodes" if part_count == 0 => continue,
-            // Shared cards are handed out in more pieces than there are, and nvidia-smi may have run on one
-            // node of several.
-            "gpus" if part_count > all => format!(
-                "{} allocatable (nvidia-smi lists {all})",
-                words::count(part_count, "GPU")
-            ),
             "gpu_nodes" => format!("{part_count} of {} affected", words::count(all, "GPU node")),
-            "gpus" if part_count == all => {
-                format!(
-                    "{part_count} of {} still allocatable",
-                    words::count(all, "GPU")
-                )
-            }
+            // Nothing is missing. Shared cards are offered in more pieces than there are, and nvidia-smi may have
+            // run on one node of several.
+            "gpus" if part_count >= all => continue,
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
             _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
         });

@@ -4,6 +4,7 @@
 
 mod began;
 mod impact;
+mod stamp;
 
 pub(crate) use began::began;
 pub(crate) use impact::{counted, failing, gpus, hit};
@@ -45,15 +46,20 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     let Some(first) = analysis.incidents.first() else {
         return without_cause(analysis, ctx);
     };
-    let mut rows = vec![row("Cause", cause(first, analysis))];
-    if first.verdict == Verdict::Possible {
-        rows.extend(failing_thing(analysis, ctx));
-    }
     let proof = proof(first, ctx);
-    rows.push(row("Since", began::since(analysis, ctx, &proof)));
+    let mut rows = Vec::new();
     let affected = impact::affected(analysis);
-    // What fails without a known cause has a row of its own.
-    if rows.iter().all(|row| row.key != "Failing") || !impact::is_nobody(&affected) {
+    if first.verdict == Verdict::Possible {
+        // What fails is sure, and comes before a cause that is not.
+        rows.extend(failing_thing(analysis, ctx));
+        rows.extend(began::since_failing(analysis).map(|text| row("Since", text)));
+        if rows.is_empty() || !impact::is_nobody(&affected) {
+            rows.push(row("Affected", affected));
+        }
+        rows.push(row("Cause", cause(first, analysis)));
+    } else {
+        rows.push(row("Cause", cause(first, analysis)));
+        rows.push(row("Since", began::since(analysis, ctx, &proof)));
         rows.push(row("Affected", affected));
     }
     rows.push(row("Fix", fix(first, analysis)));
@@ -79,7 +85,10 @@ fn row(label: &'static str, text: Rich) -> StatusRow {
 fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     let mut rows = vec![row("Cause", nothing_confirmed(analysis))];
     match failing_thing(analysis, ctx) {
-        Some(failing) => rows.push(failing),
+        Some(failing) => {
+            rows.push(failing);
+            rows.extend(began::since_failing(analysis).map(|text| row("Since", text)));
+        }
         None => rows.push(row("Affected", impact::affected(analysis))),
     }
     rows.extend(unseen(analysis));
@@ -118,10 +127,10 @@ fn cause(first: &Incident, analysis: &Analysis) -> Rich {
         Verdict::Confirmed => text.text(" (no other cause fits what was collected)"),
         _ => text,
     };
-    let text = text.text(", severity ").severity(first.severity);
     let text = match first.verdict {
+        // How bad something is that may not be so says nothing.
         Verdict::Possible => text.text(": "),
-        _ => text.text(". "),
+        _ => text.text(", severity ").severity(first.severity).text(". "),
     };
     let summary = if first.summary.trim().is_empty() {
         &first.title

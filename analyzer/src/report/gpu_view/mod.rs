@@ -130,7 +130,7 @@ fn slots(gpu_nodes: &[&NodeState], hami: &[HamiCard]) -> Rich {
     }
     let all = total(&mut known.iter().copied());
     Rich::from(format!(
-        "{} of {all} allocatable ({taken} asked for by pods that are bound to a node)",
+        "{} of {all} allocatable ({taken} requested by pods that are bound to a node)",
         all.saturating_sub(taken)
     ))
 }
@@ -283,8 +283,8 @@ fn allocation(state: &State) -> Vec<Block> {
             "Pending GPU pods",
             "Running GPU pods",
             "Failing GPU pods",
-            "GPUs asked for",
-            "GPU memory asked for by running pods",
+            "GPUs requested",
+            "GPU memory requested by running pods",
         ],
         rows.collect(),
     )]
@@ -295,7 +295,7 @@ fn actions(analysis: &Analysis) -> Vec<Block> {
     for incident in &analysis.incidents {
         if incident.verdict != crate::model::Verdict::Confirmed {
             let settle = incident.would_settle.iter().take(1);
-            items.extend(settle.map(|text| action(Rich::from("Settle first: ").say(text))));
+            items.extend(settle.map(|text| action(Rich::from("Settle first: ").say(&words::sentence(text)))));
         }
         if !incident.remedy.title.trim().is_empty() {
             items.push(action(Rich::prose(&words::sentence(

@@ -44,7 +44,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 }
 
 fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    let counted = first_screen::counted(&analysis.impact);
+    let counted = first_screen::counted(analysis);
     let mut blocks = Vec::new();
     if !counted.is_empty() {
         blocks.push(Block::paragraph(format!("{}.", words::join(&counted))));

@@ -88,8 +88,6 @@ impl Default for Limits {
     }
 }
 
-/// Characters of a statement about a line that is quoted further up.
-const RECALLED: usize = 66;
 
 /// What sections need beside the analysis.
 pub struct SectionCtx {
@@ -185,36 +183,33 @@ impl SectionCtx {
             .into_iter()
             .partition(|(nth, _)| *nth <= self.limits.evidence);
         let mut items: Vec<ExcerptItem> = Vec::new();
+        let mut above: Vec<&Place> = Vec::new();
         for (nth, line) in shown {
             let anchor = format!("{prefix}-{nth}");
             let place = line.place.to_string();
             let says = without_quote(line.says.trim(), &line.text);
             let here = self.anchor(&line.place) == anchor;
-            // What is quoted in full further up is only recalled.
-            let says = Rich::prose(&match here {
-                true => says.to_owned(),
-                false => recalled(says),
-            });
+            // What is quoted in full further up is only pointed to.
+            if !here {
+                if !above.contains(&&line.place) {
+                    above.push(&line.place);
+                }
+                continue;
+            }
+            let says = Rich::prose(says);
             // Several signals may stand on one line: each statement once.
             let mut same = items.iter().filter(|known| known.place == place);
             if same.any(|known| known.says == says) {
                 continue;
             }
-            let text = match here {
-                true => escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned(),
-                false => String::new(),
-            };
+            let text = escape::cut_middle(&line.text, escape::EXCERPT_CHARS).into_owned();
             // A statement that the item above makes is not made again for its second line.
             let again = items.iter().any(|known| known.says == says);
             items.push(ExcerptItem {
                 anchor,
                 place,
                 says: if again { Rich::new() } else { says },
-                note: if here {
-                    words::seen(line)
-                } else {
-                    String::new()
-                },
+                note: words::seen(line),
                 text,
                 around: Vec::new(),
             });
@@ -226,21 +221,19 @@ impl SectionCtx {
                 items,
             });
         }
+        if !above.is_empty() {
+            let mut text = Rich::from("Quoted above: ");
+            for (nth, place) in above.into_iter().enumerate() {
+                text = self.short_place(text.text(if nth == 0 { "" } else { ", " }), place);
+            }
+            blocks.push(Block::paragraph(text.text(".")));
+        }
         if let Some((_, first)) = rest.first() {
             let text = Rich::from(format!("{} more, the first in ", rest.len()))
                 .code(first.place.to_string());
             blocks.push(Block::paragraph(text));
         }
         blocks
-    }
-}
-
-/// The beginning of a statement about a line that is quoted further up.
-fn recalled(says: &str) -> String {
-    let text = words::first_clause(says, RECALLED);
-    match text.rfind('(') {
-        Some(at) if at > 0 && !text[at..].contains(')') => text[..at].trim_end().to_owned(),
-        _ => text,
     }
 }
 

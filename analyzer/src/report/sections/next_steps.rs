@@ -52,11 +52,18 @@ fn immediate(analysis: &Analysis) -> Vec<Rich> {
     let mut actions = Vec::new();
     for (number, incident) in (1..).zip(&analysis.incidents) {
         if incident.verdict != Verdict::Confirmed {
-            let settle = incident.would_settle.iter().take(2);
-            actions.extend(settle.map(|text| {
-                Rich::from("Settle ")
+            // The first question stands with the cause.
+            let settle = incident.would_settle.first();
+            actions.extend(settle.map(|_| {
+                Rich::from("Answer the question that settles ")
                     .code(incident.cause.clone())
-                    .text(": ")
+                    .text(".")
+            }));
+            let further = incident.would_settle.get(1);
+            actions.extend(further.map(|text| {
+                Rich::from("To be sure of ")
+                    .code(incident.cause.clone())
+                    .text(", answer as well: ")
                     .say(&words::sentence(text))
             }));
         }

@@ -28,11 +28,12 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
             );
         }
     }
+    let not_shown = merged(&fix.not_shown);
     let notes = [
         ("It opens:", &fix.opens),
         ("It leaves closed:", &fix.leaves_closed),
         ("Decide first:", &fix.costs),
-        ("Not shown:", &fix.not_shown),
+        ("Not shown:", &not_shown),
         ("Assumes that", &fix.assumes),
     ];
     for (label, texts) in notes {
@@ -49,6 +50,23 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
         blocks.push(Block::list(items));
     }
     blocks
+}
+
+/// `pod (what): why` of several pods with one reason, as one.
+fn merged(texts: &[String]) -> Vec<String> {
+    let mut groups: Vec<(Vec<String>, &str)> = Vec::new();
+    for text in texts {
+        let at = text.find(" (").filter(|_| text.contains("): "));
+        let (pod, why) = text.split_at(at.unwrap_or(0));
+        match groups.iter_mut().find(|(_, known)| at.is_some() && *known == why) {
+            Some((pods, _)) => pods.push(pod.to_owned()),
+            None => groups.push((vec![pod.to_owned()], why)),
+        }
+    }
+    let groups = groups.into_iter();
+    groups
+        .map(|(pods, why)| format!("{}{why}", words::join(&pods)))
+        .collect()
 }
 
 /// What trying the fix showed, in a sentence for the first screen; none where nothing was tried.

@@ -33,7 +33,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         .collect();
     let more = limited(&mut rows, ctx.limits.rows, "report.json");
     let mut blocks = vec![Block::table(
-        "Failing, and not explained by a confirmed or probable cause",
+        "Failing, and not explained by a confirmed or likely cause",
         &["Object", "State", "Since", "Last words"],
         rows,
     )];

@@ -59,7 +59,7 @@ pub(crate) fn condition(node: &NodeState) -> String {
     let mut parts = vec![
         match node.ready {
             Some(true) => "Ready",
-            Some(false) => "not Ready",
+            Some(false) => "NotReady",
             None => "readiness unknown",
         }
         .to_owned(),
@@ -87,7 +87,7 @@ pub(crate) fn gpus(node: &NodeState) -> String {
         (None, None) => parts.push("offers no GPU".to_owned()),
     }
     if node.taken > 0 {
-        parts.push(format!("{} asked for", node.taken));
+        parts.push(format!("{} requested", node.taken));
     }
     if !node.cards.is_empty() {
         let cards = words::count(node.cards.len() as u64, "card");

@@ -147,7 +147,7 @@ fn a_cause_that_is_only_likely_is_never_called_confirmed_in_the_title() {
     let mut analysis = example::model_incident();
     analysis.incidents.remove(0);
     let markdown = render_markdown(&analysis).unwrap();
-    assert!(markdown.starts_with("# Probable: "));
+    assert!(markdown.starts_with("# Likely: "));
     assert!(markdown.contains("not ruled out"));
     analysis.incidents[0].verdict = Verdict::Possible;
     assert!(

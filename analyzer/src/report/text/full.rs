@@ -73,7 +73,7 @@ fn incident(number: usize, incident: &Incident, analysis: &Analysis, out: &mut C
         }
     }
     for text in &incident.would_settle {
-        out.row("To settle", text);
+        out.row("To settle", &words::sentence(text));
     }
     for symptom in &incident.symptoms {
         out.row("Symptom", &words::sentence(&symptom.text));

@@ -1,0 +1,86 @@
+//! Times of logs whose clock names no year or no zone, as people read them off the line.
+
+use chrono::TimeDelta;
+
+use crate::dress;
+use crate::report::words;
+
+/// Seconds after the start of the machine that count as the start itself.
+const AT_BOOT: i64 = 60;
+
+/// The time of the first line that has one, in words.
+pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {
+    let lines: Vec<&str> = lines.collect();
+    let first = lines.iter().find(|line| boot(line).is_some() || syslog(line).is_some())?;
+    if let Some(at) = syslog(first) {
+        return Some(by_log(at));
+    }
+    // The same line of the kernel may stand in the system's log as well, which has a date.
+    let stamp = first.get(..first.find(']')? + 1)?;
+    let dated = lines.iter().filter(|line| line.contains(stamp));
+    if let Some(at) = dated.filter_map(|line| syslog(line)).next() {
+        return Some(by_log(at));
+    }
+    let seconds = boot(first)?;
+    if seconds < AT_BOOT {
+        return Some(format!(
+            "The last boot of the node (first sign {seconds} s after it); the log has no date"
+        ));
+    }
+    let after = TimeDelta::try_seconds(seconds)?;
+    Some(format!(
+        "{} after the last boot of the node; the log has no date",
+        words::span(after)
+    ))
+}
+
+fn by_log(at: &str) -> String {
+    format!("{at} by the node's own clock; the log names neither year nor time zone")
+}
+
+/// `Jun 26 11:17:25` before the host's name.
+fn syslog(line: &str) -> Option<&str> {
+    let host = dress::undress(line).host;
+    if host.is_empty() {
+        return None;
+    }
+    let at = line.get(..line.find(host)?)?.trim();
+    let is_dated = at.matches(':').count() == 2 && at.split_whitespace().count() == 3;
+    is_dated.then_some(at)
+}
+
+/// Whole seconds since the boot of `[ 1897.016345] NVRM: ...`.
+fn boot(line: &str) -> Option<i64> {
+    let (clock, _) = line.trim_start().strip_prefix('[')?.split_once(']')?;
+    let (seconds, _) = clock.trim().split_once('.')?;
+    seconds.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_without_a_year_is_said_as_the_log_has_it() {
+        let of = |lines: &[&str]| of_lines(lines.iter().copied());
+        assert_eq!(
+            of(&["GPU is lost", "Jun 26 11:17:25 gpu-1 kernel: NVRM: Xid 79"]).unwrap(),
+            "Jun 26 11:17:25 by the node's own clock; the log names neither year nor time zone"
+        );
+        assert_eq!(
+            of(&["[ 1897.016345] NVRM: Xid 79"]).unwrap(),
+            "31 minutes after the last boot of the node; the log has no date"
+        );
+        assert!(of(&["[    3.952358] Lockdown: unsigned"]).unwrap().starts_with("The last boot"));
+        assert_eq!(
+            of(&[
+                "[521526.650125] NVRM: API mismatch",
+                "Sep 13 12:22:48 gpu-2 kernel: [521526.650125] NVRM: make sure"
+            ])
+            .unwrap()
+            .get(..15),
+            Some("Sep 13 12:22:48")
+        );
+        assert_eq!(of(&["NVIDIA-SMI has failed"]), None);
+    }
+}
