@@ -1,5 +1,5 @@
-//! What a kubelet says at the end of its log of the pods that it cannot run: on a machine of which no API server was
-//! asked, nothing else tells that they fail.
+//! What a kubelet or containerd says at the end of its log of the pods that it cannot run: on a machine of which no API
+//! server was asked, nothing else tells that they fail.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -30,18 +30,34 @@ const BYTES: usize = 512 << 10;
 const PODS: usize = 64;
 /// Words that are kept, in bytes.
 const LONGEST: usize = 600;
-/// What each such line holds.
-const NEEDLE: &[u8] = b"rror syncing pod";
+/// A text of so few lines was chosen by a person: that it is said once is enough.
+const PASTED: u32 = 200;
+/// What each such line holds: of the kubelet, and of containerd, which says with it that no sandbox was made.
+const NEEDLES: [&[u8]; 2] = [
+    b"rror syncing pod",
+    b"RunPodSandbox for &PodSandboxMetadata{",
+];
+
+/// Whether a text holds one of them.
+fn speaks_of_pods(text: &[u8]) -> bool {
+    let mut needles = NEEDLES.iter();
+    needles.any(|needle| memchr::memmem::find(text, needle).is_some())
+}
 
 static POD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r#" pod="(?P<ns>[a-z0-9-]+)/(?P<name>[a-z0-9.-]+)""#,
+        r#"|PodSandboxMetadata\{Name:(?P<cri_name>[a-z0-9.-]+),Uid:[^,]*,Namespace:(?P<cri_ns>[a-z0-9-]+),"#,
         r#"|\("(?P<old_name>[a-z0-9.-]+)_(?P<old_ns>[a-z0-9-]+)\([0-9a-f-]{8,}\)"\)"#,
     ))
     .ok()
 });
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?:skipping" err="(?P<new>.+?)" pod="|, skipping: (?P<old>.+)$)"#).ok()
+    Regex::new(concat!(
+        r#"(?:skipping" err="(?P<new>.+?)" pod="|, skipping: (?P<old>.+)$"#,
+        r#"|failed, error" error="(?P<cri>.+)"\s*$)"#,
+    ))
+    .ok()
 });
 static STATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"failed to \\*"(?P<step>\w+)\\*"(?: for \\*"(?P<container>[^"\\]+)\\*")? with (?P<state>\w+):"#)
@@ -68,15 +84,16 @@ pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Vec<Said>
         begin += memchr::memchr(b'\n', &bytes[begin..]).map_or(0, |at| at + 1);
     }
     let tail = &bytes[begin..];
-    if memchr::memmem::find(tail, NEEDLE).is_none() {
+    if !speaks_of_pods(tail) {
         return Vec::new();
     }
+    let is_pasted = origin.channel == Channel::Text && lines <= PASTED;
     let held = u32::try_from(memchr::memchr_iter(b'\n', tail).count()).unwrap_or(u32::MAX);
     let mut offset = lines.saturating_sub(held);
     let mut last: BTreeMap<(String, String), Said> = BTreeMap::new();
     let mut end = Moment::default();
     for raw in tail.split(|byte| *byte == b'\n') {
-        if memchr::memmem::find(raw, NEEDLE).is_some() {
+        if speaks_of_pods(raw) {
             let line = origin.decode(raw, offset);
             if let Some(trouble) = trouble(&line, raw)
                 && last.len() < PODS
@@ -106,8 +123,8 @@ pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Vec<Said>
     }
     let lasts = |said: &Said| {
         let went_on = said.moment.since(&said.first);
-        said.times >= TIMES
-            && went_on.is_none_or(|seconds| seconds >= LASTS)
+        (is_pasted || said.times >= TIMES)
+            && (is_pasted || went_on.is_none_or(|seconds| seconds >= LASTS))
             && match end.since(&said.moment) {
                 Some(seconds) => seconds <= LOOKS,
                 None => lines.saturating_sub(said.offset) <= FROM_END,
@@ -126,20 +143,23 @@ fn moment(line: &LogLine<'_>) -> Moment {
 
 fn trouble(line: &LogLine<'_>, raw: &[u8]) -> Option<PodTrouble> {
     let pod = POD.as_ref()?.captures(&line.text)?;
-    let part = |new: &str, old: &str| {
-        let found = pod.name(new).or_else(|| pod.name(old));
+    let part = |forms: [&str; 3]| {
+        let found = forms.into_iter().find_map(|form| pod.name(form));
         found.map_or(String::new(), |one| one.as_str().to_owned())
     };
     let words = WORDS.as_ref()?.captures(&line.text)?;
-    let words = words.name("new").or_else(|| words.name("old"))?.as_str();
+    let words = ["new", "old", "cri"]
+        .into_iter()
+        .find_map(|form| words.name(form))?
+        .as_str();
     let state = STATE.as_ref().and_then(|form| form.captures(words));
     let named = |name: &str| {
         let found = state.as_ref().and_then(|found| found.name(name));
         found.map_or(String::new(), |one| one.as_str().to_owned())
     };
     Some(PodTrouble {
-        namespace: part("ns", "old_ns"),
-        pod: part("name", "old_name"),
+        namespace: part(["ns", "old_ns", "cri_ns"]),
+        pod: part(["name", "old_name", "cri_name"]),
         container: named("container"),
         state: named("state"),
         words: excerpt(&words.replace("\\\"", "\"").replace("\\\\", "\\"), LONGEST),
@@ -201,6 +221,8 @@ pub(super) fn pods(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<F
                 seen: false,
                 ended: data.state == "CrashLoopBackOff",
                 message: data.words.clone(),
+                // What it says of the pod it also records as an event of it.
+                warnings: vec![data.words.clone()],
                 since: told.at,
                 lines: vec![data.line.clone()],
                 ..Failing::default()
@@ -211,4 +233,34 @@ pub(super) fn pods(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<F
         });
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(channel: Channel, text: &str) -> Vec<(String, String, String)> {
+        let origin = Origin::of("journal.txt", channel);
+        let lines = u32::try_from(text.matches('\n').count()).unwrap();
+        let all = of_end(&origin, text.as_bytes(), lines);
+        let told = |one: Said| (one.trouble.namespace, one.trouble.pod, one.trouble.words);
+        all.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_sandbox_that_containerd_cannot_make_is_a_trouble_of_its_pod() {
+        let line = "time=\"2026-11-20T10:00:01Z\" level=error msg=\"RunPodSandbox for &PodSandboxMetadata{Name:web-0,Uid:0a1b,Namespace:shop,Attempt:0,} failed, error\" error=\"failed to setup network for sandbox \\\"3c05\\\": no route\"\n";
+        let words = "failed to setup network for sandbox \"3c05\": no route".to_owned();
+        assert_eq!(
+            said(Channel::Text, line),
+            [("shop".to_owned(), "web-0".to_owned(), words)]
+        );
+        assert_eq!(
+            said(Channel::Journal, line),
+            [],
+            "once in a journal is over with the next try"
+        );
+        let works = line.replace(" failed, error\" error=", " returns sandbox id\" x=");
+        assert_eq!(said(Channel::Text, &works), []);
+    }
 }

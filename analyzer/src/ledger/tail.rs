@@ -54,7 +54,11 @@ struct Ends {
     offsets: Vec<u32>,
     /// Where in the piece the line of the last end starts.
     start: usize,
+    /// How the last line about an end is worded: systemd 229 to 235 says both.
+    wording: usize,
     restarts: bool,
+    /// Nothing of the unit's own program follows its last end.
+    stays: bool,
     first: Option<Said>,
     first_words: Option<Said>,
     result: Option<Said>,
@@ -155,12 +159,38 @@ fn last_words(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
     best
 }
 
+/// What systemd says when a unit failed, as the texts that its lines hold: the result since 229, the state before 236
+/// (`unit_notify` in src/core/unit.c).
+const FAILED_TEXTS: [&[u8]; 2] = [b": Failed with result '", b" entered failed state"];
+/// What systemd says when it starts a unit again, behind the unit's name: since 235, since 236, 229 to 235, and before.
+const STARTS_AGAIN: [&str; 4] = [
+    ": Scheduled restart job",
+    ": Service RestartSec=",
+    ": Service hold-off time over",
+    " holdoff time over",
+];
+/// Two wordings of one end stand no further apart, in lines.
+const ONE_END: u32 = 8;
+/// A text that a person pasted ends at most so many lines after the failure that it was pasted for.
+const FROM_END: u32 = 60;
+
 static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?P<unit>[\w@.\\:-]+\.(?:service|mount|socket)): Failed with result '(?P<result>[\w-]+)'",
-    )
+    Regex::new(concat!(
+        r"(?P<unit>[\w@.\\:-]+\.(?:service|mount|socket)): (?:Failed with result '[\w-]+'|Unit entered failed state)",
+        r"|Unit (?P<old>[\w@.\\:-]+\.(?:service|mount|socket)) entered failed state",
+    ))
     .ok()
 });
+
+/// Where a piece holds what systemd says when a unit failed, and which of the wordings.
+fn failed_texts(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (wording, text) in FAILED_TEXTS.iter().enumerate() {
+        found.extend(memchr::memmem::find_iter(bytes, text).map(|at| (at, wording)));
+    }
+    found.sort_unstable();
+    found
+}
 
 fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
     let mut found: BTreeMap<String, Ends> = BTreeMap::new();
@@ -168,23 +198,26 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
         return found;
     }
     let (mut counted, mut number) = (0usize, 0u32);
-    for at in memchr::memmem::find_iter(bytes, b": Failed with result '") {
+    for (at, wording) in failed_texts(bytes) {
         let newlines = memchr::memchr_iter(b'\n', &bytes[counted..at]).count();
         number = number.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         counted = at;
         let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |before| before + 1);
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |after| at + after);
         let line = origin.decode(&bytes[start..end], number);
-        let unit = FAILED
-            .as_ref()
-            .and_then(|regex| regex.captures(&line.text)?.name("unit"));
-        let Some(unit) = unit.map(|name| name.as_str().to_owned()) else {
+        let Some(unit) = failed_unit(&line.text) else {
             continue;
         };
         if found.len() >= MOST_UNITS && !found.contains_key(&unit) {
             continue;
         }
         let ends = found.entry(unit).or_default();
+        let before = ends.offsets.last();
+        let near = before.is_some_and(|before| number.saturating_sub(*before) <= ONE_END);
+        if near && ends.wording != wording {
+            continue;
+        }
+        ends.wording = wording;
         ends.offsets.push(number);
         ends.result = Some(Said {
             offset: number,
@@ -202,12 +235,23 @@ fn units(origin: &Origin<'_>, bytes: &[u8]) -> BTreeMap<String, Ends> {
     // A unit may fail many times in one piece; what counts is said before its last end. The log may end with that one,
     // before systemd says that it will try again.
     for (unit, ends) in &mut found {
-        let scheduled = format!("{unit}: Scheduled restart job");
-        ends.restarts = memchr::memmem::find(bytes, scheduled.as_bytes()).is_some();
+        ends.restarts = STARTS_AGAIN.iter().any(|text| {
+            let text = format!("{unit}{text}");
+            memchr::memmem::find(bytes, text.as_bytes()).is_some()
+        });
+        let program = format!(" {}[", unit.split(['.', '@']).next().unwrap_or(unit));
+        ends.stays = memchr::memmem::find(&bytes[ends.start..], program.as_bytes()).is_none();
         let number = ends.offsets.last().copied().unwrap_or(0);
         ends.words = said_before(origin, &bytes[..ends.start], number);
     }
     found
+}
+
+/// The unit that a line of systemd says has failed.
+fn failed_unit(text: &str) -> Option<String> {
+    let found = FAILED.as_ref()?.captures(text)?;
+    let unit = found.name("unit").or_else(|| found.name("old"))?;
+    Some(unit.as_str().to_owned())
 }
 
 /// The last grave line of a program before its unit ended; systemd's own lines only say that it did.
@@ -283,6 +327,7 @@ impl Joined {
                 known.first_words = ends.first_words.map(moved);
             }
             known.restarts |= ends.restarts;
+            known.stays = ends.stays;
             known.result = ends.result.map(moved);
             known.words = ends.words.map(moved);
         }
@@ -314,12 +359,18 @@ impl Joined {
         for (unit, ends) in self.units {
             let told = ends.lines();
             let Some(result) = ends.result else { continue };
+            let last = ends.offsets.last().copied().unwrap_or(0);
+            // A person pastes the log of a unit up to its failure.
+            let is_pasted_for = crate::lines::node_of(path).is_empty()
+                && ends.stays
+                && ends.words.is_some()
+                && lines.saturating_sub(last) <= FROM_END;
             let said = ends.words.unwrap_or_else(|| result.clone());
             let end = UnitEnd {
                 node: crate::lines::node_of(path).to_owned(),
                 unit,
                 times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
-                again: ends.restarts && goes_on(&ends.offsets, lines),
+                again: is_pasted_for || (ends.restarts && goes_on(&ends.offsets, lines)),
                 first: ends
                     .first
                     .as_ref()
@@ -462,5 +513,32 @@ mod tests {
             !again(&format!("{gives_up}{runs}{gives_up}")),
             "systemd does not try again"
         );
+    }
+
+    #[test]
+    fn every_release_of_systemd_says_in_its_own_words_that_a_unit_failed() {
+        let ends = |text: &str| {
+            let mut all = crate::facts::Facts::default();
+            let facts = end("journal.txt", Channel::Text, text);
+            facts.into_iter().for_each(|fact| all.add(fact));
+            let table = all.table::<UnitEnd>();
+            table
+                .iter()
+                .map(|one| (one.data.unit.clone(), one.data.times, one.data.again))
+                .collect::<Vec<_>>()
+        };
+        let said = "Sep 13 19:34:58 h shop[39]: critical: Object 'a' is defined twice\n";
+        let old = "Sep 13 19:34:58 h systemd[1]: Unit shop.service entered failed state.\n";
+        let both = "Sep 13 19:34:58 h systemd[1]: shop.service: Unit entered failed state.\nSep 13 19:34:58 h systemd[1]: shop.service: Failed with result 'exit-code'.\n";
+        let once = vec![("shop.service".to_owned(), 1, true)];
+        assert_eq!(ends(&format!("{said}{old}")), once);
+        assert_eq!(ends(&format!("{said}{both}")), once, "one end in two lines");
+        let runs = "Sep 13 19:36:01 h shop[44]: listening on 80\n";
+        assert!(!ends(&format!("{said}{old}{runs}"))[0].2, "it runs again");
+        assert!(!ends(old)[0].2, "it said nothing");
+        let waits =
+            "Sep 13 19:35:01 h systemd[1]: shop.service holdoff time over, scheduling restart.\n";
+        let looped = format!("{said}{old}{waits}").repeat(3);
+        assert_eq!(ends(&looped), [("shop.service".to_owned(), 3, true)]);
     }
 }

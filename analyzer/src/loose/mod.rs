@@ -19,6 +19,7 @@ mod split;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod untitled;
 mod yaml;
 
 use serde_json::Value;
@@ -115,6 +116,9 @@ static RECOGNISERS: &[Recogniser] = &[
     Recogniser { take: tables::take },
     Recogniser {
         take: headless::take,
+    },
+    Recogniser {
+        take: untitled::take,
     },
     Recogniser {
         take: yaml::objects,

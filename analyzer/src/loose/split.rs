@@ -103,7 +103,8 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
         ..Section::default()
     };
     for (line, number) in text.lines().zip(1u32..) {
-        match boundary(line) {
+        let before = open.lines.last().copied().unwrap_or("");
+        match boundary(line).filter(|next| !(next.is_caption && continues(before, line))) {
             Some(next) => {
                 let host = next.host.or(open.host);
                 // A fence around a command's output belongs to the command or caption above it.
@@ -141,6 +142,13 @@ struct Boundary<'a> {
     host: Option<&'a str>,
     file: Option<&'a str>,
     is_fence: bool,
+    is_caption: bool,
+}
+
+/// Whether a line that is indented goes on with what the line before it says: a path in a description or a list is an
+/// argument there and no caption.
+fn continues(before: &str, line: &str) -> bool {
+    line.starts_with([' ', '\t']) && !before.trim().is_empty()
 }
 
 /// What a line that stands between pieces says of the next one; none for a line of a piece.
@@ -171,6 +179,7 @@ fn boundary(line: &str) -> Option<Boundary<'_>> {
     let file = caption.name("tail").or_else(|| caption.name("file"))?;
     Some(Boundary {
         file: Some(file.as_str()),
+        is_caption: true,
         ..Boundary::default()
     })
 }
@@ -225,6 +234,15 @@ mod tests {
         let all = commands(text);
         assert_eq!(all[0], (None, None, Some("/etc/containerd/config.toml"), 3));
         assert_eq!(all[1].2, None);
+    }
+
+    #[test]
+    fn a_path_among_the_arguments_of_a_description_is_no_caption() {
+        let text =
+            "  proxy:\n    Args:\n      --config\n      /etc/istio/proxy\n    State:  Running\n";
+        assert_eq!(commands(text), [(None, None, None, 1)]);
+        let text = "notes\n\n  /etc/containerd/config.toml:\nversion = 2\n";
+        assert_eq!(commands(text)[1].2, Some("/etc/containerd/config.toml"));
     }
 
     #[test]

@@ -220,6 +220,10 @@ pub struct Group {
     /// What the lines of all these signals must share.
     #[serde(default)]
     pub same: Option<Same>,
+    /// Whoever said its lines has to be known: the line carries the head of a log or event, or a person pasted it. Without
+    /// that the group is no more than possible.
+    #[serde(default)]
+    pub spoken: bool,
 }
 
 /// What the sightings of a group's signals must share.

@@ -38,6 +38,9 @@ pub(super) fn capped(
     let spoken = voices.iter().filter(|one| **one == Voice::Spoken).count();
     let is_bare = voices.contains(&Voice::Bare);
     let is_said = voices.iter().all(|one| *one <= Voice::Mended);
+    if group.spoken && !is_said && level < Verdict::Possible {
+        return Verdict::Possible;
+    }
     match level {
         Verdict::Confirmed if spoken == voices.len() => Verdict::Confirmed,
         Verdict::Confirmed if is_bare && voices.len() == 1 => Verdict::Likely,
