@@ -38,7 +38,7 @@ static FATAL_LEVEL: Pattern = LazyLock::new(|| {
         r"^F\d{4} \d\d:|\blevel=(?:fatal|panic|dpanic|critical|crit|emerg|alert)\b",
         r#"|"(?:level|severity|lvl|levelname|log\.level)"\s*:\s*"(?i:fatal|panic|dpanic|critical|crit|emergency|alert)"|"level"\s*:\s*60\b"#,
         r"|^.{0,100}\b(?:FATAL|CRITICAL|PANIC|EMERG|EMERGENCY)\b",
-        r"|^(?:panic|fatal|fatal error|\[?emerg\]?)(?:: | )|\[emerg\]|^thread '.*' .{0,20}panicked at",
+        r"|^(?:panic|fatal|fatal error|critical(?:/\w+)?:|\[?emerg\]?)(?:: | )|\[emerg\]|^thread '.*' .{0,20}panicked at",
     ))
     .ok()
 });

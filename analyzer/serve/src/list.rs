@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::answer::{Answer, Body, JSON, Pieces};
 use crate::ask::{Form, Query};
@@ -19,6 +20,8 @@ use crate::value;
 
 /// A piece of a body is sent when it holds this much.
 const PIECE: usize = 64 << 10;
+/// So many objects of a kind are more than kubectl asks for at once.
+const MANY: usize = 500;
 
 /// What the rows of a table carry.
 pub(crate) fn include(query: &Query) -> Result<Include, Status> {
@@ -48,10 +51,7 @@ pub(crate) fn write_row(
         let carried: Bytes = match include {
             Include::None => Bytes::from_static(b"null"),
             Include::Object => store.whole(kind, object, reader),
-            Include::Metadata => {
-                let in_order = !object.typed || metadata::starts_with_name(read.metadata);
-                metadata::partial_of(read.metadata, in_order, version).into()
-            },
+            Include::Metadata => row_metadata(kind, object, read.metadata, version).into(),
         };
         tables.write_row(&read.value, &carried, out);
         return;
@@ -65,12 +65,21 @@ pub(crate) fn write_row(
     tables.write_row(&value, &carried, out);
 }
 
+/// What a row carries of its object. Where a kind has many objects the record of who changed what stays away: it is most of a
+/// table's bytes and of the time kubectl takes to read them, in no column, and `-o yaml --show-managed-fields` has it.
+fn row_metadata(kind: &Kind, object: &Object, metadata: &RawValue, version: &str) -> Vec<u8> {
+    if kind.within(None).len() > MANY {
+        return metadata::partial_without_managers(metadata, version);
+    }
+    let in_order = !object.typed || metadata::starts_with_name(metadata);
+    metadata::partial_of(metadata, in_order, version)
+}
+
 /// An object read for its row alone, where no field of it hides in an annotation.
 fn slimmed<'r>(kind: &Kind, raw: &'r [u8], tables: &Tables<'_>) -> Option<Slim<'r>> {
     let plain = !kind.is_custom() && hidden(kind).is_empty();
     plain.then(|| slim(raw, tables.fields())).flatten()
 }
-
 
 /// Metadata of an object alone.
 pub(crate) fn write_partial(

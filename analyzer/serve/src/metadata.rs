@@ -48,19 +48,33 @@ pub(crate) fn partial(raw: &[u8], object: &Value, in_order: bool, version: &str)
         Some(metadata) => framed(version, |out| {
             out.extend_from_slice(metadata.get().as_bytes())
         }),
-        None => framed(version, |out| write(&object["metadata"], out)),
+        None => framed(version, |out| write(&object["metadata"], &ORDER, out)),
     }
 }
 
-/// The same of metadata alone.
+/// The same of metadata alone, as they stand in the capture.
 pub(crate) fn partial_of(metadata: &RawValue, in_order: bool, version: &str) -> Vec<u8> {
+    if !in_order {
+        return partial_written(metadata, &ORDER, version);
+    }
+    framed(version, |out| {
+        out.extend_from_slice(metadata.get().as_bytes())
+    })
+}
+
+/// The same without the record of who changed what.
+pub(crate) fn partial_without_managers(metadata: &RawValue, version: &str) -> Vec<u8> {
+    let rest = ORDER.split_last().map_or(&ORDER[..], |(_, rest)| rest);
+    partial_written(metadata, rest, version)
+}
+
+fn partial_written(metadata: &RawValue, fields: &[&str], version: &str) -> Vec<u8> {
     framed(version, |out| {
         let start = out.len();
-        if in_order {
-            out.extend_from_slice(metadata.get().as_bytes());
-        } else if write_raw(metadata, out).is_none() {
+        if write_raw(metadata, fields, out).is_none() {
             out.truncate(start);
-            write(&serde_json::from_str(metadata.get()).unwrap_or_default(), out);
+            let value = serde_json::from_str(metadata.get()).unwrap_or_default();
+            write(&value, fields, out);
         }
     })
 }
@@ -87,16 +101,16 @@ pub(crate) fn starts_with_name(metadata: &RawValue) -> bool {
 
 /// Metadata in order from their text. The record of who changed what, often the largest part of an object, is copied as
 /// it stands, as servers do, who keep it as text. None where a name has escapes or a list is none.
-fn write_raw(metadata: &RawValue, out: &mut Vec<u8>) -> Option<()> {
+fn write_raw(metadata: &RawValue, fields: &[&str], out: &mut Vec<u8>) -> Option<()> {
     let own = split(metadata)?;
     let mut first = true;
     out.push(b'{');
-    for name in ORDER {
+    for name in fields {
         let Some(raw) = own.get(name).filter(|raw| raw.get() != "null") else {
             continue;
         };
         name_of(name, std::mem::take(&mut first), out);
-        match name {
+        match *name {
             "ownerReferences" => write_list(raw, &OF_OWNERS, out)?,
             "managedFields" => write_list(raw, &OF_MANAGERS, out)?,
             _ => write_text(raw, out)?,
@@ -166,8 +180,8 @@ fn raw_metadata(raw: &[u8]) -> Option<&RawValue> {
         .map(|only| only.metadata)
 }
 
-fn write(metadata: &Value, out: &mut Vec<u8>) {
-    fields(metadata, &ORDER, out, |name, value, out| {
+fn write(metadata: &Value, order: &[&str], out: &mut Vec<u8>) {
+    fields(metadata, order, out, |name, value, out| {
         match (name, value) {
             ("ownerReferences", Value::Array(owners)) => all(owners, &OF_OWNERS, out),
             ("managedFields", Value::Array(managers)) => all(managers, &OF_MANAGERS, out),

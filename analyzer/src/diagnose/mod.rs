@@ -571,12 +571,10 @@ fn reference_time(scanned: &Scanned, assessments: &[Assessment<'_>]) -> Option<D
             .iter()
             .flat_map(|one| one.seen.values().flatten())
     };
-    finished
-        .or(started)
-        .or_else(|| {
-            let said = seen().filter_map(|sighting| sighting.last.or(sighting.at));
-            said.max().max(objects)
-        })
+    finished.or(started).or_else(|| {
+        let said = seen().filter_map(|sighting| sighting.last.or(sighting.at));
+        said.max().max(objects)
+    })
 }
 
 fn describe(input: &Path, summary: &Summary) -> Input {

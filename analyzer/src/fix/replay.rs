@@ -302,8 +302,7 @@ fn of_hinges(hinges: &[Hinge], nodes: &[String], state: &mut Captured) -> Option
             Some(place) => still.push(format!("{} ({place})", hinge.says)),
         }
     }
-    (!still.is_empty())
-        .then(|| Shown::StillThere(format!("unchanged: {}", still.join("; "))))
+    (!still.is_empty()).then(|| Shown::StillThere(format!("unchanged: {}", still.join("; "))))
 }
 
 /// What became of a cause that the state alone shows.
@@ -316,7 +315,10 @@ fn of_state(before: &Standing, after: Option<&Standing>, applied: &[Applied]) ->
             None => Shown::StillThere(after.why.clone()),
         },
         Some(after) if after.verdict == Verdict::RuledOut => Shown::Gone(after.why.clone()),
-        other => Shown::Gone(format!("no longer the case: {}", ended(before, other).join("; "))),
+        other => Shown::Gone(format!(
+            "no longer the case: {}",
+            ended(before, other).join("; ")
+        )),
     }
 }
 

@@ -210,7 +210,9 @@ fn shm(volumes: &[Volume], containers: &[ContainerSpec]) -> String {
     };
     let volume = volumes.iter().find(|volume| volume.name == mount.name);
     let limit = volume.and_then(|volume| volume.empty_dir.as_ref()?.size_limit.clone());
-    limit.map_or_else(String::new, |limit| format!("{limit}, the limit of its emptyDir"))
+    limit.map_or_else(String::new, |limit| {
+        format!("{limit}, the limit of its emptyDir")
+    })
 }
 
 /// Host paths by the path they are mounted at.

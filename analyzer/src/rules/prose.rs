@@ -98,7 +98,9 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 /// Questions that may settle a cause, and do not say what each answer means.
 fn unanswered(file: &RuleFile) -> Vec<String> {
     let names = |groups: &[Group]| -> BTreeSet<String> {
-        let each = groups.iter().flat_map(|group| group.all.iter().chain(&group.any));
+        let each = groups
+            .iter()
+            .flat_map(|group| group.all.iter().chain(&group.any));
         each.cloned().collect()
     };
     if file.likely.is_empty() && file.possible.is_empty() {
@@ -133,7 +135,11 @@ fn sentences_of(file: &RuleFile) -> Vec<&str> {
     let observations = file.observations.iter();
     texts.extend(observations.flat_map(|one| {
         let answers = one.answers.as_deref();
-        [one.ask.as_str(), one.so.as_str(), answers.unwrap_or_default()]
+        [
+            one.ask.as_str(),
+            one.so.as_str(),
+            answers.unwrap_or_default(),
+        ]
     }));
     for StepFile { text, expect, .. } in steps(file) {
         texts.push(text);

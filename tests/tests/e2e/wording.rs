@@ -143,7 +143,11 @@ fn what_is_wrong_is_found() {
         found.iter().any(|fault| fault.contains("A and B")),
         "{found:?}"
     );
-    for wrong in ["Number 2 and 4 shows it", "2 pods is failing", "1 cause were ruled out"] {
+    for wrong in [
+        "Number 2 and 4 shows it",
+        "2 pods is failing",
+        "1 cause were ruled out",
+    ] {
         assert_eq!(faults(&format!("## A\n\n{wrong}.\n")).len(), 1, "{wrong}");
     }
     let long = format!("It {}.", "goes on and ".repeat(12));

@@ -104,7 +104,10 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
 
 /// The lines for a cause, the strongest first, as they stand.
 fn shown(incident: &Incident) -> impl Iterator<Item = &str> {
-    let lines = incident.evidence.iter().filter(|line| line.role == Role::For);
+    let lines = incident
+        .evidence
+        .iter()
+        .filter(|line| line.role == Role::For);
     lines.map(|line| line.text.as_str())
 }
 

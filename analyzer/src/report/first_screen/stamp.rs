@@ -11,7 +11,9 @@ const AT_BOOT: i64 = 60;
 /// The time of the first line that has one, in words.
 pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {
     let lines: Vec<&str> = lines.collect();
-    let first = lines.iter().find(|line| boot(line).is_some() || syslog(line).is_some())?;
+    let first = lines
+        .iter()
+        .find(|line| boot(line).is_some() || syslog(line).is_some())?;
     if let Some(at) = syslog(first) {
         return Some(by_log(at));
     }
@@ -71,7 +73,11 @@ mod tests {
             of(&["[ 1897.016345] NVRM: Xid 79"]).unwrap(),
             "31 minutes after the last boot of the node; the log has no date"
         );
-        assert!(of(&["[    3.952358] Lockdown: unsigned"]).unwrap().starts_with("The last boot"));
+        assert!(
+            of(&["[    3.952358] Lockdown: unsigned"])
+                .unwrap()
+                .starts_with("The last boot")
+        );
         assert_eq!(
             of(&[
                 "[521526.650125] NVRM: API mismatch",

@@ -295,7 +295,9 @@ fn actions(analysis: &Analysis) -> Vec<Block> {
     for incident in &analysis.incidents {
         if incident.verdict != crate::model::Verdict::Confirmed {
             let settle = incident.would_settle.iter().take(1);
-            items.extend(settle.map(|text| action(Rich::from("Settle first: ").say(&words::sentence(text)))));
+            items.extend(
+                settle.map(|text| action(Rich::from("Settle first: ").say(&words::sentence(text)))),
+            );
         }
         if !incident.remedy.title.trim().is_empty() {
             items.push(action(Rich::prose(&words::sentence(

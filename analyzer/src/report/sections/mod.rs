@@ -88,7 +88,6 @@ impl Default for Limits {
     }
 }
 
-
 /// What sections need beside the analysis.
 pub struct SectionCtx {
     /// How much to print.

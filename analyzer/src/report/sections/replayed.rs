@@ -58,7 +58,10 @@ fn merged(texts: &[String]) -> Vec<String> {
     for text in texts {
         let at = text.find(" (").filter(|_| text.contains("): "));
         let (pod, why) = text.split_at(at.unwrap_or(0));
-        match groups.iter_mut().find(|(_, known)| at.is_some() && *known == why) {
+        match groups
+            .iter_mut()
+            .find(|(_, known)| at.is_some() && *known == why)
+        {
             Some((pods, _)) => pods.push(pod.to_owned()),
             None => groups.push((vec![pod.to_owned()], why)),
         }

@@ -134,7 +134,11 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         }
         "ah" | "esp" | "comp" | "igmp" | "gre" => {
             // What the header says is not captured, but only packets of the protocol have it.
-            let name = if first.text == "comp" { "ipcomp" } else { first.text };
+            let name = if first.text == "comp" {
+                "ipcomp"
+            } else {
+                first.text
+            };
             protocol(statement, Protocol::parse(name)?);
             return None;
         }

@@ -232,7 +232,9 @@ fn a_dormant_table_stops_nothing() {
 #[test]
 fn a_chain_inside_a_rule_decides_and_returns_like_any_other() {
     let chain = |verdict: &str| {
-        format!("udp dport 53 counter packets 3 bytes 90 jump {{\ncounter packets 2 bytes 60 {verdict}\n}}\naccept")
+        format!(
+            "udp dport 53 counter packets 3 bytes 90 jump {{\ncounter packets 2 bytes 60 {verdict}\n}}\naccept"
+        )
     };
     assert!(!passes(&chain("drop")));
     assert!(passes(&chain("return")));

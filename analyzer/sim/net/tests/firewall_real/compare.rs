@@ -223,7 +223,9 @@ fn counts_early(text: &str) -> bool {
     let after = words.iter().position(|word| *word == "counter");
     let after = after.filter(|at| words.get(at + 1) == Some(&"packets"));
     let next = after.and_then(|at| words.get(at + 5)).copied();
-    let matches = ["ip", "ip6", "tcp", "udp", "meta", "ct", "iifname", "oifname", "th", "ether"];
+    let matches = [
+        "ip", "ip6", "tcp", "udp", "meta", "ct", "iifname", "oifname", "th", "ether",
+    ];
     next.is_some_and(|next| matches.contains(&next))
 }
 
