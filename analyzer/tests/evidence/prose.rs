@@ -68,7 +68,11 @@ fn told_twice(page: &str) -> Vec<String> {
             continue;
         }
         let text = line.trim_start_matches(['-', '>', ' ']);
-        if fenced || text.len() < NOTICED || text.starts_with('|') || text.starts_with('`') {
+        if fenced
+            || text.len() < NOTICED
+            || text.starts_with(['|', '`'])
+            || text.starts_with("Quoted above: `")
+        {
             continue;
         }
         if known.contains(&text) {
