@@ -3,6 +3,7 @@
 //! The flow is one direction: [`scan`] reads the input once through [`parsers`] into [`facts`],
 //! [`derive`] joins facts, [`rules`] judge them, [`diagnose`] makes one picture of it ([`model`]).
 
+pub mod change;
 pub mod cli;
 pub mod commands;
 mod compare;

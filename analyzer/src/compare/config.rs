@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::fix::captured::Captured;
+use crate::change::captured::Captured;
 
 /// Lines shown of one entry.
 const LINES: usize = 12;

@@ -22,8 +22,8 @@ pub(crate) use history::history;
 pub(crate) use page::page;
 pub(crate) use render::text;
 
+use crate::change::captured::Captured;
 use crate::diagnose::{AnalyzeError, Analyzer};
-use crate::fix::captured::Captured;
 use crate::model::{Analysis, Input};
 use crate::scan::Documents;
 

@@ -1,6 +1,6 @@
 //! Whether two bundles belong to one site, and are in order.
 
-use crate::fix::captured::Captured;
+use crate::change::captured::Captured;
 use crate::join::cluster_uid;
 use crate::model::Analysis;
 

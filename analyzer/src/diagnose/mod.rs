@@ -30,11 +30,11 @@ pub use standing::{Examined, Judged, Proposal, Reading, Standing};
 use casefile_bundle::{Form, Keys, OpenError, Summary};
 use chrono::{DateTime, Utc};
 
+use crate::change::captured::Captured;
 use crate::derive;
 use crate::facts::Facts;
 use crate::facts::failing::Failing;
 use crate::facts::kube::{Node, Pod};
-use crate::fix::captured::Captured;
 use crate::join::{Member, Unit};
 use crate::layouts::LAYOUTS;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::steps::PodSteps;
+use crate::change::hinge::Hinge;
+use crate::change::{Change, Refused};
 use crate::facts::FactType;
 use crate::facts::kube::{Container, Event};
-use crate::fix::change::{Change, Refused};
-use crate::fix::hinge::Hinge;
 use crate::join::Unit;
 use crate::model::{Analysis, Place, Step, Verdict};
 use crate::rules::engine::Assessment;

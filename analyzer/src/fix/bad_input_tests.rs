@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::change::Change;
-use super::kinds::host_file::HostFile;
-use super::kinds::kube_object::KubeObject;
 use super::sandbox::{NODE, Planned, Sandbox};
+use crate::change::Change;
+use crate::change::kinds::host_file::HostFile;
+use crate::change::kinds::kube_object::KubeObject;
 
 const FILE: &str = "/etc/containerd/conf.d/x.toml";
 

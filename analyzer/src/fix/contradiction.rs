@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::change::{Change, Refused};
 use super::proposal::Origin;
+use crate::change::{Change, Refused};
 
 /// Refuses changes of which one takes back what another sets.
 pub(super) fn check(changes: &[(Change, Origin)]) -> Result<(), Refused> {
@@ -46,11 +46,11 @@ fn settings(change: &Change) -> Vec<(String, String)> {
                 crate::facts::excerpt(&what, 60),
             )]
         }
-        Change::Label(super::kinds::label::Label(one)) => vec![(
+        Change::Label(crate::change::kinds::label::Label(one)) => vec![(
             format!("label {} of {} {}", one.key, one.kind, one.name),
             word(one.value.as_deref()),
         )],
-        Change::Annotation(super::kinds::annotation::Annotation(one)) => vec![(
+        Change::Annotation(crate::change::kinds::annotation::Annotation(one)) => vec![(
             format!("annotation {} of {} {}", one.key, one.kind, one.name),
             word(one.value.as_deref()),
         )],

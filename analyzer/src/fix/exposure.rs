@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::captured::Captured;
-use super::change::Change;
-use super::kinds::{iptables, ufw_route};
+use crate::change::Change;
+use crate::change::captured::Captured;
+use crate::change::kinds::{iptables, ufw_route};
 use crate::derive::egress;
 use crate::firewall::eval::Verdict;
 use crate::firewall::packet::Interface;

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::change::Change;
 use super::sandbox::{NODE, Sandbox};
+use crate::change::Change;
 
 /// Text of the kind that breaks scripts.
 fn hostile() -> impl Strategy<Value = String> {

@@ -1,20 +1,15 @@
 //! The fix: typed changes, tried on the captured state before anyone touches the node.
 //!
-//! A rule's remedy names [`change::Change`]s; [`replay`] applies them to a copy of the captured state
-//! ([`captured::Captured`]), diagnoses it again and says what became of the cause; [`write`] hands the
+//! A rule's remedy names [`Change`](crate::change::Change)s; [`replay`] applies them to a copy of the captured state
+//! ([`Captured`](crate::change::captured::Captured)), diagnoses it again and says what became of the cause; [`write`] hands the
 //! changes over as files, with a script that stops at each step. Nothing is ever applied from here.
 
-pub mod captured;
-pub mod change;
 pub mod command;
 mod contradiction;
 mod exposure;
-pub mod hinge;
-pub mod kinds;
 pub mod proofs;
 pub mod proposal;
 pub mod replay;
-pub mod shell;
 pub mod shown;
 pub mod workload;
 pub mod write;

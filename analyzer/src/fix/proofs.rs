@@ -1,8 +1,8 @@
 //! What the rules propose for an input, each with what its replay showed.
 
-use super::change::{Applied, Change, Refused};
-use super::kinds::manual::Manual;
 use super::replay::{Aim, Proof, Replay, ReplayError, Shown};
+use crate::change::kinds::manual::Manual;
+use crate::change::{Applied, Change, Refused};
 use crate::diagnose::{AnalyzeError, Analyzer, Examined, Proposal};
 use crate::model::{Step, Verdict};
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::captured::Captured;
-use super::change::{Change, Refused};
-use super::kinds::helm_values::HelmValues;
-use super::kinds::host_file::HostFile;
-use super::kinds::kube_object::KubeObject;
-use super::kinds::ufw_route::UfwRoute;
+use crate::change::captured::Captured;
+use crate::change::kinds::helm_values::HelmValues;
+use crate::change::kinds::host_file::HostFile;
+use crate::change::kinds::kube_object::KubeObject;
+use crate::change::kinds::ufw_route::UfwRoute;
+use crate::change::{Change, Refused};
 
 /// A list of typed changes, as `fix` writes it beside each fix.
 #[derive(Debug, Deserialize)]

@@ -1,10 +1,10 @@
 //! The proof: a change is applied to the captured state, the state is diagnosed again, and the two are compared.
 
-use super::captured::{Captured, Overlay};
-use super::change::{Applied, Change, Refused};
 use super::exposure;
-use super::hinge::Hinge;
 use super::workload::Workload;
+use crate::change::captured::{Captured, Overlay};
+use crate::change::hinge::Hinge;
+use crate::change::{Applied, Change, Refused};
 use crate::diagnose::{AnalyzeError, Analyzer, Judged, Proposal, Reading, Standing};
 use crate::model::Verdict;
 

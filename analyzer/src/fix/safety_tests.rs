@@ -3,13 +3,13 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::change::Change;
-use super::kinds::host_file::HostFile;
-use super::kinds::label::{Label, MetaKey};
-use super::kinds::restart::Restart;
-use super::kinds::sysctl::Sysctl;
-use super::kinds::volume_attachment::VolumeAttachment;
 use super::sandbox::{NODE, Sandbox};
+use crate::change::Change;
+use crate::change::kinds::host_file::HostFile;
+use crate::change::kinds::label::{Label, MetaKey};
+use crate::change::kinds::restart::Restart;
+use crate::change::kinds::sysctl::Sysctl;
+use crate::change::kinds::volume_attachment::VolumeAttachment;
 
 const FILE: &str = "/etc/containerd/conf.d/x.toml";
 

@@ -6,11 +6,11 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::captured::Captured;
-use super::change::{Change, Refused};
 use super::proofs::Fix;
 use super::replay::Proof;
 use super::write;
+use crate::change::captured::Captured;
+use crate::change::{Change, Refused};
 use crate::model::Input;
 
 /// Programs that a run may really use: they read or write files only.

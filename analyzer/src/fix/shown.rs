@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::change::{Act, Action, Back, Place};
 use super::proofs::{self, Fix};
 use super::replay::{Claim, Proof, Replay, Shown};
-use super::shell::{Dialect, Script, quoted};
+use crate::change::shell::{Dialect, Script, quoted};
+use crate::change::{Act, Action, Back, Place};
 use crate::diagnose::{AnalyzeError, Analyzer, Proposal, Standing};
 use crate::join::Unit;
 use crate::model::Analysis;
@@ -120,7 +120,7 @@ fn names(all: &[Standing]) -> Vec<CauseName> {
 fn files(proof: &Proof) -> Vec<HandedFile> {
     let all = proof.applied.iter().flat_map(|one| &one.files);
     all.map(|file| HandedFile {
-        name: super::shell::safe_name(&file.name),
+        name: crate::change::shell::safe_name(&file.name),
         what: file.what.clone(),
         content: file.content.clone(),
     })

@@ -1,8 +1,8 @@
 //! Every typed change of a rule, tried on the rule's own examples.
 
-use super::captured::Captured;
-use super::change::Change;
 use super::replay::{Aim, Replay, Shown};
+use crate::change::Change;
+use crate::change::captured::Captured;
 use crate::diagnose::{Analyzer, Reading};
 use crate::model::Verdict;
 use crate::rules;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::messages::Ending;
-use crate::fix::change::Change;
-use crate::fix::hinge::Hinge;
+use crate::change::Change;
+use crate::change::hinge::Hinge;
 use crate::model::{Severity, Verdict};
 use crate::parsers::Channel;
 

@@ -5,9 +5,9 @@ mod script;
 
 use std::path::{Path, PathBuf};
 
-use super::change::Change;
 use super::proofs::Fix;
-use super::shell::safe_name;
+use crate::change::shell::safe_name;
+use crate::change::Change;
 use crate::model::Input;
 
 /// Writes all fixes into a folder; gives the files in the order of writing.

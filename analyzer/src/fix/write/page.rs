@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
+use crate::change::shell::{Dialect, Script, safe_name};
+use crate::change::{Act, Action, Applied, Back, Place};
 use crate::diagnose::Standing;
-use crate::fix::change::{Act, Action, Applied, Back, Place};
 use crate::fix::proofs::Fix;
 use crate::fix::replay::Proof;
 use crate::fix::replay::Shown;
-use crate::fix::shell::{Dialect, Script, safe_name};
 use crate::model::{Input, Step};
 use crate::report::escape::{md_code, md_fence, md_text};
 

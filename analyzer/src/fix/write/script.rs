@@ -1,14 +1,14 @@
 //! `apply.sh`: stops at each step, refuses on the wrong node or a changed state, saves what it changes.
 //!
-//! Everything that differs from fix to fix is written by [`shell`](crate::fix::shell); the rest is `head.sh`, whose
+//! Everything that differs from fix to fix is written by [`shell`](crate::change::shell); the rest is `head.sh`, whose
 //! functions do what must not be done half.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::fix::change::{Act, Action, Back, Place};
+use crate::change::shell::{Dialect, Program, Script, one_line, quoted};
+use crate::change::{Act, Action, Back, Place};
 use crate::fix::proofs::Fix;
-use crate::fix::shell::{Dialect, Program, Script, one_line, quoted};
 
 /// The functions that every script has.
 const HEAD: &str = include_str!("head.sh");

@@ -1,0 +1,19 @@
+//! An annotation of an object.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::label::{Meta, MetaKey};
+use crate::change::captured::Captured;
+use crate::change::{Applied, Kind, Refused};
+
+/// An annotation that an object shall have or lose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Annotation(pub MetaKey);
+
+impl Kind for Annotation {
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        self.0.set(state, Meta::Annotations)
+    }
+}

@@ -1,0 +1,205 @@
+//! Registry mirrors of a containerd, moved from its configuration to the hosts directory.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::entry;
+use super::host_file::HostFile;
+use crate::change::captured::Captured;
+use crate::change::{Applied, Kind, Refused};
+
+const HOSTS: &str = "/etc/containerd/certs.d";
+
+/// A containerd whose inline mirrors go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContainerdRegistry {
+    /// Node; the only one of the bundle if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Unit to restart after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<String>,
+}
+
+impl Kind for ContainerdRegistry {
+    fn node(&mut self) -> Option<&mut Option<String>> {
+        Some(&mut self.node)
+    }
+
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        let node = super::node(self.node.as_deref(), state)?;
+        let (path, found) = inline(state, &node)?;
+        let mut all = Applied {
+            simulated: true,
+            ..Applied::default()
+        };
+        for (registry, endpoints) in &found.mirrors {
+            let hosts = format!("{}/{registry}/hosts.toml", found.folder);
+            if state.now(&entry(&node, &hosts)).is_some() {
+                all.assumes.push(format!(
+                    "{hosts}, which is there already, names the mirrors that are wanted"
+                ));
+                continue;
+            }
+            let file = HostFile {
+                node: node.clone(),
+                path: hosts,
+                content: Some(hosts_file(registry, endpoints)),
+                ..HostFile::default()
+            };
+            add(&mut all, file.apply(state)?);
+        }
+        let file = HostFile {
+            node: node.clone(),
+            path: path.clone(),
+            merge_toml: found.sets_folder(),
+            remove_toml: found.tables.clone(),
+            restart: self.restart.clone(),
+            ..HostFile::default()
+        };
+        add(&mut all, file.apply(state)?);
+        if found.has_credentials {
+            all.assumes.push(format!("what registry.configs of {path} says of certificates and credentials is moved by hand: certificates to hosts.toml, credentials to image pull secrets"));
+        }
+        all.title = format!(
+            "Move the registry mirrors of {path} on {node} to {}",
+            found.folder
+        );
+        Ok(all)
+    }
+}
+
+/// One step more of the same change.
+fn add(all: &mut Applied, one: Applied) {
+    all.changed.extend(one.changed);
+    all.files.extend(one.files);
+    all.actions.extend(one.actions);
+    all.assumes.extend(one.assumes);
+}
+
+/// What stands inline.
+struct Inline {
+    plugin: String,
+    folder: String,
+    names_folder: bool,
+    tables: Vec<String>,
+    mirrors: Vec<(String, Vec<String>)>,
+    has_credentials: bool,
+}
+
+impl Inline {
+    fn sets_folder(&self) -> Option<String> {
+        (!self.names_folder).then(|| {
+            format!(
+                "[plugins.\"{}\".registry]\nconfig_path = \"{}\"\n",
+                self.plugin, self.folder
+            )
+        })
+    }
+}
+
+/// The first collected file with inline mirrors.
+fn inline(state: &mut Captured, node: &str) -> Result<(String, Inline), Refused> {
+    let prefix = entry(node, "");
+    let files: Vec<String> = state
+        .paths()
+        .filter_map(|path| path.strip_prefix(prefix.as_str()))
+        .filter(|path| path.ends_with(".toml") && path.contains("containerd"))
+        .map(str::to_owned)
+        .collect();
+    for path in files {
+        let text = state.now(&entry(node, &path)).unwrap_or_default();
+        if let Some(found) = read(&text) {
+            return Ok((path, found));
+        }
+    }
+    Err(Refused::new(format!(
+        "no collected containerd file of node {node} has inline registry mirrors"
+    )))
+}
+
+fn read(text: &str) -> Option<Inline> {
+    let document: toml::Table = toml::from_str(text).ok()?;
+    for (plugin, section) in document.get("plugins")?.as_table()? {
+        let Some(registry) = section.get("registry").and_then(toml::Value::as_table) else {
+            continue;
+        };
+        let tables: Vec<String> = ["mirrors", "configs", "auths"]
+            .into_iter()
+            .filter(|name| registry.contains_key(*name))
+            .map(|name| format!("plugins.\"{plugin}\".registry.{name}"))
+            .collect();
+        if tables.is_empty() {
+            continue;
+        }
+        let folder = registry
+            .get("config_path")
+            .and_then(toml::Value::as_str)
+            .filter(|path| path.starts_with('/'));
+        let mirrors = registry
+            .get("mirrors")
+            .and_then(toml::Value::as_table)
+            .into_iter()
+            .flatten();
+        return Some(Inline {
+            plugin: plugin.clone(),
+            folder: folder
+                .unwrap_or(HOSTS)
+                .split(':')
+                .next()
+                .unwrap_or(HOSTS)
+                .to_owned(),
+            names_folder: folder.is_some(),
+            has_credentials: tables.len() > usize::from(registry.contains_key("mirrors")),
+            tables,
+            mirrors: mirrors
+                .filter(|(name, _)| {
+                    name.bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || b".-_:*".contains(&byte))
+                })
+                .map(|(name, mirror)| {
+                    (
+                        if name == "*" {
+                            "_default".to_owned()
+                        } else {
+                            name.clone()
+                        },
+                        endpoints(mirror),
+                    )
+                })
+                .collect(),
+        });
+    }
+    None
+}
+
+fn endpoints(mirror: &toml::Value) -> Vec<String> {
+    let list = mirror
+        .get("endpoint")
+        .and_then(toml::Value::as_array)
+        .into_iter()
+        .flatten();
+    list.filter_map(|one| one.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// A hosts.toml, as containerd's documentation of hosts directories has it.
+fn hosts_file(registry: &str, endpoints: &[String]) -> String {
+    let server = match registry {
+        "_default" => String::new(),
+        "docker.io" => "server = \"https://registry-1.docker.io\"\n".to_owned(),
+        other => format!("server = \"https://{other}\"\n"),
+    };
+    let mut text = server;
+    for endpoint in endpoints {
+        let _ = write!(
+            text,
+            "\n[host.{}]\n  capabilities = [\"pull\", \"resolve\"]\n",
+            toml::Value::String(endpoint.clone())
+        );
+    }
+    text
+}

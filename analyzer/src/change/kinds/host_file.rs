@@ -1,0 +1,310 @@
+//! A file of the node that is written, edited or removed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node_file::{self, check_path};
+use super::{entry, restart};
+use crate::change::captured::Captured;
+use crate::change::shell::{Line, Program, Test, Word, run};
+use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
+
+/// A file and what it shall hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostFile {
+    /// Node.
+    pub node: String,
+    /// Absolute path.
+    pub path: String,
+    /// The whole content; for a file that is ours alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// TOML to merge into the file, keeping its comments and order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merge_toml: Option<String>,
+    /// Tables or keys to take out of a TOML file, as dotted keys; its comments and order stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remove_toml: Vec<String>,
+    /// Remove the file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub remove: bool,
+    /// Unit to restart after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<String>,
+}
+
+impl Kind for HostFile {
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        check_path(&self.path)?;
+        let captured = entry(&self.node, &self.path);
+        let mut paths = state.paths();
+        if !paths.any(|path| crate::scan::node_of(path) == self.node) {
+            return Err(Refused::new(format!(
+                "the bundle holds no files of node {:?}",
+                self.node
+            )));
+        }
+        drop(paths);
+        let before = state.now(&captured);
+        let pasted = state.is_pasted(&captured);
+        let after = self.content_after(before.as_deref())?;
+        let (action, files) = if self.remove {
+            (self.removed(state, &captured), Vec::new())
+        } else {
+            self.written(state, &after)?
+        };
+        let mut applied = Applied {
+            title: format!(
+                "{} {} on {}",
+                self.verb(before.is_some()),
+                self.path,
+                self.node
+            ),
+            changed: vec![captured],
+            files,
+            actions: vec![action],
+            assumes: Vec::new(),
+            simulated: true,
+            ..Applied::default()
+        };
+        if pasted {
+            applied.assumes.push(format!(
+                "{} was pasted as a whole: a part that was not pasted stays as it is and is not known here",
+                self.path
+            ));
+        }
+        self.restarted(state, &mut applied);
+        Ok(applied)
+    }
+}
+
+impl HostFile {
+    /// The unit that reads the file is restarted after it.
+    fn restarted(&self, state: &mut Captured, applied: &mut Applied) {
+        let Some(unit) = &self.restart else { return };
+        let restart = restart::Restart {
+            node: self.node.clone(),
+            unit: unit.clone(),
+        };
+        match restart.apply(state) {
+            Ok(restarted) => {
+                applied.actions.extend(restarted.actions);
+                applied.assumes.extend(restarted.assumes);
+            }
+            Err(refused) => {
+                applied.simulated &= !self.path.contains("systemd");
+                let says = format!("{unit} is restarted and reads the file ({refused})");
+                applied.assumes.push(says);
+            }
+        }
+    }
+
+    fn verb(&self, exists: bool) -> &'static str {
+        match (self.remove, exists) {
+            (true, _) => "Remove",
+            (false, true) => "Change",
+            (false, false) => "Add",
+        }
+    }
+
+    /// What the file holds afterwards; a removed file holds nothing.
+    fn content_after(&self, before: Option<&str>) -> Result<String, Refused> {
+        let edits = self.merge_toml.is_some() || !self.remove_toml.is_empty();
+        match (&self.content, edits, self.remove) {
+            (Some(content), false, false) => Ok(content.clone()),
+            (None, true, false) => {
+                let kept = remove_toml(&self.path, before.unwrap_or(""), &self.remove_toml)?;
+                merge_toml(&self.path, &kept, self.merge_toml.as_deref().unwrap_or(""))
+            }
+            (None, false, true) if before.is_some() => Ok(String::new()),
+            (None, false, true) => Err(Refused::new(format!(
+                "{} is not in the bundle, so there is nothing to remove",
+                self.path
+            ))),
+            _ => Err(Refused::new(format!(
+                "{}: give one of content, merge_toml with remove_toml, or remove",
+                self.path
+            ))),
+        }
+    }
+
+    fn written(
+        &self,
+        state: &mut Captured,
+        after: &str,
+    ) -> Result<(Action, Vec<HandOver>), Refused> {
+        let name = file_name(&self.path);
+        let edit = node_file::edit(state, &self.node, &self.path, after, &name)?;
+        let mut script = edit.write;
+        // Only the file that containerd reads by default can be checked without naming it.
+        if self.path == "/etc/containerd/config.toml" {
+            script = script.run(run(Program::Containerd).words(&["config", "dump"]).quiet());
+        }
+        let action = Action {
+            text: format!("Write {}.", self.path),
+            place: Place::Node(self.node.clone()),
+            guard: Some(edit.guard),
+            dry_run: edit.dry_run,
+            backup: vec![self.path.clone()],
+            act: Act::Script(script),
+            expect: format!("'cat {}' shows the new content.", self.path),
+            back: Back::Script(edit.back),
+            interrupts: "Nothing until the program that reads it is restarted.".into(),
+        };
+        Ok((action, edit.files))
+    }
+
+    /// The file is saved whole before, so that its copy in the bundle need not be.
+    fn removed(&self, state: &mut Captured, captured: &str) -> Action {
+        let file = Word::text(&self.path);
+        let known = state.altered(captured).is_none() && !state.is_pasted(captured);
+        let first = state.before(captured).filter(|_| known);
+        state.set(captured, String::new());
+        Action {
+            text: format!("Remove {}.", self.path),
+            place: Place::Node(self.node.clone()),
+            guard: first.map(|text| Guard {
+                test: Test::Sha256(file.clone(), casefile_bundle::sha256_hex(text.as_bytes())),
+                says: format!("{} is as it was when the bundle was collected", self.path),
+            }),
+            dry_run: run(Program::Cat).on(file.clone()).into(),
+            backup: vec![self.path.clone()],
+            act: Act::Script(Line::Remove(file.clone()).into()),
+            expect: format!("'ls {}' finds nothing.", self.path),
+            back: Back::Script(Line::Restore(file).into()),
+            interrupts: "Nothing until the program that reads it is restarted.".into(),
+        }
+    }
+}
+
+/// The last part of a path; a hosts.toml keeps its folder, since there is one for each registry.
+fn file_name(path: &str) -> String {
+    let mut parts = path.rsplit('/');
+    match (parts.next(), parts.next()) {
+        (Some("hosts.toml"), Some(folder)) => format!("{folder}-hosts.toml"),
+        (Some(name), _) => name.to_owned(),
+        _ => "file".to_owned(),
+    }
+}
+
+/// Merges tables key by key into a TOML text; what is not named stays as it was written.
+pub(super) fn merge_toml(path: &str, before: &str, delta: &str) -> Result<String, Refused> {
+    let wrong = |what: &str, error: toml_edit::TomlError| {
+        Refused::new(format!("{what} does not parse as TOML: {error}"))
+    };
+    let mut document: toml_edit::DocumentMut =
+        before.parse().map_err(|error| wrong(path, error))?;
+    let delta: toml_edit::DocumentMut =
+        delta.parse().map_err(|error| wrong("the change", error))?;
+    merge_table(document.as_table_mut(), delta.as_table());
+    Ok(document.to_string())
+}
+
+/// Adds what a TOML text lacks; what it says stays as it was written.
+pub(super) fn fill_toml(path: &str, before: &str, defaults: &str) -> Result<String, Refused> {
+    let parse = |text: &str| {
+        text.parse::<toml_edit::DocumentMut>()
+            .map_err(|error| Refused::new(format!("{path} does not parse as TOML: {error}")))
+    };
+    let (mut document, defaults) = (parse(before)?, parse(defaults)?);
+    fill_table(document.as_table_mut(), defaults.as_table());
+    Ok(document.to_string())
+}
+
+fn fill_table(into: &mut dyn toml_edit::TableLike, defaults: &dyn toml_edit::TableLike) {
+    for (key, value) in defaults.iter() {
+        match into.get_mut(key) {
+            Some(own) => {
+                if let (Some(own), Some(value)) = (own.as_table_like_mut(), value.as_table_like()) {
+                    fill_table(own, value);
+                }
+            }
+            None => drop(into.insert(key, value.clone())),
+        }
+    }
+}
+
+/// Takes tables and keys out of a TOML text; what is not named stays as it was written.
+fn remove_toml(path: &str, before: &str, keys: &[String]) -> Result<String, Refused> {
+    if keys.is_empty() {
+        return Ok(before.to_owned());
+    }
+    let mut document: toml_edit::DocumentMut = before
+        .parse()
+        .map_err(|error| Refused::new(format!("{path} does not parse as TOML: {error}")))?;
+    for key in keys {
+        let parts = toml_edit::Key::parse(key)
+            .map_err(|error| Refused::new(format!("{key:?} is no dotted key: {error}")))?;
+        let missing = || Refused::new(format!("{path} holds no {key}"));
+        let (last, parents) = parts.split_last().ok_or_else(missing)?;
+        let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+        for part in parents {
+            let next = table
+                .get_mut(part.get())
+                .and_then(toml_edit::Item::as_table_like_mut);
+            table = next.ok_or_else(missing)?;
+        }
+        table.remove(last.get()).ok_or_else(missing)?;
+    }
+    Ok(document.to_string())
+}
+
+fn merge_table(into: &mut dyn toml_edit::TableLike, delta: &dyn toml_edit::TableLike) {
+    for (key, value) in delta.iter() {
+        let both_tables = value.is_table_like();
+        match into.get_mut(key) {
+            Some(old) if both_tables && old.is_table_like() => {
+                if let (Some(old), Some(new)) = (old.as_table_like_mut(), value.as_table_like()) {
+                    merge_table(old, new);
+                }
+            }
+            Some(old) => *old = value.clone(),
+            None => {
+                into.insert(key, value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_keeps_comments_and_order_and_adds_only_what_is_named() {
+        let before = "# the site's own\nversion = 2\n\n[plugins.cri] # keep\n  a = 1\n";
+        let after = merge_toml(
+            "/f",
+            before,
+            "[plugins.cri]\na = 2\n[plugins.cri.x]\nb = true\n",
+        );
+        let after = after.unwrap();
+        assert!(
+            after.starts_with("# the site's own\nversion = 2\n"),
+            "{after}"
+        );
+        assert!(after.contains("[plugins.cri] # keep\n"), "{after}");
+        let value: toml::Table = toml::from_str(&after).unwrap();
+        assert_eq!(value["plugins"]["cri"]["a"].as_integer(), Some(2));
+        assert_eq!(value["plugins"]["cri"]["x"]["b"].as_bool(), Some(true));
+    }
+
+    #[test]
+    fn removing_a_table_keeps_the_rest_as_it_was_written() {
+        let before = "# ours\nversion = 3\n[plugins.'a.b'.registry]\n  config_path = \"/x\" # dir\n[plugins.'a.b'.registry.mirrors.\"m\"]\nendpoint = []\n";
+        let after = remove_toml("/f", before, &["plugins.\"a.b\".registry.mirrors".into()]);
+        assert_eq!(
+            after.unwrap(),
+            "# ours\nversion = 3\n[plugins.'a.b'.registry]\n  config_path = \"/x\" # dir\n"
+        );
+        let error = remove_toml("/f", before, &["plugins.none".into()]).unwrap_err();
+        assert!(error.why.contains("/f holds no plugins.none"), "{error}");
+    }
+
+    #[test]
+    fn a_change_that_does_not_parse_is_named() {
+        let error = merge_toml("/f", "a = 1", "b = = 2").unwrap_err();
+        assert!(error.why.contains("the change does not parse"), "{error}");
+    }
+}

@@ -1,0 +1,47 @@
+//! Another version of a package or driver: no replay can show it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::manual::Manual;
+use crate::change::captured::Captured;
+use crate::change::{Applied, Back, Kind, Refused};
+
+/// A package of a node, and the version that it shall have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Package {
+    /// Package or driver, as people name it.
+    pub name: String,
+    /// Version, or what it has to fit.
+    pub version: String,
+    /// Command that shows the version that is in use.
+    pub check: String,
+    /// What needs a reboot or a reload after it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub interrupts: String,
+}
+
+impl Kind for Package {
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        let manual = Manual {
+            step: format!(
+                "Install {} {} with the node's package manager or the operator that owns it.",
+                self.name, self.version
+            ),
+            run: None,
+            expect: format!("'{}' shows it.", self.check),
+        };
+        let mut applied = manual.apply(state)?;
+        for action in &mut applied.actions {
+            action.back = Back::Hands(format!(
+                "Install the version of {} that was there; the bundle names it.",
+                self.name
+            ));
+            if !self.interrupts.is_empty() {
+                action.interrupts.clone_from(&self.interrupts);
+            }
+        }
+        Ok(applied)
+    }
+}

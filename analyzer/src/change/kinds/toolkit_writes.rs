@@ -1,0 +1,220 @@
+//! What the NVIDIA container toolkit does on the node once its values have changed, so that a replay can
+//! go on from there: the operator hands the variables to its container, which defines the runtime in the
+//! configuration that they name and has that containerd reload.
+//!
+//! Written from nvidia-container-toolkit `pkg/config/engine/containerd` and `cmd/nvidia-ctk-installer`:
+//! up to 1.17 the root file is edited; from 1.18 a drop-in is written and the root file imports its folder.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::host_file::merge_toml;
+use super::{containerd_import, containerd_runtime, edit_list, entry};
+use crate::change::captured::Captured;
+use crate::change::{Applied, Refused};
+use crate::containerd::toolkit::DEFAULT_DROP_IN;
+
+const DEFAULT_CONFIG: &str = "/etc/containerd/config.toml";
+
+/// Follows a change of the GPU Operator's `toolkit` section; others have no consequence that is known.
+pub(super) fn follow(
+    state: &mut Captured,
+    namespace: &str,
+    all: &Value,
+    delta: &Value,
+    applied: &mut Applied,
+) -> Result<(), Refused> {
+    if delta.get("toolkit").is_none() {
+        return Ok(());
+    }
+    let toolkit = Toolkit::of(all);
+    let restarted = hand_over(state, namespace, &toolkit)?;
+    let (restarted, on) = restarted;
+    let mut nodes = state.nodes();
+    if nodes.iter().any(|node| on.contains(node)) {
+        nodes.retain(|node| on.contains(node));
+    }
+    if nodes.is_empty() {
+        applied.assumes.push(
+            "what the toolkit would write was not replayed: the bundle holds files of no node"
+                .into(),
+        );
+        return Ok(());
+    }
+    for node in &nodes {
+        write(state, node, &toolkit, applied)?;
+    }
+    applied.assumes.extend(toolkit.drop_in.as_ref().map(|_| {
+        "the toolkit takes the other settings from that file; where another containerd program is first on the node's path, set RUNTIME_CONFIG_SOURCE=file as well".to_owned()
+    }));
+    let (nodes, file) = (nodes.join(" and "), toolkit.written());
+    applied.assumes.push(format!(
+        "the toolkit's pod restarts on {nodes}, writes its runtime {} into {file} as release {} does, and the containerd behind that file reloads",
+        toolkit.class, toolkit.version
+    ));
+    if let Some(action) = applied.actions.last_mut() {
+        let pods = match restarted.as_slice() {
+            [] => "The toolkit's pod on each GPU node is replaced and has".to_owned(),
+            [one] => format!("Pod {one} is replaced and has"),
+            several => format!("Pods {} are replaced and have", several.join(", ")),
+        };
+        action.interrupts = format!(
+            "{pods} containerd reload: running containers go on, new ones wait some seconds."
+        );
+        action.expect = format!("On {nodes}, {file} defines the runtime {}.", toolkit.class);
+    }
+    Ok(())
+}
+
+/// What the toolkit's pod on one node writes.
+fn write(
+    state: &mut Captured,
+    node: &str,
+    toolkit: &Toolkit,
+    applied: &mut Applied,
+) -> Result<(), Refused> {
+    let root = entry(node, &toolkit.config);
+    let before = state.now(&root).unwrap_or_default();
+    let runtime = containerd_runtime::tables(&before, &toolkit.class, Some(&toolkit.binary));
+    if let Some(drop_in) = &toolkit.drop_in {
+        let folder = drop_in.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let imports = containerd_import::line(&before, &format!("{folder}/*.toml"));
+        state.set(&root, merge_toml(&root, &before, &imports)?);
+        let path = entry(node, drop_in);
+        let text = merge_toml(&path, &copied_section(&before), &runtime)?;
+        state.set(&path, text);
+        applied.changed.push(path);
+    } else {
+        state.set(&root, merge_toml(&root, &before, &runtime)?);
+    }
+    applied.changed.push(root);
+    Ok(())
+}
+
+/// What the values tell the toolkit.
+struct Toolkit {
+    env: Vec<(String, String)>,
+    config: String,
+    drop_in: Option<String>,
+    class: String,
+    binary: String,
+    version: String,
+}
+
+impl Toolkit {
+    /// The file that gets the runtime.
+    fn written(&self) -> &str {
+        self.drop_in.as_deref().unwrap_or(&self.config)
+    }
+
+    fn of(all: &Value) -> Self {
+        let section = &all["toolkit"];
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let env: Vec<(String, String)> = section["env"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|one| Some((text(&one["name"])?, text(&one["value"])?)))
+            .collect();
+        let set = |names: &[&str]| {
+            names.iter().find_map(|name| {
+                let found = env
+                    .iter()
+                    .find(|(known, value)| known == name && !value.is_empty());
+                found.map(|(_, value)| value.clone())
+            })
+        };
+        let version = text(&section["version"]).unwrap_or_default();
+        let install = text(&section["installDir"]).unwrap_or_else(|| "/usr/local/nvidia".into());
+        let by_default = writes_drop_in(&version).then(|| DEFAULT_DROP_IN.to_owned());
+        Self {
+            config: set(&["CONTAINERD_CONFIG", "RUNTIME_CONFIG"])
+                .unwrap_or_else(|| DEFAULT_CONFIG.into()),
+            drop_in: set(&["RUNTIME_DROP_IN_CONFIG"]).or(by_default),
+            class: set(&["CONTAINERD_RUNTIME_CLASS", "NVIDIA_RUNTIME_NAME"])
+                .unwrap_or_else(|| "nvidia".into()),
+            binary: format!("{install}/toolkit/nvidia-container-runtime"),
+            version,
+            env,
+        }
+    }
+}
+
+/// The root's CRI section, which the drop-in repeats: containerd 1.x lets a section of an import replace
+/// the whole section (nvidia-container-toolkit pull request 1311). Containerd 2 merges, and gets none.
+pub(super) fn copied_section(root: &str) -> String {
+    const SECTION: &str = "io.containerd.grpc.v1.cri";
+    let document: toml::Table = toml::from_str(root).unwrap_or_default();
+    let section = document
+        .get("plugins")
+        .and_then(|plugins| plugins.get(SECTION));
+    let Some(section) = section.cloned() else {
+        return String::new();
+    };
+    let plugins = toml::Table::from_iter([(SECTION.to_owned(), section)]);
+    let copy = toml::Table::from_iter([("plugins".to_owned(), plugins.into())]);
+    toml::to_string(&copy).unwrap_or_default()
+}
+
+fn writes_drop_in(version: &str) -> bool {
+    let mut parts = version.trim_start_matches('v').split('.');
+    let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok());
+    matches!((number(), number()), (Some(major), Some(minor)) if (major, minor) >= (1, 18))
+}
+
+/// The operator sets the variables on the toolkit's daemonset, which replaces these pods, on these nodes.
+fn hand_over(
+    state: &mut Captured,
+    namespace: &str,
+    toolkit: &Toolkit,
+) -> Result<(Vec<String>, BTreeSet<String>), Refused> {
+    let (mut pods, mut nodes) = (Vec::new(), BTreeSet::new());
+    for kind in ["daemonsets", "pods"] {
+        let path = format!("cluster-resources/{kind}/{namespace}.json");
+        if state.now(&path).is_none() {
+            continue;
+        }
+        edit_list(state, &path, |items| {
+            for item in items {
+                let name = item.pointer("/metadata/name").and_then(Value::as_str);
+                if !name.is_some_and(|name| name.contains("container-toolkit")) {
+                    continue;
+                }
+                if kind == "pods" {
+                    pods.extend(name.map(|name| format!("{namespace}/{name}")));
+                    let on = item.pointer("/spec/nodeName").and_then(Value::as_str);
+                    nodes.extend(on.map(str::to_owned));
+                }
+                let spec = if kind == "pods" {
+                    "/spec"
+                } else {
+                    "/spec/template/spec"
+                };
+                let containers = item.pointer_mut(&format!("{spec}/containers"));
+                for container in containers
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten()
+                {
+                    set_variables(container, &toolkit.env);
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok((pods, nodes))
+}
+
+fn set_variables(container: &mut Value, env: &[(String, String)]) {
+    let mut all = container["env"].as_array().cloned().unwrap_or_default();
+    all.retain(|one| {
+        !env.iter()
+            .any(|(name, _)| one["name"].as_str() == Some(name))
+    });
+    all.extend(
+        env.iter()
+            .map(|(name, value)| serde_json::json!({"name": name, "value": value})),
+    );
+    container["env"] = Value::Array(all);
+}

@@ -1,0 +1,174 @@
+//! Pods and what makes them: a change of a pod is a change of its owner's template.
+
+use serde_json::Value;
+
+use super::edit_list;
+use super::object::Named;
+use super::pod_merge::merge as merge_spec;
+use super::workload_steps::told;
+use crate::change::captured::Captured;
+use crate::change::{Applied, Refused};
+
+/// A pod's owner, and what stands above it.
+pub(super) struct Owner {
+    pub(super) named: Named,
+    /// What sets the owner back: an operator, a helm release.
+    pub(super) above: Vec<String>,
+    /// The owner itself was collected, so that what stands above it is known.
+    pub(super) collected: bool,
+    /// What tells that the owner is still the captured one: a path in the object, and what is there.
+    pub(super) known_by: Option<(&'static str, String)>,
+    /// New pods are made only when somebody deletes the old ones.
+    pub(super) on_delete: bool,
+}
+
+/// `NAMESPACE/NAME`, as rules write it, also with `pod/` before it.
+fn pod_of(text: &str) -> Result<Named, Refused> {
+    let text = text.strip_prefix("pod/").unwrap_or(text);
+    match text.split_once('/') {
+        Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() => {
+            Ok(Named::new("Pod", Some(namespace), name))
+        }
+        _ => Err(Refused::new(format!(
+            "{text:?} is no NAMESPACE/NAME of a pod"
+        ))),
+    }
+}
+
+/// Reads the spec of a pod.
+pub(super) fn spec(state: &mut Captured, pod: &str) -> Result<Value, Refused> {
+    let named = pod_of(pod)?;
+    let object = named.read(state).ok_or_else(|| {
+        Refused::new(format!(
+            "{named} is not in {}, so nothing can be shown about it",
+            named.entry()
+        ))
+    })?;
+    Ok(object.get("spec").cloned().unwrap_or_default())
+}
+
+/// Merges a delta into the spec of a pod, of its siblings and of their owner's template.
+pub(super) fn change(
+    state: &mut Captured,
+    pod: &str,
+    delta: &Value,
+    title: &str,
+) -> Result<Applied, Refused> {
+    let named = pod_of(pod)?;
+    spec(state, pod)?;
+    let owner = owner(state, &named);
+    named.check()?;
+    owner.as_ref().map_or(Ok(()), |owner| owner.named.check())?;
+    let path = named.entry();
+    let mut pods = Vec::new();
+    let siblings = owner.as_ref().map(|owner| owner.named.clone());
+    edit_list(state, &path, |items| {
+        for item in items {
+            let own = named.is(item);
+            let same = siblings.as_ref().is_some_and(|owner| made_by(item, owner));
+            if own || same {
+                merge_spec(&mut item["spec"], delta);
+                pods.extend(item["metadata"]["name"].as_str().map(str::to_owned));
+            }
+        }
+        Ok(())
+    })?;
+    let mut changed = vec![path];
+    if let Some(owner) = &owner
+        && owner.named.read(state).is_some()
+    {
+        owner.named.edit(state, |item| {
+            if let Some(spec) = item.pointer_mut("/spec/template/spec") {
+                merge_spec(spec, delta);
+            }
+            Ok(())
+        })?;
+        changed.push(owner.named.entry());
+    }
+    told(state, &named, owner, delta, title, &pods, changed)
+}
+
+fn controller(item: &Value) -> Option<(String, String)> {
+    let owners = item.pointer("/metadata/ownerReferences")?.as_array()?;
+    let own = owners
+        .iter()
+        .find(|one| one["controller"] == true)
+        .or(owners.first())?;
+    Some((
+        own.get("kind")?.as_str()?.to_owned(),
+        own.get("name")?.as_str()?.to_owned(),
+    ))
+}
+
+/// The workload behind a pod; a replica set stands for its deployment.
+fn workload_of(item: &Value) -> Option<(String, String)> {
+    let (kind, name) = controller(item)?;
+    match (kind.as_str(), name.rsplit_once('-')) {
+        ("ReplicaSet", Some((deployment, _))) => Some(("Deployment".into(), deployment.to_owned())),
+        ("Node", _) => None,
+        _ => Some((kind, name)),
+    }
+}
+
+fn made_by(item: &Value, owner: &Named) -> bool {
+    workload_of(item).is_some_and(|(kind, name)| kind == owner.kind && name == owner.name)
+}
+
+fn owner(state: &mut Captured, pod: &Named) -> Option<Owner> {
+    let pod_object = pod.read(state)?;
+    let (kind, name) = workload_of(&pod_object)?;
+    let named = Named::new(&kind, pod.namespace.as_deref(), &name);
+    let object = named.read(state);
+    let text = |object: &Value, path: &str| {
+        let value = object.pointer(path);
+        value.and_then(Value::as_str).map(str::to_owned)
+    };
+    let mut above = Vec::new();
+    if let Some(object) = &object {
+        above.extend(controller(object).map(|(kind, name)| format!("{kind} {name}")));
+        let release = text(object, "/metadata/annotations/meta.helm.sh~1release-name");
+        above.extend(release.map(|name| format!("helm release {name}")));
+    }
+    // An operator that labels what it makes is known from the pod alone.
+    let manager = text(
+        &pod_object,
+        "/metadata/labels/app.kubernetes.io~1managed-by",
+    );
+    let manager = manager.filter(|name| above.is_empty() && name != "Helm");
+    above.extend(manager.map(|name| format!("the operator {name}")));
+    let generation = object
+        .as_ref()
+        .and_then(|object| object.pointer("/metadata/generation")?.as_i64());
+    let uid = || {
+        let own = pod_object
+            .pointer("/metadata/ownerReferences")?
+            .as_array()?;
+        let own = own
+            .iter()
+            .find(|one| one["kind"] == kind.as_str() && one["name"] == name.as_str())?;
+        text(own, "/uid")
+    };
+    Some(Owner {
+        named,
+        above,
+        collected: object.is_some(),
+        known_by: generation
+            .map(|generation| ("{.metadata.generation}", generation.to_string()))
+            .or_else(|| Some(("{.metadata.uid}", uid()?))),
+        on_delete: object
+            .and_then(|object| text(&object, "/spec/updateStrategy/type"))
+            .is_some_and(|strategy| strategy == "OnDelete"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_pod_of_a_replica_set_belongs_to_its_deployment() {
+        let pod = json!({"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "web-5d9c", "controller": true}]}});
+        assert_eq!(workload_of(&pod), Some(("Deployment".into(), "web".into())));
+    }
+}

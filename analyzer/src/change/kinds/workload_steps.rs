@@ -1,0 +1,269 @@
+//! What a person does to change the pods of a workload.
+
+use serde_json::{Value, json};
+
+use super::object::Named;
+use super::to_yaml;
+use super::workload::Owner;
+use crate::change::captured::Captured;
+use crate::change::shell::{Command, Dialect, Line, Pipe, Program, Script, Test, Word, run};
+use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Place, Refused};
+
+/// Kinds whose controller replaces pods when the template changes.
+const ROLLING: [&str; 3] = ["Deployment", "DaemonSet", "StatefulSet"];
+
+/// The steps for a change of a pod, `pods` being those that it is about.
+pub(super) fn told(
+    state: &mut Captured,
+    pod: &Named,
+    owner: Option<Owner>,
+    delta: &Value,
+    title: &str,
+    pods: &[String],
+    changed: Vec<String>,
+) -> Result<Applied, Refused> {
+    let mut applied = Applied {
+        title: format!("{title} of {pod}"),
+        changed,
+        simulated: true,
+        ..Applied::default()
+    };
+    let Some(owner) = owner else {
+        applied.files.push(HandOver {
+            name: state.fresh_name(&format!("{}.yaml", pod.file())),
+            content: to_yaml(&json!({"spec": delta}))?,
+            what: format!("the fields to change in the manifest of {pod}"),
+        });
+        applied.actions.push(of_bare_pod(pod));
+        return Ok(applied);
+    };
+    let name = state.fresh_name(&format!("{}.yaml", owner.named.file()));
+    applied.files.push(HandOver {
+        name: name.clone(),
+        content: to_yaml(&json!({"spec": {"template": {"spec": delta}}}))?,
+        what: format!("the fields to change in the template of {}", owner.named),
+    });
+    applied.assumes = assumed(&owner);
+    applied.actions.push(match owner.named.kind.as_str() {
+        kind if ROLLING.contains(&kind) => rolled(&owner, &name, pods),
+        "Job" => job(&owner, &name, pods),
+        _ => by_hand(&owner, &name, pods),
+    });
+    Ok(applied)
+}
+
+fn assumed(owner: &Owner) -> Vec<String> {
+    let named = &owner.named;
+    let where_it_does =
+        "; where one does, put the same there, or its next run takes the change back";
+    if owner.above.is_empty() && !owner.collected {
+        return vec![format!(
+            "no operator and no helm release sets {named} back (the bundle does not hold it, so none is known){where_it_does}"
+        )];
+    }
+    let above = owner.above.iter();
+    above
+        .map(|one| {
+            format!(
+                "{one} does not set {named} back{}",
+                where_it_does.replace("one does", "it does")
+            )
+        })
+        .collect()
+}
+
+fn guard(owner: &Owner) -> Option<Guard> {
+    let (path, value) = owner.known_by.as_ref()?;
+    Some(Guard {
+        test: Test::Prints(owner.named.field(path).into(), Word::text(value)),
+        says: format!("{} is the one that was collected", owner.named),
+    })
+}
+
+fn rolled(owner: &Owner, file: &str, pods: &[String]) -> Action {
+    let named = &owner.named;
+    let patch = || {
+        named
+            .kubectl(&["patch"])
+            .words(&["--type", "strategic"])
+            .with("--patch-file", Word::beside(file))
+    };
+    // Undone only where the template is no longer the saved one: an undo too many would take another change back.
+    let template = Word::saved(&format!("template-{file}"));
+    let now = || Pipe::from(named.field("{.spec.template}"));
+    let undo = named.kubectl(&["rollout", "undo"]);
+    let back = Line::If(
+        Test::Differs(now(), template.clone()),
+        undo.into(),
+        Line::Say("nothing was changed").into(),
+    );
+    let back = Line::If(
+        Test::IsSaved(template.clone()),
+        back.into(),
+        Line::Say("nothing was changed").into(),
+    );
+    Action {
+        text: format!("Change the template of {named}."),
+        place: Place::Cluster,
+        guard: guard(owner),
+        dry_run: named.differs(patch()),
+        backup: Vec::new(),
+        act: Act::Script(
+            Script::from(named.save(file))
+                .then(Line::Save(now(), template))
+                .run(patch()),
+        ),
+        expect: if owner.on_delete {
+            "New pods have the change; those that run keep their template until they are deleted."
+                .into()
+        } else {
+            format!(
+                "'kubectl rollout status {}' ends with \"successfully rolled out\".",
+                named.target()
+            )
+        },
+        back: Back::Script(back.into()),
+        interrupts: if owner.on_delete {
+            format!(
+                "Nothing by itself (its update strategy is OnDelete); then each pod that is deleted: {}.",
+                some(pods)
+            )
+        } else {
+            format!("The pods are replaced one after another: {}.", some(pods))
+        },
+    }
+}
+
+/// What the API server fills in for one Job and refuses for another.
+fn own_of_a_job() -> String {
+    let labels = json!({
+        "controller-uid": null, "batch.kubernetes.io/controller-uid": null,
+        "job-name": null, "batch.kubernetes.io/job-name": null,
+    });
+    let own = json!({
+        "metadata": {"uid": null, "resourceVersion": null, "creationTimestamp": null, "generation": null,
+            "managedFields": null, "labels": labels},
+        "spec": {"selector": null, "template": {"metadata": {"creationTimestamp": null, "labels": labels}}},
+        "status": null,
+    });
+    own.to_string()
+}
+
+/// A Job's template cannot be changed, so the Job is made anew.
+fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
+    let named = &owner.named;
+    let (old, new) = (Word::saved(file), Word::saved(&format!("new-{file}")));
+    let local =
+        || run(Program::Kubectl).words(&["patch", "--local", "--type", "strategic", "-o", "yaml"]);
+    let stdin = |command: Command| command.with("-f", Word::Fixed("-"));
+    let plain = || {
+        let get = named.kubectl(&["get"]).words(&["-o", "yaml"]);
+        get.pipe(stdin(local()).with("-p", Word::text(own_of_a_job())))
+    };
+    let changed = || local().with("--patch-file", Word::beside(file));
+    let tried = json!({"metadata": {"name": "casefile-dry-run"}}).to_string();
+    let create = run(Program::Kubectl).words(&["create", "--dry-run=server", "-o", "yaml"]);
+    let dry_run = plain()
+        .pipe(stdin(changed()))
+        .pipe(stdin(local()).with("-p", Word::text(tried)))
+        .pipe(stdin(create));
+    let replace = |file: &Word| {
+        run(Program::Kubectl)
+            .words(&["replace", "--force"])
+            .with("-f", file.clone())
+    };
+    let uid = Word::saved(&format!("uid-{file}"));
+    let is_another = Test::Differs(named.field("{.metadata.uid}").into(), uid.clone());
+    let back = Line::If(
+        is_another,
+        replace(&old).into(),
+        Line::Say("nothing was changed").into(),
+    );
+    let back = Line::If(
+        Test::IsSaved(uid.clone()),
+        back.into(),
+        Line::Say("nothing was changed").into(),
+    );
+    Action {
+        text: format!(
+            "Make {named} anew with the changed template: the API server lets nobody change the template of a Job."
+        ),
+        place: Place::Cluster,
+        guard: guard(owner),
+        dry_run: dry_run.into(),
+        backup: Vec::new(),
+        act: Act::Script(
+            Script::from(Line::Save(plain(), old.clone()))
+                .then(Line::Save(named.field("{.metadata.uid}").into(), uid))
+                .run(changed().with("-f", old).into_file(new.clone()))
+                .run(replace(&new)),
+        ),
+        expect: format!(
+            "'kubectl get pods{} -l job-name={}' shows new pods.",
+            named
+                .namespace
+                .as_ref()
+                .map(|one| format!(" -n {one}"))
+                .unwrap_or_default(),
+            named.name
+        ),
+        back: Back::Script(back.into()),
+        interrupts: format!(
+            "The Job and its pods are deleted and start again; what they have not saved is lost: {}.",
+            some(pods)
+        ),
+    }
+}
+
+/// What no built-in controller makes has its own place for the template.
+fn by_hand(owner: &Owner, file: &str, pods: &[String]) -> Action {
+    Action {
+        text: format!(
+            "Put the fields of {file} into the pod template of {}, where that kind keeps it.",
+            owner.named
+        ),
+        place: Place::Hands,
+        guard: None,
+        dry_run: Script::default(),
+        backup: Vec::new(),
+        act: Act::Hands(Some(
+            Script::from(owner.named.kubectl(&["edit"])).render(Dialect::Hands),
+        )),
+        expect: "New pods have the change.".into(),
+        back: Back::Hands("The same with the template as it was.".into()),
+        interrupts: format!(
+            "What its controller does with a changed template; at most these pods: {}.",
+            some(pods)
+        ),
+    }
+}
+
+fn of_bare_pod(pod: &Named) -> Action {
+    let get = pod.kubectl(&["get"]).words(&["-o", "yaml"]);
+    let steps = Script::from(get.into_file(Word::Fixed("pod-before.yaml")))
+        .run(pod.kubectl(&["delete"]))
+        .run(run(Program::Kubectl).words(&["apply", "-f", "MANIFEST"]));
+    Action {
+        text: format!(
+            "{pod} has no owner that would make it again: change the manifest that it was made from, delete the pod and create it anew."
+        ),
+        place: Place::Hands,
+        guard: None,
+        dry_run: Script::default(),
+        backup: Vec::new(),
+        act: Act::Hands(Some(steps.render(Dialect::Hands).replace('\n', "; "))),
+        expect: "The pod runs.".into(),
+        back: Back::Hands("The same with the manifest as it was.".into()),
+        interrupts: format!("The pod {} itself.", pod.name),
+    }
+}
+
+fn some(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let more = names.len().saturating_sub(SHOWN);
+    let mut text = names[..names.len() - more].join(", ");
+    if more > 0 {
+        text.extend([" and ", &more.to_string(), " more"]);
+    }
+    text
+}

@@ -1,0 +1,330 @@
+//! Changes that a rule's remedy or a person proposes, typed so that they can be tried on the captured state.
+
+pub mod captured;
+pub mod hinge;
+pub mod kinds;
+pub mod shell;
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use captured::Captured;
+use shell::{Program, Script, Test, Unfit};
+
+/// What can be done to one kind of state.
+pub trait Kind {
+    /// Applies it to the captured state and says what a person has to do for it on the real one.
+    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused>;
+
+    /// Smaller changes that may do as well, each to be tried in its place.
+    fn narrower(&self) -> Vec<Change> {
+        Vec::new()
+    }
+
+    /// The node that it is for, where a change without one would take the only one of the bundle.
+    fn node(&mut self) -> Option<&mut Option<String>> {
+        None
+    }
+}
+
+/// Makes the list of changes from what each is and where it lives.
+macro_rules! changes {
+    ($($(#[$about:meta])* $file:ident::$name:ident,)*) => {
+        /// One change. In a rule every text may hold `{signal.field}`.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Change {
+            $($(#[$about])* $name(kinds::$file::$name),)*
+        }
+
+        impl Change {
+            /// The change as its kind.
+            pub fn kind(&self) -> &dyn Kind {
+                match self {
+                    $(Change::$name(change) => change,)*
+                }
+            }
+
+            fn kind_mut(&mut self) -> &mut dyn Kind {
+                match self {
+                    $(Change::$name(change) => change,)*
+                }
+            }
+        }
+    };
+}
+
+// To add a kind, write a file under `kinds/` and add it here.
+changes! {
+    /// Merge values into a helm release.
+    helm_values::HelmValues,
+    /// Add routed-traffic rules to ufw.
+    ufw_route::UfwRoute,
+    /// Write or remove a file of the node.
+    host_file::HostFile,
+    /// Define a runtime handler in a containerd's configuration.
+    containerd_runtime::ContainerdRuntime,
+    /// Let a containerd import a folder of drop-ins.
+    containerd_import::ContainerdImport,
+    /// Repeat a containerd's CRI section in the drop-in that replaces it.
+    containerd_section::ContainerdSection,
+    /// Move a containerd's registry mirrors to the hosts directory.
+    containerd_registry::ContainerdRegistry,
+    /// Delete the attachment of a volume to a node that is gone.
+    volume_attachment::VolumeAttachment,
+    /// Set a kernel parameter.
+    sysctl::Sysctl,
+    /// Restart a unit, so that it reads its files again.
+    restart::Restart,
+    /// Create or patch a Kubernetes object.
+    kube_object::KubeObject,
+    /// Add or remove rules of iptables.
+    iptables::Iptables,
+    /// Change the kubelet's configuration file.
+    kubelet_config::KubeletConfig,
+    /// Change a flag of the kubelet.
+    kubelet_flag::KubeletFlag,
+    /// Change a systemd unit, by a drop-in where one suffices.
+    unit::Unit,
+    /// Change Docker's daemon.json.
+    docker_daemon::DockerDaemon,
+    /// Change a pod's spec where the pod comes from.
+    pod_spec::PodSpec,
+    /// Let a pod tolerate a taint.
+    toleration::Toleration,
+    /// Set or remove a label.
+    label::Label,
+    /// Set or remove an annotation.
+    annotation::Annotation,
+    /// Set or remove a taint of a node.
+    taint::Taint,
+    /// Change a key of a configmap.
+    #[serde(rename = "configmap")]
+    configmap::ConfigMap,
+    /// Raise a quota that refuses pods.
+    quota::Quota,
+    /// Install another version of a package or driver; no replay can show it.
+    package::Package,
+    /// Reset or replace a part; no replay can show it.
+    hardware::Hardware,
+    /// Anything else that no replay can show.
+    manual::Manual,
+}
+
+impl Change {
+    /// Applies it to the captured state; refused where a command of it could not be what it is meant to be.
+    pub fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        let applied = self.kind().apply(state)?;
+        match applied.actions.iter().find_map(Action::unfit) {
+            Some(unfit) => Err(Refused::new(unfit.to_string())),
+            None => Ok(applied),
+        }
+    }
+
+    /// All texts filled by `fill`, or the first that it cannot fill.
+    pub fn filled(&self, fill: &dyn Fn(&str) -> Option<String>) -> Result<Change, Refused> {
+        let mut value =
+            serde_json::to_value(self).map_err(|error| Refused::new(error.to_string()))?;
+        fill_texts(&mut value, fill)?;
+        serde_json::from_value(value).map_err(|error| Refused::new(error.to_string()))
+    }
+
+    /// The same for this node, where it names none and would take the only one of the bundle.
+    pub fn on(mut self, node: &str) -> Change {
+        if let Some(own) = self.kind_mut().node() {
+            own.get_or_insert_with(|| node.to_owned());
+        }
+        self
+    }
+
+    /// Every text of it, for the checker of rules.
+    pub fn texts(&self) -> Vec<String> {
+        fn collect(value: &Value, texts: &mut Vec<String>) {
+            match value {
+                Value::String(text) => texts.push(text.clone()),
+                Value::Array(items) => items.iter().for_each(|one| collect(one, texts)),
+                Value::Object(map) => map.values().for_each(|one| collect(one, texts)),
+                _ => {}
+            }
+        }
+        let mut texts = Vec::new();
+        collect(
+            &serde_json::to_value(self).unwrap_or(Value::Null),
+            &mut texts,
+        );
+        texts
+    }
+}
+
+fn fill_texts(value: &mut Value, fill: &dyn Fn(&str) -> Option<String>) -> Result<(), Refused> {
+    match value {
+        Value::String(text) => match fill(text) {
+            Some(filled) => *text = filled,
+            None => {
+                return Err(Refused::new(format!(
+                    "the bundle does not say everything that this change needs: {text}"
+                )));
+            }
+        },
+        Value::Array(items) => {
+            for item in items {
+                fill_texts(item, fill)?;
+            }
+        }
+        Value::Object(map) => {
+            for item in map.values_mut() {
+                fill_texts(item, fill)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Why a change cannot be tried on this input.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Refused {
+    /// The reason, as a sentence, with the file and line where there is one.
+    pub why: String,
+}
+
+impl Refused {
+    /// With this reason.
+    pub fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
+/// A change that was applied to the captured state.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// What it does, as a sentence without a full stop.
+    pub title: String,
+    /// Entries that it changed, for the diffs.
+    pub changed: Vec<String>,
+    /// Files to carry to the site.
+    pub files: Vec<HandOver>,
+    /// What a person does, in order.
+    pub actions: Vec<Action>,
+    /// What the replay takes for granted beyond the change itself.
+    pub assumes: Vec<String>,
+    /// Whether a replay can show its effect.
+    pub simulated: bool,
+    /// What has to happen on the running node or cluster beside it, which no file shows, as sentences.
+    pub runtime: Vec<String>,
+    /// What it takes from somebody, as clauses: a person has to choose it.
+    pub costs: Vec<String>,
+}
+
+/// A file for the site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandOver {
+    /// File name inside the output folder.
+    pub name: String,
+    /// Content.
+    pub content: String,
+    /// What it is, as a sentence.
+    pub what: String,
+}
+
+/// Where a command has to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// As root on this node.
+    Node(String),
+    /// Wherever helm and kubectl reach the cluster.
+    Cluster,
+    /// By a person, not by a script.
+    Hands,
+}
+
+/// What has to be so before a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guard {
+    /// The question.
+    pub test: Test,
+    /// What it asks, as a clause.
+    pub says: String,
+}
+
+/// What makes the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// A script.
+    Script(Script),
+    /// A person, with a command line where there is one; the script runs nothing of it.
+    Hands(Option<String>),
+}
+
+/// What takes a change back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Back {
+    /// A script, which may run where the change was made by half or not at all.
+    Script(Script),
+    /// A person, as a sentence.
+    Hands(String),
+}
+
+/// One step on the real system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// What it does and why.
+    pub text: String,
+    /// Where it runs.
+    pub place: Place,
+    /// Refuses to go on where the state is not the captured one.
+    pub guard: Option<Guard>,
+    /// Shows what would change, without changing it.
+    pub dry_run: Script,
+    /// Files of the node that it changes; saved before.
+    pub backup: Vec<String>,
+    /// The change itself.
+    pub act: Act,
+    /// What to see after it.
+    pub expect: String,
+    /// What takes it back.
+    pub back: Back,
+    /// What it interrupts, as a sentence.
+    pub interrupts: String,
+}
+
+impl Action {
+    /// The change itself, where a script makes it.
+    pub fn script(&self) -> Option<&Script> {
+        match &self.act {
+            Act::Script(script) if self.place != Place::Hands => Some(script),
+            _ => None,
+        }
+    }
+
+    /// Programs that any part of it starts.
+    pub fn programs(&self) -> BTreeSet<Program> {
+        let mut all = self.dry_run.programs();
+        all.extend(self.script().map(Script::programs).unwrap_or_default());
+        if let Back::Script(back) = &self.back {
+            all.extend(back.programs());
+        }
+        all.extend(
+            self.guard
+                .as_ref()
+                .map(|guard| guard.test.programs())
+                .unwrap_or_default(),
+        );
+        all
+    }
+
+    /// Why no script is made of it.
+    fn unfit(&self) -> Option<Unfit> {
+        let back = match &self.back {
+            Back::Script(back) => back.unfit(),
+            Back::Hands(_) => None,
+        };
+        let guard = self.guard.as_ref().and_then(|guard| guard.test.unfit());
+        let act = self.script().and_then(Script::unfit);
+        guard.or_else(|| self.dry_run.unfit()).or(act).or(back)
+    }
+}
