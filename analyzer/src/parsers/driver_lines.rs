@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::{Extracted, Extractor, Repeats};
-use crate::facts::{FactType, Field};
+use super::{Extracted, Extractor, Repeated, Statement};
 use crate::gpu::{version, xid};
 use crate::lines::LogLine;
-use crate::model::Place;
 
 /// Reads Xid messages.
 pub(super) static XID: Extractor = Extractor {
@@ -49,49 +47,29 @@ pub enum Says {
 }
 
 /// A line of the driver, and how many of its like were seen.
+pub type DriverLine = Repeated<DriverSays>;
+
+/// What lines of the driver that are alike say together.
 #[derive(Debug, Clone)]
-pub struct DriverLine {
-    /// Node; empty where the path names none.
-    pub node: String,
-    /// What it says.
-    pub says: Says,
+pub struct DriverSays {
+    /// What each says.
+    pub what: Says,
     /// Processes named.
     pub processes: BTreeSet<String>,
     /// What messages of the code say besides.
     pub details: BTreeSet<xid::Detail>,
     /// What the latest of them says besides, and where in time and file it stands.
     pub latest: (Option<DateTime<Utc>>, u32, Option<xid::Detail>),
-    /// Where the first stands.
-    pub place: Place,
-    /// Text of the first.
-    pub text: String,
-    /// Time of the first.
-    pub at: Option<DateTime<Utc>>,
-    /// How many.
-    pub count: u64,
 }
 
-impl Repeats for DriverLine {
+impl Statement for DriverSays {
+    const KIND: &'static str = "driver-line";
     type Key = Says;
-    fn key(&self) -> Says {
-        self.says.clone()
-    }
-    fn node(&self) -> &str {
-        &self.node
-    }
-    fn place(&self) -> &Place {
-        &self.place
-    }
-    fn place_mut(&mut self) -> &mut Place {
-        &mut self.place
-    }
-    fn stated(&self) -> (&str, Option<DateTime<Utc>>) {
-        (&self.text, self.at)
+    fn key(&self, _at: Option<DateTime<Utc>>) -> Says {
+        self.what.clone()
     }
     fn absorb(&mut self, later: &Self) {
-        self.count = self.count.saturating_add(later.count);
         self.latest = self.latest.clone().max(later.latest.clone());
-        self.at = crate::lines::earliest(self.at, later.at);
         for process in &later.processes {
             if self.processes.len() < MOST_PROCESSES {
                 self.processes.insert(process.clone());
@@ -105,42 +83,23 @@ impl Repeats for DriverLine {
     }
 }
 
-impl serde::Serialize for DriverLine {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
-
-impl FactType for DriverLine {
-    const KIND: &'static str = "driver-line";
-    const FIELDS: &'static [Field] = &[];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
-    }
-}
-
-fn line_of(line: &LogLine<'_>, says: Says, process: String) -> DriverLine {
-    DriverLine {
-        node: line.node.to_owned(),
-        says,
-        processes: Some(process)
-            .into_iter()
-            .filter(|one| !one.is_empty())
-            .collect(),
+fn line_of(line: &LogLine<'_>, what: Says) -> DriverLine {
+    let says = DriverSays {
+        what,
+        processes: BTreeSet::new(),
         details: BTreeSet::new(),
         latest: (line.at, line.place().line.unwrap_or(0), None),
-        place: line.place(),
-        text: crate::facts::excerpt(&line.text, 400),
-        at: line.at,
-        count: 1,
-    }
+    };
+    Repeated::new(line, says, 400)
 }
 
 fn xid_line(line: &LogLine<'_>) -> Option<DriverLine> {
     let xid = xid::parse(&line.text)?;
-    let mut said = line_of(line, Says::Xid(xid.bus, xid.code), xid.process);
-    said.latest.2 = xid.detail.clone();
-    said.details.extend(xid.detail);
+    let mut said = line_of(line, Says::Xid(xid.bus, xid.code));
+    let processes = Some(xid.process).filter(|one| !one.is_empty());
+    said.says.processes.extend(processes);
+    said.says.latest.2 = xid.detail.clone();
+    said.says.details.extend(xid.detail);
     Some(said)
 }
 
@@ -150,14 +109,14 @@ fn fabric_manager(line: &LogLine<'_>) -> Option<DriverLine> {
         .to_ascii_lowercase()
         .find("fabric manager version is")?;
     let version = version::find(line.text.get(at..)?)?.to_owned();
-    Some(line_of(line, Says::FabricManager(version), String::new()))
+    Some(line_of(line, Says::FabricManager(version)))
 }
 
 /// `ii  nvidia-fabricmanager-535  535.54.03-1  amd64`, `nvidia-fabricmanager-535 535.54.03-1 ii ` and
 /// `nvidia-fabric-manager-535.54.03-1.x86_64`. A package that was removed (`rc`) or never installed (`un`) is none.
 fn package(line: &LogLine<'_>, name: &'static str) -> Option<DriverLine> {
     let says = Says::Package(name, installed(&line.text, name)?.to_owned());
-    Some(line_of(line, says, String::new()))
+    Some(line_of(line, says))
 }
 
 /// The driver's version in a line of dpkg's or rpm's list about an installed package whose name begins so.

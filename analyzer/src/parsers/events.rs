@@ -64,11 +64,9 @@ struct Object {
 }
 
 fn parse(item: &Item<'_>) -> Parsed {
-    let object: Object = match serde_json::from_slice(item.json) {
+    let object: Object = match item.object("event") {
         Ok(object) => object,
-        Err(error) => {
-            return Parsed::problem(item.place.clone(), format!("event not read: {error}"));
-        }
+        Err(problem) => return problem,
     };
     let event = event(object);
     let said = Said {

@@ -2,11 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Channel, Extracted, Extractor, Figure, Repeats};
+use super::{Channel, Extracted, Extractor, Figure, Repeated, Statement};
 use crate::ending::memory;
-use crate::facts::{FactType, Field};
 use crate::lines::LogLine;
-use crate::model::Place;
 
 /// The kernel's summary of a kill for memory, with the control groups.
 pub(super) static MEMORY_KILL: Extractor = Extractor {
@@ -80,21 +78,7 @@ pub enum HostSays {
 }
 
 /// A line about the node, and how many of its like were seen.
-#[derive(Debug, Clone)]
-pub struct HostLine {
-    /// Node; empty where the path names none.
-    pub node: String,
-    /// What it says.
-    pub says: HostSays,
-    /// Where the first stands.
-    pub place: Place,
-    /// Text of the first.
-    pub text: String,
-    /// Time of the first.
-    pub at: Option<DateTime<Utc>>,
-    /// How many.
-    pub count: u64,
-}
+pub type HostLine = Repeated<HostSays>;
 
 impl HostLine {
     /// The kill that it tells of.
@@ -120,57 +104,21 @@ impl HostLine {
     }
 }
 
-impl Repeats for HostLine {
+impl Statement for HostSays {
+    const KIND: &'static str = "host-line";
     /// Boots and kills are told apart by their time, the kubelet's complaints are not.
     type Key = (HostSays, Option<DateTime<Utc>>);
-    fn key(&self) -> Self::Key {
-        let at = match self.says {
-            HostSays::Boot | HostSays::MemoryKill { .. } => self.at,
+    fn key(&self, at: Option<DateTime<Utc>>) -> Self::Key {
+        let at = match self {
+            HostSays::Boot | HostSays::MemoryKill { .. } => at,
             HostSays::Pleg | HostSays::RuntimeDown | HostSays::Figure(_) => None,
         };
-        (self.says.clone(), at)
-    }
-    fn node(&self) -> &str {
-        &self.node
-    }
-    fn place(&self) -> &Place {
-        &self.place
-    }
-    fn place_mut(&mut self) -> &mut Place {
-        &mut self.place
-    }
-    fn stated(&self) -> (&str, Option<DateTime<Utc>>) {
-        (&self.text, self.at)
-    }
-    fn absorb(&mut self, later: &Self) {
-        self.count = self.count.saturating_add(later.count);
-        self.at = crate::lines::earliest(self.at, later.at);
-    }
-}
-
-impl serde::Serialize for HostLine {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
-
-impl FactType for HostLine {
-    const KIND: &'static str = "host-line";
-    const FIELDS: &'static [Field] = &[];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+        (self.clone(), at)
     }
 }
 
 pub(super) fn said(line: &LogLine<'_>, says: HostSays) -> HostLine {
-    HostLine {
-        node: line.node.to_owned(),
-        says,
-        place: line.place(),
-        text: crate::facts::excerpt(&line.text, 400),
-        at: line.at,
-        count: 1,
-    }
+    Repeated::new(line, says, 400)
 }
 
 fn of_kubelet(line: &LogLine<'_>, says: HostSays) -> Option<Extracted> {

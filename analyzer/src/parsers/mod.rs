@@ -28,6 +28,7 @@ mod pod_state;
 mod pods;
 mod probe;
 mod proc_driver;
+mod repeated;
 mod router;
 mod runs;
 mod scheduling;
@@ -43,6 +44,7 @@ pub use host_json::CertificateRecord;
 pub use host_lines::{HostLine, HostSays};
 pub use kernel_packets::PacketLine;
 pub use node_json::{CapturedFile, InstanceRecord};
+pub use repeated::{Repeated, Statement};
 pub use router::Router;
 pub use runs::ContainerRun;
 pub(crate) use scheduling::missing as missing_pods;
@@ -128,6 +130,15 @@ pub struct Item<'a> {
     pub json: &'a [u8],
     /// Where it stands.
     pub place: Place,
+}
+
+impl Item<'_> {
+    /// The object as a type; the problem to report where it is none. `what` it is, as in "pod".
+    pub(crate) fn object<T: serde::de::DeserializeOwned>(&self, what: &str) -> Result<T, Parsed> {
+        serde_json::from_slice(self.json).map_err(|error| {
+            Parsed::problem(self.place.clone(), format!("{what} not read: {error}"))
+        })
+    }
 }
 
 /// How an entry is read.
@@ -224,24 +235,6 @@ pub enum Extracted {
     Driver(DriverLine),
     /// Something that happened to the node.
     Host(HostLine),
-}
-
-/// Lines of which alike ones are added up, so that a flood of them is one fact.
-pub trait Repeats {
-    /// What makes two lines alike.
-    type Key: Ord;
-    /// What makes this line alike to others.
-    fn key(&self) -> Self::Key;
-    /// Node that it is about.
-    fn node(&self) -> &str;
-    /// Where the first stands.
-    fn place(&self) -> &Place;
-    /// The same, for facts read from a later piece of an entry.
-    fn place_mut(&mut self) -> &mut Place;
-    /// Text and time of the first.
-    fn stated(&self) -> (&str, Option<DateTime<Utc>>);
-    /// Adds a later line that is alike.
-    fn absorb(&mut self, later: &Self);
 }
 
 /// All extractors.

@@ -95,11 +95,9 @@ struct Object {
 }
 
 fn parse_node(item: &Item<'_>) -> Parsed {
-    let object: Object = match serde_json::from_slice(item.json) {
+    let object: Object = match item.object("node") {
         Ok(object) => object,
-        Err(error) => {
-            return Parsed::problem(item.place.clone(), format!("node not read: {error}"));
-        }
+        Err(problem) => return problem,
     };
     let mut parsed = Parsed::default();
     for condition in &object.status.conditions {

@@ -34,9 +34,9 @@ pub(super) fn whole_number(value: &Value) -> Option<u64> {
 }
 
 fn parse(item: &Item<'_>) -> Parsed {
-    let object: Object = match serde_json::from_slice(item.json) {
+    let object: Object = match item.object("pod") {
         Ok(object) => object,
-        Err(error) => return Parsed::problem(item.place.clone(), format!("pod not read: {error}")),
+        Err(problem) => return problem,
     };
     let mut parsed = Parsed::default();
     let pod = pod(&object);

@@ -56,11 +56,9 @@ struct Object {
 }
 
 fn parse(item: &Item<'_>) -> Parsed {
-    let object: Object = match serde_json::from_slice(item.json) {
+    let object: Object = match item.object("workload") {
         Ok(object) => object,
-        Err(error) => {
-            return Parsed::problem(item.place.clone(), format!("workload not read: {error}"));
-        }
+        Err(problem) => return problem,
     };
     let folder = item.place.path.split('/').nth(1).unwrap_or("workloads");
     let pods = object.spec.template.spec;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::patterns::Hit;
-use crate::facts::{AnyFact, Fact, FactType, Facts};
+use crate::facts::{AnyFact, Fact, Facts};
 use crate::model::Place;
-use crate::parsers::{Parsed, Repeats};
+use crate::parsers::{Parsed, Repeated, Statement};
 
 /// Different groups kept of one pattern over the whole bundle.
 pub(super) const GROUPS_PER_PATTERN: usize = 400;
@@ -62,38 +62,40 @@ pub(super) fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
 }
 
 /// Takes the lines of a later piece of an entry, whose places count from the piece's beginning.
-pub(super) fn moved<T: Repeats>(lines: Vec<T>, before: u32, into: &mut Vec<T>) {
+pub(super) fn moved<S>(lines: Vec<Repeated<S>>, before: u32, into: &mut Vec<Repeated<S>>) {
     for mut line in lines {
-        shift_place(line.place_mut(), before);
+        shift_place(&mut line.place, before);
         into.push(line);
     }
 }
 
 /// Makes facts of lines, alike ones added up.
-pub(super) fn state_all<T: Repeats + FactType>(lines: Vec<T>, facts: &mut Facts) {
+pub(super) fn state_all<S>(lines: Vec<Repeated<S>>, facts: &mut Facts)
+where
+    S: Statement + Send + Sync + 'static,
+{
     for line in merge_alike(lines) {
-        let (text, at) = line.stated();
         facts.add(AnyFact::new(Fact {
-            place: line.place().clone(),
-            text: text.to_owned(),
-            at,
+            place: line.place.clone(),
+            text: line.text.clone(),
+            at: line.at,
             data: line,
         }));
     }
 }
 
 /// Adds up alike lines of one entry that stood in different pieces of it.
-fn merge_alike<T: Repeats>(mut lines: Vec<T>) -> Vec<T> {
-    let same = |a: &T, b: &T| {
-        a.node() == b.node() && a.place().path == b.place().path && a.key() == b.key()
+fn merge_alike<S: Statement>(mut lines: Vec<Repeated<S>>) -> Vec<Repeated<S>> {
+    let same = |a: &Repeated<S>, b: &Repeated<S>| {
+        a.node == b.node && a.place.path == b.place.path && a.key() == b.key()
     };
     lines.sort_by(|a, b| {
-        let order = a.node().cmp(b.node());
-        let order = order.then_with(|| a.place().path.cmp(&b.place().path));
+        let order = a.node.cmp(&b.node);
+        let order = order.then_with(|| a.place.path.cmp(&b.place.path));
         let order = order.then_with(|| a.key().cmp(&b.key()));
-        order.then_with(|| a.place().cmp(b.place()))
+        order.then_with(|| a.place.cmp(&b.place))
     });
-    let mut merged: Vec<T> = Vec::new();
+    let mut merged: Vec<Repeated<S>> = Vec::new();
     for line in lines {
         match merged.last_mut() {
             Some(last) if same(last, &line) => last.absorb(&line),

@@ -10,6 +10,8 @@ use super::{entry, first_collected, yaml, yaml_edit};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
+/// The unit that reads them, where a change names no other.
+pub(super) const UNIT: &str = "kubelet.service";
 const FILES: [&str; 3] = [
     "/var/lib/kubelet/config.yaml",
     "/etc/kubernetes/kubelet-config.yaml",
@@ -51,11 +53,7 @@ impl Kind for KubeletConfig {
             node: node.clone(),
             path: path.clone(),
             content: Some(edited.text),
-            restart: Some(
-                self.unit
-                    .clone()
-                    .unwrap_or_else(|| "kubelet.service".into()),
-            ),
+            restart: self.unit.clone().or(Some(UNIT.to_owned())),
             ..HostFile::default()
         };
         let mut applied = file.apply(state)?;

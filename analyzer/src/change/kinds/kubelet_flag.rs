@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::host_file::HostFile;
-use super::kubelet_config::follow_resolver;
+use super::kubelet_config::{UNIT, follow_resolver};
 use super::{entry, first_collected};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
@@ -67,11 +67,7 @@ impl Kind for KubeletFlag {
             node: node.clone(),
             path,
             content: Some(after),
-            restart: Some(
-                self.unit
-                    .clone()
-                    .unwrap_or_else(|| "kubelet.service".into()),
-            ),
+            restart: self.unit.clone().or(Some(UNIT.to_owned())),
             ..HostFile::default()
         };
         let mut applied = file.apply(state)?;

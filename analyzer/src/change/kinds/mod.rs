@@ -39,8 +39,8 @@ mod yaml_edit;
 
 use serde_json::Value;
 
-use super::captured::Captured;
 use super::Refused;
+use super::captured::Captured;
 
 /// The items of a Kubernetes list of the bundle, edited by `edit`; one item a line, as the collector writes it.
 fn edit_list(

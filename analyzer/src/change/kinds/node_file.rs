@@ -71,20 +71,12 @@ pub(super) fn edit(
             what: format!("the whole new {path}, to read"),
         });
     }
-    let new = New::Patch(word);
+    let [dry_run, write, back] = lines(file, New::Patch(word));
     Ok(Edit {
         guard,
-        dry_run: Line::CompareFile {
-            path: file.clone(),
-            new: new.clone(),
-        }
-        .into(),
-        write: Line::Write {
-            path: file.clone(),
-            new,
-        }
-        .into(),
-        back: Line::Restore(file).into(),
+        dry_run,
+        write,
+        back,
         files,
         whole,
     })
@@ -95,23 +87,16 @@ fn added(state: &mut Captured, captured: &str, path: &str, after: &str, name: &s
     state.set(captured, after.to_owned());
     let (file, name) = (Word::text(path), state.fresh_name(name));
     let word = Word::beside(&name);
-    let new = New::Whole(word.clone());
+    let guard = Guard {
+        test: Test::Missing(file.clone()),
+        says: format!("{path} still does not exist"),
+    };
+    let [dry_run, write, back] = lines(file, New::Whole(word.clone()));
     Edit {
-        guard: Guard {
-            test: Test::Missing(file.clone()),
-            says: format!("{path} still does not exist"),
-        },
-        dry_run: Line::CompareFile {
-            path: file.clone(),
-            new: new.clone(),
-        }
-        .into(),
-        write: Line::Write {
-            path: file.clone(),
-            new,
-        }
-        .into(),
-        back: Line::Restore(file).into(),
+        guard,
+        dry_run,
+        write,
+        back,
         files: vec![HandOver {
             name,
             content: after.to_owned(),
@@ -119,6 +104,19 @@ fn added(state: &mut Captured, captured: &str, path: &str, after: &str, name: &s
         }],
         whole: Some(word),
     }
+}
+
+/// What shows the change, makes it and takes it back.
+fn lines(path: Word, new: New) -> [Script; 3] {
+    let compare = Line::CompareFile {
+        path: path.clone(),
+        new: new.clone(),
+    };
+    let write = Line::Write {
+        path: path.clone(),
+        new,
+    };
+    [compare.into(), write.into(), Line::Restore(path).into()]
 }
 
 fn differences(

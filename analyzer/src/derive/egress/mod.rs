@@ -63,7 +63,7 @@ fn blocked_lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a PacketLine> {
         .iter()
         .map(|line| &line.data);
     let blocked: Vec<&PacketLine> = lines
-        .filter(|line| line.node == node && line.packet.says_blocked())
+        .filter(|line| line.node == node && line.says.0.says_blocked())
         .collect();
     let in_journal = |line: &PacketLine| line.place.path.contains("/journal/");
     let known_to_journal: BTreeSet<_> = blocked
@@ -174,8 +174,8 @@ fn logged(
     captures: &Captures<'_>,
     line: &PacketLine,
 ) -> Vec<AnyFact> {
-    let packet = &line.packet.packet;
-    let logged = firewall.evaluate_logged(&line.packet);
+    let packet = &line.says.0.packet;
+    let logged = firewall.evaluate_logged(&line.says.0);
     let (from_pod, why, sender) = origin_of(known, packet, &line.node);
     let met = logged.log_rule_found;
     let mut answer = logged.answer;
@@ -185,11 +185,11 @@ fn logged(
     } else {
         said::otherwise(captures, line, &mut answer)
     };
-    let owner = owner(&answer, line.packet.is_ufw());
+    let owner = owner(&answer, line.says.0.is_ufw());
     let words = words(&answer);
     let blocked = BlockedPacket {
         node: line.node.clone(),
-        prefix: line.packet.prefix.trim_matches(['[', ']', ' ']).to_owned(),
+        prefix: line.says.0.prefix.trim_matches(['[', ']', ' ']).to_owned(),
         direction: direction(packet.direction).into(),
         in_iface: name(packet.in_iface.as_ref()),
         out_iface: name(packet.out_iface.as_ref()),

@@ -15,13 +15,13 @@ pub(super) fn otherwise(
     line: &PacketLine,
     answer: &mut Answer,
 ) -> Option<AnyFact> {
-    let prefix = line.packet.prefix.trim();
+    let prefix = line.says.0.prefix.trim();
     if answer.evaluation.verdict != Verdict::Accepted || !is_captured(captures, prefix) {
         return None;
     }
     let sentence = format!(
         "the kernel logged \"{prefix}\" for {}, and the captured rules let that packet pass",
-        in_words(&line.packet.packet)
+        in_words(&line.says.0.packet)
     );
     answer.evaluation.verdict = Verdict::Undecided {
         why: format!("{sentence}; the rules changed since, or what stops it was not captured"),

@@ -39,7 +39,7 @@ pub(in crate::derive) fn pod_side(
         return Some(Interface::Name(device));
     }
     let logged = known.facts.table::<PacketLine>().iter().filter_map(|line| {
-        match &line.data.packet.packet.in_iface {
+        match &line.data.says.0.packet.in_iface {
             Some(Interface::Name(name)) => Some(name.clone()),
             _ => None,
         }
@@ -107,7 +107,7 @@ pub(in crate::derive) fn upstream_servers(known: &Known<'_>, node: &str) -> BTre
         .facts
         .table::<PacketLine>()
         .iter()
-        .map(|line| &line.data.packet.packet)
+        .map(|line| &line.data.says.0.packet)
         .filter(|packet| packet.dport == Some(53))
         .map(|packet| packet.dst);
     named

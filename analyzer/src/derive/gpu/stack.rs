@@ -304,7 +304,7 @@ fn fabric_manager(known: &Known<'_>, node: &str) -> Option<Read<Place>> {
     let versions = lines
         .filter(|line| line.data.node == node)
         .filter_map(|line| {
-            let Says::FabricManager(version) = &line.data.says else {
+            let Says::FabricManager(version) = &line.data.says.what else {
                 return None;
             };
             Some((line, version))
@@ -329,7 +329,7 @@ fn packages(known: &Known<'_>, node: &str) -> Vec<(Pair, Read<Place>)> {
         line.data.node == node || (line.data.node.is_empty() && node == pasted::UNNAMED_NODE)
     });
     let said = of_node.filter_map(|line| {
-        let Says::Package(name, version) = &line.data.says else {
+        let Says::Package(name, version) = &line.data.says.what else {
             return None;
         };
         let (_, pair) = PACKAGES.iter().find(|(start, _)| start == name)?;

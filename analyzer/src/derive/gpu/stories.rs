@@ -37,7 +37,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
     let stories = xid::stories(&events, &health);
     let facts = stories.into_iter().filter_map(|story| {
         let cause = Says::Xid(story.bus.clone(), story.cause);
-        let line = lines.iter().find(|line| line.data.says == cause)?;
+        let line = lines.iter().find(|line| line.data.says.what == cause)?;
         let word = serde_json::to_value(story.class).ok()?;
         let data = XidStory {
             node: node.to_owned(),
@@ -76,8 +76,10 @@ fn lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a Fact<DriverLine>> {
     for line in &all {
         let elsewhere = all
             .iter()
-            .any(|other| other.data.says == line.data.says && in_journal(other));
-        let known = kept.iter().any(|other| other.data.says == line.data.says);
+            .any(|other| other.data.says.what == line.data.says.what && in_journal(other));
+        let known = kept
+            .iter()
+            .any(|other| other.data.says.what == line.data.says.what);
         if (in_journal(line) || !elsewhere) && !known {
             kept.push(line);
         }
@@ -86,13 +88,13 @@ fn lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a Fact<DriverLine>> {
 }
 
 fn event(line: &Fact<DriverLine>) -> Option<Event> {
-    let Says::Xid(bus, code) = &line.data.says else {
+    let Says::Xid(bus, code) = &line.data.says.what else {
         return None;
     };
     // Of the changes of what the driver asks for only the last one holds.
-    let details = match (code, &line.data.latest.2) {
+    let details = match (code, &line.data.says.latest.2) {
         (154, Some(latest)) => BTreeSet::from([latest.clone()]),
-        _ => line.data.details.clone(),
+        _ => line.data.says.details.clone(),
     };
     Some(Event {
         bus: bus.clone(),
@@ -100,7 +102,7 @@ fn event(line: &Fact<DriverLine>) -> Option<Event> {
         at: line.at,
         order: u64::from(line.place.line.unwrap_or(0)),
         count: line.data.count,
-        processes: line.data.processes.clone(),
+        processes: line.data.says.processes.clone(),
         details,
     })
 }

@@ -6,8 +6,8 @@ mod script;
 use std::path::{Path, PathBuf};
 
 use super::proofs::Fix;
-use crate::change::shell::safe_name;
 use crate::change::Change;
+use crate::change::shell::safe_name;
 use crate::model::Input;
 
 /// Writes all fixes into a folder; gives the files in the order of writing.

@@ -10,7 +10,7 @@ use super::expression::{Caught, kept};
 use crate::dress::Voice;
 use crate::lines::LogLine;
 use crate::model::Place;
-use crate::parsers::{Channel, DriverLine, HostLine, PacketLine, Repeats};
+use crate::parsers::{Channel, DriverLine, HostLine, PacketLine, Repeated, Statement};
 
 /// Different groups of one pattern that are kept from one stretch of log; more are counted only.
 const GROUPS_PER_PIECE: usize = 40;
@@ -155,7 +155,7 @@ pub struct Found {
     pub host: Vec<HostLine>,
 }
 
-pub(super) fn add_alike<T: Repeats>(line: T, lines: &mut Vec<T>) {
+pub(super) fn add_alike<S: Statement>(line: Repeated<S>, lines: &mut Vec<Repeated<S>>) {
     let key = line.key();
     if let Some(known) = lines.iter_mut().find(|known| known.key() == key) {
         known.absorb(&line);
