@@ -222,3 +222,25 @@ fn fields(
     }
     out.push(b'}');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_are_written_in_the_order_of_servers_with_or_without_their_managers() {
+        let own = r#"{"creationTimestamp":null,"labels":{"b":"1","a":"<"},"managedFields":[{"fieldsV1":{"f:spec":{}},"manager":"kubelet"}],"name":"p","namespace":"n","ownerReferences":[{"uid":"u","kind":"Job"}]}"#;
+        let own: Box<RawValue> = serde_json::from_str(own).expect("an object");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        let head = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
+        let rest = r#"{"name":"p","namespace":"n","labels":{"a":"\u003c","b":"1"},"ownerReferences":[{"kind":"Job","uid":"u"}]"#;
+        let managers = r#","managedFields":[{"manager":"kubelet","fieldsV1":{"f:spec":{}}}]"#;
+        let whole = text(partial_of(&own, false, "v1"));
+        let short = text(partial_without_managers(&own, "v1"));
+        assert!(whole.starts_with(head), "{whole}");
+        assert!(whole.contains(managers), "{whole}");
+        assert!(!short.contains("managedFields"), "{short}");
+        assert!(short.starts_with(&format!("{head}{rest}")), "{short}");
+        assert_eq!(whole.replace(managers, ""), short);
+    }
+}
