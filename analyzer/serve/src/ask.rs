@@ -1,6 +1,7 @@
 //! A request, taken apart.
 
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 use percent_encoding::percent_decode_str;
 
 use crate::status::Status;
@@ -45,6 +46,19 @@ impl Query {
     /// Text that is not empty.
     pub(crate) fn filled(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|value| !value.is_empty())
+    }
+
+    /// A moment.
+    pub(crate) fn time(&self, name: &str) -> Result<Option<DateTime<Utc>>, Status> {
+        let Some(text) = self.filled(name) else {
+            return Ok(None);
+        };
+        let time = DateTime::parse_from_rfc3339(text).map_err(|_| {
+            Status::bad_request(format!(
+                "{name}: {text:?} is not a time as RFC 3339 writes it"
+            ))
+        })?;
+        Ok(Some(time.to_utc()))
     }
 
     /// A switch, as Go reads one from a query.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::chunks::{Chunks, Filling, Spot};
 use crate::definitions::{self, Definitions};
@@ -27,7 +27,7 @@ pub struct Hint<'a> {
 /// A kind as the capture tells of it, collected or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declared {
-    /// `pods`, or `deployments.apps`.
+    /// `pods`, or `deployments.apps`; empty where the capture says nothing but the kind.
     pub resource: String,
     /// `v1` or `apps/v1`.
     pub api_version: String,
@@ -97,7 +97,6 @@ pub struct Builder {
     chunks: Chunks,
     declared: Vec<Declared>,
     definitions: Definitions,
-    namespaces: BTreeSet<String>,
     logs: Vec<LogFile>,
     node_files: BTreeMap<String, Vec<NodeFile>>,
     version: Value,
@@ -105,6 +104,7 @@ pub struct Builder {
     count: u32,
     title: String,
     missing: Option<String>,
+    listed: BTreeMap<Id, BTreeSet<String>>,
 }
 
 impl Builder {
@@ -115,7 +115,6 @@ impl Builder {
             chunks: Chunks::default(),
             declared: Vec::new(),
             definitions: Definitions::default(),
-            namespaces: BTreeSet::new(),
             logs: Vec::new(),
             node_files: BTreeMap::new(),
             version: Value::Null,
@@ -123,6 +122,7 @@ impl Builder {
             count: 0,
             title: title.into(),
             missing: None,
+            listed: BTreeMap::new(),
         }
     }
 
@@ -136,6 +136,16 @@ impl Builder {
         self.version = version;
     }
 
+    /// A release that the server has at least, for captures that lack what `/version` answered. Clients compare the first
+    /// two numbers with their own.
+    pub fn at_least(&mut self, major: u32, minor: u32, patch: u32) {
+        if !self.version.is_object() {
+            let release = format!("v{major}.{minor}.{patch}+kubelet");
+            self.version = json!({"major": major.to_string(), "minor": minor.to_string(), "gitVersion": release, "gitCommit": "",
+                "gitTreeState": "", "buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "", "platform": ""});
+        }
+    }
+
     /// The resource version of a list, which may be newer than any object.
     pub fn revision(&mut self, revision: u64) {
         self.revision = self.revision.max(revision);
@@ -146,6 +156,14 @@ impl Builder {
         self.declared.push(declared);
     }
 
+    /// A namespace's list of a kind that was read to its end.
+    pub fn listed(&mut self, api_version: &str, kind: &str, namespace: &str) {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let id = (group.to_owned(), version.to_owned(), kind.to_owned());
+        let namespaces = self.listed.entry(id).or_default();
+        namespaces.insert(namespace.to_owned());
+    }
+
     /// Why kinds of which the capture says nothing are missing.
     pub fn missing(&mut self, why: impl Into<String>) {
         self.missing = Some(why.into());
@@ -153,7 +171,6 @@ impl Builder {
 
     /// A container's log.
     pub fn log(&mut self, log: LogFile) {
-        self.namespaces.insert(log.namespace.clone());
         self.logs.push(log);
     }
 
@@ -227,9 +244,6 @@ impl Builder {
             revision,
             spot: Spot::default(),
         };
-        if !namespace.is_empty() {
-            self.namespaces.insert(namespace.to_owned());
-        }
         if kind == "CustomResourceDefinition" {
             self.definitions.add(raw);
         }
@@ -263,6 +277,10 @@ impl Builder {
             kinds.push(made);
         }
         self.cover(&mut kinds);
+        for kind in &mut kinds {
+            let id = (kind.group.clone(), kind.version.clone(), kind.kind.clone());
+            kind.listed = self.listed.remove(&id).unwrap_or_default();
+        }
         for kind in self.definitions.unused(&kinds) {
             kinds.push(kind);
         }
@@ -284,7 +302,6 @@ impl Builder {
             version: self.version,
             revision: self.revision,
             title: self.title,
-            namespaces: self.namespaces,
             logs: self.logs,
             node_files: self.node_files,
             texts: texts.unwrap_or_else(|| Arc::new(NoTexts)),
@@ -299,6 +316,7 @@ impl Builder {
                 .split_once('/')
                 .unwrap_or(("", &declared.api_version));
             let plural = declared.resource.split('.').next().unwrap_or_default();
+            let plural = Some(plural.to_owned()).filter(|plural| !plural.is_empty());
             let is = |kind: &Kind| {
                 kind.group == group && kind.version == version && kind.kind == declared.kind
             };
@@ -310,9 +328,11 @@ impl Builder {
                         group,
                         version,
                         &declared.kind,
-                        Some(plural.to_owned()),
+                        plural.clone(),
                     );
-                    kind.namespaced = declared.namespaced;
+                    if plural.is_some() {
+                        kind.namespaced = declared.namespaced;
+                    }
                     kinds.push(kind);
                     kinds.len() - 1
                 }
@@ -326,7 +346,7 @@ impl Builder {
             let Some(kind) = kinds.get_mut(index) else {
                 continue;
             };
-            kind.plural = plural.to_owned();
+            kind.plural = plural.unwrap_or_else(|| std::mem::take(&mut kind.plural));
             kind.coverage = match (declared.whole, kind.objects.is_empty()) {
                 (true, _) => Coverage::Whole,
                 (false, true) => Coverage::Missing(why()),

@@ -1,6 +1,6 @@
 //! Kinds from what is known of them: Kubernetes' own, and those of definitions that were collected.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -111,6 +111,7 @@ fn blank(group: &str, version: &str, kind: &str) -> Kind {
         schema: None,
         deprecated: None,
         coverage: Coverage::Whole,
+        listed: BTreeSet::new(),
         objects: Vec::new(),
     }
 }

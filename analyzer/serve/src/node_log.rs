@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::answer::{Answer, Body, TEXT, Taker};
@@ -19,6 +20,39 @@ use crate::value::text;
 const JOURNAL: &str = "journal/";
 /// Longest line of a journal that is read.
 const LONGEST_LINE: usize = 1 << 20;
+
+/// Which entries of a journal are wanted.
+#[derive(Debug, Default)]
+struct Wanted {
+    since: Option<DateTime<Utc>>,
+    until: Option<DateTime<Utc>>,
+    tail: Option<usize>,
+}
+
+impl Wanted {
+    /// Reads a kubelet's options of node logs (`newNodeLogQuery` in pkg/kubelet/kubelet_server_journal.go).
+    ///
+    /// Errors: one that is no number or time, or that a recording cannot answer by.
+    fn parse(query: &Query) -> Result<Self, Status> {
+        for name in ["boot", "pattern"] {
+            if query.filled(name).is_some() {
+                return Err(Status::bad_request(format!(
+                    "{name}: a recording is not filtered by it; `casefile-analyzer grep PATTERN INPUT --node NODE --unit UNIT` searches its lines"
+                )));
+            }
+        }
+        let tail = query.number("tailLines")?;
+        Ok(Self {
+            since: query.time("sinceTime")?,
+            until: query.time("untilTime")?,
+            tail: tail.and_then(|tail| usize::try_from(tail).ok()),
+        })
+    }
+
+    fn takes(&self, at: DateTime<Utc>) -> bool {
+        self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at <= until)
+    }
+}
 
 /// A file, a folder, or with `?query=UNIT` a journal.
 pub(crate) fn answer(
@@ -36,9 +70,7 @@ pub(crate) fn answer(
             "no file of node {node} was collected"
         )));
     };
-    let tail = query
-        .number("tailLines")?
-        .and_then(|tail| usize::try_from(tail).ok());
+    let wanted = Wanted::parse(query)?;
     let file = match query.filled("query") {
         Some(unit) => journal(files, unit),
         None => files.iter().find(|file| file.path == path),
@@ -46,10 +78,16 @@ pub(crate) fn answer(
     if let Some(file) = file {
         let texts = Arc::clone(&store.texts);
         if file.entry.ends_with(".json") && file.path.starts_with(JOURNAL) {
-            return Ok(journal_text(texts, file.entry.clone(), tail));
+            return Ok(journal_text(texts, file.entry.clone(), wanted));
+        }
+        if wanted.since.is_some() || wanted.until.is_some() {
+            return Err(Status::bad_request(format!(
+                "{} is no journal, so it is not cut by time; leave sinceTime and untilTime out",
+                file.path
+            )));
         }
         let cut = Cut {
-            tail,
+            tail: wanted.tail,
             stamps: true,
             ..Cut::default()
         };
@@ -115,7 +153,7 @@ fn escape(text: &str) -> String {
 }
 
 /// Entries of a journal as `journalctl -o short-iso-precise` shows them.
-fn journal_text(texts: Arc<dyn Texts>, entry: String, tail: Option<usize>) -> Answer {
+fn journal_text(texts: Arc<dyn Texts>, entry: String, wanted: Wanted) -> Answer {
     let tell = move |taker: Taker<'_>| {
         let mut rest: Vec<u8> = Vec::new();
         let mut kept: std::collections::VecDeque<String> = std::collections::VecDeque::new();
@@ -124,8 +162,8 @@ fn journal_text(texts: Arc<dyn Texts>, entry: String, tail: Option<usize>) -> An
             let mut done = 0;
             let mut out = String::new();
             while let Some(end) = rest[done..].iter().position(|byte| *byte == b'\n') {
-                if let Some(line) = journal_line(&rest[done..done + end]) {
-                    match tail {
+                if let Some(line) = wanted_line(&rest[done..done + end], &wanted) {
+                    match wanted.tail {
                         None => out.push_str(&line),
                         Some(most) => {
                             kept.push_back(line);
@@ -146,7 +184,7 @@ fn journal_text(texts: Arc<dyn Texts>, entry: String, tail: Option<usize>) -> An
             }
         });
         let mut end: String = kept.into_iter().collect();
-        if let Some(line) = journal_line(&rest) {
+        if let Some(line) = wanted_line(&rest, &wanted) {
             end.push_str(&line);
         }
         if let Err(why) = read {
@@ -161,9 +199,16 @@ fn journal_text(texts: Arc<dyn Texts>, entry: String, tail: Option<usize>) -> An
 
 /// One entry of a journal as a line; none if it is no entry.
 pub(crate) fn journal_line(line: &[u8]) -> Option<String> {
+    wanted_line(line, &Wanted::default())
+}
+
+fn wanted_line(line: &[u8], wanted: &Wanted) -> Option<String> {
     let entry: Value = serde_json::from_slice(line).ok()?;
     let micros: i64 = text(&entry, "__REALTIME_TIMESTAMP").parse().ok()?;
-    let time = chrono::DateTime::from_timestamp_micros(micros)?;
+    let time = DateTime::from_timestamp_micros(micros)?;
+    if !wanted.takes(time) {
+        return None;
+    }
     let message = match &entry["MESSAGE"] {
         Value::String(message) => message.clone(),
         Value::Array(bytes) => {

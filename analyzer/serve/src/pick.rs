@@ -190,9 +190,13 @@ pub(crate) fn covered(
         Coverage::Whole => Ok(store.deprecation(kind).map(str::to_owned)),
         Coverage::Missing(why) => Err(Status::not_collected(kind, namespace, why)),
         Coverage::Part(why) => {
-            let known = namespace.is_none_or(|name| store.namespaces.contains(name));
-            if !known {
-                return Err(Status::not_collected(kind, namespace, why));
+            if let Some(name) = namespace {
+                if kind.listed.contains(name) {
+                    return Ok(store.deprecation(kind).map(str::to_owned));
+                }
+                if kind.within(namespace).is_empty() {
+                    return Err(Status::not_collected(kind, namespace, why));
+                }
             }
             Ok(Some(format!(
                 "{} may be missing from this recording: {why}",

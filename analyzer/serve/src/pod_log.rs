@@ -47,14 +47,7 @@ impl Cut {
         let ago = query
             .number("sinceSeconds")?
             .and_then(Duration::try_seconds);
-        let at = query.filled("sinceTime").map(|text| {
-            DateTime::parse_from_rfc3339(text).map_err(|_| {
-                Status::bad_request(format!(
-                    "sinceTime: {text:?} is not a time as RFC 3339 writes it"
-                ))
-            })
-        });
-        let at = at.transpose()?.map(|time| time.to_utc());
+        let at = query.time("sinceTime")?;
         Ok(Self {
             since: at.or_else(|| ago.and_then(|ago| now.checked_sub_signed(ago))),
             tail: positive("tailLines")?,
@@ -134,7 +127,7 @@ fn container(
         )));
     }
     match (main.as_slice(), files) {
-        ([only], _) if init.is_empty() && temporary.is_empty() => Ok((*only).to_owned()),
+        ([only], _) => Ok((*only).to_owned()),
         ([], [only]) => Ok(only.container.clone()),
         ([], []) => Err(Status::bad_request(format!("pod {pod} has no container"))),
         _ => {

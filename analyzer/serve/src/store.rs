@@ -65,6 +65,8 @@ pub(crate) struct Kind {
     /// Why the server calls this version out of date.
     pub(crate) deprecated: Option<String>,
     pub(crate) coverage: Coverage,
+    /// Namespaces whose list of this kind was read to its end, also where it was empty.
+    pub(crate) listed: BTreeSet<String>,
     pub(crate) objects: Vec<Object>,
 }
 
@@ -139,8 +141,6 @@ pub struct Store {
     pub(crate) revision: u64,
     /// What this is a recording of, for messages.
     pub(crate) title: String,
-    /// Namespaces of which anything was collected.
-    pub(crate) namespaces: BTreeSet<String>,
     pub(crate) logs: Vec<LogFile>,
     pub(crate) node_files: BTreeMap<String, Vec<NodeFile>>,
     pub(crate) texts: Arc<dyn Texts>,

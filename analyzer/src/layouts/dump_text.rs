@@ -1,6 +1,6 @@
 //! `kubectl cluster-info dump` to standard output: the lists one after the other, then the logs.
 
-use super::kubernetes_dirs::{is_read, log, start_of_log};
+use super::kubernetes_dirs::{log, start_of_log};
 use super::{Capture, Identity, Layout, Part, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -73,9 +73,6 @@ fn named(mut part: Part, number: u32) -> Option<Part> {
         Some(value.trim().trim_matches([',', '"']).to_lowercase())
     })?;
     let plural = format!("{}s", kind.strip_suffix("list")?);
-    if !is_read(&plural) {
-        return None;
-    }
     part.path = match plural.as_str() {
         "nodes" => "cluster-resources/nodes.json".to_owned(),
         _ => format!("cluster-resources/{plural}/dump-{number}.json"),

@@ -83,7 +83,8 @@ impl Filler {
                 }
             }
             Role::Loose => {
-                lists::loose(text, &mut |raw, hint| self.object(entry, raw, hint));
+                let all = lists::loose(text, &mut |raw, hint| self.object(entry, raw, hint));
+                all.into_iter().for_each(|taken| self.list(entry, taken));
             }
             Role::Log(_) | Role::NodeFile(..) | Role::Nothing => {}
         }

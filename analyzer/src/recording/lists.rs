@@ -180,11 +180,46 @@ fn whole(bytes: &[u8], resource: Option<&str>, each: Take<'_>) -> Taken {
             }
         }
         Err(_) if bytes.is_empty() || bytes == b"null" => Taken::default(),
-        Err(_) => {
+        Err(_) => cut(bytes, resource, each).unwrap_or_else(|| {
             each(bytes, hint(None, resource));
             Taken::default()
-        }
+        }),
     }
+}
+
+/// The whole objects of a list whose text ends before its end; none where it is no list.
+fn cut(bytes: &[u8], resource: Option<&str>, each: Take<'_>) -> Option<Taken> {
+    const ITEMS: &[u8] = b"\"items\"";
+    let at = memchr::memmem::find(bytes, ITEMS)?;
+    let head = [bytes.get(..at)?.trim_ascii_end(), b"\"items\":[]}"].concat();
+    let list: List<'_> = serde_json::from_slice(&head).ok()?;
+    let rest = bytes.get(at + ITEMS.len()..)?.trim_ascii_start();
+    let mut rest = rest
+        .strip_prefix(b":")?
+        .trim_ascii_start()
+        .strip_prefix(b"[")?;
+    let mut taken = Taken {
+        of: of(&list),
+        cut: true,
+        ..Taken::default()
+    };
+    loop {
+        let mut items = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
+        let Some(Ok(item)) = items.next() else {
+            return Some(taken);
+        };
+        taken.items += 1;
+        taken.of = taken.of.or_else(|| own_kind(item.get().as_bytes()));
+        each(item.get().as_bytes(), hint(of(&list).as_ref(), resource));
+        rest = rest.get(items.byte_offset()..)?.trim_ascii_start();
+        rest = rest.strip_prefix(b",").unwrap_or(rest);
+    }
+}
+
+/// Version and kind that an object states.
+fn own_kind(raw: &[u8]) -> Option<(String, String)> {
+    let own: List<'_> = serde_json::from_slice(raw).ok()?;
+    own.api_version.zip(own.kind)
 }
 
 /// A list or an object in YAML.
@@ -216,24 +251,25 @@ pub(super) fn yaml(text: &str, resource: Option<&str>, each: Take<'_>) -> Taken 
     }
 }
 
-/// Objects in a text of unknown origin, which say their kind themselves.
-pub(super) fn loose(text: &str, each: Take<'_>) {
+/// Objects in a text of unknown origin, which say their kind themselves, and the lists that it holds.
+pub(super) fn loose(text: &str, each: Take<'_>) -> Vec<Taken> {
     let trimmed = text.trim_start();
     if trimmed.starts_with('{') || trimmed.starts_with('[') {
         let typed = |raw: &[u8]| memchr::memmem::find(raw, b"\"apiVersion\"").is_some();
-        whole(text.as_bytes(), None, &mut |raw, hint| {
+        let taken = whole(text.as_bytes(), None, &mut |raw, hint| {
             if hint.kind.is_some() || typed(raw) {
                 each(raw, hint);
             }
         });
-        return;
+        return vec![taken];
     }
-    for document in text.split("\n---") {
+    let documents = text.split("\n---").filter(|document| {
         let says = |name: &str| document.lines().any(|line| line.starts_with(name));
-        if says("apiVersion:") && says("kind:") {
-            yaml(document.trim_start_matches('-'), None, each);
-        }
-    }
+        says("apiVersion:") && says("kind:")
+    });
+    documents
+        .map(|document| yaml(document.trim_start_matches('-'), None, each))
+        .collect()
 }
 
 /// Kinds as `cluster-info/resources.json` tells of them.
@@ -282,6 +318,23 @@ pub(super) fn newest(raw: &[u8]) -> Option<DateTime<Utc>> {
         })
     });
     times.max()
+}
+
+/// The release of a node's kubelet.
+pub(super) fn release(raw: &[u8]) -> Option<(u32, u32, u32)> {
+    const MARK: &[u8] = b"\"kubeletVersion\":";
+    let at = memchr::memmem::find(raw, MARK)? + MARK.len();
+    let text = raw.get(at..)?.trim_ascii_start().strip_prefix(b"\"v")?;
+    let end = text
+        .iter()
+        .take(40)
+        .position(|byte| !matches!(byte, b'0'..=b'9' | b'.'))?;
+    let mut parts = std::str::from_utf8(&text[..end])
+        .ok()?
+        .split('.')
+        .map(str::parse);
+    let mut next = || parts.next()?.ok();
+    Some((next()?, next()?, next().unwrap_or(0)))
 }
 
 /// An object's name.

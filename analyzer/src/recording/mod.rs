@@ -34,6 +34,9 @@ const SPLIT_LIMIT: usize = 64 << 20;
 /// Notes about objects that were left out.
 const MOST_NOTES: usize = 20;
 
+/// Why something is missing that may have stood behind the end of a cut archive.
+const CUT_SHORT: &str = "the bundle is cut short";
+
 /// What a capture holds of a cluster.
 pub struct Recording {
     /// Its objects.
@@ -77,6 +80,8 @@ struct Filler {
     helm: BTreeMap<(String, String), helm::Files>,
     held: BTreeMap<String, String>,
     latest: Option<DateTime<Utc>>,
+    /// The newest release of a kubelet.
+    release: Option<(u32, u32, u32)>,
     formats: BTreeSet<String>,
     notes: Vec<String>,
     left_out: usize,
@@ -96,6 +101,7 @@ impl Filler {
             helm: BTreeMap::new(),
             held: BTreeMap::new(),
             latest: None,
+            release: None,
             formats: BTreeSet::new(),
             notes: Vec::new(),
             left_out: 0,
@@ -159,6 +165,7 @@ impl Filler {
             }
             return;
         }
+        self.release = self.release.max(lists::release(raw));
         let newest = lists::newest(raw);
         self.latest = self.latest.max(newest);
         if hint.resource == Some("namespaces") {
@@ -168,19 +175,24 @@ impl Filler {
 
     /// A list that was read: what it was of, and whether it was whole.
     fn list(&mut self, path: &str, taken: Taken) {
+        if taken.cut {
+            self.notes.push(format!(
+                "{path} ends before the end of its list; objects may be missing"
+            ));
+        }
         let Some((api_version, kind)) = taken.of else {
             return;
         };
         let resource = roles::resource(path).unwrap_or_default();
         if let Some(namespace) = roles::namespace(path) {
             self.covered.insert(namespace.to_owned());
+            if !taken.cut {
+                self.builder.listed(&api_version, &kind, namespace);
+            }
             self.of_namespaces
                 .insert((resource.to_owned(), api_version.clone(), kind.clone()));
         }
         if taken.cut {
-            self.notes.push(format!(
-                "{path} ends before the end of its list; objects may be missing"
-            ));
             self.cut.push(Declared {
                 resource: resource.to_owned(),
                 api_version,
@@ -215,7 +227,11 @@ impl Filler {
         for secret in std::mem::take(&mut self.secrets) {
             self.add_secret(&helm::of_index(&secret));
         }
-        self.missing_namespaces();
+        if summaries.iter().any(|one| one.cut_short) {
+            self.lost_rest();
+        } else {
+            self.missing_namespaces();
+        }
         for declared in std::mem::take(&mut self.declared)
             .into_iter()
             .chain(std::mem::take(&mut self.cut))
@@ -223,6 +239,10 @@ impl Filler {
             self.builder.declare(declared);
         }
         self.builder.missing(missing(summaries));
+        if let Some((major, minor, patch)) = self.release {
+            // No kubelet is newer than its server.
+            self.builder.at_least(major, minor, patch);
+        }
         let taken = summaries.iter().filter_map(finished).max().or(self.latest);
         self.builder.title(self.described(summaries, taken));
         if self.left_out > MOST_NOTES {
@@ -285,6 +305,35 @@ impl Filler {
         }
     }
 
+    /// Behind the cut of an archive there may have been lists of any namespace.
+    fn lost_rest(&mut self) {
+        let lost = |one: Declared| Declared {
+            whole: false,
+            why: Some(CUT_SHORT.to_owned()),
+            ..one
+        };
+        let of_lists = std::mem::take(&mut self.of_namespaces);
+        let of_lists = of_lists.into_iter().map(|(resource, api_version, kind)| {
+            lost(Declared {
+                resource,
+                api_version,
+                kind,
+                namespaced: true,
+                whole: false,
+                why: None,
+            })
+        });
+        self.cut.extend(of_lists);
+        let told = std::mem::take(&mut self.declared);
+        let told = told
+            .into_iter()
+            .map(|one| match one.namespaced && one.whole {
+                true => lost(one),
+                false => one,
+            });
+        self.declared = told.collect();
+    }
+
     /// Whether the capture itself says which kinds it holds.
     fn has_index(&self) -> bool {
         self.declared.iter().filter(|one| one.whole).count() > 20 && self.formats.is_empty()
@@ -325,7 +374,7 @@ fn missing(summaries: &[Summary]) -> String {
     if !whys.is_empty() {
         whys.into_iter().collect::<Vec<_>>().join("; ")
     } else if cut {
-        "the bundle is cut short".to_owned()
+        CUT_SHORT.to_owned()
     } else {
         "the capture does not hold this kind".to_owned()
     }

@@ -188,7 +188,7 @@ fn a_hostile_and_cut_bundle_is_served_as_far_as_it_goes() {
         pods.contains("good") && pods.contains("huge"),
         "{pods}{errors}"
     );
-    assert!(errors.contains("its list ends before its end"), "{errors}");
+    assert!(errors.contains("the bundle is cut short"), "{errors}");
     assert!(pods.contains("deep") && !pods.contains("passwd"), "{pods}");
     let (missing, errors) = ask(&program, &served, "get pod -n a cut");
     assert!(
@@ -200,6 +200,107 @@ fn a_hostile_and_cut_bundle_is_served_as_far_as_it_goes() {
         nodes.is_empty() && errors.contains("nodes were not collected"),
         "{errors}"
     );
+}
+
+/// A bundle that was cut in the list of the second of three namespaces.
+fn cut_in_the_middle(folder: &Path) -> PathBuf {
+    hostile(folder);
+    let lists = folder.join("cluster-resources");
+    let list = |namespace: &str, pods: usize| {
+        let pod = |number| {
+            let filling = "z".repeat(2000);
+            format!(
+                r#"{{"metadata":{{"name":"p{number}","namespace":"{namespace}"}},"x":"{filling}"}}"#
+            )
+        };
+        let pods: Vec<String> = (0..pods).map(pod).collect();
+        let pods = pods.join(",\n");
+        format!("{{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[\n{pods}\n]}}\n")
+    };
+    for (namespace, pods) in [("a", 3), ("b", 100), ("c", 3)] {
+        std::fs::write(
+            lists.join(format!("pods/{namespace}.json")),
+            list(namespace, pods),
+        )
+        .unwrap();
+    }
+    std::fs::write(lists.join("pods/empty.json"), list("empty", 0)).unwrap();
+    let path = folder.join("cut.tar");
+    let mut archive = tar::Builder::new(Vec::new());
+    for name in [
+        "casefile.json",
+        "pods/a.json",
+        "pods/empty.json",
+        "pods/b.json",
+        "pods/c.json",
+    ] {
+        let inside = match name {
+            "casefile.json" => name.to_owned(),
+            list => format!("cluster-resources/{list}"),
+        };
+        archive
+            .append_path_with_name(folder.join(&inside), format!("casefile-n/{inside}"))
+            .unwrap();
+    }
+    let whole = archive.into_inner().unwrap();
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    path
+}
+
+#[test]
+fn what_a_cut_bundle_lost_is_no_empty_list() {
+    let Some(program) = kubectl("what_a_cut_bundle_lost_is_no_empty_list") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let served = serve(cut_in_the_middle(folder.path()).to_str().unwrap());
+    let (pods, errors) = ask(&program, &served, "get pods -n a --no-headers");
+    assert_eq!((pods.lines().count(), errors.as_str()), (3, ""));
+    let (_, errors) = ask(&program, &served, "get pods -n empty");
+    assert!(errors.starts_with("No resources found"), "{errors}");
+    let (pods, errors) = ask(&program, &served, "get pods -n b --no-headers");
+    assert!(pods.lines().count() > 10, "{pods}{errors}");
+    assert!(errors.contains("the bundle is cut short"), "{errors}");
+    let (pods, errors) = ask(&program, &served, "get pods -n c");
+    assert!(
+        pods.is_empty()
+            && errors.contains("of namespace c were not collected: the bundle is cut short"),
+        "{pods}{errors}"
+    );
+}
+
+#[test]
+fn lists_of_a_loose_folder_are_known_whole_empty_and_cut() {
+    let Some(program) = kubectl("lists_of_a_loose_folder_are_known_whole_empty_and_cut") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let pods = r#"{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"one","namespace":"a"}},{"metadata":{"name":"two","names"#;
+    std::fs::write(folder.path().join("pods.json"), pods).unwrap();
+    let services = r#"{"kind":"ServiceList","apiVersion":"v1","items":[]}"#;
+    std::fs::write(folder.path().join("services.json"), services).unwrap();
+    let served = serve(folder.path().to_str().unwrap());
+    let (pods, errors) = ask(&program, &served, "get pods -A --no-headers");
+    assert!(
+        pods.contains("one") && errors.contains("its list ends before its end"),
+        "{pods}{errors}"
+    );
+    let (_, errors) = ask(&program, &served, "get services -A");
+    assert!(errors.starts_with("No resources found"), "{errors}");
+}
+
+#[test]
+fn a_second_serve_leaves_the_kubeconfig_of_the_first_alone() {
+    let served = serve(&sample());
+    let before = std::fs::read_to_string(&served.kubeconfig).unwrap();
+    let path = served.kubeconfig.to_str().unwrap();
+    let ended = run(
+        "casefile-analyzer",
+        &["serve", &sample(), "--kubeconfig", path],
+    );
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.err.contains("that still runs"), "{}", ended.err);
+    assert_eq!(std::fs::read_to_string(&served.kubeconfig).unwrap(), before);
 }
 
 #[test]

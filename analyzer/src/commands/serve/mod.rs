@@ -112,7 +112,7 @@ fn run(
         Some(path) => path.clone(),
         None => folder.path().join("kubeconfig"),
     };
-    write_kubeconfig(&path, server.credentials(), &site.contexts)?;
+    let written = write_kubeconfig(&path, server.credentials(), &site.contexts)?;
     describe(&site, server.credentials().address, out)?;
     writeln!(
         out,
@@ -140,7 +140,7 @@ fn run(
     };
     running.until_asked_to_end();
     drop(running);
-    if args.kubeconfig.is_some() {
+    if args.kubeconfig.is_some() && std::fs::read_to_string(&path).is_ok_and(|now| now == written) {
         // The token and the certificate are of no use any more.
         let _ = std::fs::remove_file(&path);
     }
@@ -238,25 +238,40 @@ fn describe(site: &Site, address: SocketAddr, out: &mut dyn Write) -> anyhow::Re
     Ok(())
 }
 
-/// Writes the kubeconfig for its owner alone. A file of somebody else's is left alone.
+/// Writes the kubeconfig for its owner alone, and gives its text. A file of somebody else's is left alone.
 fn write_kubeconfig(
     path: &Path,
     credentials: &Credentials,
     contexts: &[(String, Arc<Store>)],
-) -> anyhow::Result<()> {
-    if let Ok(known) = std::fs::read_to_string(path)
-        && !known.is_empty()
-        && !known.contains(OWN_MARK)
-    {
+) -> anyhow::Result<String> {
+    let known = std::fs::read_to_string(path).unwrap_or_default();
+    if !known.is_empty() && !known.contains(OWN_MARK) {
         bail!(
             "{} exists and is no kubeconfig of `serve`; name a file that does not exist",
+            path.display()
+        );
+    }
+    if is_in_use(&known) {
+        bail!(
+            "{} belongs to a `serve` that still runs; end that one, or name another file",
             path.display()
         );
     }
     let names: Vec<String> = contexts.iter().map(|(name, _)| name.clone()).collect();
     let text = kubeconfig(credentials, &names);
     let written = private_file(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.with_context(|| format!("writing the kubeconfig {}", path.display()))
+    written.with_context(|| format!("writing the kubeconfig {}", path.display()))?;
+    Ok(text)
+}
+
+/// Whether something still answers at the address of a kubeconfig of ours.
+fn is_in_use(kubeconfig: &str) -> bool {
+    let own: serde_json::Value = serde_json::from_str(kubeconfig).unwrap_or_default();
+    let server = own["clusters"][0]["cluster"]["server"].as_str();
+    let address = server.and_then(|url| url.strip_prefix("https://")?.split('/').next());
+    let address: Option<SocketAddr> = address.and_then(|text| text.parse().ok());
+    let wait = std::time::Duration::from_secs(1);
+    address.is_some_and(|address| std::net::TcpStream::connect_timeout(&address, wait).is_ok())
 }
 
 #[cfg(unix)]
