@@ -173,17 +173,8 @@ fn csv(answer: &Answer, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 fn lines(answer: &Answer, out: &mut dyn Write) -> anyhow::Result<()> {
-    for row in answer.texts()? {
-        let mut object = serde_json::Map::new();
-        for (field, cell) in answer.schema.fields().iter().zip(row) {
-            let number = field.data_type().is_numeric();
-            let value = match serde_json::from_str(&cell) {
-                Ok(number_or_word) if number => number_or_word,
-                _ => json!(cell),
-            };
-            object.insert(field.name().clone(), value);
-        }
-        writeln!(out, "{}", serde_json::Value::Object(object))?;
+    for row in answer.objects()? {
+        writeln!(out, "{row}")?;
     }
     Ok(())
 }
