@@ -54,7 +54,12 @@ impl Opened {
     fn engine(&self) -> anyhow::Result<Engine> {
         let mut sources = Vec::new();
         for store in &self.outputs {
-            sources.push(Source::Files(store, plan::files(&commits(store)?)));
+            let commits = commits(store)?;
+            // A misspelt place must not look like a night without incidents.
+            if commits.is_empty() {
+                bail!("{}: no output of `fleet run` is there", store.shown());
+            }
+            sources.push(Source::Files(store, plan::files(&commits)));
         }
         for store in &self.inboxes {
             sources.push(Source::Files(store, inbox::files(store)?));
