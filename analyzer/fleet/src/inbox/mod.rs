@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use crate::analysed::Origin;
 use crate::columns;
@@ -90,7 +91,7 @@ struct Known {
 /// An inbox, held by one process.
 pub struct Inbox {
     out: PathBuf,
-    work: PathBuf,
+    work: TempDir,
     settings: Settings,
     known: BTreeMap<String, Known>,
     looks: HashMap<String, (String, Instant)>,
@@ -121,11 +122,11 @@ impl Inbox {
         }
         let work = out.join(".work");
         // A worker of a killed run may be at its last bundle still: what it writes is not mixed with ours, and what
-        // cannot be cleared now is cleared by the next run.
+        // cannot be cleared now is cleared after the next look.
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).map_err(output(&work))?;
         let own = tempfile::Builder::new().prefix("run-").tempdir_in(&work);
-        let work = own.map_err(output(&work))?.keep();
+        let work = own.map_err(output(&work))?;
         // Only a cache: without it inputs are read once more.
         let known = fs::read(out.join("inputs.json")).ok();
         let known = known.and_then(|text| serde_json::from_slice(&text).ok());
@@ -164,7 +165,17 @@ impl Inbox {
         self.remember();
         let open: Vec<_> = open.into_values().collect();
         self.analyse(from, &open, &mut pass, note);
+        self.clear();
         Ok(pass)
+    }
+
+    /// Takes away what workers of killed runs wrote after this one began.
+    fn clear(&self) {
+        for other in children(&self.out.join(".work")).unwrap_or_default() {
+            if other != self.work.path() {
+                let _ = fs::remove_dir_all(other);
+            }
+        }
     }
 
     /// The output may lie below the input.
@@ -213,7 +224,7 @@ impl Inbox {
                         .0
                 }
                 None => {
-                    let copy = self.work.join("digest");
+                    let copy = self.work.path().join("digest");
                     let found = from.fetch(object, &copy, self.settings.max_size);
                     let _ = fs::remove_file(&copy);
                     found.map_err(|error| error.to_string())?
@@ -322,8 +333,8 @@ impl Inbox {
         digest: &str,
     ) -> Result<Option<String>, String> {
         let id = id(digest);
-        let work = self.work.join(id);
-        let copy = self.work.join(format!("{id}.copy"));
+        let work = self.work.path().join(id);
+        let copy = self.work.path().join(format!("{id}.copy"));
         let answer = self.ask(from, worker, object, (&work, &copy));
         let _ = fs::remove_dir_all(&copy);
         let done = answer.and_then(|answer| self.keep(answer, object, digest, &work));
