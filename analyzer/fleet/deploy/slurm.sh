@@ -5,5 +5,5 @@
 #SBATCH --mem=4G
 #SBATCH --requeue
 set -euo pipefail
-exec casefile-analyzer fleet run "$1" -o "$2" --jobs "$SLURM_CPUS_PER_TASK" \
+exec casefile-analyzer fleet run "$1" -o "$2" --jobs "$SLURM_CPUS_PER_TASK" --worker-memory 1536 \
   --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"

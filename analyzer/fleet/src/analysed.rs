@@ -136,6 +136,18 @@ fn flag(value: &Value, pointer: &str) -> Cell {
     value.pointer(pointer).and_then(Value::as_bool).into()
 }
 
+/// The first problem of a report, with where it is.
+fn problem(report: &Value) -> Cell {
+    let Some(first) = list(report, "/problems").first() else {
+        return Cell::Null;
+    };
+    let said = text(first, "/text").unwrap_or_default();
+    match text(first, "/path").filter(|path| !path.is_empty()) {
+        Some(path) => Cell::text(&format!("{path}: {said}")),
+        None => Cell::text(said),
+    }
+}
+
 fn moment(value: &Value, pointer: &str) -> Cell {
     text(value, pointer).map_or(Cell::Null, Cell::moment)
 }
@@ -212,6 +224,7 @@ impl Maker<'_> {
             "gpus" => int(report, "/seen/gpus"),
             "rules" => text(report, "/rules/digest").into(),
             "analyzer" => text(report, "/tool").into(),
+            "problem" => problem(report),
             _ => Cell::Null,
         });
     }

@@ -6,17 +6,25 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 
 use crate::entry::Entry;
 use crate::inbox::replace;
 use crate::store::without_credentials;
 
-/// Time that a web address has to answer.
+/// Time that a command has to end and a web address to answer: one that hangs must not hold up the inbox.
 const TIME: Duration = Duration::from_secs(30);
+
+/// File of a report that was told of.
+const MARK: &str = "told.json";
+
+/// How often a command is looked at.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Whom to tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,18 +58,23 @@ impl Hooks {
         self.command.is_none() && self.webhook.is_none()
     }
 
+    /// Whether a report's folder says that it was told of.
+    pub fn has_told(&self, folder: &Path) -> bool {
+        folder.join(MARK).exists()
+    }
+
     /// Tells of a report, unless its folder says that it was told.
     ///
     /// # Errors
     /// Why it failed, without credentials of the address.
     pub fn tell(&self, folder: &Path, ticket: &Ticket<'_>) -> Result<(), String> {
-        let mark = folder.join("told.json");
-        if self.is_empty() || mark.exists() {
+        if self.is_empty() || self.has_told(folder) {
             return Ok(());
         }
+        let mark = folder.join(MARK);
         let json = serde_json::to_vec(ticket).map_err(|error| error.to_string())?;
         if let Some(command) = &self.command {
-            run(command, &json, folder)?;
+            run(command, &json, folder, TIME)?;
         }
         if let Some(address) = &self.webhook {
             post(address, &json, ticket.id)?;
@@ -70,25 +83,44 @@ impl Hooks {
     }
 }
 
-fn run(command: &str, ticket: &[u8], folder: &Path) -> Result<(), String> {
+fn run(command: &str, ticket: &[u8], folder: &Path, time: Duration) -> Result<(), String> {
     let failed = |what: String| format!("--hook: {what}");
-    let mut child = Command::new("/bin/sh")
-        .args(["-c", command])
-        .env("CASEFILE_REPORT", folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(|error| failed(error.to_string()))?;
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).env("CASEFILE_REPORT", folder);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null());
+    // A group of its own, so that what the command started ends with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    let mut child = shell.spawn().map_err(|error| failed(error.to_string()))?;
     if let Some(mut input) = child.stdin.take() {
-        // A command that reads no ticket is none the worse for it.
-        let _ = input.write_all(ticket);
+        let ticket = ticket.to_vec();
+        // A command that reads no ticket is none the worse for it, and one that never reads holds nobody up.
+        std::thread::spawn(move || input.write_all(&ticket));
     }
-    let ended = child.wait().map_err(|error| failed(error.to_string()))?;
-    if ended.success() {
-        Ok(())
-    } else {
-        Err(failed(format!("the command ended with {ended}")))
+    let start = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(ended)) if ended.success() => return Ok(()),
+            Ok(Some(ended)) => return Err(failed(format!("the command ended with {ended}"))),
+            Ok(None) if start.elapsed() < time => std::thread::sleep(LOOK),
+            Ok(None) => break,
+            Err(error) => return Err(failed(error.to_string())),
+        }
     }
+    end(&mut child);
+    let seconds = time.as_secs();
+    Err(failed(format!(
+        "the command was not done after {seconds} s and was ended"
+    )))
+}
+
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 fn post(address: &str, ticket: &[u8], id: &str) -> Result<(), String> {
@@ -112,4 +144,26 @@ fn post(address: &str, ticket: &[u8], id: &str) -> Result<(), String> {
     });
     sent.map(drop)
         .map_err(|error| failed(error.without_url().to_string()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_hangs_is_ended_with_what_it_started_and_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "sleep 60 & echo $! > \"$CASEFILE_REPORT/child\"; wait";
+        // More than a pipe holds, and nobody reads it.
+        let ticket = vec![b' '; 1 << 20];
+        let why = run(script, &ticket, folder.path(), Duration::from_secs(1)).unwrap_err();
+        assert!(why.contains("not done after 1 s"), "{why}");
+        let child = std::fs::read_to_string(folder.path().join("child")).unwrap();
+        let state = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
+        let start = Instant::now();
+        while state().is_ok_and(|stat| !stat.contains(") Z ")) {
+            assert!(start.elapsed() < Duration::from_secs(20), "it still runs");
+            std::thread::sleep(LOOK);
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// Version of all tables together; it is written into every file as `casefile.schema`.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,10 @@ const fn column(name: &'static str, kind: Kind, doc: &'static str) -> Column {
     }
 }
 
+const fn since_2(column: Column) -> Column {
+    Column { since: 2, ..column }
+}
+
 const BUNDLE: Column = text("bundle", "SHA-256 of the bundle's bytes, in hexadecimal");
 const ROW: Column = int("n", "number of the row within its bundle, from 0");
 const NODE: Column = text("node", "node that the bundle was taken on");
@@ -112,6 +116,10 @@ pub const TABLES: &[Table] = &[
             int("gpus", "GPUs seen"),
             text("rules", "SHA-256 of the rules that judged"),
             text("analyzer", "release of the analyzer"),
+            since_2(text(
+                "problem",
+                "first thing in it that could not be read as it should, e.g. bytes lost; null if all could",
+            )),
         ],
     },
     Table {

@@ -14,6 +14,7 @@ use datafusion::datasource::listing::{
 use datafusion::error::DataFusionError;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{DataFrame, SQLOptions, SessionConfig, SessionContext};
+use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::rows::Rows;
@@ -202,6 +203,32 @@ impl Answer {
     /// # Errors
     /// [`SqlError::Engine`] for a type that has no text.
     pub fn texts(&self) -> Result<Vec<Vec<String>>, SqlError> {
+        let rows = self.cells()?.into_iter();
+        Ok(rows
+            .map(|row| row.into_iter().map(Option::unwrap_or_default).collect())
+            .collect())
+    }
+
+    /// Every row as a JSON object: numbers and truth values as such, null where nothing is known, all else as text.
+    ///
+    /// # Errors
+    /// [`SqlError::Engine`] for a type that has no text.
+    pub fn objects(&self) -> Result<Vec<Value>, SqlError> {
+        let fields = self.schema.fields();
+        let object = |row: Vec<Option<String>>| {
+            let named = fields.iter().zip(row).map(|(field, cell)| {
+                let kind = field.data_type();
+                let is_plain = kind.is_numeric() || *kind == DataType::Boolean;
+                let plain = cell.as_deref().filter(|_| is_plain);
+                let value = plain.and_then(|text| serde_json::from_str(text).ok());
+                (field.name().clone(), value.unwrap_or_else(|| cell.into()))
+            });
+            Value::Object(named.collect())
+        };
+        Ok(self.cells()?.into_iter().map(object).collect())
+    }
+
+    fn cells(&self) -> Result<Vec<Vec<Option<String>>>, SqlError> {
         let mut rows = Vec::new();
         for batch in &self.batches {
             let columns = batch
@@ -212,11 +239,7 @@ impl Answer {
             for row in 0..batch.num_rows() {
                 let cell = |column: &ArrayRef| {
                     let column = column.as_string::<i32>();
-                    if column.is_null(row) {
-                        String::new()
-                    } else {
-                        column.value(row).to_owned()
-                    }
+                    (!column.is_null(row)).then(|| column.value(row).to_owned())
                 };
                 rows.push(columns.iter().map(cell).collect());
             }

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use crate::analysed::Origin;
 use crate::columns;
@@ -90,6 +91,7 @@ struct Known {
 /// An inbox, held by one process.
 pub struct Inbox {
     out: PathBuf,
+    work: TempDir,
     settings: Settings,
     known: BTreeMap<String, Known>,
     looks: HashMap<String, (String, Instant)>,
@@ -119,15 +121,18 @@ impl Inbox {
             return Err(InboxError::Busy(out.to_owned()));
         }
         let work = out.join(".work");
-        if work.exists() {
-            fs::remove_dir_all(&work).map_err(output(&work))?;
-        }
+        // A worker of a killed run may be at its last bundle still: what it writes is not mixed with ours, and what
+        // cannot be cleared now is cleared after the next look.
+        let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).map_err(output(&work))?;
+        let own = tempfile::Builder::new().prefix("run-").tempdir_in(&work);
+        let work = own.map_err(output(&work))?;
         // Only a cache: without it inputs are read once more.
         let known = fs::read(out.join("inputs.json")).ok();
         let known = known.and_then(|text| serde_json::from_slice(&text).ok());
         Ok(Self {
             out: out.to_owned(),
+            work,
             settings,
             known: known.unwrap_or_default(),
             looks: HashMap::new(),
@@ -160,7 +165,17 @@ impl Inbox {
         self.remember();
         let open: Vec<_> = open.into_values().collect();
         self.analyse(from, &open, &mut pass, note);
+        self.clear();
         Ok(pass)
+    }
+
+    /// Takes away what workers of killed runs wrote after this one began.
+    fn clear(&self) {
+        for other in children(&self.out.join(".work")).unwrap_or_default() {
+            if other != self.work.path() {
+                let _ = fs::remove_dir_all(other);
+            }
+        }
     }
 
     /// The output may lie below the input.
@@ -209,7 +224,7 @@ impl Inbox {
                         .0
                 }
                 None => {
-                    let copy = self.out.join(".work").join("digest");
+                    let copy = self.work.path().join("digest");
                     let found = from.fetch(object, &copy, self.settings.max_size);
                     let _ = fs::remove_file(&copy);
                     found.map_err(|error| error.to_string())?
@@ -308,7 +323,8 @@ impl Inbox {
         pass.written.sort();
     }
 
-    /// Analyses one bundle: nothing where its report is written, the reason where it is quarantined.
+    /// Analyses one bundle: nothing where its report is written, the reason where it is quarantined. Half a report
+    /// and a copy of the bundle are gone afterwards, so that they do not keep a disk full.
     fn bundle(
         &self,
         from: &Store,
@@ -317,35 +333,59 @@ impl Inbox {
         digest: &str,
     ) -> Result<Option<String>, String> {
         let id = id(digest);
-        let work = self.out.join(".work").join(id);
+        let work = self.work.path().join(id);
+        let copy = self.work.path().join(format!("{id}.copy"));
+        let answer = self.ask(from, worker, object, (&work, &copy));
+        let _ = fs::remove_dir_all(&copy);
+        let done = answer.and_then(|answer| self.keep(answer, object, digest, &work));
+        let _ = fs::remove_dir_all(&work);
+        done
+    }
+
+    /// Has the analyzer read a bundle, where it lies or a copy under its own name, and write its reports into a folder.
+    fn ask(
+        &self,
+        from: &Store,
+        worker: &mut Worker,
+        object: &Object,
+        (work, copy): (&Path, &Path),
+    ) -> Result<Answer, String> {
         let text = |error: io::Error| error.to_string();
-        fs::create_dir_all(&work).map_err(text)?;
-        let answer = if object.bytes > self.settings.max_size {
-            Answer::Refused(format!(
+        fs::create_dir_all(work).map_err(text)?;
+        if object.bytes > self.settings.max_size {
+            return Ok(Answer::Refused(format!(
                 "larger than {} bytes; raise --max-size to read it",
                 self.settings.max_size
-            ))
-        } else {
-            let (path, copied) = match from.folder() {
-                Some(folder) => (folder.join(&object.path), false),
-                None => {
-                    let name = object.path.rsplit('/').next().unwrap_or("bundle");
-                    let copy = self.out.join(".work").join(format!("{id}-{name}"));
-                    from.fetch(object, &copy, self.settings.max_size)
-                        .map_err(|error| error.to_string())?;
-                    (copy, true)
-                }
-            };
-            let answer = worker.analyse(&Job {
-                path: path.clone(),
-                name: object.path.clone(),
-                reports: Some(work.clone()),
-            });
-            if copied {
-                let _ = fs::remove_file(&path);
+            )));
+        }
+        let path = match from.folder() {
+            Some(folder) => folder.join(&object.path),
+            None => {
+                fs::create_dir_all(copy).map_err(text)?;
+                let name = object.path.rsplit('/').next().unwrap_or("bundle");
+                let path = copy.join(name);
+                from.fetch(object, &path, self.settings.max_size)
+                    .map_err(|error| error.to_string())?;
+                path
             }
-            answer
         };
+        Ok(worker.analyse(&Job {
+            path,
+            name: object.path.clone(),
+            reports: Some(work.to_owned()),
+        }))
+    }
+
+    /// Gives a finished report its name, or writes down why there is none.
+    fn keep(
+        &self,
+        answer: Answer,
+        object: &Object,
+        digest: &str,
+        work: &Path,
+    ) -> Result<Option<String>, String> {
+        let id = id(digest);
+        let text = |error: io::Error| error.to_string();
         let origin = Origin {
             digest: digest.to_owned(),
             input: object.path.clone(),
@@ -353,13 +393,12 @@ impl Inbox {
         };
         match answer {
             Answer::Analysed(analysed) => {
-                write(&work, &analysed, &origin, id).map_err(text)?;
-                fs::rename(&work, self.report(id)).map_err(text)?;
+                write(work, &analysed, &origin, id).map_err(text)?;
+                fs::rename(work, self.report(id)).map_err(text)?;
                 let _ = fs::remove_file(self.quarantine(id));
                 Ok(None)
             }
             Answer::Refused(why) => {
-                let _ = fs::remove_dir_all(&work);
                 let record = Quarantined {
                     id: id.to_owned(),
                     input: object.path.clone(),
@@ -371,10 +410,7 @@ impl Inbox {
                 replace(&self.quarantine(id), &json).map_err(text)?;
                 Ok(Some(why))
             }
-            Answer::Failed(why) => {
-                let _ = fs::remove_dir_all(&work);
-                Err(why)
-            }
+            Answer::Failed(why) => Err(why),
         }
     }
 

@@ -75,6 +75,7 @@ impl Run<'_> {
                 Answer::Failed(error.to_string()),
             ),
         };
+        let answered = !matches!(answer, Answer::Failed(_));
         let mut state = lock(&bucket.state);
         match answer {
             Answer::Analysed(analysed) => {
@@ -106,7 +107,7 @@ impl Run<'_> {
         }
         state.done += 1;
         let last = state.done == bucket.objects.len();
-        {
+        if answered {
             let mut done = lock(&self.done);
             done.bundles += 1;
             done.bytes += object.bytes;

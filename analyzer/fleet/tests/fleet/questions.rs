@@ -43,6 +43,13 @@ fn questions_are_answered_over_the_files_of_all_buckets() {
     assert_eq!(answer.texts().unwrap(), [["gpu-fallen-off-bus", "3"]]);
     let column = engine.ask("SELECT node, cluster FROM bundles LIMIT 1");
     assert_eq!(column.unwrap().texts().unwrap()[0][1], "c1");
+    let objects = engine.ask(
+        "SELECT count(*) AS n, bool_or(error IS NULL) AS whole, max(interrupted) AS interrupted FROM bundles",
+    );
+    assert_eq!(
+        objects.unwrap().objects().unwrap(),
+        [serde_json::json!({"n": 30, "whole": true, "interrupted": null})]
+    );
     let empty = engine.ask("SELECT * FROM gpus").unwrap();
     assert!(empty.is_empty());
     // The same output twice: every bundle still counts once.

@@ -1,5 +1,6 @@
 //! Tables as files.
 
+use arrow::array::AsArray as _;
 use casefile_fleet::analysed::{Analysed, Origin};
 use casefile_fleet::columns::{ColumnsError, check, read, write};
 use casefile_fleet::rows::Rows;
@@ -64,6 +65,22 @@ fn a_report_of_another_release_has_nulls_where_it_lacks_fields() {
         write(table, &rows).unwrap();
     }
     assert_eq!(rows.of(table("incidents").unwrap()).len(), 1);
+}
+
+#[test]
+fn a_bundle_that_lost_bytes_in_its_middle_says_so_in_its_row() {
+    let lost = json!({"path": "journal/kernel.json", "text": "512 bytes lost"});
+    let analysed = Analysed {
+        report: json!({"problems": [lost, {"path": "", "text": "something else"}]}),
+        ..Analysed::default()
+    };
+    let file = write(table("bundles").unwrap(), &analysed.rows(&origin())).unwrap();
+    let batches = read(file.into()).unwrap();
+    let problem = batches[0].column_by_name("problem").unwrap();
+    assert_eq!(
+        problem.as_string::<i32>().value(0),
+        "journal/kernel.json: 512 bytes lost"
+    );
 }
 
 #[test]

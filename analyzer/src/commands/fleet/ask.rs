@@ -54,7 +54,12 @@ impl Opened {
     fn engine(&self) -> anyhow::Result<Engine> {
         let mut sources = Vec::new();
         for store in &self.outputs {
-            sources.push(Source::Files(store, plan::files(&commits(store)?)));
+            let commits = commits(store)?;
+            // A misspelt place must not look like a night without incidents.
+            if commits.is_empty() {
+                bail!("{}: no output of `fleet run` is there", store.shown());
+            }
+            sources.push(Source::Files(store, plan::files(&commits)));
         }
         for store in &self.inboxes {
             sources.push(Source::Files(store, inbox::files(store)?));
@@ -173,17 +178,8 @@ fn csv(answer: &Answer, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 fn lines(answer: &Answer, out: &mut dyn Write) -> anyhow::Result<()> {
-    for row in answer.texts()? {
-        let mut object = serde_json::Map::new();
-        for (field, cell) in answer.schema.fields().iter().zip(row) {
-            let number = field.data_type().is_numeric();
-            let value = match serde_json::from_str(&cell) {
-                Ok(number_or_word) if number => number_or_word,
-                _ => json!(cell),
-            };
-            object.insert(field.name().clone(), value);
-        }
-        writeln!(out, "{}", serde_json::Value::Object(object))?;
+    for row in answer.objects()? {
+        writeln!(out, "{row}")?;
     }
     Ok(())
 }

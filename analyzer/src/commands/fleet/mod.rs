@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use casefile_fleet::commit::commits;
 use casefile_fleet::plan::{self, Assumed};
-use casefile_fleet::shard::{self, Settings};
-use casefile_fleet::store::Store;
+use casefile_fleet::shard::{self, Settings, ShardError};
+use casefile_fleet::store::{Store, StoreError};
 use casefile_fleet::worker::{Limits, Program};
 
 #[cfg(feature = "sql")]
@@ -79,7 +79,7 @@ pub(super) fn run(
     errors: &mut dyn Write,
 ) -> anyhow::Result<Exit> {
     match &args.command {
-        FleetCommand::Run(args) => shard(args, out),
+        FleetCommand::Run(args) => shard(args, out, errors),
         FleetCommand::Plan(args) => plan_for(args, out),
         FleetCommand::Status(args) => status(args, out),
         #[cfg(feature = "sql")]
@@ -88,7 +88,12 @@ pub(super) fn run(
     }
 }
 
-fn shard(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
+/// Whether a storage that cannot be used now may be later: then the command is to be run again, and is no wrong use.
+pub(super) fn may_pass(error: &StoreError) -> bool {
+    !matches!(error, StoreError::Address { .. })
+}
+
+fn shard(args: &RunArgs, out: &mut dyn Write, errors: &mut dyn Write) -> anyhow::Result<Exit> {
     if args.buckets == 0 || args.buckets > 999_999 {
         bail!("--buckets is from 1 to 999999");
     }
@@ -106,7 +111,14 @@ fn shard(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<Exit> {
         judge: work.judge,
     };
     let start = Instant::now();
-    let done = shard::run(&from, &to, &settings, &note)?;
+    let done = match shard::run(&from, &to, &settings, &note) {
+        Err(ShardError::Store(error)) if may_pass(&error) => {
+            writeln!(errors, "error: {error}")?;
+            writeln!(errors, "Run the same command again.")?;
+            return Ok(Exit::Input);
+        }
+        done => done?,
+    };
     let seconds = start.elapsed().as_secs_f64();
     writeln!(
         out,

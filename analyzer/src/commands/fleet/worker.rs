@@ -40,8 +40,8 @@ pub(super) fn run(
 fn one(analyzer: &Analyzer, keys: Option<&Keys>, job: &Job) -> Answer {
     match analysed(analyzer, keys, job) {
         Ok(analysed) => Answer::Analysed(Box::new(analysed)),
-        Err(error) if is_the_input_s(&error) => Answer::Refused(chain(&error)),
-        Err(error) => Answer::Failed(chain(&error)),
+        Err(error) if is_the_input_s(&error) => Answer::Refused(why(&error, job)),
+        Err(error) => Answer::Failed(why(&error, job)),
     }
 }
 
@@ -53,10 +53,20 @@ fn is_the_input_s(error: &anyhow::Error) -> bool {
     )
 }
 
-/// An error with its causes in one line.
-fn chain(error: &anyhow::Error) -> String {
+/// An error with its causes in one line, without the path: it is that of a copy, another one in each run, and the
+/// rows of a bundle must be the same wherever it was read. Whoever prints it names the bundle.
+fn why(error: &anyhow::Error, job: &Job) -> String {
+    if let Some(AnalyzeError::NotUnderstood { entries, .. }) = error.downcast_ref() {
+        // The whole list of what is accepted would stand in each of 10,000 rows.
+        return format!("nothing in it was understood ({entries} files)");
+    }
     let all: Vec<String> = error.chain().map(ToString::to_string).collect();
-    all.join(": ").replace('\n', " ")
+    let text = all.join(": ").replace('\n', " ");
+    let path = job.path.display().to_string();
+    match text.strip_prefix(&format!("{path}: ")) {
+        Some(rest) => rest.replace(&path, &job.name),
+        None => text.replace(&path, &job.name),
+    }
 }
 
 /// Reads one bundle: the analysis, what its texts say, how it is set up; and writes its reports where they are wanted.

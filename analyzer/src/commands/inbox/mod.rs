@@ -2,16 +2,18 @@
 
 mod page;
 
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use casefile_fleet::entry::{Entry, Index};
 use casefile_fleet::hook::{Hooks, Ticket};
-use casefile_fleet::inbox::{Inbox, Pass, Settings, replace};
+use casefile_fleet::inbox::{Inbox, InboxError, Pass, Settings, replace};
 use casefile_fleet::store::Store;
 
 use super::Exit;
-use super::fleet::{note, plural, quiet, work};
+use super::fleet::{may_pass, note, plural, quiet, work};
 use crate::cli::InboxArgs;
 
 pub(super) fn run(
@@ -35,6 +37,7 @@ pub(super) fn run(
         webhook: args.webhook.clone(),
     };
     let mut waits = 0;
+    let mut untold = BTreeSet::new();
     loop {
         let mut pass = match inbox.look(&from, &note) {
             Ok(pass) => pass,
@@ -44,10 +47,14 @@ pub(super) fn run(
                 std::thread::sleep(Duration::from_secs(args.every));
                 continue;
             }
+            Err(InboxError::Store(error)) if may_pass(&error) => {
+                writeln!(errors, "error: {error}")?;
+                return Ok(Exit::Input);
+            }
             Err(error) => return Err(error.into()),
         };
         let entries = inbox.entries()?;
-        tell(&inbox, &hooks, &entries, &mut pass);
+        tell(&inbox, &hooks, &entries, &mut untold, &mut pass);
         if let Err(error) = publish(&inbox, &entries, &pass) {
             pass.failed
                 .insert("index.html".to_owned(), error.to_string());
@@ -102,31 +109,67 @@ fn tell_pass(pass: &Pass, entries: &[Entry], out: &mut dyn Write) -> std::io::Re
     Ok(())
 }
 
-/// Tells whoever asked for it of every report that was not told of.
-fn tell(inbox: &Inbox, hooks: &Hooks, entries: &[Entry], pass: &mut Pass) {
+/// Time after which hooks that fail are left to the next look: a receiver that is down must not hold up the analysis.
+const TELLING: Duration = Duration::from_secs(60);
+
+/// Tells whoever asked for it of every report that was not told of. Those that failed before come last, so that one
+/// ticket which nobody takes does not keep the others back.
+fn tell(
+    inbox: &Inbox,
+    hooks: &Hooks,
+    entries: &[Entry],
+    untold: &mut BTreeSet<String>,
+    pass: &mut Pass,
+) {
     if hooks.is_empty() {
         return;
     }
     // The oldest first, as they happened.
-    for entry in entries.iter().rev() {
+    let mut order: Vec<&Entry> = entries.iter().rev().collect();
+    order.sort_by_key(|entry| untold.contains(&entry.id));
+    let start = Instant::now();
+    let (mut failed, mut left) = (false, 0);
+    for entry in order {
         let folder = inbox.folder().join("reports").join(&entry.id);
-        let same = |other: &&Entry| {
-            !entry.causes.is_empty()
-                && other.fingerprint() == entry.fingerprint()
-                && (&other.when, &other.id) < (&entry.when, &entry.id)
-        };
-        let before = entries.iter().filter(same).map(|other| other.id.as_str());
-        let ticket = Ticket {
-            schema: "casefile.inbox-ticket/1",
-            id: &entry.id,
-            entry,
-            seen_before: before.take(20).collect(),
-            report: folder.display().to_string(),
-            text: std::fs::read_to_string(folder.join("report.txt")).unwrap_or_default(),
-        };
-        if let Err(why) = hooks.tell(&folder, &ticket) {
-            pass.failed.insert(format!("hook for {}", entry.input), why);
+        if hooks.has_told(&folder) {
+            continue;
         }
+        if failed && start.elapsed() > TELLING {
+            left += 1;
+            continue;
+        }
+        match hooks.tell(&folder, &ticket(entry, entries, &folder)) {
+            Ok(()) => {
+                untold.remove(&entry.id);
+            }
+            Err(why) => {
+                failed = true;
+                untold.insert(entry.id.clone());
+                pass.failed.insert(format!("hook for {}", entry.input), why);
+            }
+        }
+    }
+    if left > 0 {
+        let reports = plural(left, "report");
+        let why = format!("{reports} not told of yet, as others failed; told with the next look");
+        pass.failed.insert("hooks".to_owned(), why);
+    }
+}
+
+fn ticket<'e>(entry: &'e Entry, entries: &'e [Entry], folder: &Path) -> Ticket<'e> {
+    let same = |other: &&Entry| {
+        !entry.causes.is_empty()
+            && other.fingerprint() == entry.fingerprint()
+            && (&other.when, &other.id) < (&entry.when, &entry.id)
+    };
+    let before = entries.iter().filter(same).map(|other| other.id.as_str());
+    Ticket {
+        schema: "casefile.inbox-ticket/1",
+        id: &entry.id,
+        entry,
+        seen_before: before.take(20).collect(),
+        report: folder.display().to_string(),
+        text: std::fs::read_to_string(folder.join("report.txt")).unwrap_or_default(),
     }
 }
 

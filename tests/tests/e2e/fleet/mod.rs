@@ -131,6 +131,19 @@ fn agrees_with(truth: &BTreeMap<String, Option<String>>, output: &Path) {
 }
 
 #[test]
+fn a_misspelt_place_is_no_night_without_incidents() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("commits")).unwrap();
+    let asked = sql(folder.path(), "SELECT count(*) FROM incidents");
+    assert_eq!(asked.code, 2);
+    assert!(
+        asked.err.contains("no output of `fleet run`"),
+        "{}",
+        asked.err
+    );
+}
+
+#[test]
 fn wrong_use_ends_with_the_code_that_stops_the_job() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().display().to_string();
