@@ -229,7 +229,7 @@ impl Availability {
                     first.title,
                     lacking(&row.source, paths)
                 )),
-                "absent" => Some(format!("not in what {} took", first.title)),
+                "absent" => Some(format!("not part of {}", first.title)),
                 _ => row.why.take(),
             };
         }

@@ -99,7 +99,8 @@ pub(crate) fn first_clause(text: &str, most: usize) -> String {
     }
 }
 
-fn cut_at_word(text: &str, most: usize) -> String {
+/// As many whole words as fit into `most` characters.
+pub(crate) fn cut_at_word(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else {
         return text.to_owned();
     };
@@ -124,6 +125,13 @@ pub(crate) fn sentence(text: &str) -> String {
         out.push('.');
     }
     out
+}
+
+/// A text with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase());
+    first.map_or_else(String::new, |first| first.chain(letters).collect())
 }
 
 /// What an incident is, as a sentence; of a merely possible cause only under the condition that it is so.

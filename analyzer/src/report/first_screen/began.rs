@@ -37,7 +37,14 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
         return Some(ago(analysis, at).text("."));
     }
     let stamp = stamp::of_lines(first.lines.iter().map(String::as_str));
-    stamp.map(|stamp| Rich::from(format!("{stamp}.")))
+    Some(match stamp {
+        Some(stamp) => Rich::from(format!("{stamp}.")),
+        None => not_known(),
+    })
+}
+
+fn not_known() -> Rich {
+    Rich::from("Not known: no line with a time shows when it began.")
 }
 
 /// A time, and how long before the end of the collection that was.
@@ -67,7 +74,7 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
         let lines = analysis.incidents.iter().take(1).flat_map(shown);
         return match stamp::of_lines(lines) {
             Some(stamp) => Rich::from(format!("{stamp}.")),
-            None => Rich::from("Not known: no line with a time shows when it began."),
+            None => not_known(),
         };
     };
     let mut text = ago(analysis, at);

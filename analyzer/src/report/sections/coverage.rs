@@ -33,6 +33,9 @@ pub(crate) fn is_whole(analysis: &Analysis) -> bool {
         && analysis.input.interrupted.is_none()
 }
 
+/// How the reason begins where a source is known from pieces of text alone.
+const PASTED: &str = "only what was pasted";
+
 /// What was not collected and therefore not checked, in short; empty where nothing is missing that mattered.
 pub(crate) fn unseen(analysis: &Analysis) -> Rich {
     const SHOWN: usize = 4;
@@ -58,14 +61,17 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
         if more > 0 {
             shown.push(words::count_more(more, "source"));
         }
+        let one = titles.len() == 1 && !titles[0].ends_with('s');
         text = text
             .text(if nth == 0 { "" } else { "; " })
             .say(&words::join(&shown))
-            .text(if titles.len() == 1 && !titles[0].ends_with('s') {
-                " was not collected"
-            } else {
-                " were not collected"
+            .text(match (why.starts_with(PASTED), one) {
+                (true, true) => " is known only in pieces",
+                (true, false) => " are known only in pieces",
+                (false, true) => " was not collected",
+                (false, false) => " were not collected",
             });
+        let why = why.strip_prefix(PASTED).unwrap_or(why).trim_start_matches(", ");
         if !why.is_empty() {
             let why = why.strip_prefix("no NVIDIA driver here: ").unwrap_or(why);
             text = text.text(" (").say(&words::first_clause(why, 90)).text(")");
@@ -83,7 +89,9 @@ fn by_reason<'a>(sources: &[&'a Coverage]) -> Vec<(&'a str, Vec<&'a str>)> {
     for source in sources {
         let why = source.why.as_deref().unwrap_or_default();
         let why = why.trim().trim_end_matches('.');
-        match groups.iter_mut().find(|(known, _)| *known == why) {
+        let pasted = |text: &str| text.starts_with(PASTED);
+        let same = |known: &str| known == why || (pasted(known) && pasted(why));
+        match groups.iter_mut().find(|(known, _)| same(known)) {
             Some((_, titles)) => titles.push(&source.title),
             None => groups.push((why, vec![&source.title])),
         }
