@@ -209,7 +209,7 @@ impl Availability {
             if let Some((_, place)) = origins.iter().find(|(path, _)| covered(path)) {
                 row.outcome = "excerpt".into();
                 row.why = Some(format!(
-                    "only what was pasted, such as the piece at {place}"
+                    "only what was pasted, for example {place}"
                 ));
             }
         }

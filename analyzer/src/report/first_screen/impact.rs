@@ -285,7 +285,7 @@ fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
             // run on one node of several.
             "gpus" if part_count >= all => continue,
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
-            _ if part_count == 0 && all > 1 => format!("all {all} pods are healthy"),
+            _ if part_count == 0 => format!("{all} of {} healthy", words::count(all, "pod")),
             _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
         });
     }

@@ -59,7 +59,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         }
         if is_about_something_else(analysis) {
             rows.push(row("Cause", guesses(analysis)));
-            rows.extend(settle(first, calm).map(|text| row("Next", Rich::prose(&text))));
+            rows.extend(settle(analysis, calm).map(|text| row("Next", Rich::prose(&text))));
             rows.extend(unseen(analysis));
             return rows;
         }
@@ -113,13 +113,18 @@ fn guesses(analysis: &Analysis) -> Rich {
 }
 
 /// The question that settles a cause which is only possible, with its command and what the answers mean.
-fn settle(first: &Incident, calm: bool) -> Option<String> {
+fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
+    let first = analysis.incidents.first()?;
+    let which = match analysis.incidents.len() {
+        1 => "possible cause",
+        _ => "first possible cause",
+    };
     const UNLESS: &str = "Nothing, unless people notice a fault.";
     let text = first.would_settle.first().map(|text| words::clause(text));
     match (text, calm) {
-        (Some(text), true) => Some(format!("{UNLESS} Then settle the first: {text}.")),
+        (Some(text), true) => Some(format!("{UNLESS} Then settle the {which}: {text}.")),
         (None, true) => Some(UNLESS.to_owned()),
-        (Some(text), false) => Some(format!("Settle the first: {text}.")),
+        (Some(text), false) => Some(format!("Settle the {which}: {text}.")),
         (None, false) => None,
     }
 }
@@ -162,8 +167,12 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
         text = text.code(words);
     }
     text = ctx.short_place(text.text(" · "), &first.place);
-    if analysis.unexplained.len() > 1 {
-        let more = analysis.unexplained.len() as u64 - 1;
+    if words::logged(&first.reason).is_some() {
+        text = text.text(". Whether it works again is not known");
+    }
+    let all = words::failing_things(analysis);
+    if all > 1 {
+        let more = all - 1;
         text = text
             .text(" · ")
             .jump(words::count_more(more, "failing thing"), "unexplained");
@@ -390,17 +399,16 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
     let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
     let text = Rich::new()
         .strong("No cause was confirmed.")
-        .text(" This does not mean that the node is healthy. ");
+        .text(" This does not mean that all is well. ");
     if (out, open) == (0, 0) {
         return text.text("Nothing in this input supports or contradicts a known cause.");
     }
-    let said = match out {
-        0 => "None was ruled out either".to_owned(),
-        _ => format!(
-            "{} {} ruled out",
-            words::count(out, "cause"),
-            words::were(out)
-        ),
-    };
-    text.jump(said, "differential").text(".")
+    match out {
+        0 => text.trimmed(),
+        _ => {
+            let said = words::count(out, "cause");
+            let said = format!("{said} {} ruled out", words::were(out));
+            text.jump(said, "differential").text(".")
+        }
+    }
 }

@@ -49,7 +49,7 @@ fn statements(text: &str, most: usize) -> String {
         .char_indices()
         .nth(most)
         .map_or(text.len(), |(end, _)| end);
-    let ends = [". ", "; ", ": a pod"];
+    let ends = [". ", "; ", ": since then"];
     let cut = ends.iter().filter_map(|mark| text[..end].rfind(mark)).max();
     match cut {
         Some(at) if at > 0 => format!("{}.", &text[..at]),

@@ -66,8 +66,8 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
             .text(if nth == 0 { "" } else { "; " })
             .say(&words::join(&shown))
             .text(match (why.starts_with(PASTED), one) {
-                (true, true) => " is known only in pieces",
-                (true, false) => " are known only in pieces",
+                (true, true) => " was given only in part",
+                (true, false) => " were given only in part",
                 (false, true) => " was not collected",
                 (false, false) => " were not collected",
             });
@@ -136,7 +136,10 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 }
 
 fn table(caption: &str, sources: Vec<&Coverage>, ctx: &SectionCtx) -> Vec<Block> {
-    let mut rows: Vec<Vec<Rich>> = sources.into_iter().map(gap).collect();
+    // Where much is missing, an example of each shows what that means.
+    let examples = if sources.len() > 4 { 1 } else { 3 };
+    let rows = sources.into_iter().map(|source| gap(source, examples));
+    let mut rows: Vec<Vec<Rich>> = rows.collect();
     let more = limited(&mut rows, ctx.limits.rows, "report.json");
     let columns = ["Source", "Outcome", "Why", "Not checked because of it"];
     std::iter::once(Block::table(caption, &columns, rows))
@@ -144,7 +147,8 @@ fn table(caption: &str, sources: Vec<&Coverage>, ctx: &SectionCtx) -> Vec<Block>
         .collect()
 }
 
-fn gap(source: &Coverage) -> Vec<Rich> {
+/// A row about a source, with so many examples of what was not checked without it.
+fn gap(source: &Coverage, examples: usize) -> Vec<Rich> {
     const SHOWN: usize = 3;
     let reason = source.why.as_deref().filter(|why| !why.trim().is_empty());
     // What is missing says its own reasons.
@@ -173,15 +177,15 @@ fn gap(source: &Coverage) -> Vec<Rich> {
         why = why.text(".");
     }
     let mut open = Rich::new();
-    for (index, text) in source.so_we_cannot_say.iter().take(SHOWN).enumerate() {
+    for (index, text) in source.so_we_cannot_say.iter().take(examples).enumerate() {
         open = open
             .text(if index == 0 { "" } else { "; " })
             .say(&words::clause(text));
     }
-    if source.so_we_cannot_say.len() > SHOWN {
+    if source.so_we_cannot_say.len() > examples {
         open = open.text(format!(
             "; {} more in report.json",
-            source.so_we_cannot_say.len() - SHOWN
+            source.so_we_cannot_say.len() - examples
         ));
     }
     if source.so_we_cannot_say.is_empty() {

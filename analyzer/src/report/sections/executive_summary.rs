@@ -16,7 +16,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     if analysis.incidents.is_empty() {
         let nothing = analysis.unexplained.is_empty() && analysis.impact.workloads.is_empty();
         blocks.push(Block::paragraph(match nothing {
-            true => "Nothing that fails and no cause was found.",
+            true => "No failing thing and no cause was found.",
             false => "No cause was found, so what happened is not known.",
         }));
     }
@@ -40,8 +40,11 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             false => blocks.push(Block::paragraph(text.say(&said))),
         }
     }
-    blocks.push(Block::heading(3, "impact", "Impact"));
-    blocks.extend(impact(analysis, ctx));
+    let impact = impact(analysis, ctx);
+    if !impact.is_empty() {
+        blocks.push(Block::heading(3, "impact", "Impact"));
+    }
+    blocks.extend(impact);
     blocks
 }
 

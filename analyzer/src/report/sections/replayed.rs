@@ -118,10 +118,10 @@ pub(crate) fn cannot_be_shown(incident: &Incident) -> String {
     let check = check.filter(|check| !check.text.trim().is_empty());
     match check {
         Some(check) => format!(
-            "It cannot be simulated. Afterwards: {}",
+            "This fix could not be tried on the snapshot. Check afterwards: {}",
             words::sentence(&check.text)
         ),
-        None => "It cannot be simulated.".to_owned(),
+        None => "This fix could not be tried on the snapshot.".to_owned(),
     }
 }
 

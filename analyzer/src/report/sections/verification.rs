@@ -23,7 +23,7 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
         blocks.extend(note);
         blocks
     });
-    if analysis.incidents.is_empty() {
+    if analysis.incidents.is_empty() || super::is_calm(analysis) {
         return Vec::new();
     }
     let mut text = Rich::prose(
