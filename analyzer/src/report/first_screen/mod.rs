@@ -119,7 +119,7 @@ fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
         1 => "possible cause",
         _ => "first possible cause",
     };
-    const UNLESS: &str = "Nothing, unless people notice a fault.";
+    const UNLESS: &str = "Nothing, unless somebody reports a fault.";
     let text = first.would_settle.first().map(|text| words::clause(text));
     match (text, calm) {
         (Some(text), true) => Some(format!("{UNLESS} Then settle the {which}: {text}.")),
@@ -140,8 +140,8 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     }
     let unseen = unseen(analysis);
     let next = match (analysis.unexplained.is_empty(), unseen.is_some()) {
-        (true, true) => "Nothing, unless people notice a fault. Then collect the sources under Not seen.",
-        (true, false) => "Nothing, unless people notice a fault.",
+        (true, true) => "Nothing, unless somebody reports a fault. Then collect the sources under Not seen.",
+        (true, false) => "Nothing, unless somebody reports a fault.",
         (false, true) => "Collect the sources under Not seen, then analyse again.",
         (false, false) => "Read the lines around its last words.",
     };
