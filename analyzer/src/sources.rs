@@ -209,7 +209,7 @@ impl Availability {
             if let Some((_, place)) = origins.iter().find(|(path, _)| covered(path)) {
                 row.outcome = "excerpt".into();
                 row.why = Some(format!(
-                    "only what was pasted, such as the piece at {place}"
+                    "only what was pasted, for example {place}"
                 ));
             }
         }
@@ -229,7 +229,7 @@ impl Availability {
                     first.title,
                     lacking(&row.source, paths)
                 )),
-                "absent" => Some(format!("not in what {} took", first.title)),
+                "absent" => Some(format!("not part of {}", first.title)),
                 _ => row.why.take(),
             };
         }

@@ -99,7 +99,8 @@ pub(crate) fn first_clause(text: &str, most: usize) -> String {
     }
 }
 
-fn cut_at_word(text: &str, most: usize) -> String {
+/// As many whole words as fit into `most` characters.
+pub(crate) fn cut_at_word(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else {
         return text.to_owned();
     };
@@ -124,6 +125,13 @@ pub(crate) fn sentence(text: &str) -> String {
         out.push('.');
     }
     out
+}
+
+/// A text with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase());
+    first.map_or_else(String::new, |first| first.chain(letters).collect())
 }
 
 /// What an incident is, as a sentence; of a merely possible cause only under the condition that it is so.
@@ -181,17 +189,36 @@ fn failing(analysis: &Analysis) -> String {
     let Some(first) = analysis.unexplained.first() else {
         return String::new();
     };
+    // A log may tell of what is over, so it is said who said it.
+    if let Some(logged) = logged(&first.reason) {
+        return format!(
+            "The driver logged {logged} for {}; no cause confirmed",
+            subject(&first.subject)
+        );
+    }
     let state = match first.reason.split(',').next() {
         Some("") | None => "fails".to_owned(),
         Some(state) => format!("is failing ({state})"),
     };
-    match analysis.unexplained.len() - 1 {
+    match failing_things(analysis) - 1 {
         0 => format!("{} {state}; no cause confirmed", subject(&first.subject)),
         more => format!(
             "{} {state}, {more} more as well; no cause confirmed",
             subject(&first.subject)
         ),
     }
+}
+
+/// How many things fail without a known cause; alike ones are one entry of the report.
+pub(crate) fn failing_things(analysis: &Analysis) -> u64 {
+    let entries = analysis.unexplained.iter();
+    entries.map(|entry| 1 + entry.also.len() as u64).sum()
+}
+
+/// `Xid 79` of a state that the driver's log alone tells.
+pub(crate) fn logged(state: &str) -> Option<&str> {
+    let (fault, _) = state.strip_prefix("the driver logged ")?.split_once(':')?;
+    Some(fault)
 }
 
 /// The state of a failing pod: one that runs is not ready.

@@ -206,7 +206,7 @@ fn reports(written: &BTreeSet<String>, tool: &str, at: DateTime<Utc>) -> Vec<Sou
             why: Some(if there {
                 format!("as {tool} took it; whether it took all is not known")
             } else {
-                format!("not in what {tool} took")
+                format!("not part of {tool}")
             }),
             started: at,
             finished: at,

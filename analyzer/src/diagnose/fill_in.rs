@@ -17,6 +17,7 @@ const NAMES: &[(&str, &str)] = &[
     ("IMAGE", "the image"),
     ("PV", "the PersistentVolume"),
     ("OLD_NODE", "the node that is gone"),
+    ("HAMI_NAMESPACE", "the namespace of HAMi"),
     ("HAMI-SCHEDULER", "an address of HAMi's scheduler"),
     ("DEVICE-PLUGIN-POD", "the device plugin's pod on the node"),
     (
@@ -41,6 +42,45 @@ const NAMES: &[(&str, &str)] = &[
     ("USER", "the user of the registry"),
     ("TOKEN", "its token"),
     ("YOUR_PROCESS", "the program's name"),
+    ("CNI_RELEASE", "the helm release of the CNI"),
+    ("EXTERNAL_NAME", "a host name outside the cluster"),
+    ("SEARCH_DOMAIN", "the last domain of the pod's search list"),
+    ("SITE_NAME", "a host name of your site"),
+    ("CONF_DIR", "the directory of the CNI configuration"),
+    ("BIN_DIR", "the directory of the CNI plugins"),
+    ("FULL_VERSION", "the driver's version with the system's name"),
+    ("GOOD", "the last version that worked"),
+    ("NEWER", "a newer version"),
+    ("NEW", "the new limit"),
+    ("OLDER_CUDA_TAG", "a tag with an older CUDA"),
+    ("CUDA_12_IMAGE", "an image with CUDA 12"),
+    ("IMAGE_OR_WORKLOAD", "part of the image's or workload's name"),
+    ("IMAGE_ID", "the image's id as crictl images prints it"),
+    ("DIGEST", "the digest of the corrupt layer"),
+    ("CONTAINER_ID", "the container's id"),
+    ("SECRET", "the pull secret"),
+    ("PORT", "the port"),
+    ("COREDNS_POD_IP", "the address of a CoreDNS pod"),
+    ("POD_ON_OTHER_NODE", "the address of a pod on another node"),
+    ("POD_ON_NODE", "a pod on the node"),
+    ("POD_CIDR", "the pods' address range"),
+    ("SERVICE_CIDR", "the services' address range"),
+    ("OTHER_NODE_IP", "the address of another node"),
+    ("SENDER", "the address of the pod that sends"),
+    ("RECEIVER", "the address of the pod that receives"),
+    ("NIC", "the node's network card"),
+    ("CSR", "the certificate signing request"),
+    (
+        "CONFIG_OF_THE_KUBELETS_CONTAINERD",
+        "the configuration file of the kubelet's containerd",
+    ),
+    ("CONFIGMAP", "the ConfigMap"),
+    ("DAEMONSET", "the DaemonSet"),
+    ("KUBELET-ROOT", "the kubelet's --root-dir"),
+    ("QUOTA", "the ResourceQuota"),
+    ("PODGROUP", "the PodGroup"),
+    ("CLAIM", "the PersistentVolumeClaim"),
+    ("HOLDER", "the pod that holds the volume"),
 ];
 
 /// Fills in what is known; what is not becomes `<name>`, which [`meanings`] explains.
@@ -88,6 +128,8 @@ struct Known {
     node: Option<String>,
     pod: Option<(String, String)>,
     card: Option<String>,
+    /// The namespace that HAMi's parts run in.
+    hami: Option<String>,
     subjects: Vec<String>,
 }
 
@@ -113,8 +155,15 @@ impl Known {
             .filter(|card| !card.trouble.is_empty())
             .map(|card| card.bus_id.as_str())
             .collect();
+        let mut workloads = analysis.impact.workloads.iter();
+        let runs_on = pod.and_then(|pod| workloads.find(|one| one.subject == *pod));
+        let runs_on = runs_on.map(|one| one.node.as_str()).filter(|name| !name.is_empty());
+        let mut parts = analysis.state.components.iter();
+        let hami = parts.find(|part| part.component.starts_with("hami-"));
+        let hami = hami.and_then(|part| part.subject.split('/').nth(1));
         Known {
-            node: nodes.first().and_then(|name| word(name)),
+            node: nodes.first().copied().or(runs_on).and_then(word),
+            hami: hami.and_then(word),
             pod: pod.and_then(|subject| {
                 let (namespace, name) = subject.strip_prefix("pod/")?.split_once('/')?;
                 Some((word(namespace)?, word(name)?))
@@ -158,19 +207,34 @@ impl Known {
                 Some(name.clone())
             }
             "BUS_ID" => self.card.clone(),
+            "HAMI_NAMESPACE" => self.hami.clone(),
             "NAME" => {
                 let kind = before
                     .rsplit([' ', '/'])
                     .find(|word| !word.is_empty())
                     .unwrap_or_default();
                 let mut subjects = self.subjects.iter();
-                let own = subjects.find_map(|one| one.strip_prefix(&format!("{kind}/")))?;
-                let name = own.rsplit('/').next()?;
+                let own = subjects.find_map(|one| one.strip_prefix(&format!("{kind}/")));
+                let name = match own {
+                    Some(own) => own.rsplit('/').next()?,
+                    None if kind == "deploy" => deployment(&self.pod.as_ref()?.1)?,
+                    None => return None,
+                };
                 is_shell_word(name).then(|| name.to_owned())
             }
             _ => None,
         }
     }
+}
+
+/// The Deployment that a pod's name tells: `NAME-` with the hash of its ReplicaSet and five characters of its own.
+fn deployment(pod: &str) -> Option<&str> {
+    // Kubernetes writes neither vowels nor 0, 1 and 3 into these.
+    let drawn = |text: &str| text.chars().all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c));
+    let (rest, own) = pod.rsplit_once('-')?;
+    let (name, hash) = rest.rsplit_once('-')?;
+    let fits = own.len() == 5 && (6..=10).contains(&hash.len()) && !name.is_empty();
+    (fits && drawn(own) && drawn(hash)).then_some(name)
 }
 
 /// The next name that a command leaves open: where it begins and ends, and its index in [`NAMES`].
@@ -213,6 +277,7 @@ mod tests {
     fn known() -> Known {
         Known {
             node: Some("gpu-1".to_owned()),
+            hami: None,
             pod: Some(("ml".to_owned(), "train-0".to_owned())),
             card: None,
             subjects: vec!["deployment/ml/train".to_owned()],

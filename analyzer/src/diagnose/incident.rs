@@ -118,7 +118,7 @@ fn would_refute(one: &Assessment<'_>) -> Vec<String> {
         let says = one.rule.file.refutation(looked.refutation);
         match looked.found {
             Some(true) => format!("{says} (found: {}{place})", looked.what),
-            Some(false) => format!("{says} (not so: {}{place})", looked.what),
+            Some(false) => format!("{says} (not the case: {}{place})", looked.what),
             None => format!("{says} (not checked: {})", looked.what),
         }
     });

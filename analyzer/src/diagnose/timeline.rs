@@ -145,11 +145,22 @@ fn of_line(line: &Evidence, incident: &Incident, scanned: &Scanned) -> Option<Mo
     Some(Moment {
         at: line.at?,
         subject: subject(&line.place, scanned).unwrap_or_else(of_incident),
-        text: excerpt(&line.says, TEXT),
+        text: excerpt(what_happened(line), TEXT),
         place: line.place.clone(),
         count: line.count,
         incident: Some(incident.cause.clone()),
     })
+}
+
+/// What a line says; where it only gives context, the line itself says more.
+fn what_happened(line: &Evidence) -> &str {
+    const CONTEXT: [&str; 2] = ["is mentioned", "the message comes from"];
+    let is_context = CONTEXT.iter().any(|words| line.says.contains(words));
+    let own = line.text.lines().map(str::trim).find(|own| !own.is_empty());
+    match own.filter(|_| is_context) {
+        Some(own) => own,
+        None => &line.says,
+    }
 }
 
 /// Whom a line speaks of, as the layout of the bundle says: an incident has several subjects.

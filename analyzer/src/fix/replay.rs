@@ -278,7 +278,7 @@ impl<'a> Replay<'a> {
         } else if let Some(shown) = of_hinges(hinges, nodes, state) {
             shown
         } else if let Some(step) = applied.iter().find(|one| !one.simulated) {
-            Shown::CannotBeShown(format!("no replay can take this step: {}", step.title))
+            Shown::CannotBeShown(format!("a person has to do this on the running system: {}", step.title))
         } else {
             Shown::CannotBeShown("found in logs and events only, so replay cannot verify it".into())
         }
@@ -310,7 +310,7 @@ fn of_state(before: &Standing, after: Option<&Standing>, applied: &[Applied]) ->
     match after {
         Some(after) if after.verdict.is_live() => match applied.iter().find(|one| !one.simulated) {
             Some(step) => {
-                Shown::CannotBeShown(format!("no replay can take this step: {}", step.title))
+                Shown::CannotBeShown(format!("a person has to do this on the running system: {}", step.title))
             }
             None => Shown::StillThere(after.why.clone()),
         },

@@ -62,8 +62,10 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Cuts a long line in the middle. Both halves stay as they stand in the bundle, so each can be searched for.
 pub(crate) fn cut_middle(text: &str, max: usize) -> Cow<'_, str> {
+    // The note about what is left out is about as long.
+    const NOTE: usize = 32;
     let count = text.chars().count();
-    if count <= max || max < 16 {
+    if count <= max + NOTE || max < 16 {
         return Cow::Borrowed(text);
     }
     let head = max * 2 / 3;

@@ -31,16 +31,16 @@ fn faults(analysis: &Analysis) -> Vec<String> {
         Verdict::Possible => "No cause is confirmed. Only possible",
         verdict => verdict.word(),
     };
-    let mut wanted = vec![
-        format!("Cause      [{}] {sure}", incident.cause),
-        "\nAffected   ".to_owned(),
-        "\nFix        ".to_owned(),
-        "\nProof      ".to_owned(),
-    ];
-    let first = incident.evidence.iter().take(1);
-    wanted.extend(first.map(|line| format!("             {}\n", line.place)));
-    if incident.verdict != Verdict::Confirmed && !incident.would_settle.is_empty() {
-        wanted.push("To settle it:".to_owned());
+    let mut wanted = vec![format!("Cause      [{}] {sure}", incident.cause)];
+    let open = incident.verdict != Verdict::Confirmed && !incident.would_settle.is_empty();
+    // Where the state of pods or nodes is known, a cause that is only possible gets a question and no fix.
+    if incident.verdict == Verdict::Possible && !text.contains("\nFix        ") {
+        wanted.extend(open.then(|| "ettle the".to_owned()));
+    } else {
+        wanted.extend(["\nAffected   ", "\nFix        ", "\nProof      "].map(str::to_owned));
+        let first = incident.evidence.iter().take(1);
+        wanted.extend(first.map(|line| format!("             {}\n", line.place)));
+        wanted.extend(open.then(|| "To settle it:".to_owned()));
     }
     // A label inside a text may be wrapped.
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");

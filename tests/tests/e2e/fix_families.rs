@@ -14,19 +14,19 @@ const NOT_REPLAYED: &[(&str, &str, &str)] = &[
     (
         "driver",
         "driver-updated-under-load",
-        "no replay can take this step",
+        "a person has to do this on the running system",
     ),
     // A package whose new version would answer otherwise.
     (
         "fabric",
         "fabric-manager-older",
-        "no replay can take this step",
+        "a person has to do this on the running system",
     ),
     // A GPU that has to be reset or replaced.
     (
         "gpu-hardware",
         "ecc-row-remap",
-        "no replay can take this step",
+        "a person has to do this on the running system",
     ),
 ];
 

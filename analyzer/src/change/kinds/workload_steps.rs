@@ -186,7 +186,7 @@ fn job(owner: &Owner, file: &str, pods: &[String]) -> Action {
     );
     Action {
         text: format!(
-            "Make {named} anew with the changed template: the API server lets nobody change the template of a Job."
+            "Recreate {named} with the changed template: the template of a Job cannot be changed in place."
         ),
         place: Place::Cluster,
         guard: guard(owner),

@@ -36,8 +36,20 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
     if let Some(at) = first.since {
         return Some(ago(analysis, at).text("."));
     }
+    // A fact may have lost the head of its line; the same line as evidence has it.
+    let evidence = analysis.incidents.iter().flat_map(|one| &one.evidence);
+    let same = evidence.filter(|line| line.place == first.place);
+    let same = same.map(|line| line.text.as_str()).filter(|text| text.contains(&first.last_words));
     let stamp = stamp::of_lines(first.lines.iter().map(String::as_str));
-    stamp.map(|stamp| Rich::from(format!("{stamp}.")))
+    let stamp = stamp.or_else(|| stamp::of_lines(same));
+    Some(match stamp {
+        Some(stamp) => Rich::from(format!("{stamp}.")),
+        None => not_known(),
+    })
+}
+
+fn not_known() -> Rich {
+    Rich::from("Not known: no line with a time shows when it began.")
 }
 
 /// A time, and how long before the end of the collection that was.
@@ -67,7 +79,7 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
         let lines = analysis.incidents.iter().take(1).flat_map(shown);
         return match stamp::of_lines(lines) {
             Some(stamp) => Rich::from(format!("{stamp}.")),
-            None => Rich::from("Not known: no line with a time shows when it began."),
+            None => not_known(),
         };
     };
     let mut text = ago(analysis, at);
@@ -81,10 +93,10 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
         let proven = proof.plain().contains(&says);
         text = match sign.filter(|sign| later(*sign)) {
             Some(sign) => text.text(format!(
-                ": a pod has not been ready since. The first collected line that shows the cause is from {}",
+                ": since then a pod is not ready. Collected lines show the cause from {} on",
                 sign.format("%H:%M:%S")
             )),
-            None if proven => text,
+            None if proven => text.text(". First sign: see Proof"),
             None => text.text(". First sign"),
         };
         if !proven {

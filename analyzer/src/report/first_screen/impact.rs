@@ -119,7 +119,7 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         text = on_nodes(analysis, text, shown);
     }
     if text.is_empty() {
-        text = nobody();
+        text = nobody(analysis);
     }
     match gpus(analysis) {
         None => text,
@@ -207,14 +207,32 @@ fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) ->
     text.trimmed()
 }
 
-/// What is said where nothing that fails is known.
-fn nobody() -> Rich {
-    Rich::from("Nothing in this input is known to be failing.")
+/// How a row begins that knows of nothing that fails.
+const NOBODY: &str = "Nothing in this input is known to be failing";
+
+/// What is said where nothing that fails is known, with what was seen to be well.
+fn nobody(analysis: &Analysis) -> Rich {
+    let get = |key: &str| analysis.impact.counts.get(key).copied();
+    let mut well = Vec::new();
+    if let (Some(all), Some(0)) = (get("pods"), get("pods_unhealthy"))
+        && all > 0
+    {
+        well.push(format!("{} {} healthy", words::count(all, "pod"), words::are(all)));
+    }
+    let nodes = &analysis.state.nodes;
+    if !nodes.is_empty() && nodes.iter().all(|node| node.ready == Some(true)) {
+        let all = nodes.len() as u64;
+        well.push(format!("{} {} Ready", words::count(all, "node"), words::are(all)));
+    }
+    Rich::from(match well.is_empty() {
+        true => format!("{NOBODY}."),
+        false => format!("{NOBODY}: {}.", words::join(&well)),
+    })
 }
 
 /// Whether a row says that nothing is known to be failing.
 pub(super) fn is_nobody(affected: &Rich) -> bool {
-    affected.plain().starts_with(&nobody().plain())
+    affected.plain().starts_with(NOBODY)
 }
 
 /// Whether the report lists it under what no cause explains.
@@ -267,6 +285,7 @@ fn phrases(impact: &Impact, pairs: &[(&str, &str)]) -> Vec<String> {
             // run on one node of several.
             "gpus" if part_count >= all => continue,
             "gpus" => format!("{part_count} of {} allocatable", words::count(all, "GPU")),
+            _ if part_count == 0 => format!("{all} of {} healthy", words::count(all, "pod")),
             _ => format!("{part_count} of {} not healthy", words::count(all, "pod")),
         });
     }

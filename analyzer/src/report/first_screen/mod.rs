@@ -51,10 +51,17 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     let affected = impact::affected(analysis);
     if first.verdict == Verdict::Possible {
         // What fails is sure, and comes before a cause that is not.
+        let calm = impact::is_nobody(&affected) && analysis.unexplained.is_empty();
         rows.extend(failing_thing(analysis, ctx));
         rows.extend(began::since_failing(analysis).map(|text| row("Since", text)));
         if rows.is_empty() || !impact::is_nobody(&affected) {
             rows.push(row("Affected", affected));
+        }
+        if is_about_something_else(analysis) {
+            rows.push(row("Cause", guesses(analysis)));
+            rows.extend(settle(analysis, calm).map(|text| row("Next", Rich::prose(&text))));
+            rows.extend(unseen(analysis));
+            return rows;
         }
         rows.push(row("Cause", cause(first, analysis)));
     } else {
@@ -82,6 +89,46 @@ fn row(label: &'static str, text: Rich) -> StatusRow {
     }
 }
 
+/// Whether the state of pods, nodes or units is known, so that a cause that is only possible is no more than a guess
+/// about them: its fix and its lines have no place on the first screen. Of plain log lines it is what there is to say.
+fn is_about_something_else(analysis: &Analysis) -> bool {
+    let pods = analysis.impact.counts.get("pods").is_some_and(|all| *all > 0);
+    pods || !analysis.state.nodes.is_empty() || !analysis.unexplained.is_empty()
+}
+
+/// The causes that are only possible, by name.
+fn guesses(analysis: &Analysis) -> Rich {
+    const NAMED: usize = 2;
+    let mut text = Rich::from("No cause is confirmed. Only ")
+        .verdict(Verdict::Possible)
+        .text(": ");
+    for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
+        text = text.text(if index == 0 { "" } else { "; " });
+        text = text.say(&words::clause(&incident.title));
+    }
+    match analysis.incidents.len().saturating_sub(NAMED) {
+        0 => text.text("."),
+        more => text.text(format!("; {}.", words::count_more(more as u64, "cause"))),
+    }
+}
+
+/// The question that settles a cause which is only possible, with its command and what the answers mean.
+fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
+    let first = analysis.incidents.first()?;
+    let which = match analysis.incidents.len() {
+        1 => "possible cause",
+        _ => "first possible cause",
+    };
+    const UNLESS: &str = "Nothing, unless somebody reports a fault.";
+    let text = first.would_settle.first().map(|text| words::clause(text));
+    match (text, calm) {
+        (Some(text), true) => Some(format!("{UNLESS} Then settle the {which}: {text}.")),
+        (None, true) => Some(UNLESS.to_owned()),
+        (Some(text), false) => Some(format!("Settle the {which}: {text}.")),
+        (None, false) => None,
+    }
+}
+
 fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     let mut rows = vec![row("Cause", nothing_confirmed(analysis))];
     match failing_thing(analysis, ctx) {
@@ -91,7 +138,15 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         }
         None => rows.push(row("Affected", impact::affected(analysis))),
     }
-    rows.extend(unseen(analysis));
+    let unseen = unseen(analysis);
+    let next = match (analysis.unexplained.is_empty(), unseen.is_some()) {
+        (true, true) => "Nothing, unless somebody reports a fault. Then collect the sources under Not seen.",
+        (true, false) => "Nothing, unless somebody reports a fault.",
+        (false, true) => "Collect the sources under Not seen, then analyse again.",
+        (false, false) => "Read the lines around its last words.",
+    };
+    rows.push(row("Next", Rich::from(next)));
+    rows.extend(unseen);
     rows
 }
 
@@ -104,11 +159,20 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
     }
     if !first.last_words.is_empty() {
         let words = escape::cut_middle(&first.last_words, PROOF * 2).into_owned();
-        text = text.text(". Its last words: ").code(words);
+        // A row of a list says how it is; it does not speak.
+        let name = first.subject.rsplit('/').next().unwrap_or_default();
+        let state = first.reason.split([',', ' ']).next().unwrap_or_default();
+        let listed = !state.is_empty() && words.contains(name) && words.contains(state);
+        text = text.text(if listed { ". Listed as: " } else { ". Its last words: " });
+        text = text.code(words);
     }
     text = ctx.short_place(text.text(" · "), &first.place);
-    if analysis.unexplained.len() > 1 {
-        let more = analysis.unexplained.len() as u64 - 1;
+    if words::logged(&first.reason).is_some() {
+        text = text.text(". Whether it works again is not known");
+    }
+    let all = words::failing_things(analysis);
+    if all > 1 {
+        let more = all - 1;
         text = text
             .text(" · ")
             .jump(words::count_more(more, "failing thing"), "unexplained");
@@ -164,7 +228,9 @@ fn command(first: &Incident) -> Option<String> {
     // What prepares a file, or deletes after a check, says too little or too much alone.
     let alone = !line.contains("--local") && !line.contains(" delete ");
     let whole = alone && !line.ends_with(['\\', '{']) && !line.starts_with("if ");
-    (whole && line.chars().count() <= LONGEST).then(|| line.to_owned())
+    // What a person has to fill in first cannot be typed as it is.
+    let is_open = line.contains(" <") || line.contains("=<") || line.contains("-<");
+    (whole && !is_open && line.chars().count() <= LONGEST).then(|| line.to_owned())
 }
 
 /// What the summary of the first cause says beyond the sentences of the first screen.
@@ -172,7 +238,12 @@ pub(crate) fn rest(first: &Incident) -> String {
     let shown = words::sentences(&first.summary, CAUSE);
     let summary = first.summary.trim();
     let rest = summary.get(shown.len()..).unwrap_or_default().trim();
-    words::sentence(rest)
+    // What it follows from stands on the first screen, not above it.
+    let rest = match rest.strip_prefix("So ") {
+        Some(after) => words::capital(after),
+        None => rest.to_owned(),
+    };
+    words::sentence(&rest)
 }
 
 /// What keeps a cause from being confirmed, and the one command that would settle it.
@@ -240,6 +311,8 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
     text = text.text("Nothing has been changed yet.");
     match replayed::in_short(first, analysis) {
         Some(shown) => text.text(" ").say(&shown),
+        // A person decides about it.
+        None if first.verdict <= Verdict::Likely => text.text(" ").say(&replayed::cannot_be_shown(first)),
         None => text,
     }
 }
@@ -326,17 +399,16 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
     let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
     let text = Rich::new()
         .strong("No cause was confirmed.")
-        .text(" This does not mean that the node is healthy. ");
+        .text(" This does not mean that all is well. ");
     if (out, open) == (0, 0) {
         return text.text("Nothing in this input supports or contradicts a known cause.");
     }
-    let said = match out {
-        0 => "None was ruled out either".to_owned(),
-        _ => format!(
-            "{} {} ruled out",
-            words::count(out, "cause"),
-            words::were(out)
-        ),
-    };
-    text.jump(said, "differential").text(".")
+    match out {
+        0 => text.trimmed(),
+        _ => {
+            let said = words::count(out, "cause");
+            let said = format!("{said} {} ruled out", words::were(out));
+            text.jump(said, "differential").text(".")
+        }
+    }
 }

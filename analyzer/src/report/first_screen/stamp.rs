@@ -26,7 +26,7 @@ pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Strin
     let seconds = boot(first)?;
     if seconds < AT_BOOT {
         return Some(format!(
-            "The last boot of the node (first sign {seconds} s after it); the log has no date"
+            "The last boot of the node, which the log does not date (first sign {seconds} s after it)"
         ));
     }
     let after = TimeDelta::try_seconds(seconds)?;

@@ -6,7 +6,7 @@ use crate::report::Page;
 /// Most characters: what people read before they scroll, and what the smallest trackers take.
 const MOST: usize = 1_500;
 /// Rows that are shortened where the text is too long, in this order, and the characters that each keeps at least.
-const LEAST_FIRST: [(&str, usize); 7] = [
+const LEAST_FIRST: [(&str, usize); 8] = [
     ("Command", 0),
     ("Since", 80),
     ("Cause", 240),
@@ -14,6 +14,7 @@ const LEAST_FIRST: [(&str, usize); 7] = [
     ("Not seen", 110),
     ("Affected", 160),
     ("Also found", 80),
+    ("Next", 200),
 ];
 
 /// Title, time and rows, each cut at the end of a statement until they fit.
@@ -48,7 +49,7 @@ fn statements(text: &str, most: usize) -> String {
         .char_indices()
         .nth(most)
         .map_or(text.len(), |(end, _)| end);
-    let ends = [". ", "; ", ": a pod"];
+    let ends = [". ", "; ", ": since then"];
     let cut = ends.iter().filter_map(|mark| text[..end].rfind(mark)).max();
     match cut {
         Some(at) if at > 0 => format!("{}.", &text[..at]),

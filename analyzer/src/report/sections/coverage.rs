@@ -33,6 +33,9 @@ pub(crate) fn is_whole(analysis: &Analysis) -> bool {
         && analysis.input.interrupted.is_none()
 }
 
+/// How the reason begins where a source is known from pieces of text alone.
+const PASTED: &str = "only what was pasted";
+
 /// What was not collected and therefore not checked, in short; empty where nothing is missing that mattered.
 pub(crate) fn unseen(analysis: &Analysis) -> Rich {
     const SHOWN: usize = 4;
@@ -58,14 +61,17 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
         if more > 0 {
             shown.push(words::count_more(more, "source"));
         }
+        let one = titles.len() == 1 && !titles[0].ends_with('s');
         text = text
             .text(if nth == 0 { "" } else { "; " })
             .say(&words::join(&shown))
-            .text(if titles.len() == 1 && !titles[0].ends_with('s') {
-                " was not collected"
-            } else {
-                " were not collected"
+            .text(match (why.starts_with(PASTED), one) {
+                (true, true) => " was given only in part",
+                (true, false) => " were given only in part",
+                (false, true) => " was not collected",
+                (false, false) => " were not collected",
             });
+        let why = why.strip_prefix(PASTED).unwrap_or(why).trim_start_matches(", ");
         if !why.is_empty() {
             let why = why.strip_prefix("no NVIDIA driver here: ").unwrap_or(why);
             text = text.text(" (").say(&words::first_clause(why, 90)).text(")");
@@ -83,7 +89,9 @@ fn by_reason<'a>(sources: &[&'a Coverage]) -> Vec<(&'a str, Vec<&'a str>)> {
     for source in sources {
         let why = source.why.as_deref().unwrap_or_default();
         let why = why.trim().trim_end_matches('.');
-        match groups.iter_mut().find(|(known, _)| *known == why) {
+        let pasted = |text: &str| text.starts_with(PASTED);
+        let same = |known: &str| known == why || (pasted(known) && pasted(why));
+        match groups.iter_mut().find(|(known, _)| same(known)) {
             Some((_, titles)) => titles.push(&source.title),
             None => groups.push((why, vec![&source.title])),
         }
@@ -128,7 +136,10 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 }
 
 fn table(caption: &str, sources: Vec<&Coverage>, ctx: &SectionCtx) -> Vec<Block> {
-    let mut rows: Vec<Vec<Rich>> = sources.into_iter().map(gap).collect();
+    // Where much is missing, an example of each shows what that means.
+    let examples = if sources.len() > 4 { 1 } else { 3 };
+    let rows = sources.into_iter().map(|source| gap(source, examples));
+    let mut rows: Vec<Vec<Rich>> = rows.collect();
     let more = limited(&mut rows, ctx.limits.rows, "report.json");
     let columns = ["Source", "Outcome", "Why", "Not checked because of it"];
     std::iter::once(Block::table(caption, &columns, rows))
@@ -136,7 +147,8 @@ fn table(caption: &str, sources: Vec<&Coverage>, ctx: &SectionCtx) -> Vec<Block>
         .collect()
 }
 
-fn gap(source: &Coverage) -> Vec<Rich> {
+/// A row about a source, with so many examples of what was not checked without it.
+fn gap(source: &Coverage, examples: usize) -> Vec<Rich> {
     const SHOWN: usize = 3;
     let reason = source.why.as_deref().filter(|why| !why.trim().is_empty());
     // What is missing says its own reasons.
@@ -165,15 +177,15 @@ fn gap(source: &Coverage) -> Vec<Rich> {
         why = why.text(".");
     }
     let mut open = Rich::new();
-    for (index, text) in source.so_we_cannot_say.iter().take(SHOWN).enumerate() {
+    for (index, text) in source.so_we_cannot_say.iter().take(examples).enumerate() {
         open = open
             .text(if index == 0 { "" } else { "; " })
             .say(&words::clause(text));
     }
-    if source.so_we_cannot_say.len() > SHOWN {
+    if source.so_we_cannot_say.len() > examples {
         open = open.text(format!(
             "; {} more in report.json",
-            source.so_we_cannot_say.len() - SHOWN
+            source.so_we_cannot_say.len() - examples
         ));
     }
     if source.so_we_cannot_say.is_empty() {

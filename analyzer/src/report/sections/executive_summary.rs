@@ -14,9 +14,11 @@ pub(super) static SECTION: Section = Section {
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks = vec![Block::heading(3, "what-happened", "What Happened")];
     if analysis.incidents.is_empty() {
-        blocks.push(Block::paragraph(
-            "No cause was found, so what happened is not known.",
-        ));
+        let nothing = analysis.unexplained.is_empty() && analysis.impact.workloads.is_empty();
+        blocks.push(Block::paragraph(match nothing {
+            true => "No failing thing and no cause was found.",
+            false => "No cause was found, so what happened is not known.",
+        }));
     }
     for (index, incident) in analysis.incidents.iter().enumerate() {
         let mut text = Rich::new();
@@ -38,8 +40,11 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             false => blocks.push(Block::paragraph(text.say(&said))),
         }
     }
-    blocks.push(Block::heading(3, "impact", "Impact"));
-    blocks.extend(impact(analysis, ctx));
+    let impact = impact(analysis, ctx);
+    if !impact.is_empty() {
+        blocks.push(Block::heading(3, "impact", "Impact"));
+    }
+    blocks.extend(impact);
     blocks
 }
 

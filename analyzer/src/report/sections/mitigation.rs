@@ -11,6 +11,9 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
+    if super::is_calm(analysis) {
+        return Vec::new();
+    }
     let blocks = per_incident(analysis, "mitigation", 3, |_, incident| {
         if incident.remedy.mitigate.is_empty() {
             return Vec::new();

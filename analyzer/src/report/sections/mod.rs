@@ -255,6 +255,18 @@ pub(crate) fn without_quote<'a>(says: &'a str, quoted: &str) -> &'a str {
     }
 }
 
+/// Whether the state of pods or nodes is known, nothing of it fails, and causes are only possible: then nobody has to
+/// repair anything, and fixes and checks after them are left out.
+pub(crate) fn is_calm(analysis: &Analysis) -> bool {
+    let pods = analysis.impact.counts.get("pods").is_some_and(|all| *all > 0);
+    let nodes = &analysis.state.nodes;
+    let fails = !analysis.unexplained.is_empty()
+        || !analysis.impact.workloads.is_empty()
+        || nodes.iter().any(|node| node.ready == Some(false));
+    let mut causes = analysis.incidents.iter();
+    (pods || !nodes.is_empty()) && !fails && causes.all(|one| one.verdict == Verdict::Possible)
+}
+
 /// One sub-heading of `level` per incident if there are several, none if there is one.
 pub(crate) fn per_incident(
     analysis: &Analysis,

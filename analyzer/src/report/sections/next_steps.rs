@@ -67,7 +67,8 @@ fn immediate(analysis: &Analysis) -> Vec<Rich> {
                     .say(&words::sentence(text))
             }));
         }
-        let shown = number == 1 || incident.verdict != Verdict::Possible;
+        let first = number == 1 && !super::is_calm(analysis);
+        let shown = first || incident.verdict != Verdict::Possible;
         if shown && !incident.remedy.title.trim().is_empty() {
             let mut text = Rich::prose(&words::clause(&incident.remedy.title));
             if !incident.remedy.steps.is_empty() {
@@ -88,9 +89,19 @@ fn immediate(analysis: &Analysis) -> Vec<Rich> {
 
 /// What to collect so that more can be checked.
 fn missing(analysis: &Analysis) -> Vec<Rich> {
+    const APART: usize = 3;
     let gaps = analysis.coverage.iter();
     let gaps = gaps.filter(|source| coverage::is_gap(source));
-    gaps.filter(|source| !source.so_we_cannot_say.is_empty())
+    let gaps = gaps.filter(|source| !source.so_we_cannot_say.is_empty());
+    let mut gaps: Vec<_> = gaps.collect();
+    gaps.sort_by_key(|source| std::cmp::Reverse(source.so_we_cannot_say.len()));
+    let rest = gaps.split_off(gaps.len().min(APART));
+    let rest: Vec<String> = rest.iter().map(|source| source.title.clone()).collect();
+    let rest = (!rest.is_empty()).then(|| {
+        let names = words::join(&rest);
+        Rich::from("Collect as well: ").say(&names).text(".")
+    });
+    gaps.into_iter()
         .map(|source| {
             let number = source.so_we_cannot_say.len() as u64;
             Rich::from("Collect ").say(&source.title).text(format!(
@@ -99,13 +110,15 @@ fn missing(analysis: &Analysis) -> Vec<Rich> {
                 words::were(number)
             ))
         })
+        .chain(rest)
         .collect()
 }
 
 fn long_term(analysis: &Analysis) -> Vec<Rich> {
     let mut actions = Vec::new();
     let mut incidents = analysis.incidents.iter();
-    if incidents.any(|incident| !incident.remedy.prevent.is_empty()) {
+    let measures = incidents.any(|incident| !incident.remedy.prevent.is_empty());
+    if measures && !super::is_calm(analysis) {
         actions.push(
             Rich::from("Carry out the ")
                 .jump("Prevention Measures", "prevention")

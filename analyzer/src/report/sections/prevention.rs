@@ -11,6 +11,9 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
+    if super::is_calm(analysis) {
+        return Vec::new();
+    }
     per_incident(analysis, "prevention", 3, |_, incident| {
         if incident.remedy.prevent.is_empty() {
             return Vec::new();

@@ -14,9 +14,13 @@ pub(super) static SECTION: Section = Section {
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
     match analysis.incidents.as_slice() {
         [] => vec![without_cause(analysis)],
+        // What fails is sure; a cause that is only possible is not what people notice.
+        [only] if only.verdict == Verdict::Possible && !analysis.impact.workloads.is_empty() => {
+            vec![without_cause(analysis)]
+        }
         [only] => vec![Block::paragraph(symptom(only))],
         several => vec![
-            Block::paragraph(introduced(several)),
+            Block::paragraph(introduced(several, analysis)),
             Block::List {
                 ordered: true,
                 items: several.iter().map(problem).collect(),
@@ -26,12 +30,14 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
 }
 
 /// What the list below is: problems, or only what would fit.
-fn introduced(several: &[Incident]) -> String {
+fn introduced(several: &[Incident], analysis: &Analysis) -> String {
+    let calm = analysis.impact.workloads.is_empty() && analysis.unexplained.is_empty();
     let sure = several
         .iter()
         .filter(|one| one.verdict <= Verdict::Likely)
         .count();
     match sure {
+        0 if calm => "No failing pod was seen and no cause was confirmed. Single lines would fit these:".to_owned(),
         0 => "No cause was confirmed. These would fit what was seen; settle them in this order:"
             .to_owned(),
         1 => "1 problem was found. The causes after it are only possible:".to_owned(),
@@ -48,11 +54,13 @@ fn introduced(several: &[Incident]) -> String {
 fn problem(incident: &Incident) -> Rich {
     let text = Rich::prose(&words::sentence(&incident.title))
         .text(" ")
-        .verdict(incident.verdict)
-        .text(", severity ")
-        .severity(incident.severity)
-        .text(".");
-    match incident.symptoms.is_empty() {
+        .verdict(incident.verdict);
+    // How bad something is that may not be so says nothing.
+    let text = match incident.verdict {
+        Verdict::Possible => text.text("."),
+        _ => text.text(", severity ").severity(incident.severity).text("."),
+    };
+    match incident.symptoms.is_empty() || incident.verdict == Verdict::Possible {
         true => text,
         false => text.text(" ").join(symptom(incident)),
     }

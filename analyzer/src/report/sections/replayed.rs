@@ -18,8 +18,10 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
         return blocks;
     }
     let mut items: Vec<Rich> = Vec::new();
+    // Where nothing could be tried, that nothing changed says nothing.
+    let tried = fix.outcome != FixOutcome::CannotBeShown;
     for (label, causes) in [("Still there", &fix.remains), ("New", &fix.appears)] {
-        if !causes.is_empty() {
+        if tried && !causes.is_empty() {
             items.push(
                 Rich::new()
                     .strong(format!("{label}:"))
@@ -114,30 +116,24 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
 }
 
 /// What a person checks where nothing can be simulated.
-fn cannot_be_shown(incident: &Incident) -> String {
+pub(crate) fn cannot_be_shown(incident: &Incident) -> String {
     let check = incident.remedy.verify.first();
     let check = check.filter(|check| !check.text.trim().is_empty());
     match check {
         Some(check) => format!(
-            "It cannot be simulated. Afterwards: {}",
+            "This fix could not be tried on the snapshot. Check afterwards: {}",
             words::sentence(&check.text)
         ),
-        None => "It cannot be simulated.".to_owned(),
+        None => "This fix could not be tried on the snapshot.".to_owned(),
     }
 }
 
-/// The failing pods of the first cause, by name where they are few.
+/// The failing pods of the first cause; the row above names them.
 fn pods(analysis: &Analysis) -> String {
-    let hit = first_screen::hit(analysis);
-    match hit.as_slice() {
-        [] => "the workload".to_owned(),
-        [one] => words::subject(&one.subject),
-        [one, other] => format!(
-            "{} and {}",
-            words::subject(&one.subject),
-            words::subject(&other.subject)
-        ),
-        more => format!("the {} pods", more.len()),
+    match first_screen::hit(analysis).len() {
+        0 => "the workload".to_owned(),
+        1 => "the pod".to_owned(),
+        more => format!("the {more} pods"),
     }
 }
 
@@ -150,9 +146,9 @@ fn verdict(fix: &Fix) -> Rich {
             .strong("still there")
             .text(", so this fix does not resolve it: "),
         FixOutcome::CannotBeShown => text
-            .text("Replay ")
-            .strong("cannot verify")
-            .text(" this fix: "),
+            .text("This fix ")
+            .strong("cannot be simulated")
+            .text(": "),
     };
     text.say(&words::sentence(&words::first_clause(&fix.why, WHY)))
 }

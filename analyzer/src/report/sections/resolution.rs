@@ -14,7 +14,7 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    if analysis.incidents.is_empty() {
+    if analysis.incidents.is_empty() || super::is_calm(analysis) {
         return Vec::new();
     }
     let mut blocks = vec![Block::paragraph(

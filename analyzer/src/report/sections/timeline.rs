@@ -64,7 +64,7 @@ fn choose(moments: &[Moment], limit: usize) -> Vec<&Moment> {
 }
 
 fn row(moment: &Moment, ctx: &SectionCtx) -> Vec<Rich> {
-    let mut text = Rich::prose(&words::first_clause(moment.text.trim(), 110));
+    let mut text = Rich::prose(&words::cut_at_word(moment.text.trim(), 110));
     if moment.count > 1 {
         text = text.text(format!(" (×{})", moment.count));
     }

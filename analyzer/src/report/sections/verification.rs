@@ -2,6 +2,7 @@
 
 use super::{Section, SectionCtx, per_incident};
 use crate::model::Analysis;
+use crate::model::fix::FixOutcome;
 use crate::report::blocks::{Block, Rich};
 use crate::report::{fill_in, plan};
 
@@ -22,7 +23,7 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
         blocks.extend(note);
         blocks
     });
-    if analysis.incidents.is_empty() {
+    if analysis.incidents.is_empty() || super::is_calm(analysis) {
         return Vec::new();
     }
     let mut text = Rich::prose(
@@ -50,6 +51,8 @@ fn still_expected(analysis: &Analysis) -> Vec<String> {
     let fix = analysis.incidents.first().and_then(plan::tried);
     let left = fix
         .into_iter()
+        // What could not be tried leaves nothing to expect.
+        .filter(|fix| fix.outcome != FixOutcome::CannotBeShown)
         .flat_map(|fix| fix.remains.iter().chain(&fix.appears));
     left.map(|one| one.cause.clone()).collect()
 }
