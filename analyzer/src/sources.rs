@@ -21,6 +21,8 @@ pub struct Source {
     pub id: &'static str,
     /// Title for people.
     pub title: &'static str,
+    /// A read-only command that shows the heart of it, for causes that need it and did not get it.
+    pub by_hand: Option<&'static str>,
     /// Entries that it writes, by prefix or, with `*`, by a glob over one segment.
     pub entries: &'static [&'static str],
 }
@@ -37,6 +39,7 @@ pub static SOURCES: &[Source] = &[
     Source {
         id: "cluster_objects",
         title: "Kubernetes objects",
+        by_hand: Some("kubectl get pods -A -o wide; kubectl describe node <node>"),
         entries: &[
             "cluster-resources/pods/*.json",
             "cluster-resources/nodes.json",
@@ -45,36 +48,45 @@ pub static SOURCES: &[Source] = &[
     Source {
         id: "cluster_events",
         title: "Kubernetes events",
+        by_hand: Some("kubectl get events -A --sort-by=.lastTimestamp"),
         entries: &["cluster-resources/events/"],
     },
     Source {
         id: "cluster_pod_logs",
         title: "Pod logs",
+        by_hand: Some("kubectl logs -n <namespace> <pod> --all-containers --previous --tail=200"),
         entries: &["cluster-resources/pods/logs/"],
     },
     Source {
         id: "helm_releases",
         title: "Helm values",
+        by_hand: Some("helm list -A; helm get values -n <namespace> <release> --all"),
         entries: &["helm/"],
     },
     Source {
         id: "containerd_config",
         title: "containerd configuration",
+        by_hand: Some(
+            "ps -eo args | grep -e '[c]ontainerd' -e '[k]ubelet'; cat <the file after --config>",
+        ),
         entries: &["nodes/*/containerd.json", "nodes/*/rootfs/etc/containerd/"],
     },
     Source {
         id: "kubelet_config",
         title: "Kubelet configuration",
+        by_hand: Some("ps -eo args | grep '[k]ubelet'; cat /var/lib/kubelet/config.yaml"),
         entries: &["nodes/*/rootfs/var/lib/kubelet/", "nodes/*/processes.json"],
     },
     Source {
         id: "journal",
         title: "System journal",
+        by_hand: Some("journalctl --since -2h -u kubelet -u containerd; journalctl -k --since -2h"),
         entries: &["nodes/*/journal/"],
     },
     Source {
         id: "firewall",
         title: "Firewall rules",
+        by_hand: Some("iptables-save; ufw status verbose"),
         entries: &[
             "nodes/*/commands/iptables-save.out",
             "nodes/*/commands/ufw-status-verbose.out",
@@ -84,17 +96,23 @@ pub static SOURCES: &[Source] = &[
     Source {
         id: "nvidia_smi",
         title: "nvidia-smi",
+        by_hand: Some("nvidia-smi -q"),
         entries: &["nodes/*/commands/nvidia-smi"],
     },
     Source {
         id: "host_info",
         title: "Host information",
+        by_hand: Some("uname -a; cat /etc/os-release; timedatectl; df -h"),
         entries: &[
             "nodes/*/rootfs/etc/os-release",
             "nodes/*/commands/uname.out",
         ],
     },
 ];
+
+/// Why an older bundle has nothing of a source.
+pub(crate) const UNKNOWN_TO_COLLECTOR: &str =
+    "the collector that made this bundle does not know this source";
 
 /// The source with this id.
 pub fn find(id: &str) -> Option<&'static Source> {
@@ -133,8 +151,8 @@ impl Availability {
                     let (why, notes) = (record.why.clone(), record.notes.clone());
                     (outcome_word(record.outcome).to_owned(), why, notes, there)
                 }
-                None if entries => ("unknown".to_owned(), no_manifest(summary), Vec::new(), true),
-                None => ("absent".to_owned(), no_manifest(summary), Vec::new(), false),
+                None if entries => ("unknown".to_owned(), no_record(summary), Vec::new(), true),
+                None => ("absent".to_owned(), no_record(summary), Vec::new(), false),
             };
             if is_there {
                 there.push(source.id);
@@ -208,9 +226,7 @@ impl Availability {
             let covered = |path: &str| entries.iter().any(|entry| covers(entry, path));
             if let Some((_, place)) = origins.iter().find(|(path, _)| covered(path)) {
                 row.outcome = "excerpt".into();
-                row.why = Some(format!(
-                    "only what was pasted, for example {place}"
-                ));
+                row.why = Some(format!("only what was pasted, for example {place}"));
             }
         }
         self
@@ -411,14 +427,14 @@ fn add_foreign(summary: &Summary, coverage: &mut Vec<Coverage>) {
     }
 }
 
-fn no_manifest(summary: &Summary) -> Option<String> {
-    summary.manifest.is_none().then(|| {
-        if summary.header.is_some() {
-            "the bundle is cut short: its manifest is missing".to_owned()
-        } else {
-            "the input has no manifest that says what was collected".to_owned()
-        }
-    })
+/// Why nothing is said of a source.
+fn no_record(summary: &Summary) -> Option<String> {
+    let why = match (&summary.manifest, &summary.header) {
+        (Some(_), _) => UNKNOWN_TO_COLLECTOR,
+        (None, Some(_)) => "the bundle is cut short: its manifest is missing",
+        (None, None) => "the input has no manifest that says what was collected",
+    };
+    Some(why.to_owned())
 }
 
 fn outcome_word(outcome: Outcome) -> &'static str {

@@ -357,7 +357,9 @@ fn no_such_thing(stderr: &[u8]) -> bool {
 impl PlanCtx<'_> {
     /// A command of the table as the plan shows it, its blanks as blanks.
     pub fn command(&self, id: &str) -> Option<PlanItem> {
-        let spec = exec::find(id)?;
+        let spec = exec::find(id);
+        debug_assert!(spec.is_some(), "{id} is not in the table of commands");
+        let spec = spec?;
         Some(self.call(&Call::new(spec)))
     }
 

@@ -41,6 +41,10 @@ macro_rules! changes {
         }
 
         impl Change {
+            /// The names of all kinds.
+            #[cfg(test)]
+            pub(crate) const KINDS: &[&str] = &[$(stringify!($name),)*];
+
             /// The change as its kind.
             pub fn kind(&self) -> &dyn Kind {
                 match self {

@@ -7,6 +7,7 @@ use casefile_bundle::{ReadProblem, Summary};
 use crate::model::{Considered, Coverage, Place, Problem, Verdict};
 use crate::rules::engine::Assessment;
 use crate::scan::Scanned;
+use crate::sources::UNKNOWN_TO_COLLECTOR;
 
 /// Adds to each source the causes that its absence leaves open.
 pub(super) fn complete(
@@ -36,6 +37,10 @@ pub(super) fn complete(
             })
             .collect();
     }
+    // What the collector could not know and no cause needs is no gap of the bundle.
+    coverage.retain(|row| {
+        !row.so_we_cannot_say.is_empty() || row.why.as_deref() != Some(UNKNOWN_TO_COLLECTOR)
+    });
     coverage
 }
 

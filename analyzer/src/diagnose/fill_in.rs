@@ -48,13 +48,19 @@ const NAMES: &[(&str, &str)] = &[
     ("SITE_NAME", "a host name of your site"),
     ("CONF_DIR", "the directory of the CNI configuration"),
     ("BIN_DIR", "the directory of the CNI plugins"),
-    ("FULL_VERSION", "the driver's version with the system's name"),
+    (
+        "FULL_VERSION",
+        "the driver's version with the system's name",
+    ),
     ("GOOD", "the last version that worked"),
     ("NEWER", "a newer version"),
     ("NEW", "the new limit"),
     ("OLDER_CUDA_TAG", "a tag with an older CUDA"),
     ("CUDA_12_IMAGE", "an image with CUDA 12"),
-    ("IMAGE_OR_WORKLOAD", "part of the image's or workload's name"),
+    (
+        "IMAGE_OR_WORKLOAD",
+        "part of the image's or workload's name",
+    ),
     ("IMAGE_ID", "the image's id as crictl images prints it"),
     ("DIGEST", "the digest of the corrupt layer"),
     ("CONTAINER_ID", "the container's id"),
@@ -157,7 +163,9 @@ impl Known {
             .collect();
         let mut workloads = analysis.impact.workloads.iter();
         let runs_on = pod.and_then(|pod| workloads.find(|one| one.subject == *pod));
-        let runs_on = runs_on.map(|one| one.node.as_str()).filter(|name| !name.is_empty());
+        let runs_on = runs_on
+            .map(|one| one.node.as_str())
+            .filter(|name| !name.is_empty());
         let mut parts = analysis.state.components.iter();
         let hami = parts.find(|part| part.component.starts_with("hami-"));
         let hami = hami.and_then(|part| part.subject.split('/').nth(1));
@@ -230,7 +238,10 @@ impl Known {
 /// The Deployment that a pod's name tells: `NAME-` with the hash of its ReplicaSet and five characters of its own.
 fn deployment(pod: &str) -> Option<&str> {
     // Kubernetes writes neither vowels nor 0, 1 and 3 into these.
-    let drawn = |text: &str| text.chars().all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c));
+    let drawn = |text: &str| {
+        text.chars()
+            .all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c))
+    };
     let (rest, own) = pod.rsplit_once('-')?;
     let (name, hash) = rest.rsplit_once('-')?;
     let fits = own.len() == 5 && (6..=10).contains(&hash.len()) && !name.is_empty();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::by_hand;
 use crate::facts::kube::Event;
 use crate::grade::{self, Grade};
 use crate::model::{
@@ -314,8 +313,9 @@ fn would_settle(one: &Assessment<'_>) -> Vec<String> {
     }
     let mut wanted = unanswered;
     for source in &one.missing {
-        let title = sources::find(source).map_or(*source, |source| source.title);
-        wanted.push(match by_hand::command(source) {
+        let known = sources::find(source);
+        let title = known.map_or(*source, |source| source.title);
+        wanted.push(match known.and_then(|source| source.by_hand) {
             Some(command) => format!(
                 "{title}, not collected ({command}). Analyse its output together with this input"
             ),

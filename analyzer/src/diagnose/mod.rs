@@ -2,7 +2,6 @@
 
 mod about;
 mod apart;
-mod by_hand;
 mod cited;
 mod context;
 mod coverage;

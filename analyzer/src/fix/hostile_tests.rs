@@ -257,6 +257,17 @@ proptest! {
 }
 
 #[test]
+fn every_kind_of_change_is_tried_with_hostile_text() {
+    let told: Vec<String> = changes("a").iter().map(|one| format!("{one:?}")).collect();
+    for kind in Change::KINDS {
+        let is_there = told
+            .iter()
+            .any(|text| text.starts_with(&format!("{kind}(")));
+        assert!(is_there, "add {kind} to `changes` in this file");
+    }
+}
+
+#[test]
 fn text_of_each_kind_that_breaks_scripts_stays_text() {
     assert!(
         tried("a") >= 30,

@@ -278,7 +278,10 @@ impl<'a> Replay<'a> {
         } else if let Some(shown) = of_hinges(hinges, nodes, state) {
             shown
         } else if let Some(step) = applied.iter().find(|one| !one.simulated) {
-            Shown::CannotBeShown(format!("a person has to do this on the running system: {}", step.title))
+            Shown::CannotBeShown(format!(
+                "a person has to do this on the running system: {}",
+                step.title
+            ))
         } else {
             Shown::CannotBeShown("found in logs and events only, so replay cannot verify it".into())
         }
@@ -309,9 +312,10 @@ fn of_hinges(hinges: &[Hinge], nodes: &[String], state: &mut Captured) -> Option
 fn of_state(before: &Standing, after: Option<&Standing>, applied: &[Applied]) -> Shown {
     match after {
         Some(after) if after.verdict.is_live() => match applied.iter().find(|one| !one.simulated) {
-            Some(step) => {
-                Shown::CannotBeShown(format!("a person has to do this on the running system: {}", step.title))
-            }
+            Some(step) => Shown::CannotBeShown(format!(
+                "a person has to do this on the running system: {}",
+                step.title
+            )),
             None => Shown::StillThere(after.why.clone()),
         },
         Some(after) if after.verdict == Verdict::RuledOut => Shown::Gone(after.why.clone()),

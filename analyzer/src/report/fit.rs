@@ -184,3 +184,18 @@ fn say(page: &mut Page<'_>, lead: usize, gone: &[SectionView], condensed: &[&str
         )),
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_has_its_turn() {
+        for section in SECTIONS {
+            let named = LEAST_FIRST.iter().any(|step| match step {
+                Drop(id) | Condense(id) | First(id) => *id == section.id,
+            });
+            assert!(named, "say in LEAST_FIRST when {} is given up", section.id);
+        }
+    }
+}

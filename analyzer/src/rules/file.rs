@@ -340,6 +340,8 @@ pub enum Expect {
     Likely,
     /// Fires.
     Possible,
+    /// Was so, and is over.
+    Past,
     /// Excluded by what is seen.
     RuledOut,
     /// Cannot know.
@@ -355,6 +357,7 @@ impl Expect {
             Expect::Confirmed => Some(Verdict::Confirmed),
             Expect::Likely => Some(Verdict::Likely),
             Expect::Possible => Some(Verdict::Possible),
+            Expect::Past => Some(Verdict::Past),
             Expect::RuledOut => Some(Verdict::RuledOut),
             Expect::NotChecked => Some(Verdict::NotChecked),
             Expect::Quiet => None,

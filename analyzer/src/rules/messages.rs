@@ -115,7 +115,7 @@ impl Vocabulary {
                 .filter(|one| one.split('/').next() == Some(component));
             let near: Vec<&str> = near.map(String::as_str).collect();
             return Err(format!(
-                "unknown message {name:?}; known of that component: {}; components have a file under messages/",
+                "unknown message {name:?}; known of that component: {}; components have a file under messages/ and are built into the program",
                 near.join(", ")
             ));
         };

@@ -67,6 +67,8 @@ look_alikes: >-
 refuted_by: [{ state: pod-well }]
 remedy:
   title: Correct the configuration that the frobnicator names
+  # Name typed `changes` where a script can do it, else say in one sentence why a person does.
+  by_person: 'What has to be corrected depends on the file that it names.'
   steps:
     - do: Look at the file that it names. This changes nothing.
       run: cat {refused.file}

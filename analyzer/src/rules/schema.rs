@@ -18,7 +18,8 @@ pub fn schema() -> Value {
     let kinds: Vec<&str> = KINDS.iter().map(|info| info.kind).collect();
     let signal = &mut schema["$defs"]["Signal"];
     signal["properties"]["fact"] = json!({ "description": "Kind of fact.", "enum": kinds });
-    signal["oneOf"] = json!([{ "required": ["fact"] }, { "required": ["line"] }]);
+    signal["oneOf"] =
+        json!([{ "required": ["fact"] }, { "required": ["line"] }, { "required": ["message"] }]);
     signal["allOf"] = KINDS.iter().map(fields_of_kind).collect();
     schema["$defs"]["Test"] = test();
     schema

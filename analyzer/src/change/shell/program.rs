@@ -1,89 +1,81 @@
 //! The programs that a script may start: this list, and no other.
 
-/// A program of a node, or of the machine that reaches the cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Program {
+/// Makes the list of programs from what each is called.
+macro_rules! programs {
+    ($($(#[$about:meta])* $program:ident => $name:literal,)*) => {
+        /// A program of a node, or of the machine that reaches the cluster.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Program {
+            $($(#[$about])* $program,)*
+        }
+
+        impl Program {
+            /// All of them.
+            pub const ALL: &[Program] = &[$(Program::$program,)*];
+
+            /// What it is called.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Program::$program => $name,)*
+                }
+            }
+        }
+    };
+}
+
+// One that takes no `--`, or that every machine has, stands in a list below too.
+programs! {
     /// Prints files.
-    Cat,
+    Cat => "cat",
     /// The container runtime, which checks and prints its configuration.
-    Containerd,
+    Containerd => "containerd",
     /// Cuts columns.
-    Cut,
+    Cut => "cut",
     /// Compares texts.
-    Diff,
+    Diff => "diff",
     /// Docker's daemon, which checks its configuration.
-    Dockerd,
+    Dockerd => "dockerd",
     /// Searches texts.
-    Grep,
+    Grep => "grep",
     /// The package manager of clusters.
-    Helm,
+    Helm => "helm",
     /// Rules of the firewall, in the kernel's default backend.
-    Iptables,
+    Iptables => "iptables",
     /// Loads a dump of rules.
-    IptablesRestore,
+    IptablesRestore => "iptables-restore",
     /// Dumps the rules.
-    IptablesSave,
+    IptablesSave => "iptables-save",
     /// The same, in the old backend.
-    IptablesLegacy,
+    IptablesLegacy => "iptables-legacy",
     /// Loads a dump into the old backend.
-    IptablesLegacyRestore,
+    IptablesLegacyRestore => "iptables-legacy-restore",
     /// Dumps the rules of the old backend.
-    IptablesLegacySave,
+    IptablesLegacySave => "iptables-legacy-save",
     /// The same, in nft's backend.
-    IptablesNft,
+    IptablesNft => "iptables-nft",
     /// Loads a dump into nft's backend.
-    IptablesNftRestore,
+    IptablesNftRestore => "iptables-nft-restore",
     /// Dumps the rules of nft's backend.
-    IptablesNftSave,
+    IptablesNftSave => "iptables-nft-save",
     /// Speaks to the API server.
-    Kubectl,
+    Kubectl => "kubectl",
     /// The shell's own printf.
-    Printf,
+    Printf => "printf",
     /// Edits a stream.
-    Sed,
+    Sed => "sed",
     /// Hashes.
-    Sha256sum,
+    Sha256sum => "sha256sum",
     /// Kernel parameters.
-    Sysctl,
+    Sysctl => "sysctl",
     /// Units.
-    Systemctl,
+    Systemctl => "systemctl",
     /// Checks units.
-    SystemdAnalyze,
+    SystemdAnalyze => "systemd-analyze",
     /// The firewall of Ubuntu.
-    Ufw,
+    Ufw => "ufw",
 }
 
 impl Program {
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cat => "cat",
-            Self::Containerd => "containerd",
-            Self::Cut => "cut",
-            Self::Diff => "diff",
-            Self::Dockerd => "dockerd",
-            Self::Grep => "grep",
-            Self::Helm => "helm",
-            Self::Iptables => "iptables",
-            Self::IptablesRestore => "iptables-restore",
-            Self::IptablesSave => "iptables-save",
-            Self::IptablesLegacy => "iptables-legacy",
-            Self::IptablesLegacyRestore => "iptables-legacy-restore",
-            Self::IptablesLegacySave => "iptables-legacy-save",
-            Self::IptablesNft => "iptables-nft",
-            Self::IptablesNftRestore => "iptables-nft-restore",
-            Self::IptablesNftSave => "iptables-nft-save",
-            Self::Kubectl => "kubectl",
-            Self::Printf => "printf",
-            Self::Sed => "sed",
-            Self::Sha256sum => "sha256sum",
-            Self::Sysctl => "sysctl",
-            Self::Systemctl => "systemctl",
-            Self::SystemdAnalyze => "systemd-analyze",
-            Self::Ufw => "ufw",
-        }
-    }
-
     /// Whether `--` ends its options, so that what follows is a name even where it begins with a dash.
     pub fn ends_options(self) -> bool {
         matches!(

@@ -39,7 +39,9 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
     // A fact may have lost the head of its line; the same line as evidence has it.
     let evidence = analysis.incidents.iter().flat_map(|one| &one.evidence);
     let same = evidence.filter(|line| line.place == first.place);
-    let same = same.map(|line| line.text.as_str()).filter(|text| text.contains(&first.last_words));
+    let same = same
+        .map(|line| line.text.as_str())
+        .filter(|text| text.contains(&first.last_words));
     let stamp = stamp::of_lines(first.lines.iter().map(String::as_str));
     let stamp = stamp.or_else(|| stamp::of_lines(same));
     Some(match stamp {

@@ -217,12 +217,20 @@ fn nobody(analysis: &Analysis) -> Rich {
     if let (Some(all), Some(0)) = (get("pods"), get("pods_unhealthy"))
         && all > 0
     {
-        well.push(format!("{} {} healthy", words::count(all, "pod"), words::are(all)));
+        well.push(format!(
+            "{} {} healthy",
+            words::count(all, "pod"),
+            words::are(all)
+        ));
     }
     let nodes = &analysis.state.nodes;
     if !nodes.is_empty() && nodes.iter().all(|node| node.ready == Some(true)) {
         let all = nodes.len() as u64;
-        well.push(format!("{} {} Ready", words::count(all, "node"), words::are(all)));
+        well.push(format!(
+            "{} {} Ready",
+            words::count(all, "node"),
+            words::are(all)
+        ));
     }
     Rich::from(match well.is_empty() {
         true => format!("{NOBODY}."),

@@ -92,7 +92,11 @@ fn row(label: &'static str, text: Rich) -> StatusRow {
 /// Whether the state of pods, nodes or units is known, so that a cause that is only possible is no more than a guess
 /// about them: its fix and its lines have no place on the first screen. Of plain log lines it is what there is to say.
 fn is_about_something_else(analysis: &Analysis) -> bool {
-    let pods = analysis.impact.counts.get("pods").is_some_and(|all| *all > 0);
+    let pods = analysis
+        .impact
+        .counts
+        .get("pods")
+        .is_some_and(|all| *all > 0);
     pods || !analysis.state.nodes.is_empty() || !analysis.unexplained.is_empty()
 }
 
@@ -140,7 +144,9 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     }
     let unseen = unseen(analysis);
     let next = match (analysis.unexplained.is_empty(), unseen.is_some()) {
-        (true, true) => "Nothing, unless somebody reports a fault. Then collect the sources under Not seen.",
+        (true, true) => {
+            "Nothing, unless somebody reports a fault. Then collect the sources under Not seen."
+        }
         (true, false) => "Nothing, unless somebody reports a fault.",
         (false, true) => "Collect the sources under Not seen, then analyse again.",
         (false, false) => "Read the lines around its last words.",
@@ -163,7 +169,11 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
         let name = first.subject.rsplit('/').next().unwrap_or_default();
         let state = first.reason.split([',', ' ']).next().unwrap_or_default();
         let listed = !state.is_empty() && words.contains(name) && words.contains(state);
-        text = text.text(if listed { ". Listed as: " } else { ". Its last words: " });
+        text = text.text(if listed {
+            ". Listed as: "
+        } else {
+            ". Its last words: "
+        });
         text = text.code(words);
     }
     text = ctx.short_place(text.text(" · "), &first.place);
@@ -312,7 +322,9 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
     match replayed::in_short(first, analysis) {
         Some(shown) => text.text(" ").say(&shown),
         // A person decides about it.
-        None if first.verdict <= Verdict::Likely => text.text(" ").say(&replayed::cannot_be_shown(first)),
+        None if first.verdict <= Verdict::Likely => {
+            text.text(" ").say(&replayed::cannot_be_shown(first))
+        }
         None => text,
     }
 }

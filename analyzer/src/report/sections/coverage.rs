@@ -71,7 +71,10 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
                 (false, true) => " was not collected",
                 (false, false) => " were not collected",
             });
-        let why = why.strip_prefix(PASTED).unwrap_or(why).trim_start_matches(", ");
+        let why = why
+            .strip_prefix(PASTED)
+            .unwrap_or(why)
+            .trim_start_matches(", ");
         if !why.is_empty() {
             let why = why.strip_prefix("no NVIDIA driver here: ").unwrap_or(why);
             text = text.text(" (").say(&words::first_clause(why, 90)).text(")");

@@ -258,7 +258,11 @@ pub(crate) fn without_quote<'a>(says: &'a str, quoted: &str) -> &'a str {
 /// Whether the state of pods or nodes is known, nothing of it fails, and causes are only possible: then nobody has to
 /// repair anything, and fixes and checks after them are left out.
 pub(crate) fn is_calm(analysis: &Analysis) -> bool {
-    let pods = analysis.impact.counts.get("pods").is_some_and(|all| *all > 0);
+    let pods = analysis
+        .impact
+        .counts
+        .get("pods")
+        .is_some_and(|all| *all > 0);
     let nodes = &analysis.state.nodes;
     let fails = !analysis.unexplained.is_empty()
         || !analysis.impact.workloads.is_empty()
@@ -340,6 +344,10 @@ mod tests {
         let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/sections");
         let files = std::fs::read_dir(dir).unwrap().count();
         // mod.rs is no section, `replayed` is a part of one.
-        assert_eq!(files - 2, SECTIONS.len());
+        assert_eq!(
+            files - 2,
+            SECTIONS.len(),
+            "a file without its line in SECTIONS, or the other way round"
+        );
     }
 }

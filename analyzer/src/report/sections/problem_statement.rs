@@ -37,7 +37,10 @@ fn introduced(several: &[Incident], analysis: &Analysis) -> String {
         .filter(|one| one.verdict <= Verdict::Likely)
         .count();
     match sure {
-        0 if calm => "No failing pod was seen and no cause was confirmed. Single lines would fit these:".to_owned(),
+        0 if calm => {
+            "No failing pod was seen and no cause was confirmed. Single lines would fit these:"
+                .to_owned()
+        }
         0 => "No cause was confirmed. These would fit what was seen; settle them in this order:"
             .to_owned(),
         1 => "1 problem was found. The causes after it are only possible:".to_owned(),
@@ -58,7 +61,10 @@ fn problem(incident: &Incident) -> Rich {
     // How bad something is that may not be so says nothing.
     let text = match incident.verdict {
         Verdict::Possible => text.text("."),
-        _ => text.text(", severity ").severity(incident.severity).text("."),
+        _ => text
+            .text(", severity ")
+            .severity(incident.severity)
+            .text("."),
     };
     match incident.symptoms.is_empty() || incident.verdict == Verdict::Possible {
         true => text,

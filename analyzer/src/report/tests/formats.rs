@@ -19,7 +19,10 @@ fn wiki_markup_has_every_section_and_every_line_of_evidence() {
         .filter(|section| !folded.contains(&section.id))
     {
         let heading = format!("\nh2. {}\n", escape_jira::text(section.title));
-        assert!(text.contains(&heading), "{heading}");
+        assert!(
+            text.contains(&heading),
+            "no {heading}: fill what it shows into report/example/, or name it above"
+        );
     }
     for line in &analysis.incidents[0].evidence {
         assert!(text.contains(&format!(

@@ -61,7 +61,7 @@ fn every_section_of_the_post_mortem_is_there_whatever_was_found() {
             let heading = format!("\n## {}\n", section.title);
             let (_, after) = markdown
                 .split_once(&heading)
-                .unwrap_or_else(|| panic!("no {heading}"));
+                .unwrap_or_else(|| panic!("no {heading}: fill what it shows into report/example/, or name in `shown` above when it says nothing"));
             assert!(
                 !after.trim_start().starts_with("## "),
                 "{} is empty",
