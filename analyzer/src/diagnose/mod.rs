@@ -32,7 +32,7 @@ use chrono::{DateTime, Utc};
 use crate::change::captured::Captured;
 use crate::derive;
 use crate::facts::Facts;
-use crate::facts::failing::Failing;
+use crate::facts::failing::{Failing, LogSpan};
 use crate::facts::kube::{Node, Pod};
 use crate::join::{Member, Unit};
 use crate::layouts::LAYOUTS;
@@ -555,7 +555,8 @@ fn benign_noise(one: &Assessment<'_>) -> Option<Benign> {
     })
 }
 
-/// "Now" of the analysis: the end of collection, else the newest time that an object or any evidence carries.
+/// "Now" of the analysis: the end of collection, else the newest time that an object, the end of a log or any evidence
+/// carries.
 fn reference_time(scanned: &Scanned, assessments: &[Assessment<'_>]) -> Option<DateTime<Utc>> {
     let summary = &scanned.summary;
     let facts = &scanned.facts;
@@ -563,6 +564,11 @@ fn reference_time(scanned: &Scanned, assessments: &[Assessment<'_>]) -> Option<D
     let nodes = nodes.flat_map(|node| [node.data.heartbeat, node.data.ready_since]);
     let pods = facts.table::<Pod>().iter().map(|pod| pod.data.since);
     let objects = nodes.chain(pods).flatten().max();
+    let spans = facts.table::<LogSpan>().iter();
+    let ends = spans.flat_map(|span| span.data.last.values());
+    let logs = ends
+        .filter_map(|moment| DateTime::from_timestamp(moment.at?, 0))
+        .max();
     let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
     let started = summary.header.as_ref().map(|header| header.started);
     let seen = || {
@@ -572,7 +578,7 @@ fn reference_time(scanned: &Scanned, assessments: &[Assessment<'_>]) -> Option<D
     };
     finished.or(started).or_else(|| {
         let said = seen().filter_map(|sighting| sighting.last.or(sighting.at));
-        said.max().max(objects)
+        said.max().max(objects).max(logs)
     })
 }
 

@@ -22,14 +22,16 @@ const LONGEST: usize = 400;
 static TROUBLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?-u)(?P<crash>BUG: (?:unable to handle|kernel NULL|soft lockup)|kernel BUG at|\bOops: |Kernel panic|general protection fault|hard LOCKUP)",
-        r"|(?P<hang>blocked for more than \d+ seconds|rcu\S* (?:self-)?detected (?:expedited )?stall|GPU HANG: |\bring \S+ timeout, )",
+        r"|(?P<gone>nvme\S* .{0,40}(?:Removing after probe failure|Disabling device after reset failure|config space inaccessible))",
+        r"|(?P<hang>blocked for more than \d+ seconds|rcu\S* (?:self-)?detected stall|detected expedited stalls on CPUs/tasks: \{[^}]*\} \d{4,} jiffies|GPU HANG: |\bring \S+ timeout, )",
         r"|(?P<hardware>\[Hardware Error\]: .{0,80}(?i:uncorrected|fatal))",
         r"|(?P<disk>I/O error, dev (?:sd|nvme|vd|xvd|md|dm-)\w*|EXT4-fs error \(|XFS \(\S+\): .{0,40}(?:Corruption|Shutting down)|nvme\S* .{0,20}controller is down)",
     ))
     .ok()
 });
 
-/// The last such line of the present boot in one piece.
+/// The first such line of the present boot in one piece: what follows is mostly its consequence. A kernel whose patience with
+/// an expedited grace period was set to milliseconds reports a stall at every boot, so only one of a thousand ticks counts.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     offset: u32,
@@ -61,7 +63,7 @@ pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Sa
         return None;
     }
     let held = u32::try_from(memchr::memchr_iter(b'\n', tail).count()).unwrap_or(u32::MAX);
-    let mut last = Said::default();
+    let mut first = Said::default();
     for (raw, offset) in tail
         .split(|byte| *byte == b'\n')
         .zip(lines.saturating_sub(held)..)
@@ -71,25 +73,28 @@ pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Sa
         };
         let line = origin.decode(raw, offset);
         let is_disk = found.name("disk").is_some();
-        // A crash outweighs a disk that was read in vain.
-        if line.speaker != "kernel" || (is_disk && last.times > 0 && !last.is_disk) {
+        if line.speaker != "kernel" {
             continue;
         }
-        let times = if is_disk == last.is_disk {
-            last.times
-        } else {
-            0
-        };
-        last = Said {
+        // A crash, or a drive that is gone, outweighs the blocks that cannot be read.
+        let outranked = first.times > 0 && is_disk != first.is_disk;
+        if outranked && is_disk {
+            continue;
+        }
+        if first.times > 0 && !outranked {
+            first.times = first.times.saturating_add(1);
+            continue;
+        }
+        first = Said {
             offset,
             text: excerpt(line.text.trim(), LONGEST),
             line: excerpt(String::from_utf8_lossy(raw).trim(), LONGEST),
-            times: times.saturating_add(1),
+            times: 1,
             is_disk,
         };
     }
-    let least = if last.is_disk { DISK_TIMES } else { 1 };
-    (last.times >= least).then_some(last)
+    let least = if first.is_disk { DISK_TIMES } else { 1 };
+    (first.times >= least).then_some(first)
 }
 
 /// The fact of an entry; `before` lines of it stand before the piece.
