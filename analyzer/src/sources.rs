@@ -111,8 +111,7 @@ pub static SOURCES: &[Source] = &[
 ];
 
 /// Why an older bundle has nothing of a source.
-pub(crate) const UNKNOWN_TO_COLLECTOR: &str =
-    "the collector that made this bundle does not know this source";
+pub(crate) const UNKNOWN_TO_COLLECTOR: &str = "the bundle's manifest does not name this source";
 
 /// The source with this id.
 pub fn find(id: &str) -> Option<&'static Source> {

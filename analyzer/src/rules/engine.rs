@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
+use regex::Regex;
 
 use super::compile::{Look, Rule, RuleSet, Test};
 use super::fields::{entry, passes};
@@ -20,9 +22,10 @@ use super::unwell::Unwell;
 use super::weigh::Present;
 use crate::dress::Voice;
 use crate::facts::failing::MendedLines;
-use crate::facts::kube::Event;
+use crate::facts::kube::{Event, Node, Pod};
 use crate::facts::{FactType as _, FactView, Facts};
 use crate::model::{Place, Verdict};
+use crate::parsers::CapturedFile;
 use crate::scan::patterns::Hit;
 use crate::sources::Availability;
 
@@ -143,11 +146,31 @@ pub fn assess<'r>(
         // What is unwell at the end says nothing of an earlier moment.
         unwell: at.is_none().then(|| Unwell::of(facts, present.now())),
         present,
+        cluster: names_cluster(facts, hits),
     };
     set.rules
         .iter()
         .map(|rule| assess_one(rule, &known, available))
         .collect()
+}
+
+static CLUSTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i-u)\b(?:kubelet|kubeadm|kubernetes|kubectl|kubepods|kube-dns|coredns|k3s|rke2|microk8s)\b").ok()
+});
+
+/// Whether the input is of a machine that is, or is to be, a node of a cluster.
+fn names_cluster(facts: &Facts, hits: &[Hit]) -> bool {
+    let names = |text: &str| CLUSTER.as_ref().is_some_and(|regex| regex.is_match(text));
+    let objects = !facts.table::<Pod>().is_empty() || !facts.table::<Node>().is_empty();
+    let files = || {
+        let files = facts.table::<CapturedFile>().iter();
+        files.into_iter().any(|file| names(&file.place.path))
+    };
+    objects
+        || hits
+            .iter()
+            .any(|hit| names(&hit.speaker) || names(&hit.text))
+        || files()
 }
 
 /// The facts that signals look for, by rule and signal. A large input has very many facts of which few pass a test, so
@@ -195,6 +218,8 @@ struct Known<'a> {
     last_event: Option<DateTime<Utc>>,
     unwell: Option<Unwell<'a>>,
     present: Present<'a>,
+    /// Something names a kubelet or a cluster.
+    cluster: bool,
 }
 
 impl Known<'_> {
@@ -243,7 +268,11 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
         .collect();
     let unwell = known.unwell.as_ref();
     let judged = judge_now(rule, unwell, &mut seen, !missing.is_empty());
-    let (verdict, decided_by) = (judged.verdict, judged.holding);
+    let noise = rule.file.of_cluster && judged.verdict == Some(Verdict::Possible) && !known.cluster;
+    let (verdict, decided_by) = match noise {
+        true => ((!missing.is_empty()).then_some(Verdict::NotChecked), None),
+        false => (judged.verdict, judged.holding),
+    };
     let looked_at = match (unwell, &decided_by) {
         (Some(unwell), Some(holding)) => look(rule, unwell, holding, &seen),
         _ => Vec::new(),
