@@ -243,6 +243,20 @@ impl<'a> Statement<'_, '_, 'a> {
         }
     }
 
+    /// A value that is set, of any number of words: what begins a statement elsewhere is a part of it behind a sign.
+    pub(super) fn skip_value(&mut self) {
+        const JOINS: [&str; 11] = ["(", ".", "&", "|", "^", "and", "or", "xor", "set", "<<", ">>"];
+        loop {
+            self.at += 1;
+            self.skip();
+            let before = self.tokens.get(self.at.wrapping_sub(1));
+            let joined = before.is_some_and(|token| JOINS.iter().any(|sign| token.is(sign)));
+            if !joined || self.peek().is_none() {
+                return;
+            }
+        }
+    }
+
     /// The words between the braces that stand here.
     pub(super) fn braces(&mut self) -> Option<&'a [Token<'a>]> {
         if !self.eat("{") {

@@ -18,6 +18,7 @@ pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "direction" => Subject::Field(Field::Direction),
         // Both directions have the same.
         "protocol" => Subject::Field(Field::Protocol),
+        "l3proto" => Subject::Field(Field::Family),
         "helper" | "zone" | "expiration" | "label" | "id" => Subject::Unseen,
         "original" => tuple(statement, false)?,
         "reply" => tuple(statement, true)?,
@@ -43,15 +44,28 @@ fn tuple(statement: &mut Statement<'_, '_, '_>, answers: bool) -> Option<Subject
         ("saddr", Some(family)) => Subject::Field(Field::TupleAddress(side(false), family)),
         ("daddr", Some(family)) => Subject::Field(Field::TupleAddress(side(true), family)),
         ("protocol", None) => Subject::Field(Field::Protocol),
+        ("l3proto", None) => Subject::Field(Field::Family),
         ("proto-src", None) => Subject::Field(Field::TuplePort(side(false))),
         ("proto-dst", None) => Subject::Field(Field::TuplePort(side(true))),
         _ => Subject::Unseen,
     })
 }
 
-/// `ct status dnat`, also as `ct status & dnat == dnat`; other bits are not known.
+/// `ct status dnat`, also as `ct status & dnat == dnat`; `None` where other bits are asked, which are compared as numbers.
 pub(super) fn status(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
-    let negated = statement.eat("!=");
+    let start = statement.at;
+    let read = translated(statement);
+    if read.is_none() {
+        statement.at = start;
+    }
+    read
+}
+
+fn translated(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+    let mut negated = statement.eat("!=");
+    if !negated && statement.eat("!") {
+        negated = true;
+    }
     let masked = statement.eat("&");
     let bit = statement.word()?.text;
     if masked {
@@ -61,17 +75,17 @@ pub(super) fn status(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
             return None;
         }
     }
-    if statement.eat(",") {
+    if statement.peek().is_some_and(|next| next.is(",")) {
         return None;
     }
-    if bit == "dnat" {
-        statement.test(negated, Test::Rewritten);
-    } else if bit == "snat" {
-        let states = BTreeSet::new();
-        let (snat, dnat) = (true, false);
-        statement.test(negated, Test::States { states, snat, dnat });
-    } else {
-        statement.opaque("ct status", format!("ct status {bit}"));
+    match bit {
+        "dnat" => statement.test(negated, Test::Rewritten),
+        "snat" => {
+            let states = BTreeSet::new();
+            let (snat, dnat) = (true, false);
+            statement.test(negated, Test::States { states, snat, dnat });
+        }
+        _ => return None,
     }
     Some(())
 }

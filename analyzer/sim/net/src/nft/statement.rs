@@ -1,9 +1,10 @@
 //! Statements that are no matches: counters, logs, limits, sets that fill, marks, translations.
 
 use super::chain::Statement;
-use super::expression::expression;
+use super::expression::{Subject, expression, subjects};
 use super::tokens::{Token, written};
 use super::translate;
+use crate::condition::lookup::{Lookup, Masked};
 use crate::condition::{Condition, Test};
 use crate::iptables::Target;
 use crate::packet::Protocol;
@@ -27,6 +28,8 @@ impl<'a> Statement<'_, '_, 'a> {
                 self.simple()
             }
             ("limit" | "quota", _) | ("ct", "count") => self.doubtful("limit"),
+            ("synproxy", _) => self.synproxy(),
+            ("meter", _) => self.meter(),
             ("add" | "update" | "delete" | "set", _) => self.dynamic(),
             ("masquerade" | "snat" | "dnat" | "redirect", _) => {
                 let nat = translate::nat(self)?;
@@ -48,11 +51,7 @@ impl<'a> Statement<'_, '_, 'a> {
                 if self.eat("packets") {
                     self.at += 3;
                 } else if self.eat("name") {
-                    self.at += 1;
-                    // Which counter it is may hang on a field of the packet.
-                    if self.tokens[self.at..].iter().any(|token| token.is("map")) {
-                        self.skip();
-                    }
+                    self.object();
                 }
             }
             "comment" => self.at += 1,
@@ -127,11 +126,77 @@ impl<'a> Statement<'_, '_, 'a> {
     /// A statement that lets the packet go on only sometimes.
     fn doubtful(&mut self, module: &str) -> Option<Option<()>> {
         let start = self.at;
-        self.at += 1;
-        self.skip();
+        let first = self.word()?;
+        if self.eat("name") {
+            self.object();
+        } else {
+            self.amount(first.is("ct"));
+        }
         let text = written(self.compiler.text, &self.tokens[start..self.at]);
         self.opaque(module, text);
         Some(Some(()))
+    }
+
+    /// `rate over 5/second burst 10 packets`, `over 1023 mbytes used 3 bytes`, `count over 10`.
+    fn amount(&mut self, count: bool) {
+        let _ = self.eat("rate") || self.eat("count");
+        let _ = self.eat("over") || self.eat("until");
+        loop {
+            let Some(number) = self.word() else { return };
+            // `10 mbytes/second` has its unit apart, `5/second` has not, a number of connections has none.
+            if !count && !number.text.contains('/') {
+                self.at += 1;
+            }
+            if !self.eat("burst") && !self.eat("used") {
+                return;
+            }
+        }
+    }
+
+    /// The object behind `name`: itself, or the one that a map holds for fields of the packet. A packet that the map does
+    /// not hold fails the rule.
+    fn object(&mut self) {
+        let start = self.at;
+        let held = subjects(self).filter(|_| self.eat("map")).and_then(|subjects| {
+            let fields: Vec<Masked> = subjects.iter().map(Subject::masked).collect();
+            let (set, name, _) = self.set(&fields)?;
+            Some(Lookup { fields, set, name })
+        });
+        match held {
+            Some(lookup) => self.test(false, Test::Lookup(lookup)),
+            None => {
+                self.at = start + 1;
+                if self.tokens[self.at..].iter().any(|token| token.is("map")) {
+                    self.skip();
+                }
+            }
+        }
+    }
+
+    /// Answers for a host that stands behind: only TCP is answered (`nft_synproxy_eval`).
+    fn synproxy(&mut self) -> Option<Option<()>> {
+        let start = self.at;
+        self.at += 1;
+        let (negated, test) = (false, Test::Protocol(Protocol::TCP));
+        self.conditions.push(Condition { negated, test });
+        if self.eat("name") {
+            self.object();
+        } else {
+            self.skip();
+        }
+        let text = written(self.compiler.text, &self.tokens[start..self.at]);
+        self.finish(Target::Named(text));
+        Some(Some(()))
+    }
+
+    /// `meter m size 8192 { ip saddr limit rate 10/second }`, as old releases write what fills a set.
+    fn meter(&mut self) -> Option<Option<()>> {
+        let start = self.at;
+        self.at += 2;
+        if self.eat("size") {
+            self.at += 1;
+        }
+        self.fills(start)
     }
 
     /// `update @set { ip saddr timeout 5m }`: goes on, unless a limit inside says no.
@@ -142,6 +207,11 @@ impl<'a> Statement<'_, '_, 'a> {
             return None;
         }
         self.at += 1;
+        self.fills(start)
+    }
+
+    /// What stands in braces behind a set that is filled.
+    fn fills(&mut self, start: usize) -> Option<Option<()>> {
         let body = self.braces()?;
         if body
             .iter()
@@ -187,7 +257,7 @@ impl<'a> Statement<'_, '_, 'a> {
                 "set",
                 ..,
             ] => {
-                self.skip_value(3);
+                self.skip_words(3);
                 return Some(());
             }
             [
@@ -196,11 +266,11 @@ impl<'a> Statement<'_, '_, 'a> {
                 "set",
                 ..,
             ] => {
-                self.skip_value(3);
+                self.skip_words(3);
                 return Some(());
             }
             ["tcp", "option", "maxseg", "size", "set"] => {
-                self.skip_value(5);
+                self.skip_words(5);
                 return Some(());
             }
             _ => return None,
@@ -210,8 +280,8 @@ impl<'a> Statement<'_, '_, 'a> {
         Some(())
     }
 
-    fn skip_value(&mut self, words: usize) {
-        self.at += words + 1;
-        self.skip();
+    fn skip_words(&mut self, words: usize) {
+        self.at += words;
+        self.skip_value();
     }
 }
