@@ -26,13 +26,21 @@ impl Bits {
     /// Bits of the internet header.
     pub const fn network(offset: u16, length: u16) -> Bits {
         let layer = Layer::Network;
-        Bits { layer, offset, length }
+        Bits {
+            layer,
+            offset,
+            length,
+        }
     }
 
     /// Bits of the header behind it.
     pub const fn transport(offset: u16, length: u16) -> Bits {
         let layer = Layer::Transport;
-        Bits { layer, offset, length }
+        Bits {
+            layer,
+            offset,
+            length,
+        }
     }
 }
 

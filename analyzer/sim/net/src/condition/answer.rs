@@ -117,7 +117,9 @@ impl Test {
                 let address = side.address(connection)?;
                 Some(ranges.iter().any(|range| range.contains(address)))
             }),
-            Test::TupleProtocol(wanted) => tracked(view, |_| packet.proto.map(|own| own == *wanted)),
+            Test::TupleProtocol(wanted) => {
+                tracked(view, |_| packet.proto.map(|own| own == *wanted))
+            }
             Test::Sender { without, .. } => match sent_here(view) {
                 true => Tri::Maybe,
                 false => Tri::of(*without),

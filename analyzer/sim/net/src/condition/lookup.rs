@@ -55,7 +55,9 @@ impl Lookup {
     pub(crate) fn assumption(&self) -> Option<&'static str> {
         self.fields.iter().find_map(|masked| match masked.field {
             Field::InterfaceGroup { .. } => Some("no interface is in a group of its own"),
-            Field::InterfaceType { .. } => Some("the interface has an Ethernet header, as its name says"),
+            Field::InterfaceType { .. } => {
+                Some("the interface has an Ethernet header, as its name says")
+            }
             _ => None,
         })
     }

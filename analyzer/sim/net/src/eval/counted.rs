@@ -44,8 +44,12 @@ impl<'a> Explorer<'a> {
     fn naming(&self, option: &str, name: &str) -> Vec<&'a Rule> {
         let named = |rule: &&Rule| value(&rule.text, option) == Some(name);
         let sets = self.rules().saved.iter();
-        let chains = sets.flat_map(|set| set.tables.values().flat_map(|table| table.chains.values()));
-        chains.flat_map(|chain| chain.rules.iter()).filter(named).collect()
+        let chains =
+            sets.flat_map(|set| set.tables.values().flat_map(|table| table.chains.values()));
+        chains
+            .flat_map(|chain| chain.rules.iter())
+            .filter(named)
+            .collect()
     }
 
     /// `hashlimit --hashlimit-upto 1/sec --hashlimit-burst 5 --hashlimit-name n`: rules of one name share what it counts.
@@ -55,7 +59,9 @@ impl<'a> Explorer<'a> {
         if words.contains(&"!") || upto.contains("b/") {
             return None;
         }
-        let burst = after(words, "--hashlimit-burst").map_or(Ok(BURST), str::parse).ok()?;
+        let burst = after(words, "--hashlimit-burst")
+            .map_or(Ok(BURST), str::parse)
+            .ok()?;
         let mut passed = 0u64;
         for rule in self.naming("--hashlimit-name", name) {
             // The rule that was loaded first sets the limit for all of the name.
@@ -75,10 +81,16 @@ impl<'a> Explorer<'a> {
             return None;
         }
         let name = after(words, "--name")?;
-        let wanted = after(words, "--hitcount").map_or(Ok(1), str::parse::<u64>).ok()?;
+        let wanted = after(words, "--hitcount")
+            .map_or(Ok(1), str::parse::<u64>)
+            .ok()?;
         let fills = |rule: &Rule| rule.text.contains(" --set ") || rule.text.contains(" --update ");
         let mut entered = 0u64;
-        for rule in self.naming("--name", name).into_iter().filter(|rule| fills(rule)) {
+        for rule in self
+            .naming("--name", name)
+            .into_iter()
+            .filter(|rule| fills(rule))
+        {
             // A match behind the list may fail and leave the rule uncounted, although the list was filled.
             let tail = rule.text.rsplit(" --name ").next().unwrap_or_default();
             if tail.contains(" -m ") && !tail.contains(" -m comment ") {
@@ -86,7 +98,9 @@ impl<'a> Explorer<'a> {
             }
             entered = entered.saturating_add(rule.counters?.0);
         }
-        let met = self.met(way, &|rule| value(&rule.text, "--name") == Some(name) && fills(rule));
+        let met = self.met(way, &|rule| {
+            value(&rule.text, "--name") == Some(name) && fills(rule)
+        });
         (entered.saturating_add(met) < wanted).then_some(Tri::of(words.contains(&"!")))
     }
 
@@ -109,14 +123,21 @@ fn limit(words: &[&str], passed: u64) -> Option<Tri> {
     }
     let written = after(words, "--limit-burst").or(after(words, "burst"));
     let burst = written.map_or(Ok(BURST), str::parse).ok()?;
-    let known = words.first() == Some(&"limit") && words.get(1).is_some_and(|one| *one == "--limit" || *one == "rate");
+    let known = words.first() == Some(&"limit")
+        && words
+            .get(1)
+            .is_some_and(|one| *one == "--limit" || *one == "rate");
     (known && passed < burst).then_some(Tri::Yes)
 }
 
 /// Options of `hashlimit` with their values.
 fn options<'a>(words: &[&'a str]) -> Vec<(&'a str, Option<&'a str>)> {
-    let ours = words.iter().enumerate().filter(|(_, word)| word.starts_with("--hashlimit"));
-    ours.map(|(at, word)| (*word, words.get(at + 1).copied())).collect()
+    let ours = words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| word.starts_with("--hashlimit"));
+    ours.map(|(at, word)| (*word, words.get(at + 1).copied()))
+        .collect()
 }
 
 /// `quota --quota 1000` against what the rule has counted, with this packet.
@@ -128,7 +149,11 @@ fn quota(words: &[&str], counted: u64) -> Option<Tri> {
 /// `quota over 1023 mbytes used 3 bytes`.
 fn used(words: &[&str]) -> Option<Tri> {
     let over = words.get(1) == Some(&"over");
-    let at = if over || words.get(1) == Some(&"until") { 2 } else { 1 };
+    let at = if over || words.get(1) == Some(&"until") {
+        2
+    } else {
+        1
+    };
     let allowed = size(words.get(at)?, words.get(at + 1)?)?;
     let used = match words.iter().position(|word| *word == "used") {
         Some(at) => size(words.get(at + 1)?, words.get(at + 2)?)?,

@@ -19,7 +19,10 @@ pub(super) fn read(text: &str, family: Family) -> Option<(bool, Test)> {
         Family::V6 => Bits::network(4, 8),
     };
     let bits = |field: Field, mask: u128, value: u128| {
-        let field = Masked { field, mask: Some(mask) };
+        let field = Masked {
+            field,
+            mask: Some(mask),
+        };
         lookup(field, Piece::Range(value, value))
     };
     let test = match words.as_slice() {

@@ -286,7 +286,10 @@ impl<'a> Parser<'a> {
             }
             "owner" | "cgroup" => {
                 // Without a socket `owner` holds if all that it asks is negated; `cgroup` never does.
-                let asked = text.split(' ').filter(|word| word.starts_with("--")).count();
+                let asked = text
+                    .split(' ')
+                    .filter(|word| word.starts_with("--"))
+                    .count();
                 let negated = text.split(' ').filter(|word| *word == "!").count();
                 let without = module == "owner" && negated > 0 && asked == negated;
                 self.push(false, Test::Sender { without, text });

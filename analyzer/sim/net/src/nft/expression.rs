@@ -146,7 +146,11 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         }
         "ah" | "esp" | "comp" | "igmp" | "gre" => {
             // What the header says is not captured, but only packets of the protocol have it.
-            let name = if first.text == "comp" { "ipcomp" } else { first.text };
+            let name = if first.text == "comp" {
+                "ipcomp"
+            } else {
+                first.text
+            };
             protocol(statement, Protocol::parse(name)?);
             return None;
         }
@@ -163,7 +167,11 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
             _ => return None,
         },
         "ipsec" => {
-            while !statement.peek()?.text.starts_with(|c: char| c.is_ascii_digit() || c == '!') {
+            while !statement
+                .peek()?
+                .text
+                .starts_with(|c: char| c.is_ascii_digit() || c == '!')
+            {
                 statement.word()?;
             }
             return Some(Subject::Lacks(NO_IPSEC));
@@ -264,7 +272,9 @@ fn icmp(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Field> {
             protocol(statement, of(family));
             let bits = transport_field(name, field)?;
             if let Some(types) = types_with(name, field) {
-                let keys = types.iter().map(|one| Element::new(vec![Piece::Range(*one, *one)]));
+                let keys = types
+                    .iter()
+                    .map(|one| Element::new(vec![Piece::Range(*one, *one)]));
                 let set = Arc::new(Set::new(keys.collect()));
                 let fields = vec![Masked::from(Field::IcmpType(family))];
                 push(statement, fields, set, String::new(), false);
@@ -335,7 +345,9 @@ fn of_route(statement: &mut Statement<'_, '_, '_>, field: &str) -> Option<Subjec
         "nexthop" | "classid" | "mtu" | "tcpmss" => return None,
         _ => return Some(Subject::Lacks(NO_EXTENSION)),
     };
-    statement.eat("nexthop").then_some(Subject::Field(Field::NextHop(family)))
+    statement
+        .eat("nexthop")
+        .then_some(Subject::Field(Field::NextHop(family)))
 }
 
 /// `@nh,8,8`: bits of a header by their place.
@@ -361,7 +373,8 @@ fn tcp_option(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
         Some(missing) => missing,
         None => {
             // The option's field, if one is named.
-            let compares = |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || "=!<>{@".contains(c));
+            let compares =
+                |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || "=!<>{@".contains(c));
             if !compares(statement.peek()?.text) {
                 statement.word()?;
             }

@@ -49,12 +49,12 @@ impl<'a> Statement<'_, '_, 'a> {
         match self.word()?.text {
             "counter" => {
                 if self.eat("packets") {
-                    self.at += 3;
+                    self.step(3);
                 } else if self.eat("name") {
                     self.object();
                 }
             }
-            "comment" => self.at += 1,
+            "comment" => self.step(1),
             "notrack" => self.effects.push(Target::Untrack),
             "flow" => {
                 self.skip();
@@ -92,13 +92,13 @@ impl<'a> Statement<'_, '_, 'a> {
         while let Some(token) = self.peek() {
             match token.text {
                 "prefix" => {
-                    self.at += 1;
+                    self.step(1);
                     prefix = self.word().map_or("", |word| word.text).trim().to_owned();
                 }
-                "level" | "snaplen" | "queue-threshold" => self.at += 2,
+                "level" | "snaplen" | "queue-threshold" => self.step(2),
                 "group" => {
                     group = true;
-                    self.at += 2;
+                    self.step(2);
                 }
                 "flags" => self.log_flags(),
                 _ => break,
@@ -112,14 +112,14 @@ impl<'a> Statement<'_, '_, 'a> {
     }
 
     fn log_flags(&mut self) {
-        self.at += 1;
+        self.step(1);
         if self.eat("tcp") || self.eat("ip") {
-            self.at += 1;
+            self.step(1);
             while self.eat(",") {
-                self.at += 1;
+                self.step(1);
             }
         } else {
-            self.at += 1;
+            self.step(1);
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Statement<'_, '_, 'a> {
             let Some(number) = self.word() else { return };
             // `10 mbytes/second` has its unit apart, `5/second` has not, a number of connections has none.
             if !count && !number.text.contains('/') {
-                self.at += 1;
+                self.step(1);
             }
             if !self.eat("burst") && !self.eat("used") {
                 return;
@@ -157,15 +157,18 @@ impl<'a> Statement<'_, '_, 'a> {
     /// not hold fails the rule.
     fn object(&mut self) {
         let start = self.at;
-        let held = subjects(self).filter(|_| self.eat("map")).and_then(|subjects| {
-            let fields: Vec<Masked> = subjects.iter().map(Subject::masked).collect();
-            let (set, name, _) = self.set(&fields)?;
-            Some(Lookup { fields, set, name })
-        });
+        let held = subjects(self)
+            .filter(|_| self.eat("map"))
+            .and_then(|subjects| {
+                let fields: Vec<Masked> = subjects.iter().map(Subject::masked).collect();
+                let (set, name, _) = self.set(&fields)?;
+                Some(Lookup { fields, set, name })
+            });
         match held {
             Some(lookup) => self.test(false, Test::Lookup(lookup)),
             None => {
-                self.at = start + 1;
+                self.at = start;
+                self.step(1);
                 if self.tokens[self.at..].iter().any(|token| token.is("map")) {
                     self.skip();
                 }
@@ -176,7 +179,7 @@ impl<'a> Statement<'_, '_, 'a> {
     /// Answers for a host that stands behind: only TCP is answered (`nft_synproxy_eval`).
     fn synproxy(&mut self) -> Option<Option<()>> {
         let start = self.at;
-        self.at += 1;
+        self.step(1);
         let (negated, test) = (false, Test::Protocol(Protocol::TCP));
         self.conditions.push(Condition { negated, test });
         if self.eat("name") {
@@ -192,9 +195,9 @@ impl<'a> Statement<'_, '_, 'a> {
     /// `meter m size 8192 { ip saddr limit rate 10/second }`, as old releases write what fills a set.
     fn meter(&mut self) -> Option<Option<()>> {
         let start = self.at;
-        self.at += 2;
+        self.step(2);
         if self.eat("size") {
-            self.at += 1;
+            self.step(1);
         }
         self.fills(start)
     }
@@ -202,11 +205,11 @@ impl<'a> Statement<'_, '_, 'a> {
     /// `update @set { ip saddr timeout 5m }`: goes on, unless a limit inside says no.
     fn dynamic(&mut self) -> Option<Option<()>> {
         let start = self.at;
-        self.at += 1;
+        self.step(1);
         if !self.peek()?.text.starts_with('@') {
             return None;
         }
-        self.at += 1;
+        self.step(1);
         self.fills(start)
     }
 
@@ -225,10 +228,10 @@ impl<'a> Statement<'_, '_, 'a> {
 
     /// A match or target of iptables that this nft could not translate.
     fn foreign(&mut self) -> Option<Option<()>> {
-        self.at += 1;
+        self.step(1);
         let name = self.word()?;
         match name.text {
-            "handle" | "nfacct-name" | "last" => self.at += 1,
+            "handle" | "nfacct-name" | "last" => self.step(1),
             _ => return None,
         }
         Some(Some(()))
@@ -242,10 +245,10 @@ impl<'a> Statement<'_, '_, 'a> {
             .map(|token| token.text)
             .collect();
         match words.as_slice() {
-            ["meta", "mark", "set", ..] => self.at += 3,
-            ["mark", "set", ..] => self.at += 2,
+            ["meta", "mark", "set", ..] => self.step(3),
+            ["mark", "set", ..] => self.step(2),
             ["ct", "mark", "set", ..] => {
-                self.at += 3;
+                self.step(3);
                 let target = translate::connmark(self);
                 self.effects.push(target);
                 return Some(());
@@ -281,7 +284,7 @@ impl<'a> Statement<'_, '_, 'a> {
     }
 
     fn skip_words(&mut self, words: usize) {
-        self.at += words;
+        self.step(words);
         self.skip_value();
     }
 }

@@ -232,7 +232,9 @@ fn a_dormant_table_stops_nothing() {
 #[test]
 fn a_chain_inside_a_rule_decides_and_returns_like_any_other() {
     let chain = |verdict: &str| {
-        format!("udp dport 53 counter packets 3 bytes 90 jump {{\ncounter packets 2 bytes 60 {verdict}\n}}\naccept")
+        format!(
+            "udp dport 53 counter packets 3 bytes 90 jump {{\ncounter packets 2 bytes 60 {verdict}\n}}\naccept"
+        )
     };
     assert!(!passes(&chain("drop")));
     assert!(passes(&chain("return")));
@@ -358,6 +360,28 @@ proptest! {
         noise in "\\PC{0,20}",
     ) {
         let text = format!("table inet t {{\nchain c {{\ntype filter hook forward priority 0;\n{}{noise}", words.join(" "));
+        let _ = asked(&text, &pod_packet(Protocol::UDP, 53));
+    }
+}
+
+#[test]
+fn statements_that_are_cut_off_are_read() {
+    for cut in [
+        "limit rate",
+        "limit rate over",
+        "ct count over",
+        "quota name",
+        "counter name",
+        "synproxy name",
+        "log level",
+        "log flags tcp",
+        "meter m",
+        "xt match",
+        "log prefix",
+    ] {
+        let text = format!(
+            "table inet t {{\nchain c {{\ntype filter hook forward priority 0;\ntcp dport 1 accept\n{cut}\n}}\n}}\n"
+        );
         let _ = asked(&text, &pod_packet(Protocol::UDP, 53));
     }
 }

@@ -145,7 +145,9 @@ pub(super) fn mark(statement: &mut Statement<'_, '_, '_>) -> Target {
     let read = mark_value(statement);
     // A map or a shift behind what was read makes another value of it.
     let more = ["map", "<<", ">>", "."];
-    let goes_on = statement.peek().is_some_and(|next| more.iter().any(|sign| next.is(sign)));
+    let goes_on = statement
+        .peek()
+        .is_some_and(|next| more.iter().any(|sign| next.is(sign)));
     match read {
         Some(target) if !goes_on => target,
         _ => {

@@ -62,9 +62,7 @@ pub(super) fn piece(field: Field, token: &Token<'_>) -> Option<Piece> {
         Field::Source(family)
         | Field::Destination(family)
         | Field::TupleAddress(_, family)
-        | Field::NextHop(family) => {
-            addresses(family, text)
-        }
+        | Field::NextHop(family) => addresses(family, text),
         _ => single(field, text)
             .map(|number| Piece::Range(number, number))
             .or_else(|| {
@@ -121,9 +119,7 @@ pub(super) fn single(field: Field, text: &str) -> Option<u128> {
         Field::Source(family)
         | Field::Destination(family)
         | Field::TupleAddress(_, family)
-        | Field::NextHop(family) => {
-            address(family, text)
-        }
+        | Field::NextHop(family) => address(family, text),
         Field::Direction => match text {
             "original" => Some(0),
             "reply" => Some(1),

@@ -62,7 +62,8 @@ pub(crate) fn compare(
         packet.direction == casefile_sim_net::packet::Direction::Input
     };
     let home = evaluation.leaves.as_ref().is_some_and(at_home);
-    let by_the_host = (expected, happened) == (Outcome::Arrived, Outcome::Refused) && home && !moved.refuses;
+    let by_the_host =
+        (expected, happened) == (Outcome::Arrived, Outcome::Refused) && home && !moved.refuses;
     // A ping that a rule sends to the router itself is answered there, where nobody counts what arrives.
     let pings = |packet: &casefile_sim_net::packet::Packet| packet.proto == Some(Protocol::ICMP);
     let answered = (expected, happened) == (Outcome::Arrived, Outcome::Nothing)
@@ -227,14 +228,18 @@ fn counts_early(text: &str) -> bool {
     let after = words.iter().position(|word| *word == "counter");
     let after = after.filter(|at| words.get(at + 1) == Some(&"packets"));
     let next = after.and_then(|at| words.get(at + 5)).copied();
-    let matches = ["ip", "ip6", "tcp", "udp", "meta", "ct", "iifname", "oifname", "th", "ether"];
+    let matches = [
+        "ip", "ip6", "tcp", "udp", "meta", "ct", "iifname", "oifname", "th", "ether",
+    ];
     next.is_some_and(|next| matches.contains(&next))
 }
 
 /// A counter behind a verdict map counts only what the map lets go on.
 fn counts_late(text: &str) -> bool {
     let at = |word: &str| text.find(word);
-    at(" vmap ").zip(at(" counter packets ")).is_some_and(|(map, counter)| map < counter)
+    at(" vmap ")
+        .zip(at(" counter packets "))
+        .is_some_and(|(map, counter)| map < counter)
 }
 
 fn moved(before: &Texts, after: &Texts, refused: bool) -> Moved {

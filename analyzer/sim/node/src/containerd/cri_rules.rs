@@ -129,14 +129,21 @@ fn snapshotter(config: &EffectiveConfig, cri: &Cri) -> Option<ConfigProblem> {
         _ if name.is_empty() || SNAPSHOTTERS.contains(&name) => return None,
         _ => "is neither built in nor one of proxy_plugins",
     };
-    Some(rejects(format!("snapshotter {name:?} {why}"), cri.snapshotter.place()))
+    Some(rejects(
+        format!("snapshotter {name:?} {why}"),
+        cri.snapshotter.place(),
+    ))
 }
 
 /// Whether the devmapper snapshotter names the pool that it needs (`plugins/snapshots/devmapper/config.go`).
 fn has_pool(config: &EffectiveConfig) -> bool {
     let names = ["io.containerd.snapshotter.v1.devmapper", "devmapper"];
-    let pools = names.iter().filter_map(|name| config.top.setting(&["plugins", name, "pool_name"]));
-    pools.into_iter().any(|pool| pool.value.as_str().is_some_and(|name| !name.is_empty()))
+    let pools = names
+        .iter()
+        .filter_map(|name| config.top.setting(&["plugins", name, "pool_name"]));
+    pools
+        .into_iter()
+        .any(|pool| pool.value.as_str().is_some_and(|name| !name.is_empty()))
 }
 
 /// From 2.1 images are pulled by the transfer service, which does not load with a snapshotter that nobody provides; then
@@ -146,7 +153,9 @@ fn unpacked(config: &EffectiveConfig) -> Option<ConfigProblem> {
     if !config.containerd.pulls_by_transfer() || config.uncertain() {
         return None;
     }
-    let listed = config.top.setting(&["plugins", TRANSFER, "unpack_config"])?;
+    let listed = config
+        .top
+        .setting(&["plugins", TRANSFER, "unpack_config"])?;
     let proxies = config.top.section(&["proxy_plugins"]);
     let provided = |name: &str| {
         let built_in = SNAPSHOTTERS.contains(&name) && name != "stargz" && name != "fuse-overlayfs";
@@ -159,9 +168,13 @@ fn unpacked(config: &EffectiveConfig) -> Option<ConfigProblem> {
         Value::Table(keys) => keys.get("snapshotter")?.as_str(),
         _ => None,
     });
-    let missing = named.into_iter().find(|name| !name.is_empty() && !provided(name))?;
+    let missing = named
+        .into_iter()
+        .find(|name| !name.is_empty() && !provided(name))?;
     Some(rejects(
-        format!("unpack_config of the transfer service names snapshotter {missing:?}, which is neither built in nor one of proxy_plugins"),
+        format!(
+            "unpack_config of the transfer service names snapshotter {missing:?}, which is neither built in nor one of proxy_plugins"
+        ),
         Some(&listed.place),
     ))
 }

@@ -275,6 +275,7 @@ fn claims_ports_and_zones_have_their_words() {
     let wants = pod("p", json!({}), volume("data"));
     let once = json!({"spec": {"volumeName": "pv", "accessModes": ["ReadWriteOncePod"]}});
     case.claims = vec![claim(json!({}), once)];
+    case.volumes = vec![read(json!({"metadata": {"name": "pv"}}))];
     case.pods = vec![running("holder", "n", json!({}), volume("data"))];
     assert_eq!(
         said(&case, &wants),
