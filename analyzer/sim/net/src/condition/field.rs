@@ -256,7 +256,8 @@ fn tcp_options<'a>(view: &View<'_>) -> Reading<'a> {
             Some(5) => known(Some(0)),
             _ => transport(view, None),
         },
-        Some(_) => Reading::Absent,
+        // The kernel asks every packet, and what is no TCP has no option.
+        Some(_) => known(Some(0)),
         None => Reading::Unknown,
     }
 }

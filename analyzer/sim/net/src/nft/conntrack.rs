@@ -7,7 +7,7 @@ use super::expression::Subject;
 use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::connection::TupleSide;
-use crate::packet::Family;
+use crate::packet::{CtState, Family};
 
 /// What `ct` reads.
 pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
@@ -17,8 +17,8 @@ pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "status" => Subject::Status,
         "direction" => Subject::Field(Field::Direction),
         // Both directions have the same.
-        "protocol" => Subject::Field(Field::Protocol),
-        "l3proto" => Subject::Field(Field::Family),
+        "protocol" => connected(statement, Field::Protocol),
+        "l3proto" => connected(statement, Field::Family),
         "helper" | "zone" | "expiration" | "label" | "id" => Subject::Unseen,
         "original" => tuple(statement, false)?,
         "reply" => tuple(statement, true)?,
@@ -43,8 +43,8 @@ fn tuple(statement: &mut Statement<'_, '_, '_>, answers: bool) -> Option<Subject
     Some(match (statement.word()?.text, family) {
         ("saddr", Some(family)) => Subject::Field(Field::TupleAddress(side(false), family)),
         ("daddr", Some(family)) => Subject::Field(Field::TupleAddress(side(true), family)),
-        ("protocol", None) => Subject::Field(Field::Protocol),
-        ("l3proto", None) => Subject::Field(Field::Family),
+        ("protocol", None) => connected(statement, Field::Protocol),
+        ("l3proto", None) => connected(statement, Field::Family),
         ("proto-src", None) => Subject::Field(Field::TuplePort(side(false))),
         ("proto-dst", None) => Subject::Field(Field::TuplePort(side(true))),
         _ => Subject::Unseen,
@@ -59,6 +59,14 @@ pub(super) fn status(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
         statement.at = start;
     }
     read
+}
+
+/// What the packet has in common with its connection; a packet without one fails.
+fn connected(statement: &mut Statement<'_, '_, '_>, field: Field) -> Subject {
+    let states = BTreeSet::from([CtState::New, CtState::Established, CtState::Related]);
+    let (snat, dnat) = (false, false);
+    statement.test(false, Test::States { states, snat, dnat });
+    Subject::Field(field)
 }
 
 fn translated(statement: &mut Statement<'_, '_, '_>) -> Option<()> {

@@ -231,7 +231,6 @@ fn transport(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Subjec
         "dport" => Some(Field::DestinationPort),
         "flags" if name == "tcp" => Some(Field::TcpFlags),
         "option" if name == "tcp" => {
-            protocol(statement, Protocol::TCP);
             statement.word()?;
             return Some(Subject::TcpOption);
         }

@@ -1,5 +1,7 @@
 //! Statements that are no matches: counters, logs, limits, sets that fill, marks, translations.
 
+use std::collections::BTreeSet;
+
 use super::chain::Statement;
 use super::expression::{Subject, expression, subjects};
 use super::tokens::{Token, written};
@@ -7,7 +9,7 @@ use super::translate;
 use crate::condition::lookup::{Lookup, Masked};
 use crate::condition::{Condition, Test};
 use crate::iptables::Target;
-use crate::packet::Protocol;
+use crate::packet::{CtState, Protocol};
 
 impl<'a> Statement<'_, '_, 'a> {
     pub(super) fn one(&mut self, token: &Token<'a>) -> Option<()> {
@@ -30,6 +32,7 @@ impl<'a> Statement<'_, '_, 'a> {
             ("limit" | "quota", _) | ("ct", "count") => self.doubtful("limit"),
             ("synproxy", _) => self.synproxy(),
             ("meter", _) => self.meter(),
+            ("reset", _) => Some(self.strip()),
             ("add" | "update" | "delete" | "set", _) => self.dynamic(),
             ("masquerade" | "snat" | "dnat" | "redirect", _) => {
                 let nat = translate::nat(self)?;
@@ -192,6 +195,31 @@ impl<'a> Statement<'_, '_, 'a> {
         Some(Some(()))
     }
 
+    /// `reset tcp option timestamp`: takes the option away where it is, and fails what is no TCP.
+    fn strip(&mut self) -> Option<()> {
+        self.step(1);
+        if !self.eat("tcp") || !self.eat("option") {
+            return None;
+        }
+        self.word()?;
+        let (negated, test) = (false, Test::Protocol(Protocol::TCP));
+        self.conditions.push(Condition { negated, test });
+        Some(())
+    }
+
+    /// `ct expectation set "e"`: drops the first packet of a connection where another one holds the same expectation.
+    fn expects(&mut self) {
+        let start = self.at;
+        self.step(4);
+        let states = BTreeSet::from([CtState::New, CtState::Related]);
+        let (snat, dnat) = (false, false);
+        self.test(false, Test::States { states, snat, dnat });
+        let tokens = self.tokens.get(start..self.at).unwrap_or_default();
+        self.opaque("limit", written(self.compiler.text, tokens));
+        self.at = self.tokens.len();
+        self.finish(Target::Drop);
+    }
+
     /// `meter m size 8192 { ip saddr limit rate 10/second }`, as old releases write what fills a set.
     fn meter(&mut self) -> Option<Option<()>> {
         let start = self.at;
@@ -253,10 +281,11 @@ impl<'a> Statement<'_, '_, 'a> {
                 self.effects.push(target);
                 return Some(());
             }
+            ["ct", "expectation", "set", ..] => self.expects(),
             [
                 "meta" | "ct",
                 "nftrace" | "priority" | "pkttype" | "helper" | "zone" | "label" | "timeout"
-                | "event" | "expectation" | "secmark" | "notrack",
+                | "event" | "secmark" | "notrack",
                 "set",
                 ..,
             ] => {

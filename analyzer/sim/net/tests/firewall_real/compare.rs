@@ -73,6 +73,13 @@ pub(crate) fn compare(
     let refuses = |by: &DecidedBy| matches!(by, DecidedBy::Rule { text, .. } if text.to_lowercase().contains("reject"));
     let behind_a_limit = (expected, happened) == (Outcome::Nothing, Outcome::Refused)
         && evaluation.or_decided_by.iter().any(refuses);
+    let copies = |text: &str| text.contains("dup to ") || text.contains("-j TEE ");
+    let mut steps = evaluation.walk.iter();
+    if (expected, happened) == (Outcome::Nothing, Outcome::Arrived)
+        && steps.any(|step| copies(&step.text))
+    {
+        return Err("a copy arrives".to_owned());
+    }
     if expected != happened && !lost_answer && !by_the_host && !behind_a_limit && !answered {
         return Err(format!("expected {expected:?}, happened {happened:?}"));
     }
