@@ -1,7 +1,7 @@
 //! The checks the CRI plugin makes before it loads.
 
 use super::config::EffectiveConfig;
-use super::handlers::{Cri, Tables};
+use super::handlers::{Cri, Known, Tables};
 use super::migrate::{CRI_IMAGES, CRI_RUNTIME, GRPC_CRI};
 use super::problem::ConfigProblem;
 use super::release::Release;
@@ -21,6 +21,7 @@ pub(super) fn check(
     out.extend(default_runtime(cri));
     out.extend(snapshotter(config, cri));
     out.extend(unpacked(config));
+    out.extend(super::needs::check(config));
     if v1 {
         out.extend(only_for_v1_shim(tables.runtime, cri));
     }
@@ -116,9 +117,26 @@ const SNAPSHOTTERS: [&str; 12] = [
     "fuse-overlayfs",
 ];
 
-/// The common snapshotter has to be built in or a proxy plugin: CRI does not load without it.
+/// Schema versions below this one state a handler's snapshotter where containerd 2 asks for it when CRI loads.
+const SCHEMA_OF_PLATFORMS: i64 = 3;
+
+/// The common snapshotter has to be built in or a proxy plugin: CRI does not load without it. containerd 2 moves those of
+/// the handlers to the image service, which asks for them as well.
 fn snapshotter(config: &EffectiveConfig, cri: &Cri) -> Option<ConfigProblem> {
-    let name = cri.snapshotter.value.as_str();
+    let v1 = config.containerd.release.is_v1();
+    let moved = |own: &&Known<String>| {
+        let mut files = config.files.iter();
+        let of = own.place().map(|place| place.host_path.as_str());
+        let file = files.find(|file| Some(file.host_path.as_str()) == of);
+        !v1 && file.is_some_and(|file| file.schema < SCHEMA_OF_PLATFORMS)
+    };
+    let own = cri.handlers.values().map(|handler| &handler.snapshotter);
+    let mut all = std::iter::once(&cri.snapshotter).chain(own.filter(moved));
+    all.find_map(|one| provided(config, one))
+}
+
+fn provided(config: &EffectiveConfig, asked: &Known<String>) -> Option<ConfigProblem> {
+    let name = asked.value.as_str();
     let proxies = config.top.section(&["proxy_plugins"]);
     let proxy = proxies.is_some_and(|all| all.entries.contains_key(name));
     if config.uncertain() || proxy {
@@ -131,7 +149,7 @@ fn snapshotter(config: &EffectiveConfig, cri: &Cri) -> Option<ConfigProblem> {
     };
     Some(rejects(
         format!("snapshotter {name:?} {why}"),
-        cri.snapshotter.place(),
+        asked.place(),
     ))
 }
 
@@ -140,7 +158,7 @@ fn has_pool(config: &EffectiveConfig) -> bool {
     let names = ["io.containerd.snapshotter.v1.devmapper", "devmapper"];
     let pools = names
         .iter()
-        .filter_map(|name| config.top.setting(&["plugins", name, "pool_name"]));
+        .filter_map(|name| config.plugins.setting(&[name, "pool_name"]));
     pools
         .into_iter()
         .any(|pool| pool.value.as_str().is_some_and(|name| !name.is_empty()))
@@ -153,9 +171,7 @@ fn unpacked(config: &EffectiveConfig) -> Option<ConfigProblem> {
     if !config.containerd.pulls_by_transfer() || config.uncertain() {
         return None;
     }
-    let listed = config
-        .top
-        .setting(&["plugins", TRANSFER, "unpack_config"])?;
+    let listed = config.plugins.setting(&[TRANSFER, "unpack_config"])?;
     let proxies = config.top.section(&["proxy_plugins"]);
     let provided = |name: &str| {
         let built_in = SNAPSHOTTERS.contains(&name) && name != "stargz" && name != "fuse-overlayfs";
