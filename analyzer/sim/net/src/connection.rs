@@ -73,7 +73,8 @@ impl Connection {
         Connection {
             reply: false,
             original: Tuple::of(packet),
-            replies: None,
+            // No rule has translated it yet.
+            replies: Some(Tuple::of(packet).turned()),
             dnat: None,
             snat: Some(false),
             served: None,

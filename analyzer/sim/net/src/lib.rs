@@ -8,6 +8,7 @@
 pub mod condition;
 pub mod connection;
 pub mod eval;
+pub mod header;
 pub mod ipset;
 pub mod iptables;
 pub mod ipvs;

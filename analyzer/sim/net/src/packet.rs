@@ -8,6 +8,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::connection::Connection;
+use super::header::HeaderBytes;
 
 /// The path of a packet through the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -240,6 +241,8 @@ pub struct Packet {
     pub ttl: Option<u8>,
     /// Length of the IP packet in bytes.
     pub length: Option<u32>,
+    /// What is known of its headers beside that.
+    pub headers: HeaderBytes,
     /// True when the packet is known to have passed the PREROUTING chains
     /// already, with `mark` as those chains left it (kernel log lines).
     pub past_prerouting: bool,
@@ -279,6 +282,7 @@ impl Packet {
             mac_dst: None,
             ttl: None,
             length: None,
+            headers: HeaderBytes::default(),
             past_prerouting: false,
             connection: None,
         }

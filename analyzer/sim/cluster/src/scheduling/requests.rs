@@ -1,6 +1,6 @@
 //! What a pod asks for altogether, as the scheduler adds it up.
 
-use super::api::{Container, ContainerStatus, Pod, PodSpec};
+use super::api::{Condition, Container, ContainerResources, Pod, PodSpec};
 use super::cluster::Release;
 use super::quantity::Resources;
 
@@ -36,43 +36,80 @@ const RESIZE: Release = Release {
     patch: 0,
 };
 
+/// Release from which pods with resources of their own are resized in place by default (KEP-5419).
+const RESIZE_WHOLE: Release = Release {
+    minor: 36,
+    patch: 0,
+};
+
 /// What a pod that is bound to a node takes of it. While a container is resized that is the most of what is asked, set
-/// aside and in force; where the kubelet finds the resize infeasible, what is asked does not count.
+/// aside and in force; where the kubelet finds the resize infeasible, what is asked does not count. A container of which
+/// the kubelet does not tell what is in force counts as it asks.
 /// Source: `k8s.io/component-helpers/resource`, `PodRequests` with `UseStatusResources`.
 pub fn pod_takes(pod: &Pod, release: Release) -> Resources {
-    let status = &pod.status;
-    let containers = &status.container_statuses;
-    let states = || containers.iter().chain(&status.init_container_statuses);
-    let tells = |one: &ContainerStatus| {
-        let has = |all: &Resources| all.iter().next().is_some();
-        has(&one.allocated_resources) || has(&one.resources.requests)
-    };
-    if release < RESIZE || !states().any(tells) {
+    if release < RESIZE {
         return pod_requests(&pod.spec);
     }
-    let infeasible = status.resize == "Infeasible"
-        || status.conditions.iter().any(|one| {
-            one.kind == "PodResizePending" && one.status == "True" && one.reason == "Infeasible"
-        });
+    let status = &pod.status;
+    let pending = |one: &&Condition| one.kind == "PodResizePending";
+    let refused = status.conditions.iter().find(pending);
+    let infeasible = refused.is_some_and(|one| one.reason == "Infeasible");
     let mut spec = pod.spec.clone();
-    let raise = |container: &mut Container| {
-        let found = states().find(|one| one.name == container.name);
-        let Some(state) = found.filter(|one| tells(one)) else {
+    let containers = &status.container_statuses;
+    let resize = |container: &mut Container| {
+        let mut states = containers.iter().chain(&status.init_container_statuses);
+        let Some(state) = states.find(|one| one.name == container.name) else {
             return;
         };
-        let mut most = state.allocated_resources.clone();
-        most.raise(&state.resources.requests);
-        if !infeasible {
-            most.raise(&container_requests(container));
+        if let Some(in_force) = &state.resources {
+            let asked = (!infeasible).then(|| container_requests(container));
+            let most = most(&in_force.requests, &state.allocated_resources, asked);
+            container.resources = most;
         }
-        container.resources.requests = most;
     };
-    spec.containers.iter_mut().for_each(raise);
+    spec.containers.iter_mut().for_each(resize);
     let sidecars = spec.init_containers.iter_mut();
     sidecars
         .filter(|one| one.restart_policy == "Always")
-        .for_each(raise);
+        .for_each(resize);
+    if release >= RESIZE_WHOLE
+        && let Some(in_force) = &status.resources
+    {
+        resize_whole(&mut spec, in_force, &status.allocated_resources, infeasible);
+    }
     pod_requests(&spec)
+}
+
+/// The most of what is in force, set aside and, if it counts, asked.
+fn most(in_force: &Resources, aside: &Resources, asked: Option<Resources>) -> ContainerResources {
+    let mut requests = in_force.clone();
+    requests.raise(aside);
+    requests.raise(&asked.unwrap_or_default());
+    ContainerResources {
+        requests,
+        limits: Resources::default(),
+    }
+}
+
+/// The same for what is stated for the pod as a whole; what it does not state stays the containers' sum.
+fn resize_whole(
+    spec: &mut PodSpec,
+    in_force: &ContainerResources,
+    aside: &Resources,
+    infeasible: bool,
+) {
+    let mut asked = Resources::default();
+    pod_level(spec, &mut asked);
+    let counts = (!infeasible).then(|| asked.clone());
+    let most = most(&in_force.requests, aside, counts).requests;
+    let mut requests = Resources::default();
+    for (name, _) in asked.iter() {
+        requests.set(name, most.get(name).unwrap_or_default());
+    }
+    spec.resources = ContainerResources {
+        requests,
+        limits: Resources::default(),
+    };
 }
 
 /// What is stated for the pod as a whole stands instead of its containers' sum.

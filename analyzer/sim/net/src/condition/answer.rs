@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use super::field::sent_here;
 use super::{AddressKind, Condition, Slot, Test, Tri, View};
 use crate::connection::{Connection, Tracked};
 use crate::packet::{CtState, Interface, Packet};
@@ -75,7 +76,11 @@ impl Test {
             Test::Mark { .. } => "mark",
             Test::ConnMark { .. } => "connection mark",
             Test::States { .. } | Test::Rewritten => "connection state",
-            Test::Direction { .. } | Test::TupleAddress(..) | Test::TuplePort(..) => "connection",
+            Test::Direction { .. }
+            | Test::TupleAddress(..)
+            | Test::TuplePort(..)
+            | Test::TupleProtocol(_) => "connection",
+            Test::Sender { .. } => "sender",
             Test::AddressType { .. } => "address type",
             Test::PacketType(_) => "link-layer type",
             Test::MacSource(_) => "hardware address",
@@ -112,6 +117,17 @@ impl Test {
                 let address = side.address(connection)?;
                 Some(ranges.iter().any(|range| range.contains(address)))
             }),
+            Test::TupleProtocol(wanted) => {
+                tracked(view, |_| packet.proto.map(|own| own == *wanted))
+            }
+            Test::Sender { without, .. } => match sent_here(view) {
+                true => Tri::Maybe,
+                false => Tri::of(*without),
+            },
+            // Every protocol's own numbers lie in the whole range.
+            Test::TuplePort(_, ranges) if ranges.as_slice() == [(0, u16::MAX)] => {
+                tracked(view, |_| Some(true))
+            }
             Test::TuplePort(side, ranges) => tracked(view, |connection| {
                 let port = side.port(connection)?;
                 Some(
@@ -221,6 +237,19 @@ fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, snat: bool, dnat: bool
         answer = answer.max(view.rewritten.map_or(Tri::Maybe, Tri::of));
     }
     answer
+}
+
+impl Test {
+    /// Asks for a connection's own facts.
+    pub(crate) fn of_connection(&self) -> bool {
+        matches!(
+            self,
+            Test::Direction { .. }
+                | Test::TupleAddress(..)
+                | Test::TuplePort(..)
+                | Test::TupleProtocol(_)
+        )
+    }
 }
 
 /// What the connection answers. A packet without one fails the kernel's match, except beside a state

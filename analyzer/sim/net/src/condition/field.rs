@@ -4,7 +4,9 @@
 use super::answer::{address_kinds, link_kinds};
 use super::{AddressKind, Slot, View};
 use crate::connection::{Connection, Tracked, TupleSide};
-use crate::packet::{CtState, Family, Protocol};
+use crate::header::Bits;
+use crate::packet::{CtState, Direction, Family, Interface, Protocol};
+use crate::route::Route;
 
 /// A field of a packet, of its connection or of its interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +64,26 @@ pub enum Field {
     TupleAddress(TupleSide, Family),
     /// A port of the connection.
     TuplePort(TupleSide),
+    /// Bits of a header.
+    Bits(Bits),
+    /// Whether TCP's header has options: 0 without any, else which is not known.
+    TcpOptions,
+    /// Who sent the packet: a user, a group, a cgroup. Only what the host itself sends has one.
+    Sender,
+    /// The group of the interface, 0 for `default`.
+    InterfaceGroup {
+        /// Of the outgoing interface.
+        outgoing: bool,
+    },
+    /// The kind of link-layer header of the interface, by the kernel's numbers (`if_arp.h`).
+    InterfaceType {
+        /// Of the outgoing interface.
+        outgoing: bool,
+    },
+    /// The next hop of the packet's route, of this family.
+    NextHop(Family),
+    /// The bits of `ct status`.
+    Status,
     /// A value that no capture shows: a random number, a user id, a counter.
     Unseen,
 }
@@ -108,6 +130,12 @@ impl Field {
             Field::SourceMac | Field::DestinationMac => "hardware address",
             Field::Random(_) => "random number",
             Field::Direction | Field::TupleAddress(..) | Field::TuplePort(_) => "connection",
+            Field::Bits(_) => "header",
+            Field::TcpOptions => "TCP options",
+            Field::Sender => "sender",
+            Field::InterfaceGroup { .. } | Field::InterfaceType { .. } => "interface",
+            Field::NextHop(_) => "next hop",
+            Field::Status => "connection's status",
             Field::Unseen => "value",
         }
     }
@@ -165,9 +193,102 @@ impl Field {
             },
             Field::TuplePort(side) => tracked(view, |c| side.port(c).map(u128::from)),
             Field::Random(count) if count <= MAX_CHOICES => numbers((0..count).map(u128::from)),
+            Field::Bits(bits) => header(view, bits),
+            Field::TcpOptions => tcp_options(view),
+            // Of what comes from elsewhere no socket is known that sent it.
+            Field::Sender if sent_here(view) => Reading::Unknown,
+            Field::Sender => Reading::Absent,
+            Field::InterfaceGroup { outgoing } => match slot_of(view, outgoing) {
+                Slot::Absent => Reading::Absent,
+                _ => known(Some(0)),
+            },
+            Field::InterfaceType { outgoing } => match slot_of(view, outgoing) {
+                Slot::Absent => Reading::Absent,
+                Slot::Unknown => Reading::Unknown,
+                Slot::Known(interface) => link_type(interface),
+            },
+            Field::NextHop(family) => next_hop(view, family),
+            Field::Status => status(view),
             Field::Random(_) | Field::Unseen => Reading::Unknown,
         }
     }
+}
+
+/// The host itself sends the packet, and IPVS does not merely send it on.
+pub(super) fn sent_here(view: &View<'_>) -> bool {
+    view.packet.direction == Direction::Output && view.packet.in_iface.is_none()
+}
+
+fn slot_of<'a>(view: &View<'a>, outgoing: bool) -> Slot<'a> {
+    if outgoing {
+        view.out_iface
+    } else {
+        view.in_iface
+    }
+}
+
+/// Names of interfaces without an Ethernet header are known; a prefix may be any.
+fn link_type<'a>(interface: &Interface) -> Reading<'a> {
+    const ETHERNET: u128 = 1;
+    const LOOPBACK: u128 = 772;
+    const OTHERS: [&str; 7] = ["tun", "wg", "ppp", "ipip", "gre", "sit", "ip6tnl"];
+    match interface {
+        Interface::Name(name) if name == "lo" => known(Some(LOOPBACK)),
+        Interface::Name(name) if OTHERS.iter().all(|other| !name.starts_with(other)) => {
+            known(Some(ETHERNET))
+        }
+        _ => Reading::Unknown,
+    }
+}
+
+fn header<'a>(view: &View<'_>, bits: Bits) -> Reading<'a> {
+    match bits.layer {
+        crate::header::Layer::Network => known(view.packet.headers.read(bits)),
+        crate::header::Layer::Transport => transport(view, view.packet.headers.read(bits)),
+    }
+}
+
+/// Five words are a header without options.
+fn tcp_options<'a>(view: &View<'_>) -> Reading<'a> {
+    const WORDS: Bits = Bits::transport(96, 4);
+    match view.packet.proto {
+        Some(Protocol::TCP) => match view.packet.headers.read(WORDS) {
+            Some(5) => known(Some(0)),
+            _ => transport(view, None),
+        },
+        // The kernel asks every packet, and what is no TCP has no option.
+        Some(_) => known(Some(0)),
+        None => Reading::Unknown,
+    }
+}
+
+fn next_hop<'a>(view: &View<'_>, family: Family) -> Reading<'a> {
+    if view.packet.family() != family {
+        return Reading::Absent;
+    }
+    match view.routes.map(|routes| routes.decide(view.packet)) {
+        Some(Route::Via { also, .. }) if !also.is_empty() => Reading::Unknown,
+        Some(Route::Via { gateway, .. }) => address(family, gateway.unwrap_or(view.packet.dst)),
+        _ => Reading::Unknown,
+    }
+}
+
+/// What the kernel notes of a connection (`enum ip_conntrack_status`): of a first packet only translations.
+fn status<'a>(view: &View<'_>) -> Reading<'a> {
+    const DNAT: u128 = 0x20;
+    const BOTH_DONE: [u128; 4] = [0, 0x80, 0x100, 0x180];
+    match (view.tracked, view.rewritten) {
+        (Tracked::No, _) => Reading::Absent,
+        (Tracked::Yes(one), Some(rewritten)) if !one.reply && only_new(view) => {
+            let dnat = if rewritten { DNAT } else { 0 };
+            numbers(BOTH_DONE.into_iter().map(|done| done | dnat))
+        }
+        _ => Reading::Unknown,
+    }
+}
+
+fn only_new(view: &View<'_>) -> bool {
+    view.states.iter().all(|state| *state == CtState::New)
 }
 
 /// A field of the connection; nft's look-up breaks off where there is none.

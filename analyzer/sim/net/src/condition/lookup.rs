@@ -51,6 +51,17 @@ impl Lookup {
         }
     }
 
+    /// What is taken for granted of the fields.
+    pub(crate) fn assumption(&self) -> Option<&'static str> {
+        self.fields.iter().find_map(|masked| match masked.field {
+            Field::InterfaceGroup { .. } => Some("no interface is in a group of its own"),
+            Field::InterfaceType { .. } => {
+                Some("the interface has an Ethernet header, as its name says")
+            }
+            _ => None,
+        })
+    }
+
     /// Why the answer is doubtful.
     pub fn doubt(&self) -> String {
         if let Some(doubt) = &self.set.doubt {

@@ -13,6 +13,7 @@ use std::net::IpAddr;
 
 use crate::connection::{Tracked, TupleSide};
 use crate::packet::{CtState, Interface, Packet, Protocol};
+use crate::route::Routing;
 
 /// A three-valued answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,6 +156,15 @@ pub enum Test {
     TupleAddress(TupleSide, Vec<AddressMask>),
     /// A port of the connection in one of these ranges (`--ctorigdstport`).
     TuplePort(TupleSide, Vec<(u16, u16)>),
+    /// The connection's protocol (`--ctproto`), which a packet without a connection does not have.
+    TupleProtocol(Protocol),
+    /// Whose socket sent it (`owner`, `cgroup`): what comes from elsewhere has none.
+    Sender {
+        /// The answer without a socket.
+        without: bool,
+        /// The options as written.
+        text: String,
+    },
     /// Address type of source or destination.
     AddressType {
         /// True for the destination.
@@ -239,6 +249,8 @@ pub struct View<'a> {
     pub rewritten: Option<bool>,
     /// The packet's connection.
     pub tracked: Tracked<'a>,
+    /// The node's routes, where they were captured.
+    pub routes: Option<&'a Routing>,
     /// Possible connection-tracking states.
     pub states: &'a BTreeSet<CtState>,
 }

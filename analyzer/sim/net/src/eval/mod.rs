@@ -3,6 +3,7 @@
 
 mod begin;
 mod conclude;
+mod counted;
 mod explore;
 mod forwarding;
 mod hooks;

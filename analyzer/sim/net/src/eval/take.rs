@@ -88,6 +88,12 @@ impl<'a> Explorer<'a> {
             true => way.rewritten.filter(|_| sure),
             false => Some(true),
         };
+        // Answers will come from where the packet goes now.
+        if let Some(connection) = packet.connection.as_deref_mut().filter(|one| !one.reply)
+            && let Some(replies) = &mut connection.replies
+        {
+            (replies.src, replies.sport) = (packet.dst, packet.dport);
+        }
         way.packet = Arc::new(packet);
         way.natted = true;
         self.pass_hook(way);

@@ -2,7 +2,7 @@
 
 use super::explore::Explorer;
 use super::way::Way;
-use crate::condition::{Slot, Test, Tri, View};
+use crate::condition::{Condition, Slot, Test, Tri, View};
 use crate::connection::Tracked;
 use crate::iptables::Rule;
 use crate::packet::{Direction, Interface};
@@ -14,7 +14,7 @@ impl<'a> Explorer<'a> {
         let mut answer = Tri::Yes;
         let mut doubtful = None;
         for condition in &rule.conditions {
-            match condition.answer(&view) {
+            match self.answer_of(way, &view, rule, condition) {
                 Tri::No => return (Tri::No, None),
                 Tri::Maybe if answer == Tri::Yes => {
                     answer = Tri::Maybe;
@@ -24,13 +24,36 @@ impl<'a> Explorer<'a> {
             }
         }
         for condition in &rule.conditions {
-            if let Test::Assumed { assumption, .. } = &condition.test
-                && !self.assumptions.contains(assumption)
-            {
-                self.assumptions.insert(assumption.clone());
+            let assumption = match &condition.test {
+                Test::Assumed { assumption, .. } => Some(assumption.as_str()),
+                Test::Lookup(lookup) => lookup.assumption(),
+                Test::Opaque { .. } if answer == Tri::Yes => Some(super::counted::ASSUMED),
+                _ => None,
+            };
+            if let Some(assumption) = assumption.filter(|one| !self.assumptions.contains(*one)) {
+                self.assumptions.insert(assumption.to_owned());
             }
         }
         (answer, doubtful.map(|condition| condition.doubt()))
+    }
+
+    fn answer_of(
+        &self,
+        way: &Way<'a>,
+        view: &View<'_>,
+        rule: &'a Rule,
+        condition: &Condition,
+    ) -> Tri {
+        // Without a connection the match fails whatever it compares, unless it asks for a state beside that
+        // (`net/netfilter/xt_conntrack.c`).
+        if condition.test.of_connection() && view.tracked == Tracked::No {
+            let states = |one: &Condition| matches!(one.test, Test::States { .. });
+            return Tri::of(rule.conditions.iter().any(states));
+        }
+        match condition.answer(view) {
+            Tri::Maybe => self.counted(way, rule, condition).unwrap_or(Tri::Maybe),
+            sure => sure,
+        }
     }
 
     /// What rules see of the packet where the way has come to.
@@ -52,6 +75,7 @@ impl<'a> Explorer<'a> {
             mark: way.mark,
             connmark: way.connmark,
             rewritten: way.rewritten,
+            routes: self.rules().routes,
             tracked: match &packet.connection {
                 _ if way.untracked || early || self.loose => Tracked::No,
                 Some(connection) => Tracked::Yes(connection),

@@ -3,6 +3,7 @@
 //! one after the other (as ufw does).
 
 mod document;
+mod headers;
 mod options;
 mod targets;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! become undecidable but never wrongly wider or narrower.
 
 use super::Target;
+use super::headers;
 use super::targets;
 use super::values;
 use crate::condition::{Condition, Test};
@@ -210,6 +211,7 @@ impl<'a> Parser<'a> {
             "--dst-range" => {
                 values::address_range(value).map(|(a, b)| Test::DestinationRange(a, b))
             }
+            "--tcp-option" => value.parse().ok().map(|_: u8| headers::some_option()),
             "--mac-source" => values::mac(value).map(Test::MacSource),
             "--pkt-type" => match value.to_ascii_lowercase().as_str() {
                 "unicast" | "host" => {
@@ -277,10 +279,34 @@ impl<'a> Parser<'a> {
                     test.unwrap_or_else(|| opaque(module, text)),
                 );
             }
+            "policy" if text.contains("--pol ") => {
+                let assumption = "the packet does not pass through IPsec".to_owned();
+                let answer = text.contains("--pol none");
+                self.push(false, Test::Assumed { answer, assumption });
+            }
+            "owner" | "cgroup" => {
+                // Without a socket `owner` holds if all that it asks is negated; `cgroup` never does.
+                let asked = text
+                    .split(' ')
+                    .filter(|word| word.starts_with("--"))
+                    .count();
+                let negated = text.split(' ').filter(|word| *word == "!").count();
+                let without = module == "owner" && negated > 0 && asked == negated;
+                self.push(false, Test::Sender { without, text });
+            }
+            "tos" | "dscp" | "ecn" | "tcpmss" => self.of_header(module, text),
             _ if HEADER_MODULES.contains(&module) && self.family == Family::V6 => {
                 self.push(false, Test::ExtensionHeader(text));
             }
             _ => self.push(false, opaque(module, text)),
+        }
+    }
+
+    /// Matches on bits of a header.
+    fn of_header(&mut self, module: &str, text: String) {
+        match headers::read(&text, self.family) {
+            Some((negated, test)) => self.push(negated, test),
+            None => self.push(false, opaque(module, text)),
         }
     }
 
@@ -346,7 +372,7 @@ fn ttl(text: &str) -> Option<Test> {
 fn connection(option: &str, value: &str) -> Option<Test> {
     let words = option.strip_prefix("--ct")?;
     if words == "proto" {
-        return Protocol::parse(value).map(Test::Protocol);
+        return Protocol::parse(value).map(Test::TupleProtocol);
     }
     if words == "dir" {
         return match value {

@@ -4,7 +4,7 @@ use super::values;
 use super::{Nat, NatTo, NewSource, SourceAddress, SourcePort, Target};
 
 /// Targets that change nothing which later rules can see.
-const PASSING_TARGETS: [&str; 19] = [
+const PASSING_TARGETS: [&str; 20] = [
     "NFLOG",
     "ULOG",
     "TRACE",
@@ -12,6 +12,7 @@ const PASSING_TARGETS: [&str; 19] = [
     "CHECKSUM",
     "TCPMSS",
     "TOS",
+    "ECN",
     "DSCP",
     "TTL",
     "HL",

@@ -168,6 +168,11 @@ impl<'a> Statement<'_, '_, 'a> {
         Some(token)
     }
 
+    /// Goes on by some words, or to the end of a statement that is cut off.
+    pub(super) fn step(&mut self, words: usize) {
+        self.at = (self.at + words).min(self.tokens.len());
+    }
+
     fn run(&mut self) {
         while let Some(token) = self.peek() {
             let start = self.at;
@@ -243,6 +248,22 @@ impl<'a> Statement<'_, '_, 'a> {
         }
     }
 
+    /// A value that is set, of any number of words: what begins a statement elsewhere is a part of it behind a sign.
+    pub(super) fn skip_value(&mut self) {
+        const JOINS: [&str; 11] = [
+            "(", ".", "&", "|", "^", "and", "or", "xor", "set", "<<", ">>",
+        ];
+        loop {
+            self.step(1);
+            self.skip();
+            let before = self.tokens.get(self.at.wrapping_sub(1));
+            let joined = before.is_some_and(|token| JOINS.iter().any(|sign| token.is(sign)));
+            if !joined || self.peek().is_none() {
+                return;
+            }
+        }
+    }
+
     /// The words between the braces that stand here.
     pub(super) fn braces(&mut self) -> Option<&'a [Token<'a>]> {
         if !self.eat("{") {
@@ -268,7 +289,7 @@ impl<'a> Statement<'_, '_, 'a> {
         let plain: Vec<Field> = fields.iter().map(|one| one.field).collect();
         let token = self.peek()?;
         if let Some(name) = token.text.strip_prefix('@') {
-            self.at += 1;
+            self.step(1);
             let set = self.compiler.named(name, fields);
             let raw = self.compiler.sets.get(name);
             let elements = raw.map(|raw| raw.elements.clone()).unwrap_or_default();
@@ -317,7 +338,7 @@ impl<'a> Statement<'_, '_, 'a> {
     /// Something that is not understood: named, and doubtful where it could decide.
     fn unknown(&mut self) {
         let start = self.at;
-        self.at += 1;
+        self.step(1);
         self.skip();
         let tokens = &self.tokens[start..self.at];
         let text = written(self.compiler.text, tokens);

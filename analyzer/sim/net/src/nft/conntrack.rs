@@ -7,7 +7,7 @@ use super::expression::Subject;
 use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::connection::TupleSide;
-use crate::packet::Family;
+use crate::packet::{CtState, Family};
 
 /// What `ct` reads.
 pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
@@ -17,7 +17,8 @@ pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "status" => Subject::Status,
         "direction" => Subject::Field(Field::Direction),
         // Both directions have the same.
-        "protocol" => Subject::Field(Field::Protocol),
+        "protocol" => connected(statement, Field::Protocol),
+        "l3proto" => connected(statement, Field::Family),
         "helper" | "zone" | "expiration" | "label" | "id" => Subject::Unseen,
         "original" => tuple(statement, false)?,
         "reply" => tuple(statement, true)?,
@@ -42,16 +43,37 @@ fn tuple(statement: &mut Statement<'_, '_, '_>, answers: bool) -> Option<Subject
     Some(match (statement.word()?.text, family) {
         ("saddr", Some(family)) => Subject::Field(Field::TupleAddress(side(false), family)),
         ("daddr", Some(family)) => Subject::Field(Field::TupleAddress(side(true), family)),
-        ("protocol", None) => Subject::Field(Field::Protocol),
+        ("protocol", None) => connected(statement, Field::Protocol),
+        ("l3proto", None) => connected(statement, Field::Family),
         ("proto-src", None) => Subject::Field(Field::TuplePort(side(false))),
         ("proto-dst", None) => Subject::Field(Field::TuplePort(side(true))),
         _ => Subject::Unseen,
     })
 }
 
-/// `ct status dnat`, also as `ct status & dnat == dnat`; other bits are not known.
+/// `ct status dnat`, also as `ct status & dnat == dnat`; `None` where other bits are asked, which are compared as numbers.
 pub(super) fn status(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
-    let negated = statement.eat("!=");
+    let start = statement.at;
+    let read = translated(statement);
+    if read.is_none() {
+        statement.at = start;
+    }
+    read
+}
+
+/// What the packet has in common with its connection; a packet without one fails.
+fn connected(statement: &mut Statement<'_, '_, '_>, field: Field) -> Subject {
+    let states = BTreeSet::from([CtState::New, CtState::Established, CtState::Related]);
+    let (snat, dnat) = (false, false);
+    statement.test(false, Test::States { states, snat, dnat });
+    Subject::Field(field)
+}
+
+fn translated(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+    let mut negated = statement.eat("!=");
+    if !negated && statement.eat("!") {
+        negated = true;
+    }
     let masked = statement.eat("&");
     let bit = statement.word()?.text;
     if masked {
@@ -61,17 +83,17 @@ pub(super) fn status(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
             return None;
         }
     }
-    if statement.eat(",") {
+    if statement.peek().is_some_and(|next| next.is(",")) {
         return None;
     }
-    if bit == "dnat" {
-        statement.test(negated, Test::Rewritten);
-    } else if bit == "snat" {
-        let states = BTreeSet::new();
-        let (snat, dnat) = (true, false);
-        statement.test(negated, Test::States { states, snat, dnat });
-    } else {
-        statement.opaque("ct status", format!("ct status {bit}"));
+    match bit {
+        "dnat" => statement.test(negated, Test::Rewritten),
+        "snat" => {
+            let states = BTreeSet::new();
+            let (snat, dnat) = (true, false);
+            statement.test(negated, Test::States { states, snat, dnat });
+        }
+        _ => return None,
     }
     Some(())
 }

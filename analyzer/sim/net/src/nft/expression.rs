@@ -12,7 +12,12 @@ use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
 use crate::condition::set::{Element, Piece, Set};
+use crate::header::{Bits, network_field, transport_field, types_with};
 use crate::packet::{Family, Protocol};
+
+/// What packets are taken not to have.
+const NO_EXTENSION: &str = "the packet has no IPv6 extension header";
+const NO_IPSEC: &str = "the packet does not pass through IPsec";
 
 /// What a match reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,28 +27,36 @@ pub(super) enum Subject {
     Status,
     /// `fib ... oif`: whether, and by which interface, an address is routed.
     RouteBack,
-    /// A field of a header between IPv6 and the transport, which a packet has only if it says so.
-    ExtensionHeader,
+    /// Something that a packet has only if it says so, with what is assumed of it.
+    Lacks(&'static str),
+    /// An option of TCP's header.
+    TcpOption,
     /// Something that captures do not show.
     Unseen,
+}
+
+impl Subject {
+    /// The field that is compared.
+    pub(super) fn masked(&self) -> Masked {
+        Masked::from(match self {
+            Subject::Field(field) => *field,
+            Subject::Status => Field::Status,
+            _ => Field::Unseen,
+        })
+    }
 }
 
 /// Reads one match; `None` where it is not understood.
 pub(super) fn expression(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
     let subjects = subjects(statement)?;
     match subjects.as_slice() {
-        [Subject::Status] => return status(statement),
+        [Subject::Status] if status(statement).is_some() => return Some(()),
         [Subject::RouteBack] => return route_back(statement),
-        [Subject::ExtensionHeader] => return extension_header(statement),
+        [Subject::Lacks(assumption)] => return lacks(statement, assumption),
+        [Subject::TcpOption] => return tcp_option(statement),
         _ => {}
     }
-    let mut fields: Vec<Masked> = subjects
-        .iter()
-        .map(|subject| match subject {
-            Subject::Field(field) => Masked::from(*field),
-            _ => Masked::from(Field::Unseen),
-        })
-        .collect();
+    let mut fields: Vec<Masked> = subjects.iter().map(Subject::masked).collect();
     if statement.eat("vmap") {
         return statement.verdict_map(fields);
     }
@@ -120,6 +133,7 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "ct" => return ct(statement),
         "fib" => return fib(statement),
         "numgen" | "jhash" | "symhash" => return random(statement),
+        "@nh" | "@th" => raw(statement, first.text)?,
         "ip" => internet(statement, Family::V4)?,
         "ip6" => internet(statement, Family::V6)?,
         "tcp" | "udp" | "udplite" | "sctp" | "dccp" | "th" => {
@@ -127,10 +141,8 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         }
         "icmp" | "icmpv6" => icmp(statement, first.text)?,
         "rt" | "rt0" | "rt2" | "rt4" | "srh" | "hbh" | "dst" | "mh" | "exthdr" => {
-            // `rt ip nexthop` and its like ask for the packet's route.
             let field = statement.word()?.text;
-            let route = ["ip", "ip6", "nexthop", "classid", "mtu", "tcpmss", "ipsec"];
-            return (!route.contains(&field)).then_some(Subject::ExtensionHeader);
+            return of_route(statement, field);
         }
         "ah" | "esp" | "comp" | "igmp" | "gre" => {
             // What the header says is not captured, but only packets of the protocol have it.
@@ -145,8 +157,25 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "ether" => match statement.word()?.text {
             "saddr" => Field::SourceMac,
             "daddr" => Field::DestinationMac,
+            // Only Ethernet has such a type.
+            "type" => {
+                let ethernet = Field::InterfaceType { outgoing: false };
+                let fields = vec![Masked::from(ethernet)];
+                push(statement, fields, exactly(1), String::new(), false);
+                Field::Family
+            }
             _ => return None,
         },
+        "ipsec" => {
+            while !statement
+                .peek()?
+                .text
+                .starts_with(|c: char| c.is_ascii_digit() || c == '!')
+            {
+                statement.word()?;
+            }
+            return Some(Subject::Lacks(NO_IPSEC));
+        }
         word => return meta(word),
     };
     Some(Subject::Field(field))
@@ -161,9 +190,14 @@ fn meta(word: &str) -> Option<Subject> {
         "nfproto" | "protocol" => Field::Family,
         "pkttype" => Field::PacketType,
         "length" => Field::Length,
-        "skuid" | "skgid" | "cpu" | "random" | "day" | "hour" | "time" | "cgroup" | "iifgroup"
-        | "oifgroup" | "iiftype" | "oiftype" | "iifkind" | "oifkind" | "rtclassid" | "priority"
-        | "ipsec" | "secpath" => return Some(Subject::Unseen),
+        "skuid" | "skgid" | "cgroup" => Field::Sender,
+        "iifgroup" => Field::InterfaceGroup { outgoing: false },
+        "oifgroup" => Field::InterfaceGroup { outgoing: true },
+        "iiftype" => Field::InterfaceType { outgoing: false },
+        "oiftype" => Field::InterfaceType { outgoing: true },
+        "ipsec" | "secpath" => return Some(Subject::Lacks(NO_IPSEC)),
+        "cpu" | "random" | "day" | "hour" | "time" | "iifkind" | "oifkind" | "rtclassid"
+        | "priority" => return Some(Subject::Unseen),
         _ => return None,
     }))
 }
@@ -186,7 +220,7 @@ fn internet(statement: &mut Statement<'_, '_, '_>, family: Family) -> Option<Fie
         "ttl" | "hoplimit" => Field::Ttl,
         "length" if family == Family::V4 => Field::Length,
         "length" => Field::PayloadLength,
-        _ => return None,
+        name => Field::Bits(network_field(name, family == Family::V4)?),
     })
 }
 
@@ -196,7 +230,11 @@ fn transport(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Subjec
         "sport" => Some(Field::SourcePort),
         "dport" => Some(Field::DestinationPort),
         "flags" if name == "tcp" => Some(Field::TcpFlags),
-        _ => None,
+        "option" if name == "tcp" => {
+            statement.word()?;
+            return Some(Subject::TcpOption);
+        }
+        field => transport_field(name, field).map(Field::Bits),
     };
     // A field that is not known asks for its protocol all the same.
     if name != "th" {
@@ -225,13 +263,22 @@ fn icmp(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Field> {
     Some(match statement.word()?.text {
         "type" => Field::IcmpType(family),
         "code" => Field::IcmpCode(family),
-        _ => {
+        field => {
             let of = |family| match family {
                 Family::V4 => Protocol::ICMP,
                 Family::V6 => Protocol::ICMPV6,
             };
             protocol(statement, of(family));
-            return None;
+            let bits = transport_field(name, field)?;
+            if let Some(types) = types_with(name, field) {
+                let keys = types
+                    .iter()
+                    .map(|one| Element::new(vec![Piece::Range(*one, *one)]));
+                let set = Arc::new(Set::new(keys.collect()));
+                let fields = vec![Masked::from(Field::IcmpType(family))];
+                push(statement, fields, set, String::new(), false);
+            }
+            Field::Bits(bits)
         }
     })
 }
@@ -287,13 +334,66 @@ fn route_back(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
     Some(())
 }
 
-/// A match on a header that the packet does not have fails whatever it compares, but for `missing`.
-fn extension_header(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+/// `rt ip nexthop` asks for the packet's route, `rt ipsec` for what becomes of it; other fields are those of a header
+/// between IPv6 and the transport.
+fn of_route(statement: &mut Statement<'_, '_, '_>, field: &str) -> Option<Subject> {
+    let family = match field {
+        "ip" => Family::V4,
+        "ip6" => Family::V6,
+        "ipsec" => return Some(Subject::Lacks(NO_IPSEC)),
+        "nexthop" | "classid" | "mtu" | "tcpmss" => return None,
+        _ => return Some(Subject::Lacks(NO_EXTENSION)),
+    };
+    statement
+        .eat("nexthop")
+        .then_some(Subject::Field(Field::NextHop(family)))
+}
+
+/// `@nh,8,8`: bits of a header by their place.
+fn raw(statement: &mut Statement<'_, '_, '_>, layer: &str) -> Option<Field> {
+    let mut number = || {
+        statement.eat(",").then_some(())?;
+        statement.word()?.text.parse::<u16>().ok()
+    };
+    let (offset, length) = (number()?, number()?);
+    Some(Field::Bits(match layer {
+        "@nh" => Bits::network(offset, length),
+        _ => Bits::transport(offset, length),
+    }))
+}
+
+/// `tcp option maxseg size 1460`, `tcp option sack-perm missing`: without options the header has none of them.
+fn tcp_option(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+    let presence = |statement: &mut Statement<'_, '_, '_>| {
+        let missing = statement.eat("missing");
+        (missing || statement.eat("exists")).then_some(missing)
+    };
+    let missing = match presence(statement) {
+        Some(missing) => missing,
+        None => {
+            // The option's field, if one is named.
+            let compares =
+                |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || "=!<>{@".contains(c));
+            if !compares(statement.peek()?.text) {
+                statement.word()?;
+            }
+            compare(statement, &[Masked::from(Field::Unseen)])?;
+            false
+        }
+    };
+    let none = Arc::new(Set::new(vec![Element::new(vec![Piece::Range(0, 0)])]));
+    let fields = vec![Masked::from(Field::TcpOptions)];
+    push(statement, fields, none, String::new(), !missing);
+    Some(())
+}
+
+/// A match on something that the packet does not have fails whatever it compares, but for `missing`.
+fn lacks(statement: &mut Statement<'_, '_, '_>, assumption: &str) -> Option<()> {
     let answer = statement.eat("missing");
     if !answer && !statement.eat("exists") {
         compare(statement, &[Masked::from(Field::Unseen)])?;
     }
-    let assumption = "the packet has no IPv6 extension header".to_owned();
+    let assumption = assumption.to_owned();
     statement.test(false, Test::Assumed { answer, assumption });
     Some(())
 }
@@ -357,7 +457,7 @@ fn flags(
     field: &Masked,
     relation: Option<&str>,
 ) -> Option<Option<Compared>> {
-    if !matches!(field.field, Field::State | Field::TcpFlags) {
+    if !matches!(field.field, Field::State | Field::TcpFlags | Field::Status) {
         return Some(None);
     }
     let negated = relation == Some("!=");

@@ -1,12 +1,15 @@
 //! Statements that are no matches: counters, logs, limits, sets that fill, marks, translations.
 
+use std::collections::BTreeSet;
+
 use super::chain::Statement;
-use super::expression::expression;
+use super::expression::{Subject, expression, subjects};
 use super::tokens::{Token, written};
 use super::translate;
+use crate::condition::lookup::{Lookup, Masked};
 use crate::condition::{Condition, Test};
 use crate::iptables::Target;
-use crate::packet::Protocol;
+use crate::packet::{CtState, Protocol};
 
 impl<'a> Statement<'_, '_, 'a> {
     pub(super) fn one(&mut self, token: &Token<'a>) -> Option<()> {
@@ -27,6 +30,9 @@ impl<'a> Statement<'_, '_, 'a> {
                 self.simple()
             }
             ("limit" | "quota", _) | ("ct", "count") => self.doubtful("limit"),
+            ("synproxy", _) => self.synproxy(),
+            ("meter", _) => self.meter(),
+            ("reset", _) => Some(self.strip()),
             ("add" | "update" | "delete" | "set", _) => self.dynamic(),
             ("masquerade" | "snat" | "dnat" | "redirect", _) => {
                 let nat = translate::nat(self)?;
@@ -46,16 +52,12 @@ impl<'a> Statement<'_, '_, 'a> {
         match self.word()?.text {
             "counter" => {
                 if self.eat("packets") {
-                    self.at += 3;
+                    self.step(3);
                 } else if self.eat("name") {
-                    self.at += 1;
-                    // Which counter it is may hang on a field of the packet.
-                    if self.tokens[self.at..].iter().any(|token| token.is("map")) {
-                        self.skip();
-                    }
+                    self.object();
                 }
             }
-            "comment" => self.at += 1,
+            "comment" => self.step(1),
             "notrack" => self.effects.push(Target::Untrack),
             "flow" => {
                 self.skip();
@@ -93,13 +95,13 @@ impl<'a> Statement<'_, '_, 'a> {
         while let Some(token) = self.peek() {
             match token.text {
                 "prefix" => {
-                    self.at += 1;
+                    self.step(1);
                     prefix = self.word().map_or("", |word| word.text).trim().to_owned();
                 }
-                "level" | "snaplen" | "queue-threshold" => self.at += 2,
+                "level" | "snaplen" | "queue-threshold" => self.step(2),
                 "group" => {
                     group = true;
-                    self.at += 2;
+                    self.step(2);
                 }
                 "flags" => self.log_flags(),
                 _ => break,
@@ -113,35 +115,134 @@ impl<'a> Statement<'_, '_, 'a> {
     }
 
     fn log_flags(&mut self) {
-        self.at += 1;
+        self.step(1);
         if self.eat("tcp") || self.eat("ip") {
-            self.at += 1;
+            self.step(1);
             while self.eat(",") {
-                self.at += 1;
+                self.step(1);
             }
         } else {
-            self.at += 1;
+            self.step(1);
         }
     }
 
     /// A statement that lets the packet go on only sometimes.
     fn doubtful(&mut self, module: &str) -> Option<Option<()>> {
         let start = self.at;
-        self.at += 1;
-        self.skip();
+        let first = self.word()?;
+        if self.eat("name") {
+            self.object();
+        } else {
+            self.amount(first.is("ct"));
+        }
         let text = written(self.compiler.text, &self.tokens[start..self.at]);
         self.opaque(module, text);
         Some(Some(()))
     }
 
+    /// `rate over 5/second burst 10 packets`, `over 1023 mbytes used 3 bytes`, `count over 10`.
+    fn amount(&mut self, count: bool) {
+        let _ = self.eat("rate") || self.eat("count");
+        let _ = self.eat("over") || self.eat("until");
+        loop {
+            let Some(number) = self.word() else { return };
+            // `10 mbytes/second` has its unit apart, `5/second` has not, a number of connections has none.
+            if !count && !number.text.contains('/') {
+                self.step(1);
+            }
+            if !self.eat("burst") && !self.eat("used") {
+                return;
+            }
+        }
+    }
+
+    /// The object behind `name`: itself, or the one that a map holds for fields of the packet. A packet that the map does
+    /// not hold fails the rule.
+    fn object(&mut self) {
+        let start = self.at;
+        let held = subjects(self)
+            .filter(|_| self.eat("map"))
+            .and_then(|subjects| {
+                let fields: Vec<Masked> = subjects.iter().map(Subject::masked).collect();
+                let (set, name, _) = self.set(&fields)?;
+                Some(Lookup { fields, set, name })
+            });
+        match held {
+            Some(lookup) => self.test(false, Test::Lookup(lookup)),
+            None => {
+                self.at = start;
+                self.step(1);
+                if self.tokens[self.at..].iter().any(|token| token.is("map")) {
+                    self.skip();
+                }
+            }
+        }
+    }
+
+    /// Answers for a host that stands behind: only TCP is answered (`nft_synproxy_eval`).
+    fn synproxy(&mut self) -> Option<Option<()>> {
+        let start = self.at;
+        self.step(1);
+        let (negated, test) = (false, Test::Protocol(Protocol::TCP));
+        self.conditions.push(Condition { negated, test });
+        if self.eat("name") {
+            self.object();
+        } else {
+            self.skip();
+        }
+        let text = written(self.compiler.text, &self.tokens[start..self.at]);
+        self.finish(Target::Named(text));
+        Some(Some(()))
+    }
+
+    /// `reset tcp option timestamp`: takes the option away where it is, and fails what is no TCP.
+    fn strip(&mut self) -> Option<()> {
+        self.step(1);
+        if !self.eat("tcp") || !self.eat("option") {
+            return None;
+        }
+        self.word()?;
+        let (negated, test) = (false, Test::Protocol(Protocol::TCP));
+        self.conditions.push(Condition { negated, test });
+        Some(())
+    }
+
+    /// `ct expectation set "e"`: drops the first packet of a connection where another one holds the same expectation.
+    fn expects(&mut self) {
+        let start = self.at;
+        self.step(4);
+        let states = BTreeSet::from([CtState::New, CtState::Related]);
+        let (snat, dnat) = (false, false);
+        self.test(false, Test::States { states, snat, dnat });
+        let tokens = self.tokens.get(start..self.at).unwrap_or_default();
+        self.opaque("limit", written(self.compiler.text, tokens));
+        self.at = self.tokens.len();
+        self.finish(Target::Drop);
+    }
+
+    /// `meter m size 8192 { ip saddr limit rate 10/second }`, as old releases write what fills a set.
+    fn meter(&mut self) -> Option<Option<()>> {
+        let start = self.at;
+        self.step(2);
+        if self.eat("size") {
+            self.step(1);
+        }
+        self.fills(start)
+    }
+
     /// `update @set { ip saddr timeout 5m }`: goes on, unless a limit inside says no.
     fn dynamic(&mut self) -> Option<Option<()>> {
         let start = self.at;
-        self.at += 1;
+        self.step(1);
         if !self.peek()?.text.starts_with('@') {
             return None;
         }
-        self.at += 1;
+        self.step(1);
+        self.fills(start)
+    }
+
+    /// What stands in braces behind a set that is filled.
+    fn fills(&mut self, start: usize) -> Option<Option<()>> {
         let body = self.braces()?;
         if body
             .iter()
@@ -155,10 +256,10 @@ impl<'a> Statement<'_, '_, 'a> {
 
     /// A match or target of iptables that this nft could not translate.
     fn foreign(&mut self) -> Option<Option<()>> {
-        self.at += 1;
+        self.step(1);
         let name = self.word()?;
         match name.text {
-            "handle" | "nfacct-name" | "last" => self.at += 1,
+            "handle" | "nfacct-name" | "last" => self.step(1),
             _ => return None,
         }
         Some(Some(()))
@@ -172,22 +273,23 @@ impl<'a> Statement<'_, '_, 'a> {
             .map(|token| token.text)
             .collect();
         match words.as_slice() {
-            ["meta", "mark", "set", ..] => self.at += 3,
-            ["mark", "set", ..] => self.at += 2,
+            ["meta", "mark", "set", ..] => self.step(3),
+            ["mark", "set", ..] => self.step(2),
             ["ct", "mark", "set", ..] => {
-                self.at += 3;
+                self.step(3);
                 let target = translate::connmark(self);
                 self.effects.push(target);
                 return Some(());
             }
+            ["ct", "expectation", "set", ..] => self.expects(),
             [
                 "meta" | "ct",
                 "nftrace" | "priority" | "pkttype" | "helper" | "zone" | "label" | "timeout"
-                | "event" | "expectation" | "secmark" | "notrack",
+                | "event" | "secmark" | "notrack",
                 "set",
                 ..,
             ] => {
-                self.skip_value(3);
+                self.skip_words(3);
                 return Some(());
             }
             [
@@ -196,11 +298,11 @@ impl<'a> Statement<'_, '_, 'a> {
                 "set",
                 ..,
             ] => {
-                self.skip_value(3);
+                self.skip_words(3);
                 return Some(());
             }
             ["tcp", "option", "maxseg", "size", "set"] => {
-                self.skip_value(5);
+                self.skip_words(5);
                 return Some(());
             }
             _ => return None,
@@ -210,8 +312,8 @@ impl<'a> Statement<'_, '_, 'a> {
         Some(())
     }
 
-    fn skip_value(&mut self, words: usize) {
-        self.at += words + 1;
-        self.skip();
+    fn skip_words(&mut self, words: usize) {
+        self.step(words);
+        self.skip_value();
     }
 }

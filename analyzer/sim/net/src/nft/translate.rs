@@ -3,7 +3,6 @@
 use super::chain::Statement;
 use super::expression::{Subject, data_words, subjects};
 use super::values::number;
-use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
 use crate::iptables::{
     Nat, NatTo, NewSource, SourceAddress, SourcePort, Target, destination, new_port, source,
@@ -95,8 +94,8 @@ pub(super) fn connmark(statement: &mut Statement<'_, '_, '_>) -> Target {
     match read {
         Some(target) if !goes_on => target,
         _ => {
-            statement.at = start + 1;
-            statement.skip();
+            statement.at = start;
+            statement.skip_value();
             Target::ChangeConnMark
         }
     }
@@ -124,13 +123,7 @@ fn target(statement: &mut Statement<'_, '_, '_>) -> Option<NatTo> {
 }
 
 fn mapped(statement: &mut Statement<'_, '_, '_>, subjects: &[Subject]) -> Option<NatTo> {
-    let fields: Vec<Masked> = subjects
-        .iter()
-        .map(|subject| match subject {
-            Subject::Field(field) => Masked::from(*field),
-            _ => Masked::from(Field::Unseen),
-        })
-        .collect();
+    let fields: Vec<Masked> = subjects.iter().map(Subject::masked).collect();
     let (set, name, elements) = statement.set(&fields)?;
     let to = elements
         .iter()
@@ -158,8 +151,8 @@ pub(super) fn mark(statement: &mut Statement<'_, '_, '_>) -> Target {
     match read {
         Some(target) if !goes_on => target,
         _ => {
-            statement.at = start + 1;
-            statement.skip();
+            statement.at = start;
+            statement.skip_value();
             Target::LoseMark
         }
     }

@@ -59,9 +59,10 @@ pub(super) fn piece(field: Field, token: &Token<'_>) -> Option<Piece> {
     match field {
         Field::Unseen => Some(Piece::Range(0, u128::MAX)),
         Field::InInterface | Field::OutInterface => Some(Piece::Interface(interface(text))),
-        Field::Source(family) | Field::Destination(family) | Field::TupleAddress(_, family) => {
-            addresses(family, text)
-        }
+        Field::Source(family)
+        | Field::Destination(family)
+        | Field::TupleAddress(_, family)
+        | Field::NextHop(family) => addresses(family, text),
         _ => single(field, text)
             .map(|number| Piece::Range(number, number))
             .or_else(|| {
@@ -115,9 +116,10 @@ pub(super) fn single(field: Field, text: &str) -> Option<u128> {
     let fits =
         |number: &u128| *number <= u128::from(u32::MAX) || !text.starts_with(char::is_numeric);
     match field {
-        Field::Source(family) | Field::Destination(family) | Field::TupleAddress(_, family) => {
-            address(family, text)
-        }
+        Field::Source(family)
+        | Field::Destination(family)
+        | Field::TupleAddress(_, family)
+        | Field::NextHop(family) => address(family, text),
         Field::Direction => match text {
             "original" => Some(0),
             "reply" => Some(1),
@@ -155,12 +157,39 @@ fn named(field: Field, text: &str) -> Option<u128> {
         },
         Field::AddressType { .. } => address_kind(text).map(kind_number),
         Field::TcpFlags => flag(text),
+        Field::Bits(_) => crate::header::class(text),
+        Field::InterfaceGroup { .. } => (text == "default").then_some(0),
+        Field::InterfaceType { .. } => match text {
+            "ether" => Some(1),
+            "loopback" => Some(772),
+            "ppp" => Some(512),
+            "ipip" => Some(768),
+            "ipip6" => Some(769),
+            "sit" => Some(776),
+            "ipgre" => Some(778),
+            _ => None,
+        },
+        Field::Status => status(text),
         Field::IcmpType(Family::V4) => icmp(text),
         Field::IcmpType(Family::V6) => icmp6(text),
         Field::IcmpCode(Family::V4) => code(&ICMP_CODES, text),
         Field::IcmpCode(Family::V6) => code(&ICMPV6_CODES, text),
         _ => None,
     }
+}
+
+/// The bits of `ct status` (`enum ip_conntrack_status`).
+fn status(text: &str) -> Option<u128> {
+    Some(match text {
+        "expected" => 1,
+        "seen-reply" => 2,
+        "assured" => 4,
+        "confirmed" => 8,
+        "snat" => 16,
+        "dnat" => 32,
+        "dying" => 512,
+        _ => return None,
+    })
 }
 
 fn address_kind(text: &str) -> Option<AddressKind> {

@@ -43,7 +43,14 @@ fn rule_sets_of_a_folder_do_what_the_kernel_does_with_them() {
     for path in half(files(Path::new(&folder))) {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let name = path.display().to_string();
-        score.more = ports(&text).into_iter().flat_map(shots).collect();
+        let more = ports(&text).into_iter().flat_map(shots).enumerate();
+        let unused = |(at, mut shot): (usize, Shot)| {
+            // What an earlier set made of a connection stays with it.
+            let next = (score.packets + at) % 20_000;
+            shot.sport = 40_000 + u16::try_from(next).unwrap_or_default();
+            shot
+        };
+        score.more = more.map(unused).collect();
         let rules = if name.ends_with(".nft") {
             Texts {
                 nft: text,
@@ -136,7 +143,7 @@ fn shots(dport: u16) -> Vec<Shot> {
         to_router,
         from_pod,
         proto,
-        sport: 40_000 + dport % 20_000,
+        sport: 40_000,
         dport,
         flags: if proto == 6 { 0x02 } else { 0 },
         state: CtState::New,

@@ -34,7 +34,7 @@ use shot::Shot;
 const KNOWN: (u16, u16) = (7001, 7002);
 
 /// Differences that no capture can settle: what the evaluation says, and why it must.
-const EXPLAINED: [(&str, &str); 3] = [
+const EXPLAINED: [(&str, &str); 4] = [
     (
         "ct status dnat",
         "whether an old connection was translated when it began stands in the kernel's table alone",
@@ -46,6 +46,10 @@ const EXPLAINED: [(&str, &str); 3] = [
     (
         "destination port is not known",
         "an ICMP packet has no port, and what stands in its place is not captured",
+    ),
+    (
+        "a copy arrives",
+        "the packet is dropped as said; what arrives is the copy that `dup` or `TEE` sends on",
     ),
 ];
 

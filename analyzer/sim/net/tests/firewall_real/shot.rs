@@ -1,6 +1,8 @@
 //! A packet that is sent through the router.
 
-use casefile_sim_net::packet::{CtState, Direction, Interface, Packet, Protocol};
+use casefile_sim_net::connection::{Connection, Tuple};
+use casefile_sim_net::header::HeaderBytes;
+use casefile_sim_net::packet::{BridgePorts, CtState, Direction, Interface, Packet, Protocol};
 
 pub(crate) const POD_SIDE: &str = "lxc4f39491e6165";
 pub(crate) const OUT_SIDE: &str = "eno1";
@@ -78,7 +80,63 @@ impl Shot {
             _ => head + 8,
         });
         packet.ct_states = [self.state].into();
+        // The interfaces are no ports of a bridge.
+        packet.bridge_ports = Some(BridgePorts::default());
+        packet.headers = self.headers(&packet);
+        packet.connection = self.known();
         packet
+    }
+
+    /// What the wire writes, but for what changes on the way and the packet's own number.
+    fn headers(&self, packet: &Packet) -> HeaderBytes {
+        let mut headers = HeaderBytes::plain(packet);
+        let known = |bytes: &mut Vec<Option<u8>>, at: usize, values: &[u8]| {
+            bytes.resize(bytes.len().max(at + values.len()), None);
+            for (byte, value) in bytes[at..].iter_mut().zip(values) {
+                *byte = Some(*value);
+            }
+        };
+        if !self.six {
+            known(&mut headers.network, 6, &[0, 0]);
+        }
+        match (self.proto, self.six) {
+            (6, _) => {
+                known(&mut headers.transport, 8, &[0, 0, 0, 0, 0x50]);
+                known(&mut headers.transport, 14, &[0xff, 0xff]);
+                known(&mut headers.transport, 18, &[0, 0]);
+            }
+            (17, false) => known(&mut headers.transport, 6, &[0, 0]),
+            (1, _) => known(&mut headers.transport, 6, &[0, 1]),
+            _ => {}
+        }
+        headers
+    }
+
+    /// The connection that was made before the rules were loaded; its mark may have been set since.
+    fn known(&self) -> Option<Box<Connection>> {
+        if self.state != CtState::Established {
+            return None;
+        }
+        let [pod, out, _] = addresses(self.six);
+        let (sport, dport) = match self.from_pod {
+            true => (self.sport, self.dport),
+            false => (self.dport, self.sport),
+        };
+        let original = Tuple {
+            src: pod.parse().expect("address"),
+            sport: Some(sport),
+            dst: out.parse().expect("address"),
+            dport: Some(dport),
+        };
+        Some(Box::new(Connection {
+            reply: !self.from_pod,
+            original,
+            replies: Some(original.turned()),
+            dnat: Some(false),
+            snat: Some(false),
+            served: None,
+            mark: None,
+        }))
     }
 
     /// The protocol's number in the packet.

@@ -1,11 +1,11 @@
 //! The checks the CRI plugin makes before it loads.
 
 use super::config::EffectiveConfig;
-use super::handlers::{Cri, Tables};
+use super::handlers::{Cri, Known, Tables};
 use super::migrate::{CRI_IMAGES, CRI_RUNTIME, GRPC_CRI};
 use super::problem::ConfigProblem;
 use super::release::Release;
-use super::value::{Place, Section};
+use super::value::{Place, Section, Value};
 
 /// All refusals, in the order containerd looks for them, then handlers that cannot be used.
 pub(super) fn check(
@@ -20,6 +20,8 @@ pub(super) fn check(
     }
     out.extend(default_runtime(cri));
     out.extend(snapshotter(config, cri));
+    out.extend(unpacked(config));
+    out.extend(super::needs::check(config));
     if v1 {
         out.extend(only_for_v1_shim(tables.runtime, cri));
     }
@@ -115,18 +117,82 @@ const SNAPSHOTTERS: [&str; 12] = [
     "fuse-overlayfs",
 ];
 
-/// The common snapshotter has to be built in or a proxy plugin: CRI does not load without it.
+/// Schema versions below this one state a handler's snapshotter where containerd 2 asks for it when CRI loads.
+const SCHEMA_OF_PLATFORMS: i64 = 3;
+
+/// The common snapshotter has to be built in or a proxy plugin: CRI does not load without it. containerd 2 moves those of
+/// the handlers to the image service, which asks for them as well.
 fn snapshotter(config: &EffectiveConfig, cri: &Cri) -> Option<ConfigProblem> {
-    let name = cri.snapshotter.value.as_str();
+    let v1 = config.containerd.release.is_v1();
+    let moved = |own: &&Known<String>| {
+        let mut files = config.files.iter();
+        let of = own.place().map(|place| place.host_path.as_str());
+        let file = files.find(|file| Some(file.host_path.as_str()) == of);
+        !v1 && file.is_some_and(|file| file.schema < SCHEMA_OF_PLATFORMS)
+    };
+    let own = cri.handlers.values().map(|handler| &handler.snapshotter);
+    let mut all = std::iter::once(&cri.snapshotter).chain(own.filter(moved));
+    all.find_map(|one| provided(config, one))
+}
+
+fn provided(config: &EffectiveConfig, asked: &Known<String>) -> Option<ConfigProblem> {
+    let name = asked.value.as_str();
     let proxies = config.top.section(&["proxy_plugins"]);
     let proxy = proxies.is_some_and(|all| all.entries.contains_key(name));
-    let known = name.is_empty() || SNAPSHOTTERS.contains(&name) || proxy;
-    (!known && !config.uncertain()).then(|| {
-        rejects(
-            format!("snapshotter {name:?} is neither built in nor one of proxy_plugins"),
-            cri.snapshotter.place(),
-        )
-    })
+    if config.uncertain() || proxy {
+        return None;
+    }
+    let why = match name {
+        "devmapper" if !has_pool(config) => "has no pool_name, without which it does not load",
+        _ if name.is_empty() || SNAPSHOTTERS.contains(&name) => return None,
+        _ => "is neither built in nor one of proxy_plugins",
+    };
+    Some(rejects(
+        format!("snapshotter {name:?} {why}"),
+        asked.place(),
+    ))
+}
+
+/// Whether the devmapper snapshotter names the pool that it needs (`plugins/snapshots/devmapper/config.go`).
+fn has_pool(config: &EffectiveConfig) -> bool {
+    let names = ["io.containerd.snapshotter.v1.devmapper", "devmapper"];
+    let pools = names
+        .iter()
+        .filter_map(|name| config.plugins.setting(&[name, "pool_name"]));
+    pools
+        .into_iter()
+        .any(|pool| pool.value.as_str().is_some_and(|name| !name.is_empty()))
+}
+
+/// From 2.1 images are pulled by the transfer service, which does not load with a snapshotter that nobody provides; then
+/// CRI does not load either (`plugins/transfer/plugin.go`).
+fn unpacked(config: &EffectiveConfig) -> Option<ConfigProblem> {
+    const TRANSFER: &str = "io.containerd.transfer.v1.local";
+    if !config.containerd.pulls_by_transfer() || config.uncertain() {
+        return None;
+    }
+    let listed = config.plugins.setting(&[TRANSFER, "unpack_config"])?;
+    let proxies = config.top.section(&["proxy_plugins"]);
+    let provided = |name: &str| {
+        let built_in = SNAPSHOTTERS.contains(&name) && name != "stargz" && name != "fuse-overlayfs";
+        built_in || proxies.is_some_and(|all| all.entries.contains_key(name))
+    };
+    let Value::List(entries) = &listed.value else {
+        return None;
+    };
+    let named = entries.iter().filter_map(|entry| match entry {
+        Value::Table(keys) => keys.get("snapshotter")?.as_str(),
+        _ => None,
+    });
+    let missing = named
+        .into_iter()
+        .find(|name| !name.is_empty() && !provided(name))?;
+    Some(rejects(
+        format!(
+            "unpack_config of the transfer service names snapshotter {missing:?}, which is neither built in nor one of proxy_plugins"
+        ),
+        Some(&listed.place),
+    ))
 }
 
 /// Options of the shim that was removed in 2.0.

@@ -326,6 +326,12 @@ fn availability(config: &EffectiveConfig, cri: &Cri) -> Answer {
         .any(|problem| refused(problem.effect()))
     {
         Answer::No
+    } else if cri
+        .problems
+        .iter()
+        .any(|problem| problem.effect() == Effect::Uncertain)
+    {
+        Answer::Unknown
     } else {
         Answer::Yes
     }

@@ -19,6 +19,7 @@ mod load;
 mod lost;
 pub mod merge;
 pub mod migrate;
+mod needs;
 #[cfg(test)]
 mod node_tests;
 pub mod parse;

@@ -247,6 +247,14 @@ pub enum ConfigProblem {
         /// Where.
         place: Option<Place>,
     },
+    /// CRI loads only with something that the node has or has not, and the configuration does not tell.
+    #[error("{message}")]
+    NodeNeeded {
+        /// What it needs.
+        message: String,
+        /// Where it is asked for.
+        place: Place,
+    },
     /// More files or bytes than a sane configuration has.
     #[error("{path} was left out: {why}")]
     OverLimit {
@@ -267,6 +275,7 @@ impl ConfigProblem {
             | Self::RelativePattern { .. }
             | Self::AmbiguousTable { .. }
             | Self::UnsupportedVersion { assumed: true, .. }
+            | Self::NodeNeeded { .. }
             | Self::OverLimit { .. } => Effect::Uncertain,
             Self::Missing { .. }
             | Self::LinkLoop { .. }
@@ -321,6 +330,7 @@ impl ConfigProblem {
             | Self::UnknownKey { place, .. }
             | Self::AmbiguousTable { place, .. }
             | Self::CriDisabled { place, .. }
+            | Self::NodeNeeded { place, .. }
             | Self::NoRuntimeType { place, .. } => Some(place),
             Self::OverLimit { .. } => None,
         }

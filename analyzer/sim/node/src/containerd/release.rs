@@ -84,6 +84,12 @@ impl Containerd {
         !self.release.is_v1() || matches!(self.version, Some((0, ..) | (1, 0..=4, _)))
     }
 
+    /// Whether CRI pulls images through the transfer service, and needs it: from 2.1 on.
+    #[must_use]
+    pub fn pulls_by_transfer(&self) -> bool {
+        self.version.is_some_and(|version| version >= (2, 1, 0))
+    }
+
     fn known(version: (u32, u32, u32)) -> Self {
         let mut assumptions = Vec::new();
         let release = match version {

@@ -165,6 +165,34 @@ fn a_snapshotter_that_nobody_provides_keeps_cri_from_loading() {
 }
 
 #[test]
+fn plugins_that_cri_rests_on_need_a_pool_a_program_or_a_file() {
+    let available =
+        |version: &str, text: &str| cri_view(&resolved(version, &[(ROOT, text)])).available;
+    let own = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.kata]\n\
+        runtime_type = \"io.containerd.kata.v2\"\nsnapshotter = \"devmapper\"\n";
+    assert_eq!(
+        available("2.1.9", own),
+        Answer::No,
+        "a handler's snapshotter"
+    );
+    let pool =
+        format!("{own}[plugins.\"io.containerd.snapshotter.v1.devmapper\"]\npool_name = \"p\"\n");
+    assert_eq!(available("2.1.9", &pool), Answer::Yes);
+    let differ = "version = 2\n[plugins.\"io.containerd.service.v1.diff-service\"]\ndefault = [\"erofs\", \"walking\"]\n";
+    assert_eq!(available("2.1.9", differ), Answer::Unknown);
+    assert_eq!(available("1.7.24", differ), Answer::No);
+    let walking = differ.replace("\"erofs\", ", "");
+    assert_eq!(available("1.7.24", &walking), Answer::Yes);
+    let scratch = "version = 2\n[plugins.\"io.containerd.snapshotter.v1.blockfile\"]\n\
+        scratch_file = \"/opt/blockfile\"\nrecreate_scratch = true\n";
+    assert_eq!(available("2.1.9", scratch), Answer::Unknown);
+    assert_eq!(
+        available("2.1.9", &scratch.replace("true", "false")),
+        Answer::Yes
+    );
+}
+
+#[test]
 fn without_a_release_a_newer_version_is_no_refusal() {
     let root = root_with_import("");
     let drop_in = "version = 3\n";

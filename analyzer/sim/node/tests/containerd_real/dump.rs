@@ -241,12 +241,30 @@ fn facts_of_ours(config: &EffectiveConfig, defaults: &Facts) -> Facts {
     facts
 }
 
-/// Whether the old table of the default runtime is set, which 1.x moves in the daemon alone.
-fn moved_by_the_plugin(config: &EffectiveConfig) -> bool {
-    let old = |table| [table, "containerd", "default_runtime", "runtime_type"];
-    let mut tables = ["cri", GRPC_CRI].into_iter();
-    config.containerd.release.is_v1()
-        && tables.any(|table| config.plugins.setting(&old(table)).is_some())
+/// The old table of a runtime that is set, which 1.x moves in the daemon alone.
+fn moved_by_the_plugin(config: &EffectiveConfig) -> Option<&'static str> {
+    let set = |runtime: &str| {
+        let old = |table| [table, "containerd", runtime, "runtime_type"];
+        ["cri", GRPC_CRI]
+            .iter()
+            .any(|table| config.plugins.setting(&old(table)).is_some())
+    };
+    let moved = [
+        (
+            "default_runtime",
+            "`containerd.default_runtime` becomes the handler `default` when the plugin checks its settings, after a dump",
+        ),
+        (
+            "untrusted_workload_runtime",
+            "`containerd.untrusted_workload_runtime` becomes the handler `untrusted` when the plugin checks its settings, after a dump",
+        ),
+    ];
+    let mut moved = moved
+        .into_iter()
+        .filter(|_| config.containerd.release.is_v1());
+    moved
+        .find(|(runtime, _)| set(runtime))
+        .map(|(_, says)| says)
 }
 
 pub(crate) enum Outcome {
@@ -315,9 +333,13 @@ pub(crate) fn compare(
             "a version 1 file names the CRI table twice; containerd 2 keeps one at random, we say so",
         );
     }
-    if moved_by_the_plugin(config) {
+    if let Some(says) = moved_by_the_plugin(config) {
+        return Outcome::Explained(says);
+    }
+    let off = |id: &str| config.disabled_plugins.iter().any(|item| item.value == id);
+    if off("io.containerd.cri.v1.runtime") && !theirs.contains_key("default") {
         return Outcome::Explained(
-            "`containerd.default_runtime` becomes the handler `default` when the plugin checks its settings, after a dump",
+            "2.x `config dump` prints nothing of a CRI service that the file turns off; ours are the values that it would have",
         );
     }
     let mut keys: Vec<&String> = theirs.keys().chain(ours.keys()).collect();

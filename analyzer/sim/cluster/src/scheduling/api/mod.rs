@@ -313,11 +313,15 @@ objects! {
         name: String,
         /// What the kubelet has set aside for it.
         allocated_resources: Resources,
-        /// What is in force.
-        resources: ContainerResources,
+        /// What is in force; none where the kubelet does not tell.
+        resources: Option<ContainerResources>,
     }
     /// State of a pod.
     PodStatus {
+        /// What the kubelet has set aside for the pod as a whole.
+        allocated_resources: Resources,
+        /// What is in force for the pod as a whole; none where the kubelet does not tell.
+        resources: Option<ContainerResources>,
         /// Phase.
         phase: String,
         /// Node for which others were displaced.
@@ -328,8 +332,6 @@ objects! {
         container_statuses: Vec<ContainerStatus>,
         /// The same of init containers and sidecars.
         init_container_statuses: Vec<ContainerStatus>,
-        /// `Infeasible` where the kubelet of releases before 1.33 refuses a resize.
-        resize: String,
         /// Conditions.
         conditions: Vec<Condition>,
     }

@@ -153,9 +153,46 @@ fn a_pod_that_is_resized_takes_the_most_of_what_it_asks_and_has() {
     );
     case.version = "v1.36.2";
     let mut infeasible = json!({"status": {"conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
-        "containerStatuses": [{"name": "main", "allocatedResources": {"cpu": "1"}}]}});
+        "containerStatuses": [{"name": "main", "allocatedResources": {"cpu": "1"}, "resources": {"requests": {"cpu": "1"}}}]}});
     merge(&mut infeasible, json!({}));
     case.pods = vec![running("grows", "n1", json!({"cpu": "64"}), infeasible)];
+    assert_eq!(case.verdict(&wants).state, State::Fits);
+}
+
+#[test]
+fn what_is_set_aside_counts_only_where_the_kubelet_tells_what_is_in_force() {
+    let aside = |cpu: &str, conditions| json!({"status": {"conditions": conditions, "containerStatuses": [{"name": "main", "allocatedResources": {"cpu": cpu}}]}});
+    let mut case = of_four("v1.36.3");
+    case.nodes.truncate(1);
+    let wants = pod("p", json!({"cpu": "3"}), json!({}));
+    case.pods = vec![running(
+        "shrinks",
+        "n1",
+        json!({"cpu": "1"}),
+        aside("7", json!([])),
+    )];
+    assert_eq!(case.verdict(&wants).state, State::Fits);
+    let infeasible =
+        json!([{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]);
+    case.pods = vec![running(
+        "grows",
+        "n1",
+        json!({"cpu": "7"}),
+        aside("1", infeasible),
+    )];
+    assert!(case.says(&wants).contains("1 Insufficient cpu"));
+}
+
+#[test]
+fn a_pod_resized_as_a_whole_takes_the_most_of_what_it_asks_and_has_from_v1_36() {
+    let state = json!({"spec": {"resources": {"requests": {"cpu": "1"}}},
+        "status": {"allocatedResources": {"cpu": "1"}, "resources": {"requests": {"cpu": "7"}}}});
+    let mut case = of_four("v1.36.3");
+    case.nodes.truncate(1);
+    case.pods = vec![running("whole", "n1", json!({}), state)];
+    let wants = pod("p", json!({"cpu": "3"}), json!({}));
+    assert!(case.says(&wants).contains("1 Insufficient cpu"));
+    case.version = "v1.35.0";
     assert_eq!(case.verdict(&wants).state, State::Fits);
 }
 

@@ -1,0 +1,201 @@
+//! The bytes of a packet's headers, as far as they are known, and the fields that rules read there by their place.
+
+use crate::packet::{Packet, Protocol, tcp_flag};
+
+/// Which header a field stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// The internet header.
+    Network,
+    /// The header behind it.
+    Transport,
+}
+
+/// Some bits of a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bits {
+    /// The header.
+    pub layer: Layer,
+    /// Where they begin, in bits.
+    pub offset: u16,
+    /// How many they are, at most 128.
+    pub length: u16,
+}
+
+impl Bits {
+    /// Bits of the internet header.
+    pub const fn network(offset: u16, length: u16) -> Bits {
+        let layer = Layer::Network;
+        Bits {
+            layer,
+            offset,
+            length,
+        }
+    }
+
+    /// Bits of the header behind it.
+    pub const fn transport(offset: u16, length: u16) -> Bits {
+        let layer = Layer::Transport;
+        Bits {
+            layer,
+            offset,
+            length,
+        }
+    }
+}
+
+/// Bytes of a packet's headers; `None` for each that is not known or that changes on the way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeaderBytes {
+    /// The internet header.
+    pub network: Vec<Option<u8>>,
+    /// The header behind it.
+    pub transport: Vec<Option<u8>>,
+}
+
+impl HeaderBytes {
+    /// What the headers of an ordinary first packet hold: no option of IPv4, no mark of a service class, and of TCP and
+    /// UDP what does not depend on the sender.
+    pub fn plain(packet: &Packet) -> HeaderBytes {
+        HeaderBytes {
+            network: match packet.dst.is_ipv4() {
+                true => vec![Some(0x45), Some(0)],
+                false => vec![Some(0x60), Some(0)],
+            },
+            transport: transport(packet),
+        }
+    }
+
+    /// The number that bits hold; `None` where a byte of them is not known.
+    pub fn read(&self, bits: Bits) -> Option<u128> {
+        let bytes = match bits.layer {
+            Layer::Network => &self.network,
+            Layer::Transport => &self.transport,
+        };
+        let (first, length) = (usize::from(bits.offset), usize::from(bits.length));
+        if length == 0 || length > 128 {
+            return None;
+        }
+        let mut value = 0u128;
+        for at in first..first + length {
+            let byte = (*bytes.get(at / 8)?)?;
+            value = value << 1 | u128::from(byte >> (7 - at % 8) & 1);
+        }
+        Some(value)
+    }
+}
+
+fn transport(packet: &Packet) -> Vec<Option<u8>> {
+    let mut bytes = Vec::new();
+    if !packet.proto.is_some_and(Protocol::has_ports) {
+        return bytes;
+    }
+    // Ports may be rewritten on the way: rules read them elsewhere.
+    bytes.resize(4, None);
+    match packet.proto {
+        Some(Protocol::UDP) => {
+            let head = if packet.dst.is_ipv4() { 20 } else { 40 };
+            let length = packet.length.and_then(|all| all.checked_sub(head));
+            let length = length.and_then(|length| u16::try_from(length).ok());
+            let [high, low] = length.unwrap_or_default().to_be_bytes();
+            bytes.extend([length.map(|_| high), length.map(|_| low)]);
+        }
+        // A packet that opens a connection acknowledges nothing and has nothing urgent.
+        Some(Protocol::TCP) if packet.tcp_flags == Some(tcp_flag::SYN) => {
+            bytes.resize(8, None);
+            bytes.extend([Some(0); 4]);
+            bytes.resize(18, None);
+            bytes.extend([Some(0); 2]);
+        }
+        _ => {}
+    }
+    bytes
+}
+
+/// A field of the internet header by nft's name; those that change on the way have none.
+pub fn network_field(name: &str, v4: bool) -> Option<Bits> {
+    Some(match (name, v4) {
+        ("version", _) => Bits::network(0, 4),
+        ("hdrlength", true) => Bits::network(4, 4),
+        ("dscp", true) => Bits::network(8, 6),
+        ("ecn", true) => Bits::network(14, 2),
+        ("id", true) => Bits::network(32, 16),
+        ("frag-off", true) => Bits::network(48, 16),
+        ("checksum", true) => Bits::network(80, 16),
+        ("dscp", false) => Bits::network(4, 6),
+        ("ecn", false) => Bits::network(10, 2),
+        ("flowlabel", false) => Bits::network(12, 20),
+        _ => return None,
+    })
+}
+
+/// A field of a transport header by nft's names of the header and of the field.
+pub fn transport_field(header: &str, name: &str) -> Option<Bits> {
+    Some(match (header, name) {
+        ("tcp", "sequence") => Bits::transport(32, 32),
+        ("tcp", "ackseq") => Bits::transport(64, 32),
+        ("tcp", "doff") => Bits::transport(96, 4),
+        ("tcp", "reserved") => Bits::transport(100, 4),
+        ("tcp", "window") => Bits::transport(112, 16),
+        ("tcp", "checksum") => Bits::transport(128, 16),
+        ("tcp", "urgptr") => Bits::transport(144, 16),
+        ("udp", "length") | ("udplite", "cscov" | "csumcov") => Bits::transport(32, 16),
+        ("udp" | "udplite", "checksum") => Bits::transport(48, 16),
+        ("icmp" | "icmpv6", "checksum") => Bits::transport(16, 16),
+        ("icmp" | "icmpv6", "id") => Bits::transport(32, 16),
+        ("icmp" | "icmpv6", "sequence") | ("icmp", "mtu") => Bits::transport(48, 16),
+        ("icmp", "gateway") | ("icmpv6", "mtu" | "parameter-problem") => Bits::transport(32, 32),
+        _ => return None,
+    })
+}
+
+/// The types of ICMP whose packets have such a field, which nft asks for without showing it.
+pub fn types_with(header: &str, name: &str) -> Option<&'static [u128]> {
+    Some(match (header, name) {
+        ("icmp", "id" | "sequence") => &[0, 8],
+        ("icmp", "gateway") => &[5],
+        ("icmp", "mtu") => &[3],
+        ("icmpv6", "id" | "sequence") => &[128, 129],
+        ("icmpv6", "mtu") => &[2],
+        ("icmpv6", "parameter-problem") => &[4],
+        _ => return None,
+    })
+}
+
+/// The service classes by name (RFC 2474, 2597, 3246, 8622), with the two marks of congestion.
+pub fn class(name: &str) -> Option<u128> {
+    const NAMES: [(&str, u128); 29] = [
+        ("be", 0),
+        ("le", 1),
+        ("cs0", 0),
+        ("cs1", 8),
+        ("cs2", 16),
+        ("cs3", 24),
+        ("cs4", 32),
+        ("cs5", 40),
+        ("cs6", 48),
+        ("cs7", 56),
+        ("af11", 10),
+        ("af12", 12),
+        ("af13", 14),
+        ("af21", 18),
+        ("af22", 20),
+        ("af23", 22),
+        ("af31", 26),
+        ("af32", 28),
+        ("af33", 30),
+        ("af41", 34),
+        ("af42", 36),
+        ("af43", 38),
+        ("va", 44),
+        ("ef", 46),
+        ("df", 0),
+        ("not-ect", 0),
+        ("ect1", 1),
+        ("ect0", 2),
+        ("ce", 3),
+    ];
+    let lower = name.to_ascii_lowercase();
+    let found = NAMES.iter().find(|(known, _)| *known == lower);
+    found.map(|(_, number)| *number)
+}

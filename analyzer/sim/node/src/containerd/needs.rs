@@ -1,0 +1,62 @@
+//! What plugins that CRI rests on need: another plugin, a program or a file of the node.
+
+use super::config::EffectiveConfig;
+use super::problem::ConfigProblem;
+use super::value::{Setting, Value};
+
+const DIFFERS: [&str; 4] = ["walking", "windows", "windows-lcow", "cimfs"];
+
+/// Problems of these plugins; without them CRI does not load.
+pub(super) fn check(config: &EffectiveConfig) -> Vec<ConfigProblem> {
+    if config.uncertain() {
+        return Vec::new();
+    }
+    differ(config).into_iter().chain(scratch(config)).collect()
+}
+
+fn setting<'a>(config: &'a EffectiveConfig, plugin: &str, key: &str) -> Option<&'a Setting> {
+    config.plugins.setting(&[plugin, key])
+}
+
+/// The differs that the diff service names have to load (`plugins/services/diff/local.go`). That of erofs is known from 2.1
+/// and loads where the node has `mkfs.erofs`, which no file of the configuration tells.
+fn differ(config: &EffectiveConfig) -> Option<ConfigProblem> {
+    let named = setting(config, "io.containerd.service.v1.diff-service", "default")?;
+    let Value::List(names) = &named.value else {
+        return None;
+    };
+    let proxies = config.top.section(&["proxy_plugins"]);
+    let provided = |name: &str| {
+        DIFFERS.contains(&name) || proxies.is_some_and(|all| all.entries.contains_key(name))
+    };
+    let mut names = names.iter().filter_map(Value::as_str);
+    let missing = names.find(|name| !provided(name))?;
+    if missing == "erofs" && config.containerd.pulls_by_transfer() {
+        return Some(ConfigProblem::NodeNeeded {
+            message: "the diff service names differ erofs, which loads only where the node has mkfs.erofs".to_owned(),
+            place: named.place.clone(),
+        });
+    }
+    Some(ConfigProblem::CriRejects {
+        message: format!(
+            "the diff service names differ {missing:?}, which is neither built in nor one of proxy_plugins"
+        ),
+        place: Some(named.place.clone()),
+    })
+}
+
+/// containerd 2 copies the blockfile snapshotter's scratch file at its start, and CRI does not load without it
+/// (`plugins/snapshots/blockfile`).
+fn scratch(config: &EffectiveConfig) -> Option<ConfigProblem> {
+    let plugin = "io.containerd.snapshotter.v1.blockfile";
+    let file = setting(config, plugin, "scratch_file")?;
+    let path = file.value.as_str().filter(|path| !path.is_empty())?;
+    let again = setting(config, plugin, "recreate_scratch")?;
+    let copies = again.value.as_bool() == Some(true) && !config.containerd.release.is_v1();
+    copies.then(|| ConfigProblem::NodeNeeded {
+        message: format!(
+            "the blockfile snapshotter copies {path} at each start, which the node has to have"
+        ),
+        place: file.place.clone(),
+    })
+}
