@@ -268,7 +268,15 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
         .collect();
     let unwell = known.unwell.as_ref();
     let judged = judge_now(rule, unwell, &mut seen, !missing.is_empty());
-    let noise = rule.file.of_cluster && judged.verdict == Some(Verdict::Possible) && !known.cluster;
+    let is_line = |signal: &String| matches!(rule.looks.get(signal), Some(Look::Line(_)));
+    let of_lines = judged.holding.as_ref().is_some_and(|holding| {
+        let mut asked = holding.group.all.iter().chain(&holding.group.any);
+        asked.all(is_line)
+    });
+    let noise = rule.file.of_cluster
+        && judged.verdict == Some(Verdict::Possible)
+        && of_lines
+        && !known.cluster;
     let (verdict, decided_by) = match noise {
         true => ((!missing.is_empty()).then_some(Verdict::NotChecked), None),
         false => (judged.verdict, judged.holding),

@@ -44,7 +44,7 @@ pub struct RuleFile {
     /// Named only where nothing more specific holds.
     #[serde(default)]
     pub catch_all: bool,
-    /// What of it is only possible counts where the input names a kubelet or a cluster: any machine has such lines.
+    /// What lines alone make possible counts where something names a kubelet or a cluster: any machine has such lines.
     #[serde(default)]
     pub of_cluster: bool,
     /// Sources without which the cause cannot be checked.
