@@ -21,7 +21,14 @@ fn setting<'a>(config: &'a EffectiveConfig, plugin: &str, key: &str) -> Option<&
 /// The differs that the diff service names have to load (`plugins/services/diff/local.go`). That of erofs is known from 2.1
 /// and loads where the node has `mkfs.erofs`, which no file of the configuration tells.
 fn differ(config: &EffectiveConfig) -> Option<ConfigProblem> {
-    let named = setting(config, "io.containerd.service.v1.diff-service", "default")?;
+    // 1.x looks up the plugins of a version 1 file by their short names.
+    let short = config.containerd.release.is_v1() && config.schema < 2;
+    let plugin = if short {
+        "diff-service"
+    } else {
+        "io.containerd.service.v1.diff-service"
+    };
+    let named = setting(config, plugin, "default")?;
     let Value::List(names) = &named.value else {
         return None;
     };

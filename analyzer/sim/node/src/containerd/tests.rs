@@ -181,6 +181,8 @@ fn plugins_that_cri_rests_on_need_a_pool_a_program_or_a_file() {
     let differ = "version = 2\n[plugins.\"io.containerd.service.v1.diff-service\"]\ndefault = [\"erofs\", \"walking\"]\n";
     assert_eq!(available("2.1.9", differ), Answer::Unknown);
     assert_eq!(available("1.7.24", differ), Answer::No);
+    let first = differ.replace("version = 2", "version = 1");
+    assert_eq!(available("1.7.24", &first), Answer::Yes, "another name");
     let walking = differ.replace("\"erofs\", ", "");
     assert_eq!(available("1.7.24", &walking), Answer::Yes);
     let scratch = "version = 2\n[plugins.\"io.containerd.snapshotter.v1.blockfile\"]\n\
