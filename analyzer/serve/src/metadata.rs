@@ -161,7 +161,7 @@ fn write_text(raw: &RawValue, out: &mut Vec<u8>) -> Option<()> {
     let text = raw.get();
     let plain = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'&');
     let as_it_is = text.starts_with(RECORD) || !text.starts_with(['{', '[', '"']);
-    if as_it_is && text.as_bytes().iter().all(|byte| plain(byte)) {
+    if as_it_is && text.as_bytes().iter().all(plain) {
         out.extend_from_slice(text.as_bytes());
     } else {
         write_go_value(&serde_json::from_str(text).ok()?, out);

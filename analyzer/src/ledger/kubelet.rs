@@ -123,8 +123,8 @@ pub(super) fn of_end(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Vec<Said>
     }
     let lasts = |said: &Said| {
         let went_on = said.moment.since(&said.first);
-        (is_pasted || said.times >= TIMES)
-            && (is_pasted || went_on.is_none_or(|seconds| seconds >= LASTS))
+        let often = said.times >= TIMES && went_on.is_none_or(|seconds| seconds >= LASTS);
+        (is_pasted || often)
             && match end.since(&said.moment) {
                 Some(seconds) => seconds <= LOOKS,
                 None => lines.saturating_sub(said.offset) <= FROM_END,
