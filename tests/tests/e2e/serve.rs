@@ -290,6 +290,31 @@ fn lists_of_a_loose_folder_are_known_whole_empty_and_cut() {
 }
 
 #[test]
+fn the_journal_of_a_node_is_cut_by_time_and_by_nothing_that_a_recording_cannot_answer() {
+    let Some(program) = kubectl("the_journal_of_a_node_is_cut_by_time") else {
+        return;
+    };
+    let bundle = bins::checkout().join("samples/dns-loop/bundle");
+    let served = serve(bundle.to_str().unwrap());
+    let logs = |options: &str| {
+        let path = "/api/v1/nodes/lab-gpu-1/proxy/logs/?query=kubelet";
+        ask(&program, &served, &format!("get --raw {path}{options}"))
+    };
+    let all = logs("").0.lines().count();
+    let late = logs("&sinceTime=2026-11-20T09:00:00Z").0.lines().count();
+    let early = logs("&untilTime=2026-11-20T09:00:00Z").0.lines().count();
+    assert!(late > 0 && early > 0, "{late} {early}");
+    assert_eq!(late + early, all);
+    for option in ["&pattern=x", "&boot=-1", "&sinceTime=soon"] {
+        let (lines, errors) = logs(option);
+        assert!(
+            lines.is_empty() && errors.contains("BadRequest"),
+            "{option}: {errors}"
+        );
+    }
+}
+
+#[test]
 fn a_second_serve_leaves_the_kubeconfig_of_the_first_alone() {
     let served = serve(&sample());
     let before = std::fs::read_to_string(&served.kubeconfig).unwrap();
