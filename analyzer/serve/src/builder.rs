@@ -104,6 +104,8 @@ pub struct Builder {
     count: u32,
     title: String,
     missing: Option<String>,
+    /// The newest release of a kubelet.
+    release: Option<(u32, u32, u32)>,
     listed: BTreeMap<Id, BTreeSet<String>>,
 }
 
@@ -122,6 +124,7 @@ impl Builder {
             count: 0,
             title: title.into(),
             missing: None,
+            release: None,
             listed: BTreeMap::new(),
         }
     }
@@ -134,16 +137,6 @@ impl Builder {
     /// What `/version` answered.
     pub fn version(&mut self, version: Value) {
         self.version = version;
-    }
-
-    /// A release that the server has at least, for captures that lack what `/version` answered. Clients compare the first
-    /// two numbers with their own.
-    pub fn at_least(&mut self, major: u32, minor: u32, patch: u32) {
-        if !self.version.is_object() {
-            let release = format!("v{major}.{minor}.{patch}+kubelet");
-            self.version = json!({"major": major.to_string(), "minor": minor.to_string(), "gitVersion": release, "gitCommit": "",
-                "gitTreeState": "", "buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "", "platform": ""});
-        }
     }
 
     /// The resource version of a list, which may be newer than any object.
@@ -244,8 +237,10 @@ impl Builder {
             revision,
             spot: Spot::default(),
         };
-        if kind == "CustomResourceDefinition" {
-            self.definitions.add(raw);
+        match kind.as_str() {
+            "CustomResourceDefinition" => self.definitions.add(raw),
+            "Node" => self.release = self.release.max(release(raw)),
+            _ => {}
         }
         self.revision = self.revision.max(revision);
         self.count += 1;
@@ -299,7 +294,7 @@ impl Builder {
             kinds,
             chunks: self.chunks,
             now,
-            version: self.version,
+            version: version(self.version, self.release),
             revision: self.revision,
             title: self.title,
             logs: self.logs,
@@ -388,6 +383,40 @@ impl Bucket {
             }
         }
     }
+}
+
+/// What `/version` answered; where that was not collected, the release that the server has at least: no kubelet is newer.
+fn version(answered: Value, kubelet: Option<(u32, u32, u32)>) -> Value {
+    if answered.is_object() {
+        return answered;
+    }
+    let (major, minor, patch) = kubelet.unwrap_or((1, 0, 0));
+    let from = if kubelet.is_some() {
+        "+kubelet"
+    } else {
+        "-unknown"
+    };
+    let release = format!("v{major}.{minor}.{patch}{from}");
+    // Clients only compare these numbers with their own.
+    json!({"major": major.to_string(), "minor": minor.to_string(), "gitVersion": release, "gitCommit": "", "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "", "platform": ""})
+}
+
+/// The release of a node's kubelet.
+fn release(raw: &[u8]) -> Option<(u32, u32, u32)> {
+    const MARK: &[u8] = b"\"kubeletVersion\":";
+    let at = raw.windows(MARK.len()).position(|part| part == MARK)? + MARK.len();
+    let text = raw.get(at..)?.trim_ascii_start().strip_prefix(b"\"v")?;
+    let end = text
+        .iter()
+        .take(40)
+        .position(|byte| !matches!(byte, b'0'..=b'9' | b'.'))?;
+    let mut parts = std::str::from_utf8(&text[..end])
+        .ok()?
+        .split('.')
+        .map(str::parse);
+    let mut next = || parts.next()?.ok();
+    Some((next()?, next()?, next().unwrap_or(0)))
 }
 
 fn checked(name: &str, namespace: &str) -> Result<(), Unusable> {

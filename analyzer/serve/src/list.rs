@@ -47,20 +47,15 @@ pub(crate) fn write_row(
     out: &mut Vec<u8>,
 ) {
     let raw = reader.read(&store.chunks, object.spot);
-    if let Some(read) = slimmed(kind, &raw, tables) {
-        let carried: Bytes = match include {
-            Include::None => Bytes::from_static(b"null"),
-            Include::Object => store.whole(kind, object, reader),
-            Include::Metadata => row_metadata(kind, object, read.metadata, version).into(),
-        };
-        tables.write_row(&read.value, &carried, out);
-        return;
-    }
-    let value = parsed(object, &raw);
-    let carried: Bytes = match include {
-        Include::None => Bytes::from_static(b"null"),
-        Include::Object => store.whole(kind, object, reader),
-        Include::Metadata => partial(kind, object, (&raw, &value), version).into(),
+    let (value, slim) = match slimmed(kind, &raw, tables) {
+        Some(slim) => (slim.value, Some(slim.metadata)),
+        None => (parsed(object, &raw), None),
+    };
+    let carried: Bytes = match (include, slim) {
+        (Include::None, _) => Bytes::from_static(b"null"),
+        (Include::Object, _) => store.whole(kind, object, reader),
+        (Include::Metadata, Some(slim)) => row_metadata(kind, object, slim, version).into(),
+        (Include::Metadata, None) => partial(kind, object, (&raw, &value), version).into(),
     };
     tables.write_row(&value, &carried, out);
 }

@@ -45,9 +45,7 @@ const OF_MANAGERS: [&str; 7] = [
 /// `{"kind":"PartialObjectMetadata",...}` of an object.
 pub(crate) fn partial(raw: &[u8], object: &Value, in_order: bool, version: &str) -> Vec<u8> {
     match raw_metadata(raw).filter(|_| in_order) {
-        Some(metadata) => framed(version, |out| {
-            out.extend_from_slice(metadata.get().as_bytes())
-        }),
+        Some(metadata) => partial_of(metadata, true, version),
         None => framed(version, |out| write(&object["metadata"], &ORDER, out)),
     }
 }

@@ -320,23 +320,6 @@ pub(super) fn newest(raw: &[u8]) -> Option<DateTime<Utc>> {
     times.max()
 }
 
-/// The release of a node's kubelet.
-pub(super) fn release(raw: &[u8]) -> Option<(u32, u32, u32)> {
-    const MARK: &[u8] = b"\"kubeletVersion\":";
-    let at = memchr::memmem::find(raw, MARK)? + MARK.len();
-    let text = raw.get(at..)?.trim_ascii_start().strip_prefix(b"\"v")?;
-    let end = text
-        .iter()
-        .take(40)
-        .position(|byte| !matches!(byte, b'0'..=b'9' | b'.'))?;
-    let mut parts = std::str::from_utf8(&text[..end])
-        .ok()?
-        .split('.')
-        .map(str::parse);
-    let mut next = || parts.next()?.ok();
-    Some((next()?, next()?, next().unwrap_or(0)))
-}
-
 /// An object's name.
 pub(super) fn name(raw: &[u8]) -> Option<String> {
     let value: Value = serde_json::from_slice(raw).ok()?;

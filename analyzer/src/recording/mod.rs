@@ -80,8 +80,6 @@ struct Filler {
     helm: BTreeMap<(String, String), helm::Files>,
     held: BTreeMap<String, String>,
     latest: Option<DateTime<Utc>>,
-    /// The newest release of a kubelet.
-    release: Option<(u32, u32, u32)>,
     formats: BTreeSet<String>,
     notes: Vec<String>,
     left_out: usize,
@@ -101,7 +99,6 @@ impl Filler {
             helm: BTreeMap::new(),
             held: BTreeMap::new(),
             latest: None,
-            release: None,
             formats: BTreeSet::new(),
             notes: Vec::new(),
             left_out: 0,
@@ -165,7 +162,6 @@ impl Filler {
             }
             return;
         }
-        self.release = self.release.max(lists::release(raw));
         let newest = lists::newest(raw);
         self.latest = self.latest.max(newest);
         if hint.resource == Some("namespaces") {
@@ -239,10 +235,6 @@ impl Filler {
             self.builder.declare(declared);
         }
         self.builder.missing(missing(summaries));
-        if let Some((major, minor, patch)) = self.release {
-            // No kubelet is newer than its server.
-            self.builder.at_least(major, minor, patch);
-        }
         let taken = summaries.iter().filter_map(finished).max().or(self.latest);
         self.builder.title(self.described(summaries, taken));
         if self.left_out > MOST_NOTES {
