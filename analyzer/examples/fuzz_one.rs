@@ -2,7 +2,7 @@
 //! content. The whole analyzer reads it; a panic that a guard caught ends the program as a crash would.
 //!
 //! `cargo afl build --release --example fuzz_one && cargo afl fuzz -i SEEDS -o FOUND target/release/examples/fuzz_one`,
-//! or by hand: `(echo nodes/n1/processes.json; cat FILE) | cargo run -p casefile-analyzer --example fuzz_one`
+//! or by hand: `(echo nodes/n1/processes.json; cat FILE) | cargo run -p casefile-analyzer-lib --example fuzz_one`
 
 use std::io::{Read as _, Write as _};
 
@@ -26,6 +26,7 @@ fn main() -> anyhow::Result<()> {
     let parent = file.parent().context("an entry has a folder")?;
     std::fs::create_dir_all(parent)?;
     std::fs::write(&file, input.get(end + 1..).unwrap_or_default())?;
+    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
     let (set, _) = rules::load(None)?;
     let analysis = Analyzer::new(set)?.analyze(folder.path())?;
     let caught = analysis

@@ -1,6 +1,6 @@
 //! Prints which line patterns cost most on a log, in microseconds, and how often they match: the ones to sharpen.
 //!
-//! `cargo run --release -p casefile-analyzer --example pattern_cost -- LOG`
+//! `cargo run --release -p casefile-analyzer-lib --example pattern_cost -- LOG`
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,6 +15,7 @@ fn main() -> anyhow::Result<()> {
         .ok_or_else(|| anyhow::anyhow!("name a log"))?;
     let text = String::from_utf8_lossy(&std::fs::read(path)?).to_ascii_lowercase();
     let lines: Vec<&str> = text.lines().collect();
+    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
     let (set, _) = rules::load(None)?;
     let mut rows = Vec::new();
     let mut stops: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,5 +1,5 @@
 //! Writes the reports of the hand-made analyses into a folder, to look at them:
-//! `cargo run -p casefile-analyzer --example render_example -- out`.
+//! `cargo run -p casefile-analyzer-lib --example render_example -- out`.
 
 use std::path::PathBuf;
 

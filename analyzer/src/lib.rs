@@ -25,6 +25,7 @@ pub mod recording;
 pub mod report;
 pub mod rules;
 pub mod scan;
+pub mod shipped;
 pub mod sources;
 mod tables;
 mod words;

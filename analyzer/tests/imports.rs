@@ -1,5 +1,5 @@
 //! Imports go one way: a folder of the analyzer uses only what lies below it, and a simulator nothing of the analyzer.
-//! `cargo test -p casefile-analyzer --test imports -- --nocapture` prints the picture.
+//! `cargo test -p casefile-analyzer-lib --test imports -- --nocapture` prints the picture.
 
 #![expect(
     clippy::unwrap_used,
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// Top-level modules from the lowest to the highest. A module may use those that come before it.
 const ORDER: &[&str] = &[
     // What the rest speaks in.
+    "shipped",
     "model",
     "words",
     "grade",

@@ -22,6 +22,7 @@ fn problems(files: &[(&str, &str)]) -> Vec<String> {
     for (path, text) in files {
         plant(folder.path(), path, text);
     }
+    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
     let (set, _) = rules::load(None).unwrap();
     let analyzer = Analyzer::new(set).unwrap();
     let examined = analyzer.examine(folder.path()).unwrap();

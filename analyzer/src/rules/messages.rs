@@ -14,9 +14,7 @@ pub use crate::dress::{Ending, Nature};
 use crate::parsers::Channel;
 use crate::scan::literals;
 use crate::scan::patterns::{Expression, LinePattern};
-
-/// The files that ship with the analyzer: path below `messages/`, text, and the text as JSON.
-static EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/messages.in"));
+use crate::shipped;
 
 /// A file of the vocabulary.
 #[derive(Debug, Clone, Deserialize)]
@@ -90,7 +88,7 @@ impl Vocabulary {
 
     fn read(patterns: &mut Vec<LinePattern>, trust: Trust) -> Result<Self, RuleError> {
         let mut known = Self::default();
-        for (name, text, json) in EMBEDDED {
+        for (name, text, json) in shipped::catalogue().1 {
             known.add(name, (text, json), trust)?;
         }
         for (file, message) in known.messages.values() {

@@ -27,10 +27,8 @@ use std::path::{Path, PathBuf};
 pub use compile::{Rule, RuleError, RuleSet, Trust};
 
 use crate::scan::patterns::LinePattern;
+use crate::shipped;
 use messages::Vocabulary;
-
-/// The rules that ship with the analyzer: path below `rules/`, text, and the text as JSON.
-static EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/rules.in"));
 
 /// Folders below a folder of rules that are looked into.
 const DEEPEST: usize = 8;
@@ -51,7 +49,7 @@ pub fn load(folder: Option<&Path>) -> Result<(RuleSet, Vec<RuleError>), RuleErro
     let vocabulary = Vocabulary::load(&mut patterns)?;
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
     let first = |mut errors: Vec<RuleError>| errors.swap_remove(0);
-    for (name, text, json) in EMBEDDED {
+    for (name, text, json) in shipped::catalogue().0 {
         note(name, text);
         let rule = compile::shipped(name, (text, json), &vocabulary, &mut patterns);
         let rule = rule.map_err(first)?;
@@ -170,7 +168,7 @@ mod tests {
     #[test]
     fn every_shipped_rule_passes_the_checks_that_foreign_rules_have_to_pass() {
         let vocabulary = Vocabulary::load(&mut Vec::new()).unwrap();
-        for (name, text, _) in EMBEDDED {
+        for (name, text, _) in shipped::catalogue().0 {
             let mut patterns = Vec::new();
             if let Err(errors) =
                 compile::compile(name, text, Trust::Foreign, &vocabulary, &mut patterns)
@@ -179,7 +177,7 @@ mod tests {
             }
         }
         let (set, _) = load(None).unwrap();
-        let texts = EMBEDDED.iter().map(|(name, text, _)| {
+        let texts = shipped::catalogue().0.iter().map(|(name, text, _)| {
             let id = name.rsplit('/').next().unwrap().trim_end_matches(".yaml");
             (id.to_owned(), ((*name).to_owned(), (*text).to_owned()))
         });
@@ -189,7 +187,7 @@ mod tests {
     #[test]
     fn rules_are_the_same_read_from_yaml_and_from_json() {
         let mut only_yaml = Vec::new();
-        for (name, yaml, json) in EMBEDDED {
+        for (name, yaml, json) in shipped::catalogue().0 {
             let yaml: file::RuleFile = serde_saphyr::from_str(yaml).unwrap();
             match serde_json::from_str::<file::RuleFile>(json) {
                 Ok(json) => assert_eq!(format!("{yaml:?}"), format!("{json:?}"), "{name}"),

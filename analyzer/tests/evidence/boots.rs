@@ -83,7 +83,7 @@ fn before_a_boot(text: &str) -> Option<String> {
 fn a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before() {
     let test = "a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before";
     let analyzer = analyzer();
-    let (set, _) = casefile_analyzer::rules::load(None).unwrap();
+    let set = crate::shipped_rules();
     let outlasts = |id: &str| {
         let rule = set.rules.iter().find(|rule| rule.file.id == id);
         rule.is_some_and(|rule| rule.file.outlasts_boot)
@@ -152,7 +152,7 @@ fn captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_sta
         return;
     };
     let analyzer = analyzer();
-    let (set, _) = casefile_analyzer::rules::load(None).unwrap();
+    let set = crate::shipped_rules();
     let outlasts = |id: &str| {
         let rule = set.rules.iter().find(|rule| rule.file.id == id);
         rule.is_some_and(|rule| rule.file.outlasts_boot)

@@ -3,7 +3,6 @@
 
 use crate::{Files, Verdicts, analyze, analyzer, confirmed, verdicts};
 use casefile_analyzer::dress::undress;
-use casefile_analyzer::rules;
 use casefile_analyzer::rules::file::Kind;
 
 /// Column at which a terminal or a mail program breaks lines.
@@ -17,7 +16,7 @@ struct Pasted {
 }
 
 fn pasted() -> Vec<Pasted> {
-    let (set, _) = rules::load(None).unwrap();
+    let set = crate::shipped_rules();
     let causes = set.rules.iter().filter(|one| one.file.kind == Kind::Cause);
     let examples = causes.flat_map(|rule| {
         rule.file.examples.iter().filter_map(|example| {

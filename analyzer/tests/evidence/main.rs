@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use casefile_analyzer::diagnose::Analyzer;
 use casefile_analyzer::model::{Analysis, Verdict};
-use casefile_analyzer::rules;
+use casefile_analyzer::rules::{self, RuleSet};
 
 /// Files of a folder of evidence, by their path in it.
 type Files = BTreeMap<String, Vec<u8>>;
@@ -42,10 +42,16 @@ fn shared(test: &str, path: &str) -> Option<PathBuf> {
     None
 }
 
-fn analyzer() -> Analyzer {
+/// The rules that ship with the program.
+fn shipped_rules() -> RuleSet {
+    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
     let (set, faults) = rules::load(None).unwrap();
     assert!(faults.is_empty(), "{faults:?}");
-    Analyzer::new(set).unwrap()
+    set
+}
+
+fn analyzer() -> Analyzer {
+    Analyzer::new(shipped_rules()).unwrap()
 }
 
 fn analyze(analyzer: &Analyzer, files: &Files) -> Analysis {

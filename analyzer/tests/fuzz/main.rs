@@ -13,3 +13,11 @@ mod mutate;
 mod parsers;
 mod resolvers;
 mod whole;
+
+/// The rules that ship with the program.
+fn shipped_rules() -> casefile_analyzer::rules::RuleSet {
+    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
+    let (set, faults) = casefile_analyzer::rules::load(None).unwrap();
+    assert!(faults.is_empty(), "{faults:?}");
+    set
+}

@@ -176,7 +176,7 @@ fn no_bytes_make_a_parser_panic_lie_or_grow() {
 #[test]
 fn no_bytes_make_the_reading_of_lines_kept_texts_or_loose_texts_fail() {
     let seeds = seeds();
-    let (set, _) = casefile_analyzer::rules::load(None).unwrap();
+    let set = crate::shipped_rules();
     let analyzer = casefile_analyzer::diagnose::Analyzer::new(set).unwrap();
     let mut covered = Vec::new();
     for parser in PARSERS.iter().filter(|parser| wanted(parser)) {

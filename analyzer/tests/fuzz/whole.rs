@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use casefile_analyzer::diagnose::Analyzer;
-use casefile_analyzer::rules;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -52,7 +51,7 @@ fn breaks() -> impl Strategy<Value = Vec<(usize, Vec<Edit>)>> {
 
 #[test]
 fn a_bundle_with_broken_entries_is_diagnosed_without_a_bug_and_twice_the_same() {
-    let (set, _) = rules::load(None).unwrap();
+    let set = crate::shipped_rules();
     let analyzer = Analyzer::new(set).unwrap();
     let cases: u32 = std::env::var("CASEFILE_FUZZ_BUNDLES")
         .ok()

@@ -10,6 +10,7 @@ use casefile_analyzer::rules::{self, RuleSet};
 
 /// Prints seconds for each set, and what the rules add to an analysis without any.
 pub(crate) fn print(bundle: &Path) -> anyhow::Result<()> {
+    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
     let folder = tempfile::tempdir()?;
     write_copies(folder.path())?;
     let (once, _) = rules::load(None)?;

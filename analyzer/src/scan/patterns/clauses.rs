@@ -4,16 +4,7 @@ use std::sync::OnceLock;
 
 use super::index::{Held, Needle};
 use crate::scan::literals;
-
-/// A shipped expression, its clauses, and the texts that are looked for in logs.
-type BuiltIn = (
-    &'static str,
-    &'static [&'static [&'static str]],
-    &'static [&'static str],
-);
-
-/// The shipped expressions, sorted.
-static KNOWN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/clauses.in"));
+use crate::shipped;
 
 /// Texts of which a line must hold one of every clause.
 pub(super) struct Clauses {
@@ -22,16 +13,17 @@ pub(super) struct Clauses {
 }
 
 enum Texts {
-    Known(&'static BuiltIn),
+    Known(&'static shipped::Clauses),
     Own(Vec<Vec<String>>, Vec<String>),
 }
 
 impl Clauses {
     /// Those of an expression.
     pub(super) fn of(expression: &str) -> Self {
-        let known = KNOWN.binary_search_by_key(&expression, |(known, ..)| *known);
+        let (.., shipped) = shipped::catalogue();
+        let known = shipped.binary_search_by_key(&expression, |(known, ..)| *known);
         let texts = match known {
-            Ok(at) => Texts::Known(&KNOWN[at]),
+            Ok(at) => Texts::Known(&shipped[at]),
             Err(_) => {
                 let clauses = literals::clauses(expression);
                 let rare = literals::rare(&clauses);
@@ -97,8 +89,9 @@ mod tests {
 
     #[test]
     fn what_was_built_in_is_what_the_expressions_say() {
-        assert!(KNOWN.len() > 500 && KNOWN.is_sorted_by_key(|(expression, ..)| *expression));
-        for (expression, clauses, rare) in KNOWN {
+        let (.., known) = shipped::catalogue();
+        assert!(known.len() > 500 && known.is_sorted_by_key(|(expression, ..)| *expression));
+        for (expression, clauses, rare) in known {
             let found = literals::clauses(expression);
             assert_eq!(literals::rare(&found), *rare, "{expression}");
             assert_eq!(found, *clauses, "{expression}");

@@ -1,4 +1,4 @@
-//! `casefile-analyzer`: arguments in, exit code out.
+//! `casefile-analyzer`: arguments and the shipped catalogue in, exit code out.
 
 use std::io::{BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use anstream::{AutoStream, ColorChoice};
 use casefile_analyzer::cli::Cli;
 use casefile_analyzer::commands::{self, Exit, Terminal};
+use casefile_analyzer::shipped;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    shipped::ship(casefile_catalogue::CATALOGUE);
     let cli = Cli::parse();
     let terminal = Terminal {
         colour: AutoStream::choice(&std::io::stdout()) != ColorChoice::Never,

@@ -1,4 +1,4 @@
-//! Embeds every file under `rules/` and `messages/`, sorted by path, so that adding one needs no registration; as JSON
+//! Embeds every file under `analyzer/rules` and `analyzer/messages`, sorted by path, so that adding one needs no registration; as JSON
 //! as well, which is read many times faster than YAML, and with the texts that each expression needs of a line.
 
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-#[path = "src/scan/literals/clauses.rs"]
+#[path = "../src/scan/literals/clauses.rs"]
 mod literals;
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/scan/literals/clauses.rs");
+    println!("cargo::rerun-if-changed=../src/scan/literals/clauses.rs");
     let mut expressions = BTreeMap::new();
     for folder in ["rules", "messages"] {
         embed(folder, &mut expressions)?;
@@ -38,8 +38,9 @@ fn out() -> io::Result<PathBuf> {
 
 /// Writes the texts of a folder's files as a list of path, text and the text as JSON; empty where it is no valid YAML.
 fn embed(folder: &str, expressions: &mut BTreeMap<String, Vec<Vec<String>>>) -> io::Result<()> {
-    println!("cargo::rerun-if-changed={folder}");
-    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?);
+    println!("cargo::rerun-if-changed=../{folder}");
+    let root =
+        PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("..");
     let mut files = Vec::new();
     collect(&root.join(folder), &mut files)?;
     files.sort();

@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) const NODE: &str = "192-18-132-31";
 
 fn sample() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/toolkit-wrong-containerd/bundle")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/toolkit-wrong-containerd/bundle")
 }
 
 /// A file of the sample.

@@ -1,0 +1,23 @@
+//! The files of `analyzer/rules` and `analyzer/messages`, built in as data.
+//!
+//! A crate of its own, which the library does not know: a program hands it over when it starts
+//! (`casefile_analyzer::shipped::ship`). So a changed rule builds this crate and links the program,
+//! and the analyzer's code is not compiled again.
+
+/// A file: its path below its folder, its text, and the text as JSON, which is read many times faster than YAML.
+/// The JSON is empty where the text is no valid YAML.
+pub type File = (&'static str, &'static str, &'static str);
+
+/// A shipped expression, the texts of which a line must hold one of each clause, and those that are looked for in logs.
+pub type Clauses = (
+    &'static str,
+    &'static [&'static [&'static str]],
+    &'static [&'static str],
+);
+
+/// All of it: rules, messages, and the clauses of their expressions sorted by expression.
+pub static CATALOGUE: (&'static [File], &'static [File], &'static [Clauses]) = (
+    include!(concat!(env!("OUT_DIR"), "/rules.in")),
+    include!(concat!(env!("OUT_DIR"), "/messages.in")),
+    include!(concat!(env!("OUT_DIR"), "/clauses.in")),
+);

@@ -1,0 +1,33 @@
+//! The rules and the vocabulary that ship with the program, as the program handed them over.
+//!
+//! The library holds none of them: they are data, in the crate `casefile-catalogue`, so that a changed rule does not
+//! compile the library again.
+
+use std::sync::OnceLock;
+
+/// A file: its path below its folder, its text, and the text as JSON; empty where the text is no valid YAML.
+pub type File = (&'static str, &'static str, &'static str);
+
+/// A shipped expression, its clauses, and the texts that are looked for in logs.
+pub type Clauses = (
+    &'static str,
+    &'static [&'static [&'static str]],
+    &'static [&'static str],
+);
+
+/// Rules, messages, and the clauses of their expressions sorted by expression.
+pub type Catalogue = (&'static [File], &'static [File], &'static [Clauses]);
+
+static SHIPPED: OnceLock<Catalogue> = OnceLock::new();
+
+/// Hands over what ships with the program: once, before rules are loaded. What was handed over first stays.
+pub fn ship(catalogue: Catalogue) {
+    SHIPPED.get_or_init(|| catalogue);
+}
+
+/// What ships with the program; nothing where it handed over nothing.
+pub(crate) fn catalogue() -> Catalogue {
+    #[cfg(test)]
+    ship(casefile_catalogue::CATALOGUE);
+    SHIPPED.get().copied().unwrap_or_default()
+}
