@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use casefile_bundle::sources::{About, SOURCES, find};
 use casefile_bundle::{Outcome, Summary};
 
 use crate::join::Member;
@@ -15,114 +16,13 @@ use crate::model::{Coverage, Place};
 /// What is to be said of a source, by its id.
 pub type Leftovers = BTreeMap<&'static str, String>;
 
-/// A source as the analyzer knows it.
-pub struct Source {
-    /// Id, equal to the collector's.
-    pub id: &'static str,
-    /// Title for people.
-    pub title: &'static str,
-    /// A read-only command that shows the heart of it, for causes that need it and did not get it.
-    pub by_hand: Option<&'static str>,
-    /// Entries that it writes, by prefix or, with `*`, by a glob over one segment.
-    pub entries: &'static [&'static str],
-}
-
-impl Source {
-    /// Whether it tells of the cluster, so that any node's bundle may hold it.
-    pub fn is_of_cluster(&self) -> bool {
-        !self.entries.iter().any(|entry| entry.starts_with("nodes/"))
-    }
-}
-
-/// All sources that rules may need, in the order of the report.
-pub static SOURCES: &[Source] = &[
-    Source {
-        id: "cluster_objects",
-        title: "Kubernetes objects",
-        by_hand: Some("kubectl get pods -A -o wide; kubectl describe node <node>"),
-        entries: &[
-            "cluster-resources/pods/*.json",
-            "cluster-resources/nodes.json",
-        ],
-    },
-    Source {
-        id: "cluster_events",
-        title: "Kubernetes events",
-        by_hand: Some("kubectl get events -A --sort-by=.lastTimestamp"),
-        entries: &["cluster-resources/events/"],
-    },
-    Source {
-        id: "cluster_pod_logs",
-        title: "Pod logs",
-        by_hand: Some("kubectl logs -n <namespace> <pod> --all-containers --previous --tail=200"),
-        entries: &["cluster-resources/pods/logs/"],
-    },
-    Source {
-        id: "helm_releases",
-        title: "Helm values",
-        by_hand: Some("helm list -A; helm get values -n <namespace> <release> --all"),
-        entries: &["helm/"],
-    },
-    Source {
-        id: "containerd_config",
-        title: "containerd configuration",
-        by_hand: Some(
-            "ps -eo args | grep -e '[c]ontainerd' -e '[k]ubelet'; cat <the file after --config>",
-        ),
-        entries: &["nodes/*/containerd.json", "nodes/*/rootfs/etc/containerd/"],
-    },
-    Source {
-        id: "kubelet_config",
-        title: "Kubelet configuration",
-        by_hand: Some("ps -eo args | grep '[k]ubelet'; cat /var/lib/kubelet/config.yaml"),
-        entries: &["nodes/*/rootfs/var/lib/kubelet/", "nodes/*/processes.json"],
-    },
-    Source {
-        id: "journal",
-        title: "System journal",
-        by_hand: Some("journalctl --since -2h -u kubelet -u containerd; journalctl -k --since -2h"),
-        entries: &["nodes/*/journal/"],
-    },
-    Source {
-        id: "firewall",
-        title: "Firewall rules",
-        by_hand: Some("iptables-save; ufw status verbose"),
-        entries: &[
-            "nodes/*/commands/iptables-save.out",
-            "nodes/*/commands/ufw-status-verbose.out",
-            "nodes/*/rootfs/etc/ufw/",
-        ],
-    },
-    Source {
-        id: "nvidia_smi",
-        title: "nvidia-smi",
-        by_hand: Some("nvidia-smi -q"),
-        entries: &["nodes/*/commands/nvidia-smi"],
-    },
-    Source {
-        id: "host_info",
-        title: "Host information",
-        by_hand: Some("uname -a; cat /etc/os-release; timedatectl; df -h"),
-        entries: &[
-            "nodes/*/rootfs/etc/os-release",
-            "nodes/*/commands/uname.out",
-        ],
-    },
-];
-
 /// Why an older bundle has nothing of a source.
 pub(crate) const UNKNOWN_TO_COLLECTOR: &str = "the bundle's manifest does not name this source";
 
-/// The source with this id.
-pub fn find(id: &str) -> Option<&'static Source> {
-    SOURCES.iter().find(|source| source.id == id)
-}
-
 /// The source that writes this entry.
-pub fn of_entry(path: &str) -> Option<&'static Source> {
-    SOURCES
-        .iter()
-        .find(|source| source.entries.iter().any(|entry| covers(entry, path)))
+pub fn of_entry(path: &str) -> Option<&'static About> {
+    let mut sources = SOURCES.iter().copied();
+    sources.find(|source| source.entries.iter().any(|entry| covers(entry, path)))
 }
 
 /// Which sources this input has.
@@ -156,6 +56,9 @@ impl Availability {
             if is_there {
                 there.push(source.id);
             }
+            if !source.expected {
+                continue;
+            }
             coverage.push(Coverage {
                 source: source.id.to_owned(),
                 title: source.title.to_owned(),
@@ -181,7 +84,7 @@ impl Availability {
             .map(|member| (member.node.as_str(), of(member)))
             .collect();
         each.sort_by_key(|(node, _)| *node);
-        let have = |source: &Source| {
+        let have = |source: &About| {
             let mut nodes = each.iter().filter(|(_, one)| !one.is_of_cluster_only());
             if source.is_of_cluster() {
                 each.iter().any(|(_, one)| one.has(source.id))
@@ -327,7 +230,7 @@ fn joined_rows(each: &[(&str, Availability)]) -> Vec<Coverage> {
             .iter()
             .filter_map(|(node, one)| Some((*node, of(one)?)))
             .collect();
-        if find(source).is_some_and(Source::is_of_cluster) {
+        if find(source).is_some_and(About::is_of_cluster) {
             all.sort_by_key(|(_, row)| rank(&row.outcome));
             all.truncate(1);
         }
@@ -406,14 +309,14 @@ fn rank(outcome: &str) -> usize {
         .unwrap_or(ORDER.len())
 }
 
-/// Sources that only the bundle knows (of a newer collector) are shown as it states them.
+/// Sources that no diagnosis expects, or that only the bundle knows (of a newer collector), are shown as it states them.
 fn add_foreign(summary: &Summary, coverage: &mut Vec<Coverage>) {
     for record in summary
         .manifest
         .iter()
         .flat_map(|manifest| &manifest.sources)
     {
-        if find(&record.id).is_none() {
+        if find(&record.id).is_none_or(|source| !source.expected) {
             coverage.push(Coverage {
                 source: record.id.clone(),
                 title: record.title.clone(),
@@ -445,7 +348,7 @@ fn outcome_word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Whether a pattern of [`Source::entries`] covers a path: a prefix where `*` stands for one segment
+/// Whether a pattern of [`About::entries`] covers a path: a prefix where `*` stands for one segment
 /// or, with a file ending behind it, for the rest of a name.
 fn covers(pattern: &str, path: &str) -> bool {
     let mut parts = pattern.split('*');

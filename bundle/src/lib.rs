@@ -13,6 +13,7 @@ mod path;
 pub mod reader;
 mod seal;
 mod signature;
+pub mod sources;
 mod spool;
 mod verify;
 mod writer;

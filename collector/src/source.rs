@@ -2,11 +2,14 @@
 //!
 //! Adding one is a file in `sources/` and a line in `sources::SOURCES`.
 
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use casefile_bundle::sources::About;
+pub use casefile_bundle::sources::Scope;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -20,25 +23,11 @@ use crate::outcome::Outcome;
 /// A future that a plain `fn` pointer can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a source looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// Files and commands of this node.
-    Node,
-    /// Objects of the cluster, through its API.
-    Cluster,
-}
-
 /// One source, as the static list has it.
 #[derive(Debug)]
 pub struct Source {
-    /// Its name on the command line and in the manifest: `snake_case`, the name of its file.
-    pub id: &'static str,
-    /// What it is, for people.
-    pub title: &'static str,
-    /// Node or cluster.
-    pub scope: Scope,
+    /// Name, title and scope, as the analyzer knows them too.
+    pub about: &'static About,
     /// It is asked to stop after this (see [`SourceCtx::cancel`]) and dropped a little later.
     pub timeout: Duration,
     /// The most bytes of content (before compression) that it may add to the bundle.
@@ -47,6 +36,14 @@ pub struct Source {
     pub plan: fn(&PlanCtx<'_>) -> Vec<PlanItem>,
     /// Collects. Must say in notes ([`Out::note`]) what is missing and why.
     pub collect: fn(SourceCtx) -> BoxFuture<'static, Outcome>,
+}
+
+impl Deref for Source {
+    type Target = About;
+
+    fn deref(&self) -> &About {
+        self.about
+    }
 }
 
 /// What a source is given to work with. Cheap to clone, so that a source may spawn parts of itself.

@@ -22,7 +22,7 @@ use super::input::readable;
 use crate::cli::ConvertArgs;
 use crate::join::Unit;
 use crate::layouts::{Plan, Survey, Target, list_of, yaml_items};
-use crate::sources::{self, SOURCES};
+use crate::sources::{self, About, SOURCES};
 use crate::words::count;
 
 /// Texts that are taken apart or rewritten are held up to this size, in bytes.
@@ -192,9 +192,13 @@ fn tool(plan: &Plan) -> String {
 
 /// What the manifest says of each source: what another tool took may be a part of it.
 fn reports(written: &BTreeSet<String>, tool: &str, at: DateTime<Utc>) -> Vec<SourceReport> {
-    let rows = SOURCES.iter().map(|source| {
-        let of = |path: &String| sources::of_entry(path).is_some_and(|one| one.id == source.id);
-        let there = written.iter().any(of);
+    let there = |source: &About| {
+        let mut sources = written.iter().filter_map(|path| sources::of_entry(path));
+        sources.any(|one| one.id == source.id)
+    };
+    let told = SOURCES.iter().filter(|one| one.expected || there(one));
+    let rows = told.map(|source| {
+        let there = there(source);
         SourceReport {
             id: source.id.to_owned(),
             title: source.title.to_owned(),

@@ -14,11 +14,13 @@ use x509_parser::pem::Pem;
 use x509_parser::prelude::FromDer as _;
 use x509_parser::time::ASN1Time;
 
+use casefile_bundle::sources as about;
+
 use crate::files::json_lines;
 use crate::host::{Host, Stat};
 use crate::out::Out;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::sources::nvidia_smi::put;
 use crate::take::Tally;
 
@@ -66,9 +68,7 @@ const MAX: usize = 1000;
 
 /// Certificates' dates.
 pub static SOURCE: Source = Source {
-    id: "certificates",
-    title: "Certificates: owners and dates",
-    scope: Scope::Node,
+    about: &about::CERTIFICATES,
     timeout: Duration::from_secs(30),
     max_bytes: 4 << 20,
     plan,

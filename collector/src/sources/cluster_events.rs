@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::cluster::api::places;
 use crate::cluster::list_files::{ListFiles, Shape, Target};
 use crate::cluster::{Cluster, credentials, listing, slim};
 use crate::out::OutError;
 use crate::outcome::Outcome;
-use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{PlanCtx, PlanItem, Source, SourceCtx};
 
 /// Events.
 pub static SOURCE: Source = Source {
-    id: "cluster_events",
-    title: "Kubernetes events",
-    scope: Scope::Cluster,
+    about: &about::CLUSTER_EVENTS,
     timeout: Duration::from_secs(60),
     max_bytes: 128 << 20,
     plan,

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use casefile_bundle::BundlePath;
+use casefile_bundle::sources as about;
 use chrono::{SecondsFormat, Utc};
 use serde::Deserialize;
 use tokio::task::JoinSet;
@@ -14,13 +15,11 @@ use crate::cluster::{Cluster, credentials};
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use crate::redact::Content;
-use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{PlanCtx, PlanItem, Source, SourceCtx};
 
 /// Journals of other nodes.
 pub static SOURCE: Source = Source {
-    id: "cluster_node_logs",
-    title: "Journals of other nodes",
-    scope: Scope::Cluster,
+    about: &about::CLUSTER_NODE_LOGS,
     timeout: Duration::from_secs(90),
     max_bytes: 128 << 20,
     plan,

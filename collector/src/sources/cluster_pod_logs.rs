@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use casefile_bundle::sources as about;
+
 use crate::cluster::api::{ApiError, core_lists, query_value, user_of};
 use crate::cluster::log_fetch::{self, Fetched};
 use crate::cluster::log_files::{self, Choice};
@@ -13,7 +15,7 @@ use crate::cluster::pods::{Picker, Wanted};
 use crate::cluster::{Cluster, credentials, listing};
 use crate::out::OutError;
 use crate::outcome::Outcome;
-use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{PlanCtx, PlanItem, Source, SourceCtx};
 
 /// Logs under way at once; each may hold a few MiB.
 const LOGS: usize = 8;
@@ -22,9 +24,7 @@ const NAMED: usize = 20;
 
 /// Container logs.
 pub static SOURCE: Source = Source {
-    id: "cluster_pod_logs",
-    title: "Container logs",
-    scope: Scope::Cluster,
+    about: &about::CLUSTER_POD_LOGS,
     timeout: Duration::from_secs(120),
     max_bytes: 512 << 20,
     plan,

@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::take::{Need, Tally};
 
 static LIST: Inventory = Inventory {
@@ -73,9 +75,7 @@ const UFW: &str = "ufw-status-verbose";
 
 /// Firewall and routes.
 pub static SOURCE: Source = Source {
-    id: "firewall",
-    title: "Firewall rules, addresses and routes",
-    scope: Scope::Node,
+    about: &about::FIREWALL,
     timeout: Duration::from_secs(150),
     max_bytes: 256 << 20,
     plan,

@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 
 static LIST: Inventory = Inventory {
     optional: &[
@@ -45,9 +47,7 @@ static LIST: Inventory = Inventory {
 
 /// The machine's hardware.
 pub static SOURCE: Source = Source {
-    id: "hardware",
-    title: "PCI tree, memory errors, power and temperatures",
-    scope: Scope::Node,
+    about: &about::HARDWARE,
     timeout: Duration::from_secs(90),
     max_bytes: 32 << 20,
     plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> { LIST.plan(ctx) },

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use casefile_bundle::BundlePath;
+use casefile_bundle::sources as about;
 use serde::Serialize;
 
 use crate::cluster::api::core_lists;
@@ -13,13 +14,11 @@ use crate::cluster::{Cluster, credentials, helm_values, value_changes, yaml};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
-use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{PlanCtx, PlanItem, Source, SourceCtx};
 
 /// Helm releases.
 pub static SOURCE: Source = Source {
-    id: "helm_releases",
-    title: "Helm releases",
-    scope: Scope::Cluster,
+    about: &about::HELM_RELEASES,
     timeout: Duration::from_secs(60),
     max_bytes: 64 << 20,
     plan,

@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::host::Host;
 use crate::inventory::Inventory;
 use crate::out::Out;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::sources::processes;
 use crate::take::{Need, Tally, copy};
 
@@ -116,9 +118,7 @@ static LIST: Inventory = Inventory {
 
 /// The operating system.
 pub static SOURCE: Source = Source {
-    id: "host_info",
-    title: "Operating system, memory, disks and limits",
-    scope: Scope::Node,
+    about: &about::HOST_INFO,
     timeout: Duration::from_secs(30),
     max_bytes: 16 << 20,
     plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> {

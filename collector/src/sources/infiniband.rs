@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use casefile_bundle::sources as about;
+
 use crate::files::json_lines;
 use crate::host::Host;
 use crate::out::Out;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::sources::nvidia_smi::put;
 use crate::sysfs::{attributes, counters, link_name};
 use crate::take::{Tally, copy_all};
@@ -41,9 +43,7 @@ const MODULES: [&str; 3] = [
 
 /// InfiniBand ports.
 pub static SOURCE: Source = Source {
-    id: "infiniband",
-    title: "InfiniBand adapters and ports",
-    scope: Scope::Node,
+    about: &about::INFINIBAND,
     timeout: Duration::from_secs(20),
     max_bytes: 4 << 20,
     plan,

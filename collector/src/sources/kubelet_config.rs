@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::host::Host;
 use crate::inventory::note_all;
 use crate::out::Out;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::sources::processes::{self, Process};
 use crate::take::{Need, Tally, copy, copy_all};
 
@@ -71,9 +73,7 @@ const MANIFESTS: [&str; 3] = [
 
 /// The kubelet.
 pub static SOURCE: Source = Source {
-    id: "kubelet_config",
-    title: "Kubelet command line and configuration",
-    scope: Scope::Node,
+    about: &about::KUBELET_CONFIG,
     timeout: Duration::from_secs(30),
     max_bytes: 16 << 20,
     plan,

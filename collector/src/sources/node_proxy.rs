@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use casefile_bundle::BundlePath;
+use casefile_bundle::sources as about;
 use serde::Deserialize;
 
 use crate::cluster::api::{Api, ApiError, query_value};
@@ -12,7 +13,7 @@ use crate::cluster::listing::{self, Flow, Items};
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use crate::redact::Content;
-use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{PlanCtx, PlanItem, Source, SourceCtx};
 
 /// Of one answer.
 const MAX: usize = 16 << 20;
@@ -31,9 +32,7 @@ const EXPORTERS: [(&str, &str, u16); 3] = [
 
 /// The node's kubelet and exporters.
 pub static SOURCE: Source = Source {
-    id: "node_proxy",
-    title: "Kubelet and GPU metrics, asked through the API server",
-    scope: Scope::Cluster,
+    about: &about::NODE_PROXY,
     timeout: Duration::from_secs(60),
     max_bytes: 64 << 20,
     plan,

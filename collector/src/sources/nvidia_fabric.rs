@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 
 static LIST: Inventory = Inventory {
     optional: &[
@@ -51,9 +53,7 @@ static LIST: Inventory = Inventory {
 
 /// What joins and watches GPUs.
 pub static SOURCE: Source = Source {
-    id: "nvidia_fabric",
-    title: "Fabric Manager, NVSwitch, IMEX, DCGM, logs of NVIDIA's tools",
-    scope: Scope::Node,
+    about: &about::NVIDIA_FABRIC,
     timeout: Duration::from_secs(60),
     max_bytes: 48 << 20,
     plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> { LIST.plan(ctx) },

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use casefile_bundle::sources as about;
+
 use crate::exec::{self, Call, Exec};
 use crate::files::json_lines;
 use crate::host::{Host, Stat};
 use crate::out::Out;
 use crate::redact::Content;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::sources::nvml;
 use crate::take::{Need, Tally, copy_all};
 use crate::{outcome::Outcome, take};
@@ -71,9 +73,7 @@ const DEVICES: [&str; 6] = [
 
 /// The driver and its GPUs.
 pub static SOURCE: Source = Source {
-    id: "nvidia_smi",
-    title: "NVIDIA driver and GPUs",
-    scope: Scope::Node,
+    about: &about::NVIDIA_SMI,
     timeout: Duration::from_secs(90),
     max_bytes: 64 << 20,
     plan,

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 
 static LIST: Inventory = Inventory {
     optional: &[
@@ -36,9 +38,7 @@ static LIST: Inventory = Inventory {
 
 /// GPUs that are not NVIDIA's.
 pub static SOURCE: Source = Source {
-    id: "other_gpus",
-    title: "AMD and Intel GPUs",
-    scope: Scope::Node,
+    about: &about::OTHER_GPUS,
     timeout: Duration::from_secs(60),
     max_bytes: 16 << 20,
     plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> { LIST.plan(ctx) },

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::host::Host;
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::take::Need;
 
 static LIST: Inventory = Inventory {
@@ -40,9 +42,7 @@ static LIST: Inventory = Inventory {
 
 /// Packages.
 pub static SOURCE: Source = Source {
-    id: "packages",
-    title: "Installed packages and their latest changes",
-    scope: Scope::Node,
+    about: &about::PACKAGES,
     timeout: Duration::from_secs(45),
     max_bytes: 32 << 20,
     plan,

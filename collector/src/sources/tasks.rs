@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use casefile_bundle::sources as about;
+
 use crate::files::json_lines;
 use crate::host::Host;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::sources::nvidia_smi::put;
 
 /// Tasks that are looked at, and links of open files.
@@ -32,9 +34,7 @@ const DEVICES: [&str; 5] = [
 
 /// Tasks and holders of devices.
 pub static SOURCE: Source = Source {
-    id: "tasks",
-    title: "Tasks that hang in the kernel, processes that hold GPU devices",
-    scope: Scope::Node,
+    about: &about::TASKS,
     timeout: Duration::from_secs(30),
     max_bytes: 8 << 20,
     plan,

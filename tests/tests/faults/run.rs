@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use casefile_bundle::sources::About;
 use casefile_bundle::{Limits, Outcome as Told, list};
 use casefile_collector::cli::{Cli, ProgressMode};
 use casefile_collector::outcome::Outcome;
@@ -197,14 +198,23 @@ fn deadline() -> Result<Seen, String> {
     )
 }
 
-const fn bad(
-    id: &'static str,
-    collect: fn(SourceCtx) -> casefile_collector::source::BoxFuture<'static, Outcome>,
-) -> Source {
-    Source {
+const fn about(id: &'static str) -> About {
+    About {
         id,
         title: "A source that does not behave",
         scope: Scope::Node,
+        expected: false,
+        by_hand: None,
+        entries: &[],
+    }
+}
+
+const fn bad(
+    about: &'static About,
+    collect: fn(SourceCtx) -> casefile_collector::source::BoxFuture<'static, Outcome>,
+) -> Source {
+    Source {
+        about,
         timeout: Duration::from_secs(2),
         max_bytes: 1 << 20,
         plan: |_| Vec::new(),
@@ -212,10 +222,10 @@ const fn bad(
     }
 }
 
-static PANICS: Source = bad("panics", |_ctx| {
+static PANICS: Source = bad(&const { about("panics") }, |_ctx| {
     Box::pin(async { panic!("on purpose, by a row of the fault table") })
 });
-static DEAF: Source = bad("deaf", |ctx| {
+static DEAF: Source = bad(&const { about("deaf") }, |ctx| {
     Box::pin(async move {
         let path = ctx.out.node_path(["deaf.txt"]);
         let mut entry = ctx.out.entry(path, Content::Text, None);
@@ -223,7 +233,7 @@ static DEAF: Source = bad("deaf", |ctx| {
         std::future::pending().await
     })
 });
-static BLOCKED: Source = bad("blocked", |ctx| {
+static BLOCKED: Source = bad(&const { about("blocked") }, |ctx| {
     Box::pin(async move {
         ctx.host
             .on_thread(|_| std::thread::sleep(Duration::from_secs(3600)))

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use casefile_bundle::BundlePath;
+use casefile_bundle::sources as about;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
@@ -18,7 +19,7 @@ use crate::cluster::{Cluster, access, credentials, listing, slim};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
-use crate::source::{PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{PlanCtx, PlanItem, Source, SourceCtx};
 
 use server::server_facts;
 
@@ -31,9 +32,7 @@ const MAX_TABLE: usize = 1 << 20;
 
 /// Kubernetes objects.
 pub static SOURCE: Source = Source {
-    id: "cluster_objects",
-    title: "Kubernetes objects",
-    scope: Scope::Cluster,
+    about: &about::CLUSTER_OBJECTS,
     timeout: Duration::from_secs(90),
     max_bytes: 256 << 20,
     plan,

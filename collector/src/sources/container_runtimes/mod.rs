@@ -5,9 +5,11 @@ mod binaries;
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 
 static LIST: Inventory = Inventory {
     optional: &[
@@ -73,9 +75,7 @@ static LIST: Inventory = Inventory {
 
 /// CRI-O, Docker, the NVIDIA container toolkit and the programs of handlers.
 pub static SOURCE: Source = Source {
-    id: "container_runtimes",
-    title: "CRI-O, Docker, NVIDIA container toolkit, device specifications",
-    scope: Scope::Node,
+    about: &about::CONTAINER_RUNTIMES,
     timeout: Duration::from_secs(60),
     max_bytes: 32 << 20,
     plan,

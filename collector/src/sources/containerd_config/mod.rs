@@ -7,12 +7,14 @@ pub(crate) mod instances;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::exec::{self, Call};
 use crate::files::json_lines;
 use crate::host::{Host, Stat};
 use crate::out::Out;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::sources::nvidia_smi::put;
 use crate::sources::processes;
 use crate::take::{Need, Tally, copy, copy_all};
@@ -76,9 +78,7 @@ const NOTED: [&str; 4] = [
 
 /// The container runtimes.
 pub static SOURCE: Source = Source {
-    id: "containerd_config",
-    title: "containerd instances and their configuration",
-    scope: Scope::Node,
+    about: &about::CONTAINERD_CONFIG,
     timeout: Duration::from_secs(30),
     max_bytes: 32 << 20,
     plan,

@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use casefile_bundle::sources as about;
+
 use crate::cri::CALLS;
 use crate::files::json_lines;
 use crate::outcome::Outcome;
 use crate::redact::Content;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::take::Tally;
 
 use ask::Asked;
@@ -21,9 +23,7 @@ use endpoints::Endpoint;
 
 /// The running truth of the container runtimes.
 pub static SOURCE: Source = Source {
-    id: "cri",
-    title: "Container runtimes, as they answer over CRI",
-    scope: Scope::Node,
+    about: &about::CRI,
     timeout: Duration::from_secs(60),
     max_bytes: 64 << 20,
     plan,

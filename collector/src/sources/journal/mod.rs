@@ -14,12 +14,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use casefile_bundle::sources as about;
+
 use crate::exec::{self, Call};
 use crate::host::Host;
 use crate::out::{OutError, Room};
 use crate::outcome::Outcome;
 use crate::redact::Content;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::take::{Need, Tally};
 
 use query::{Query, micros_of};
@@ -33,9 +35,7 @@ const PLACES: [&str; 2] = ["/var/log/journal", "/run/log/journal"];
 
 /// The journal.
 pub static SOURCE: Source = Source {
-    id: "journal",
-    title: "System journal",
-    scope: Scope::Node,
+    about: &about::JOURNAL,
     timeout: Duration::from_secs(120),
     max_bytes: 192 << 20,
     plan,

@@ -6,9 +6,11 @@ mod settings;
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::take::{Need, copy_all};
 
 static LIST: Inventory = Inventory {
@@ -89,9 +91,7 @@ const SOCKETS: [&str; 4] = [
 
 /// The network.
 pub static SOURCE: Source = Source {
-    id: "network",
-    title: "Links, neighbours, sockets and network settings",
-    scope: Scope::Node,
+    about: &about::NETWORK,
     timeout: Duration::from_secs(60),
     max_bytes: 64 << 20,
     plan,

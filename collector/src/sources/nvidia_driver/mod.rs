@@ -6,9 +6,11 @@ mod pci;
 
 use std::time::Duration;
 
+use casefile_bundle::sources as about;
+
 use crate::inventory::Inventory;
 use crate::outcome::Outcome;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 
 static LIST: Inventory = Inventory {
     wanted: &[],
@@ -69,9 +71,7 @@ static LIST: Inventory = Inventory {
 
 /// The driver's installation.
 pub static SOURCE: Source = Source {
-    id: "nvidia_driver",
-    title: "NVIDIA driver: devices, modules, libraries, daemons",
-    scope: Scope::Node,
+    about: &about::NVIDIA_DRIVER,
     timeout: Duration::from_secs(60),
     max_bytes: 32 << 20,
     plan,

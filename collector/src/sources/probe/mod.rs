@@ -14,10 +14,12 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use casefile_bundle::sources as about;
+
 use crate::files::json_lines;
 use crate::outcome::Outcome;
 use crate::redact::Content;
-use crate::source::{BoxFuture, PlanCtx, PlanItem, Scope, Source, SourceCtx};
+use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::take::Tally;
 
 use targets::{Endpoint, Targets};
@@ -29,9 +31,7 @@ const CLUSTER: Duration = Duration::from_secs(12);
 
 /// The probe.
 pub static SOURCE: Source = Source {
-    id: "probe",
-    title: "What the node itself can resolve and reach",
-    scope: Scope::Node,
+    about: &about::PROBE,
     timeout: Duration::from_secs(45),
     max_bytes: 4 << 20,
     plan,

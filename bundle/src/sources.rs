@@ -1,0 +1,268 @@
+//! What a bundle may hold, source by source: the one list of both programs.
+//!
+//! The collector has a file for each and takes its name from here; the analyzer knows from here which entries are a
+//! source's, what rules may need, and what a person types where it is missing.
+
+use serde::Serialize;
+
+/// What a source looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Files and commands of one node.
+    Node,
+    /// Objects of the cluster, through its API: one bundle that has it has it for all nodes.
+    Cluster,
+}
+
+/// A source, as both programs speak of it.
+#[derive(Debug)]
+pub struct About {
+    /// Its name on the command line, in the manifest and in rules: `snake_case`, the name of the collector's file.
+    pub id: &'static str,
+    /// What it is, for people.
+    pub title: &'static str,
+    /// Node or cluster.
+    pub scope: Scope,
+    /// True where a diagnosis asks for it: an input without a manifest is said to lack it. Others are told of only
+    /// where a manifest names them.
+    pub expected: bool,
+    /// A read-only command that shows the heart of it, for causes that need it and did not get it.
+    pub by_hand: Option<&'static str>,
+    /// Entries that it writes, by prefix or, with `*`, by a glob over one segment. Not all of them: those that tell
+    /// that it is there. The first source that covers an entry has it.
+    pub entries: &'static [&'static str],
+}
+
+impl About {
+    /// Whether it tells of the cluster, so that any node's bundle may hold it.
+    pub fn is_of_cluster(&self) -> bool {
+        self.scope == Scope::Cluster
+    }
+}
+
+/// The source with this id.
+pub fn find(id: &str) -> Option<&'static About> {
+    SOURCES.iter().copied().find(|source| source.id == id)
+}
+
+/// Writes a static for each source, and the list of them.
+macro_rules! sources {
+    ($($name:ident { $($fields:tt)* })*) => {
+        $(
+            #[doc = concat!("The source `", stringify!($name), "`, in small letters.")]
+            pub static $name: About = About { $($fields)* };
+        )*
+        /// All of them, in the order of reports.
+        pub static SOURCES: &[&About] = &[$(&$name),*];
+    };
+}
+
+sources! {
+    CLUSTER_OBJECTS {
+        id: "cluster_objects",
+        title: "Kubernetes objects",
+        scope: Scope::Cluster,
+        expected: true,
+        by_hand: Some("kubectl get pods -A -o wide; kubectl describe node <node>"),
+        entries: &["cluster-resources/pods/*.json", "cluster-resources/nodes.json"],
+    }
+    CLUSTER_EVENTS {
+        id: "cluster_events",
+        title: "Kubernetes events",
+        scope: Scope::Cluster,
+        expected: true,
+        by_hand: Some("kubectl get events -A --sort-by=.lastTimestamp"),
+        entries: &["cluster-resources/events/"],
+    }
+    CLUSTER_POD_LOGS {
+        id: "cluster_pod_logs",
+        title: "Pod logs",
+        scope: Scope::Cluster,
+        expected: true,
+        by_hand: Some("kubectl logs -n <namespace> <pod> --all-containers --previous --tail=200"),
+        entries: &["cluster-resources/pods/logs/"],
+    }
+    HELM_RELEASES {
+        id: "helm_releases",
+        title: "Helm values",
+        scope: Scope::Cluster,
+        expected: true,
+        by_hand: Some("helm list -A; helm get values -n <namespace> <release> --all"),
+        entries: &["helm/"],
+    }
+    CONTAINERD_CONFIG {
+        id: "containerd_config",
+        title: "containerd configuration",
+        scope: Scope::Node,
+        expected: true,
+        by_hand: Some("ps -eo args | grep -e '[c]ontainerd' -e '[k]ubelet'; cat <the file after --config>"),
+        entries: &["nodes/*/containerd.json", "nodes/*/rootfs/etc/containerd/"],
+    }
+    KUBELET_CONFIG {
+        id: "kubelet_config",
+        title: "Kubelet configuration",
+        scope: Scope::Node,
+        expected: true,
+        by_hand: Some("ps -eo args | grep '[k]ubelet'; cat /var/lib/kubelet/config.yaml"),
+        entries: &["nodes/*/rootfs/var/lib/kubelet/", "nodes/*/processes.json"],
+    }
+    JOURNAL {
+        id: "journal",
+        title: "System journal",
+        scope: Scope::Node,
+        expected: true,
+        by_hand: Some("journalctl --since -2h -u kubelet -u containerd; journalctl -k --since -2h"),
+        entries: &["nodes/*/journal/"],
+    }
+    FIREWALL {
+        id: "firewall",
+        title: "Firewall rules",
+        scope: Scope::Node,
+        expected: true,
+        by_hand: Some("iptables-save; ufw status verbose"),
+        entries: &[
+            "nodes/*/commands/iptables-save.out",
+            "nodes/*/commands/ufw-status-verbose.out",
+            "nodes/*/rootfs/etc/ufw/",
+        ],
+    }
+    NVIDIA_SMI {
+        id: "nvidia_smi",
+        title: "nvidia-smi",
+        scope: Scope::Node,
+        expected: true,
+        by_hand: Some("nvidia-smi -q"),
+        entries: &["nodes/*/commands/nvidia-smi"],
+    }
+    HOST_INFO {
+        id: "host_info",
+        title: "Host information",
+        scope: Scope::Node,
+        expected: true,
+        by_hand: Some("uname -a; cat /etc/os-release; timedatectl; df -h"),
+        entries: &["nodes/*/rootfs/etc/os-release", "nodes/*/commands/uname.out"],
+    }
+    CERTIFICATES {
+        id: "certificates",
+        title: "Certificates: owners and dates",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("openssl x509 -noout -subject -issuer -dates -in <certificate>"),
+        entries: &["nodes/*/host/certificates.json"],
+    }
+    CLUSTER_NODE_LOGS {
+        id: "cluster_node_logs",
+        title: "Journals of other nodes",
+        scope: Scope::Cluster,
+        expected: false,
+        by_hand: Some("kubectl get --raw \"/api/v1/nodes/<node>/proxy/logs/?query=kubelet\""),
+        entries: &[],
+    }
+    CONTAINER_RUNTIMES {
+        id: "container_runtimes",
+        title: "CRI-O, Docker, NVIDIA container toolkit, device specifications",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("docker info; crio config; cat /etc/nvidia-container-runtime/config.toml; ls /etc/cdi /var/run/cdi"),
+        entries: &[
+            "nodes/*/commands/docker-info.out",
+            "nodes/*/rootfs/etc/docker/",
+            "nodes/*/rootfs/etc/crio/",
+            "nodes/*/rootfs/etc/nvidia-container-runtime/",
+            "nodes/*/rootfs/etc/cdi/",
+        ],
+    }
+    CRI {
+        id: "cri",
+        title: "Container runtimes, as they answer over CRI",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("crictl info; crictl pods; crictl ps -a; crictl images"),
+        entries: &["nodes/*/cri.json", "nodes/*/cri/"],
+    }
+    HARDWARE {
+        id: "hardware",
+        title: "PCI tree, memory errors, power and temperatures",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("lspci -tv; ipmitool sel elist; cat /proc/interrupts"),
+        entries: &[
+            "nodes/*/commands/lspci",
+            "nodes/*/commands/dmidecode.out",
+            "nodes/*/rootfs/proc/interrupts",
+        ],
+    }
+    INFINIBAND {
+        id: "infiniband",
+        title: "InfiniBand adapters and ports",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("ibstat; rdma link"),
+        entries: &["nodes/*/host/infiniband.json"],
+    }
+    NETWORK {
+        id: "network",
+        title: "Links, neighbours, sockets and network settings",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("ip -d link; ip neigh; ss -tuln; sysctl net"),
+        entries: &["nodes/*/commands/ip-link.out", "nodes/*/host/links.json", "nodes/*/host/sysctl.txt"],
+    }
+    NODE_PROXY {
+        id: "node_proxy",
+        title: "Kubelet and GPU metrics, asked through the API server",
+        scope: Scope::Cluster,
+        expected: false,
+        by_hand: Some("kubectl get --raw /api/v1/nodes/<node>/proxy/stats/summary"),
+        entries: &[],
+    }
+    NVIDIA_DRIVER {
+        id: "nvidia_driver",
+        title: "NVIDIA driver: devices, modules, libraries, daemons",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("cat /proc/driver/nvidia/version; lsmod | grep nvidia; ls -l /dev/nvidia*"),
+        entries: &["nodes/*/host/libraries.json", "nodes/*/host/pci.json"],
+    }
+    NVIDIA_FABRIC {
+        id: "nvidia_fabric",
+        title: "Fabric Manager, NVSwitch, IMEX, DCGM, logs of NVIDIA's tools",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("systemctl status nvidia-fabricmanager; nvidia-smi nvlink -s; nvidia-smi topo -m"),
+        entries: &["nodes/*/commands/nvidia-smi-nvlink", "nodes/*/rootfs/var/log/fabricmanager"],
+    }
+    OTHER_GPUS {
+        id: "other_gpus",
+        title: "AMD and Intel GPUs",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("amd-smi static; rocm-smi; xpu-smi discovery"),
+        entries: &["nodes/*/commands/amd-smi", "nodes/*/commands/rocm-smi", "nodes/*/commands/xpu-smi"],
+    }
+    PACKAGES {
+        id: "packages",
+        title: "Installed packages and their latest changes",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("dpkg -l; rpm -qa; cat /var/log/apt/history.log"),
+        entries: &["nodes/*/commands/dpkg-packages.out", "nodes/*/commands/rpm-packages.out"],
+    }
+    PROBE {
+        id: "probe",
+        title: "What the node itself can resolve and reach",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("getent hosts <name>; nc -vz <address> <port>"),
+        entries: &["nodes/*/host/probe.json"],
+    }
+    TASKS {
+        id: "tasks",
+        title: "Tasks that hang in the kernel, processes that hold GPU devices",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("ps -eo pid,stat,wchan:32,args | awk '$2 ~ /D/'; fuser -v /dev/nvidia*"),
+        entries: &["nodes/*/host/tasks.json", "nodes/*/host/device-holders.json"],
+    }
+}
