@@ -16,7 +16,7 @@ pub type Clauses = (
 );
 
 /// All of it: rules, messages, and the clauses of their expressions sorted by expression.
-pub static CATALOGUE: (&'static [File], &'static [File], &'static [Clauses]) = (
+pub static CATALOGUE: (&[File], &[File], &[Clauses]) = (
     include!(concat!(env!("OUT_DIR"), "/rules.in")),
     include!(concat!(env!("OUT_DIR"), "/messages.in")),
     include!(concat!(env!("OUT_DIR"), "/clauses.in")),
