@@ -6,6 +6,7 @@ mod quick;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use casefile_bundle::entry;
 use chrono::{DateTime, Utc};
 
 use crate::dress::{self, Level, Voice};
@@ -20,7 +21,7 @@ pub const UNNAMED_NODE: &str = "unnamed-node";
 
 /// The node that a path names; empty for cluster entries.
 pub fn node_of(path: &str) -> &str {
-    path.strip_prefix("nodes/")
+    path.strip_prefix(entry::NODES)
         .and_then(|rest| rest.split('/').next())
         .unwrap_or("")
 }

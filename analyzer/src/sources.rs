@@ -4,6 +4,7 @@
 //! bundle, pasted text) a source counts as there if any of its entries is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 pub use casefile_bundle::sources::{About, SOURCES, find};
 use casefile_bundle::{Outcome, Summary};
@@ -22,7 +23,7 @@ pub(crate) const UNKNOWN_TO_COLLECTOR: &str = "the bundle's manifest does not na
 /// The source that writes this entry.
 pub fn of_entry(path: &str) -> Option<&'static About> {
     let mut sources = SOURCES.iter().copied();
-    sources.find(|source| source.entries.iter().any(|entry| covers(entry, path)))
+    sources.find(|source| is_of(source, path))
 }
 
 /// Which sources this input has.
@@ -41,9 +42,7 @@ impl Availability {
                 .manifest
                 .as_ref()
                 .and_then(|manifest| manifest.sources.iter().find(|one| one.id == source.id));
-            let entries = paths
-                .iter()
-                .any(|path| source.entries.iter().any(|e| covers(e, path)));
+            let entries = paths.iter().any(|path| is_of(source, path));
             let (outcome, why, missing, is_there) = match record {
                 Some(record) => {
                     let there = matches!(record.outcome, Outcome::Collected | Outcome::Partial);
@@ -124,8 +123,8 @@ impl Availability {
             .iter_mut()
             .filter(|row| row.outcome == "absent")
         {
-            let entries = find(&row.source).map_or(&[][..], |source| source.entries);
-            let covered = |path: &str| entries.iter().any(|entry| covers(entry, path));
+            let source = find(&row.source);
+            let covered = |path: &str| source.is_some_and(|source| is_of(source, path));
             if let Some((_, place)) = origins.iter().find(|(path, _)| covered(path)) {
                 row.outcome = "excerpt".into();
                 row.why = Some(format!("only what was pasted, for example {place}"));
@@ -291,7 +290,7 @@ fn lacking(source: &str, paths: &[String]) -> String {
             .collect()
     };
     let all = nodes(&|_| true);
-    let have = nodes(&|path| source.entries.iter().any(|entry| covers(entry, path)));
+    let have = nodes(&|path| is_of(source, path));
     let lack: Vec<&str> = all.difference(&have).map(String::as_str).collect();
     match lack.len() {
         0 => String::new(),
@@ -346,6 +345,20 @@ fn outcome_word(outcome: Outcome) -> &'static str {
         Outcome::Skipped => "skipped",
         Outcome::Failed => "failed",
     }
+}
+
+/// Whether a source writes this entry. Asked of each path of an input, so the patterns are made once.
+fn is_of(source: &About, path: &str) -> bool {
+    static PATTERNS: LazyLock<BTreeMap<&str, Vec<String>>> = LazyLock::new(|| {
+        let patterns = |source: &About| source.entries.iter().map(|entry| entry.path()).collect();
+        SOURCES
+            .iter()
+            .map(|source| (source.id, patterns(source)))
+            .collect()
+    });
+    PATTERNS
+        .get(source.id)
+        .is_some_and(|patterns| patterns.iter().any(|pattern| covers(pattern, path)))
 }
 
 /// Whether a pattern of [`About::entries`] covers a path: a prefix where `*` stands for one segment

@@ -5,6 +5,7 @@
 //! `FORMAT.md` beside this crate describes the file for people who write their own reader.
 
 mod blame;
+pub mod entry;
 mod hash;
 mod keys;
 mod manifest;
@@ -18,6 +19,7 @@ mod spool;
 mod verify;
 mod writer;
 
+pub use entry::{ANY, Entry};
 pub use hash::{Hasher, hex, sha256_hex};
 pub use keys::{KeyError, Keys};
 pub use manifest::{

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::entry::Entry;
 use crate::hash::sha256_hex;
 
 /// Longest path in bytes.
@@ -159,6 +160,13 @@ fn shorten(text: String, max: usize) -> String {
     }
     let kept = text[..end].trim_end_matches('/');
     format!("{kept}~{}", &hash[..16])
+}
+
+impl From<Entry<'_>> for BundlePath {
+    /// The entry's path, with names made safe as by [`BundlePath::from_parts`].
+    fn from(entry: Entry<'_>) -> Self {
+        Self::from_parts([entry.path()])
+    }
 }
 
 impl fmt::Display for BundlePath {

@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use crate::entry::{ANY, Entry};
+
 /// What a source looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -29,9 +31,9 @@ pub struct About {
     pub expected: bool,
     /// A read-only command that shows the heart of it, for causes that need it and did not get it.
     pub by_hand: Option<&'static str>,
-    /// Entries that it writes, by prefix or, with `*`, by a glob over one segment. Not all of them: those that tell
+    /// Entries that it writes, by the beginning of their path, [`ANY`] in it for any one name. Not all of them: those that tell
     /// that it is there. The first source that covers an entry has it.
-    pub entries: &'static [&'static str],
+    pub entries: &'static [Entry<'static>],
 }
 
 impl About {
@@ -65,7 +67,7 @@ sources! {
         scope: Scope::Cluster,
         expected: true,
         by_hand: Some("kubectl get pods -A -o wide; kubectl describe node <node>"),
-        entries: &["cluster-resources/pods/*.json", "cluster-resources/nodes.json"],
+        entries: &[Entry::ListIn("pods", ANY), Entry::List("nodes")],
     }
     CLUSTER_EVENTS {
         id: "cluster_events",
@@ -73,7 +75,7 @@ sources! {
         scope: Scope::Cluster,
         expected: true,
         by_hand: Some("kubectl get events -A --sort-by=.lastTimestamp"),
-        entries: &["cluster-resources/events/"],
+        entries: &[Entry::Objects("events/")],
     }
     CLUSTER_POD_LOGS {
         id: "cluster_pod_logs",
@@ -81,7 +83,7 @@ sources! {
         scope: Scope::Cluster,
         expected: true,
         by_hand: Some("kubectl logs -n <namespace> <pod> --all-containers --previous --tail=200"),
-        entries: &["cluster-resources/pods/logs/"],
+        entries: &[Entry::PodLog("")],
     }
     HELM_RELEASES {
         id: "helm_releases",
@@ -89,7 +91,7 @@ sources! {
         scope: Scope::Cluster,
         expected: true,
         by_hand: Some("helm list -A; helm get values -n <namespace> <release> --all"),
-        entries: &["helm/"],
+        entries: &[Entry::Helm(ANY, ANY, "")],
     }
     CONTAINERD_CONFIG {
         id: "containerd_config",
@@ -97,7 +99,7 @@ sources! {
         scope: Scope::Node,
         expected: true,
         by_hand: Some("ps -eo args | grep -e '[c]ontainerd' -e '[k]ubelet'; cat <the file after --config>"),
-        entries: &["nodes/*/containerd.json", "nodes/*/rootfs/etc/containerd/"],
+        entries: &[Entry::Node(ANY, "containerd.json"), Entry::Rootfs(ANY, "etc/containerd/")],
     }
     KUBELET_CONFIG {
         id: "kubelet_config",
@@ -105,7 +107,7 @@ sources! {
         scope: Scope::Node,
         expected: true,
         by_hand: Some("ps -eo args | grep '[k]ubelet'; cat /var/lib/kubelet/config.yaml"),
-        entries: &["nodes/*/rootfs/var/lib/kubelet/", "nodes/*/processes.json"],
+        entries: &[Entry::Rootfs(ANY, "var/lib/kubelet/"), Entry::Node(ANY, "processes.json")],
     }
     JOURNAL {
         id: "journal",
@@ -113,7 +115,7 @@ sources! {
         scope: Scope::Node,
         expected: true,
         by_hand: Some("journalctl --since -2h -u kubelet -u containerd; journalctl -k --since -2h"),
-        entries: &["nodes/*/journal/"],
+        entries: &[Entry::Journal(ANY, "")],
     }
     FIREWALL {
         id: "firewall",
@@ -122,9 +124,9 @@ sources! {
         expected: true,
         by_hand: Some("iptables-save; ufw status verbose"),
         entries: &[
-            "nodes/*/commands/iptables-save.out",
-            "nodes/*/commands/ufw-status-verbose.out",
-            "nodes/*/rootfs/etc/ufw/",
+            Entry::Printed(ANY, "iptables-save"),
+            Entry::Printed(ANY, "ufw-status-verbose"),
+            Entry::Rootfs(ANY, "etc/ufw/"),
         ],
     }
     NVIDIA_SMI {
@@ -133,7 +135,7 @@ sources! {
         scope: Scope::Node,
         expected: true,
         by_hand: Some("nvidia-smi -q"),
-        entries: &["nodes/*/commands/nvidia-smi"],
+        entries: &[Entry::Command(ANY, "nvidia-smi")],
     }
     HOST_INFO {
         id: "host_info",
@@ -141,7 +143,7 @@ sources! {
         scope: Scope::Node,
         expected: true,
         by_hand: Some("uname -a; cat /etc/os-release; timedatectl; df -h"),
-        entries: &["nodes/*/rootfs/etc/os-release", "nodes/*/commands/uname.out"],
+        entries: &[Entry::Rootfs(ANY, "etc/os-release"), Entry::Printed(ANY, "uname")],
     }
     CERTIFICATES {
         id: "certificates",
@@ -149,7 +151,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("openssl x509 -noout -subject -issuer -dates -in <certificate>"),
-        entries: &["nodes/*/host/certificates.json"],
+        entries: &[Entry::Host(ANY, "certificates.json")],
     }
     CLUSTER_NODE_LOGS {
         id: "cluster_node_logs",
@@ -166,11 +168,11 @@ sources! {
         expected: false,
         by_hand: Some("docker info; crio config; cat /etc/nvidia-container-runtime/config.toml; ls /etc/cdi /var/run/cdi"),
         entries: &[
-            "nodes/*/commands/docker-info.out",
-            "nodes/*/rootfs/etc/docker/",
-            "nodes/*/rootfs/etc/crio/",
-            "nodes/*/rootfs/etc/nvidia-container-runtime/",
-            "nodes/*/rootfs/etc/cdi/",
+            Entry::Printed(ANY, "docker-info"),
+            Entry::Rootfs(ANY, "etc/docker/"),
+            Entry::Rootfs(ANY, "etc/crio/"),
+            Entry::Rootfs(ANY, "etc/nvidia-container-runtime/"),
+            Entry::Rootfs(ANY, "etc/cdi/"),
         ],
     }
     CRI {
@@ -179,7 +181,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("crictl info; crictl pods; crictl ps -a; crictl images"),
-        entries: &["nodes/*/cri.json", "nodes/*/cri/"],
+        entries: &[Entry::Node(ANY, "cri.json"), Entry::Node(ANY, "cri/")],
     }
     HARDWARE {
         id: "hardware",
@@ -188,9 +190,9 @@ sources! {
         expected: false,
         by_hand: Some("lspci -tv; ipmitool sel elist; cat /proc/interrupts"),
         entries: &[
-            "nodes/*/commands/lspci",
-            "nodes/*/commands/dmidecode.out",
-            "nodes/*/rootfs/proc/interrupts",
+            Entry::Command(ANY, "lspci"),
+            Entry::Printed(ANY, "dmidecode"),
+            Entry::Rootfs(ANY, "proc/interrupts"),
         ],
     }
     INFINIBAND {
@@ -199,7 +201,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("ibstat; rdma link"),
-        entries: &["nodes/*/host/infiniband.json"],
+        entries: &[Entry::Host(ANY, "infiniband.json")],
     }
     NETWORK {
         id: "network",
@@ -207,7 +209,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("ip -d link; ip neigh; ss -tuln; sysctl net"),
-        entries: &["nodes/*/commands/ip-link.out", "nodes/*/host/links.json", "nodes/*/host/sysctl.txt"],
+        entries: &[Entry::Printed(ANY, "ip-link"), Entry::Host(ANY, "links.json"), Entry::Host(ANY, "sysctl.txt")],
     }
     NODE_PROXY {
         id: "node_proxy",
@@ -223,7 +225,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("cat /proc/driver/nvidia/version; lsmod | grep nvidia; ls -l /dev/nvidia*"),
-        entries: &["nodes/*/host/libraries.json", "nodes/*/host/pci.json"],
+        entries: &[Entry::Host(ANY, "libraries.json"), Entry::Host(ANY, "pci.json")],
     }
     NVIDIA_FABRIC {
         id: "nvidia_fabric",
@@ -231,7 +233,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("systemctl status nvidia-fabricmanager; nvidia-smi nvlink -s; nvidia-smi topo -m"),
-        entries: &["nodes/*/commands/nvidia-smi-nvlink", "nodes/*/rootfs/var/log/fabricmanager"],
+        entries: &[Entry::Command(ANY, "nvidia-smi-nvlink"), Entry::Rootfs(ANY, "var/log/fabricmanager")],
     }
     OTHER_GPUS {
         id: "other_gpus",
@@ -239,7 +241,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("amd-smi static; rocm-smi; xpu-smi discovery"),
-        entries: &["nodes/*/commands/amd-smi", "nodes/*/commands/rocm-smi", "nodes/*/commands/xpu-smi"],
+        entries: &[Entry::Command(ANY, "amd-smi"), Entry::Command(ANY, "rocm-smi"), Entry::Command(ANY, "xpu-smi")],
     }
     PACKAGES {
         id: "packages",
@@ -247,7 +249,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("dpkg -l; rpm -qa; cat /var/log/apt/history.log"),
-        entries: &["nodes/*/commands/dpkg-packages.out", "nodes/*/commands/rpm-packages.out"],
+        entries: &[Entry::Printed(ANY, "dpkg-packages"), Entry::Printed(ANY, "rpm-packages")],
     }
     PROBE {
         id: "probe",
@@ -255,7 +257,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("getent hosts <name>; nc -vz <address> <port>"),
-        entries: &["nodes/*/host/probe.json"],
+        entries: &[Entry::Host(ANY, "probe.json")],
     }
     TASKS {
         id: "tasks",
@@ -263,6 +265,6 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("ps -eo pid,stat,wchan:32,args | awk '$2 ~ /D/'; fuser -v /dev/nvidia*"),
-        entries: &["nodes/*/host/tasks.json", "nodes/*/host/device-holders.json"],
+        entries: &[Entry::Host(ANY, "tasks.json"), Entry::Host(ANY, "device-holders.json")],
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use casefile_bundle::Entry;
+
 use crate::host::{Host, HostError, Stat};
 use crate::out::{Out, Room};
 use crate::redact::Content;
@@ -44,8 +46,11 @@ fn newest_part(host: &Host, out: &Out, path: &str, most: u64) -> Result<Stat, Ho
     let share = most.min(out.room());
     let skipped = stat.size.saturating_sub(share);
     file.seek(SeekFrom::Start(skipped)).map_err(failed)?;
-    let parts = std::iter::once("rootfs").chain(path.split('/').filter(|part| !part.is_empty()));
-    let mut entry = out.entry(out.node_path(parts), Content::Text, Some(path.to_owned()));
+    let mut entry = out.entry(
+        out.path(Entry::Rootfs, path),
+        Content::Text,
+        Some(path.to_owned()),
+    );
     let mut buffer = vec![0; 64 << 10];
     let mut file = file.take(share);
     let mut in_first = skipped > 0;

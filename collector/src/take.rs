@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
+use casefile_bundle::Entry;
+
 use crate::exec::{self, Call, ExecError};
 use crate::host::{Host, HostError, Stat};
 use crate::out::{Out, Room};
@@ -129,13 +131,16 @@ fn copy_bytes(host: &Host, out: &Out, path: &str) -> Result<(Stat, bool), HostEr
     let file = host.open(path)?;
     let stat = Stat::from(&file.metadata().map_err(failed)?);
     let mut limited = file.take(FILE_CAP);
-    let parts = std::iter::once("rootfs").chain(path.split('/').filter(|part| !part.is_empty()));
     let content = if path.ends_with(".jsonl") {
         Content::JsonLines
     } else {
         Content::Text
     };
-    let mut entry = out.entry(out.node_path(parts), content, Some(path.to_owned()));
+    let mut entry = out.entry(
+        out.path(Entry::Rootfs, path),
+        content,
+        Some(path.to_owned()),
+    );
     let mut buffer = vec![0; 64 << 10];
     let mut total = 0_u64;
     loop {
@@ -239,7 +244,7 @@ impl SourceCtx {
             .file
             .map_or_else(|| format!("{}.out", spec.id), str::to_owned);
         let line = self.exec.line(call);
-        let path = self.out.node_path(["commands", file.as_str()]);
+        let path = self.out.path(Entry::Command, &file);
         let mut entry = self.out.entry(path, Content::Text, Some(line.clone()));
         let mut printed = 0_usize;
         let ran = self
@@ -309,7 +314,7 @@ impl SourceCtx {
             Ok(_) => stderr.to_vec(),
         };
         let file = format!("{id}.err");
-        let path = self.out.node_path(["commands", file.as_str()]);
+        let path = self.out.path(Entry::Command, &file);
         if let Err(error) = self
             .out
             .put(path, Content::Text, Some(line.to_owned()), &text)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use casefile_bundle::{Input, Keys, Limits, MANIFEST_PATH, Manifest, OpenError};
+use casefile_bundle::{Input, Keys, Limits, MANIFEST_PATH, Manifest, OpenError, entry};
 use serde_json::Value;
 
 use super::shell::safe_name;
@@ -304,7 +304,7 @@ impl Files {
         let mut texts = holders
             .iter()
             .filter_map(|index| self.bundles[*index].text(path));
-        let text = if holders.len() > 1 && path.starts_with("cluster-resources/") {
+        let text = if holders.len() > 1 && path.starts_with(entry::OBJECTS) {
             newest_copies(texts.collect())
         } else {
             texts.next()
@@ -346,13 +346,7 @@ impl Bundle {
 
 /// Entries that changes look at: state, without logs, events and journals.
 fn is_usual(path: &str) -> bool {
-    let history = [
-        "/logs/",
-        "/journal/",
-        "/var/log/",
-        "cluster-resources/events/",
-        "dmesg",
-    ];
+    let history = ["/logs/", "/journal/", "/var/log/", entry::EVENTS, "dmesg"];
     !history.iter().any(|part| path.contains(part))
 }
 

@@ -1,5 +1,6 @@
 //! What a cause needs to be so in the captured files: where only logs told it, a replay looks here.
 
+use casefile_bundle::Entry;
 use globset::Glob;
 use regex::Regex;
 use schemars::JsonSchema;
@@ -85,9 +86,7 @@ impl Hinge {
             .as_deref()
             .map(|pod| pod.strip_prefix("pod/").unwrap_or(pod));
         match pod.and_then(|pod| pod.split_once('/')) {
-            Some((namespace, _)) => {
-                format!("cluster-resources/pods/{}.json", globset::escape(namespace))
-            }
+            Some((namespace, _)) => Entry::ListIn("pods", &globset::escape(namespace)).path(),
             None => self.entry.clone(),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use casefile_bundle::{Entry, entry};
 use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
@@ -58,7 +59,7 @@ fn is_configuration(path: &str) -> bool {
             && !of_pods.iter().any(|one| path.contains(one))
             || path.ends_with("/nf_conntrack_max");
     }
-    let helm = path.starts_with("helm/") && path.ends_with("/values-user.yaml");
+    let helm = path.starts_with(entry::HELM) && path.ends_with("/values-user.yaml");
     let logs = path.contains("/rootfs/var/log/");
     let cluster = [
         "runtimeclasses.json",
@@ -70,7 +71,7 @@ fn is_configuration(path: &str) -> bool {
         || path.ends_with("/commands/ufw-status-verbose.out")
         || cluster
             .iter()
-            .any(|one| path.starts_with(&format!("cluster-resources/{one}")))
+            .any(|one| path.starts_with(&Entry::Objects(one).path()))
 }
 
 fn change(path: String, before: Option<&str>, after: Option<&str>) -> ConfigChange {
@@ -80,7 +81,7 @@ fn change(path: String, before: Option<&str>, after: Option<&str>) -> ConfigChan
         _ => "only in the second",
     };
     let (old, new) = (before.unwrap_or(""), after.unwrap_or(""));
-    let all = if path.starts_with("cluster-resources/") {
+    let all = if path.starts_with(entry::OBJECTS) {
         values(old, new)
     } else {
         settings(&path, old, new).unwrap_or_else(|| lines(old, new))

@@ -14,6 +14,7 @@ mod site;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use casefile_bundle::Entry;
 use serde::Serialize;
 
 pub(crate) use causes::{CauseChange, Fate};
@@ -205,10 +206,10 @@ pub(crate) const GONE: &str = "not there";
 fn well(subject: &str, state: &mut Captured) -> Option<String> {
     let mut parts = subject.splitn(3, '/');
     let (kind, namespace, name) = (parts.next()?, parts.next()?, parts.next()?);
-    let list = state.before(&format!("cluster-resources/{kind}s/{namespace}.json"));
+    let list = state.before(&Entry::ListIn(&format!("{kind}s"), namespace).path());
     let Some(list) = list else {
         // A namespace without any has no list, where the others have theirs.
-        let all = format!("cluster-resources/{kind}s/");
+        let all = Entry::Objects(&format!("{kind}s/")).path();
         let others = state.paths().any(|path| path.starts_with(&all));
         return others.then(|| GONE.to_owned());
     };

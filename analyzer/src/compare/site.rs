@@ -1,5 +1,7 @@
 //! Whether two bundles belong to one site, and are in order.
 
+use casefile_bundle::Entry;
+
 use crate::change::captured::Captured;
 use crate::join::cluster_uid;
 use crate::model::Analysis;
@@ -65,12 +67,10 @@ pub(super) fn warnings(
 
 /// The uid of the namespace kube-system, which stands for the cluster.
 fn cluster(state: &mut Captured) -> Option<String> {
-    cluster_uid(&state.before("cluster-resources/namespaces.json")?)
+    cluster_uid(&state.before(&Entry::List("namespaces").path())?)
 }
 
 fn boot(state: &mut Captured) -> Option<String> {
     let node = state.only_node()?;
-    state.before(&format!(
-        "nodes/{node}/rootfs/proc/sys/kernel/random/boot_id"
-    ))
+    state.before(&Entry::Rootfs(&node, "proc/sys/kernel/random/boot_id").path())
 }

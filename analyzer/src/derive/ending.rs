@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::Entry;
 use chrono::{DateTime, Utc};
 
 use super::{Deriver, Known};
@@ -43,13 +44,13 @@ fn nodes<'a>(known: &Known<'a>) -> BTreeMap<String, Node<'a>> {
     let mut nodes: BTreeMap<String, Node<'a>> = BTreeMap::new();
     for name in known.nodes() {
         let of_kernel = |path: &&String| {
-            path.starts_with(&format!("nodes/{name}/journal/kernel"))
-                || path.starts_with(&format!("nodes/{name}/commands/dmesg"))
+            path.starts_with(&Entry::Journal(&name, "kernel").path())
+                || path.starts_with(&Entry::Command(&name, "dmesg").path())
         };
         let kernel_captured = known.paths.iter().any(|path| of_kernel(&path));
         let list = known
             .documents
-            .get(&format!("nodes/{name}/commands/journal-boots.out"));
+            .get(&Entry::Printed(&name, "journal-boots").path());
         let listed = list.map_or_else(Vec::new, |text| boots::parse(text));
         let node = Node {
             kernel_captured,
@@ -312,10 +313,7 @@ const DATA_MOUNTS: [&str; 9] = [
 /// The fullest of the file systems that an eviction can be about, as `df` printed them: `/var (93%)`.
 fn fullest(known: &Known<'_>, node: &str, inodes: bool) -> String {
     let name = if inodes { "df-inodes" } else { "df" };
-    let Some(text) = known
-        .documents
-        .get(&format!("nodes/{node}/commands/{name}.out"))
-    else {
+    let Some(text) = known.documents.get(&Entry::Printed(node, name).path()) else {
         return String::new();
     };
     let rows = text.lines().filter_map(|line| {

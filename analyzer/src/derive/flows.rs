@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use casefile_bundle::Entry;
+
 use super::egress::sides::{default_route_interface, pod_address, pod_side};
 use super::egress::words::{decided_at, in_words, owner, verdict, words};
 use super::egress::{captures, has_rules};
@@ -133,7 +135,7 @@ fn packet(
     let inside = pod_side(known, node, firewall.routes(), from);
     let routed = known
         .documents
-        .contains_key(&format!("nodes/{node}/commands/ip-route.out"));
+        .contains_key(&Entry::Printed(node, "ip-route").path());
     let outside = default_route_interface(known.documents, node)
         .filter(|_| !routed)
         .map(Interface::Name);

@@ -1,5 +1,7 @@
 //! HAMi's settings, read from the values of its Helm release.
 
+use casefile_bundle::Entry;
+
 use super::{Deriver, Known};
 use crate::facts::kube::HelmRelease;
 use crate::facts::{AnyFact, Fact};
@@ -34,7 +36,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
         if !chart.contains("hami") {
             continue;
         }
-        let path = format!("helm/{namespace}/{name}/values-all.yaml");
+        let path = Entry::Helm(namespace, name, "values-all.yaml").path();
         if let Some(text) = known.documents.get(&path) {
             facts.extend(settings(&path, text));
         }

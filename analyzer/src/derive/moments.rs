@@ -1,5 +1,6 @@
 //! What happened to each node and what came first; its certificates and its clock.
 
+use casefile_bundle::Entry;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Deriver, Known};
@@ -102,7 +103,7 @@ const MOST_BOOTS: usize = 10;
 
 /// Boots of the journal's list whose kernel lines were not captured.
 fn listed_boots(known: &Known<'_>, node: &str, told: &[Told]) -> Vec<Told> {
-    let path = format!("nodes/{node}/commands/journal-boots.out");
+    let path = Entry::Printed(node, "journal-boots").path();
     let Some(text) = known.documents.get(&path) else {
         return Vec::new();
     };
@@ -263,7 +264,7 @@ fn certificate(
 }
 
 fn clock(known: &Known<'_>, node: &str) -> Option<AnyFact> {
-    let path = |name: &str| format!("nodes/{node}/commands/{name}.out");
+    let path = |name: &str| Entry::Printed(node, name).path();
     let (chrony, timedate) = (path("chronyc-tracking"), path("timedatectl"));
     let text = |path: &str| known.documents.get(path).map(String::as_str);
     let offset = text(&chrony).and_then(moments::chrony_offset);

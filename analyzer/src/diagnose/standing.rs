@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use casefile_bundle::entry;
+
 use super::steps::PodSteps;
 use crate::change::hinge::Hinge;
 use crate::change::{Change, Refused};
@@ -139,7 +141,7 @@ fn is_state(path: &str) -> bool {
     let config = path.contains("/rootfs/") && !path.contains("/rootfs/var/log/");
     let command =
         path.contains("/commands/") && !path.contains("dmesg") && !path.contains("journal");
-    config || command || path.starts_with("helm/")
+    config || command || path.starts_with(entry::HELM)
 }
 
 /// Texts that stand inside others and were given the path of a bundle's entry.

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use casefile_bundle::Entry;
+
 use crate::change::Change;
 use crate::change::captured::Captured;
 use crate::change::kinds::{iptables, ufw_route};
@@ -56,9 +58,7 @@ pub(super) fn unshown(state: &mut Captured, changes: &[Change]) -> Vec<String> {
     let mut changed: Vec<String> = changed.collect();
     changed.sort();
     changed.dedup();
-    let nodes = state
-        .now("cluster-resources/nodes.json")
-        .unwrap_or_default();
+    let nodes = state.now(&Entry::List("nodes").path()).unwrap_or_default();
     let nodes: serde_json::Value = serde_json::from_str(&nodes).unwrap_or_default();
     let all = nodes["items"].as_array().map_or(0, Vec::len);
     let others = all.saturating_sub(changed.len());
@@ -95,7 +95,7 @@ fn sentence(input: Option<&Interface>, output: Option<&Interface>) -> String {
 
 /// The node's firewall files before and after.
 fn documents(state: &mut Captured, node: &str) -> (Documents, Documents) {
-    let prefix = format!("nodes/{node}/");
+    let prefix = Entry::Node(node, "").path();
     let paths: Vec<String> = state
         .paths()
         .filter(|path| path.starts_with(&prefix))

@@ -1,5 +1,7 @@
 //! What the rules propose for an input, each with what its replay showed.
 
+use casefile_bundle::Entry;
+
 use super::replay::{Aim, Proof, Replay, ReplayError, Shown};
 use crate::change::kinds::manual::Manual;
 use crate::change::{Applied, Change, Refused};
@@ -58,8 +60,8 @@ impl Fix {
             (Some(proof), _) | (None, Ok(proof)) => &mut proof.state,
             (None, Err(_)) => return None,
         };
-        const PATH: &str = "cluster-resources/namespaces.json";
-        let list: serde_json::Value = serde_json::from_str(&state.before(PATH)?).ok()?;
+        let path = Entry::List("namespaces").path();
+        let list: serde_json::Value = serde_json::from_str(&state.before(&path)?).ok()?;
         let mut items = list["items"].as_array()?.iter();
         let own = items.find(|one| one["metadata"]["name"] == "kube-system")?;
         let uid = own["metadata"]["uid"].as_str()?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use casefile_bundle::entry;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -172,7 +173,7 @@ fn release(
     }
     let candidates: Vec<String> = state
         .paths()
-        .filter(|path| path.starts_with("helm/") && path.ends_with("/values-all.yaml"))
+        .filter(|path| path.starts_with(entry::HELM) && path.ends_with("/values-all.yaml"))
         .map(str::to_owned)
         .collect();
     let mut fitting = Vec::new();

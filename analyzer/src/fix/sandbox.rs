@@ -6,6 +6,8 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use casefile_bundle::Entry;
+
 use super::proofs::Fix;
 use super::replay::Proof;
 use super::write;
@@ -106,7 +108,7 @@ impl Sandbox {
     /// A file that is on the node, and in the bundle as `copied`.
     pub(super) fn file(&self, path: &str, text: &str, copied: &str) {
         plant(&self.real(path), text);
-        self.entry(&format!("nodes/{NODE}/rootfs{path}"), copied);
+        self.entry(&Entry::Rootfs(NODE, path).path(), copied);
     }
 
     /// The node's files.

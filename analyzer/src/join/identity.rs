@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use casefile_bundle::{HEADER_PATH, Input, Keys, Limits, Summary};
+use casefile_bundle::{Entry, HEADER_PATH, Input, Keys, Limits, Summary};
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
@@ -80,16 +80,17 @@ pub(super) fn read(input: PathBuf, keys: Option<&Keys>) -> Option<Member> {
         .iter()
         .map(|entry| entry.path.as_str().to_owned())
         .collect();
-    let text = |path: &str| {
-        let there = paths.contains(path);
+    let text = |entry: Entry<'_>| {
+        let path = entry.path();
+        let there = paths.contains(&path);
         let bytes = there.then(|| {
-            casefile_bundle::read_entry(Input::new(&input, keys), &limits, path, LIST_LIMIT)
+            casefile_bundle::read_entry(Input::new(&input, keys), &limits, &path, LIST_LIMIT)
         });
         String::from_utf8(bytes?.ok()??).ok()
     };
-    let cluster = text("cluster-resources/namespaces.json").and_then(|text| cluster_uid(&text));
-    let listed = text("cluster-resources/nodes.json")
-        .and_then(|text| serde_json::from_str::<List>(&text).ok());
+    let cluster = text(Entry::List("namespaces")).and_then(|text| cluster_uid(&text));
+    let listed =
+        text(Entry::List("nodes")).and_then(|text| serde_json::from_str::<List>(&text).ok());
     let nodes = listed.into_iter().flat_map(|list| list.items);
     Some(Member {
         name: name(&input),

@@ -2,6 +2,8 @@
 //!
 //! Source: antrea's `pkg/antctl/raw/supportbundle/command.go` and `pkg/support/dump.go`.
 
+use casefile_bundle::Entry;
+
 use super::{Capture, Identity, Layout, Survey, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -49,7 +51,7 @@ fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
         [archive, file @ ..] if archive.starts_with("agent_") => {
             let node = archive.trim_start_matches("agent_");
             let node = node.trim_end_matches(".tar.gz");
-            agent(file, |path| Target::As(format!("nodes/{node}/{path}")))
+            agent(file, |path| Target::As(Entry::Node(node, path).path()))
         }
         [archive, .., file] if archive.starts_with("controller") && is_log(file) => Target::Loose,
         file => agent(file, |path| capture.of_node(path)),

@@ -2,6 +2,8 @@
 //!
 //! Source: NVIDIA's nvidia-bug-report.sh of drivers 390 to 595.
 
+use casefile_bundle::Entry;
+
 use super::node_files::printed;
 use super::{Capture, Identity, Layout, Part, Survey, Target};
 
@@ -59,7 +61,7 @@ fn sections(capture: &Capture, _: &str, text: &str) -> Vec<Part> {
             let line = section
                 .first
                 .saturating_add(u32::try_from(from).unwrap_or(u32::MAX));
-            let path = format!("nodes/{node}/{path}");
+            let path = Entry::Node(node, &path).path();
             // A command may be asked for several times, once a boot or a file.
             if !text.trim().is_empty() && !parts.iter().any(|part| part.path == path) {
                 parts.push(Part { path, line, text });

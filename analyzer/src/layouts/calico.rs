@@ -2,6 +2,8 @@
 //!
 //! Source: calico's `calicoctl/commands/cluster/diags.go` and `node/diags.go`.
 
+use casefile_bundle::{Entry, entry};
+
 use super::kubernetes_dirs::{everywhere, is_read, log};
 use super::node_files::journal;
 use super::{Capture, Identity, Layout, Survey, Target};
@@ -10,7 +12,7 @@ pub(super) static LAYOUT: Layout = Layout {
     id: "calico-diags",
     title: "calicoctl diagnostics",
     recognise: |survey| {
-        let mut roots = survey.roots_with("cluster/kubernetes/", &["nodes/", "cluster/crd/"]);
+        let mut roots = survey.roots_with("cluster/kubernetes/", &[entry::NODES, "cluster/crd/"]);
         roots.retain(|root| survey.has_folder(&format!("{root}cluster/crd/")));
         // A node's diagnostics.
         roots.extend(survey.roots("journalctl_calico_node"));
@@ -31,7 +33,7 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
         ["cluster", "kubernetes", file] => objects(survey, capture, path, file),
         ["cluster", "calico-system" | "tigera-operator", _] => Target::Double,
         ["nodes", node, file] => match of_node(file) {
-            Some(known) => Target::As(format!("nodes/{node}/{known}")),
+            Some(known) => Target::As(Entry::Node(node, known).path()),
             None => Target::Unknown,
         },
         // The log of all containers of a pod, and of one container before its restart.

@@ -2,6 +2,8 @@
 //!
 //! Source: cilium's `bugtool/cmd/configuration.go` and `root.go`.
 
+use casefile_bundle::Entry;
+
 use super::node_files::printed;
 use super::{Capture, Identity, Layout, Part, Survey, Target};
 
@@ -84,7 +86,7 @@ fn unwrap(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
     let (output, line) = body(text);
     let node = capture.identity.node.as_deref().unwrap_or(super::UNNAMED);
     vec![Part {
-        path: format!("nodes/{node}/{ours}"),
+        path: Entry::Node(node, ours).path(),
         line,
         text: output.to_owned(),
     }]

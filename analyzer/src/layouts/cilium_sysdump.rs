@@ -2,6 +2,8 @@
 //!
 //! Source: cilium-cli's `sysdump/constants.go`, and the Python tool before it, whose lists are JSON.
 
+use casefile_bundle::Entry;
+
 use super::kubernetes_dirs::{everywhere, is_read, log};
 use super::survey::name;
 use super::{Capture, Identity, Layout, Survey, Target};
@@ -103,7 +105,7 @@ fn object(stem: &str) -> Option<String> {
         "statefulset" => "statefulsets",
         _ => return None,
     };
-    Some(format!("cluster-resources/{plural}/{name}.json"))
+    Some(Entry::ListIn(plural, name).path())
 }
 
 /// The namespace that Cilium runs in, as its own objects say.

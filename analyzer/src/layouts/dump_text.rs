@@ -1,5 +1,7 @@
 //! `kubectl cluster-info dump` to standard output: the lists one after the other, then the logs.
 
+use casefile_bundle::Entry;
+
 use super::kubernetes_dirs::{log, start_of_log};
 use super::{Capture, Identity, Layout, Part, Target};
 
@@ -74,8 +76,8 @@ fn named(mut part: Part, number: u32) -> Option<Part> {
     })?;
     let plural = format!("{}s", kind.strip_suffix("list")?);
     part.path = match plural.as_str() {
-        "nodes" => "cluster-resources/nodes.json".to_owned(),
-        _ => format!("cluster-resources/{plural}/dump-{number}.json"),
+        "nodes" => Entry::List("nodes").path(),
+        _ => Entry::ListIn(&plural, &format!("dump-{number}")).path(),
     };
     Some(part)
 }

@@ -3,6 +3,8 @@
 //!
 //! Source: kubernetes' `cluster/log-dump/log-dump.sh`; the list of a snapshot's commands in Google's documentation.
 
+use casefile_bundle::Entry;
+
 use super::host_log::host;
 use super::node_files::{copied, journal, printed};
 use super::{Capture, Identity, Layout, Survey, Target};
@@ -46,7 +48,7 @@ pub(super) static LAYOUT: Layout = Layout {
 
 fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
     let parts: Vec<&str> = path.split('/').collect();
-    let on = |node: &str, path: &str| Target::As(format!("nodes/{node}/{path}"));
+    let on = |node: &str, path: &str| Target::As(Entry::Node(node, path).path());
     match parts.as_slice() {
         ["kubectlCommands" | "kubectlLogs", ..] => Target::Loose,
         ["nodes", node, "commands", rest @ ..] => {

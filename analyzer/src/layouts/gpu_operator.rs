@@ -1,5 +1,7 @@
 //! The GPU Operator's must-gather: flat files, bug reports of the nodes beside them.
 
+use casefile_bundle::Entry;
+
 use super::{Capture, Identity, Layout, Survey, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -23,15 +25,13 @@ pub(super) static LAYOUT: Layout = Layout {
 
 fn map(_: &Survey, _: &Capture, path: &str) -> Target {
     match path {
-        "cluster_policy.yaml" => Target::Yaml("cluster-resources/clusterpolicies.json".into()),
-        "nvidiadrivers.yaml" => Target::Yaml("cluster-resources/nvidiadrivers.json".into()),
+        "cluster_policy.yaml" => Target::Yaml(Entry::List("clusterpolicies").path()),
+        "nvidiadrivers.yaml" => Target::Yaml(Entry::List("nvidiadrivers").path()),
         "gpu_operand_pods.yaml" => {
-            Target::Yaml("cluster-resources/pods/gpu-operator-operands.json".into())
+            Target::Yaml(Entry::ListIn("pods", "gpu-operator-operands").path())
         }
-        "gpu_operator_pod.yaml" => Target::Yaml("cluster-resources/pods/gpu-operator.json".into()),
-        "gpu_operand_ds.yaml" => {
-            Target::Yaml("cluster-resources/daemonsets/gpu-operator.json".into())
-        }
+        "gpu_operator_pod.yaml" => Target::Yaml(Entry::ListIn("pods", "gpu-operator").path()),
+        "gpu_operand_ds.yaml" => Target::Yaml(Entry::ListIn("daemonsets", "gpu-operator").path()),
         "must-gather.log" | "must-gather.stderr.log" | "version" => Target::Unknown,
         _ if path.contains('/') => Target::Loose,
         _ => named(path),

@@ -3,6 +3,8 @@
 //!
 //! Source: insights-core's `core/context.py`, `core/serde.py` and `util/mangle.py`; insights-operator's `docs/insights-archive-sample`.
 
+use casefile_bundle::Entry;
+
 use super::kubernetes_dirs::{list, log};
 use super::node_files::{copied, journal, printed, typed};
 use super::{Capture, Identity, Layout, Survey, Target};
@@ -49,10 +51,10 @@ fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
         ["config", "node", file] if file.ends_with(".json") => {
-            Target::Yaml(format!("cluster-resources/nodes/{file}"))
+            Target::Yaml(Entry::Objects(&format!("nodes/{file}")).path())
         }
         ["config", "node", "logs", node, file] => {
-            Target::As(format!("nodes/{node}/{}", journal(file)))
+            Target::As(Entry::Node(node, &journal(file)).path())
         }
         ["config", "pod", namespace, "logs", pod, file] => {
             let name = file.trim_end_matches(".log");
@@ -63,7 +65,7 @@ fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
             Target::As(log(namespace, pod, container, previous))
         }
         ["config", "pod", namespace, file] => match file.strip_suffix(".json") {
-            Some(pod) => Target::As(format!("cluster-resources/pods/{namespace}.{pod}.json")),
+            Some(pod) => Target::As(Entry::ListIn("pods", &format!("{namespace}.{pod}")).path()),
             None => Target::Unknown,
         },
         ["events", file] => match file.strip_suffix(".json") {

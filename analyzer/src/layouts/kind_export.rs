@@ -1,5 +1,7 @@
 //! `kind export logs`: a folder a node, with the logs of its services and pods.
 
+use casefile_bundle::Entry;
+
 use super::kubernetes_dirs::log;
 use super::node_files::journal;
 use super::{Capture, Identity, Layout, Survey, Target};
@@ -32,7 +34,7 @@ pub(super) static LAYOUT: Layout = Layout {
 
 fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
     let parts: Vec<&str> = path.split('/').collect();
-    let on = |node: &str, path: &str| Target::As(format!("nodes/{node}/{path}"));
+    let on = |node: &str, path: &str| Target::As(Entry::Node(node, path).path());
     match parts.as_slice() {
         [node, "kubelet.log"] => on(node, &journal("kubelet")),
         [node, "containerd.log"] => on(node, &journal("containerd")),

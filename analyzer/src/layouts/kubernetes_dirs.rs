@@ -1,12 +1,14 @@
 //! Objects and logs of a cluster by the names that tools give their files.
 
+use casefile_bundle::Entry;
+
 use super::{Capture, Part, Survey, Target};
 
 /// Where we keep objects of a kind: a file a namespace, or one of the cluster.
 pub(super) fn list(plural: &str, namespace: Option<&str>) -> String {
     match namespace {
-        Some(namespace) => format!("cluster-resources/{plural}/{namespace}.json"),
-        None => format!("cluster-resources/{plural}.json"),
+        Some(namespace) => Entry::ListIn(plural, namespace).path(),
+        None => Entry::List(plural).path(),
     }
 }
 
@@ -77,7 +79,7 @@ pub(super) fn is_read(plural: &str) -> bool {
 /// The log of a container.
 pub(super) fn log(namespace: &str, pod: &str, container: &str, previous: bool) -> String {
     let previous = if previous { "-previous" } else { "" };
-    format!("cluster-resources/pods/logs/{namespace}/{pod}/{container}{previous}.log")
+    Entry::PodLog(&format!("{namespace}/{pod}/{container}{previous}.log")).path()
 }
 
 /// Splits a `logs.txt` of `kubectl cluster-info dump` at the lines that mark each container's log.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::Entry;
+
 use super::kubernetes_dirs::log;
 use super::node_files::journal;
 use super::{Capture, Identity, Layout, Part, Survey, Target};
@@ -91,7 +93,7 @@ fn path(name: &str, node: &str, pods: &BTreeMap<String, String>) -> Option<Strin
         Some((title, id)) => (title, Some(id.trim_end_matches(']'))),
         None => (name, None),
     };
-    let on_node = |path: &str| Some(format!("nodes/{node}/{path}"));
+    let on_node = |path: &str| Some(Entry::Node(node, path).path());
     if let Some(id) = id {
         let pod = pods
             .iter()

@@ -1,5 +1,7 @@
 //! Months as journals name them in other languages (`%b` of glibc's locales), told as the English ones.
 
+use casefile_bundle::Entry;
+
 use super::{Capture, Part};
 
 /// English names, as a system log writes them.
@@ -77,7 +79,7 @@ pub(super) fn in_english(capture: &Capture, path: &str, text: &str) -> Vec<Part>
         english.push('\n');
     }
     let node = capture.identity.node.as_deref().unwrap_or(super::UNNAMED);
-    let path = format!("nodes/{node}/{}", super::host_log::file(path, &english));
+    let path = Entry::Node(node, &super::host_log::file(path, &english)).path();
     vec![Part {
         path,
         line: 1,

@@ -1,5 +1,7 @@
 //! OpenShift must-gather and `oc adm inspect`: one folder an image, objects in YAML by group and plural.
 
+use casefile_bundle::Entry;
+
 use super::kubernetes_dirs::{is_read, list, log};
 use super::{Capture, Identity, Layout, Survey, Target};
 
@@ -49,9 +51,7 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
     match parts.as_slice() {
         ["cluster-scoped-resources", _, plural, name] => match name.strip_suffix(".yaml") {
             // One file an object: as many entries of ours.
-            Some(name) if is_read(plural) => {
-                Target::Yaml(format!("cluster-resources/{plural}/{name}.json"))
-            }
+            Some(name) if is_read(plural) => Target::Yaml(Entry::ListIn(plural, name).path()),
             _ => Target::Unknown,
         },
         ["cluster-scoped-resources", _, file] => match file.strip_suffix(".yaml") {
@@ -71,7 +71,7 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
             if survey.has(&all) {
                 Target::Double
             } else {
-                Target::Yaml(format!("cluster-resources/pods/{namespace}.{pod}.json"))
+                Target::Yaml(Entry::ListIn("pods", &format!("{namespace}.{pod}")).path())
             }
         }
         [

@@ -1,5 +1,7 @@
 //! Files and outputs of a node by names that all tools share.
 
+use casefile_bundle::Entry;
+
 use super::survey::{name, without_packing};
 use super::{Capture, Part};
 
@@ -137,7 +139,7 @@ pub(super) fn by_host(_: &Capture, path: &str, text: &str) -> Vec<Part> {
         }
     }
     let parts = hosts.into_iter().map(|(name, host)| Part {
-        path: format!("nodes/{name}/{}", journal(unit)),
+        path: Entry::Node(name, &journal(unit)).path(),
         line: host.first,
         text: host.text,
     });

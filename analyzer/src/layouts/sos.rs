@@ -1,5 +1,7 @@
 //! sos reports: `sos_commands/<plugin>/<mangled command>` beside copied files of the node.
 
+use casefile_bundle::entry;
+
 use super::node_files::{copied, journal, printed, typed};
 use super::survey::without_packing;
 use super::{Capture, Identity, Layout, Survey, Target, kubernetes_dirs};
@@ -83,7 +85,7 @@ fn journals(survey: &Survey, capture: &Capture, plugin: &str, name: &str) -> Tar
 
 /// What the plugin of Kubernetes asked the API server for: tables and descriptions, or a dump.
 fn cluster(name: &str) -> Target {
-    let dumped = name.strip_prefix("cluster-info/").and_then(|below| {
+    let dumped = name.strip_prefix(entry::CLUSTER).and_then(|below| {
         let parts: Vec<&str> = below.split('/').collect();
         match parts.as_slice() {
             [namespace, "podlogs", pod, file] => {

@@ -2,6 +2,8 @@
 //!
 //! Source: support-bundle-kit's `pkg/manager/cluster.go`, `collectors/` and `hack/collector-*`, and its README for the older names.
 
+use casefile_bundle::Entry;
+
 use super::kubernetes_dirs::{is_read, list, log};
 use super::node_files::{copied, journal};
 use super::{Capture, Identity, Layout, Survey, Target};
@@ -49,7 +51,7 @@ fn map(_: &Survey, _: &Capture, path: &str) -> Target {
                 rest => rest,
             };
             of_node(rest).map_or(Target::Unknown, |file| {
-                Target::As(format!("nodes/{node}/{file}"))
+                Target::As(Entry::Node(node, &file).path())
             })
         }
         _ => Target::Unknown,

@@ -2,6 +2,8 @@
 //!
 //! Source: supportutils' `bin/supportconfig` and `bin/supportconfig.rc`.
 
+use casefile_bundle::Entry;
+
 use super::node_files::printed;
 use super::survey::name;
 use super::{Capture, Identity, Layout, Part, Survey, Target};
@@ -53,7 +55,7 @@ fn sections(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
         match &mut open {
             Some((kind, known @ None)) => {
                 let title = line.trim_start_matches('#').trim();
-                let ours = target(kind, file, title).map(|ours| format!("nodes/{node}/{ours}"));
+                let ours = target(kind, file, title).map(|ours| Entry::Node(node, &ours).path());
                 let new = ours.filter(|ours| parts.iter().all(|part| part.path != *ours));
                 if let Some(path) = &new {
                     parts.push(Part {

@@ -1,12 +1,14 @@
 //! troubleshoot.sh's support bundles, whose names of cluster resources ours follow.
 
+use casefile_bundle::{Entry, entry};
+
 use super::{Capture, Identity, Layout, Survey, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
     id: "troubleshoot",
     title: "troubleshoot support bundle",
     recognise: |survey| {
-        let mut roots = survey.roots("cluster-resources/");
+        let mut roots = survey.roots(entry::OBJECTS);
         // Ours has the same folder; so has what was taken out of one of ours.
         roots.retain(|root| {
             survey.has(&format!("{root}version.yaml"))
@@ -16,7 +18,7 @@ pub(super) static LAYOUT: Layout = Layout {
         roots.sort();
         roots.dedup();
         // Beside nodes of ours it is a bundle of ours that lost its header.
-        let ours = survey.roots("nodes/");
+        let ours = survey.roots(entry::NODES);
         roots.retain(|root| !ours.contains(root));
         roots
     },
@@ -36,7 +38,7 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
-    let ours = path.starts_with("cluster-resources/") || path.starts_with("cluster-info/");
+    let ours = path.starts_with(entry::OBJECTS) || path.starts_with(entry::CLUSTER);
     if ours && !path.contains("-errors.") && !path.ends_with("-logs-errors.log") {
         return match path.strip_suffix(".yaml") {
             // The same as JSON stands beside it.
@@ -50,7 +52,7 @@ fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
         ["host-collectors", "run-host", file] if file.ends_with(".txt") => Target::Loose,
         ["host-collectors", "run-host", node, file] if file.ends_with(".txt") => {
             let name = file.trim_end_matches(".txt");
-            Target::As(format!("nodes/{node}/commands/{name}.out"))
+            Target::As(Entry::Printed(node, name).path())
         }
         // Logs that the bundle's author asked for by name.
         _ if path.ends_with(".log") || path.ends_with(".txt") => Target::Loose,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use casefile_bundle::Entry;
 use chrono::TimeDelta;
 
 use super::{Sources, messages};
@@ -99,7 +100,7 @@ fn node_state(node: &Node) -> Option<String> {
 }
 
 fn kubelet_end<'a>(sources: &Sources<'a>, node: &str) -> Option<&'a Fact<LogEnd>> {
-    let prefix = format!("nodes/{node}/journal/");
+    let prefix = Entry::Journal(node, "").path();
     let logs = sources.facts.table::<LogEnd>().iter();
     let mut own = logs.filter(|log| {
         let name = log.place.path.strip_prefix(&prefix);
@@ -208,7 +209,7 @@ pub(super) fn units(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     for end in ends.iter().filter(|end| end.data.again) {
         let key = (end.data.node.clone(), end.data.unit.clone());
         // Where systemd was asked, its list decides.
-        let asked = format!("nodes/{}/commands/systemctl-failed.out", end.data.node);
+        let asked = Entry::Printed(&end.data.node, "systemctl-failed").path();
         if !sources.documents.contains_key(&asked) && known.insert(key) {
             found.push(unit_entry(&end.data.node, &end.data.unit, Some(end), None));
         }

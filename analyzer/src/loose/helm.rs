@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use casefile_bundle::Entry;
 use regex::{Captures, Regex};
 use serde_json::json;
 
@@ -95,7 +96,7 @@ pub(super) fn values(section: &Section<'_>, at: usize) -> Taken {
     if !crate::helm::yaml::read(&yaml).is_some_and(|read| read.is_object()) {
         return Taken::Refused(1);
     }
-    let what = What::Cluster(format!("helm/{namespace}/{name}/{file}"));
+    let what = What::Cluster(Entry::Helm(&namespace, &name, file).path());
     Taken::Found(vec![(what, skip)], skip + lines)
 }
 
@@ -112,7 +113,7 @@ pub(super) fn history(section: &Section<'_>, at: usize) -> Taken {
         None => (UNNAMED.to_owned(), UNNAMED.to_owned()),
     };
     let rows = section.run(at + 1, |line| is_row(&HISTORY_ROW, line));
-    let what = What::Cluster(format!("helm/{namespace}/{name}/history.json"));
+    let what = What::Cluster(Entry::Helm(&namespace, &name, "history.json").path());
     Taken::one(what, 1 + rows)
 }
 
@@ -139,7 +140,7 @@ pub(super) fn list(section: &Section<'_>, at: usize) -> Taken {
         let line = section.line(at + row).trim_end();
         let found = LIST_ROW.as_ref()?.captures(line)?;
         let (namespace, name) = (plain(&found["namespace"]), plain(&found["name"]));
-        let path = format!("helm/{namespace}/{name}/release.json");
+        let path = Entry::Helm(&namespace, &name, "release.json").path();
         Some((What::Cluster(path), row))
     });
     Taken::Found(named.collect(), 1 + rows)

@@ -1,5 +1,6 @@
 //! Kubernetes objects that were recognised in a text, given to the parsers of the bundle's lists.
 
+use casefile_bundle::Entry;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -11,8 +12,8 @@ use crate::parsers::{Item, Parsed, Read, Router};
 fn reader(router: &Router, kind: &str) -> Option<fn(&Item<'_>) -> Parsed> {
     let plural = plural(kind);
     let paths = [
-        format!("cluster-resources/{plural}/any.json"),
-        format!("cluster-resources/{plural}.json"),
+        Entry::ListIn(&plural, "any").path(),
+        Entry::List(&plural).path(),
     ];
     paths
         .iter()

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -14,10 +15,10 @@ use crate::scheduling::api::{LabelSelector, Meta};
 pub(super) static PARSER: Parser = Parser {
     id: "cluster-parts",
     reads: &[
-        "cluster-resources/configmaps/*.json",
-        "cluster-resources/volumeattachments.json",
-        "cluster-resources/mutatingwebhookconfigurations.json",
-        "cluster-resources/validatingwebhookconfigurations.json",
+        Entry::ListIn("configmaps", ANY),
+        Entry::List("volumeattachments"),
+        Entry::List("mutatingwebhookconfigurations"),
+        Entry::List("validatingwebhookconfigurations"),
     ],
     read: Read::Items(parse),
 };

@@ -1,5 +1,7 @@
 //! `crictl ps -a`, also as other tools write it down: each container's last state.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::{Document, Parsed, Parser, Read};
 use crate::facts::Fact;
 use crate::facts::failing::ContainerRow;
@@ -8,8 +10,8 @@ use crate::facts::failing::ContainerRow;
 pub(super) static PARSER: Parser = Parser {
     id: "container-rows",
     reads: &[
-        "nodes/*/commands/crictl-ps*.out",
-        "minikube/container-status.txt",
+        Entry::Printed(ANY, "crictl-ps*"),
+        Entry::Other("minikube/container-status.txt"),
     ],
     read: Read::Whole(parse),
 };

@@ -1,5 +1,6 @@
 //! Events of the core and of the events.k8s.io API.
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 
 use super::pods::{Meta, fact, time};
@@ -13,10 +14,7 @@ const LONGEST_MESSAGE: usize = 1024;
 /// Reads `kubectl get events -o json`, one namespace an entry.
 pub(super) static PARSER: Parser = Parser {
     id: "events",
-    reads: &[
-        "cluster-resources/events/*.json",
-        "cluster-resources/events.json",
-    ],
+    reads: &[Entry::ListIn("events", ANY), Entry::List("events")],
     read: Read::Items(parse),
 };
 

@@ -1,6 +1,7 @@
 //! Helm releases: name, chart and status, their revisions, and what the last of them changed. The values files are read
 //! by derivers as text.
 
+use casefile_bundle::{ANY, Entry};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,21 +13,21 @@ use crate::facts::{AnyFact, Fact, FactType, Field};
 /// Reads `helm/<namespace>/<release>/release.json`.
 pub(super) static PARSER: Parser = Parser {
     id: "helm",
-    reads: &["helm/*/*/release.json"],
+    reads: &[Entry::Helm(ANY, ANY, "release.json")],
     read: Read::Whole(parse),
 };
 
 /// Reads `helm/<namespace>/<release>/history.json`: one revision a line.
 pub(super) static HISTORY: Parser = Parser {
     id: "helm-history",
-    reads: &["helm/*/*/history.json"],
+    reads: &[Entry::Helm(ANY, ANY, "history.json")],
     read: Read::Whole(parse_history),
 };
 
 /// Reads `helm/<namespace>/<release>/changes.json`.
 pub(super) static CHANGES: Parser = Parser {
     id: "helm-changes",
-    reads: &["helm/*/*/changes.json"],
+    reads: &[Entry::Helm(ANY, ANY, "changes.json")],
     read: Read::Whole(parse_changes),
 };
 

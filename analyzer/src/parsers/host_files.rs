@@ -1,13 +1,15 @@
 //! Host files and command output that derivers read as text, and loose text.
 
+use casefile_bundle::{ANY, Entry, entry};
+
 use super::{Channel, Document, Parsed, Parser, Read, Said};
 
 /// System logs as text.
 pub(super) static LOGS: Parser = Parser {
     id: "system-logs",
     reads: &[
-        "nodes/*/rootfs/var/log/**",
-        "nodes/*/rootfs/var/lib/dkms/**/make.log",
+        Entry::Rootfs(ANY, "var/log/**"),
+        Entry::Rootfs(ANY, "var/lib/dkms/**/make.log"),
     ],
     read: Read::Lines(Channel::Journal),
 };
@@ -16,12 +18,12 @@ pub(super) static LOGS: Parser = Parser {
 pub(super) static COMMANDS: Parser = Parser {
     id: "commands",
     reads: &[
-        "nodes/*/commands/**",
+        Entry::Command(ANY, "**"),
         // The container runtime's own word. Its lists of pods and containers carry annotations and arguments of
         // others, which may quote any error message, and are not searched.
-        "nodes/*/cri.json",
-        "nodes/*/cri/*/plugins.json",
-        "nodes/*/cri/*/status.json",
+        Entry::Node(ANY, "cri.json"),
+        Entry::Node(ANY, "cri/*/plugins.json"),
+        Entry::Node(ANY, "cri/*/status.json"),
     ],
     read: Read::Whole(parse_command),
 };
@@ -33,7 +35,7 @@ const CONFIG_LIMIT: usize = 256 << 10;
 /// containerd's files are resolved together, and a line that another file overrides would mislead.
 pub(super) static TOML: Parser = Parser {
     id: "toml",
-    reads: &["nodes/*/rootfs/**/*.toml"],
+    reads: &[Entry::Rootfs(ANY, "**/*.toml")],
     read: Read::Whole(parse_toml),
 };
 
@@ -41,10 +43,10 @@ pub(super) static TOML: Parser = Parser {
 pub(super) static CONFIGS: Parser = Parser {
     id: "configs",
     reads: &[
-        "nodes/*/rootfs/etc/**",
-        "nodes/*/rootfs/**/*.{conf,yaml,yml,json,service,tmpl,rules,cfg}",
-        "nodes/*/rootfs/var/snap/*/current/args/*",
-        "helm/*/*/values-*.yaml",
+        Entry::Rootfs(ANY, "etc/**"),
+        Entry::Rootfs(ANY, "**/*.{conf,yaml,yml,json,service,tmpl,rules,cfg}"),
+        Entry::Rootfs(ANY, "var/snap/*/current/args/*"),
+        Entry::Helm(ANY, ANY, "values-*.yaml"),
     ],
     read: Read::Whole(parse_config),
 };
@@ -53,8 +55,8 @@ pub(super) static CONFIGS: Parser = Parser {
 pub(super) static ROOTFS: Parser = Parser {
     id: "rootfs",
     reads: &[
-        "nodes/*/rootfs/**",
-        "nodes/*/host/{libraries,boot,pci}.json",
+        Entry::Rootfs(ANY, "**"),
+        Entry::Host(ANY, "{libraries,boot,pci}.json"),
     ],
     read: Read::Keep,
 };
@@ -63,13 +65,13 @@ pub(super) static ROOTFS: Parser = Parser {
 pub(super) static OWN: Parser = Parser {
     id: "not-read",
     reads: &[
-        "casefile.json",
-        "manifest.json",
-        "privacy.json",
-        "cluster-info/**",
-        "cluster-resources/**",
-        "helm/**",
-        "nodes/**",
+        Entry::Other("casefile.json"),
+        Entry::Other("manifest.json"),
+        Entry::Other("privacy.json"),
+        Entry::Cluster("**"),
+        Entry::Objects("**"),
+        Entry::Below(entry::HELM),
+        Entry::Below(entry::NODES),
     ],
     read: Read::Skip,
 };
@@ -77,7 +79,7 @@ pub(super) static OWN: Parser = Parser {
 /// Text of unknown origin, as pasted into a ticket.
 pub(super) static LOOSE: Parser = Parser {
     id: "loose-text",
-    reads: &["**"],
+    reads: &[Entry::Other("**")],
     read: Read::Loose,
 };
 

@@ -1,5 +1,6 @@
 //! What the collector worked out from the node's files: programs that runtimes name, and certificates.
 
+use casefile_bundle::{ANY, Entry};
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
@@ -11,7 +12,7 @@ use crate::facts::{Fact, FactType, Field, excerpt};
 /// Reads `nodes/<node>/host/binaries.json`.
 pub(super) static PROGRAMS: Parser = Parser {
     id: "host-programs",
-    reads: &["nodes/*/host/binaries.json"],
+    reads: &[Entry::Host(ANY, "binaries.json")],
     read: Read::Whole(parse_programs),
 };
 
@@ -59,7 +60,7 @@ fn parse_programs(document: &Document<'_>) -> Parsed {
 /// Reads `nodes/<node>/host/certificates.json`.
 pub(super) static CERTIFICATES: Parser = Parser {
     id: "certificates",
-    reads: &["nodes/*/host/certificates.json"],
+    reads: &[Entry::Host(ANY, "certificates.json")],
     read: Read::Whole(parse_certificates),
 };
 

@@ -1,5 +1,7 @@
 //! `/proc/net/ip_vs`: the virtual services that kube-proxy fills in IPVS mode.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::{Document, Parsed, Parser, Read};
 use crate::facts::ipvs::VirtualServiceFact;
 use crate::facts::{AnyFact, Fact};
@@ -10,7 +12,7 @@ use crate::model::Problem;
 /// Reads each virtual service with its real servers.
 pub(super) static PARSER: Parser = Parser {
     id: "ipvs",
-    reads: &["nodes/*/rootfs/proc/net/ip_vs"],
+    reads: &[Entry::Rootfs(ANY, "proc/net/ip_vs")],
     read: Read::Whole(parse),
 };
 

@@ -1,25 +1,27 @@
 //! Logs: pod logs, the journal, and kernel messages as text. They go through the pattern scan only.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::{Channel, Parser, Read};
 
 /// Container logs with time stamps.
 pub(super) static POD_LOGS: Parser = Parser {
     id: "pod-logs",
-    reads: &["cluster-resources/pods/logs/**"],
+    reads: &[Entry::PodLog("**")],
     read: Read::Lines(Channel::PodLog),
 };
 
 /// The kernel's part of the journal.
 pub(super) static JOURNAL_KERNEL: Parser = Parser {
     id: "journal-kernel",
-    reads: &["nodes/*/journal/kernel*.json"],
+    reads: &[Entry::Journal(ANY, "kernel*.json")],
     read: Read::Lines(Channel::Kernel),
 };
 
 /// Units of the journal.
 pub(super) static JOURNAL: Parser = Parser {
     id: "journal",
-    reads: &["nodes/*/journal/**"],
+    reads: &[Entry::Journal(ANY, "**")],
     read: Read::Lines(Channel::Journal),
 };
 
@@ -27,13 +29,13 @@ pub(super) static JOURNAL: Parser = Parser {
 pub(super) static KERNEL_TEXT: Parser = Parser {
     id: "kernel-log",
     reads: &[
-        "nodes/*/commands/dmesg*",
-        "nodes/*/rootfs/var/log/kern.log*",
-        "nodes/*/rootfs/var/log/dmesg*",
-        "nodes/*/rootfs/var/log/ufw.log*",
+        Entry::Command(ANY, "dmesg*"),
+        Entry::Rootfs(ANY, "var/log/kern.log*"),
+        Entry::Rootfs(ANY, "var/log/dmesg*"),
+        Entry::Rootfs(ANY, "var/log/ufw.log*"),
         // A dying kernel's last words.
-        "nodes/*/rootfs/sys/fs/pstore/*",
-        "nodes/*/rootfs/var/lib/systemd/pstore/**",
+        Entry::Rootfs(ANY, "sys/fs/pstore/*"),
+        Entry::Rootfs(ANY, "var/lib/systemd/pstore/**"),
     ],
     read: Read::Lines(Channel::Kernel),
 };

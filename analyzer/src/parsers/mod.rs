@@ -37,6 +37,7 @@ mod templates;
 mod workloads;
 
 pub use crate::lines::Channel;
+use casefile_bundle::Entry;
 pub use driver_lines::{DriverLine, Says, installed};
 pub use figures::Figure;
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};
@@ -163,8 +164,8 @@ pub enum Read {
 pub struct Parser {
     /// Name, for problems and docs.
     pub id: &'static str,
-    /// Globs of the entries that it reads.
-    pub reads: &'static [&'static str],
+    /// The entries that it reads; `*` and `**` in their names as in globs.
+    pub reads: &'static [Entry<'static>],
     /// How.
     pub read: Read,
 }

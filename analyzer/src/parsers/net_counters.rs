@@ -1,5 +1,7 @@
 //! Counters of the network stack: `/proc/net/netstat`, `snmp` and `snmp6`.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::{Document, Parsed, Parser, Read};
 use crate::facts::network::NetCounter;
 use crate::facts::{AnyFact, Fact, excerpt};
@@ -8,9 +10,9 @@ use crate::facts::{AnyFact, Fact, excerpt};
 pub(super) static PARSER: Parser = Parser {
     id: "net-counters",
     reads: &[
-        "nodes/*/rootfs/proc/net/netstat",
-        "nodes/*/rootfs/proc/net/snmp",
-        "nodes/*/rootfs/proc/net/snmp6",
+        Entry::Rootfs(ANY, "proc/net/netstat"),
+        Entry::Rootfs(ANY, "proc/net/snmp"),
+        Entry::Rootfs(ANY, "proc/net/snmp6"),
     ],
     read: Read::Whole(parse),
 };

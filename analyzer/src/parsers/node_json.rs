@@ -1,5 +1,6 @@
 //! What the collector itself noted about a node: processes, containerd instances, files copied or absent.
 
+use casefile_bundle::{ANY, Entry};
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
@@ -11,21 +12,21 @@ use crate::model::Place;
 /// Reads `nodes/<node>/processes.json`.
 pub(super) static PROCESSES: Parser = Parser {
     id: "processes",
-    reads: &["nodes/*/processes.json"],
+    reads: &[Entry::Node(ANY, "processes.json")],
     read: Read::Whole(parse_processes),
 };
 
 /// Reads `nodes/<node>/containerd.json`.
 pub(super) static CONTAINERD: Parser = Parser {
     id: "containerd-instances",
-    reads: &["nodes/*/containerd.json"],
+    reads: &[Entry::Node(ANY, "containerd.json")],
     read: Read::Whole(parse_instances),
 };
 
 /// Reads `nodes/<node>/files.json`.
 pub(super) static FILES: Parser = Parser {
     id: "files",
-    reads: &["nodes/*/files.json"],
+    reads: &[Entry::Node(ANY, "files.json")],
     read: Read::Whole(parse_files),
 };
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::Entry;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::facts::kube::{Node, RuntimeClass};
 /// Reads `kubectl get nodes -o json`.
 pub(super) static PARSER: Parser = Parser {
     id: "nodes",
-    reads: &["cluster-resources/nodes.json"],
+    reads: &[Entry::List("nodes")],
     read: Read::Items(parse_node),
 };
 
@@ -20,8 +21,8 @@ pub(super) static PARSER: Parser = Parser {
 pub(super) static RUNTIME_CLASSES: Parser = Parser {
     id: "runtime-classes",
     reads: &[
-        "cluster-resources/runtimeclasses.json",
-        "cluster-resources/custom-resources/runtimeclasses.node.k8s.io.json",
+        Entry::List("runtimeclasses"),
+        Entry::Custom("runtimeclasses.node.k8s.io"),
     ],
     read: Read::Items(parse_runtime_class),
 };

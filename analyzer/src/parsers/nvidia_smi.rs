@@ -1,5 +1,7 @@
 //! Output of `nvidia-smi`: the driver in every form, and the GPUs with their health where `-q` was asked.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::{Channel, Document, Parsed, Parser, Read};
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::{AnyFact, Fact, FactType};
@@ -9,9 +11,9 @@ use crate::gpu::smi::{self, Report};
 pub(super) static PARSER: Parser = Parser {
     id: "nvidia-smi",
     reads: &[
-        "nodes/*/commands/nvidia-smi-q.xml",
-        "nodes/*/commands/nvidia-smi-q.out",
-        "nodes/*/commands/nvidia-smi.out",
+        Entry::Command(ANY, "nvidia-smi-q.xml"),
+        Entry::Printed(ANY, "nvidia-smi-q"),
+        Entry::Printed(ANY, "nvidia-smi"),
     ],
     read: Read::Whole(parse),
 };

@@ -1,5 +1,6 @@
 //! What NVML said of the driver and its GPUs, where the collector asked it in the place of nvidia-smi.
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 
 use super::{Channel, Document, Parsed, Parser, Read, Said};
@@ -10,7 +11,7 @@ use crate::gpu::smi::Card;
 /// Reads the versions and one GPU a line, up to where the library stopped answering.
 pub(super) static PARSER: Parser = Parser {
     id: "nvml",
-    reads: &["nodes/*/commands/nvml.json"],
+    reads: &[Entry::Command(ANY, "nvml.json")],
     read: Read::Whole(parse),
 };
 

@@ -7,6 +7,7 @@ use super::pod_state::{self, ContainerStatus, Terminated};
 use super::{Channel, Item, Parsed, Parser, Read, Said};
 use crate::facts::Fact;
 use crate::facts::kube::{Container, Pod};
+use casefile_bundle::{ANY, Entry};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,10 +15,7 @@ use std::collections::BTreeMap;
 /// Reads `kubectl get pods -o json`, one namespace an entry.
 pub(super) static PARSER: Parser = Parser {
     id: "pods",
-    reads: &[
-        "cluster-resources/pods/*.json",
-        "cluster-resources/pods.json",
-    ],
+    reads: &[Entry::ListIn("pods", ANY), Entry::List("pods")],
     read: Read::Items(parse),
 };
 

@@ -1,5 +1,6 @@
 //! `host/probe.json`: what the collector resolved and reached from the node, where it was asked to (`--probe`).
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 
 use super::node_json::parse_each;
@@ -10,7 +11,7 @@ use crate::facts::{Fact, excerpt};
 /// Reads the rows of a probe.
 pub(super) static PARSER: Parser = Parser {
     id: "probe",
-    reads: &["nodes/*/host/probe.json"],
+    reads: &[Entry::Host(ANY, "probe.json")],
     read: Read::Whole(parse),
 };
 

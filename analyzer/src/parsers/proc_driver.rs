@@ -1,5 +1,7 @@
 //! `/proc/driver/nvidia/version`: the version and flavour of the loaded kernel module.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::{Document, Parsed, Parser, Read};
 use crate::facts::Fact;
 use crate::facts::gpu::Driver;
@@ -9,7 +11,7 @@ use crate::gpu::version::is_version;
 /// Reads the NVRM line.
 pub(super) static PARSER: Parser = Parser {
     id: "proc-driver",
-    reads: &["nodes/*/rootfs/proc/driver/nvidia/version"],
+    reads: &[Entry::Rootfs(ANY, "proc/driver/nvidia/version")],
     read: Read::Whole(parse),
 };
 

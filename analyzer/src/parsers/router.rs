@@ -17,7 +17,8 @@ impl Router {
         let mut parsers = Vec::new();
         for parser in PARSERS {
             for glob in parser.reads {
-                let mut glob = globset::GlobBuilder::new(glob);
+                let path = glob.path();
+                let mut glob = globset::GlobBuilder::new(&path);
                 builder.add(glob.literal_separator(true).build()?);
                 parsers.push(*parser);
             }

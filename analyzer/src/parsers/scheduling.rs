@@ -1,5 +1,6 @@
 //! Objects that decide where pods can run, as the scheduler reads them.
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -13,23 +14,23 @@ use crate::scheduling::api;
 pub(super) static PARSER: Parser = Parser {
     id: "scheduling",
     reads: &[
-        "cluster-resources/persistentvolumeclaims/*.json",
-        "cluster-resources/pvcs/*.json",
-        "cluster-resources/persistentvolumes.json",
-        "cluster-resources/pvs.json",
-        "cluster-resources/storageclasses.json",
-        "cluster-resources/storage-classes.json",
-        "cluster-resources/csinodes.json",
-        "cluster-resources/resourceclaims/*.json",
-        "cluster-resources/resourceslices.json",
-        "cluster-resources/deviceclasses.json",
-        "cluster-resources/resourcequotas/*.json",
-        "cluster-resources/resource-quota/*.json",
-        "cluster-resources/limitranges/*.json",
-        "cluster-resources/namespaces.json",
-        "cluster-resources/leases/*.json",
-        "cluster-resources/replicasets/*.json",
-        "cluster-resources/jobs/*.json",
+        Entry::ListIn("persistentvolumeclaims", ANY),
+        Entry::ListIn("pvcs", ANY),
+        Entry::List("persistentvolumes"),
+        Entry::List("pvs"),
+        Entry::List("storageclasses"),
+        Entry::List("storage-classes"),
+        Entry::List("csinodes"),
+        Entry::ListIn("resourceclaims", ANY),
+        Entry::List("resourceslices"),
+        Entry::List("deviceclasses"),
+        Entry::ListIn("resourcequotas", ANY),
+        Entry::ListIn("resource-quota", ANY),
+        Entry::ListIn("limitranges", ANY),
+        Entry::List("namespaces"),
+        Entry::ListIn("leases", ANY),
+        Entry::ListIn("replicasets", ANY),
+        Entry::ListIn("jobs", ANY),
     ],
     read: Read::Items(parse),
 };
@@ -38,8 +39,8 @@ pub(super) static PARSER: Parser = Parser {
 pub(super) static CLUSTER: Parser = Parser {
     id: "cluster-info",
     reads: &[
-        "cluster-info/cluster_version.json",
-        "cluster-info/resources.json",
+        Entry::Cluster("cluster_version.json"),
+        Entry::Cluster("resources.json"),
     ],
     read: Read::Whole(parse_cluster),
 };

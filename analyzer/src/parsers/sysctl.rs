@@ -1,5 +1,7 @@
 //! Kernel settings: files under /proc/sys and `sysctl` output.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::{Document, Parsed, Parser, Read};
 use crate::facts::Fact;
 use crate::facts::node::Setting;
@@ -8,9 +10,9 @@ use crate::facts::node::Setting;
 pub(super) static PARSER: Parser = Parser {
     id: "sysctl",
     reads: &[
-        "nodes/*/rootfs/proc/sys/**",
-        "nodes/*/commands/sysctl.out",
-        "nodes/*/host/sysctl.txt",
+        Entry::Rootfs(ANY, "proc/sys/**"),
+        Entry::Printed(ANY, "sysctl"),
+        Entry::Host(ANY, "sysctl.txt"),
     ],
     read: Read::Whole(parse),
 };

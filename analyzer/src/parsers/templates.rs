@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::Entry;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -17,10 +18,10 @@ use crate::helm::owner::Marked;
 pub(super) static CUSTOM: Parser = Parser {
     id: "operators-resources",
     reads: &[
-        "cluster-resources/custom-resources/clusterpolicies.nvidia.com.json",
-        "cluster-resources/custom-resources/nvidiadrivers.nvidia.com.json",
-        "cluster-resources/clusterpolicies.json",
-        "cluster-resources/nvidiadrivers.json",
+        Entry::Custom("clusterpolicies.nvidia.com"),
+        Entry::Custom("nvidiadrivers.nvidia.com"),
+        Entry::List("clusterpolicies"),
+        Entry::List("nvidiadrivers"),
     ],
     read: Read::Items(parse_custom),
 };

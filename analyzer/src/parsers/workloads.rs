@@ -1,5 +1,6 @@
 //! Daemonsets, deployments and statefulsets: how many replicas are wanted and ready, and their environment.
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 
 use super::components::component;
@@ -11,9 +12,9 @@ use crate::facts::kube::Workload;
 pub(super) static PARSER: Parser = Parser {
     id: "workloads",
     reads: &[
-        "cluster-resources/daemonsets/*.json",
-        "cluster-resources/deployments/*.json",
-        "cluster-resources/statefulsets/*.json",
+        Entry::ListIn("daemonsets", ANY),
+        Entry::ListIn("deployments", ANY),
+        Entry::ListIn("statefulsets", ANY),
     ],
     read: Read::Items(parse),
 };

@@ -1,5 +1,6 @@
 //! What an entry of a capture is to an API server.
 
+use casefile_bundle::entry;
 use casefile_serve::{LogFile, Run};
 
 use crate::layouts::{Capture, Part, Plan, Target};
@@ -58,10 +59,10 @@ fn loose(path: &str) -> Role {
 
 /// The role of an entry by the path that it has in a bundle of ours.
 pub(super) fn of_ours(path: &str) -> Role {
-    if let Some(rest) = path.strip_prefix("cluster-resources/pods/logs/") {
+    if let Some(rest) = path.strip_prefix(entry::POD_LOGS) {
         return log(rest).map_or(Role::Nothing, Role::Log);
     }
-    if path.starts_with("cluster-resources/") && path.ends_with(".json") {
+    if path.starts_with(entry::OBJECTS) && path.ends_with(".json") {
         return Role::Objects {
             path: path.to_owned(),
             yaml: false,
@@ -109,7 +110,7 @@ fn log(rest: &str) -> Option<LogFile> {
 
 /// The kind that a path is of: `pods`, `gpushares.hami.io`.
 pub(super) fn resource(path: &str) -> Option<&str> {
-    let rest = path.strip_prefix("cluster-resources/")?;
+    let rest = path.strip_prefix(entry::OBJECTS)?;
     let rest = rest.strip_prefix("custom-resources/").unwrap_or(rest);
     let first = rest.split('/').next()?;
     Some(first.strip_suffix(".json").unwrap_or(first))
@@ -117,7 +118,7 @@ pub(super) fn resource(path: &str) -> Option<&str> {
 
 /// The namespace that a path is of.
 pub(super) fn namespace(path: &str) -> Option<&str> {
-    let rest = path.strip_prefix("cluster-resources/")?;
+    let rest = path.strip_prefix(entry::OBJECTS)?;
     let rest = rest.strip_prefix("custom-resources/").unwrap_or(rest);
     let (_, file) = rest.split_once('/')?;
     file.strip_suffix(".json")?.split('.').next()

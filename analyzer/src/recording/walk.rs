@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use casefile_bundle::{Input, Keys, Limits, OpenError};
+use casefile_bundle::{Input, Keys, Limits, OpenError, entry};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -105,7 +105,7 @@ impl Entry {
             _ => Channel::File,
         };
         Self {
-            is_events: ours.starts_with("cluster-resources/events/"),
+            is_events: ours.starts_with(entry::EVENTS),
             path: path.to_owned(),
             ours,
             channel,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::entry;
 use serde::Serialize;
 
 use super::blocks::Block;
@@ -104,7 +105,7 @@ pub fn places(analysis: &Analysis) -> Vec<Place> {
 /// Whether an entry is a text of lines, or a list whose items read as lines.
 fn is_told(path: &str) -> bool {
     let list = path.ends_with(".json");
-    !list || path.contains("/journal/") || path.starts_with("cluster-resources/events/")
+    !list || path.contains("/journal/") || path.starts_with(entry::EVENTS)
 }
 
 #[cfg(test)]

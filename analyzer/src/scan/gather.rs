@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use casefile_bundle::{BundlePath, Summary};
+use casefile_bundle::{BundlePath, Entry, Summary, entry};
 use chrono::{DateTime, Utc};
 
 use super::merge::{merge_hits, moved, shift, shift_place, state_all, without_doubles};
@@ -41,7 +41,7 @@ pub(super) struct Gather<'a> {
     pub(super) kept: usize,
     pub(super) problems: Vec<Problem>,
     pub(super) paths: Vec<String>,
-    pub(super) pasted: Vec<pasted::Entry>,
+    pub(super) pasted: Vec<pasted::PastedEntry>,
     pub(super) origins: Origins,
     /// Lines that nobody said.
     pub(super) skipped: Skipped,
@@ -218,7 +218,7 @@ impl<'a> Gather<'a> {
         self.left_out(path, left_out);
         let boots = let_go.into_iter().chain(boot);
         self.mark_boots(path, first_hit, came_up.as_ref(), boots);
-        let is_pod_log = path.starts_with("cluster-resources/pods/logs/");
+        let is_pod_log = path.starts_with(entry::POD_LOGS);
         for fact in end.facts(path, is_pod_log) {
             self.facts.add(fact);
         }
@@ -327,7 +327,7 @@ impl<'a> Gather<'a> {
         for packet in &mut self.packets {
             if packet.node.is_empty() {
                 packet.node.clone_from(&node);
-                let path = format!("nodes/{node}/pasted/kernel");
+                let path = Entry::Node(&node, "pasted/kernel").path();
                 self.origins
                     .entry(path)
                     .or_insert_with(|| packet.place.clone());

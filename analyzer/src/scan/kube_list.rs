@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use casefile_bundle::Entry;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -184,7 +185,7 @@ pub(super) fn parse_yaml(router: &Router, path: &str, text: &str) -> Parsed {
         .nth(1)
         .unwrap_or("")
         .trim_end_matches(".json");
-    let paths = [path.to_owned(), format!("cluster-resources/{kind}.json")];
+    let paths = [path.to_owned(), Entry::List(kind).path()];
     let parse = paths
         .iter()
         .find_map(|path| match router.parser(path)?.read {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use casefile_bundle::Outcome;
+use casefile_bundle::{Outcome, entry};
 
 use crate::join::Member;
 use crate::sources;
@@ -20,7 +20,7 @@ const STATE: [&str; 2] = ["cluster_objects", "helm_releases"];
 pub(super) fn state_source(path: &str) -> Option<&'static str> {
     let id = match sources::of_entry(path) {
         Some(source) => source.id,
-        None if path.starts_with("cluster-resources/") => "cluster_objects",
+        None if path.starts_with(entry::OBJECTS) => "cluster_objects",
         None => return None,
     };
     STATE.contains(&id).then_some(id)

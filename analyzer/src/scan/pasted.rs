@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::{Entry, entry};
+
 use crate::facts::kube::{HelmRelease, Node, Pod};
 use crate::facts::{AnyFact, Fact, Facts};
 use crate::loose::{self, What};
@@ -19,7 +21,7 @@ pub use crate::lines::UNNAMED_NODE;
 /// Below `nodes/<node>/`: containerd configurations of which it is not known whose they are.
 pub const CONFIGS: &str = "pasted/containerd/";
 /// Values of the GPU Operator's chart.
-pub const OPERATOR_VALUES: &str = "helm/pasted/values.yaml";
+pub const OPERATOR_VALUES: Entry<'static> = Entry::Helm("pasted", "operator", "values.yaml");
 
 /// Where pasted entries really stand: the text and the line of their first line.
 pub type Origins = BTreeMap<String, Place>;
@@ -35,7 +37,7 @@ pub fn original(origins: &Origins, place: &Place) -> Option<Place> {
 }
 
 /// A piece that belongs to a node.
-pub(super) struct Entry {
+pub(super) struct PastedEntry {
     what: What,
     host: Option<String>,
     text: String,
@@ -48,7 +50,7 @@ pub(super) struct Pieces {
     /// From its Kubernetes objects and folded messages.
     pub(super) parsed: Vec<Parsed>,
     /// Its pieces of nodes.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<PastedEntry>,
     /// Lists of a bundle that its objects are a part of, and where the first of them stands.
     pub(super) lists: Origins,
 }
@@ -93,7 +95,7 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
         if let Some(list) = list_of(&piece.what) {
             pieces
                 .lists
-                .entry(list.into())
+                .entry(list.path())
                 .or_insert_with(|| origin.clone());
         }
         let parsed = match &piece.what {
@@ -103,7 +105,7 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
             What::Json => loose::read_json(router, &piece.text, path, piece.line),
             What::Message => vec![message(&piece.text, origin)],
             _ => {
-                pieces.entries.push(Entry {
+                pieces.entries.push(PastedEntry {
                     what: piece.what,
                     host: piece.host,
                     text: piece.text,
@@ -121,12 +123,12 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
 }
 
 /// The list that a bundle would hold an object in, as far as coverage tells lists apart.
-fn list_of(what: &What) -> Option<&'static str> {
+fn list_of(what: &What) -> Option<Entry<'static>> {
     match what {
         What::Object(object) if object.get("kind").is_some_and(|kind| kind == "Event") => {
-            Some("cluster-resources/events/pasted.json")
+            Some(Entry::ListIn("events", "pasted"))
         }
-        What::Object(_) | What::Json => Some("cluster-resources/pods/pasted.json"),
+        What::Object(_) | What::Json => Some(Entry::ListIn("pods", "pasted")),
         _ => None,
     }
 }
@@ -192,8 +194,8 @@ fn quote(lines: &[&str], at: usize) -> String {
 /// Releases of which values were pasted, and neither a list nor a state: their chart is told by what the values hold.
 pub(super) fn unlisted_releases(documents: &Documents, facts: &Facts) -> Vec<AnyFact> {
     let known = facts.table::<HelmRelease>();
-    let values = documents.range("helm/".to_owned()..);
-    let values = values.take_while(|(path, _)| path.starts_with("helm/"));
+    let values = documents.range(entry::HELM.to_owned()..);
+    let values = values.take_while(|(path, _)| path.starts_with(entry::HELM));
     let mut found: Vec<AnyFact> = Vec::new();
     let mut told: Vec<(&str, &str)> = Vec::new();
     for (path, text) in values {
@@ -300,17 +302,17 @@ pub(super) struct Placed {
 }
 
 /// Gives an entry its path and reads it. `number` tells apart what has no path of its own.
-pub(super) fn place(router: &Router, entry: Entry, node: &str, number: usize) -> Placed {
+pub(super) fn place(router: &Router, entry: PastedEntry, node: &str, number: usize) -> Placed {
     let node = entry.host.as_deref().unwrap_or(node);
     let path = match &entry.what {
-        What::Entry(path) => format!("nodes/{node}/{path}"),
+        What::Entry(path) => Entry::Node(node, path).path(),
         What::Cluster(path) => path.clone(),
-        What::Part(path) => format!("nodes/{node}/pasted/{number}/{path}"),
+        What::Part(path) => Entry::Node(node, &format!("pasted/{number}/{path}")).path(),
         What::ContainerdConfig { whole } => {
             let kind = if *whole { "whole" } else { "part" };
-            format!("nodes/{node}/{CONFIGS}{kind}/{number}.toml")
+            Entry::Node(node, &format!("{CONFIGS}{kind}/{number}.toml")).path()
         }
-        _ => OPERATOR_VALUES.to_owned(),
+        _ => OPERATOR_VALUES.path(),
     };
     let shown = match &entry.what {
         What::Cluster(_) => entry.text.clone(),
@@ -324,7 +326,7 @@ pub(super) fn place(router: &Router, entry: Entry, node: &str, number: usize) ->
     };
     let reader = match &entry.what {
         What::Entry(_) | What::Cluster(_) => router.parser(&path),
-        What::Part(whole) => router.parser(&format!("nodes/{node}/{whole}")),
+        What::Part(whole) => router.parser(&Entry::Node(node, whole).path()),
         _ => None,
     };
     let document = Document {

@@ -68,7 +68,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// A path that a parser reads, from the first of its globs.
 fn a_path(parser: &Parser) -> String {
-    parser.reads[0].replace("**", "a/b").replace('*', "a")
+    parser.reads[0]
+        .path()
+        .replace("**", "a/b")
+        .replace('*', "a")
 }
 
 /// Runs a parser as the scan does, without the guard that turns a panic into a problem.

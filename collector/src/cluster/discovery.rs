@@ -182,18 +182,15 @@ impl Resource {
         format!("{base}/{}{namespace}/{}", self.version, self.plural)
     }
 
-    /// The folder or file of its list in the bundle.
-    pub fn bundle_path(&self) -> Vec<String> {
-        let mut path = vec!["cluster-resources".to_owned()];
+    /// The name of its list in the bundle.
+    pub fn list(&self) -> String {
         if self.group.is_empty() && self.plural == "secrets" {
-            path.push("secrets-index".to_owned());
+            "secrets-index".to_owned()
         } else if self.is_own() {
-            path.push(self.plural.clone());
+            self.plural.clone()
         } else {
-            path.push("custom-resources".to_owned());
-            path.push(format!("{}.{}", self.plural, self.group));
+            format!("custom-resources/{}.{}", self.plural, self.group)
         }
-        path
     }
 
     fn wanted(&self) -> bool {
@@ -331,13 +328,16 @@ mod tests {
 
     #[test]
     fn lists_lie_where_support_bundle_tools_look_for_them() {
-        let path = |group, plural| resource(group, plural).bundle_path().join("/");
-        assert_eq!(path("", "pods"), "cluster-resources/pods");
-        assert_eq!(path("apps", "daemonsets"), "cluster-resources/daemonsets");
-        assert_eq!(path("", "secrets"), "cluster-resources/secrets-index");
+        let path = |group, plural| Entry::List(&resource(group, plural).list()).path();
+        assert_eq!(path("", "pods"), "cluster-resources/pods.json");
+        assert_eq!(
+            path("apps", "daemonsets"),
+            "cluster-resources/daemonsets.json"
+        );
+        assert_eq!(path("", "secrets"), "cluster-resources/secrets-index.json");
         assert_eq!(
             path("nvidia.com", "clusterpolicies"),
-            "cluster-resources/custom-resources/clusterpolicies.nvidia.com"
+            "cluster-resources/custom-resources/clusterpolicies.nvidia.com.json"
         );
         assert_eq!(
             resource("apps", "jobs").path(Some("a")),

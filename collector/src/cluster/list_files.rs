@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use casefile_bundle::BundlePath;
+use casefile_bundle::{BundlePath, Entry};
 
 use super::listing::{Flow, Items};
 use super::slim::{self, Head, Way};
@@ -28,8 +28,8 @@ pub enum Shape {
 /// Where a list's files go and what stands at their head.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The folder, or for a list of the whole cluster the file without `.json`.
-    pub path: Vec<String>,
+    /// The name of the list: the kind's plural, below `custom-resources/` with its group.
+    pub list: String,
     /// Whether there is a file for each namespace.
     pub by_namespace: bool,
     /// The list's kind: `PodList`.
@@ -99,26 +99,22 @@ impl ListFiles {
     }
 
     fn open(&mut self, namespace: &str) {
-        let mut parts = self.target.path.clone();
-        match (self.target.by_namespace, parts.last_mut()) {
-            (true, _) => {
-                // A server that does not sort by namespace comes back to one whose file is closed.
-                let again = self.done.contains(namespace);
-                self.reopened += u32::from(again);
-                let more = if again {
-                    format!(".more-{}", self.reopened)
-                } else {
-                    String::new()
-                };
-                parts.push(format!("{namespace}{more}.json"));
-            }
-            (false, Some(last)) => last.push_str(".json"),
-            (false, None) => {}
-        }
+        let list = self.target.list.as_str();
+        let path: BundlePath = if self.target.by_namespace {
+            // A server that does not sort by namespace comes back to one whose file is closed.
+            let again = self.done.contains(namespace);
+            self.reopened += u32::from(again);
+            let more = if again {
+                format!(".more-{}", self.reopened)
+            } else {
+                String::new()
+            };
+            Entry::ListIn(list, &format!("{namespace}{more}")).into()
+        } else {
+            Entry::List(list).into()
+        };
         let origin = Some(self.target.origin.clone());
-        let mut writer = self
-            .out
-            .entry(BundlePath::from_parts(&parts), Content::JsonLines, origin);
+        let mut writer = self.out.entry(path, Content::JsonLines, origin);
         let head = format!(
             "{{\"kind\":{},\"apiVersion\":{},\"items\":[",
             serde_json::Value::from(self.target.kind.as_str()),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use casefile_bundle::BundlePath;
+use casefile_bundle::{BundlePath, Entry};
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
@@ -36,14 +36,8 @@ pub enum Fetched {
 pub fn path(wanted: &Wanted, previous: bool) -> BundlePath {
     let suffix = if previous { "-previous" } else { "" };
     let file = format!("{}{suffix}.log", wanted.container);
-    BundlePath::from_parts([
-        "cluster-resources",
-        "pods",
-        "logs",
-        &wanted.namespace,
-        &wanted.pod,
-        &file,
-    ])
+    let path = format!("{}/{}/{file}", wanted.namespace, wanted.pod);
+    Entry::PodLog(&path).into()
 }
 
 /// The request for a log.
@@ -155,15 +149,12 @@ async fn after_restart(
     };
     let Ok(text) = asked else { return Ok(()) };
     let file = format!("{}-restart.log", wanted.container);
-    let path = BundlePath::from_parts([
-        "cluster-resources",
-        "pods",
-        "logs",
-        &wanted.namespace,
-        &wanted.pod,
-        &file,
-    ]);
-    let mut entry = out.entry(path, Content::Text, Some(format!("GET {url}")));
+    let path = format!("{}/{}/{file}", wanted.namespace, wanted.pod);
+    let mut entry = out.entry(
+        Entry::PodLog(&path).into(),
+        Content::Text,
+        Some(format!("GET {url}")),
+    );
     entry.write(&text)?;
     if text.len() >= WINDOW {
         entry.truncated(format!("the first {WINDOW} bytes after the last restart"));

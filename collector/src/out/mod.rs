@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use casefile_bundle::{BundlePath, EntryMeta, FinishedEntry, Keys};
+use casefile_bundle::{BundlePath, Entry, EntryMeta, FinishedEntry, Keys};
 use tokio::sync::mpsc;
 
 use crate::files::FileLog;
@@ -99,9 +99,13 @@ impl Out {
         }
     }
 
-    /// A path below `nodes/<node>/`.
-    pub fn node_path<'a>(&'a self, parts: impl IntoIterator<Item = &'a str>) -> BundlePath {
-        BundlePath::from_parts(["nodes", self.node()].into_iter().chain(parts))
+    /// The path of one of this node's entries: `out.path(Entry::Host, "pci.json")`.
+    pub fn path<'a>(
+        &'a self,
+        entry: fn(&'a str, &'a str) -> Entry<'a>,
+        name: &'a str,
+    ) -> BundlePath {
+        entry(self.node(), name).into()
     }
 
     /// The node's name in paths.

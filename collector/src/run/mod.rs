@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use casefile_bundle::SourceReport;
+use casefile_bundle::{Entry, SourceReport};
 use chrono::Utc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -176,7 +176,7 @@ async fn write_files(shared: &Arc<Shared>) {
     // The writer may have stopped; its own error tells.
     let _ = out
         .put(
-            out.node_path(["files.json"]),
+            out.path(Entry::Node, "files.json"),
             Content::JsonLines,
             None,
             text.as_bytes(),

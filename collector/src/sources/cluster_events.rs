@@ -62,7 +62,7 @@ async fn take(ctx: &SourceCtx, cluster: &Cluster) -> Result<Outcome, OutError> {
             let mut files = ListFiles::new(
                 ctx.out.clone(),
                 Target {
-                    path: vec!["cluster-resources".to_owned(), "events".to_owned()],
+                    list: "events".to_owned(),
                     by_namespace: true,
                     kind: "EventList".to_owned(),
                     api_version: api_version.to_owned(),

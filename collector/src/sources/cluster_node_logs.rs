@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use casefile_bundle::BundlePath;
+use casefile_bundle::Entry;
 use casefile_bundle::sources as about;
 use chrono::{SecondsFormat, Utc};
 use serde::Deserialize;
@@ -202,7 +202,7 @@ async fn of_node(
                 "journal of {node}: the kubelet's answer is no log: {first}"
             )));
         }
-        let path = BundlePath::from_parts(["nodes", node, "journal", &format!("{service}.log")]);
+        let path = Entry::Journal(node, &format!("{service}.log")).into();
         let mut entry = ctx
             .out
             .tail_entry(path, Content::Text, Some(format!("GET {url}")), KEEP);

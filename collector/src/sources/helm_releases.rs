@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use casefile_bundle::BundlePath;
+use casefile_bundle::Entry;
 use casefile_bundle::sources as about;
 use serde::Serialize;
 
@@ -276,7 +276,7 @@ impl Folder<'_> {
         content: Content,
         bytes: &[u8],
     ) -> Result<(), OutError> {
-        let path = BundlePath::from_parts(["helm", self.namespace, self.name, file]);
+        let path = Entry::Helm(self.namespace, self.name, file).into();
         let origin = format!(
             "helm release {}/{} revision {revision}",
             self.namespace, self.name

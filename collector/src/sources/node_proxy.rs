@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use casefile_bundle::BundlePath;
+use casefile_bundle::Entry;
 use casefile_bundle::sources as about;
 use serde::Deserialize;
 
@@ -98,7 +98,7 @@ async fn take(ctx: &SourceCtx, api: &Api) -> Result<Outcome, OutError> {
         let url = of_kubelet(node, what);
         match get(ctx, api, &url).await {
             Ok(answer) => {
-                put(ctx, &["commands", file], content, url, &answer).await?;
+                put(ctx, file, content, url, &answer).await?;
                 taken += 1;
             }
             Err(error) => {
@@ -115,7 +115,7 @@ async fn take(ctx: &SourceCtx, api: &Api) -> Result<Outcome, OutError> {
         match get(ctx, api, &url).await {
             Ok(answer) => {
                 let file = format!("metrics-{pod}.prom");
-                put(ctx, &["commands", &file], Content::Text, url, &answer).await?;
+                put(ctx, &file, Content::Text, url, &answer).await?;
                 taken += 1;
             }
             Err(error) => missing.push(error.note(&format!("GET {url}"))),
@@ -141,12 +141,12 @@ async fn get(ctx: &SourceCtx, api: &Api, url: &str) -> Result<Vec<u8>, ApiError>
 
 async fn put(
     ctx: &SourceCtx,
-    parts: &[&str],
+    file: &str,
     content: Content,
     url: String,
     answer: &[u8],
 ) -> Result<(), OutError> {
-    let path: BundlePath = ctx.out.node_path(parts.iter().copied());
+    let path = ctx.out.path(Entry::Command, file);
     ctx.out
         .put(path, content, Some(format!("GET {url}")), answer)
         .await

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
+use casefile_bundle::Entry;
 use tokio::time::timeout;
 
 use casefile_bundle::sources as about;
@@ -225,7 +226,7 @@ fn surroundings(host: &Host, out: &Out, tally: &mut Tally) {
 
 /// Writes one of our own JSON files below the node's folder, from a blocking thread.
 pub fn put(out: &Out, name: &str, text: &str, tally: &mut Tally) {
-    let mut entry = out.entry(out.node_path([name]), Content::JsonLines, None);
+    let mut entry = out.entry(out.path(Entry::Node, name), Content::JsonLines, None);
     let written = entry.write(text.as_bytes()).map(|_| ());
     if let Err(error) = written.and_then(|()| entry.finish_blocking()) {
         tally.broken(out, format!("{name}: {error}"));

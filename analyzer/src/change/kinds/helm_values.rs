@@ -1,5 +1,6 @@
 //! Values merged into a helm release.
 
+use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,9 +37,8 @@ impl Kind for HelmValues {
         let Value::Object(sections) = &delta else {
             return Err(Refused::new("the values are no map of sections"));
         };
-        let folder = format!("helm/{}/{}", self.namespace, self.release);
-        let all_path = format!("{folder}/values-all.yaml");
-        let user_path = format!("{folder}/values-user.yaml");
+        let file = |name| Entry::Helm(&self.namespace, &self.release, name).path();
+        let (all_path, user_path) = (file("values-all.yaml"), file("values-user.yaml"));
         let Some(all) = state.now(&all_path) else {
             return Err(Refused::new(format!(
                 "{all_path} is not in the bundle: release {}/{} was not collected",
@@ -165,7 +165,7 @@ impl HelmValues {
 
     /// Revision and chart version of the release, from what the collector wrote of it.
     fn history(&self, state: &mut Captured) -> Option<(u64, Option<String>)> {
-        let path = format!("helm/{}/{}/release.json", self.namespace, self.release);
+        let path = Entry::Helm(&self.namespace, &self.release, "release.json").path();
         let release: Value = serde_json::from_str(&state.before(&path)?).ok()?;
         let of = |names: &[&str]| names.iter().find_map(|name| release.pointer(name));
         let revision = of(&["/revision", "/version"])?.as_u64()?;

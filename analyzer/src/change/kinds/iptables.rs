@@ -1,5 +1,6 @@
 //! Rules of iptables' table `filter`.
 
+use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ impl Kind for Iptables {
         }
         let node = super::node(self.node.as_deref(), state)?;
         for backend in BACKENDS {
-            let path = format!("nodes/{node}/commands/{}.out", backend.save.name());
+            let path = Entry::Printed(&node, backend.save.name()).path();
             let Some(text) = state.now(&path) else {
                 continue;
             };

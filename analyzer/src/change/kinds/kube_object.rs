@@ -1,5 +1,6 @@
 //! A Kubernetes object that is created or patched.
 
+use casefile_bundle::entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,11 +31,7 @@ impl Kind for KubeObject {
         let named = Named::of(&manifest)?;
         let path = named.entry();
         let list = state.now(&path);
-        if list.is_none()
-            && !state
-                .paths()
-                .any(|path| path.starts_with("cluster-resources/"))
-        {
+        if list.is_none() && !state.paths().any(|path| path.starts_with(entry::OBJECTS)) {
             return Err(Refused::new(
                 "the bundle holds no Kubernetes objects, so nothing can be shown about this one",
             ));

@@ -1,5 +1,6 @@
 //! A flag of the kubelet's command line, in the file that its unit takes arguments from.
 
+use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -75,7 +76,9 @@ impl Kind for KubeletFlag {
             follow_resolver(state, &node, file, &mut applied);
         }
         if follow(state, &node, &self.flag, self.value.as_deref()) {
-            applied.changed.push(format!("nodes/{node}/processes.json"));
+            applied
+                .changed
+                .push(Entry::Node(&node, "processes.json").path());
         }
         Ok(applied)
     }
@@ -146,7 +149,7 @@ fn in_line(line: &str, name: &str, new: Option<&str>, found: &mut bool) -> Strin
 
 /// The restarted kubelet has the flag in its arguments.
 fn follow(state: &mut Captured, node: &str, flag: &str, value: Option<&str>) -> bool {
-    let path = format!("nodes/{node}/processes.json");
+    let path = Entry::Node(node, "processes.json").path();
     let Some(mut list) = state
         .now(&path)
         .and_then(|text| serde_json::from_str::<Value>(&text).ok())

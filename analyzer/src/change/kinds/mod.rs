@@ -37,6 +37,7 @@ mod workload;
 mod workload_steps;
 mod yaml_edit;
 
+use casefile_bundle::Entry;
 use serde_json::Value;
 
 use super::Refused;
@@ -109,7 +110,7 @@ fn node(named: Option<&str>, state: &Captured) -> Result<String, Refused> {
 
 /// The entry of a host file.
 fn entry(node: &str, path: &str) -> String {
-    format!("nodes/{node}/rootfs{path}")
+    Entry::Rootfs(node, path).path()
 }
 
 /// The named file, or the first of the usual ones, that was collected of a node.

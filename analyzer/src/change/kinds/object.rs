@@ -1,5 +1,6 @@
 //! Names of Kubernetes objects, and where the bundle keeps them.
 
+use casefile_bundle::Entry;
 use serde_json::Value;
 
 use super::edit_list;
@@ -167,8 +168,8 @@ impl Named {
             format!("{kind}s")
         };
         match &self.namespace {
-            Some(namespace) => format!("cluster-resources/{plural}/{namespace}.json"),
-            None => format!("cluster-resources/{plural}.json"),
+            Some(namespace) => Entry::ListIn(&plural, namespace).path(),
+            None => Entry::List(&plural).path(),
         }
     }
 

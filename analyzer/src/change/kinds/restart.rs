@@ -1,5 +1,6 @@
 //! A unit that is restarted, so that it reads its files again.
 
+use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,7 +25,7 @@ impl Kind for Restart {
         if unit.starts_with('-') || unit.chars().any(char::is_control) {
             return Err(Refused::new(format!("{unit:?} is no name of a unit")));
         }
-        let path = format!("nodes/{node}/processes.json");
+        let path = Entry::Node(node, "processes.json").path();
         let text = state
             .now(&path)
             .ok_or_else(|| Refused::new(format!("{path} is not in the bundle")))?;
@@ -78,7 +79,7 @@ fn collected(state: &mut Captured, node: &str) -> Option<String> {
     if let Some(manifest) = read(state, casefile_bundle::MANIFEST_PATH) {
         return Some(manifest.get("finished")?.as_str()?.to_owned());
     }
-    let files = read(state, &format!("nodes/{node}/files.json"))?;
+    let files = read(state, &Entry::Node(node, "files.json").path())?;
     let files = files.get("files")?.as_array()?.iter();
     let times = files.filter_map(|file| file.get("mtime")?.as_str());
     times.max().map(str::to_owned)

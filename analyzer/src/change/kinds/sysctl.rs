@@ -1,5 +1,6 @@
 //! A kernel parameter, now and after the next boot.
 
+use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +111,7 @@ impl Sysctl {
             state.set(&copy, format!("{}\n", self.value));
             return Ok((copy, before.trim().to_owned()));
         }
-        let printed = format!("nodes/{}/commands/sysctl.out", self.node);
+        let printed = Entry::Printed(&self.node, "sysctl").path();
         let text = state.now(&printed).unwrap_or_default();
         let mut before = None;
         let lines: Vec<String> = text

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use super::workload;
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
-const NODES: &str = "cluster-resources/nodes.json";
+const NODES: Entry = Entry::List("nodes");
 
 /// A pod, and the taint that it shall tolerate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -67,7 +68,7 @@ impl Toleration {
         spec: &Value,
     ) -> Result<BTreeSet<(String, String, String)>, Refused> {
         let text = state
-            .now(NODES)
+            .now(&NODES.path())
             .ok_or_else(|| Refused::new(format!("{NODES} is not in the bundle")))?;
         let list: Value = serde_json::from_str(&text)
             .map_err(|error| Refused::new(format!("{NODES}: {error}")))?;

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use casefile_bundle::Entry;
 use serde_json::Value;
 
 use super::host_file::merge_toml;
@@ -171,7 +172,7 @@ fn hand_over(
 ) -> Result<(Vec<String>, BTreeSet<String>), Refused> {
     let (mut pods, mut nodes) = (Vec::new(), BTreeSet::new());
     for kind in ["daemonsets", "pods"] {
-        let path = format!("cluster-resources/{kind}/{namespace}.json");
+        let path = Entry::ListIn(kind, namespace).path();
         if state.now(&path).is_none() {
             continue;
         }

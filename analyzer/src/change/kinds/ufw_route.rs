@@ -1,5 +1,6 @@
 //! Rules of ufw for routed traffic.
 
+use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +37,7 @@ impl Kind for UfwRoute {
         }
         let mut changed = Vec::new();
         for dump in DUMPS {
-            let path = format!("nodes/{}/commands/{dump}.out", self.node);
+            let path = Entry::Printed(&self.node, dump).path();
             if let Some(text) = state.now(&path)
                 && let Some(edited) = in_dump(&text, &rules)
             {

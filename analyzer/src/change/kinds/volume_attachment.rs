@@ -1,5 +1,6 @@
 //! Attachments of a volume to nodes that are no more.
 
+use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,8 +10,8 @@ use super::to_yaml;
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
-const LIST: &str = "cluster-resources/volumeattachments.json";
-const NODES: &str = "cluster-resources/nodes.json";
+const LIST: Entry = Entry::List("volumeattachments");
+const NODES: Entry = Entry::List("nodes");
 
 /// A volume whose stale attachment goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,12 +23,12 @@ pub struct VolumeAttachment {
 
 impl Kind for VolumeAttachment {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
-        let nodes = items(state, NODES)?;
+        let nodes = items(state, &NODES.path())?;
         let there: Vec<&str> = nodes
             .iter()
             .filter_map(|node| node["metadata"]["name"].as_str())
             .collect();
-        let attachments = items(state, LIST)?;
+        let attachments = items(state, &LIST.path())?;
         let of_volume = attachments
             .iter()
             .filter(|one| one["spec"]["source"]["persistentVolumeName"] == self.volume.as_str());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use casefile_bundle::{Input, Keys, Limits};
+use casefile_bundle::{Entry, Input, Keys, Limits, entry};
 use casefile_fleet::analysed::Setting;
 use serde_json::Value;
 
@@ -105,9 +105,9 @@ fn holds(path: &str) -> Option<Holds> {
     let below = path.split_once("/rootfs/").map(|(_, below)| below);
     let name = path.rsplit('/').next().unwrap_or("");
     match below {
-        _ if path == "cluster-resources/namespaces.json" => Some(Holds::Namespaces),
-        _ if path.starts_with("helm/") && name == "values-user.yaml" => Some(Holds::Values),
-        _ if path.starts_with("helm/") && name == "release.json" => Some(Holds::Release),
+        _ if path == Entry::List("namespaces").path() => Some(Holds::Namespaces),
+        _ if path.starts_with(entry::HELM) && name == "values-user.yaml" => Some(Holds::Values),
+        _ if path.starts_with(entry::HELM) && name == "release.json" => Some(Holds::Release),
         Some(file) if file.starts_with("proc/sys/") => Some(Holds::Sysctl),
         Some(file) if file.starts_with("sys/class/dmi/id/") => Some(Holds::Bios),
         Some(file) if file.starts_with("sys/module/") && file.contains("/parameters/") => {

@@ -28,6 +28,7 @@ use crate::facts::runtime::ContainerdInstance;
 use crate::facts::{AnyFact, Fact};
 use crate::model::Place;
 use crate::parsers::{CapturedFile, InstanceRecord};
+use casefile_bundle::Entry;
 use checks::{fault_fact, handler_fact, word};
 
 /// Joins processes, host files, Node objects, RuntimeClasses and helm values.
@@ -93,7 +94,7 @@ pub(super) fn resolve_node(known: &Known<'_>, node: &str, tree: &MapTree) -> Res
         processes_captured: known
             .paths
             .iter()
-            .any(|path| *path == format!("nodes/{node}/processes.json")),
+            .any(|path| *path == Entry::Node(node, "processes.json").path()),
         versions: &versions,
         node_runtime: runtime.as_ref(),
         cri_socket: socket.as_ref(),

@@ -2,6 +2,8 @@
 //!
 //! They are resolved like any other; that the kubelet uses them stays unknown.
 
+use casefile_bundle::Entry;
+
 use super::checks::fault_fact;
 use super::{KubeletUse, Resolved, handler_facts, instance_fact};
 use crate::containerd::config::RootFile;
@@ -15,7 +17,7 @@ use crate::scan::pasted::CONFIGS;
 
 /// The facts of all such configurations of a node.
 pub(super) fn facts(known: &Known<'_>, node: &str) -> Vec<AnyFact> {
-    let folder = format!("nodes/{node}/{CONFIGS}");
+    let folder = Entry::Node(node, CONFIGS).path();
     let pasted = known
         .documents
         .range(folder.clone()..)

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use casefile_bundle::Entry;
 use serde_json::Value;
 
 use super::{Resolved, stale};
@@ -34,8 +35,8 @@ pub(super) fn said(
     {
         return None;
     }
-    let status = format!("nodes/{}/cri/", resolved.node);
-    let pasted = format!("nodes/{}/commands/crictl-info.out", resolved.node);
+    let status = Entry::Node(&resolved.node, "cri/").path();
+    let pasted = Entry::Printed(&resolved.node, "crictl-info").path();
     let is_one = |path: &str| {
         (path.starts_with(&status) && path.ends_with("/status.json")) || path == pasted
     };

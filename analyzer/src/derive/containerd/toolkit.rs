@@ -1,5 +1,6 @@
 //! Which containerd the NVIDIA container toolkit was told to configure: by its container, else by the chart.
 
+use casefile_bundle::Entry;
 use serde_json::Value;
 
 use super::{Resolved, of_evidence, word};
@@ -210,10 +211,9 @@ fn operator_releases<'a>(known: &'a Known<'_>) -> impl Iterator<Item = &'a HelmR
 fn releases(known: &Known<'_>) -> Vec<Told> {
     let told = operator_releases(known).filter_map(|release| {
         let (namespace, name) = (&release.namespace, &release.name);
-        let folder = format!("helm/{namespace}/{name}");
         let path = ["values-all.yaml", "values-user.yaml"]
             .iter()
-            .map(|file| format!("{folder}/{file}"))
+            .map(|file| Entry::Helm(namespace, name, file).path())
             .find(|path| known.documents.contains_key(path))?;
         let text = known.documents.get(&path)?;
         let input = of_values(&path, text)?;
@@ -225,8 +225,8 @@ fn releases(known: &Known<'_>) -> Vec<Told> {
 
 /// What values of the GPU Operator's chart tell that were pasted into a text.
 fn pasted_values(known: &Known<'_>) -> Option<Told> {
-    let path = crate::scan::pasted::OPERATOR_VALUES;
-    let input = of_values(path, known.documents.get(path)?)?;
+    let path = crate::scan::pasted::OPERATOR_VALUES.path();
+    let input = of_values(&path, known.documents.get(&path)?)?;
     let by = "the values of the GPU Operator's chart".to_owned();
     Some(Told { by, input })
 }

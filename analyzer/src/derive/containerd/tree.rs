@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use casefile_bundle::Entry;
+
 use crate::containerd::MapTree;
 use crate::derive::Known;
 use crate::parsers::CapturedFile;
 
 /// Builds it from the copies and from what the collector noted as absent.
 pub(in crate::derive) fn captured(known: &Known<'_>, node: &str) -> MapTree {
-    let prefix = format!("nodes/{node}/rootfs/");
+    let prefix = Entry::Rootfs(node, "").path();
     let copies = known.documents.range(prefix.clone()..);
     let mut tree = MapTree::new();
     for (path, text) in copies.take_while(|(path, _)| path.starts_with(&prefix)) {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use casefile_bundle::Entry;
+
 use crate::derive::Known;
 use crate::facts::kube::Pod;
 use crate::firewall::packet::{Direction, Interface, Packet};
@@ -46,7 +48,7 @@ pub(in crate::derive) fn pod_side(
     });
     let listed = known
         .documents
-        .get(&format!("nodes/{node}/commands/ip-addr.out"))
+        .get(&Entry::Printed(node, "ip-addr").path())
         .map(|text| interface_names(text))
         .unwrap_or_default();
     let patterns: BTreeSet<Interface> = logged
@@ -79,7 +81,7 @@ pub(in crate::derive) fn default_route_interface(
     documents: &Documents,
     node: &str,
 ) -> Option<String> {
-    let text = documents.get(&format!("nodes/{node}/commands/ip-route.out"))?;
+    let text = documents.get(&Entry::Printed(node, "ip-route").path())?;
     if let Ok(serde_json::Value::Array(routes)) = serde_json::from_str(text) {
         let default = routes
             .iter()
@@ -96,7 +98,7 @@ pub(in crate::derive) fn upstream_servers(known: &Known<'_>, node: &str) -> BTre
     let files = ["run/systemd/resolve/resolv.conf", "etc/resolv.conf"];
     let texts = files
         .iter()
-        .filter_map(|file| known.documents.get(&format!("nodes/{node}/rootfs/{file}")));
+        .filter_map(|file| known.documents.get(&Entry::Rootfs(node, file).path()));
     let named = texts.flat_map(|text| text.lines()).filter_map(|line| {
         line.strip_prefix("nameserver")?
             .trim()

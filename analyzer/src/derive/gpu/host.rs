@@ -1,6 +1,7 @@
 //! What the node itself says of its devices, its firmware and its kernel, where no program printed it and no API server
 //! answered.
 
+use casefile_bundle::Entry;
 use serde::Deserialize;
 
 use super::Known;
@@ -20,12 +21,12 @@ pub(super) fn controllers(known: &Known<'_>, node: &str) -> Vec<(Controller, Pla
         };
         (controller, place)
     };
-    let printed = format!("nodes/{node}/commands/lspci.out");
+    let printed = Entry::Printed(node, "lspci").path();
     if let Some(text) = known.documents.get(&printed) {
         let found = lspci::controllers(text).into_iter();
         return found.map(|one| at(&printed, one)).collect();
     }
-    let path = format!("nodes/{node}/host/pci.json");
+    let path = Entry::Host(node, "pci.json").path();
     let text = known.documents.get(&path).map_or("", String::as_str);
     let found = lspci::from_sysfs(text).into_iter();
     found.map(|one| at(&path, one)).collect()
@@ -45,14 +46,14 @@ pub(super) fn secure_boot(known: &Known<'_>, node: &str) -> Option<(bool, Place)
         };
         (on, place)
     };
-    let printed = format!("nodes/{node}/commands/mokutil-sb-state.out");
+    let printed = Entry::Printed(node, "mokutil-sb-state").path();
     if let Some(text) = known.documents.get(&printed) {
         let on = text.contains("SecureBoot enabled");
         if on || text.contains("SecureBoot disabled") {
             return Some(said(&printed, on));
         }
     }
-    let path = format!("nodes/{node}/host/boot.json");
+    let path = Entry::Host(node, "boot.json").path();
     let boot: Boot = serde_json::from_str(known.documents.get(&path)?).ok()?;
     boot.secure_boot.map(|on| said(&path, on))
 }

@@ -1,5 +1,7 @@
 //! How many GPUs a node has, how many of them the driver lists, and whether it calls them well.
 
+use casefile_bundle::Entry;
+
 use super::{Known, gpus, host};
 use crate::facts::Fact;
 use crate::facts::gpu::{Driver, Gpu, GpuInventory};
@@ -74,7 +76,7 @@ fn is_well(card: &Card) -> bool {
 
 /// The first line with which nvidia-smi refuses, by whatever arguments it was asked.
 fn refusal(known: &Known<'_>, node: &str) -> Option<(String, Place)> {
-    let prefix = format!("nodes/{node}/commands/");
+    let prefix = Entry::Command(node, "").path();
     let printed = known.documents.range(prefix.clone()..);
     let printed = printed.take_while(|(path, _)| path.starts_with(&prefix));
     let asked = printed.filter(|(path, _)| path[prefix.len()..].contains("nvidia-smi"));
@@ -93,7 +95,7 @@ fn refusal(known: &Known<'_>, node: &str) -> Option<(String, Place)> {
 
 /// Where the kernel module is: loaded, or on the disk for the running kernel, or neither.
 fn module(known: &Known<'_>, node: &str) -> &'static str {
-    let document = |name: &str| known.documents.get(&format!("nodes/{node}/{name}"));
+    let document = |name: &str| known.documents.get(&Entry::Node(node, name).path());
     let drivers = known.facts.table::<Driver>().iter();
     let mut own = drivers.filter(|one| one.data.node == node);
     let lists = [

@@ -6,6 +6,8 @@ mod inventory;
 mod stack;
 mod stories;
 
+use casefile_bundle::Entry;
+
 use super::{Deriver, Known};
 use crate::facts::gpu::Gpu;
 use crate::facts::{AnyFact, Fact};
@@ -46,7 +48,7 @@ fn from_short_forms(known: &Known<'_>, node: &str) -> Vec<Fact<Gpu>> {
     }
     let names = ["nvidia-smi", "nvidia-smi-L"];
     let mut listed = names.iter().filter_map(|name| {
-        let path = format!("nodes/{node}/commands/{name}.out");
+        let path = Entry::Printed(node, name).path();
         let report = smi::read(known.documents.get(&path)?).ok()?;
         let gpus = report.cards.into_iter().map(|(line, card)| Fact {
             place: Place {

@@ -1,5 +1,6 @@
 //! The driver stack of a node, gathered from what was captured, and its parts that do not fit.
 
+use casefile_bundle::Entry;
 use serde::Deserialize;
 
 use super::{Known, gpus, host};
@@ -124,7 +125,7 @@ fn gather(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Stack<Place> {
         .iter()
         .find(|gpu| !gpu.data.card.gsp_firmware.is_empty());
     let command = |name: &str| {
-        let path = format!("nodes/{node}/commands/{name}.out");
+        let path = Entry::Printed(node, name).path();
         known.documents.get_key_value(&path)
     };
     let field = |name: &str, key: &str| {
@@ -202,7 +203,7 @@ fn stack_gpu(gpu: &Fact<Gpu>) -> stack::Gpu<Place> {
 /// Versions of the libraries that programs are given: as the loader's cache has them, else by the names of captured
 /// files.
 fn libraries(known: &Known<'_>, node: &str) -> Vec<(String, Read<Place>)> {
-    let path = format!("nodes/{node}/host/libraries.json");
+    let path = Entry::Host(node, "libraries.json").path();
     let cached = known.documents.get(&path);
     let cached = cached.map_or_else(Vec::new, |text| cached_libraries(&path, text));
     if cached.is_empty() {
@@ -339,8 +340,7 @@ fn packages(known: &Known<'_>, node: &str) -> Vec<(Pair, Read<Place>)> {
         };
         Some((*pair, read))
     });
-    let lists =
-        ["dpkg-packages", "rpm-packages"].map(|name| format!("nodes/{node}/commands/{name}.out"));
+    let lists = ["dpkg-packages", "rpm-packages"].map(|name| Entry::Printed(node, name).path());
     let lists = lists
         .iter()
         .filter_map(|path| known.documents.get_key_value(path));

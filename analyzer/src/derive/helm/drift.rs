@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::Entry;
 use serde_json::Value;
 
 use super::files::{User, at, place, values};
@@ -40,9 +41,9 @@ pub(super) fn facts(known: &Known<'_>) -> Vec<AnyFact> {
     let objects = known.facts.table::<PodTemplate>();
     let mut facts = Vec::new();
     for (fact, own) in releases.iter().zip(join(releases, objects)) {
-        let folder = format!("helm/{}/{}", fact.data.namespace, fact.data.name);
-        let all = values(known, &format!("{folder}/values-all.yaml"));
-        let user = || values(known, &format!("{folder}/values-user.yaml"));
+        let folder = Entry::Helm(&fact.data.namespace, &fact.data.name, "").path();
+        let all = values(known, &format!("{folder}values-all.yaml"));
+        let user = || values(known, &format!("{folder}values-user.yaml"));
         let Some(values) = all.or_else(user) else {
             continue;
         };
@@ -125,7 +126,7 @@ fn compare(known: &Known<'_>, release: &Release<'_>, values: &Value) -> Vec<Drif
 fn daemonsets(known: &Known<'_>, own: &Own<'_>) -> Vec<String> {
     let lists = own.objects.iter().filter(|(object, _)| {
         let path = crate::scan::joined::within(&object.place.path);
-        path.starts_with("cluster-resources/daemonsets/") && !known.broken.contains(path)
+        path.starts_with(&Entry::Objects("daemonsets/").path()) && !known.broken.contains(path)
     });
     lists.map(|(object, _)| object.data.subject()).collect()
 }

@@ -51,7 +51,7 @@ pub(super) struct User {
 
 impl User {
     pub(super) fn read(known: &Known<'_>, folder: &str, newest: u64) -> Self {
-        let prefix = format!("{folder}/values-user-");
+        let prefix = format!("{folder}values-user-");
         let files = known.documents.range(prefix.clone()..);
         let files = files.take_while(|(path, _)| path.starts_with(&prefix));
         let numbered = files.filter_map(|(path, _)| {
@@ -65,7 +65,7 @@ impl User {
         let mut earlier: Vec<(u64, Value)> = numbered.collect();
         earlier.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
         Self {
-            now: values(known, &format!("{folder}/values-user.yaml")),
+            now: values(known, &format!("{folder}values-user.yaml")),
             earlier,
         }
     }
@@ -90,7 +90,7 @@ pub(super) fn place(
     } else {
         "values-all.yaml"
     };
-    let path = format!("{folder}/{file}");
+    let path = format!("{folder}{file}");
     let text = known.documents.get(&path).map_or("", String::as_str);
     let line = line_of(text, value);
     let quoted = line.and_then(|line| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use casefile_bundle::Entry;
 use serde_json::Value;
 
 use super::files::{at, place, values};
@@ -82,9 +83,9 @@ fn wanted(changes: &HelmChanges) -> Vec<String> {
 pub(super) fn unread(known: &Known<'_>) -> Vec<AnyFact> {
     let unread = known.facts.table::<UnreadValue>().iter();
     let found = unread.map(|one| {
-        let folder = format!("helm/{}/{}", one.data.namespace, one.data.release);
+        let folder = Entry::Helm(&one.data.namespace, &one.data.release, "").path();
         let (place, text) = place(known, &folder, &one.data.value, true);
-        let all = values(known, &format!("{folder}/values-all.yaml"));
+        let all = values(known, &format!("{folder}values-all.yaml"));
         let data = HelmUnread {
             namespace: one.data.namespace.clone(),
             release: one.data.release.clone(),

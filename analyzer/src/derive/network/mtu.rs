@@ -1,5 +1,7 @@
 //! Links that take larger packets than the link below them can carry.
 
+use casefile_bundle::Entry;
+
 use super::path_mtu::OfNode;
 use super::{Known, fact};
 use crate::facts::AnyFact;
@@ -100,7 +102,7 @@ pub(super) fn configured(
     let Some(tunnel) = carrier(links, routing) else {
         return Vec::new();
     };
-    let start = format!("nodes/{node}/rootfs/");
+    let start = Entry::Rootfs(node, "").path();
     let files = known.documents.range(start.clone()..);
     let files = files.take_while(|(path, _)| path.starts_with(&start));
     let mut facts = Vec::new();

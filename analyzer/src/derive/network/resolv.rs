@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use casefile_bundle::Entry;
+
 use super::overlap::{argument, of_resolv};
 use super::{Known, fact};
 use crate::facts::AnyFact;
@@ -26,7 +28,7 @@ pub(super) fn derive(known: &Known<'_>, node: &str) -> Vec<AnyFact> {
     let given = given_to_pods(known, node);
     let mut facts = Vec::new();
     for file in FILES {
-        let path = format!("nodes/{node}/rootfs/{file}");
+        let path = Entry::Rootfs(node, file).path();
         let Some(text) = known.documents.get(&path) else {
             continue;
         };
@@ -85,7 +87,7 @@ fn given_to_pods(known: &Known<'_>, node: &str) -> Option<String> {
     let named = argument(&kubelet.cmdline, "--config").map(|path| path.trim_start_matches('/'));
     let files = named.into_iter().chain(KUBELET);
     let mut captured =
-        files.filter_map(|file| known.documents.get(&format!("nodes/{node}/rootfs/{file}")));
+        files.filter_map(|file| known.documents.get(&Entry::Rootfs(node, file).path()));
     let text = captured.next()?;
     let setting = text
         .lines()

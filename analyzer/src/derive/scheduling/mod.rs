@@ -3,6 +3,8 @@
 mod accounts;
 mod pending;
 
+use casefile_bundle::Entry;
+
 use super::{Deriver, Known};
 use crate::facts::kube::{Event, Workload};
 use crate::facts::scheduling::{ClusterVersion, Lease, ListOutcome, Namespace};
@@ -76,7 +78,7 @@ fn all<'a, T: FactType>(known: &'a Known<'_>) -> Vec<&'a T> {
 
 /// Whether the collector says that it had the whole list of a kind of object, and all of it could be read.
 fn listed(known: &Known<'_>, kind: &str) -> bool {
-    let list = format!("cluster-resources/{kind}");
+    let list = Entry::Objects(kind).path();
     let mut broken = known.broken.iter();
     let is_list = |path: &String| path.starts_with(&list) && !path.contains("/logs/");
     !broken.any(is_list) && collected(known, kind)
@@ -93,7 +95,7 @@ fn collected(known: &Known<'_>, kind: &str) -> bool {
 /// Whether the nodes are all there are. Pasted objects are some of them; a list of the cluster that was read to its
 /// end is the whole.
 fn nodes_complete(known: &Known<'_>) -> bool {
-    let list = "cluster-resources/nodes.json";
+    let list = &Entry::List("nodes").path();
     let there = || known.paths.iter().any(|path| path == list);
     !known.broken.contains(list) && (collected(known, "nodes") || there())
 }

@@ -1,5 +1,6 @@
 //! What the board's own controller (BMC) kept: its event log and its sensors, as `ipmitool` prints them.
 
+use casefile_bundle::{ANY, Entry};
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 
 use super::super::{Document, Parsed, Parser, Read};
@@ -10,14 +11,14 @@ use crate::facts::{AnyFact, Fact, excerpt};
 /// Reads `ipmitool sel elist`.
 pub(in crate::parsers) static EVENTS: Parser = Parser {
     id: "board-events",
-    reads: &["nodes/*/commands/ipmitool-sel.out"],
+    reads: &[Entry::Printed(ANY, "ipmitool-sel")],
     read: Read::Whole(parse_events),
 };
 
 /// Reads `ipmitool sdr elist`.
 pub(in crate::parsers) static SENSORS: Parser = Parser {
     id: "board-sensors",
-    reads: &["nodes/*/commands/ipmitool-sdr.out"],
+    reads: &[Entry::Printed(ANY, "ipmitool-sdr")],
     read: Read::Whole(parse_sensors),
 };
 

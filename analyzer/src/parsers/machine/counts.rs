@@ -1,5 +1,7 @@
 //! Counters of the kernel in files of their own: memory errors (EDAC) and pressure.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::super::{Document, Parsed, Parser, Read};
 use super::stated;
 use crate::facts::AnyFact;
@@ -9,8 +11,8 @@ use crate::facts::machine::{MemoryErrors, Pressure};
 pub(in crate::parsers) static EDAC: Parser = Parser {
     id: "memory-errors",
     reads: &[
-        "nodes/*/rootfs/sys/devices/system/edac/mc/mc*/*_count",
-        "nodes/*/rootfs/sys/devices/system/edac/mc/mc*/dimm*/*_count",
+        Entry::Rootfs(ANY, "sys/devices/system/edac/mc/mc*/*_count"),
+        Entry::Rootfs(ANY, "sys/devices/system/edac/mc/mc*/dimm*/*_count"),
     ],
     read: Read::Whole(parse_edac),
 };
@@ -18,7 +20,7 @@ pub(in crate::parsers) static EDAC: Parser = Parser {
 /// Reads `/proc/pressure/{cpu,memory,io}`.
 pub(in crate::parsers) static PRESSURE: Parser = Parser {
     id: "pressure",
-    reads: &["nodes/*/rootfs/proc/pressure/*"],
+    reads: &[Entry::Rootfs(ANY, "proc/pressure/*")],
     read: Read::Whole(parse_pressure),
 };
 

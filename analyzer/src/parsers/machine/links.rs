@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -13,14 +14,14 @@ use crate::facts::machine::{FabricPort, NetLink};
 /// Reads `nodes/<node>/host/links.json`.
 pub(in crate::parsers) static LINKS: Parser = Parser {
     id: "net-links",
-    reads: &["nodes/*/host/links.json"],
+    reads: &[Entry::Host(ANY, "links.json")],
     read: Read::Whole(parse_links),
 };
 
 /// Reads `nodes/<node>/host/infiniband.json`.
 pub(in crate::parsers) static PORTS: Parser = Parser {
     id: "fabric-ports",
-    reads: &["nodes/*/host/infiniband.json"],
+    reads: &[Entry::Host(ANY, "infiniband.json")],
     read: Read::Whole(parse_ports),
 };
 

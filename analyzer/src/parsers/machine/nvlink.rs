@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::{ANY, Entry};
+
 use super::super::{Document, Parsed, Parser, Read};
 use super::{stated, with_lines};
 use crate::facts::AnyFact;
@@ -11,8 +13,8 @@ use crate::facts::machine::NvLink;
 pub(in crate::parsers) static NVLINK: Parser = Parser {
     id: "nvlink",
     reads: &[
-        "nodes/*/commands/nvidia-smi-nvlink.out",
-        "nodes/*/commands/nvidia-smi-nvlink-errors.out",
+        Entry::Printed(ANY, "nvidia-smi-nvlink"),
+        Entry::Printed(ANY, "nvidia-smi-nvlink-errors"),
     ],
     read: Read::Whole(parse),
 };

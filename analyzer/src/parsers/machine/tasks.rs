@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 
 use super::super::node_json::parse_each;
@@ -12,14 +13,14 @@ use crate::facts::machine::{DeviceHolder, WaitingTask};
 /// Reads `nodes/<node>/host/tasks.json`.
 pub(in crate::parsers) static TASKS: Parser = Parser {
     id: "waiting-tasks",
-    reads: &["nodes/*/host/tasks.json"],
+    reads: &[Entry::Host(ANY, "tasks.json")],
     read: Read::Whole(parse_tasks),
 };
 
 /// Reads `nodes/<node>/host/device-holders.json`.
 pub(in crate::parsers) static HOLDERS: Parser = Parser {
     id: "device-holders",
-    reads: &["nodes/*/host/device-holders.json"],
+    reads: &[Entry::Host(ANY, "device-holders.json")],
     read: Read::Whole(parse_holders),
 };
 

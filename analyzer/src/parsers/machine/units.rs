@@ -1,5 +1,7 @@
 //! `systemctl show`: blocks of `Name=value`, an empty line between two units.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::super::{Document, Parsed, Parser, Read};
 use super::{stated, with_lines};
 use crate::facts::AnyFact;
@@ -8,7 +10,7 @@ use crate::facts::machine::Unit;
 /// Reads the units that matter to containers and GPUs.
 pub(in crate::parsers) static UNITS: Parser = Parser {
     id: "units",
-    reads: &["nodes/*/commands/systemctl-show.out"],
+    reads: &[Entry::Printed(ANY, "systemctl-show")],
     read: Read::Whole(parse),
 };
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use casefile_bundle::BundlePath;
+use casefile_bundle::Entry;
 use casefile_bundle::sources as about;
 use serde::Serialize;
 use tokio::task::JoinSet;
@@ -259,7 +259,7 @@ async fn take_table(
         table.push(b'\n');
         let place = namespace.map(|one| format!(".{one}")).unwrap_or_default();
         let file = format!("{}{place}.json", resource.name());
-        let path = BundlePath::from_parts(["cluster-info", "tables", &file]);
+        let path = Entry::Cluster(&format!("tables/{file}")).into();
         ctx.out
             .put(path, Content::JsonLines, Some(format!("GET {url}")), &table)
             .await?;
@@ -312,7 +312,7 @@ fn list_files(ctx: &SourceCtx, resource: &Resource, path: &str) -> ListFiles {
     ListFiles::new(
         ctx.out.clone(),
         Target {
-            path: resource.bundle_path(),
+            list: resource.list(),
             by_namespace: resource.namespaced,
             kind,
             api_version: resource.api_version(),
@@ -333,7 +333,7 @@ async fn write_lines(out: &Out, lines: &[ResourceLine]) -> Result<(), OutError> 
         text.push_str(&serde_json::to_string(line).unwrap_or_default());
     }
     text.push_str("\n]}\n");
-    let path = BundlePath::from_parts(["cluster-info", "resources.json"]);
+    let path = Entry::Cluster("resources.json").into();
     out.put(
         path,
         Content::JsonLines,

@@ -1,6 +1,6 @@
 //! The API server itself: version, health, how it was reached and what the credentials may do.
 
-use casefile_bundle::BundlePath;
+use casefile_bundle::Entry;
 use serde::Serialize;
 
 use crate::cluster::api::ApiError;
@@ -31,7 +31,7 @@ pub(super) async fn server_facts(out: &Out, cluster: &Cluster) -> Result<usize, 
     }
     let mut text = serde_json::to_vec(&connection).unwrap_or_default();
     text.push(b'\n');
-    let path = BundlePath::from_parts(["cluster-info", "connection.json"]);
+    let path = Entry::Cluster("connection.json").into();
     out.put(path, Content::JsonLines, None, &text).await?;
     write_access(out, &cluster.access).await?;
     let mut missing = 0;
@@ -41,7 +41,7 @@ pub(super) async fn server_facts(out: &Out, cluster: &Cluster) -> Result<usize, 
         .await
     {
         Ok(version) => {
-            let path = BundlePath::from_parts(["cluster-info", "cluster_version.json"]);
+            let path = Entry::Cluster("cluster_version.json").into();
             out.put(
                 path,
                 Content::JsonLines,
@@ -74,7 +74,7 @@ pub(super) async fn server_facts(out: &Out, cluster: &Cluster) -> Result<usize, 
                 continue;
             }
         };
-        let path = BundlePath::from_parts(["cluster-info", name]);
+        let path = Entry::Cluster(name).into();
         out.put(path, Content::Text, Some(format!("GET {url}")), &text)
             .await?;
     }
@@ -92,7 +92,7 @@ async fn write_access(out: &Out, answers: &[Vec<u8>]) -> Result<(), OutError> {
         text.extend_from_slice(answer);
     }
     text.push(b'\n');
-    let path = BundlePath::from_parts(["cluster-info", "access.jsonl"]);
+    let path = Entry::Cluster("access.jsonl").into();
     let origin = Some(format!("POST {}", access::PATH));
     out.put(path, Content::JsonLines, origin, &text).await
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use casefile_bundle::Entry;
 use serde::Serialize;
 
 use super::Row;
@@ -298,7 +299,7 @@ impl Asked<'_> {
 
     async fn put(&self, name: &str, text: &str, tally: &mut Tally) {
         let out = &self.ctx.out;
-        let path = out.node_path(["cri", self.endpoint.id.as_str(), name]);
+        let path = out.path(Entry::Node, &format!("cri/{}/{name}", self.endpoint.id));
         let origin = Some(format!("CRI {}", self.endpoint.socket));
         match out
             .put(path, Content::JsonLines, origin, text.as_bytes())

@@ -7,6 +7,7 @@ mod shape;
 
 use std::time::Duration;
 
+use casefile_bundle::Entry;
 use serde::Serialize;
 
 use casefile_bundle::sources as about;
@@ -76,7 +77,7 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
             rows.push(row);
         }
         let index = json_lines("endpoints", &rows);
-        let path = ctx.out.node_path(["cri.json"]);
+        let path = ctx.out.path(Entry::Node, "cri.json");
         if let Err(error) = ctx
             .out
             .put(path, Content::JsonLines, None, index.as_bytes())

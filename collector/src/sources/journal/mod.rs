@@ -12,6 +12,7 @@ mod query;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use casefile_bundle::Entry;
 use chrono::{DateTime, Utc};
 
 use casefile_bundle::sources as about;
@@ -253,7 +254,7 @@ async fn keep_boots(ctx: &SourceCtx, list: &str) -> Result<(), OutError> {
         return Ok(());
     }
     text.truncate(text.trim_end().len() + 1);
-    let path = ctx.out.node_path(["commands", "journal-boots.out"]);
+    let path = ctx.out.path(Entry::Printed, "journal-boots");
     let origin = Some("journalctl --list-boots".to_owned());
     ctx.out
         .put(path, Content::Text, origin, text.as_bytes())

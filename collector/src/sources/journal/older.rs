@@ -2,6 +2,7 @@
 //! shows nowhere else. Of older boots these lines alone are taken, without the kernel's other chatter.
 
 use aho_corasick::AhoCorasick;
+use casefile_bundle::Entry;
 
 use super::call;
 use super::query::trouble;
@@ -56,7 +57,7 @@ pub(super) async fn take(
             call.with(name, value)
         })
         .on_files();
-    let path = ctx.out.node_path(["journal", "kernel-older.json"]);
+    let path = ctx.out.path(Entry::Journal, "kernel-older.json");
     let origin = format!("{}, lines about hardware only", ctx.exec.line(&call));
     let mut kept = Kept {
         entry: ctx.out.entry(path, Content::JsonLines, Some(origin)),
@@ -134,7 +135,7 @@ mod tests {
     fn lines_of_hardware_are_kept_and_those_of_covered_boots_are_not() {
         let (out, mut done) = sink("journal", 1 << 20);
         let mut kept = Kept {
-            entry: out.entry(out.node_path(["k.json"]), Content::JsonLines, None),
+            entry: out.entry(out.path(Entry::Node, "k.json"), Content::JsonLines, None),
             words: AhoCorasick::new(WORDS).unwrap(),
             covered: AhoCorasick::new(["b".repeat(32)]).unwrap(),
             line: Vec::new(),

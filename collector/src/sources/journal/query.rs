@@ -1,5 +1,7 @@
 //! One file's worth of journal, the newest part where it is too large.
 
+use casefile_bundle::Entry;
+
 use crate::exec::{self, Call, ExecError};
 use crate::out::Room;
 use crate::redact::Content;
@@ -75,7 +77,7 @@ impl Query<'_> {
         cut: Option<&str>,
     ) -> Result<Streamed, String> {
         let file = format!("{}.json", self.name);
-        let path = ctx.out.node_path(["journal", file.as_str()]);
+        let path = ctx.out.path(Entry::Journal, &file);
         let mut entry = ctx
             .out
             .entry(path, Content::JsonLines, Some(ctx.exec.line(call)));

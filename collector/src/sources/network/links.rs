@@ -1,6 +1,7 @@
 //! `host/links.json`: the driver, speed, errors and offload settings of links that carry traffic between machines.
 //! Broken checksum offload on a tunnel lets pings through and nothing else.
 
+use casefile_bundle::Entry;
 use serde_json::{Map, Value};
 
 use crate::exec::{self, Call};
@@ -89,7 +90,7 @@ pub(super) async fn write(ctx: &SourceCtx, tally: &mut Tally) {
     }
     tally.taken += 1;
     let text = json_lines("links", rows.into_iter().map(|(_, row)| row));
-    let path = ctx.out.node_path(["host", "links.json"]);
+    let path = ctx.out.path(Entry::Host, "links.json");
     if let Err(error) = ctx
         .out
         .put(path, Content::JsonLines, None, text.as_bytes())

@@ -1,5 +1,7 @@
 //! `host/sysctl.txt`: every readable setting below `net.`, as `sysctl` prints them, without that program.
 
+use casefile_bundle::Entry;
+
 use crate::host::Host;
 use crate::out::Out;
 use crate::redact::Content;
@@ -35,7 +37,7 @@ pub(super) fn write(host: &Host, out: &Out, tally: &mut Tally) {
         tally.broken(out, format!("{ROOT}: only {MAX} settings were taken"));
     }
     let mut entry = out.entry(
-        out.node_path(["host", "sysctl.txt"]),
+        out.path(Entry::Host, "sysctl.txt"),
         Content::Text,
         Some(ROOT.to_owned()),
     );

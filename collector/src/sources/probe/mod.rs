@@ -9,6 +9,7 @@ mod targets;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use casefile_bundle::Entry;
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -172,7 +173,7 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
             ..Tally::default()
         };
         let text = json_lines("probes", rows);
-        let path = ctx.out.node_path(["host", "probe.json"]);
+        let path = ctx.out.path(Entry::Host, "probe.json");
         if let Err(error) = ctx
             .out
             .put(path, Content::JsonLines, None, text.as_bytes())
