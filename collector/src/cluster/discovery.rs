@@ -313,6 +313,8 @@ async fn root_of(
 
 #[cfg(test)]
 mod tests {
+    use casefile_bundle::Entry;
+
     use super::*;
 
     fn resource(group: &str, plural: &str) -> Resource {

@@ -47,7 +47,7 @@ impl Device {
 }
 
 objects! {
-    /// An attribute of a device: one of these.
+    /// An attribute of a device: one of these. Lists are alpha in Kubernetes 1.36.
     DeviceAttribute {
         /// Text.
         string: Option<String>,
@@ -57,6 +57,14 @@ objects! {
         bool: Option<bool>,
         /// Semantic version.
         version: Option<String>,
+        /// Texts.
+        strings: Option<Vec<String>>,
+        /// Whole numbers.
+        ints: Option<Vec<i64>>,
+        /// Truth values.
+        bools: Option<Vec<bool>>,
+        /// Semantic versions.
+        versions: Option<Vec<String>>,
     }
     /// Counters by name.
     CounterSet {

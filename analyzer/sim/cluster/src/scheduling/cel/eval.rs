@@ -131,6 +131,9 @@ impl Scope<'_> {
             (Some(list), "all" | "exists", [Node::Name(each), body]) => {
                 return self.each(list, each, body, name == "exists");
             }
+            (Some(list), "exists_one" | "existsOne", [Node::Name(each), body]) => {
+                return self.exactly_one(list, each, body);
+            }
             _ => {}
         }
         let of = of.map(|of| self.value(of)).transpose()?;
@@ -141,13 +144,8 @@ impl Scope<'_> {
 
     /// Whether a body holds for one, or for all, of a list. Like `||` and `&&`, one item can decide.
     fn each(&mut self, list: &Node, name: &str, body: &Node, decides: bool) -> Result<Value, Stop> {
-        let items = match self.value(list)? {
-            Value::List(items) => items.as_ref().clone(),
-            Value::Map(map) | Value::Domains(map) => map.keys().cloned().map(Value::Text).collect(),
-            _ => return open("a macro over what is no list"),
-        };
         let mut stopped = None;
-        for item in items {
+        for item in self.items(list)? {
             match self.with(name, item, |scope| scope.truth(body)) {
                 Ok(answer) if answer == decides => return Ok(Value::Bool(decides)),
                 Ok(_) => {}
@@ -159,6 +157,26 @@ impl Scope<'_> {
             }
         }
         stopped.map_or(Ok(Value::Bool(!decides)), Err)
+    }
+
+    /// Whether a body holds for exactly one of a list. No item decides, so every error counts.
+    fn exactly_one(&mut self, list: &Node, name: &str, body: &Node) -> Result<Value, Stop> {
+        let mut holds = 0;
+        for item in self.items(list)? {
+            holds += usize::from(self.with(name, item, |scope| scope.truth(body))?);
+        }
+        Ok(Value::Bool(holds == 1))
+    }
+
+    /// What a macro goes through: the items of a list, the keys of a map.
+    fn items(&mut self, list: &Node) -> Result<Vec<Value>, Stop> {
+        match self.value(list)? {
+            Value::List(items) => Ok(items.as_ref().clone()),
+            Value::Map(map) | Value::Domains(map) => {
+                Ok(map.keys().cloned().map(Value::Text).collect())
+            }
+            _ => Err(Stop::Error("a macro over what is no list".into())),
+        }
     }
 
     fn with<T>(&mut self, name: &str, value: Value, then: impl FnOnce(&mut Self) -> T) -> T {

@@ -18,8 +18,13 @@ const PARTS: usize = 1000;
 pub(super) fn call(of: Option<&Value>, name: &str, arguments: &[Value]) -> Result<Value, Stop> {
     let found = match (of, arguments) {
         (None, [one]) => function(name, one)?,
+        (None, [Value::Text(text), Value::Bool(lenient)]) => version(name, text, *lenient)?,
+        (Some(own), [one]) if name == "includes" => Some(includes(own, one)?),
         (Some(Value::Text(text)), arguments) => text_method(text, name, arguments)?,
         (Some(Value::List(items)), []) if name == "size" => Some(size(items.len())),
+        (Some(Value::Map(map) | Value::Domains(map)), []) if name == "size" => {
+            Some(size(map.len()))
+        }
         (Some(Value::Quantity(own)), arguments) => quantity_method(*own, name, arguments),
         (Some(Value::Version(own)), arguments) => version_method(own, name, arguments),
         _ => None,
@@ -30,6 +35,54 @@ pub(super) fn call(of: Option<&Value>, name: &str, arguments: &[Value]) -> Resul
     }
 }
 
+/// Most values of an attribute (`ResourceSliceMaxAttributeValuesPerDevice`); `includes` looks through no longer list.
+const VALUES: usize = 48;
+
+/// Whether an attribute is a value, or a list that holds it: drivers may turn one into the other.
+fn includes(own: &Value, one: &Value) -> Result<Value, Stop> {
+    let Value::List(items) = own else {
+        return Ok(Value::Bool(own == one));
+    };
+    if items.iter().take(VALUES).any(|item| item == one) {
+        return Ok(Value::Bool(true));
+    }
+    if items.len() > VALUES {
+        return Err(Stop::Error(format!(
+            "'includes' function cannot be applied to lists longer than {VALUES} values"
+        )));
+    }
+    Ok(Value::Bool(false))
+}
+
+/// `semver` and `isSemver` with their second argument, from Kubernetes 1.34 on: a lenient one takes a leading `v`,
+/// leading zeros, and a version without its last parts.
+fn version(name: &str, text: &str, lenient: bool) -> Result<Option<Value>, Stop> {
+    let text = match lenient {
+        true => complete(text),
+        false => text.to_owned(),
+    };
+    if matches!(name, "semver" | "isSemver") {
+        function(name, &Value::Text(text))
+    } else {
+        Ok(None)
+    }
+}
+
+fn complete(text: &str) -> String {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let end = text.find(['-', '+']).unwrap_or(text.len());
+    let (numbers, rest) = text.split_at(end);
+    let plain = |part: &str| match part.trim_start_matches('0') {
+        "" if !part.is_empty() => "0".to_owned(),
+        part => part.to_owned(),
+    };
+    let mut parts: Vec<String> = numbers.split('.').map(plain).collect();
+    while parts.len() < 3 {
+        parts.push("0".to_owned());
+    }
+    format!("{}{rest}", parts.join("."))
+}
+
 fn size(length: usize) -> Value {
     Value::Int(i64::try_from(length).unwrap_or(i64::MAX))
 }
@@ -38,7 +91,7 @@ fn function(name: &str, one: &Value) -> Result<Option<Value>, Stop> {
     Ok(Some(match (name, one) {
         ("size", Value::Text(text)) => size(text.chars().count()),
         ("size", Value::List(items)) => size(items.len()),
-        ("size", Value::Map(map)) => size(map.len()),
+        ("size", Value::Map(map) | Value::Domains(map)) => size(map.len()),
         ("quantity", Value::Text(text)) => match Quantity::parse(text) {
             Some(quantity) => Value::Quantity(quantity),
             None => return Err(Stop::Error(format!("{text} is no quantity"))),

@@ -29,8 +29,8 @@ fn contains(all: &Value, one: &Value) -> Result<bool, Stop> {
     match (all, one) {
         (Value::List(items), one) => Ok(items.contains(one)),
         (Value::Map(map), Value::Text(key)) => Ok(map.contains_key(key)),
-        // The scheduler's map finds every domain.
-        (Value::Domains(_), Value::Text(_)) => Ok(true),
+        // Looking a domain up finds an empty map where there is none, but `in` asks whether it is there.
+        (Value::Domains(map), Value::Text(key)) => Ok(map.contains_key(key)),
         _ => open("in, of what is no list"),
     }
 }

@@ -19,6 +19,7 @@ fn card() -> Value {
     let memory = Value::Quantity(Quantity::parse("81559Mi").unwrap());
     Value::device(
         "gpu.nvidia.com",
+        false,
         [("gpu.nvidia.com".to_owned(), attributes)].into(),
         [(
             "gpu.nvidia.com".to_owned(),
@@ -112,6 +113,61 @@ fn selectors_of_drivers_are_answered_as_the_scheduler_answers_them() {
     }
 }
 
+/// What Kubernetes' own cases ask of a selector (`k8s.io/dynamic-resource-allocation/cel`, read at 1.36), on this card.
+#[test]
+fn domains_lists_and_versions_are_what_kubernetes_takes_them_for() {
+    for (expression, matches) in [
+        ("'gpu.nvidia.com' in device.attributes", true),
+        ("'no.such.domain' in device.attributes", false),
+        ("'x' in device.attributes['no.such.domain']", false),
+        (
+            "device.attributes.exists_one(d, d == 'gpu.nvidia.com')",
+            true,
+        ),
+        (
+            "device.attributes['gpu.nvidia.com'].exists_one(a, a.startsWith('nothing'))",
+            false,
+        ),
+        ("['a', 'b', 'a'].exists_one(x, x == 'a')", false),
+        (
+            "device.attributes['gpu.nvidia.com'].type.includes('gpu')",
+            true,
+        ),
+        (
+            "device.attributes['gpu.nvidia.com'].index.includes(4)",
+            false,
+        ),
+        (
+            "[1, 3].includes(device.attributes['gpu.nvidia.com'].index)",
+            true,
+        ),
+        ("device.allowMultipleAllocations", false),
+        (
+            "device.attributes.size() == 1 && device.capacity['none'].size() == 0",
+            true,
+        ),
+        (
+            "semver('v1.2', true).isLessThan(semver('1.2.1')) && semver('01.0', true) == semver('1.0.0')",
+            true,
+        ),
+        (
+            "isSemver('v1.0.0', true) && !isSemver('v1.0.0', false) && !isSemver('v1.0.0')",
+            true,
+        ),
+    ] {
+        assert_eq!(answer(expression), Ok(matches), "{expression}");
+    }
+    let macros = "device.attributes['gpu.nvidia.com'].index.exists(x, x > 0)";
+    assert!(matches!(answer(macros), Err(Stop::Error(_))));
+    let values: Vec<String> = (0..49).map(|number| number.to_string()).collect();
+    let long = format!("[{}].includes", values.join(","));
+    assert_eq!(answer(&format!("{long}(7)")), Ok(true));
+    assert!(matches!(
+        answer(&format!("{long}(-1)")),
+        Err(Stop::Error(_))
+    ));
+}
+
 #[test]
 fn an_attribute_that_is_missing_stops_the_scheduler() {
     let missing = answer("device.attributes['gpu.nvidia.com'].profile == '1g.10gb'");
@@ -177,7 +233,7 @@ proptest::proptest! {
 /// Devices without anything are devices, too.
 #[test]
 fn a_device_without_attributes_has_a_driver() {
-    let bare = Value::device("d.example.com", BTreeMap::new(), BTreeMap::new());
+    let bare = Value::device("d.example.com", false, BTreeMap::new(), BTreeMap::new());
     let program =
         Program::read("device.driver == 'd.example.com' && !('x' in device.capacity['y'])");
     assert_eq!(program.unwrap().matches(&bare), Ok(true));

@@ -40,9 +40,11 @@ impl Value {
         Self::List(Arc::new(items))
     }
 
-    /// What the variable `device` is: driver, attributes by domain, capacities by domain.
+    /// What the variable `device` is: driver, whether several claims can have it at once, attributes by domain,
+    /// capacities by domain.
     pub fn device(
         driver: &str,
+        shared: bool,
         attributes: BTreeMap<String, Attributes>,
         capacity: BTreeMap<String, Attributes>,
     ) -> Self {
@@ -56,6 +58,7 @@ impl Value {
         Self::Map(Arc::new(
             [
                 ("driver".to_owned(), Self::Text(driver.to_owned())),
+                ("allowMultipleAllocations".to_owned(), Self::Bool(shared)),
                 ("attributes".to_owned(), domains(attributes)),
                 ("capacity".to_owned(), domains(capacity)),
             ]

@@ -166,7 +166,8 @@ impl<'a> Unit<'a> {
             let own = capacity.entry(domain.to_owned()).or_default();
             own.insert(name.to_owned(), Value::Quantity(value));
         }
-        Ok(Value::device(driver, attributes, capacity))
+        let shared = self.parts.allow_multiple_allocations;
+        Ok(Value::device(driver, shared, attributes, capacity))
     }
 
     /// An attribute by its full name; without a domain where that is the driver's.
@@ -190,12 +191,27 @@ fn qualified<'a>(name: &'a str, driver: &'a str) -> (&'a str, &'a str) {
 
 fn attribute_value(attribute: &DeviceAttribute) -> Option<Value> {
     let version = |text: &String| Version::parse(text).ok().map(Value::Version);
+    let list = |items: Option<Vec<Value>>| items.map(Value::list);
+    let texts = attribute.strings.as_ref();
+    let texts = texts.map(|all| all.iter().cloned().map(Value::Text).collect());
+    let ints = attribute.ints.as_ref();
+    let ints = ints.map(|all| all.iter().copied().map(Value::Int).collect());
+    let bools = attribute.bools.as_ref();
+    let bools = bools.map(|all| all.iter().copied().map(Value::Bool).collect());
+    let versions = attribute.versions.as_ref();
+    let versions = versions.and_then(|all| all.iter().map(version).collect());
     attribute
         .int
         .map(Value::Int)
         .or(attribute.bool.map(Value::Bool))
         .or_else(|| attribute.string.clone().map(Value::Text))
         .or_else(|| attribute.version.as_ref().and_then(version))
+        .or_else(|| {
+            list(ints)
+                .or(list(bools))
+                .or(list(texts))
+                .or(list(versions))
+        })
 }
 
 fn counters<'a>(specs: &[&'a SliceSpec]) -> BTreeMap<Counter<'a>, Quantity> {
