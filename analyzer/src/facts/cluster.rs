@@ -3,34 +3,25 @@
 
 use serde::Serialize;
 
-use super::{FactType, Field};
+use super::{FactType, Field, fact};
 use crate::scheduling::api::LabelSelector;
 
 const fn field(name: &'static str, doc: &'static str) -> Field {
     Field { name, doc }
 }
 
-/// A ConfigMap. Its values are not kept: they may be large, and secret.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct ConfigMap {
-    /// Namespace.
-    pub namespace: String,
-    /// Name.
-    pub name: String,
-    /// Names of its entries.
-    pub keys: Vec<String>,
-}
-
-impl FactType for ConfigMap {
-    const KIND: &'static str = "configmap";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace"),
-        field("name", "name"),
-        field("keys", "names of its entries"),
-    ];
-    fn subject(&self) -> String {
-        format!("configmap/{}/{}", self.namespace, self.name)
+fact! {
+    /// A ConfigMap. Its values are not kept: they may be large, and secret.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "configmap" = pub struct ConfigMap {
+        /// Namespace.
+        pub namespace: String,
+        /// Name.
+        pub name: String,
+        /// Names of its entries.
+        pub keys: Vec<String>,
     }
+    subject = |fact| format!("configmap/{}/{}", fact.namespace, fact.name);
 }
 
 /// A VolumeAttachment: that a volume is, or shall be, attached to a node.
@@ -115,56 +106,36 @@ impl FactType for Webhook {
     }
 }
 
-/// A pod that asks for HAMi's resources and that HAMi's webhook is not given.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct WebhookSkip {
-    /// Namespace of the pod.
-    pub namespace: String,
-    /// Pod.
-    pub pod: String,
-    /// Webhook.
-    pub webhook: String,
-    /// Whose labels exclude it: `namespace` or `pod`.
-    pub by: String,
-    /// Scheduler that the pod names.
-    pub scheduler: String,
-}
-
-impl FactType for WebhookSkip {
-    const KIND: &'static str = "webhook-skip";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace of the pod"),
-        field("pod", "pod"),
-        field("webhook", "webhook"),
-        field("by", "whose labels exclude it: namespace or pod"),
-        field("scheduler", "scheduler that the pod names"),
-    ];
-    fn subject(&self) -> String {
-        format!("pod/{}/{}", self.namespace, self.pod)
+fact! {
+    /// A pod that asks for HAMi's resources and that HAMi's webhook is not given.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "webhook-skip" = pub struct WebhookSkip {
+        /// Namespace of the pod.
+        pub namespace: String,
+        /// Pod.
+        pub pod: String,
+        /// Webhook.
+        pub webhook: String,
+        /// Whose labels exclude it: `namespace` or `pod`.
+        pub by: String,
+        /// Scheduler that the pod names.
+        pub scheduler: String,
     }
+    subject = |fact| format!("pod/{}/{}", fact.namespace, fact.pod);
 }
 
-/// A configuration that a node's label asks the device plugin for and that no ConfigMap holds.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct PluginConfigMissing {
-    /// Node.
-    pub node: String,
-    /// Configuration that its label names.
-    pub config: String,
-    /// ConfigMaps that were searched.
-    pub searched: usize,
-}
-
-impl FactType for PluginConfigMissing {
-    const KIND: &'static str = "plugin-config-missing";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("config", "configuration that its label names"),
-        field("searched", "ConfigMaps that were searched"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+fact! {
+    /// A configuration that a node's label asks the device plugin for and that no ConfigMap holds.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "plugin-config-missing" = pub struct PluginConfigMissing {
+        /// Node.
+        pub node: String,
+        /// Configuration that its label names.
+        pub config: String,
+        /// ConfigMaps that were searched.
+        pub searched: usize,
     }
+    subject = |fact| format!("node/{}", fact.node);
 }
 
 /// What a [`ClusterMark`] is, the surest first.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::{FactType, Field};
+use super::{FactType, Field, fact};
 use crate::grade::Grade;
 
 const fn field(name: &'static str, doc: &'static str) -> Field {
@@ -170,36 +170,24 @@ impl FactType for PodTrouble {
     }
 }
 
-/// A container as the runtime lists it.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct ContainerRow {
-    /// Node; empty where the path names none.
-    pub node: String,
-    /// Id, or its beginning.
-    pub id: String,
-    /// Container.
-    pub name: String,
-    /// Pod; empty where the list has no such column.
-    pub pod: String,
-    /// `Running`, `Exited`, `Created` or `Unknown`.
-    pub state: String,
-    /// How many runs of it went before.
-    pub attempt: u64,
-}
-
-impl FactType for ContainerRow {
-    const KIND: &'static str = "container-row";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("id", "id"),
-        field("name", "container"),
-        field("pod", "pod"),
-        field("state", "Running, Exited, Created or Unknown"),
-        field("attempt", "how many runs went before"),
-    ];
-    fn subject(&self) -> String {
-        format!("container/{}", self.name)
+fact! {
+    /// A container as the runtime lists it.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "container-row" = pub struct ContainerRow {
+        /// Node; empty where the path names none.
+        pub node: String,
+        /// Id, or its beginning.
+        pub id: String,
+        /// Container.
+        pub name: String,
+        /// Pod; empty where the list has no such column.
+        pub pod: String,
+        /// `Running`, `Exited`, `Created` or `Unknown`.
+        pub state: String,
+        /// How many runs of it went before.
+        pub attempt: u64,
     }
+    subject = |fact| format!("container/{}", fact.name);
 }
 
 /// Something unhealthy at the end of the collection, and its last words.
@@ -276,52 +264,32 @@ impl FactType for Failing {
     }
 }
 
-/// A packet that an error of a failing thing names, and what the captured rules of its node do with it.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct FlowCheck {
-    /// What fails.
-    pub subject: String,
-    /// Node that the packet leaves.
-    pub node: String,
-    /// How the connection failed, in the words of the error.
-    pub error: String,
-    /// Packet in words.
-    pub packet: String,
-    /// Destination.
-    pub dst: String,
-    /// Destination port.
-    pub dport: u16,
-    /// `accepted`, `dropped`, `rejected`, `undecided` or `not-evaluated`.
-    pub verdict: String,
-    /// The rule or policy that decides, or why it is undecided.
-    pub decided_by: String,
-    /// Where that is, as path:line.
-    pub decided_at: String,
-    /// `ufw`, `iptables` or `firewalld`.
-    pub owner: String,
-    /// What follows, as a sentence.
-    pub says: String,
-}
-
-impl FactType for FlowCheck {
-    const KIND: &'static str = "flow-check";
-    const FIELDS: &'static [Field] = &[
-        field("subject", "what fails"),
-        field("node", "node that the packet leaves"),
-        field("error", "how the connection failed"),
-        field("packet", "packet in words"),
-        field("dst", "destination"),
-        field("dport", "destination port"),
-        field(
-            "verdict",
-            "accepted, dropped, rejected, undecided or not-evaluated",
-        ),
-        field("decided_by", "the deciding rule or policy"),
-        field("decided_at", "where that is"),
-        field("owner", "ufw, iptables or firewalld"),
-        field("says", "what follows"),
-    ];
-    fn subject(&self) -> String {
-        self.subject.clone()
+fact! {
+    /// A packet that an error of a failing thing names, and what the captured rules of its node do with it.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "flow-check" = pub struct FlowCheck {
+        /// What fails.
+        pub subject: String,
+        /// Node that the packet leaves.
+        pub node: String,
+        /// How the connection failed, in the words of the error.
+        pub error: String,
+        /// Packet in words.
+        pub packet: String,
+        /// Destination.
+        pub dst: String,
+        /// Destination port.
+        pub dport: u16,
+        /// `accepted`, `dropped`, `rejected`, `undecided` or `not-evaluated`.
+        pub verdict: String,
+        /// The rule or policy that decides, or why it is undecided.
+        pub decided_by: String,
+        /// Where that is, as path:line.
+        pub decided_at: String,
+        /// `ufw`, `iptables` or `firewalld`.
+        pub owner: String,
+        /// What follows, as a sentence.
+        pub says: String,
     }
+    subject = |fact| fact.subject.clone();
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FactType, Field};
+use super::{FactType, Field, fact};
 use crate::gpu::smi::Card;
 
 const fn field(name: &'static str, doc: &'static str) -> Field {
@@ -76,165 +76,106 @@ impl FactType for Gpu {
     }
 }
 
-/// The NVIDIA driver of a node.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Driver {
-    /// Node.
-    pub node: String,
-    /// Version of user space as nvidia-smi reports it; empty if unknown.
-    pub version: String,
-    /// CUDA version.
-    pub cuda: String,
-    /// Version of the loaded kernel module; empty if unknown.
-    pub module: String,
-    /// Flavour of the loaded kernel module, `open` or `proprietary`; empty if unknown.
-    pub flavour: String,
-    /// GPUs attached.
-    pub gpus: Option<u64>,
-}
-
-impl FactType for Driver {
-    const KIND: &'static str = "driver";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("version", "user-space version"),
-        field("cuda", "CUDA version"),
-        field("module", "kernel module version"),
-        field("flavour", "open or proprietary kernel module"),
-        field("gpus", "GPUs attached"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+fact! {
+    /// The NVIDIA driver of a node.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "driver" = pub struct Driver {
+        /// Node.
+        pub node: String,
+        /// Version of user space as nvidia-smi reports it; empty if unknown.
+        pub version: String,
+        /// CUDA version.
+        pub cuda: String,
+        /// Version of the loaded kernel module; empty if unknown.
+        pub module: String,
+        /// Flavour of the loaded kernel module, `open` or `proprietary`; empty if unknown.
+        pub flavour: String,
+        /// GPUs attached.
+        pub gpus: Option<u64>,
     }
+    subject = |fact| format!("node/{}", fact.node);
 }
 
-/// How many GPUs a node has, and how many of them nvidia-smi lists without trouble.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct GpuInventory {
-    /// Node.
-    pub node: String,
-    /// NVIDIA display controllers on the PCI bus; none where the bus was not listed.
-    pub on_bus: Option<u64>,
-    /// GPUs that nvidia-smi lists.
-    pub listed: u64,
-    /// Those of them with which nothing is wrong.
-    pub well: u64,
-    /// All of the bus are listed, and well.
-    pub all_well: bool,
-    /// Version of the driver that answered; empty if unknown.
-    pub driver: String,
-    /// What nvidia-smi says instead of a list; empty where it lists GPUs or was not asked.
-    pub refusal: String,
-    /// The nvidia kernel module: `loaded`, `on-disk`, `absent`; empty if unknown.
-    pub module: String,
-    /// Kernel driver that holds a GPU, as lspci has it; empty if none or unknown.
-    pub holder: String,
-    /// In words.
-    pub says: String,
-}
-
-impl FactType for GpuInventory {
-    const KIND: &'static str = "gpu-inventory";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("on_bus", "GPUs on the PCI bus"),
-        field("listed", "GPUs that nvidia-smi lists"),
-        field("well", "those with which nothing is wrong"),
-        field("all_well", "all of the bus are listed, and well"),
-        field("driver", "version of the driver that answered"),
-        field("refusal", "what nvidia-smi says instead of a list"),
-        field("module", "loaded, on-disk or absent"),
-        field("holder", "kernel driver that holds a GPU"),
-        field("says", "in words"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+fact! {
+    /// How many GPUs a node has, and how many of them nvidia-smi lists without trouble.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "gpu-inventory" = pub struct GpuInventory {
+        /// Node.
+        pub node: String,
+        /// NVIDIA display controllers on the PCI bus; none where the bus was not listed.
+        pub on_bus: Option<u64>,
+        /// GPUs that nvidia-smi lists.
+        pub listed: u64,
+        /// Those of them with which nothing is wrong.
+        pub well: u64,
+        /// All of the bus are listed, and well.
+        pub all_well: bool,
+        /// Version of the driver that answered; empty if unknown.
+        pub driver: String,
+        /// What nvidia-smi says instead of a list; empty where it lists GPUs or was not asked.
+        pub refusal: String,
+        /// The nvidia kernel module: `loaded`, `on-disk`, `absent`; empty if unknown.
+        pub module: String,
+        /// Kernel driver that holds a GPU, as lspci has it; empty if none or unknown.
+        pub holder: String,
+        /// In words.
+        pub says: String,
     }
+    subject = |fact| format!("node/{}", fact.node);
 }
 
-/// Two parts of the driver stack that do not fit.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct DriverMismatch {
-    /// Node.
-    pub node: String,
-    /// Which: `module-library`, `module-on-disk`, `module-fabric-manager`, `module-firmware`, `generation-flavour`,
-    /// `generation-driver`, `image-driver`, `gpu-holder`, `kernel-module`, `secure-boot`.
-    pub pair: String,
-    /// One part.
-    pub left: String,
-    /// Its version or state.
-    pub left_value: String,
-    /// Where that was read.
-    pub left_at: String,
-    /// The other part.
-    pub right: String,
-    /// Its version or state.
-    pub right_value: String,
-    /// Where that was read.
-    pub right_at: String,
-    /// In words.
-    pub sentence: String,
-}
-
-impl FactType for DriverMismatch {
-    const KIND: &'static str = "driver-mismatch";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("pair", "which parts do not fit"),
-        field("left", "one part"),
-        field("left_value", "its version or state"),
-        field("left_at", "where it was read"),
-        field("right", "the other part"),
-        field("right_value", "its version or state"),
-        field("right_at", "where it was read"),
-        field("sentence", "in words"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+fact! {
+    /// Two parts of the driver stack that do not fit.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "driver-mismatch" = pub struct DriverMismatch {
+        /// Node.
+        pub node: String,
+        /// Which: `module-library`, `module-on-disk`, `module-fabric-manager`, `module-firmware`, `generation-flavour`,
+        /// `generation-driver`, `image-driver`, `gpu-holder`, `kernel-module`, `secure-boot`.
+        pub pair: String,
+        /// One part.
+        pub left: String,
+        /// Its version or state.
+        pub left_value: String,
+        /// Where that was read.
+        pub left_at: String,
+        /// The other part.
+        pub right: String,
+        /// Its version or state.
+        pub right_value: String,
+        /// Where that was read.
+        pub right_at: String,
+        /// In words.
+        pub sentence: String,
     }
+    subject = |fact| format!("node/{}", fact.node);
 }
 
-/// What the Xid messages of a GPU tell together.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct XidStory {
-    /// Node.
-    pub node: String,
-    /// PCI address.
-    pub bus_id: String,
-    /// Product name; empty if unknown.
-    pub name: String,
-    /// Code that came first.
-    pub first: u32,
-    /// Code that the others follow from.
-    pub cause: u32,
-    /// `application`, `driver`, `memory`, `link`, `bus`, `power`, `hardware`, `consequence`, `information`,
-    /// `unknown`.
-    pub class: String,
-    /// What NVIDIA says to do first, and then; the recovery action that the driver asks for goes before.
-    pub action: String,
-    /// Codes that follow from it.
-    pub follows: Vec<u32>,
-    /// How many messages of the cause.
-    pub count: u64,
-    /// In words.
-    pub sentence: String,
-}
-
-impl FactType for XidStory {
-    const KIND: &'static str = "xid-story";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("bus_id", "PCI address"),
-        field("name", "product name"),
-        field("first", "code that came first"),
-        field("cause", "code that the others follow from"),
-        field("class", "where the fault lies"),
-        field("action", "what NVIDIA says to do first"),
-        field("follows", "codes that follow from it"),
-        field("count", "messages of the cause"),
-        field("sentence", "in words"),
-    ];
-    fn subject(&self) -> String {
-        format!("gpu/{}/{}", self.node, self.bus_id)
+fact! {
+    /// What the Xid messages of a GPU tell together.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "xid-story" = pub struct XidStory {
+        /// Node.
+        pub node: String,
+        /// PCI address.
+        pub bus_id: String,
+        /// Product name; empty if unknown.
+        pub name: String,
+        /// Code that came first.
+        pub first: u32,
+        /// Code that the others follow from.
+        pub cause: u32,
+        /// `application`, `driver`, `memory`, `link`, `bus`, `power`, `hardware`, `consequence`, `information`,
+        /// `unknown`.
+        pub class: String,
+        /// What NVIDIA says to do first, and then; the recovery action that the driver asks for goes before.
+        pub action: String,
+        /// Codes that follow from it.
+        pub follows: Vec<u32>,
+        /// How many messages of the cause.
+        pub count: u64,
+        /// In words.
+        pub sentence: String,
     }
+    subject = |fact| format!("gpu/{}/{}", fact.node, fact.bus_id);
 }

@@ -5,184 +5,122 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::{FactType, Field};
+use super::{FactType, Field, fact};
 
 const fn field(name: &'static str, doc: &'static str) -> Field {
     Field { name, doc }
 }
 
-/// A pod.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Pod {
-    /// Namespace.
-    pub namespace: String,
-    /// Name.
-    pub name: String,
-    /// Node it is bound to; empty while it is not scheduled.
-    pub node: String,
-    /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
-    pub phase: String,
-    /// State as `kubectl get pods` prints it, e.g. `CrashLoopBackOff`.
-    pub state: String,
-    /// Whether it does its work: running and ready, or ended with success.
-    pub healthy: bool,
-    /// Restarts over all containers.
-    pub restarts: u64,
-    /// `spec.runtimeClassName`.
-    pub runtime_class: Option<String>,
-    /// Pod address.
-    pub ip: Option<String>,
-    /// Whether it uses the node's network namespace.
-    pub host_network: bool,
-    /// GPUs it asks for (`nvidia.com/gpu` and MIG resources, limits).
-    pub gpus: u64,
-    /// Every extended resource it asks for.
-    pub extended: BTreeMap<String, String>,
-    /// Owner as `daemonset/<name>`; empty for bare pods.
-    pub owner: String,
-    /// Part of the GPU stack this pod is, e.g. `toolkit`, `device-plugin`; empty for others.
-    pub component: String,
-    /// Node selector.
-    pub node_selector: BTreeMap<String, String>,
-    /// Created at.
-    pub created: Option<DateTime<Utc>>,
-    /// Since when it is in its present state.
-    pub since: Option<DateTime<Utc>>,
-    /// Environment of its containers, as far as a diagnosis reads it (runtime and NVIDIA variables).
-    pub env: BTreeMap<String, String>,
-    /// Host paths by the path they are mounted at.
-    pub mounts: BTreeMap<String, String>,
-    /// Container images.
-    pub images: Vec<String>,
-    /// Size of `/dev/shm` in its containers, in words; empty if the pod's spec does not say.
-    pub shm: String,
-}
-
-impl FactType for Pod {
-    const KIND: &'static str = "pod";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace"),
-        field("name", "name"),
-        field("node", "node it is bound to"),
-        field("phase", "status.phase"),
-        field("state", "state as kubectl prints it"),
-        field("healthy", "does its work"),
-        field("restarts", "restarts over all containers"),
-        field("runtime_class", "spec.runtimeClassName"),
-        field("ip", "pod address"),
-        field("host_network", "uses the node's network"),
-        field("gpus", "GPUs asked for"),
-        field("extended", "extended resources asked for"),
-        field("owner", "owning workload"),
-        field("component", "part of the GPU stack"),
-        field("node_selector", "spec.nodeSelector"),
-        field("shm", "size of /dev/shm in its containers, in words"),
-        field("created", "creation time"),
-        field("since", "since when in this state"),
-        field("env", "runtime and NVIDIA environment variables"),
-        field("mounts", "host paths by mount path"),
-        field("images", "container images"),
-    ];
-    fn subject(&self) -> String {
-        format!("pod/{}/{}", self.namespace, self.name)
+fact! {
+    /// A pod.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "pod" = pub struct Pod {
+        /// Namespace.
+        pub namespace: String,
+        /// Name.
+        pub name: String,
+        /// Node it is bound to; empty while it is not scheduled.
+        pub node: String,
+        /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
+        pub phase: String,
+        /// State as `kubectl get pods` prints it, e.g. `CrashLoopBackOff`.
+        pub state: String,
+        /// Whether it does its work: running and ready, or ended with success.
+        pub healthy: bool,
+        /// Restarts over all containers.
+        pub restarts: u64,
+        /// `spec.runtimeClassName`.
+        pub runtime_class: Option<String>,
+        /// Pod address.
+        pub ip: Option<String>,
+        /// Whether it uses the node's network namespace.
+        pub host_network: bool,
+        /// GPUs it asks for (`nvidia.com/gpu` and MIG resources, limits).
+        pub gpus: u64,
+        /// Every extended resource it asks for.
+        pub extended: BTreeMap<String, String>,
+        /// Owner as `daemonset/<name>`; empty for bare pods.
+        pub owner: String,
+        /// Part of the GPU stack this pod is, e.g. `toolkit`, `device-plugin`; empty for others.
+        pub component: String,
+        /// Node selector.
+        pub node_selector: BTreeMap<String, String>,
+        /// Created at.
+        pub created: Option<DateTime<Utc>>,
+        /// Since when it is in its present state.
+        pub since: Option<DateTime<Utc>>,
+        /// Environment of its containers, as far as a diagnosis reads it (runtime and NVIDIA variables).
+        pub env: BTreeMap<String, String>,
+        /// Host paths by the path they are mounted at.
+        pub mounts: BTreeMap<String, String>,
+        /// Container images.
+        pub images: Vec<String>,
+        /// Size of `/dev/shm` in its containers, in words; empty if the pod's spec does not say.
+        pub shm: String,
     }
+    subject = |fact| format!("pod/{}/{}", fact.namespace, fact.name);
 }
 
-/// A container of a pod and its state.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Container {
-    /// Namespace of the pod.
-    pub namespace: String,
-    /// Pod.
-    pub pod: String,
-    /// Container.
-    pub name: String,
-    /// Image.
-    pub image: String,
-    /// Part of the GPU stack.
-    pub component: String,
-    /// `waiting`, `running`, `terminated`; empty if the kubelet reported none.
-    pub state: String,
-    /// Reason of that state, e.g. `CrashLoopBackOff`.
-    pub reason: String,
-    /// Message of that state.
-    pub message: String,
-    /// Reason of the last termination.
-    pub last_reason: String,
-    /// Message of the last termination.
-    pub last_message: String,
-    /// Exit code of the present or last termination.
-    pub exit_code: Option<i64>,
-    /// Restarts.
-    pub restarts: u64,
-    /// Init container.
-    pub init: bool,
-}
-
-impl FactType for Container {
-    const KIND: &'static str = "container";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace of the pod"),
-        field("pod", "pod"),
-        field("name", "container"),
-        field("image", "image"),
-        field("component", "part of the GPU stack"),
-        field("state", "waiting, running or terminated"),
-        field("reason", "reason of the state"),
-        field("message", "message of the state"),
-        field("last_reason", "reason of the last termination"),
-        field("last_message", "message of the last termination"),
-        field("exit_code", "exit code"),
-        field("restarts", "restarts"),
-        field("init", "init container"),
-    ];
-    fn subject(&self) -> String {
-        format!("pod/{}/{}", self.namespace, self.pod)
+fact! {
+    /// A container of a pod and its state.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "container" = pub struct Container {
+        /// Namespace of the pod.
+        pub namespace: String,
+        /// Pod.
+        pub pod: String,
+        /// Container.
+        pub name: String,
+        /// Image.
+        pub image: String,
+        /// Part of the GPU stack.
+        pub component: String,
+        /// `waiting`, `running`, `terminated`; empty if the kubelet reported none.
+        pub state: String,
+        /// Reason of that state, e.g. `CrashLoopBackOff`.
+        pub reason: String,
+        /// Message of that state.
+        pub message: String,
+        /// Reason of the last termination.
+        pub last_reason: String,
+        /// Message of the last termination.
+        pub last_message: String,
+        /// Exit code of the present or last termination.
+        pub exit_code: Option<i64>,
+        /// Restarts.
+        pub restarts: u64,
+        /// Init container.
+        pub init: bool,
     }
+    subject = |fact| format!("pod/{}/{}", fact.namespace, fact.pod);
 }
 
-/// An event of either API.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Event {
-    /// Namespace.
-    pub namespace: String,
-    /// `Normal` or `Warning`.
-    pub kind: String,
-    /// Reason, e.g. `FailedCreatePodSandBox`.
-    pub reason: String,
-    /// Message.
-    pub message: String,
-    /// What it is about, e.g. `pod/default/gpu-textgen`.
-    pub object: String,
-    /// How often.
-    pub count: u64,
-    /// First time.
-    pub first: Option<DateTime<Utc>>,
-    /// Last time.
-    pub last: Option<DateTime<Utc>>,
-    /// How long before the table that shows it was printed it was seen last, in seconds, where only that is known.
-    pub ago: Option<i64>,
-    /// Who reported it.
-    pub reporter: String,
-}
-
-impl FactType for Event {
-    const KIND: &'static str = "event";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace"),
-        field("kind", "Normal or Warning"),
-        field("reason", "reason"),
-        field("message", "message"),
-        field("object", "what it is about"),
-        field("count", "how often"),
-        field("first", "first time"),
-        field("last", "last time"),
-        field("ago", "seconds before the table that shows it was printed"),
-        field("reporter", "who reported it"),
-    ];
-    fn subject(&self) -> String {
-        self.object.clone()
+fact! {
+    /// An event of either API.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "event" = pub struct Event {
+        /// Namespace.
+        pub namespace: String,
+        /// `Normal` or `Warning`.
+        pub kind: String,
+        /// Reason, e.g. `FailedCreatePodSandBox`.
+        pub reason: String,
+        /// Message.
+        pub message: String,
+        /// What it is about, e.g. `pod/default/gpu-textgen`.
+        pub object: String,
+        /// How often.
+        pub count: u64,
+        /// First time.
+        pub first: Option<DateTime<Utc>>,
+        /// Last time.
+        pub last: Option<DateTime<Utc>>,
+        /// How long before the table that shows it was printed it was seen last, in seconds, where only that is known.
+        pub ago: Option<i64>,
+        /// Who reported it.
+        pub reporter: String,
     }
+    subject = |fact| fact.object.clone();
 }
 
 /// A node.
@@ -261,92 +199,60 @@ impl FactType for Node {
     }
 }
 
-/// A RuntimeClass.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct RuntimeClass {
-    /// Name.
-    pub name: String,
-    /// Handler.
-    pub handler: String,
-}
-
-impl FactType for RuntimeClass {
-    const KIND: &'static str = "runtimeclass";
-    const FIELDS: &'static [Field] = &[field("name", "name"), field("handler", "handler")];
-    fn subject(&self) -> String {
-        format!("runtimeclass/{}", self.name)
+fact! {
+    /// A RuntimeClass.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "runtimeclass" = pub struct RuntimeClass {
+        /// Name.
+        pub name: String,
+        /// Handler.
+        pub handler: String,
     }
+    subject = |fact| format!("runtimeclass/{}", fact.name);
 }
 
-/// A daemonset, deployment or statefulset.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Workload {
-    /// `daemonset`, `deployment`, `statefulset`.
-    pub kind: String,
-    /// Namespace.
-    pub namespace: String,
-    /// Name.
-    pub name: String,
-    /// Replicas wanted.
-    pub desired: u64,
-    /// Replicas ready.
-    pub ready: u64,
-    /// Part of the GPU stack.
-    pub component: String,
-    /// Environment as far as a diagnosis reads it.
-    pub env: BTreeMap<String, String>,
-    /// Host paths by the path they are mounted at.
-    pub mounts: BTreeMap<String, String>,
-    /// Container images.
-    pub images: Vec<String>,
-}
-
-impl FactType for Workload {
-    const KIND: &'static str = "workload";
-    const FIELDS: &'static [Field] = &[
-        field("kind", "daemonset, deployment or statefulset"),
-        field("namespace", "namespace"),
-        field("name", "name"),
-        field("desired", "replicas wanted"),
-        field("ready", "replicas ready"),
-        field("component", "part of the GPU stack"),
-        field("env", "runtime and NVIDIA environment variables"),
-        field("mounts", "host paths by mount path"),
-        field("images", "container images"),
-    ];
-    fn subject(&self) -> String {
-        format!("{}/{}/{}", self.kind, self.namespace, self.name)
+fact! {
+    /// A daemonset, deployment or statefulset.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "workload" = pub struct Workload {
+        /// `daemonset`, `deployment`, `statefulset`.
+        pub kind: String,
+        /// Namespace.
+        pub namespace: String,
+        /// Name.
+        pub name: String,
+        /// Replicas wanted.
+        pub desired: u64,
+        /// Replicas ready.
+        pub ready: u64,
+        /// Part of the GPU stack.
+        pub component: String,
+        /// Environment as far as a diagnosis reads it.
+        pub env: BTreeMap<String, String>,
+        /// Host paths by the path they are mounted at.
+        pub mounts: BTreeMap<String, String>,
+        /// Container images.
+        pub images: Vec<String>,
     }
+    subject = |fact| format!("{}/{}/{}", fact.kind, fact.namespace, fact.name);
 }
 
-/// A helm release, and where its values files lie.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct HelmRelease {
-    /// Namespace.
-    pub namespace: String,
-    /// Release name.
-    pub name: String,
-    /// Chart name.
-    pub chart: String,
-    /// Chart version.
-    pub version: String,
-    /// Revision.
-    pub revision: u64,
-    /// Status, e.g. `deployed`.
-    pub status: String,
-}
-
-impl FactType for HelmRelease {
-    const KIND: &'static str = "helm-release";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace"),
-        field("name", "release"),
-        field("chart", "chart"),
-        field("version", "chart version"),
-        field("revision", "revision"),
-        field("status", "status"),
-    ];
-    fn subject(&self) -> String {
-        format!("helmrelease/{}/{}", self.namespace, self.name)
+fact! {
+    /// A helm release, and where its values files lie.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "helm-release" = pub struct HelmRelease {
+        /// Namespace.
+        pub namespace: String,
+        /// Release name.
+        pub name: String,
+        /// Chart name.
+        pub chart: String,
+        /// Chart version.
+        pub version: String,
+        /// Revision.
+        pub revision: u64,
+        /// Status, e.g. `deployed`.
+        pub status: String,
     }
+    subject = |fact| format!("helmrelease/{}/{}", fact.namespace, fact.name);
 }

@@ -48,6 +48,36 @@ pub trait FactType: Serialize + Clone + Send + Sync + 'static {
     fn subject(&self) -> String;
 }
 
+/// A kind of fact: the struct, its name in rules, and its fields as rules may test them, each written once. A field's doc is
+/// what `rules docs` says of it.
+macro_rules! fact {
+    (
+        $(#[$attribute:meta])*
+        $kind:literal = $visible:vis struct $name:ident {
+            $($(#[doc = $doc:literal])+ pub $field:ident: $type:ty,)+
+        }
+        subject = |$fact:ident| $subject:expr;
+    ) => {
+        $(#[$attribute])*
+        $visible struct $name {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        impl $crate::facts::FactType for $name {
+            const KIND: &'static str = $kind;
+            const FIELDS: &'static [$crate::facts::Field] = &[$($crate::facts::Field {
+                name: stringify!($field),
+                doc: concat!($($doc),+).trim_ascii(),
+            }),+];
+            fn subject(&self) -> String {
+                let $fact = self;
+                $subject
+            }
+        }
+    };
+}
+pub(crate) use fact;
+
 /// One fact and where it was read.
 #[derive(Debug, Clone)]
 pub struct Fact<T> {

@@ -2,31 +2,18 @@
 
 use serde::Serialize;
 
-use super::{FactType, Field};
+use super::fact;
 
-const fn field(name: &'static str, doc: &'static str) -> Field {
-    Field { name, doc }
-}
-
-/// A simulation that stepped back: the program that it imitates says otherwise.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct SaidOtherwise {
-    /// Node.
-    pub node: String,
-    /// Whose word it is: `containerd`, `kernel` or `nvidia-smi`.
-    pub program: String,
-    /// What it says and what the captured files give, as a sentence without a full stop.
-    pub sentence: String,
-}
-
-impl FactType for SaidOtherwise {
-    const KIND: &'static str = "said-otherwise";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("program", "containerd, kernel or nvidia-smi"),
-        field("sentence", "what it says, and what the files give"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+fact! {
+    /// A simulation that stepped back: the program that it imitates says otherwise.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "said-otherwise" = pub struct SaidOtherwise {
+        /// Node.
+        pub node: String,
+        /// Whose word it is: `containerd`, `kernel` or `nvidia-smi`.
+        pub program: String,
+        /// What it says and what the captured files give, as a sentence without a full stop.
+        pub sentence: String,
     }
+    subject = |fact| format!("node/{}", fact.node);
 }

@@ -4,12 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{FactType, Field};
+use super::{FactType, Field, fact};
 use crate::scheduling::api;
-
-const fn field(name: &'static str, doc: &'static str) -> Field {
-    Field { name, doc }
-}
 
 /// Objects as the scheduler reads them; facts for derivers, not for rules.
 macro_rules! objects {
@@ -90,261 +86,167 @@ impl FactType for ListOutcome {
     }
 }
 
-/// Version of the control plane.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct ClusterVersion {
-    /// E.g. `v1.36.2`.
-    pub version: String,
-}
-
-impl FactType for ClusterVersion {
-    const KIND: &'static str = "cluster-version";
-    const FIELDS: &'static [Field] = &[field("version", "version of the control plane")];
-    fn subject(&self) -> String {
-        "cluster".into()
+fact! {
+    /// Version of the control plane.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "cluster-version" = pub struct ClusterVersion {
+        /// E.g. `v1.36.2`.
+        pub version: String,
     }
+    subject = |_fact| "cluster".into();
 }
 
-/// Where a pending pod would fit, and if nowhere, why.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct PodFit {
-    /// Namespace.
-    pub namespace: String,
-    /// Pod.
-    pub name: String,
-    /// `unschedulable`, `fits`, `undecided`, `gated`, `no-nodes`; `undecided` where the scheduler itself says otherwise.
-    pub state: String,
-    /// Whether what the scheduler said last names the same reasons: `yes`, `no`, `unknown`.
-    pub agrees: String,
-    /// What the scheduler would say, worked out from the objects.
-    pub sentence: String,
-    /// What the scheduler said last, from the pod's status; empty if nothing.
-    pub said: String,
-    /// Scheduler asked for.
-    pub scheduler: String,
-    /// Whether there is a sign of that scheduler: `yes`, `no`, `unknown`.
-    pub scheduler_seen: String,
-    /// Extended resource that it asks for, the GPU first; empty if none.
-    pub resource: String,
-    /// How much of it.
-    pub asked: i64,
-    /// The same as people say it: `8 GPUs`.
-    pub request: String,
-    /// The most that any one node offers of it.
-    pub largest: i64,
-    /// Nodes.
-    pub nodes: usize,
-    /// Nodes that offer enough of what it asks for, taken or not.
-    pub candidates: usize,
-    /// What keeps it from every candidate: `resource-taken`, `resource-exceeds-node`, `resource-not-offered`,
-    /// `resource-unhealthy`, `taint`, `state-taint`, `node-affinity`, `unschedulable`, `max-pods`, `device`, `host-port`,
-    /// `volume`, `spread`, `pod-affinity`, `hami`, or `mixed`; `resource-exceeds-shown` if it is more than the nodes that are known
-    /// have, and not all are known; empty if it fits.
-    pub decides: String,
-    /// Resource that is short on every candidate; empty for other reasons.
-    pub short: String,
-    /// The reasons with names and numbers, one node each, up to three nodes.
-    pub detail: String,
-    /// Nodes left out by reason, in the scheduler's words.
-    pub reasons: BTreeMap<String, usize>,
-    /// Nodes that take it, up to eight.
-    pub fitting: Vec<String>,
-    /// Nodes where displacing pods of lower priority would make room, up to eight.
-    pub preemptable: Vec<String>,
-    /// What could not be decided.
-    pub open: Vec<String>,
-}
-
-impl FactType for PodFit {
-    const KIND: &'static str = "pod-fit";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace"),
-        field("name", "pod"),
-        field("state", "unschedulable, fits, undecided, gated or no-nodes"),
-        field(
-            "agrees",
-            "whether what the scheduler said last names the same reasons: yes, no, unknown",
-        ),
-        field("sentence", "what the scheduler would say"),
-        field("said", "what the scheduler said last"),
-        field("scheduler", "scheduler asked for"),
-        field("scheduler_seen", "sign of that scheduler: yes, no, unknown"),
-        field("resource", "extended resource asked for, the GPU first"),
-        field("asked", "how much of it"),
-        field("request", "the same as people say it, such as 8 GPUs"),
-        field("largest", "the most that one node offers of it"),
-        field("nodes", "nodes"),
-        field("candidates", "nodes that offer enough, taken or not"),
-        field("decides", "what keeps it from every candidate"),
-        field("short", "resource that is short on every candidate"),
-        field("detail", "reasons with names and numbers"),
-        field("reasons", "nodes left out by reason"),
-        field("fitting", "nodes that take it"),
-        field("preemptable", "nodes where preemption would make room"),
-        field("open", "what could not be decided"),
-    ];
-    fn subject(&self) -> String {
-        format!("pod/{}/{}", self.namespace, self.name)
+fact! {
+    /// Where a pending pod would fit, and if nowhere, why.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "pod-fit" = pub struct PodFit {
+        /// Namespace.
+        pub namespace: String,
+        /// Pod.
+        pub name: String,
+        /// `unschedulable`, `fits`, `undecided`, `gated`, `no-nodes`; `undecided` where the scheduler itself says otherwise.
+        pub state: String,
+        /// Whether what the scheduler said last names the same reasons: `yes`, `no`, `unknown`.
+        pub agrees: String,
+        /// What the scheduler would say, worked out from the objects.
+        pub sentence: String,
+        /// What the scheduler said last, from the pod's status; empty if nothing.
+        pub said: String,
+        /// Scheduler asked for.
+        pub scheduler: String,
+        /// Whether there is a sign of that scheduler: `yes`, `no`, `unknown`.
+        pub scheduler_seen: String,
+        /// Extended resource that it asks for, the GPU first; empty if none.
+        pub resource: String,
+        /// How much of it.
+        pub asked: i64,
+        /// The same as people say it: `8 GPUs`.
+        pub request: String,
+        /// The most that any one node offers of it.
+        pub largest: i64,
+        /// Nodes.
+        pub nodes: usize,
+        /// Nodes that offer enough of what it asks for, taken or not.
+        pub candidates: usize,
+        /// What keeps it from every candidate: `resource-taken`, `resource-exceeds-node`, `resource-not-offered`,
+        /// `resource-unhealthy`, `taint`, `state-taint`, `node-affinity`, `unschedulable`, `max-pods`, `device`, `host-port`,
+        /// `volume`, `spread`, `pod-affinity`, `hami`, or `mixed`; `resource-exceeds-shown` if it is more than the nodes that are known
+        /// have, and not all are known; empty if it fits.
+        pub decides: String,
+        /// Resource that is short on every candidate; empty for other reasons.
+        pub short: String,
+        /// The reasons with names and numbers, one node each, up to three nodes.
+        pub detail: String,
+        /// Nodes left out by reason, in the scheduler's words.
+        pub reasons: BTreeMap<String, usize>,
+        /// Nodes that take it, up to eight.
+        pub fitting: Vec<String>,
+        /// Nodes where displacing pods of lower priority would make room, up to eight.
+        pub preemptable: Vec<String>,
+        /// What could not be decided.
+        pub open: Vec<String>,
     }
+    subject = |fact| format!("pod/{}/{}", fact.namespace, fact.name);
 }
 
-/// Why a node does not take a pending pod.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct NodeFit {
-    /// Namespace of the pod.
-    pub namespace: String,
-    /// Pod.
-    pub pod: String,
-    /// Node.
-    pub node: String,
-    /// Predicate, as in [`PodFit::decides`].
-    pub predicate: String,
-    /// In the scheduler's words.
-    pub says: String,
-    /// With names and numbers.
-    pub detail: String,
-    /// Resource that is short, key of the taint; empty for other reasons.
-    pub about: String,
-}
-
-impl FactType for NodeFit {
-    const KIND: &'static str = "node-fit";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace of the pod"),
-        field("pod", "pod"),
-        field("node", "node"),
-        field("predicate", "what it was left out for"),
-        field("says", "in the scheduler's words"),
-        field("detail", "with names and numbers"),
-        field("about", "resource that is short, key of the taint"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+fact! {
+    /// Why a node does not take a pending pod.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "node-fit" = pub struct NodeFit {
+        /// Namespace of the pod.
+        pub namespace: String,
+        /// Pod.
+        pub pod: String,
+        /// Node.
+        pub node: String,
+        /// Predicate, as in [`PodFit::decides`].
+        pub predicate: String,
+        /// In the scheduler's words.
+        pub says: String,
+        /// With names and numbers.
+        pub detail: String,
+        /// Resource that is short, key of the taint; empty for other reasons.
+        pub about: String,
     }
+    subject = |fact| format!("node/{}", fact.node);
 }
 
-/// What a node has of an extended resource, and what pods hold of it.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct NodeResource {
-    /// Node.
-    pub node: String,
-    /// Resource, e.g. `nvidia.com/gpu`.
-    pub resource: String,
-    /// Capacity: devices that the plugin reported.
-    pub capacity: i64,
-    /// Allocatable: devices that the plugin reported as healthy.
-    pub allocatable: i64,
-    /// What pods that have not ended ask for.
-    pub allocated: i64,
-    /// Allocatable less allocated; below zero if devices became unhealthy under running pods.
-    pub free: i64,
-    /// Capacity less allocatable.
-    pub unhealthy: i64,
-    /// Pods that hold it, as `namespace/name amount`.
-    pub holders: Vec<String>,
-}
-
-impl FactType for NodeResource {
-    const KIND: &'static str = "node-resource";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("resource", "extended resource"),
-        field("capacity", "devices reported"),
-        field("allocatable", "devices reported healthy"),
-        field("allocated", "asked for by pods that have not ended"),
-        field("free", "allocatable less allocated"),
-        field("unhealthy", "capacity less allocatable"),
-        field("holders", "pods that hold it"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+fact! {
+    /// What a node has of an extended resource, and what pods hold of it.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "node-resource" = pub struct NodeResource {
+        /// Node.
+        pub node: String,
+        /// Resource, e.g. `nvidia.com/gpu`.
+        pub resource: String,
+        /// Capacity: devices that the plugin reported.
+        pub capacity: i64,
+        /// Allocatable: devices that the plugin reported as healthy.
+        pub allocatable: i64,
+        /// What pods that have not ended ask for.
+        pub allocated: i64,
+        /// Allocatable less allocated; below zero if devices became unhealthy under running pods.
+        pub free: i64,
+        /// Capacity less allocatable.
+        pub unhealthy: i64,
+        /// Pods that hold it, as `namespace/name amount`.
+        pub holders: Vec<String>,
     }
+    subject = |fact| format!("node/{}", fact.node);
 }
 
-/// A card in HAMi's accounting.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct HamiCard {
-    /// Node.
-    pub node: String,
-    /// UUID.
-    pub uuid: String,
-    /// Type.
-    pub kind: String,
-    /// Sharing mode.
-    pub mode: String,
-    /// Registered as healthy.
-    pub healthy: bool,
-    /// Containers that may share it.
-    pub slots: i64,
-    /// Containers that do.
-    pub slots_held: i64,
-    /// Memory in MiB.
-    pub memory: i64,
-    /// Memory held in MiB.
-    pub memory_held: i64,
-    /// Cores in percent.
-    pub cores: i64,
-    /// Cores held in percent.
-    pub cores_held: i64,
-    /// Containers that it still takes.
-    pub slots_free: i64,
-    /// Memory in MiB that is not held.
-    pub memory_free: i64,
-    /// Cores in percent that are not held.
-    pub cores_free: i64,
-    /// Pods that hold a share.
-    pub holders: Vec<String>,
-}
-
-impl FactType for HamiCard {
-    const KIND: &'static str = "hami-card";
-    const FIELDS: &'static [Field] = &[
-        field("node", "node"),
-        field("uuid", "UUID"),
-        field("kind", "type"),
-        field("mode", "sharing mode"),
-        field("healthy", "registered as healthy"),
-        field("slots", "containers that may share it"),
-        field("slots_held", "containers that do"),
-        field("memory", "memory in MiB"),
-        field("memory_held", "memory held in MiB"),
-        field("cores", "cores in percent"),
-        field("cores_held", "cores held in percent"),
-        field("slots_free", "containers that it still takes"),
-        field("memory_free", "memory in MiB that is not held"),
-        field("cores_free", "cores in percent that are not held"),
-        field("holders", "pods that hold a share"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.node)
+fact! {
+    /// A card in HAMi's accounting.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "hami-card" = pub struct HamiCard {
+        /// Node.
+        pub node: String,
+        /// UUID.
+        pub uuid: String,
+        /// Type.
+        pub kind: String,
+        /// Sharing mode.
+        pub mode: String,
+        /// Registered as healthy.
+        pub healthy: bool,
+        /// Containers that may share it.
+        pub slots: i64,
+        /// Containers that do.
+        pub slots_held: i64,
+        /// Memory in MiB.
+        pub memory: i64,
+        /// Memory held in MiB.
+        pub memory_held: i64,
+        /// Cores in percent.
+        pub cores: i64,
+        /// Cores held in percent.
+        pub cores_held: i64,
+        /// Containers that it still takes.
+        pub slots_free: i64,
+        /// Memory in MiB that is not held.
+        pub memory_free: i64,
+        /// Cores in percent that are not held.
+        pub cores_free: i64,
+        /// Pods that hold a share.
+        pub holders: Vec<String>,
     }
+    subject = |fact| format!("node/{}", fact.node);
 }
 
-/// A quota or limit that keeps a workload's missing pods from being made.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct QuotaRefusal {
-    /// Namespace.
-    pub namespace: String,
-    /// Workload, e.g. `replicaset/train-5d9`.
-    pub workload: String,
-    /// Pods that are missing.
-    pub missing: i64,
-    /// Quota or LimitRange, e.g. `resourcequota/ml/gpu`.
-    pub object: String,
-    /// What the API server says.
-    pub sentence: String,
-}
-
-impl FactType for QuotaRefusal {
-    const KIND: &'static str = "quota-refusal";
-    const FIELDS: &'static [Field] = &[
-        field("namespace", "namespace"),
-        field("workload", "workload whose pods are missing"),
-        field("missing", "pods that are missing"),
-        field("object", "quota or limit that decides"),
-        field("sentence", "what the API server says"),
-    ];
-    fn subject(&self) -> String {
-        self.object.clone()
+fact! {
+    /// A quota or limit that keeps a workload's missing pods from being made.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "quota-refusal" = pub struct QuotaRefusal {
+        /// Namespace.
+        pub namespace: String,
+        /// Workload, e.g. `replicaset/train-5d9`.
+        pub workload: String,
+        /// Pods that are missing.
+        pub missing: i64,
+        /// Quota or LimitRange, e.g. `resourcequota/ml/gpu`.
+        pub object: String,
+        /// What the API server says.
+        pub sentence: String,
     }
+    subject = |fact| fact.object.clone();
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use casefile_bundle::sources::About;
-use casefile_bundle::{Limits, Outcome as Told, list};
+use casefile_bundle::{Entry, Limits, Outcome as Told, list};
 use casefile_collector::cli::{Cli, ProgressMode};
 use casefile_collector::outcome::Outcome;
 use casefile_collector::progress::Progress;
@@ -227,7 +227,7 @@ static PANICS: Source = bad(&const { about("panics") }, |_ctx| {
 });
 static DEAF: Source = bad(&const { about("deaf") }, |ctx| {
     Box::pin(async move {
-        let path = ctx.out.node_path(["deaf.txt"]);
+        let path = ctx.out.path(Entry::Node, "deaf.txt");
         let mut entry = ctx.out.entry(path, Content::Text, None);
         let _ = entry.write(b"begun\n");
         std::future::pending().await

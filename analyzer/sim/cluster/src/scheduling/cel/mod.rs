@@ -56,7 +56,7 @@ impl Program {
     pub fn matches(&self, device: &Value) -> Result<bool, Stop> {
         match eval::evaluate(&self.root, device)? {
             Value::Bool(answer) => Ok(answer),
-            _ => Err(Stop::Open("it gives no truth value".into())),
+            _ => Err(Stop::Error("it gives no truth value".into())),
         }
     }
 }

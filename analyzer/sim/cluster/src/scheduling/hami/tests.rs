@@ -1,6 +1,5 @@
 //! HAMi's accounting against the tables of its own tests (`pkg/device/nvidia/device_test.go`).
 
-use casefile_bundle::ANY;
 use serde_json::{Value, json};
 
 use super::{Defaults, allocated, asks, devices, place};

@@ -1,7 +1,5 @@
 //! Pods that ask for devices through claims.
 
-use casefile_bundle::ANY;
-
 use super::*;
 use crate::scheduling::api::{DeviceClaim, DeviceClass, Slice};
 

@@ -11,7 +11,6 @@ mod quotas;
 mod recorded;
 mod unknown;
 
-use casefile_bundle::ANY;
 use serde_json::{Value, json};
 
 use super::api::{Claim, Node, Plain, Pod, StorageClass, Volume};
