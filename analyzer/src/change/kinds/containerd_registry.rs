@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::entry;
 use super::host_file::HostFile;
+use super::{copies, entry};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
@@ -103,7 +103,7 @@ impl Inline {
 
 /// The first collected file with inline mirrors.
 fn inline(state: &mut Captured, node: &str) -> Result<(String, Inline), Refused> {
-    let prefix = entry(node, "");
+    let prefix = copies(node);
     let files: Vec<String> = state
         .paths()
         .filter_map(|path| path.strip_prefix(prefix.as_str()))

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::entry;
 use super::host_file::{HostFile, fill_toml};
 use super::toolkit_writes::copied_section;
+use super::{copies, entry};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
@@ -51,7 +51,7 @@ impl Kind for ContainerdSection {
 impl ContainerdSection {
     /// The root file whose imports match the drop-in, with its text.
     fn root(&self, state: &mut Captured) -> Result<(String, String), Refused> {
-        let prefix = entry(&self.node, "");
+        let prefix = copies(&self.node);
         let files: Vec<String> = state
             .paths()
             .filter_map(|path| path.strip_prefix(prefix.as_str()))

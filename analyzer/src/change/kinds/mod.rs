@@ -113,6 +113,11 @@ fn entry(node: &str, path: &str) -> String {
     Entry::Rootfs(node, path).path()
 }
 
+/// What the entries of a node's copied files start with; the path on the node follows, with its slash.
+fn copies(node: &str) -> String {
+    Entry::Node(node, "rootfs").path()
+}
+
 /// The named file, or the first of the usual ones, that was collected of a node.
 fn first_collected(
     state: &mut Captured,

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::entry;
 use super::node_file::{self, Edit};
+use super::{copies, entry};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Script, Test, Word, run};
 use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused};
@@ -159,7 +159,7 @@ impl Unit {
                 format!("{folder}/{}", self.unit),
                 format!("{folder}/{}.d/", self.unit),
             );
-            let prefix = entry(node, "");
+            let prefix = copies(node);
             let there = state
                 .paths()
                 .filter_map(|path| path.strip_prefix(prefix.as_str()));
