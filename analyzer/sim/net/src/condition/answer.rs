@@ -56,6 +56,9 @@ impl Condition {
                     None => String::new(),
                 }
             }
+            Test::Bytes { text, .. } => {
+                format!("`{text}` reads bytes of the packet that are not known")
+            }
             Test::Opaque { text, .. } => format!("`{text}` is not evaluated"),
             other => format!("the packet's {} is not known", other.subject()),
         }
@@ -156,6 +159,7 @@ impl Test {
             Test::Rewritten => view.rewritten.map_or(Tri::Maybe, Tri::of),
             Test::ExtensionHeader(_) => Tri::No,
             Test::Assumed { answer, .. } => Tri::of(*answer),
+            Test::Bytes { program, .. } => program.run(packet),
             Test::Opaque { .. } => Tri::Maybe,
         }
     }

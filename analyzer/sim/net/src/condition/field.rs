@@ -4,7 +4,7 @@
 use super::answer::{address_kinds, link_kinds};
 use super::{AddressKind, Slot, View};
 use crate::connection::{Connection, Tracked, TupleSide};
-use crate::header::Bits;
+use crate::header::{Bits, HeaderBytes};
 use crate::packet::{CtState, Direction, Family, Interface, Protocol};
 use crate::route::Route;
 
@@ -145,8 +145,8 @@ impl Field {
         match self {
             Field::Source(family) => address(family, packet.src),
             Field::Destination(family) => address(family, packet.dst),
-            Field::SourcePort => port(view, packet.sport),
-            Field::DestinationPort => port(view, packet.dport),
+            Field::SourcePort => port(view, packet.sport, 0),
+            Field::DestinationPort => port(view, packet.dport, 16),
             Field::Protocol => known(packet.proto.map(|p| u128::from(p.0))),
             Field::Family => known(Some(match packet.family() {
                 Family::V4 => 2,
@@ -242,9 +242,10 @@ fn link_type<'a>(interface: &Interface) -> Reading<'a> {
 }
 
 fn header<'a>(view: &View<'_>, bits: Bits) -> Reading<'a> {
+    let now = HeaderBytes::current(view.packet);
     match bits.layer {
-        crate::header::Layer::Network => known(view.packet.headers.read(bits)),
-        crate::header::Layer::Transport => transport(view, view.packet.headers.read(bits)),
+        crate::header::Layer::Network => known(now.read(bits)),
+        crate::header::Layer::Transport => transport(view, now.read(bits)),
     }
 }
 
@@ -352,11 +353,11 @@ fn transport<'a>(view: &View<'_>, value: Option<u128>) -> Reading<'a> {
     }
 }
 
-fn port<'a>(view: &View<'_>, value: Option<u16>) -> Reading<'a> {
+fn port<'a>(view: &View<'_>, value: Option<u16>, offset: u16) -> Reading<'a> {
     // nft reads the first bytes of any transport header: of other protocols
     // they are something else.
     match view.packet.proto {
-        Some(proto) if !proto.has_ports() => Reading::Unknown,
+        Some(proto) if !proto.has_ports() => header(view, Bits::transport(offset, 16)),
         _ => transport(view, value.map(u128::from)),
     }
 }

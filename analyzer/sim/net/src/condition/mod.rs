@@ -6,6 +6,7 @@
 mod answer;
 pub mod field;
 pub mod lookup;
+pub mod program;
 pub mod set;
 
 use std::collections::BTreeSet;
@@ -203,6 +204,13 @@ pub enum Test {
     AnyOf(Vec<lookup::Lookup>),
     /// A destination that the walk has rewritten, or one that came so (`ct status dnat`).
     Rewritten,
+    /// A program over the packet's bytes, with the options as written.
+    Bytes {
+        /// The program.
+        program: program::Program,
+        /// The options as written.
+        text: String,
+    },
     /// A module or option that cannot be decided offline; the text of it.
     Opaque {
         /// Module name, e.g. `limit` or `set`.

@@ -6,6 +6,7 @@ use super::values;
 use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
+use crate::condition::program::Program;
 use crate::condition::set::{Element, Piece, Set};
 use crate::header::{Bits, class};
 use crate::packet::Family;
@@ -44,6 +45,37 @@ pub(super) fn read(text: &str, family: Family) -> Option<(bool, Test)> {
         _ => return None,
     };
     Some((negated, test))
+}
+
+/// `ttl --ttl-eq 1`, `hl --hl-lt 5` and their kin.
+pub(super) fn ttl(text: &str) -> Option<Test> {
+    let words: Vec<&str> = text.split(' ').filter(|word| *word != "!").collect();
+    let [_, option, value] = words.as_slice() else {
+        return None;
+    };
+    let value: u8 = value.parse().ok()?;
+    match option
+        .trim_start_matches("--ttl-")
+        .trim_start_matches("--hl-")
+    {
+        "eq" => Some(Test::Ttl(value, value)),
+        "lt" => value.checked_sub(1).map(|high| Test::Ttl(0, high)),
+        "gt" => value.checked_add(1).map(|low| Test::Ttl(low, u8::MAX)),
+        _ => None,
+    }
+}
+
+/// The program of `u32` or `bpf`, and whether it is negated.
+pub(super) fn program(text: &str) -> (bool, Option<Program>) {
+    for (option, read) in [
+        (" --u32 ", Program::u32 as fn(&str) -> Option<Program>),
+        (" --bytecode ", Program::bpf),
+    ] {
+        if let Some((before, program)) = text.split_once(option) {
+            return (before.contains('!'), read(program.trim()));
+        }
+    }
+    (false, None)
 }
 
 /// The TCP header has options; which they are is not known.

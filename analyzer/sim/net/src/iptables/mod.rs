@@ -8,6 +8,7 @@ mod options;
 mod targets;
 #[cfg(test)]
 mod tests;
+mod tuple;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
