@@ -127,6 +127,34 @@ impl HeaderBytes {
     }
 }
 
+impl Packet {
+    /// Changes the service class: the bits of a mask are cleared and a value is turned in. A class that was not known is
+    /// known only where all of it is replaced.
+    pub fn set_service(&mut self, change: Option<(u8, u8)>) {
+        let (from, v4) = match self.dst.is_ipv4() {
+            true => (8, true),
+            false => (4, false),
+        };
+        let now = self.headers.read(Bits::network(from, 8));
+        let now = now.and_then(|now| u8::try_from(now).ok());
+        let next = match change {
+            Some((value, 0xff)) => Some(value),
+            Some((value, mask)) => now.map(|now| (now & !mask) ^ value),
+            None => None,
+        };
+        let bytes = &mut self.headers.network;
+        bytes.resize(bytes.len().max(2), None);
+        if v4 {
+            bytes[1] = next;
+            return;
+        }
+        // The class of IPv6 lies across two bytes, beside the version and the flow.
+        let flow = bytes[1].map(|byte| byte & 0x0f);
+        bytes[0] = next.map(|class| 0x60 | class >> 4);
+        bytes[1] = next.zip(flow).map(|(class, flow)| class << 4 | flow);
+    }
+}
+
 /// Writes what is known over bytes.
 fn put<const N: usize>(bytes: &mut Vec<Option<u8>>, at: usize, values: Option<[u8; N]>) {
     let Some(values) = values else {

@@ -84,8 +84,33 @@ pub enum Field {
     NextHop(Family),
     /// The bits of `ct status`.
     Status,
+    /// What the connection has counted, in one direction (true for answers) or in both.
+    Counted(Counted, Option<bool>),
     /// A value that no capture shows: a random number, a user id, a counter.
     Unseen,
+}
+
+/// A count of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Counted {
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Bytes of a packet.
+    Average,
+}
+
+impl Counted {
+    /// Reads nft's and iptables' word for it.
+    pub fn parse(word: &str) -> Option<Counted> {
+        Some(match word {
+            "packets" => Counted::Packets,
+            "bytes" => Counted::Bytes,
+            "avgpkt" => Counted::Average,
+            _ => return None,
+        })
+    }
 }
 
 /// What a field holds at one point of a walk.
@@ -136,6 +161,7 @@ impl Field {
             Field::InterfaceGroup { .. } | Field::InterfaceType { .. } => "interface",
             Field::NextHop(_) => "next hop",
             Field::Status => "connection's status",
+            Field::Counted(..) => "connection's count",
             Field::Unseen => "value",
         }
     }
@@ -209,6 +235,7 @@ impl Field {
             },
             Field::NextHop(family) => next_hop(view, family),
             Field::Status => status(view),
+            Field::Counted(what, answers) => counted(view, what, answers),
             Field::Random(_) | Field::Unseen => Reading::Unknown,
         }
     }
@@ -284,6 +311,20 @@ fn status<'a>(view: &View<'_>) -> Reading<'a> {
             let dnat = if rewritten { DNAT } else { 0 };
             numbers(BOTH_DONE.into_iter().map(|done| done | dnat))
         }
+        _ => Reading::Unknown,
+    }
+}
+
+/// Tracking counts a packet before rules see it, and a rule that asks for counts has turned them on: a connection's first
+/// packet is all that it has counted.
+fn counted<'a>(view: &View<'_>, what: Counted, answers: Option<bool>) -> Reading<'a> {
+    match view.tracked {
+        Tracked::No => Reading::Absent,
+        Tracked::Yes(one) if !one.reply && only_new(view) => match (answers, what) {
+            (Some(true), _) => known(Some(0)),
+            (_, Counted::Packets) => known(Some(1)),
+            _ => known(view.packet.length.map(u128::from)),
+        },
         _ => Reading::Unknown,
     }
 }

@@ -294,12 +294,23 @@ impl<'a> Parser<'a> {
                 let without = module == "owner" && negated > 0 && asked == negated;
                 self.push(false, Test::Sender { without, text });
             }
-            "tos" | "dscp" | "ecn" | "tcpmss" => self.of_header(module, text),
-            "u32" | "bpf" => self.program(module, text),
+            "ecn" => self.congestion(text),
+            "tos" | "dscp" | "tcpmss" | "connbytes" => self.of_header(module, text),
+            "u32" | "bpf" | "string" => self.program(module, text),
             _ if HEADER_MODULES.contains(&module) && self.family == Family::V6 => {
                 self.push(false, Test::ExtensionHeader(text));
             }
             _ => self.push(false, opaque(module, text)),
+        }
+    }
+
+    /// Marks of congestion.
+    fn congestion(&mut self, text: String) {
+        match headers::congestion(&text, self.family) {
+            Some(all) => all
+                .into_iter()
+                .for_each(|(negated, test)| self.push(negated, test)),
+            None => self.push(false, opaque("ecn", text)),
         }
     }
 

@@ -4,9 +4,11 @@
 mod bpf;
 #[cfg(test)]
 mod tests;
+mod text;
 mod words;
 
 pub use bpf::Instruction;
+pub use text::Pattern;
 pub use words::U32;
 
 use super::Tri;
@@ -20,6 +22,8 @@ pub enum Program {
     U32(Vec<U32>),
     /// Instructions of the classic packet filter.
     Bpf(Vec<Instruction>),
+    /// A text that the packet holds.
+    Text(Pattern),
 }
 
 impl Program {
@@ -34,6 +38,11 @@ impl Program {
         bpf::parse(text.trim_matches('"')).map(Program::Bpf)
     }
 
+    /// `--string test --algo bm --to 80`.
+    pub fn text(options: &str) -> Option<Program> {
+        Pattern::parse(options).map(Program::Text)
+    }
+
     /// Whether the packet passes the program.
     pub fn run(&self, packet: &Packet) -> Tri {
         let seen = Seen::new(packet);
@@ -43,6 +52,7 @@ impl Program {
                 answers.min().unwrap_or(Tri::Yes)
             }
             Program::Bpf(instructions) => bpf::run(instructions, &seen),
+            Program::Text(pattern) => pattern.answer(&seen),
         }
     }
 }

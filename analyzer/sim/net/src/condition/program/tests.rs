@@ -56,6 +56,24 @@ fn u32_reads_what_is_known_and_leaves_open_what_is_not() {
 }
 
 #[test]
+fn a_text_is_looked_for_in_all_of_the_packet_that_is_known() {
+    let text = |options: &str| Program::text(options).expect(options).run(&query());
+    // The end of the address and of the port, 20 and 40 bytes on.
+    assert_eq!(text("--hex-string \"|0235|\" --algo bm"), Tri::Yes);
+    assert_eq!(text("--hex-string |0235| --algo bm --from 19"), Tri::No);
+    assert_eq!(text("--string test --algo kmp"), Tri::No);
+    assert_eq!(text("--hex-string |1100| --algo bm"), Tri::Maybe);
+    assert_eq!(
+        text("--string a_text_that_is_longer_than_it --algo bm"),
+        Tri::No
+    );
+    let mut unknown = query();
+    unknown.length = None;
+    let sought = Program::text("--string test --algo bm").expect("a text");
+    assert_eq!(sought.run(&unknown), Tri::Maybe);
+}
+
+#[test]
 fn byte_code_ends_with_an_answer_unless_it_jumps_by_what_is_not_known() {
     for (text, wanted) in [
         // "udp", "tcp" as nfbpf_compile writes them.
