@@ -41,6 +41,8 @@ pub struct ContainerEnded {
     pub restarts: u64,
     /// When it ended.
     pub finished: Option<DateTime<Utc>>,
+    /// `yes` where its pod is well since and for longer than twice the run that ended, else `no`.
+    pub outlived: &'static str,
 }
 
 impl FactType for ContainerEnded {
@@ -62,6 +64,10 @@ impl FactType for ContainerEnded {
         field("memory_limit", "limits.memory"),
         field("restarts", "restarts"),
         field("finished", "when it ended"),
+        field(
+            "outlived",
+            "yes where its pod is well since and for longer than twice the run that ended, else no",
+        ),
     ];
     fn subject(&self) -> String {
         format!("pod/{}/{}", self.namespace, self.pod)
