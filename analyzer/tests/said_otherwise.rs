@@ -104,8 +104,12 @@ fn a_pod_that_the_scheduler_refuses_is_not_said_to_fit() {
         ])
     };
     let told = |all: &[String]| all.iter().any(|one| one.contains("the scheduler says"));
-    let same = of("0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.");
+    let same = of(
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+    );
     assert!(!told(&same), "{same:?}");
-    let other = of("0/1 nodes are available: 1 node(s) had untolerated taint {gpu: true}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.");
+    let other = of(
+        "0/1 nodes are available: 1 node(s) had untolerated taint {gpu: true}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+    );
     assert!(told(&other), "{other:?}");
 }

@@ -286,6 +286,8 @@ pub struct Packet {
     /// True when the packet is known to have passed the PREROUTING chains
     /// already, with `mark` as those chains left it (kernel log lines).
     pub past_prerouting: bool,
+    /// When it comes, in seconds since 1970.
+    pub at: Option<i64>,
     /// Its connection, where that is known. A first packet begins its own.
     pub connection: Option<Box<Connection>>,
 }
@@ -324,6 +326,7 @@ impl Packet {
             length: None,
             headers: HeaderBytes::default(),
             past_prerouting: false,
+            at: None,
             connection: None,
         }
     }

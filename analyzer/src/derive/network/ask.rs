@@ -311,7 +311,9 @@ mod tests {
             seen(rules, "10.42.0.7", to, Protocol::UDP, shown).map(|one| one.verdict)
         };
         let head = |class: &str, number: &str| {
-            format!("45{class} 001c {number} 4000 4011 0000 0a2a 0007 c633 6409 9c40 0035 0008 0000")
+            format!(
+                "45{class} 001c {number} 4000 4011 0000 0a2a 0007 c633 6409 9c40 0035 0008 0000"
+            )
         };
         let to = "198.51.100.9:53";
         assert_eq!(ask(None, to), Ok("undecided".into()));

@@ -59,6 +59,7 @@ impl Condition {
                     None => String::new(),
                 }
             }
+            Test::Time(_) => "when the packet comes is not known".to_owned(),
             Test::Bytes { text, .. } => {
                 format!("`{text}` reads bytes of the packet that are not known")
             }
@@ -162,6 +163,7 @@ impl Test {
             Test::Rewritten => view.rewritten.map_or(Tri::Maybe, Tri::of),
             Test::ExtensionHeader(_) => Tri::No,
             Test::Assumed { answer, .. } => Tri::of(*answer),
+            Test::Time(clock) => clock.holds(packet.at),
             Test::Bytes { program, .. } => program.run(packet),
             Test::Opaque { .. } => Tri::Maybe,
         }

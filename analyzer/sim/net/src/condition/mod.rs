@@ -4,6 +4,7 @@
 //! ipset, a rate limit, an unknown module, a field the packet does not show.
 
 mod answer;
+pub mod clock;
 pub mod field;
 pub mod lookup;
 pub mod program;
@@ -204,6 +205,8 @@ pub enum Test {
     AnyOf(Vec<lookup::Lookup>),
     /// A destination that the walk has rewritten, or one that came so (`ct status dnat`).
     Rewritten,
+    /// When the packet comes.
+    Time(clock::Clock),
     /// A program over the packet's bytes, with the options as written.
     Bytes {
         /// The program.

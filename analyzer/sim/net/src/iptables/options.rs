@@ -8,6 +8,7 @@ use super::headers;
 use super::targets;
 use super::tuple;
 use super::values;
+use crate::condition::clock::Clock;
 use crate::condition::{Condition, Test};
 use crate::packet::{Family, Interface, Protocol, tcp_flag};
 
@@ -294,6 +295,10 @@ impl<'a> Parser<'a> {
                 let without = module == "owner" && negated > 0 && asked == negated;
                 self.push(false, Test::Sender { without, text });
             }
+            "time" => match Clock::parse(&text) {
+                Some(clock) => self.push(false, Test::Time(clock)),
+                None => self.push(false, opaque(module, text)),
+            },
             "ecn" => self.congestion(text),
             "tos" | "dscp" | "tcpmss" | "connbytes" => self.of_header(module, text),
             "u32" | "bpf" | "string" => self.program(module, text),
