@@ -84,3 +84,32 @@ fn a_packet_that_the_kernel_blocked_is_not_called_accepted() {
     let dropped = of("DROP");
     assert!(!told(&dropped), "{dropped:?}");
 }
+
+#[test]
+fn a_pod_that_the_scheduler_refuses_is_not_said_to_fit() {
+    let nodes = r#"{"kind":"NodeList","apiVersion":"v1","items":[
+{"metadata":{"name":"n1","labels":{"kubernetes.io/hostname":"n1"}},"spec":{},"status":{"allocatable":{"cpu":"8","memory":"16Gi","pods":"110"},"nodeInfo":{"kubeletVersion":"v1.33.1"},"conditions":[{"type":"Ready","status":"True"}]}}
+]}
+"#;
+    let of = |says: &str| {
+        let pods = format!(
+            r#"{{"kind":"PodList","apiVersion":"v1","items":[
+{{"metadata":{{"name":"train","namespace":"default","uid":"1"}},"spec":{{"schedulerName":"default-scheduler","containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"16"}}}}}}]}},"status":{{"phase":"Pending","conditions":[{{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"{says}"}}]}}}}
+]}}
+"#
+        );
+        problems(&[
+            ("cluster-resources/nodes.json", nodes),
+            ("cluster-resources/pods/default.json", &pods),
+        ])
+    };
+    let told = |all: &[String]| all.iter().any(|one| one.contains("the scheduler says"));
+    let same = of(
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+    );
+    assert!(!told(&same), "{same:?}");
+    let other = of(
+        "0/1 nodes are available: 1 node(s) had untolerated taint {gpu: true}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+    );
+    assert!(told(&other), "{other:?}");
+}

@@ -68,6 +68,10 @@ pub struct AskPacketArgs {
     /// The node whose rules are asked, where it is not the sender's own.
     #[arg(long)]
     pub node: Option<String>,
+    /// The packet itself in hexadecimal, from its IP header on, as `tcpdump -x` prints it: rules that read header bytes
+    /// are then decided.
+    #[arg(long, value_name = "HEX")]
+    pub bytes: Option<String>,
 }
 
 /// Arguments of `ask runtime`.

@@ -33,7 +33,8 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let events = events_by_pod(known);
     let mut facts = Vec::new();
     for run in known.facts.table::<ContainerRun>() {
-        facts.push(ended(run, &nodes, &events));
+        let outlived = outlived(known, &run.data);
+        facts.push(ended(run, &nodes, &events, outlived));
     }
     facts.extend(evictions(known, &events));
     facts
@@ -147,10 +148,30 @@ fn events_by_pod<'a>(known: &Known<'a>) -> BTreeMap<&'a str, Vec<&'a Fact<Event>
     events
 }
 
+/// The pod is well, and has been for longer than twice the run that ended: whatever ended that one ends this one no more,
+/// as far as the capture tells.
+fn outlived(known: &Known<'_>, run: &ContainerRun) -> bool {
+    let pods = known.facts.table::<Pod>().iter().map(|pod| &pod.data);
+    let mut own = pods.filter(|pod| pod.namespace == run.namespace && pod.name == run.pod);
+    let Some(pod) = own.next().filter(|pod| pod.healthy) else {
+        return false;
+    };
+    let took = run.run.finished.zip(run.run.started);
+    // Without a manifest the last event is as late as the capture is known to be.
+    let events = known.facts.table::<Event>().iter();
+    let now = known
+        .now
+        .or_else(|| events.filter_map(|event| event.data.last).max());
+    let since = now.zip(pod.since);
+    took.zip(since)
+        .is_some_and(|((finished, started), (now, since))| now - since > (finished - started) * 2)
+}
+
 fn ended(
     run: &Fact<ContainerRun>,
     nodes: &BTreeMap<String, Node<'_>>,
     events: &BTreeMap<&str, Vec<&Fact<Event>>>,
+    outlived: bool,
 ) -> AnyFact {
     let data = &run.data;
     let pod = format!("pod/{}/{}", data.namespace, data.pod);
@@ -197,6 +218,7 @@ fn ended(
         memory_limit: data.run.memory_limit.clone(),
         restarts: data.restarts,
         finished: data.run.finished,
+        outlived: if outlived { "yes" } else { "no" },
     };
     Fact {
         data: fact,

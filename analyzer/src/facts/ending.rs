@@ -38,6 +38,8 @@ fact! {
         pub restarts: u64,
         /// When it ended.
         pub finished: Option<DateTime<Utc>>,
+        /// `yes` where its pod is well since and for longer than twice the run that ended, else `no`.
+        pub outlived: &'static str,
     }
     subject = |fact| format!("pod/{}/{}", fact.namespace, fact.pod);
 }

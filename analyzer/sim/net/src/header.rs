@@ -1,5 +1,7 @@
 //! The bytes of a packet's headers, as far as they are known, and the fields that rules read there by their place.
 
+use std::net::IpAddr;
+
 use crate::packet::{Packet, Protocol, tcp_flag};
 
 /// Which header a field stands in.
@@ -66,6 +68,46 @@ impl HeaderBytes {
         }
     }
 
+    /// The headers where the packet has come to: what is known of its fields, which translations and routers change, over
+    /// what is known of its bytes.
+    pub fn current(packet: &Packet) -> HeaderBytes {
+        let mut now = packet.headers.clone();
+        let length = packet.length.and_then(|length| u16::try_from(length).ok());
+        let proto = packet.proto.map(|proto| proto.0);
+        match (packet.src, packet.dst) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                put(&mut now.network, 2, length.map(u16::to_be_bytes));
+                put(&mut now.network, 8, packet.ttl.map(|ttl| [ttl]));
+                put(&mut now.network, 9, proto.map(|proto| [proto]));
+                put(&mut now.network, 12, Some(src.octets()));
+                put(&mut now.network, 16, Some(dst.octets()));
+            }
+            (IpAddr::V6(src), IpAddr::V6(dst)) => {
+                let behind = length.and_then(|length| length.checked_sub(40));
+                put(&mut now.network, 4, behind.map(u16::to_be_bytes));
+                put(&mut now.network, 6, proto.map(|proto| [proto]));
+                put(&mut now.network, 7, packet.ttl.map(|ttl| [ttl]));
+                put(&mut now.network, 8, Some(src.octets()));
+                put(&mut now.network, 24, Some(dst.octets()));
+            }
+            _ => {}
+        }
+        let behind = &mut now.transport;
+        if packet.proto.is_some_and(Protocol::has_ports) {
+            put(behind, 0, packet.sport.map(u16::to_be_bytes));
+            put(behind, 2, packet.dport.map(u16::to_be_bytes));
+        }
+        match packet.proto {
+            Some(Protocol::TCP) => put(behind, 13, packet.tcp_flags.map(|flags| [flags])),
+            Some(Protocol::ICMP | Protocol::ICMPV6) => {
+                put(behind, 0, packet.icmp_type.map(|kind| [kind]));
+                put(behind, 1, packet.icmp_code.map(|code| [code]));
+            }
+            _ => {}
+        }
+        now
+    }
+
     /// The number that bits hold; `None` where a byte of them is not known.
     pub fn read(&self, bits: Bits) -> Option<u128> {
         let bytes = match bits.layer {
@@ -82,6 +124,45 @@ impl HeaderBytes {
             value = value << 1 | u128::from(byte >> (7 - at % 8) & 1);
         }
         Some(value)
+    }
+}
+
+impl Packet {
+    /// Changes the service class: the bits of a mask are cleared and a value is turned in. A class that was not known is
+    /// known only where all of it is replaced.
+    pub fn set_service(&mut self, change: Option<(u8, u8)>) {
+        let (from, v4) = match self.dst.is_ipv4() {
+            true => (8, true),
+            false => (4, false),
+        };
+        let now = self.headers.read(Bits::network(from, 8));
+        let now = now.and_then(|now| u8::try_from(now).ok());
+        let next = match change {
+            Some((value, 0xff)) => Some(value),
+            Some((value, mask)) => now.map(|now| (now & !mask) ^ value),
+            None => None,
+        };
+        let bytes = &mut self.headers.network;
+        bytes.resize(bytes.len().max(2), None);
+        if v4 {
+            bytes[1] = next;
+            return;
+        }
+        // The class of IPv6 lies across two bytes, beside the version and the flow.
+        let flow = bytes[1].map(|byte| byte & 0x0f);
+        bytes[0] = next.map(|class| 0x60 | class >> 4);
+        bytes[1] = next.zip(flow).map(|(class, flow)| class << 4 | flow);
+    }
+}
+
+/// Writes what is known over bytes.
+fn put<const N: usize>(bytes: &mut Vec<Option<u8>>, at: usize, values: Option<[u8; N]>) {
+    let Some(values) = values else {
+        return;
+    };
+    bytes.resize(bytes.len().max(at + N), None);
+    for (byte, value) in bytes.iter_mut().skip(at).zip(values) {
+        *byte = Some(value);
     }
 }
 

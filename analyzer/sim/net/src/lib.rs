@@ -7,6 +7,7 @@
 
 pub mod condition;
 pub mod connection;
+pub mod dissect;
 pub mod eval;
 pub mod header;
 pub mod ipset;

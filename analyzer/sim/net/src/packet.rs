@@ -54,7 +54,7 @@ impl fmt::Display for Family {
 pub struct Protocol(pub u8);
 
 /// Names of `/etc/protocols` that appear in rules and kernel log lines.
-const PROTOCOL_NAMES: [(&str, u8); 18] = [
+const PROTOCOL_NAMES: [(&str, u8); 58] = [
     ("icmp", 1),
     ("igmp", 2),
     ("ipencap", 4),
@@ -73,6 +73,46 @@ const PROTOCOL_NAMES: [(&str, u8); 18] = [
     ("sctp", 132),
     ("udplite", 136),
     ("mh", 135),
+    ("hopopt", 0),
+    ("ggp", 3),
+    ("st", 5),
+    ("egp", 8),
+    ("igp", 9),
+    ("pup", 12),
+    ("hmp", 20),
+    ("xns-idp", 22),
+    ("rdp", 27),
+    ("iso-tp4", 29),
+    ("xtp", 36),
+    ("ddp", 37),
+    ("idpr-cmtp", 38),
+    ("ipv6-route", 43),
+    ("ipv6-frag", 44),
+    ("idrp", 45),
+    ("rsvp", 46),
+    ("skip", 57),
+    ("ipv6-nonxt", 59),
+    ("ipv6-opts", 60),
+    ("rspf", 73),
+    ("vmtp", 81),
+    ("eigrp", 88),
+    ("ax.25", 93),
+    ("ipip", 94),
+    ("etherip", 97),
+    ("encap", 98),
+    ("pim", 103),
+    ("l2tp", 115),
+    ("isis", 124),
+    ("fc", 133),
+    ("mobility-header", 135),
+    ("mpls-in-ip", 137),
+    ("manet", 138),
+    ("hip", 139),
+    ("shim6", 140),
+    ("wesp", 141),
+    ("rohc", 142),
+    ("ethernet", 143),
+    ("ospfigp", 89),
 ];
 
 impl Protocol {
@@ -246,6 +286,8 @@ pub struct Packet {
     /// True when the packet is known to have passed the PREROUTING chains
     /// already, with `mark` as those chains left it (kernel log lines).
     pub past_prerouting: bool,
+    /// When it comes, in seconds since 1970.
+    pub at: Option<i64>,
     /// Its connection, where that is known. A first packet begins its own.
     pub connection: Option<Box<Connection>>,
 }
@@ -284,6 +326,7 @@ impl Packet {
             length: None,
             headers: HeaderBytes::default(),
             past_prerouting: false,
+            at: None,
             connection: None,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::cli::AskPacketArgs;
 use crate::derive::network::ask::{Asked, End, packet};
+use crate::firewall::dissect;
 use crate::firewall::packet::Protocol;
 use crate::scan::Scanned;
 
@@ -14,12 +15,17 @@ pub(super) fn answer(scanned: &Scanned, args: &AskPacketArgs) -> Result<Vec<Stri
             args.proto
         )
     })?;
+    let shown = args.bytes.as_deref().map(|text| {
+        let packet = dissect::bytes(text).and_then(|bytes| dissect::packet(&bytes));
+        packet.map_err(|why| format!("--bytes: {why}"))
+    });
     let asked = Asked {
         from,
         to,
         port,
         protocol,
         node: args.node.as_deref(),
+        shown: shown.transpose()?,
     };
     let check = crate::derive::ask(scanned, |known| packet(known, &asked))?;
     let mut lines = vec![

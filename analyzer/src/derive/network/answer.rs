@@ -28,7 +28,8 @@ pub(super) struct Here<'a> {
 impl Here<'_> {
     /// The answer, where it stands anywhere.
     pub(super) fn answer(&self, question: &Question, far: &FarNodes) -> Option<AnyFact> {
-        let packet = self.routed(question.packet.clone());
+        let mut packet = self.routed(question.packet.clone());
+        packet.at = self.known.now.map(|now| now.timestamp());
         let answer = self.firewall.evaluate(&packet);
         // A service's address is rewritten before it is routed.
         let leaves = answer.evaluation.leaves.clone();

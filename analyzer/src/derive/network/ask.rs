@@ -67,6 +67,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) protocol: Protocol,
     /// The node whose rules are asked, where it is not the sender's own.
     pub(crate) node: Option<&'a str>,
+    /// The packet as it was seen, where its bytes are known.
+    pub(crate) shown: Option<Packet>,
 }
 
 /// The answer of the node that sees the packet first.
@@ -98,6 +100,9 @@ pub(crate) fn packet(known: &Known<'_>, asked: &Asked<'_>) -> Result<ReachCheck,
         },
     };
     let mut packet = first_packet(source, inside, to, asked);
+    if let Some(shown) = &asked.shown {
+        show(&mut packet, shown)?;
+    }
     if matches!(&asked.from, End::Node(name) if *name == node) {
         packet.direction = Direction::Output;
         if let Route::Via { device, .. } = routed(&routing, source, to, None) {
@@ -141,6 +146,33 @@ fn first_packet(from: IpAddr, inside: Option<Interface>, to: IpAddr, asked: &Ask
         packet.dport = None;
     }
     packet
+}
+
+/// What was seen of the packet goes before what is usual.
+fn show(packet: &mut Packet, shown: &Packet) -> Result<(), String> {
+    let asked = (packet.src, packet.dst, packet.proto);
+    if asked != (shown.src, shown.dst, shown.proto) {
+        return Err(format!(
+            "the bytes are another packet ({shown}) than the one that is asked about ({packet})"
+        ));
+    }
+    let port = packet.dport.filter(|port| *port != 0);
+    if let (Some(port), Some(own)) = (port, shown.dport)
+        && port != own
+    {
+        return Err(format!(
+            "the bytes are a packet to port {own}, and port {port} is asked about"
+        ));
+    }
+    *packet = Packet {
+        direction: packet.direction,
+        in_iface: packet.in_iface.take(),
+        out_iface: packet.out_iface.take(),
+        bridge_ports: packet.bridge_ports.take(),
+        mark: packet.mark,
+        ..shown.clone()
+    };
+    Ok(())
 }
 
 /// The node whose rules the packet meets first.
@@ -202,9 +234,19 @@ mod tests {
     use crate::derive::network::tests::{ROUTES, RULES, cluster, of_n1};
 
     fn asked(from: &str, to: &str, protocol: Protocol) -> Result<ReachCheck, String> {
+        seen(RULES, from, to, protocol, None)
+    }
+
+    fn seen(
+        rules: &str,
+        from: &str,
+        to: &str,
+        protocol: Protocol,
+        shown: Option<Packet>,
+    ) -> Result<ReachCheck, String> {
         let documents = of_n1(&[
             ("commands/ip-route.out", ROUTES),
-            ("commands/iptables-save.out", RULES),
+            ("commands/iptables-save.out", rules),
         ]);
         let paths: Vec<String> = documents.keys().cloned().collect();
         let facts = cluster();
@@ -225,6 +267,7 @@ mod tests {
             port,
             protocol,
             node: None,
+            shown,
         };
         packet(&known, &asked)
     }
@@ -256,6 +299,29 @@ mod tests {
         );
         let missing = asked("10.42.0.7", "svc/shop/web:80", Protocol::TCP);
         assert!(missing.is_err_and(|why| why.contains("shop/web")));
+    }
+
+    #[test]
+    fn the_bytes_of_a_packet_decide_a_rule_that_reads_them() {
+        let rules = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\n\
+             -A FORWARD -m u32 --u32 \"0x2=0x1c46\" -j DROP\n-A FORWARD -m dscp --dscp 0x2e -j DROP\nCOMMIT\n";
+        let ask = |text: Option<&str>, to: &str| {
+            let bytes = text.map(|text| crate::firewall::dissect::bytes(text).unwrap());
+            let shown = bytes.map(|bytes| crate::firewall::dissect::packet(&bytes).unwrap());
+            seen(rules, "10.42.0.7", to, Protocol::UDP, shown).map(|one| one.verdict)
+        };
+        let head = |class: &str, number: &str| {
+            format!(
+                "45{class} 001c {number} 4000 4011 0000 0a2a 0007 c633 6409 9c40 0035 0008 0000"
+            )
+        };
+        let to = "198.51.100.9:53";
+        assert_eq!(ask(None, to), Ok("undecided".into()));
+        assert_eq!(ask(Some(&head("00", "0001")), to), Ok("accepted".into()));
+        assert_eq!(ask(Some(&head("b8", "0001")), to), Ok("dropped".into()));
+        assert_eq!(ask(Some(&head("00", "1c46")), to), Ok("dropped".into()));
+        let other = ask(Some(&head("00", "0001")), "198.51.100.10:53");
+        assert!(other.is_err_and(|why| why.contains("another packet")));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use super::field::sent_here;
+use super::field::{Field, sent_here};
 use super::{AddressKind, Condition, Slot, Test, Tri, View};
 use crate::connection::{Connection, Tracked};
 use crate::packet::{CtState, Interface, Packet};
@@ -48,6 +48,9 @@ impl Condition {
                 format!("`{text}` depends on earlier packets")
             }
             Test::Opaque { module, text } if module == crate::ipvs::IPVS_TITLE => text.clone(),
+            Test::Opaque { module, text } if module == "listener" => {
+                format!("whether a process listens for `{text}` was not captured")
+            }
             Test::Lookup(lookup) => lookup.doubt(),
             Test::AnyOf(lookups) => {
                 let doubtful = lookups.iter().find(|lookup| lookup.set.doubt.is_some());
@@ -55,6 +58,10 @@ impl Condition {
                     Some(lookup) => format!("{} ({})", lookup.doubt(), lookup.name),
                     None => String::new(),
                 }
+            }
+            Test::Time(_) => "when the packet comes is not known".to_owned(),
+            Test::Bytes { text, .. } => {
+                format!("`{text}` reads bytes of the packet that are not known")
             }
             Test::Opaque { text, .. } => format!("`{text}` is not evaluated"),
             other => format!("the packet's {} is not known", other.subject()),
@@ -156,6 +163,8 @@ impl Test {
             Test::Rewritten => view.rewritten.map_or(Tri::Maybe, Tri::of),
             Test::ExtensionHeader(_) => Tri::No,
             Test::Assumed { answer, .. } => Tri::of(*answer),
+            Test::Time(clock) => clock.holds(packet.at),
+            Test::Bytes { program, .. } => program.run(packet),
             Test::Opaque { .. } => Tri::Maybe,
         }
     }
@@ -230,7 +239,7 @@ fn bridge_port(packet: &Packet, wanted: Option<&Interface>, outgoing: bool) -> T
 
 fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, snat: bool, dnat: bool) -> Tri {
     let mut answer = subset(view.states, wanted);
-    if snat {
+    if snat && view.tracked != Tracked::No {
         answer = answer.max(tracked(view, |connection| connection.snat));
     }
     if dnat && view.tracked != Tracked::No {
@@ -240,6 +249,18 @@ fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, snat: bool, dnat: bool
 }
 
 impl Test {
+    /// Reads the internet header beside its addresses and its protocol.
+    pub(crate) fn of_header(&self) -> bool {
+        match self {
+            Test::Lookup(lookup) => lookup
+                .fields
+                .iter()
+                .any(|masked| matches!(masked.field, Field::Bits(_) | Field::Ttl)),
+            Test::Bytes { .. } | Test::Ttl(..) => true,
+            _ => false,
+        }
+    }
+
     /// Asks for a connection's own facts.
     pub(crate) fn of_connection(&self) -> bool {
         matches!(

@@ -4,7 +4,7 @@
 use super::answer::{address_kinds, link_kinds};
 use super::{AddressKind, Slot, View};
 use crate::connection::{Connection, Tracked, TupleSide};
-use crate::header::Bits;
+use crate::header::{Bits, HeaderBytes};
 use crate::packet::{CtState, Direction, Family, Interface, Protocol};
 use crate::route::Route;
 
@@ -84,8 +84,33 @@ pub enum Field {
     NextHop(Family),
     /// The bits of `ct status`.
     Status,
+    /// What the connection has counted, in one direction (true for answers) or in both.
+    Counted(Counted, Option<bool>),
     /// A value that no capture shows: a random number, a user id, a counter.
     Unseen,
+}
+
+/// A count of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Counted {
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Bytes of a packet.
+    Average,
+}
+
+impl Counted {
+    /// Reads nft's and iptables' word for it.
+    pub fn parse(word: &str) -> Option<Counted> {
+        Some(match word {
+            "packets" => Counted::Packets,
+            "bytes" => Counted::Bytes,
+            "avgpkt" => Counted::Average,
+            _ => return None,
+        })
+    }
 }
 
 /// What a field holds at one point of a walk.
@@ -136,6 +161,7 @@ impl Field {
             Field::InterfaceGroup { .. } | Field::InterfaceType { .. } => "interface",
             Field::NextHop(_) => "next hop",
             Field::Status => "connection's status",
+            Field::Counted(..) => "connection's count",
             Field::Unseen => "value",
         }
     }
@@ -145,8 +171,8 @@ impl Field {
         match self {
             Field::Source(family) => address(family, packet.src),
             Field::Destination(family) => address(family, packet.dst),
-            Field::SourcePort => port(view, packet.sport),
-            Field::DestinationPort => port(view, packet.dport),
+            Field::SourcePort => port(view, packet.sport, 0),
+            Field::DestinationPort => port(view, packet.dport, 16),
             Field::Protocol => known(packet.proto.map(|p| u128::from(p.0))),
             Field::Family => known(Some(match packet.family() {
                 Family::V4 => 2,
@@ -209,6 +235,7 @@ impl Field {
             },
             Field::NextHop(family) => next_hop(view, family),
             Field::Status => status(view),
+            Field::Counted(what, answers) => counted(view, what, answers),
             Field::Random(_) | Field::Unseen => Reading::Unknown,
         }
     }
@@ -242,9 +269,10 @@ fn link_type<'a>(interface: &Interface) -> Reading<'a> {
 }
 
 fn header<'a>(view: &View<'_>, bits: Bits) -> Reading<'a> {
+    let now = HeaderBytes::current(view.packet);
     match bits.layer {
-        crate::header::Layer::Network => known(view.packet.headers.read(bits)),
-        crate::header::Layer::Transport => transport(view, view.packet.headers.read(bits)),
+        crate::header::Layer::Network => known(now.read(bits)),
+        crate::header::Layer::Transport => transport(view, now.read(bits)),
     }
 }
 
@@ -283,6 +311,20 @@ fn status<'a>(view: &View<'_>) -> Reading<'a> {
             let dnat = if rewritten { DNAT } else { 0 };
             numbers(BOTH_DONE.into_iter().map(|done| done | dnat))
         }
+        _ => Reading::Unknown,
+    }
+}
+
+/// Tracking counts a packet before rules see it, and a rule that asks for counts has turned them on: a connection's first
+/// packet is all that it has counted.
+fn counted<'a>(view: &View<'_>, what: Counted, answers: Option<bool>) -> Reading<'a> {
+    match view.tracked {
+        Tracked::No => Reading::Absent,
+        Tracked::Yes(one) if !one.reply && only_new(view) => match (answers, what) {
+            (Some(true), _) => known(Some(0)),
+            (_, Counted::Packets) => known(Some(1)),
+            _ => known(view.packet.length.map(u128::from)),
+        },
         _ => Reading::Unknown,
     }
 }
@@ -352,11 +394,11 @@ fn transport<'a>(view: &View<'_>, value: Option<u128>) -> Reading<'a> {
     }
 }
 
-fn port<'a>(view: &View<'_>, value: Option<u16>) -> Reading<'a> {
+fn port<'a>(view: &View<'_>, value: Option<u16>, offset: u16) -> Reading<'a> {
     // nft reads the first bytes of any transport header: of other protocols
     // they are something else.
     match view.packet.proto {
-        Some(proto) if !proto.has_ports() => Reading::Unknown,
+        Some(proto) if !proto.has_ports() => header(view, Bits::transport(offset, 16)),
         _ => transport(view, value.map(u128::from)),
     }
 }

@@ -13,11 +13,26 @@ pub struct Masked {
     pub field: Field,
     /// Bits that are kept; all without a mask.
     pub mask: Option<u128>,
+    /// Bits that are turned over then.
+    pub flip: u128,
 }
 
 impl From<Field> for Masked {
     fn from(field: Field) -> Masked {
-        Masked { field, mask: None }
+        Masked {
+            field,
+            mask: None,
+            flip: 0,
+        }
+    }
+}
+
+impl Masked {
+    /// Some bits of a field.
+    pub fn bits(field: Field, mask: u128) -> Masked {
+        let mask = Some(mask);
+        let flip = 0;
+        Masked { field, mask, flip }
     }
 }
 
@@ -74,11 +89,13 @@ impl Lookup {
 
 impl Masked {
     fn read<'a>(&self, view: &View<'a>) -> Reading<'a> {
-        match (self.field.read(view), self.mask) {
-            (Reading::Numbers(numbers), Some(mask)) => {
-                Reading::Numbers(numbers.into_iter().map(|n| n & mask).collect())
+        let mask = self.mask.unwrap_or(u128::MAX);
+        match self.field.read(view) {
+            Reading::Numbers(numbers) => {
+                let seen = |number: u128| (number & mask) ^ self.flip;
+                Reading::Numbers(numbers.into_iter().map(seen).collect())
             }
-            (reading, _) => reading,
+            reading => reading,
         }
     }
 }

@@ -4,8 +4,10 @@
 //! ipset, a rate limit, an unknown module, a field the packet does not show.
 
 mod answer;
+pub mod clock;
 pub mod field;
 pub mod lookup;
+pub mod program;
 pub mod set;
 
 use std::collections::BTreeSet;
@@ -203,6 +205,15 @@ pub enum Test {
     AnyOf(Vec<lookup::Lookup>),
     /// A destination that the walk has rewritten, or one that came so (`ct status dnat`).
     Rewritten,
+    /// When the packet comes.
+    Time(clock::Clock),
+    /// A program over the packet's bytes, with the options as written.
+    Bytes {
+        /// The program.
+        program: program::Program,
+        /// The options as written.
+        text: String,
+    },
     /// A module or option that cannot be decided offline; the text of it.
     Opaque {
         /// Module name, e.g. `limit` or `set`.

@@ -287,6 +287,8 @@ fn action(target: &Target) -> String {
         }
         Target::Untrack => "matches: not tracked".to_owned(),
         Target::LoseMark => "matches: mark is set".to_owned(),
+        Target::SetService(_) => "matches: service class is set".to_owned(),
+        Target::SetTtl(_) => "matches: time to live is set".to_owned(),
         Target::Nat(nat) => format!("matches: {}", nat.text),
         Target::Map(_) => "matches: a map decides".to_owned(),
         Target::Pass(name) => format!("matches: {name}, continues"),

@@ -1,16 +1,38 @@
 //! Matches whose answer hangs on earlier packets, where the rules' own counters tell it: a limit that fewer packets
 //! have passed than it allows at once, a quota that is not used up, a list that no rule has filled.
 
+use std::cmp::Ordering;
+
+use super::Rules;
 use super::explore::Explorer;
+use super::take::harmless;
 use super::way::{Met, Way};
 use crate::condition::{Condition, Test, Tri};
-use crate::iptables::Rule;
+use crate::iptables::{Rule, Target};
+use crate::packet::{CtState, Packet, Protocol};
 
 /// Said where a counter settled something.
 pub(super) const ASSUMED: &str = "no counter of the rules was set back since they were loaded";
 
 /// What a limit lets pass at once where it does not say so (`xt_limit`, `xt_hashlimit`, nft).
 const BURST: u64 = 5;
+
+/// The most bytes that a packet has.
+const MOST: u64 = 65_535;
+
+impl Rules<'_> {
+    /// A rule gives connections labels.
+    fn label(&self) -> bool {
+        let saved = self.saved.iter().flat_map(|set| set.tables.values());
+        let tables = saved.chain(self.nft.iter().map(|table| &table.rules));
+        let mut rules =
+            tables.flat_map(|table| table.chains.values().flat_map(|chain| &chain.rules));
+        rules.any(|rule| {
+            rule.text.contains("ct label set")
+                || (rule.text.contains("connlabel") && rule.text.contains("--set"))
+        })
+    }
+}
 
 impl<'a> Explorer<'a> {
     /// The answer of a match on earlier packets, where counters settle it.
@@ -19,25 +41,41 @@ impl<'a> Explorer<'a> {
             return None;
         };
         let words: Vec<&str> = text.split(' ').collect();
+        let length = way.packet.length.map_or(MOST, u64::from);
+        // What stands behind it may have kept a packet from being counted.
+        let last = rule.conditions.last().is_some_and(|last| last == condition);
+        let passed = rule.counters.filter(|_| last);
         match module.as_str() {
             "recent" => self.listed(way, &words),
+            "connlimit" => connections(&words),
+            "connlabel" => self.labelled(way, &words),
+            "socket" => no_socket(&way.packet),
             // nft shows what is used.
-            "limit" if words.first() == Some(&"quota") => used(&words),
-            "limit" | "quota" | "hashlimit" => {
-                // What stands behind it may have kept a packet from being counted.
-                let last = rule.conditions.last().is_some_and(|last| last == condition);
-                let (packets, bytes) = rule.counters.filter(|_| last)?;
-                match module.as_str() {
-                    "quota" => {
-                        let length = way.packet.length.map_or(u64::from(u16::MAX), u64::from);
-                        quota(&words, bytes.saturating_add(length))
-                    }
-                    "hashlimit" => self.per_sender(&words),
-                    _ => limit(&words, packets),
-                }
-            }
+            "limit" if words.first() == Some(&"quota") => used(&words, length),
+            "quota" => quota(&words, passed, reached(way), length),
+            "hashlimit" if words.contains(&"--hashlimit-above") => above(&words, reached(way)?.0),
+            "hashlimit" => passed.and_then(|_| self.per_sender(&words)),
+            "limit" => limit(&words, passed?, length),
             _ => None,
         }
+    }
+
+    /// `connlabel --label 40`, `connlabel --label 40 --set`: a connection that begins has no label, unless a rule gives it
+    /// one.
+    fn labelled(&self, way: &Way<'a>, words: &[&str]) -> Option<Tri> {
+        let negated = words.contains(&"!");
+        let tracked = way.packet.connection.as_deref().filter(|_| !way.untracked);
+        let begins = tracked.is_some_and(|one| !one.reply) && self.begins();
+        match (begins, words.contains(&"--set")) {
+            (true, true) => Some(Tri::of(!negated)),
+            (true, false) if !self.rules().label() => Some(Tri::of(negated)),
+            _ => None,
+        }
+    }
+
+    /// The packet is the first of its connection in any state that it may have.
+    fn begins(&self) -> bool {
+        self.states.iter().all(|state| *state == CtState::New)
     }
 
     /// Rules of all tables of iptables that name something.
@@ -115,11 +153,17 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// `limit --limit 1/sec --limit-burst 1`, `limit rate 5/second burst 5 packets`.
-fn limit(words: &[&str], passed: u64) -> Option<Tri> {
-    let bytes = |word: &&str| word.ends_with("bytes/second") || word.contains("bytes/");
-    if words.contains(&"over") || words.contains(&"name") || words.iter().any(bytes) {
+/// `limit --limit 1/sec --limit-burst 1`, `limit rate 5/second burst 5 packets`, `limit rate 1 mbytes/second`, of which at
+/// least a second's worth passes at once.
+fn limit(words: &[&str], (packets, bytes): (u64, u64), length: u64) -> Option<Tri> {
+    if words.contains(&"over") || words.contains(&"name") {
         return None;
+    }
+    if let ["limit", "rate", amount, unit, ..] = words
+        && let Some((unit, _)) = unit.split_once('/')
+    {
+        let at_once = size(amount, unit)?;
+        return (bytes.saturating_add(length) <= at_once).then_some(Tri::Yes);
     }
     let written = after(words, "--limit-burst").or(after(words, "burst"));
     let burst = written.map_or(Ok(BURST), str::parse).ok()?;
@@ -127,7 +171,62 @@ fn limit(words: &[&str], passed: u64) -> Option<Tri> {
         && words
             .get(1)
             .is_some_and(|one| *one == "--limit" || *one == "rate");
-    (known && passed < burst).then_some(Tri::Yes)
+    (known && packets < burst).then_some(Tri::Yes)
+}
+
+/// `hashlimit --hashlimit-above 1/sec --hashlimit-burst 5`: what is not more than passes at once is not above.
+fn above(words: &[&str], reached: u64) -> Option<Tri> {
+    let rate = after(words, "--hashlimit-above")?;
+    let burst = after(words, "--hashlimit-burst")
+        .map_or(Ok(BURST), str::parse)
+        .ok()?;
+    let plain = !words.contains(&"!") && !rate.contains("b/");
+    (plain && reached < burst).then_some(Tri::No)
+}
+
+/// The most packets and bytes that any rule of a base chain has seen: what ended there or went on elsewhere.
+fn reached(way: &Way<'_>) -> Option<(u64, u64)> {
+    let (_, chain) = way.frames.last()?;
+    let mut all = chain.policy.as_ref()?.counters?;
+    for rule in &chain.rules {
+        if harmless(&rule.target) || matches!(rule.target, Target::SetMark { .. }) {
+            continue;
+        }
+        let (packets, bytes) = rule.counters?;
+        all = (all.0.saturating_add(packets), all.1.saturating_add(bytes));
+    }
+    Some(all)
+}
+
+/// `connlimit --connlimit-above 10`: the packet's own connection is one of those that count.
+fn connections(words: &[&str]) -> Option<Tri> {
+    /// More than a table of connections holds.
+    const ALL: u64 = 1 << 31;
+    let (above, limit) = match (
+        after(words, "--connlimit-above"),
+        after(words, "--connlimit-upto"),
+    ) {
+        (Some(limit), None) => (true, limit),
+        (None, Some(limit)) => (false, limit),
+        _ => return None,
+    };
+    match limit.parse::<u64>().ok()? {
+        0 => Some(Tri::of(above)),
+        limit if limit >= ALL => Some(Tri::of(!above)),
+        _ => None,
+    }
+}
+
+/// Only TCP and UDP have sockets; an error of ICMP is of the packet that it quotes.
+fn no_socket(packet: &Packet) -> Option<Tri> {
+    let echo = |kind: u8| matches!(kind, 0 | 8 | 13 | 14);
+    let none = match packet.proto? {
+        Protocol::TCP | Protocol::UDP => false,
+        Protocol::ICMP => packet.icmp_type.is_some_and(echo),
+        Protocol::ICMPV6 => packet.icmp_type.is_some_and(|kind| kind >= 128),
+        _ => true,
+    };
+    none.then_some(Tri::No)
 }
 
 /// Options of `hashlimit` with their values.
@@ -140,14 +239,35 @@ fn options<'a>(words: &[&'a str]) -> Vec<(&'a str, Option<&'a str>)> {
         .collect()
 }
 
-/// `quota --quota 1000` against what the rule has counted, with this packet.
-fn quota(words: &[&str], counted: u64) -> Option<Tri> {
+/// `quota --quota 1000`: the first packet that is more than what is left takes that as well (`net/netfilter/xt_quota.c`).
+fn quota(
+    words: &[&str],
+    passed: Option<(u64, u64)>,
+    reached: Option<(u64, u64)>,
+    length: u64,
+) -> Option<Tri> {
+    /// More than any counter comes to.
+    const ENDLESS: u64 = 1 << 60;
     let allowed: u64 = after(words, "--quota")?.parse().ok()?;
-    (counted <= allowed && !words.contains(&"!")).then_some(Tri::Yes)
+    let negated = words.contains(&"!");
+    let within = Some(Tri::of(!negated));
+    let over = Some(Tri::of(negated));
+    let fits = |(_, bytes): (u64, u64), length: u64| bytes.saturating_add(length) <= allowed;
+    if allowed >= ENDLESS || reached.is_some_and(|all| fits(all, length)) {
+        return within;
+    }
+    match (allowed, negated, passed) {
+        (0, ..) => over,
+        // What a rule has counted is over the quota already, or within it.
+        (_, true, Some((packets, _))) => over.filter(|_| packets > 0),
+        (_, false, Some(counted)) if fits(counted, MOST) => within,
+        (_, false, Some(counted)) => over.filter(|_| !fits(counted, length)),
+        _ => None,
+    }
 }
 
 /// `quota over 1023 mbytes used 3 bytes`.
-fn used(words: &[&str]) -> Option<Tri> {
+fn used(words: &[&str], length: u64) -> Option<Tri> {
     let over = words.get(1) == Some(&"over");
     let at = if over || words.get(1) == Some(&"until") {
         2
@@ -159,9 +279,12 @@ fn used(words: &[&str]) -> Option<Tri> {
         Some(at) => size(words.get(at + 1)?, words.get(at + 2)?)?,
         None => 0,
     };
-    // The listing shows what is used, the packet comes to it.
-    let below = used.saturating_add(u64::from(u16::MAX)) < allowed;
-    below.then_some(Tri::of(!over))
+    // The listing shows what is used, the packet comes to it. Releases differ in what is exactly the quota.
+    match used.saturating_add(length).cmp(&allowed) {
+        Ordering::Less => Some(Tri::of(!over)),
+        Ordering::Greater if length < MOST => Some(Tri::of(over)),
+        _ => None,
+    }
 }
 
 fn size(number: &str, unit: &str) -> Option<u64> {

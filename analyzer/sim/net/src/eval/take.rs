@@ -162,6 +162,10 @@ fn change(way: &mut Way<'_>, target: &Target) {
         }
         Target::ChangeConnMark => way.connmark = None,
         Target::Untrack => way.untracked = true,
+        Target::SetService(change) => {
+            Arc::make_mut(&mut way.packet).set_service(*change);
+        }
+        Target::SetTtl(ttl) => Arc::make_mut(&mut way.packet).ttl = *ttl,
         _ => {}
     }
 }

@@ -212,3 +212,70 @@ proptest! {
         let _ = evaluate(&set, &pod_packet(Protocol::UDP, 53));
     }
 }
+
+/// A forward chain with one rule that drops, and what has passed it.
+fn behind(rule: &str, policy: &str) -> Verdict {
+    let text = format!(
+        "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT {policy}\n:OUTPUT ACCEPT [0:0]\n{rule} -j DROP\nCOMMIT\n"
+    );
+    let mut packet = pod_packet(Protocol::UDP, 53);
+    packet.length = Some(40);
+    evaluate(&parse_save("iptables-save", &text, Family::V4), &packet).verdict
+}
+
+#[test]
+fn counters_decide_what_hangs_on_earlier_packets_and_leave_open_what_they_do_not_show() {
+    let (passes, drops, open) = (Some(true), Some(false), None);
+    for (rule, policy, wanted) in [
+        (
+            "[0:0] -A FORWARD -m hashlimit --hashlimit-above 1/sec --hashlimit-burst 5 --hashlimit-name a",
+            "[4:160]",
+            passes,
+        ),
+        (
+            "[0:0] -A FORWARD -m hashlimit --hashlimit-above 1/sec --hashlimit-burst 5 --hashlimit-name a",
+            "[9:360]",
+            open,
+        ),
+        ("[0:0] -A FORWARD -m quota --quota 0", "[9:360]", passes),
+        ("[9:360] -A FORWARD -m quota ! --quota 0", "[0:0]", drops),
+        ("[0:0] -A FORWARD -m quota --quota 1000", "[9:360]", drops),
+        (
+            "[24:960] -A FORWARD -m quota --quota 980",
+            "[9:360]",
+            passes,
+        ),
+        (
+            "[0:0] -A FORWARD -m quota ! --quota 18446744073709551615",
+            "[9:360]",
+            passes,
+        ),
+        (
+            "[0:0] -A FORWARD -m connlimit --connlimit-upto 0 --connlimit-mask 32 --connlimit-saddr",
+            "[9:360]",
+            passes,
+        ),
+        (
+            "[0:0] -A FORWARD -m connlimit --connlimit-above 0 --connlimit-mask 32 --connlimit-saddr",
+            "[9:360]",
+            drops,
+        ),
+        (
+            "[0:0] -A FORWARD -m connlimit --connlimit-above 10 --connlimit-mask 32 --connlimit-saddr",
+            "[9:360]",
+            open,
+        ),
+        (
+            "[0:0] -A FORWARD -m string --string test --algo bm",
+            "[9:360]",
+            open,
+        ),
+    ] {
+        let found = match behind(rule, policy) {
+            Verdict::Accepted => Some(true),
+            Verdict::Dropped => Some(false),
+            _ => None,
+        };
+        assert_eq!(found, wanted, "{rule} {policy}");
+    }
+}

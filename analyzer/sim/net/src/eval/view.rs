@@ -7,6 +7,9 @@ use crate::connection::Tracked;
 use crate::iptables::Rule;
 use crate::packet::{Direction, Interface};
 
+/// Said where the hour decided.
+const AT: &str = "the packet comes when the node was collected";
+
 impl<'a> Explorer<'a> {
     /// Whether a rule matches, and what that depends on where it is not known.
     pub(super) fn answer(&mut self, way: &Way<'a>, rule: &'a Rule) -> (Tri, Option<String>) {
@@ -27,6 +30,7 @@ impl<'a> Explorer<'a> {
             let assumption = match &condition.test {
                 Test::Assumed { assumption, .. } => Some(assumption.as_str()),
                 Test::Lookup(lookup) => lookup.assumption(),
+                Test::Time(_) if answer == Tri::Yes => Some(AT),
                 Test::Opaque { .. } if answer == Tri::Yes => Some(super::counted::ASSUMED),
                 _ => None,
             };

@@ -74,6 +74,7 @@ pub(super) type Key<'a> = (
     (Stage, usize, Vec<Frame<'a>>),
     (Option<u32>, Option<u32>, bool, bool),
     (IpAddr, Option<u16>),
+    (Vec<Option<u8>>, Option<u8>),
     Option<usize>,
 );
 
@@ -84,9 +85,15 @@ impl<'a> Way<'a> {
             (self.stage, self.hook, frames),
             (self.mark, self.connmark, self.untracked, self.natted),
             (self.packet.dst, self.packet.dport),
+            (class(&self.packet), self.packet.ttl),
             self.decider,
         )
     }
+}
+
+/// The bytes that hold the service class.
+fn class(packet: &Packet) -> Vec<Option<u8>> {
+    packet.headers.network.iter().take(2).copied().collect()
 }
 
 /// A walk entry: what was met, and the entry before it.

@@ -8,6 +8,7 @@ mod options;
 mod targets;
 #[cfg(test)]
 mod tests;
+mod tuple;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,6 +193,10 @@ pub enum Target {
     Untrack,
     /// Sets the mark to something that is not known.
     LoseMark,
+    /// Service class = (class AND NOT mask) XOR value; `None` for a value that is not known.
+    SetService(Option<(u8, u8)>),
+    /// Sets the time to live; `None` for a value that is not known.
+    SetTtl(Option<u8>),
     /// Address translation; ends the nat hook.
     Nat(Nat),
     /// The verdict that a map holds for the packet; goes on where it holds none.

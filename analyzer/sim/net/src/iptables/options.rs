@@ -6,9 +6,10 @@
 use super::Target;
 use super::headers;
 use super::targets;
+use super::tuple;
 use super::values;
+use crate::condition::clock::Clock;
 use crate::condition::{Condition, Test};
-use crate::connection::TupleSide;
 use crate::packet::{Family, Interface, Protocol, tcp_flag};
 
 /// Modules whose options are read one by one; all others are opaque as a whole.
@@ -193,7 +194,7 @@ impl<'a> Parser<'a> {
             }
             "--ports" | "--port" => values::ports(value).map(Test::EitherPort),
             "--ctstate" | "--state" => values::states(value),
-            _ if option.starts_with("--ct") => connection(option, value),
+            _ if option.starts_with("--ct") => tuple::connection(option, value),
             "--mark" => values::masked(value).map(|(value, mask)| Test::Mark { value, mask }),
             "--src-type" => values::address_kinds(value).map(|kinds| Test::AddressType {
                 destination: false,
@@ -272,7 +273,7 @@ impl<'a> Parser<'a> {
                 );
             }
             "ttl" | "hl" => {
-                let test = ttl(&text);
+                let test = headers::ttl(&text);
                 let negated = text.contains("! ");
                 self.push(
                     test.is_some() && negated,
@@ -294,11 +295,27 @@ impl<'a> Parser<'a> {
                 let without = module == "owner" && negated > 0 && asked == negated;
                 self.push(false, Test::Sender { without, text });
             }
-            "tos" | "dscp" | "ecn" | "tcpmss" => self.of_header(module, text),
+            "time" => match Clock::parse(&text) {
+                Some(clock) => self.push(false, Test::Time(clock)),
+                None => self.push(false, opaque(module, text)),
+            },
+            "ecn" => self.congestion(text),
+            "tos" | "dscp" | "tcpmss" | "connbytes" => self.of_header(module, text),
+            "u32" | "bpf" | "string" => self.program(module, text),
             _ if HEADER_MODULES.contains(&module) && self.family == Family::V6 => {
                 self.push(false, Test::ExtensionHeader(text));
             }
             _ => self.push(false, opaque(module, text)),
+        }
+    }
+
+    /// Marks of congestion.
+    fn congestion(&mut self, text: String) {
+        match headers::congestion(&text, self.family) {
+            Some(all) => all
+                .into_iter()
+                .for_each(|(negated, test)| self.push(negated, test)),
+            None => self.push(false, opaque("ecn", text)),
         }
     }
 
@@ -308,6 +325,18 @@ impl<'a> Parser<'a> {
             Some((negated, test)) => self.push(negated, test),
             None => self.push(false, opaque(module, text)),
         }
+    }
+
+    /// Programs over the packet's bytes.
+    fn program(&mut self, module: &str, text: String) {
+        let (negated, program) = headers::program(&text);
+        self.push(
+            negated,
+            match program {
+                Some(program) => Test::Bytes { program, text },
+                None => opaque(module, text),
+            },
+        );
     }
 
     /// `--mark` of the connmark module, which must not be taken for the packet mark.
@@ -348,54 +377,4 @@ fn opaque(module: &str, text: String) -> Test {
 fn any_address(family: Family) -> Test {
     let any = crate::condition::AddressMask::new(values::unspecified(family), 0);
     Test::Source(vec![any])
-}
-
-/// `ttl --ttl-eq 1`, `hl --hl-lt 5` and their kin.
-fn ttl(text: &str) -> Option<Test> {
-    let words: Vec<&str> = text.split(' ').filter(|word| *word != "!").collect();
-    let [_, option, value] = words.as_slice() else {
-        return None;
-    };
-    let value: u8 = value.parse().ok()?;
-    match option
-        .trim_start_matches("--ttl-")
-        .trim_start_matches("--hl-")
-    {
-        "eq" => Some(Test::Ttl(value, value)),
-        "lt" => value.checked_sub(1).map(|high| Test::Ttl(0, high)),
-        "gt" => value.checked_add(1).map(|low| Test::Ttl(low, u8::MAX)),
-        _ => None,
-    }
-}
-
-/// `--ctproto`, `--ctdir` and the addresses and ports of a connection; others are not evaluated.
-fn connection(option: &str, value: &str) -> Option<Test> {
-    let words = option.strip_prefix("--ct")?;
-    if words == "proto" {
-        return Protocol::parse(value).map(Test::TupleProtocol);
-    }
-    if words == "dir" {
-        return match value {
-            "ORIGINAL" => Some(Test::Direction { reply: false }),
-            "REPLY" => Some(Test::Direction { reply: true }),
-            _ => None,
-        };
-    }
-    let (answers, rest) = match words.strip_prefix("orig") {
-        Some(rest) => (false, rest),
-        None => (true, words.strip_prefix("repl")?),
-    };
-    let (destination, rest) = match rest.strip_prefix("dst") {
-        Some(rest) => (true, rest),
-        None => (false, rest.strip_prefix("src")?),
-    };
-    let side = TupleSide {
-        answers,
-        destination,
-    };
-    match rest {
-        "" => values::address_list(value).map(|ranges| Test::TupleAddress(side, ranges)),
-        "port" => values::ports(value).map(|ranges| Test::TuplePort(side, ranges)),
-        _ => None,
-    }
 }

@@ -89,6 +89,15 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
         "NOTRACK" => Target::Untrack,
         "CT" if arguments.contains(&"--notrack") => Target::Untrack,
         "CT" => Target::Pass(name.to_owned()),
+        "TOS" => Target::SetService(argument("--set-tos").and_then(service)),
+        "DSCP" => Target::SetService(argument("--set-dscp").and_then(|text| {
+            let class = u8::try_from(values::number(text)?).ok()?;
+            Some((class.checked_mul(4)?, 0xfc))
+        })),
+        "TTL" | "HL" => {
+            let set = argument("--ttl-set").or_else(|| argument("--hl-set"));
+            Target::SetTtl(set.and_then(|ttl| ttl.parse().ok()))
+        }
         // A mark that is made of a hash of the packet.
         "HMARK" => Target::LoseMark,
         "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => Target::Nat(Nat {
@@ -104,6 +113,13 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
         _ if PASSING_TARGETS.contains(&name) => Target::Pass(name.to_owned()),
         _ => Target::Named(name.to_owned()),
     }
+}
+
+/// `0x10/0x3f`: the value that is turned in and the bits that are cleared first.
+fn service(text: &str) -> Option<(u8, u8)> {
+    let (value, mask) = values::masked(text)?;
+    let mask = if mask == u32::MAX { 0xff } else { mask };
+    Some((u8::try_from(value).ok()?, u8::try_from(mask).ok()?))
 }
 
 /// `10.0.0.9`, `10.0.0.9:53`, `:53`, `[fd00::1]:53`; ranges are not followed.

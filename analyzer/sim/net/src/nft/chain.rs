@@ -229,6 +229,14 @@ impl<'a> Statement<'_, '_, 'a> {
     }
 
     pub(super) fn finish(&mut self, target: Target) {
+        if let Some(Target::Map(map)) = &self.target {
+            // What stands behind a map is reached only by an element that says `continue`: any other ends the rule, and
+            // so does a packet that the map does not hold.
+            if map.verdicts.contains(&Target::None) {
+                self.target = Some(Target::Named("a verdict behind a map".to_owned()));
+            }
+            return;
+        }
         if let Some(before) = self.target.replace(target) {
             self.effects.push(before);
         }
@@ -320,7 +328,11 @@ impl<'a> Statement<'_, '_, 'a> {
 
     pub(super) fn test(&mut self, negated: bool, test: Test) {
         // A mark that this rule has set itself is not followed within the rule.
-        let marks = |effect: &Target| !matches!(effect, Target::Log(_) | Target::Pass(_));
+        let marks = |effect: &Target| match effect {
+            Target::Log(_) | Target::Pass(_) => false,
+            Target::SetService(_) | Target::SetTtl(_) => test.of_header(),
+            _ => true,
+        };
         if self.effects.iter().any(marks) {
             self.opaque("order", "a condition behind a change".to_owned());
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::chain::Statement;
 use super::expression::Subject;
 use crate::condition::Test;
-use crate::condition::field::Field;
+use crate::condition::field::{Counted, Field};
 use crate::connection::TupleSide;
 use crate::packet::{CtState, Family};
 
@@ -20,10 +20,21 @@ pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "protocol" => connected(statement, Field::Protocol),
         "l3proto" => connected(statement, Field::Family),
         "helper" | "zone" | "expiration" | "label" | "id" => Subject::Unseen,
-        "original" => tuple(statement, false)?,
-        "reply" => tuple(statement, true)?,
-        _ => return None,
+        "original" => of_side(statement, false)?,
+        "reply" => of_side(statement, true)?,
+        word => Subject::Field(Field::Counted(Counted::parse(word)?, None)),
     })
+}
+
+/// What one direction of a connection has: an address, a port, a count.
+fn of_side(statement: &mut Statement<'_, '_, '_>, answers: bool) -> Option<Subject> {
+    match Counted::parse(statement.peek()?.text) {
+        Some(counted) => {
+            statement.word()?;
+            Some(Subject::Field(Field::Counted(counted, Some(answers))))
+        }
+        None => tuple(statement, answers),
+    }
 }
 
 /// `ct original ip saddr`, `ct reply proto-dst`; without a family (as of old) it is not told which.
@@ -85,6 +96,10 @@ fn translated(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
     }
     if statement.peek().is_some_and(|next| next.is(",")) {
         return None;
+    }
+    if negated {
+        // Without a connection the rule breaks off, whatever it asks.
+        connected(statement, Field::Status);
     }
     match bit {
         "dnat" => statement.test(negated, Test::Rewritten),

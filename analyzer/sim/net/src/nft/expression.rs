@@ -60,10 +60,8 @@ pub(super) fn expression(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
     if statement.eat("vmap") {
         return statement.verdict_map(fields);
     }
-    if let [one] = fields.as_mut_slice()
-        && (statement.eat("&") || statement.eat("and"))
-    {
-        one.mask = Some(value_list(statement, one.field)?);
+    if let [one] = fields.as_mut_slice() {
+        changed(statement, one)?;
     }
     let compared = compare(statement, &fields)?;
     if let Compared::Flags {
@@ -74,10 +72,7 @@ pub(super) fn expression(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
     {
         let field = fields.first()?.field;
         let set = exactly(value);
-        let masked = Masked {
-            field,
-            mask: Some(mask),
-        };
+        let masked = Masked::bits(field, mask);
         push(statement, vec![masked], set, String::new(), negated);
         return Some(());
     }
@@ -85,6 +80,25 @@ pub(super) fn expression(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
         push(statement, fields, set, name, negated);
     }
     Some(())
+}
+
+/// What is done to the bits of a field before they are compared: `& 0xff`, `| 0x23`, one behind the other.
+fn changed(statement: &mut Statement<'_, '_, '_>, one: &mut Masked) -> Option<()> {
+    loop {
+        let sign = [("&", "and"), ("|", "or"), ("^", "xor")]
+            .into_iter()
+            .find(|(sign, word)| statement.eat(sign) || statement.eat(word));
+        let Some((sign, _)) = sign else {
+            return Some(());
+        };
+        let bits = value_list(statement, one.field)?;
+        let kept = one.mask.unwrap_or(u128::MAX);
+        match sign {
+            "&" => (one.mask, one.flip) = (Some(kept & bits), one.flip & bits),
+            "|" => (one.mask, one.flip) = (Some(kept & !bits), one.flip | bits),
+            _ => one.flip ^= bits,
+        }
+    }
 }
 
 enum Compared {
@@ -140,7 +154,7 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
             return transport(statement, first.text);
         }
         "icmp" | "icmpv6" => icmp(statement, first.text)?,
-        "rt" | "rt0" | "rt2" | "rt4" | "srh" | "hbh" | "dst" | "mh" | "exthdr" => {
+        "rt" | "rt0" | "rt2" | "rt4" | "srh" | "hbh" | "dst" | "mh" | "frag" | "exthdr" => {
             let field = statement.word()?.text;
             return of_route(statement, field);
         }
@@ -176,9 +190,25 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
             }
             return Some(Subject::Lacks(NO_IPSEC));
         }
+        "socket" => return socket(statement),
         word => return meta(word),
     };
     Some(Subject::Field(field))
+}
+
+/// `socket transparent`, `socket cgroupv2 level 1`: only TCP and UDP have sockets.
+fn socket(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
+    let protocols = [Protocol::TCP, Protocol::UDP].map(|proto| {
+        let number = u128::from(proto.0);
+        Element::new(vec![Piece::Range(number, number)])
+    });
+    let set = Arc::new(Set::new(protocols.to_vec()));
+    let fields = vec![Masked::from(Field::Protocol)];
+    push(statement, fields, set, String::new(), false);
+    if statement.word()?.is("cgroupv2") && statement.eat("level") {
+        statement.word()?;
+    }
+    Some(Subject::Unseen)
 }
 
 fn meta(word: &str) -> Option<Subject> {
@@ -202,16 +232,23 @@ fn meta(word: &str) -> Option<Subject> {
     }))
 }
 
-/// A field of the internet header, which asks for its family as well.
-fn internet(statement: &mut Statement<'_, '_, '_>, family: Family) -> Option<Field> {
-    let word = statement.word()?.text;
-    if !matches!(word, "saddr" | "daddr") {
+impl Statement<'_, '_, '_> {
+    /// Asks for the family of the packet.
+    pub(super) fn of_family(&mut self, family: Family) {
         let number = match family {
             Family::V4 => 2,
             Family::V6 => 10,
         };
         let fields = vec![Masked::from(Field::Family)];
-        push(statement, fields, exactly(number), String::new(), false);
+        push(self, fields, exactly(number), String::new(), false);
+    }
+}
+
+/// A field of the internet header, which asks for its family as well.
+fn internet(statement: &mut Statement<'_, '_, '_>, family: Family) -> Option<Field> {
+    let word = statement.word()?.text;
+    if !matches!(word, "saddr" | "daddr") {
+        statement.of_family(family);
     }
     Some(match word {
         "saddr" => Field::Source(family),
@@ -459,6 +496,9 @@ fn flags(
 ) -> Option<Option<Compared>> {
     if !matches!(field.field, Field::State | Field::TcpFlags | Field::Status) {
         return Some(None);
+    }
+    if field.flip != 0 {
+        return None;
     }
     let negated = relation == Some("!=");
     let value = value_list(statement, field.field)?;

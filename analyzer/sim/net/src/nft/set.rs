@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::tokens::Token;
-use super::values::piece;
+use super::values::{piece, single};
 use crate::condition::field::Field;
 use crate::condition::set::{Element, Piece, Set};
 
@@ -106,18 +106,44 @@ fn element<'a>(tokens: &'a [Token<'a>]) -> RawElement<'a> {
     RawElement { key, data }
 }
 
+/// The parts of a key: words that a bar joins are one part.
+fn joined<'k, 'a>(key: &'k [Token<'a>]) -> Vec<&'k [Token<'a>]> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for at in 1..=key.len() {
+        let bar = |at: usize| key.get(at).is_some_and(|token| token.is("|"));
+        if at == key.len() || !(bar(at) || bar(at - 1)) {
+            parts.push(&key[start..at]);
+            start = at;
+        }
+    }
+    parts
+}
+
+/// What one part stands for: `10.0.0.0/8`, `fin | psh`.
+fn part_of(field: Field, part: &[Token<'_>]) -> Option<Piece> {
+    if let [one] = part {
+        return piece(field, one);
+    }
+    let bits = part.iter().filter(|token| !token.is("|"));
+    let mut all = bits.map(|token| single(field, token.text));
+    let all = all.try_fold(0, |all, bits| Some(all | bits?))?;
+    Some(Piece::Range(all, all))
+}
+
 impl RawSet<'_> {
     /// The elements as values of these fields.
     pub(super) fn read(&self, fields: &[Field], name: &str) -> Arc<Set> {
         let mut elements = Vec::with_capacity(self.elements.len());
         let mut doubt = None;
         for raw in &self.elements {
-            let key: Option<Vec<Piece>> = match raw.key.as_slice() {
-                [star] if star.is("*") => Some(vec![Piece::Any]),
+            let parts = joined(&raw.key);
+            let key: Option<Vec<Piece>> = match parts.as_slice() {
+                [[star]] if star.is("*") => Some(vec![Piece::Any]),
                 parts if parts.len() == fields.len() => parts
                     .iter()
                     .zip(fields)
-                    .map(|(part, field)| piece(*field, part))
+                    .map(|(part, field)| part_of(*field, part))
                     .collect(),
                 _ => None,
             };

@@ -6,10 +6,13 @@ use super::chain::Statement;
 use super::expression::{Subject, expression, subjects};
 use super::tokens::{Token, written};
 use super::translate;
+use super::values::single;
+use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
 use crate::condition::{Condition, Test};
+use crate::header;
 use crate::iptables::Target;
-use crate::packet::{CtState, Protocol};
+use crate::packet::{CtState, Family, Protocol, tcp_flag};
 
 impl<'a> Statement<'_, '_, 'a> {
     pub(super) fn one(&mut self, token: &Token<'a>) -> Option<()> {
@@ -31,6 +34,8 @@ impl<'a> Statement<'_, '_, 'a> {
             }
             ("limit" | "quota", _) | ("ct", "count") => self.doubtful("limit"),
             ("synproxy", _) => self.synproxy(),
+            ("tproxy", _) => Some(Some(self.listener())),
+            ("osf", _) => Some(Some(self.system())),
             ("meter", _) => self.meter(),
             ("reset", _) => Some(self.strip()),
             ("add" | "update" | "delete" | "set", _) => self.dynamic(),
@@ -179,6 +184,33 @@ impl<'a> Statement<'_, '_, 'a> {
         }
     }
 
+    /// `tproxy to 127.0.0.1:52345`: goes on where a process listens there, and breaks off elsewhere.
+    fn listener(&mut self) {
+        let start = self.at;
+        self.step(1);
+        self.skip();
+        let tokens = self.tokens.get(start..self.at).unwrap_or_default();
+        self.opaque("listener", written(self.compiler.text, tokens));
+    }
+
+    /// `osf name "Linux"`: the sender's system, told by its first packet of TCP; what is no such packet fails.
+    fn system(&mut self) {
+        let start = self.at;
+        self.step(1);
+        while self.eat("ttl") || self.eat("name") || self.eat("version") || self.eat("!=") {
+            if self.peek().is_some_and(|next| next.is("{")) {
+                let _ = self.braces();
+            } else if !self.peek().is_some_and(|next| next.is("!=")) {
+                self.step(1);
+            }
+        }
+        let (mask, set) = (tcp_flag::SYN, tcp_flag::SYN);
+        self.test(false, Test::Protocol(Protocol::TCP));
+        self.test(false, Test::TcpFlags { mask, set });
+        let tokens = self.tokens.get(start..self.at).unwrap_or_default();
+        self.opaque("osf", written(self.compiler.text, tokens));
+    }
+
     /// Answers for a host that stands behind: only TCP is answered (`nft_synproxy_eval`).
     fn synproxy(&mut self) -> Option<Option<()>> {
         let start = self.at;
@@ -293,12 +325,13 @@ impl<'a> Statement<'_, '_, 'a> {
                 return Some(());
             }
             [
-                "ip" | "ip6",
-                "dscp" | "ecn" | "ttl" | "hoplimit" | "flowlabel",
+                family @ ("ip" | "ip6"),
+                field @ ("dscp" | "ecn" | "ttl" | "hoplimit" | "flowlabel"),
                 "set",
+                value,
                 ..,
             ] => {
-                self.skip_words(3);
+                self.rewrite(family, field, value);
                 return Some(());
             }
             ["tcp", "option", "maxseg", "size", "set"] => {
@@ -310,6 +343,33 @@ impl<'a> Statement<'_, '_, 'a> {
         let target = translate::mark(self);
         self.effects.push(target);
         Some(())
+    }
+
+    /// A field of the internet header that is set, which asks for its family as well.
+    fn rewrite(&mut self, family: &str, field: &str, value: &str) {
+        let family = match family {
+            "ip" => Family::V4,
+            _ => Family::V6,
+        };
+        self.of_family(family);
+        let bits = header::network_field(field, family == Family::V4).map(Field::Bits);
+        let number = bits.and_then(|field| single(field, value));
+        let start = self.at;
+        self.skip_words(3);
+        // A value of several words is not followed.
+        let number = number.filter(|_| self.at == start + 4);
+        let number = number.and_then(|number| u8::try_from(number).ok());
+        let effect = match field {
+            "dscp" => {
+                Target::SetService(number.and_then(|class| Some((class.checked_mul(4)?, 0xfc))))
+            }
+            "ecn" => Target::SetService(number.map(|bits| (bits, 0x03))),
+            "ttl" | "hoplimit" => {
+                Target::SetTtl(value.parse().ok().filter(|_| self.at == start + 4))
+            }
+            _ => return,
+        };
+        self.effects.push(effect);
     }
 
     fn skip_words(&mut self, words: usize) {

@@ -24,7 +24,8 @@ impl Firewall {
                 .iter()
                 .filter(of_family)
                 .any(|set| shows(set, table));
-            if shown || table.is_routed() {
+            let beside = table.family == "bridge" && crosses_no_bridge(packet);
+            if shown || table.is_routed() || beside {
                 continue;
             }
             not_evaluated.push(table.title());
@@ -133,6 +134,12 @@ impl Firewall {
             )
         })
     }
+}
+
+/// No port of a bridge is on the packet's way.
+fn crosses_no_bridge(packet: &Packet) -> bool {
+    let ports = packet.bridge_ports.as_ref();
+    ports.is_some_and(|ports| ports.input.is_none() && ports.output.is_none())
 }
 
 /// True when two rule sets hold the same rules in the same chains, with the same policies: a policy alone can drop.

@@ -84,6 +84,8 @@ impl Shot {
         packet.bridge_ports = Some(BridgePorts::default());
         packet.headers = self.headers(&packet);
         packet.connection = self.known();
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        packet.at = now.ok().and_then(|now| i64::try_from(now.as_secs()).ok());
         packet
     }
 

@@ -142,6 +142,14 @@ fn provided(config: &EffectiveConfig, asked: &Known<String>) -> Option<ConfigPro
     if config.uncertain() || proxy {
         return None;
     }
+    if let ("btrfs" | "zfs", Some(place)) = (name, asked.place()) {
+        return Some(ConfigProblem::NodeNeeded {
+            message: format!(
+                "snapshotter {name:?} loads only where the root of containerd lies on that file system"
+            ),
+            place: place.clone(),
+        });
+    }
     let why = match name {
         "devmapper" if !has_pool(config) => "has no pool_name, without which it does not load",
         _ if name.is_empty() || SNAPSHOTTERS.contains(&name) => return None,

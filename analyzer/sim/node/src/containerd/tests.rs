@@ -162,6 +162,11 @@ fn a_snapshotter_that_nobody_provides_keeps_cri_from_loading() {
         available("1.7.24", &text.replace("nydus", "native")),
         Answer::Yes
     );
+    // Whether the node has that file system stands in no file of containerd.
+    assert_eq!(
+        available("1.7.24", &text.replace("nydus", "btrfs")),
+        Answer::Unknown
+    );
 }
 
 #[test]

@@ -1,3 +1,5 @@
+mod rewrites;
+
 use super::*;
 use crate::eval::{DecidedBy, Evaluation, Rules, Verdict, evaluate_all};
 use crate::packet::{CtState, Direction, Interface, Packet, Protocol};

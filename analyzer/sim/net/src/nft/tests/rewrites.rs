@@ -1,0 +1,145 @@
+//! What rules read of headers, counts and lists behind what other rules have changed.
+
+use super::*;
+use crate::header::HeaderBytes;
+
+/// A first packet of UDP with all that is usual, through a chain that drops.
+fn verdict_of(rules: &str, packet: &Packet) -> Verdict {
+    let text = format!(
+        "table inet t {{\nchain f {{\ntype filter hook forward priority filter; policy drop;\n{rules}\n}}\n}}\n"
+    );
+    asked(&text, packet).verdict
+}
+
+fn first(proto: Protocol) -> Packet {
+    let mut packet = pod_packet(proto, 53);
+    packet.length = Some(40);
+    packet.ttl = Some(64);
+    packet.headers = HeaderBytes::plain(&packet);
+    let tuple = crate::connection::Tuple {
+        src: packet.src,
+        sport: packet.sport,
+        dst: packet.dst,
+        dport: packet.dport,
+    };
+    packet.connection = Some(Box::new(crate::connection::Connection {
+        reply: false,
+        original: tuple,
+        replies: Some(tuple.turned()),
+        dnat: Some(false),
+        snat: Some(false),
+        served: None,
+        mark: None,
+    }));
+    packet
+}
+
+#[test]
+fn a_rule_sees_what_an_earlier_one_has_made_of_the_header() {
+    let packet = first(Protocol::UDP);
+    for (rules, wanted) in [
+        ("ip dscp set cs1\nip dscp cs1 accept", Verdict::Accepted),
+        ("ip dscp set ef\nip dscp cs0 accept", Verdict::Dropped),
+        // A rule for IPv6 changes nothing of IPv4.
+        ("ip6 dscp set cs1\nip dscp cs0 accept", Verdict::Accepted),
+        ("ip ttl set 1\nip ttl 1 accept", Verdict::Accepted),
+        ("ip ecn set ce\nip ecn ce accept", Verdict::Accepted),
+        ("@nh,96,32 0x0a0100b9 accept", Verdict::Accepted),
+        ("@th,16,16 54 accept", Verdict::Dropped),
+    ] {
+        assert_eq!(verdict_of(rules, &packet), wanted, "{rules}");
+    }
+    let lost = "ip dscp set ip dscp map { cs0 : cs1 }\nip dscp cs1 accept";
+    assert!(verdict_of(lost, &packet).is_undecided());
+}
+
+#[test]
+fn the_first_packet_is_all_that_its_connection_has_counted() {
+    let packet = first(Protocol::UDP);
+    for (rule, passes) in [
+        ("ct packets 1 accept", true),
+        ("ct bytes > 40 accept", false),
+        ("ct original bytes 40 accept", true),
+        ("ct reply packets 0 accept", true),
+        ("ct avgpkt > 39 accept", true),
+        (
+            "limit rate 1 kbytes/second counter packets 2 bytes 900 accept",
+            true,
+        ),
+        ("quota over 1 kbytes used 900 bytes accept", false),
+        ("quota over 1 kbytes used 1000 bytes accept", true),
+    ] {
+        let wanted = if passes {
+            Verdict::Accepted
+        } else {
+            Verdict::Dropped
+        };
+        assert_eq!(verdict_of(rule, &packet), wanted, "{rule}");
+    }
+    let spent = "limit rate 1 kbytes/second counter packets 2 bytes 1000 accept";
+    assert!(verdict_of(spent, &packet).is_undecided());
+    let mut later = packet;
+    later.ct_states = [CtState::Established].into();
+    assert!(verdict_of("ct bytes > 40 accept", &later).is_undecided());
+}
+
+#[test]
+fn what_a_map_does_not_hold_ends_its_rule() {
+    let packet = first(Protocol::UDP);
+    let rule = "ct state vmap { established : accept } accept";
+    assert_eq!(verdict_of(rule, &packet), Verdict::Dropped);
+    let open = "ct state vmap { new : continue } accept";
+    assert!(verdict_of(open, &packet).is_undecided());
+}
+
+#[test]
+fn bits_are_compared_behind_what_is_done_to_them() {
+    let mut packet = first(Protocol::UDP);
+    packet.mark = Some(0x10);
+    for (rule, passes) in [
+        ("meta mark | 0x23 == 0x33 accept", true),
+        ("meta mark & 0xf0 ^ 0x30 == 0x20 accept", true),
+        ("meta mark or 0x23 != 0x33 accept", false),
+        ("meta l4proto { eigrp, udp } accept", true),
+    ] {
+        let wanted = if passes {
+            Verdict::Accepted
+        } else {
+            Verdict::Dropped
+        };
+        assert_eq!(verdict_of(rule, &packet), wanted, "{rule}");
+    }
+    let mut tcp = first(Protocol::TCP);
+    tcp.tcp_flags = Some(0x12);
+    let flags = "tcp flags & (fin | syn | rst | psh | ack) == { fin | ack, syn | ack } accept";
+    assert_eq!(verdict_of(flags, &tcp), Verdict::Accepted);
+    tcp.tcp_flags = Some(0x02);
+    assert_eq!(verdict_of(flags, &tcp), Verdict::Dropped);
+}
+
+#[test]
+fn sockets_systems_and_translations_fail_what_cannot_have_them() {
+    let mut ping = first(Protocol::ICMP);
+    (ping.sport, ping.dport) = (None, None);
+    (ping.icmp_type, ping.icmp_code) = (Some(8), Some(0));
+    for rule in [
+        "socket transparent 1 accept",
+        "socket cgroupv2 level 1 \"system.slice\" accept",
+        "osf ttl loose name \"Linux\" accept",
+    ] {
+        assert_eq!(verdict_of(rule, &ping), Verdict::Dropped, "{rule}");
+        let mut tcp = first(Protocol::TCP);
+        tcp.tcp_flags = Some(0x02);
+        assert!(verdict_of(rule, &tcp).is_undecided(), "{rule}");
+    }
+    let mut invalid = first(Protocol::TCP);
+    invalid.ct_states = [CtState::Invalid].into();
+    for rule in ["ct status snat accept", "ct status != dnat accept"] {
+        assert_eq!(verdict_of(rule, &invalid), Verdict::Dropped, "{rule}");
+    }
+    let listens = "meta l4proto tcp tproxy to :8080 accept";
+    let mut tcp = first(Protocol::TCP);
+    tcp.tcp_flags = Some(0x02);
+    assert!(verdict_of(listens, &tcp).is_undecided());
+    assert_eq!(verdict_of(listens, &ping), Verdict::Dropped);
+}
