@@ -181,6 +181,14 @@ sources! {
         by_hand: Some("crictl info; crictl pods; crictl ps -a; crictl images"),
         entries: &["nodes/*/cri.json", "nodes/*/cri/"],
     }
+    ETCD {
+        id: "etcd",
+        title: "etcd's health",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("etcdctl endpoint health --cluster; etcdctl endpoint status --cluster"),
+        entries: &["nodes/*/commands/etcd-"],
+    }
     HARDWARE {
         id: "hardware",
         title: "PCI tree, memory errors, power and temperatures",
@@ -248,6 +256,14 @@ sources! {
         expected: false,
         by_hand: Some("dpkg -l; rpm -qa; cat /var/log/apt/history.log"),
         entries: &["nodes/*/commands/dpkg-packages.out", "nodes/*/commands/rpm-packages.out"],
+    }
+    POD_RESOURCES {
+        id: "pod_resources",
+        title: "Devices that the kubelet gave to containers",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("cat /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
+        entries: &["nodes/*/host/pod-resources.json"],
     }
     PROBE {
         id: "probe",
