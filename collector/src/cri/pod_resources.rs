@@ -56,3 +56,28 @@ message! { /// What the kubelet has to give.
         #[prost(message, repeated, tag = "1")] devices: Vec<Devices>,
         #[prost(int64, repeated, tag = "2")] cpu_ids: Vec<i64>,
 } }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(number: u8, content: &[u8]) -> Vec<u8> {
+        let length = u8::try_from(content.len()).unwrap();
+        [&[number << 3 | 2, length], content].concat()
+    }
+
+    /// Encoded by hand, from the field numbers of the kubelet's own definition.
+    #[test]
+    fn an_answer_of_the_kubelet_is_read() {
+        let topology = field(3, &field(1, &[1 << 3, 1]));
+        let devices = [field(1, b"nvidia.com/gpu"), field(2, b"GPU-1"), topology].concat();
+        let container = [field(1, b"main"), field(2, &devices), vec![3 << 3, 7]].concat();
+        let pod = [field(1, b"train-0"), field(2, b"ml"), field(3, &container)].concat();
+        let pods = Pods::decode(field(1, &pod).as_slice()).unwrap();
+        let expected = serde_json::json!([{"name": "train-0", "namespace": "ml", "containers": [{
+            "name": "main", "cpuIds": [7], "dynamicResources": [],
+            "devices": [{"resourceName": "nvidia.com/gpu", "deviceIds": ["GPU-1"], "topology": {"nodes": [{"id": 1}]}}],
+        }]}]);
+        assert_eq!(serde_json::to_value(pods.pod_resources).unwrap(), expected);
+    }
+}

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use casefile_bundle::Outcome;
-use casefile_tests::bins;
 use casefile_tests::journal::{Entry, Journal, Machine, Origin};
 use casefile_tests::recording::User;
 use casefile_tests::replay::small::Small;
@@ -80,12 +79,25 @@ fn many_logs() -> Result<Seen, String> {
         .collect();
     pods.extend((0..94).map(|at| pod("team", &format!("sick-{at}"), "gpu-2", 7)));
     pods.push(pod("team", "sick-zz-own", host.trim(), 7));
+    let names: Vec<&str> = pods
+        .iter()
+        .filter(|pod| pod["metadata"]["namespace"] == "team")
+        .filter_map(|pod| pod["metadata"]["name"].as_str())
+        .collect();
+    let logs = names.iter().fold(Small::new(), |small, name| {
+        let path =
+            format!("/api/v1/namespaces/team/pods/{name}/log?container=main&timestamps=true");
+        small.with_answer(path.leak(), "text/plain", "2026-01-01T00:00:00Z boom\n")
+    });
     let server = server(
-        Small::new().with_lists(&[("pods", "Pod", pods)]),
+        logs.with_lists(&[("pods", "Pod", pods.clone())]),
         Faults::default(),
     );
     let ran = on_cluster(&server, &["--source-timeout", "50s"]);
     let bundle = ran.bundle();
+    let taken = bundle.manifest.entries.iter();
+    let taken = taken.filter(|entry| entry.path.as_str().contains("logs/team/sick-"));
+    assert_eq!(taken.count(), 95, "{:?}", bundle.told("cluster_pod_logs"));
     let asked = server.requests();
     let logs: Vec<&String> = asked.iter().filter(|one| one.contains("/log?")).collect();
     let sick = |log: &&&String| log.contains("/pods/sick-");
@@ -97,9 +109,9 @@ fn many_logs() -> Result<Seen, String> {
     assert_eq!(first.len(), 95, "{first:?}");
     let own = logs.iter().position(|log| log.contains("sick-zz-own"));
     assert!(own.is_some_and(|at| at < 16), "{own:?} of {}", logs.len());
-    let said = "cluster_pod_logs";
-    let mut seen = bundle.row(&ran, said, SOME, "", &["/proc/meminfo"])?;
-    seen.said = format!("95 of 95 crashing pods, {} requests for logs", logs.len());
+    let rest = &["logs/team/sick-zz-own/main.log", "/proc/meminfo"];
+    let mut seen = bundle.row(&ran, "cluster_pod_logs", SOME, "", rest)?;
+    seen.said = format!("logs of 95 of 95 crashing pods, {} requests", logs.len());
     Ok(seen)
 }
 
@@ -281,13 +293,10 @@ fn private_key() -> Result<Seen, String> {
     }
     let bundle = ran.bundle();
     assert!(!found(&bundle), "a part of a private key is in the bundle");
-    bundle.row(
-        &ran,
-        "cluster_objects",
-        SOME,
-        "",
-        &["configmaps/default.json"],
-    )
+    let rest = &["configmaps/default.json"];
+    let mut seen = bundle.row(&ran, "cluster_objects", SOME, "", rest)?;
+    "none of the eight lines of the key is in the bundle".clone_into(&mut seen.said);
+    Ok(seen)
 }
 
 /// What a person sees: a status line that is never wrapped, and ten lines at the end.
@@ -344,7 +353,6 @@ fn narrow() -> Result<Seen, String> {
             "{id} in {end}"
         );
     }
-    assert!(bins::find(bins::COLLECTOR).exists());
     let seen = Seen {
         said: end.lines().nth(2).unwrap_or_default().trim().to_owned(),
         rest: format!("{lines} lines at the end"),
