@@ -158,10 +158,8 @@ fn stubs(desk: &Desk, bad: &[(&str, &'static Spec)], does: &str) {
             .iter()
             .filter(|(_, spec)| spec.program == program)
             .map(|(_, spec)| {
-                format!(
-                    "{}) echo $$ >>\"${{0%/*}}/../pids\"; {does} ;;\n",
-                    pattern(spec)
-                )
+                let (pattern, id) = (pattern(spec), spec.id);
+                format!("{pattern}) echo $$ {id} >>\"${{0%/*}}/../pids\"; {does} ;;\n")
             })
             .collect();
         let text = match program {
