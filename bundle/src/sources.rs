@@ -24,6 +24,8 @@ pub struct About {
     pub id: &'static str,
     /// What it is, for people.
     pub title: &'static str,
+    /// The same in one to three words, for lists in a line.
+    pub name: &'static str,
     /// Node or cluster.
     pub scope: Scope,
     /// True where a diagnosis asks for it: an input without a manifest is said to lack it. Others are told of only
@@ -64,6 +66,7 @@ sources! {
     CLUSTER_OBJECTS {
         id: "cluster_objects",
         title: "Kubernetes objects",
+        name: "objects",
         scope: Scope::Cluster,
         expected: true,
         by_hand: Some("kubectl get pods -A -o wide; kubectl describe node <node>"),
@@ -72,6 +75,7 @@ sources! {
     CLUSTER_EVENTS {
         id: "cluster_events",
         title: "Kubernetes events",
+        name: "events",
         scope: Scope::Cluster,
         expected: true,
         by_hand: Some("kubectl get events -A --sort-by=.lastTimestamp"),
@@ -80,6 +84,7 @@ sources! {
     CLUSTER_POD_LOGS {
         id: "cluster_pod_logs",
         title: "Pod logs",
+        name: "pod logs",
         scope: Scope::Cluster,
         expected: true,
         by_hand: Some("kubectl logs -n <namespace> <pod> --all-containers --previous --tail=200"),
@@ -88,6 +93,7 @@ sources! {
     HELM_RELEASES {
         id: "helm_releases",
         title: "Helm values",
+        name: "Helm values",
         scope: Scope::Cluster,
         expected: true,
         by_hand: Some("helm list -A; helm get values -n <namespace> <release> --all"),
@@ -96,6 +102,7 @@ sources! {
     CONTAINERD_CONFIG {
         id: "containerd_config",
         title: "containerd configuration",
+        name: "containerd",
         scope: Scope::Node,
         expected: true,
         by_hand: Some("ps -eo args | grep -e '[c]ontainerd' -e '[k]ubelet'; cat <the file after --config>"),
@@ -104,6 +111,7 @@ sources! {
     KUBELET_CONFIG {
         id: "kubelet_config",
         title: "Kubelet configuration",
+        name: "kubelet",
         scope: Scope::Node,
         expected: true,
         by_hand: Some("ps -eo args | grep '[k]ubelet'; cat /var/lib/kubelet/config.yaml"),
@@ -112,6 +120,7 @@ sources! {
     JOURNAL {
         id: "journal",
         title: "System journal",
+        name: "journal",
         scope: Scope::Node,
         expected: true,
         by_hand: Some("journalctl --since -2h -u kubelet -u containerd; journalctl -k --since -2h"),
@@ -120,6 +129,7 @@ sources! {
     FIREWALL {
         id: "firewall",
         title: "Firewall rules",
+        name: "firewall",
         scope: Scope::Node,
         expected: true,
         by_hand: Some("iptables-save; ufw status verbose"),
@@ -132,6 +142,7 @@ sources! {
     NVIDIA_SMI {
         id: "nvidia_smi",
         title: "nvidia-smi",
+        name: "nvidia-smi",
         scope: Scope::Node,
         expected: true,
         by_hand: Some("nvidia-smi -q"),
@@ -140,6 +151,7 @@ sources! {
     HOST_INFO {
         id: "host_info",
         title: "Host information",
+        name: "system",
         scope: Scope::Node,
         expected: true,
         by_hand: Some("uname -a; cat /etc/os-release; timedatectl; df -h"),
@@ -148,6 +160,7 @@ sources! {
     CERTIFICATES {
         id: "certificates",
         title: "Certificates: owners and dates",
+        name: "certificates",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("openssl x509 -noout -subject -issuer -dates -in <certificate>"),
@@ -156,6 +169,7 @@ sources! {
     CLUSTER_NODE_LOGS {
         id: "cluster_node_logs",
         title: "Journals of other nodes",
+        name: "journals of other nodes",
         scope: Scope::Cluster,
         expected: false,
         by_hand: Some("kubectl get --raw \"/api/v1/nodes/<node>/proxy/logs/?query=kubelet\""),
@@ -164,6 +178,7 @@ sources! {
     CONTAINER_RUNTIMES {
         id: "container_runtimes",
         title: "CRI-O, Docker, NVIDIA container toolkit, device specifications",
+        name: "runtime files",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("docker info; crio config; cat /etc/nvidia-container-runtime/config.toml; ls /etc/cdi /var/run/cdi"),
@@ -178,14 +193,25 @@ sources! {
     CRI {
         id: "cri",
         title: "Container runtimes, as they answer over CRI",
+        name: "container runtimes",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("crictl info; crictl pods; crictl ps -a; crictl images"),
         entries: &[Entry::Node(ANY, "cri.json"), Entry::Node(ANY, "cri/")],
     }
+    ETCD {
+        id: "etcd",
+        title: "etcd's health",
+        name: "etcd",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("etcdctl endpoint health --cluster; etcdctl endpoint status --cluster"),
+        entries: &["nodes/*/commands/etcd-"],
+    }
     HARDWARE {
         id: "hardware",
         title: "PCI tree, memory errors, power and temperatures",
+        name: "hardware",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("lspci -tv; ipmitool sel elist; cat /proc/interrupts"),
@@ -198,6 +224,7 @@ sources! {
     INFINIBAND {
         id: "infiniband",
         title: "InfiniBand adapters and ports",
+        name: "InfiniBand",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("ibstat; rdma link"),
@@ -206,6 +233,7 @@ sources! {
     NETWORK {
         id: "network",
         title: "Links, neighbours, sockets and network settings",
+        name: "network",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("ip -d link; ip neigh; ss -tuln; sysctl net"),
@@ -214,6 +242,7 @@ sources! {
     NODE_PROXY {
         id: "node_proxy",
         title: "Kubelet and GPU metrics, asked through the API server",
+        name: "kubelet metrics",
         scope: Scope::Cluster,
         expected: false,
         by_hand: Some("kubectl get --raw /api/v1/nodes/<node>/proxy/stats/summary"),
@@ -222,6 +251,7 @@ sources! {
     NVIDIA_DRIVER {
         id: "nvidia_driver",
         title: "NVIDIA driver: devices, modules, libraries, daemons",
+        name: "NVIDIA driver",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("cat /proc/driver/nvidia/version; lsmod | grep nvidia; ls -l /dev/nvidia*"),
@@ -230,6 +260,7 @@ sources! {
     NVIDIA_FABRIC {
         id: "nvidia_fabric",
         title: "Fabric Manager, NVSwitch, IMEX, DCGM, logs of NVIDIA's tools",
+        name: "GPU fabric",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("systemctl status nvidia-fabricmanager; nvidia-smi nvlink -s; nvidia-smi topo -m"),
@@ -238,6 +269,7 @@ sources! {
     OTHER_GPUS {
         id: "other_gpus",
         title: "AMD and Intel GPUs",
+        name: "AMD and Intel GPUs",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("amd-smi static; rocm-smi; xpu-smi discovery"),
@@ -246,14 +278,25 @@ sources! {
     PACKAGES {
         id: "packages",
         title: "Installed packages and their latest changes",
+        name: "packages",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("dpkg -l; rpm -qa; cat /var/log/apt/history.log"),
         entries: &[Entry::Printed(ANY, "dpkg-packages"), Entry::Printed(ANY, "rpm-packages")],
     }
+    POD_RESOURCES {
+        id: "pod_resources",
+        title: "Devices that the kubelet gave to containers",
+        name: "devices of pods",
+        scope: Scope::Node,
+        expected: false,
+        by_hand: Some("cat /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
+        entries: &["nodes/*/host/pod-resources.json"],
+    }
     PROBE {
         id: "probe",
         title: "What the node itself can resolve and reach",
+        name: "probes",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("getent hosts <name>; nc -vz <address> <port>"),
@@ -262,6 +305,7 @@ sources! {
     TASKS {
         id: "tasks",
         title: "Tasks that hang in the kernel, processes that hold GPU devices",
+        name: "hanging tasks",
         scope: Scope::Node,
         expected: false,
         by_hand: Some("ps -eo pid,stat,wchan:32,args | awk '$2 ~ /D/'; fuser -v /dev/nvidia*"),

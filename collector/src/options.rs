@@ -44,6 +44,8 @@ pub struct Options {
     pub cluster_only: bool,
     /// Other nodes whose journals are read through the API; `all` for every node.
     pub node_logs: BTreeSet<String>,
+    /// Whether reports of nvidia-bug-report.sh are taken.
+    pub include_bug_reports: bool,
     /// Test hook: searched for commands before the fixed list.
     pub command_dir: Option<PathBuf>,
 }
@@ -138,6 +140,9 @@ impl Options {
         }
         if self.probe {
             map.insert("probe".to_owned(), "true".to_owned());
+        }
+        if self.include_bug_reports {
+            map.insert("include-bug-reports".to_owned(), "true".to_owned());
         }
         if let Some(file) = &self.kubeconfig {
             map.insert("kubeconfig".to_owned(), file.display().to_string());

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use casefile_bundle::sources;
 use serde_json::json;
 
 use crate::cli::ProgressMode;
@@ -115,10 +116,10 @@ impl Progress {
             Form::Json => as_json(event, left),
             Form::Plain => as_line(event),
             Form::Live => {
-                let line = if matches!(event, Event::Started(_)) {
-                    String::new()
-                } else {
-                    as_line(event)
+                // How each source ended is in the closing words, and in the manifest.
+                let line = match event {
+                    Event::Message(_) => as_line(event),
+                    _ => String::new(),
                 };
                 let begun = self.begun.elapsed();
                 format!("\r\x1b[K{line}{}", status(&state, begun, left, columns()))
@@ -146,7 +147,16 @@ fn status(state: &State, begun: Duration, left: Duration, columns: usize) -> Str
     if state.running.is_empty() {
         return String::new();
     }
-    let running = state.running.iter().cloned().collect::<Vec<_>>().join(", ");
+    let name = |id: &String| {
+        let about = sources::find(id);
+        about.map_or_else(|| id.clone(), |about| about.name.to_owned())
+    };
+    let running = state
+        .running
+        .iter()
+        .map(name)
+        .collect::<Vec<_>>()
+        .join(", ");
     let (minutes, seconds) = (left.as_secs() / 60, left.as_secs() % 60);
     let time = if begun < LONG {
         String::new()
@@ -280,7 +290,7 @@ mod tests {
         let (short, long, left) = (Duration::from_secs(1), LONG, Duration::from_secs(3599));
         let wide = status(&state, long, left, 200);
         assert!(
-            wide.starts_with("[3/12] 3.0 MiB, up to 59:59 more: cluster_objects, "),
+            wide.starts_with("[3/12] 3.0 MiB, up to 59:59 more: objects, "),
             "{wide}"
         );
         assert!(!status(&state, short, left, 200).contains("more"));

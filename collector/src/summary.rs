@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use casefile_bundle::{Outcome, SourceReport, VerifyReport};
+use casefile_bundle::{Outcome, SourceReport, VerifyReport, sources};
 
 use crate::progress::human;
 use crate::run::Report;
@@ -56,9 +56,9 @@ fn lines(report: &Report) -> Vec<Line> {
     lines
 }
 
-/// What a source is called in a line: its title up to the first comma or colon.
+/// What a source is called in a line.
 fn name(source: &SourceReport) -> &str {
-    source.title.split([',', ':']).next().unwrap_or(&source.id)
+    sources::find(&source.id).map_or(source.title.as_str(), |about| about.name)
 }
 
 fn taken(report: &Report) -> Line {
@@ -125,11 +125,13 @@ fn missing(report: &Report, most: usize) -> Vec<Line> {
 fn reason(why: &str, sources: &[&SourceReport]) -> String {
     let names: Vec<&str> = sources.iter().map(|source| name(source)).collect();
     let why = why.lines().next().unwrap_or_default();
+    // The notes are in the manifest, which is not at hand here.
+    let why = why.replace(", see the notes)", ")");
     let mut short: String = why.chars().take(MAX_REASON).collect();
     if short.len() < why.len() {
         short.push('…');
     }
-    let remedy = remedy(why)
+    let remedy = remedy(&why)
         .map(|remedy| format!(" -> {remedy}"))
         .unwrap_or_default();
     format!("{}: {short}{remedy}", names.join(", "))
@@ -137,7 +139,7 @@ fn reason(why: &str, sources: &[&SourceReport]) -> String {
 
 /// How to get what is missing for this reason.
 fn remedy(why: &str) -> Option<&'static str> {
-    const REMEDIES: [(&str, &str); 12] = [
+    const REMEDIES: [(&str, &str); 13] = [
         ("no credentials for an API server", "--kubeconfig FILE"),
         ("--kubeconfig FILE names", "--kubeconfig FILE"),
         (
@@ -147,6 +149,7 @@ fn remedy(why: &str) -> Option<&'static str> {
         ("run as root", "sudo"),
         ("more rights", "sudo"),
         ("ermission denied", "sudo"),
+        ("peration not permitted", "sudo"),
         ("its time limit", "--source-timeout 5m --timeout 15m"),
         ("time limit reached", "--source-timeout 5m --timeout 15m"),
         ("time limit of the run", "--timeout 15m"),

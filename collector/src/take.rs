@@ -333,6 +333,7 @@ fn no_such_thing(stderr: &[u8]) -> bool {
         "not been booted with systemd",
         "Failed to connect to bus: No such file",
         "Failed to connect to system scope bus",
+        "system_bus_socket: No such file",
         "Table does not exist",
         "do you need to insmod",
         "FirewallD is not running",

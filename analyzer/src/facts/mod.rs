@@ -12,6 +12,7 @@ pub mod helm;
 pub mod ipvs;
 pub mod kube;
 pub mod machine;
+pub mod metrics;
 pub mod network;
 pub mod node;
 mod picture;
@@ -343,6 +344,13 @@ pub const KINDS: &[KindInfo] = &[
     kind::<machine::Unit>(),
     kind::<machine::NetLink>(),
     kind::<machine::FabricPort>(),
+    kind::<metrics::NodeUse>(),
+    kind::<metrics::PodUse>(),
+    kind::<metrics::GpuMetric>(),
+    kind::<metrics::OtherGpu>(),
+    kind::<metrics::ControlGroup>(),
+    kind::<metrics::DeviceGrant>(),
+    kind::<metrics::Disk>(),
     kind::<network::AddressOverlap>(),
     kind::<network::MtuMismatch>(),
     kind::<network::RouteMissing>(),

@@ -39,3 +39,10 @@ pub(super) static KERNEL_TEXT: Parser = Parser {
     ],
     read: Read::Lines(Channel::Kernel),
 };
+
+/// Logs of containers that Docker runs by itself.
+pub(super) static DOCKER: Parser = Parser {
+    id: "docker-logs",
+    reads: &["nodes/*/docker/*.log"],
+    read: Read::Lines(Channel::Journal),
+};

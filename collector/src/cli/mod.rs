@@ -237,6 +237,9 @@ pub struct CollectArgs {
     /// Enter this folder first: a node's root, mounted into a privileged pod. Unlike --root, its commands run too
     #[arg(long, value_name = "DIR", conflicts_with = "root")]
     pub chroot: Option<PathBuf>,
+    /// Also take the newest reports that nvidia-bug-report.sh left on this machine; otherwise only their names are in the bundle
+    #[arg(long)]
+    pub include_bug_reports: bool,
     /// End with 0 even where something is missing: for jobs that would be run again
     #[arg(long)]
     pub accept_partial: bool,
@@ -313,6 +316,7 @@ impl CollectArgs {
             },
             cluster_only: self.cluster_only,
             node_logs: self.node_logs.iter().cloned().collect(),
+            include_bug_reports: self.include_bug_reports,
             command_dir: self.command_dir.clone(),
         };
         check_sources(&options)?;

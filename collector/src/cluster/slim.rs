@@ -8,9 +8,21 @@ use serde_json::value::RawValue;
 /// The way to a member that is left out; `[]` stands for every element of an array.
 pub type Way = &'static [&'static str];
 
-/// What no object keeps: who set which field, and kubectl's copy of the object inside the object.
+/// What an object of many does not keep: who set which field, and kubectl's copy of the object inside the object.
 pub const ALWAYS: &[Way] = &[
     &["metadata", "managedFields"],
+    &[
+        "metadata",
+        "annotations",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    ],
+];
+
+/// The same of what people and operators set: who changed it and when is kept, which fields is not.
+pub const SET: &[Way] = &[
+    &["metadata", "managedFields", "[]", "fieldsV1"],
+    &["metadata", "managedFields", "[]", "fieldsType"],
+    &["metadata", "managedFields", "[]", "apiVersion"],
     &[
         "metadata",
         "annotations",
@@ -189,6 +201,15 @@ mod tests {
             "spec":{"z":1,"a":[1, 2]}}"#;
         let line = slim(raw, ALWAYS).unwrap();
         let expected = r#"{"metadata":{"name":"a","annotations":{"keep \"me":"x y"}},"spec":{"z":1,"a":[1,2]}}"#;
+        assert_eq!(String::from_utf8(line).unwrap(), expected);
+    }
+
+    #[test]
+    fn who_changed_an_object_and_when_is_kept_without_the_fields() {
+        let raw = br#"{"metadata":{"managedFields":[{"manager":"kubectl-edit","operation":"Update",
+            "apiVersion":"nvidia.com/v1","time":"2026-11-20T10:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]}}"#;
+        let line = slim(raw, SET).unwrap();
+        let expected = r#"{"metadata":{"managedFields":[{"manager":"kubectl-edit","operation":"Update","time":"2026-11-20T10:00:00Z"}]}}"#;
         assert_eq!(String::from_utf8(line).unwrap(), expected);
     }
 

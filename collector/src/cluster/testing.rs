@@ -255,6 +255,7 @@ pub fn options(dir: &std::path::Path, server: &str) -> Options {
         handover: crate::options::Handover::default(),
         cluster_only: false,
         node_logs: Default::default(),
+        include_bug_reports: false,
         command_dir: None,
     }
 }

@@ -39,9 +39,13 @@ pub(crate) enum Call {
     ImageFsInfo,
     /// containerd's own: its plugins, and why one did not load. Answered where CRI itself is not.
     Plugins,
+    /// The kubelet's own: which container was given which device.
+    PodResources,
+    /// The kubelet's own: which devices it can give.
+    Allocatable,
 }
 
-/// Every call that the collector can make.
+/// Every call that the collector can make of a container runtime.
 pub(crate) const CALLS: [Call; 10] = [
     Call::Version,
     Call::Status,
@@ -58,7 +62,11 @@ pub(crate) const CALLS: [Call; 10] = [
 impl Call {
     /// The package in front of it, where that is not the version of CRI.
     fn package(self) -> Option<&'static str> {
-        (self == Self::Plugins).then_some("containerd.services.introspection.v1")
+        match self {
+            Self::Plugins => Some("containerd.services.introspection.v1"),
+            Self::PodResources | Self::Allocatable => Some("v1"),
+            _ => None,
+        }
     }
 
     /// Service and method, without the package.
@@ -74,6 +82,8 @@ impl Call {
             Self::ListImages => "ImageService/ListImages",
             Self::ImageFsInfo => "ImageService/ImageFsInfo",
             Self::Plugins => "Introspection/Plugins",
+            Self::PodResources => "PodResourcesLister/List",
+            Self::Allocatable => "PodResourcesLister/GetAllocatableResources",
         }
     }
 }

@@ -3,6 +3,7 @@
 mod client;
 mod hide;
 pub(crate) mod messages;
+pub(crate) mod pod_resources;
 
 pub(crate) use client::{CALLS, Call, Client, CriError};
 pub(crate) use hide::without_secrets;

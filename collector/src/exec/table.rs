@@ -48,6 +48,21 @@ const fn rules(spec: Spec) -> Spec {
     slow(spec, 60, 128 << 20)
 }
 
+/// etcd asked about itself with the certificate that kubeadm makes for health checks.
+const fn etcdctl(what: &'static str) -> [&'static str; 9] {
+    [
+        "--endpoints=https://127.0.0.1:2379",
+        "--cacert=/etc/kubernetes/pki/etcd/ca.crt",
+        "--cert=/etc/kubernetes/pki/etcd/healthcheck-client.crt",
+        "--key=/etc/kubernetes/pki/etcd/healthcheck-client.key",
+        "--command-timeout=8s",
+        "--write-out=json",
+        "endpoint",
+        what,
+        "--cluster",
+    ]
+}
+
 /// The fields of a journal record that a diagnosis uses; all others stay on the node.
 const FIELDS: &str = "--output-fields=_BOOT_ID,PRIORITY,_PID,_COMM,_SYSTEMD_UNIT,UNIT,SYSLOG_IDENTIFIER,_TRANSPORT,_HOSTNAME,MESSAGE";
 
@@ -96,6 +111,16 @@ pub static COMMANDS: &[Spec] = &[
     ),
     spec("docker-info", "docker", &["info", "--format", "{{json .}}"]),
     spec(
+        "docker-inspect",
+        "docker",
+        &["inspect", "--format", "{{json .}}", "<container>"],
+    ),
+    spec(
+        "docker-logs",
+        "docker",
+        &["logs", "--timestamps", "--tail", "200", "<container>"],
+    ),
+    spec(
         "docker-ps",
         "docker",
         &["ps", "--all", "--no-trunc", "--format", "{{json .}}"],
@@ -109,6 +134,16 @@ pub static COMMANDS: &[Spec] = &[
         ],
     ),
     slow(spec("edac-util", "edac-util", &["-v"]), 10, 1 << 20),
+    slow(
+        spec("etcd-health", "etcdctl", &const { etcdctl("health") }),
+        20,
+        1 << 20,
+    ),
+    slow(
+        spec("etcd-status", "etcdctl", &const { etcdctl("status") }),
+        20,
+        1 << 20,
+    ),
     spec("ethtool-driver", "ethtool", &["-i", "<interface>"]),
     spec("ethtool-features", "ethtool", &["-k", "<interface>"]),
     spec("ethtool-module", "ethtool", &["-m", "<interface>"]),
@@ -252,6 +287,15 @@ pub static COMMANDS: &[Spec] = &[
     slow(spec("nvidia-smi", "nvidia-smi", &[]), 20, 4 << 20),
     slow(spec("nvidia-smi-L", "nvidia-smi", &["-L"]), 20, 1 << 20),
     slow(
+        spec(
+            "nvidia-smi-conf-compute",
+            "nvidia-smi",
+            &["conf-compute", "-f"],
+        ),
+        20,
+        64 << 10,
+    ),
+    slow(
         spec("nvidia-smi-nvlink", "nvidia-smi", &["nvlink", "--status"]),
         20,
         4 << 20,
@@ -287,6 +331,11 @@ pub static COMMANDS: &[Spec] = &[
         spec("nvidia-smi-topo-p2p", "nvidia-smi", &["topo", "-p2p", "r"]),
         20,
         4 << 20,
+    ),
+    slow(
+        spec("nvidia-smi-vgpu", "nvidia-smi", &["vgpu"]),
+        20,
+        1 << 20,
     ),
     Spec {
         file: Some("nvml.json"),
@@ -328,6 +377,7 @@ pub static COMMANDS: &[Spec] = &[
         )
     },
     spec("sensors", "sensors", &["-A"]),
+    spec("smartctl", "smartctl", &["--json", "--all", "<device>"]),
     spec("snap-list", "snap", &["list", "--all"]),
     spec("ss-listening", "ss", &["-tulpn"]),
     spec(

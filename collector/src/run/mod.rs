@@ -47,7 +47,7 @@ pub struct Report {
 }
 
 /// What the user is told who could be root and is not.
-pub const NOT_ROOT: &str = "not running as root: firewall rules, most of the journal, the kubelet's and containerd's files, other users' processes and pod logs on disk will be missing; run it with sudo to have them";
+pub const NOT_ROOT: &str = "not root: firewall, most of the journal, kubelet and containerd files and pod logs on disk will be missing; sudo gets them";
 
 /// Whether the system gives this process root's rights.
 pub fn is_root() -> bool {

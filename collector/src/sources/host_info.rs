@@ -112,7 +112,12 @@ static LIST: Inventory = Inventory {
         "/etc/ntp.conf",
         "/etc/default/grub",
         "/etc/default/grub.d/*",
+        "/run/cloud-init/status.json",
+        "/run/cloud-init/result.json",
+        "/run/cloud-init/cloud-id",
     ],
+    // What a cloud's first boot did, and where it stopped; never the user data itself.
+    logs: &["/var/log/cloud-init.log", "/var/log/cloud-init-output.log"],
     ..Inventory::EMPTY
 };
 

@@ -110,9 +110,7 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
                 "the kubelet's command line: --root names a machine that is not running",
             );
         }
-        tally.outcome(
-            "no kubelet was found: neither its process nor a file where distributions put it",
-        )
+        tally.outcome("no file of a kubelet is where distributions put them")
     })
 }
 

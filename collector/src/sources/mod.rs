@@ -8,6 +8,7 @@ pub mod cluster_pod_logs;
 pub mod container_runtimes;
 pub mod containerd_config;
 pub mod cri;
+pub mod etcd;
 pub mod firewall;
 pub mod hardware;
 pub mod helm_releases;
@@ -23,6 +24,7 @@ pub mod nvidia_smi;
 pub mod nvml;
 pub mod other_gpus;
 pub mod packages;
+pub mod pod_resources;
 pub mod probe;
 pub mod processes;
 pub mod tasks;
@@ -40,6 +42,7 @@ pub static SOURCES: &[&Source] = &[
     &container_runtimes::SOURCE,
     &containerd_config::SOURCE,
     &cri::SOURCE,
+    &etcd::SOURCE,
     &firewall::SOURCE,
     &hardware::SOURCE,
     &helm_releases::SOURCE,
@@ -54,6 +57,7 @@ pub static SOURCES: &[&Source] = &[
     &nvidia_smi::SOURCE,
     &other_gpus::SOURCE,
     &packages::SOURCE,
+    &pod_resources::SOURCE,
     &probe::SOURCE,
     &tasks::SOURCE,
 ];

@@ -29,6 +29,8 @@ const SMI: [&str; 7] = [
     "nvidia-smi-nvlink-errors",
     "nvidia-smi-topo-p2p",
 ];
+/// Asked last: of machines with confidential computing or virtual GPUs; others refuse in words of their own.
+const RARE: [&str; 2] = ["nvidia-smi-conf-compute", "nvidia-smi-vgpu"];
 /// What the XML says of memory, as text: asked where the XML could not be had.
 const XML: &str = "nvidia-smi-q";
 const MEMORY: &str = "nvidia-smi-memory";
@@ -88,10 +90,12 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         .chain(&DEVICES)
         .map(|path| PlanItem::file(*path));
     let ids = if ctx.options.live() { &SMI[..] } else { &[] };
+    let rare = if ctx.options.live() { &RARE[..] } else { &[] };
     let memory = ctx.options.live().then_some(&MEMORY);
     let smi = ids
         .iter()
         .chain(memory)
+        .chain(rare)
         .filter_map(|id| Some(ctx.call(&call(ctx.exec, ctx.host, id)?)));
     let nvml = nvml::plan(ctx);
     smi.chain(ctx.commands(&OTHER))
@@ -144,6 +148,9 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
         {
             ctx.call(&call, Need::Optional, &mut smi).await;
         }
+        if smi.taken > 0 && !hangs {
+            rare(&ctx, &mut smi).await;
+        }
         if smi.taken == 0 && !smi.absent.is_empty() && !ctx.cancel.is_cancelled() {
             nvml::ask(&ctx, &mut smi).await;
         }
@@ -160,6 +167,30 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
         }
         driver.outcome("no NVIDIA driver here")
     })
+}
+
+/// That these say no is normal, and noted; that they hang or flood is not.
+async fn rare(ctx: &SourceCtx, smi: &mut Tally) {
+    for id in RARE {
+        let Some(call) = call(&ctx.exec, &ctx.host, id) else {
+            continue;
+        };
+        if ctx.cancel.is_cancelled() {
+            return;
+        }
+        let mut tally = Tally::default();
+        ctx.call(&call, Need::Optional, &mut tally).await;
+        tally.broken.retain(|what| {
+            ["no end after", "stopped before its end", "was cut"]
+                .iter()
+                .any(|word| what.contains(word))
+        });
+        let hung = tally.broken.iter().any(|what| !what.contains("was cut"));
+        smi.add(tally);
+        if hung {
+            return;
+        }
+    }
 }
 
 /// A query of nvidia-smi: the host's, or the one of a driver container, run below that container's root.

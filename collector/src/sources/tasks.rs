@@ -1,10 +1,11 @@
 //! Tasks in uninterruptible sleep, with the place in the kernel where each waits, and the processes that hold devices of
 //! GPUs: after a fault of a GPU they cannot be killed, and the driver cannot be unloaded while one holds a device.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use casefile_bundle::sources as about;
 
@@ -13,6 +14,7 @@ use crate::host::Host;
 use crate::outcome::Outcome;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 use crate::sources::nvidia_smi::put;
+use crate::sysfs::attributes;
 
 /// Tasks that are looked at, and links of open files.
 const MAX_TASKS: usize = 100_000;
@@ -52,6 +54,7 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         "/proc/*/comm",
         "/proc/*/cgroup",
         "/proc/*/fd/*",
+        "/sys/fs/cgroup/<of holders of GPUs>/*",
     ]
     .map(PlanItem::file)
     .into()
@@ -76,6 +79,8 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
             }
             put(out, "host/tasks.json", &json_lines("tasks", tasks), tally);
             let (holders, denied) = holders(host);
+            let groups = cgroups(host, &holders);
+            put(out, "host/cgroups.json", &json_lines("cgroups", groups), tally);
             if denied > 0 {
                 tally.broken(out, format!("/proc/*/fd: of {denied} processes the open files may not be read (run as root)"));
             }
@@ -211,6 +216,70 @@ fn holders(host: &Host) -> (Vec<Holder>, usize) {
     (holders, denied)
 }
 
+/// Control groups that are described.
+const MAX_GROUPS: usize = 200;
+/// Limits, use, throttling and waiting, in both versions of control groups.
+const OF_GROUP: [&str; 21] = [
+    "cpu.max",
+    "cpu.stat",
+    "cpu.pressure",
+    "cpu.cfs_quota_us",
+    "cpu.cfs_period_us",
+    "cpuset.cpus.effective",
+    "io.pressure",
+    "memory.max",
+    "memory.high",
+    "memory.current",
+    "memory.peak",
+    "memory.events",
+    "memory.pressure",
+    "memory.limit_in_bytes",
+    "memory.usage_in_bytes",
+    "memory.max_usage_in_bytes",
+    "memory.failcnt",
+    "memory.oom_control",
+    "memory.swap.max",
+    "pids.max",
+    "pids.current",
+];
+
+/// The control groups of those that hold GPUs: what they may use, what they use, and how often they were held back.
+fn cgroups(host: &Host, holders: &[Holder]) -> Vec<Value> {
+    let mut seen = BTreeSet::new();
+    let mut rows = Vec::new();
+    for holder in holders {
+        let text = host
+            .read_text(&format!("/proc/{}/cgroup", holder.pid))
+            .unwrap_or_default();
+        for (controllers, path) in text.lines().filter_map(place_of_group) {
+            if rows.len() < MAX_GROUPS && seen.insert((controllers.to_owned(), path.to_owned())) {
+                let dir = format!("/sys/fs/cgroup{controllers}{path}");
+                let mut row = attributes(host, &dir, &OF_GROUP);
+                if row.is_empty() {
+                    continue;
+                }
+                row.insert("cgroup".to_owned(), path.into());
+                rows.push(Value::Object(row));
+            }
+        }
+    }
+    rows
+}
+
+/// Folder of the controllers and path of `0::/kubepods.slice/x` or `4:memory:/kubepods/x`; cgroups(7). The root's own
+/// limits are the machine's.
+fn place_of_group(line: &str) -> Option<(String, &str)> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (controllers, path) = (parts.next()?, parts.next()?);
+    let wanted = ["", "memory", "cpu", "cpu,cpuacct", "pids"];
+    let folder = match controllers {
+        "" => String::new(),
+        other => format!("/{other}"),
+    };
+    (wanted.contains(&controllers) && path.len() > 1 && !path.contains(".."))
+        .then_some((folder, path))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -253,6 +322,25 @@ mod tests {
         );
         assert_eq!(tasks[0].wchan.as_deref(), Some("rpm_resume"));
         assert_eq!(tasks[0].stack.len(), 2);
+    }
+
+    #[test]
+    fn the_group_of_a_holder_says_how_often_it_was_held_back() {
+        let dir = tree();
+        let group = dir.path().join("sys/fs/cgroup/kubepods.slice/pod1");
+        std::fs::create_dir_all(&group).unwrap();
+        std::fs::write(group.join("cpu.stat"), "nr_periods 10\nnr_throttled 9\n").unwrap();
+        std::fs::write(group.join("memory.max"), "8589934592\n").unwrap();
+        let host = Host::new(dir.path());
+        let (holders, _) = holders(&host);
+        let rows = cgroups(&host, &holders);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0]["cgroup"], "/kubepods.slice/pod1");
+        assert_eq!(rows[0]["cpu.stat"]["nr_throttled"], 9);
+        assert_eq!(rows[0]["memory.max"], "8589934592");
+        let old = place_of_group("4:memory:/kubepods/pod2");
+        assert_eq!(old, Some(("/memory".to_owned(), "/kubepods/pod2")));
+        assert_eq!(place_of_group("0::/"), None);
     }
 
     #[test]

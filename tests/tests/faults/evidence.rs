@@ -10,7 +10,7 @@ use casefile_tests::replay::small::Small;
 use casefile_tests::replay::{Credential, Fault, Faults, Server};
 
 use crate::desk::{Desk, Row, Seen};
-use crate::lab::Freezer;
+use crate::lab::{self, Freezer};
 
 const HOST: &str = "/proc/meminfo";
 const SOME: &[Outcome] = &[Outcome::Collected, Outcome::Partial];
@@ -31,6 +31,14 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         fault: "the kubelet's stats hang behind the API server",
         run: kubelet_hangs,
+    },
+    Row {
+        fault: "the kubelet's socket of pod resources is mute",
+        run: mute_socket,
+    },
+    Row {
+        fault: "--include-bug-reports of a report that is cut",
+        run: cut_report,
     },
 ];
 
@@ -158,4 +166,59 @@ fn kubelet_hangs() -> Result<Seen, String> {
         "no answer within 15 s",
         rest,
     )
+}
+
+/// A socket at which somebody listens and nobody answers, where the kubelet has its own.
+fn mute_socket() -> Result<Seen, String> {
+    lab::root()?;
+    let desk = Desk::new();
+    let socket = desk.text("mute.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let inner = desk.command(&["--only", "pod_resources,host_info"]);
+    let script = format!(
+        "mount -t tmpfs none /var/lib || exit 77; mkdir -p /var/lib/kubelet/pod-resources && \
+         ln -s {socket} /var/lib/kubelet/pod-resources/kubelet.sock && exec \"$@\""
+    );
+    let clock = Instant::now();
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "/bin/sh", "-c", &script, "sh"]);
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.current_dir(desk.path("out"));
+    let output = command
+        .output()
+        .map_err(|error| format!("unshare: {error}"))?;
+    if output.status.code() == Some(77) {
+        return Err("nothing may be mounted here".to_owned());
+    }
+    let ran = desk.ran(output, clock);
+    let failed = &[Outcome::Failed];
+    let said = "/var/lib/kubelet/pod-resources/kubelet.sock: ";
+    ran.bundle()
+        .row(&ran, "pod_resources", failed, said, &[HOST])
+}
+
+/// A report that the machine went down over: its text up to the cut is taken, and only where it is asked for.
+fn cut_report() -> Result<Seen, String> {
+    let desk = Desk::new();
+    desk.file("/etc/os-release", "ID=ubuntu\n");
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    let line = b"NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
+    std::io::Write::write_all(&mut packer, &line.repeat(20_000)).unwrap();
+    let packed = packer.finish().unwrap();
+    desk.file(
+        "/var/log/nvidia-bug-report.log.gz",
+        &packed[..packed.len() / 2],
+    );
+    let only = ["--only", "nvidia_fabric,host_info"];
+    let without = desk.on_tree(&only);
+    assert!(!without.bundle().has("/var/log/nvidia-bug-report.log"));
+    fs::remove_file(&without.files[0]).unwrap();
+    let ran = desk.on_tree(&[&["--include-bug-reports"][..], &only].concat());
+    let bundle = ran.bundle();
+    let report = "/var/log/nvidia-bug-report.log";
+    assert!(bundle.content(report).contains("fallen off the bus"));
+    assert!(bundle.cut(report).unwrap().contains("it ends early"));
+    let partial = &[Outcome::Partial];
+    let rest = &["/etc/os-release"];
+    bundle.row(&ran, "nvidia_fabric", partial, "only its beginning", rest)
 }

@@ -15,6 +15,8 @@ mod limits;
 mod output;
 mod run;
 mod secrets;
+mod site;
+mod tools;
 
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +41,8 @@ fn every_fault_costs_its_own_part_and_the_rest_is_complete() {
         evidence::ROWS,
         kubeconfigs::ROWS,
         kubeconfig_kinds::ROWS,
+        site::ROWS,
+        tools::ROWS,
     ]
     .concat()
     .into_iter()

@@ -202,6 +202,7 @@ const fn about(id: &'static str) -> About {
     About {
         id,
         title: "A source that does not behave",
+        name: "odd",
         scope: Scope::Node,
         expected: false,
         by_hand: None,

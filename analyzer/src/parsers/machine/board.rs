@@ -31,18 +31,26 @@ fn parse_events(document: &Document<'_>) -> Parsed {
 /// `  2a | 06/10/2014 | 16:13:06 | Power Supply PS1 Status | Power Supply AC lost | Asserted | DETAIL`.
 fn event(document: &Document<'_>, line: &str, number: u32) -> Option<AnyFact> {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-    let [record, date, time, sensor, event, rest @ ..] = cells.as_slice() else {
+    let [record, date, time, sensor, rest @ ..] = cells.as_slice() else {
         return None;
     };
     u64::from_str_radix(record, 16).ok()?;
-    let ended = rest.first().is_some_and(|word| *word == "Deasserted");
+    // Some boards put a bar into the event's own words: `Uncorrectable ECC (UnCorrectable ECC |  DIMMD7)`.
+    let direction = rest
+        .iter()
+        .position(|word| matches!(*word, "Asserted" | "Deasserted"));
+    let (event, detail) = rest.split_at(direction.unwrap_or(rest.len()));
+    let event = event.join(" | ");
+    if event.is_empty() {
+        return None;
+    }
     let data = BoardEvent {
         node: document.node.to_owned(),
         record: (*record).to_owned(),
         sensor: (*sensor).to_owned(),
-        event: (*event).to_owned(),
-        asserted: !ended,
-        detail: rest.get(1).copied().unwrap_or_default().to_owned(),
+        event,
+        asserted: detail.first() != Some(&"Deasserted"),
+        detail: detail.get(1).copied().unwrap_or_default().to_owned(),
     };
     let fact = Fact {
         data,
@@ -99,6 +107,7 @@ mod tests {
         \x20 2a | 06/10/2014 | 16:13:06 | Power Supply PS1 Status | Power Supply AC lost | Asserted\n\
         \x20 3a | 12/14/22 | 11:09:44 PM UTC | Memory #0x88 | Correctable ECC (CPU0_G1) | Asserted\n\
         \x20 3b | 12/14/22 | 23:09:44 CET | Temperature Inlet Temp | Upper Non-critical going high | Asserted | Reading 51 > Threshold 45 degrees C\n\
+        \x20 3c | 03/06/2025 | 19:00:55 | Memory #0x02 | Uncorrectable ECC (UnCorrectable ECC |  DIMMD7) | Deasserted\n\
         SEL has no entries\n";
 
     #[test]
@@ -116,15 +125,22 @@ mod tests {
                 None,
                 known("2014-06-10T16:13:06"),
                 known("2022-12-14T23:09:44"),
-                None
+                None,
+                known("2025-03-06T19:00:55")
             ]
         );
         assert!(!events[0].data.asserted && events[1].data.asserted);
         assert_eq!(events[1].data.event, "Power Supply AC lost");
         assert_eq!(events[3].data.detail, "Reading 51 > Threshold 45 degrees C");
+        let of_board = &events[4].data;
+        assert_eq!(
+            of_board.event,
+            "Uncorrectable ECC (UnCorrectable ECC | DIMMD7)"
+        );
+        assert!(!of_board.asserted);
         assert_eq!(
             read(&EVENTS, path, LOG).said.len(),
-            5,
+            6,
             "lines stay searchable"
         );
     }

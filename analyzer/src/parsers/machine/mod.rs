@@ -2,15 +2,25 @@
 
 mod board;
 mod counts;
+mod gpu_metrics;
+mod groups;
+mod kubelet;
 mod links;
 mod nvlink;
+mod other_gpus;
+#[cfg(test)]
+mod recorded;
 mod tasks;
 mod units;
 
 pub(super) use board::{EVENTS, SENSORS};
 pub(super) use counts::{EDAC, PRESSURE};
+pub(super) use gpu_metrics::METRICS;
+pub(super) use groups::{DISKS, GROUPS};
+pub(super) use kubelet::{GRANTS, STATS};
 pub(super) use links::{LINKS, PORTS};
 pub(super) use nvlink::NVLINK;
+pub(super) use other_gpus::PARSER as OTHER_GPUS;
 pub(super) use tasks::{HOLDERS, TASKS};
 pub(super) use units::UNITS;
 

@@ -296,12 +296,27 @@ async fn take_list(
     Ok((listed, notes))
 }
 
+/// Whether people and operators set such objects, so that who changed one counts: of pods and of what controllers keep
+/// writing there are thousands, and their last writer is always the same.
+fn is_set(resource: &Resource) -> bool {
+    const SET: [&str; 6] = [
+        "configmaps",
+        "daemonsets",
+        "deployments",
+        "networkpolicies",
+        "nodes",
+        "runtimeclasses",
+    ];
+    !resource.is_own() || SET.contains(&resource.plural.as_str())
+}
+
 /// The files of one kind's list.
 fn list_files(ctx: &SourceCtx, resource: &Resource, path: &str) -> ListFiles {
     let secrets = resource.group.is_empty() && resource.plural == "secrets";
     let shape = match resource.plural.as_str() {
         _ if secrets => Shape::SecretIndex,
         "customresourcedefinitions" => Shape::Object(slim::DEFINITION),
+        _ if is_set(resource) => Shape::Object(slim::SET),
         _ => Shape::Object(slim::ALWAYS),
     };
     let kind = if secrets {

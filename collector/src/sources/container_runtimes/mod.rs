@@ -2,6 +2,7 @@
 //! specifications (CDI), and whether the programs that handlers name can be started at all.
 
 mod binaries;
+mod docker;
 
 use std::time::Duration;
 
@@ -12,12 +13,7 @@ use crate::outcome::Outcome;
 use crate::source::{BoxFuture, PlanCtx, PlanItem, Source, SourceCtx};
 
 static LIST: Inventory = Inventory {
-    optional: &[
-        "docker-info",
-        "docker-ps",
-        "nvidia-container-cli",
-        "nvidia-ctk",
-    ],
+    optional: &["docker-info", "nvidia-container-cli", "nvidia-ctk"],
     files: &[
         "/etc/crio/crio.conf",
         "/etc/crio/crio.conf.d/*",
@@ -73,6 +69,9 @@ static LIST: Inventory = Inventory {
     ..Inventory::EMPTY
 };
 
+/// Asked of Docker's own containers.
+const DOCKER: [&str; 3] = ["docker-ps", "docker-inspect", "docker-logs"];
+
 /// CRI-O, Docker, the NVIDIA container toolkit and the programs of handlers.
 pub static SOURCE: Source = Source {
     about: &about::CONTAINER_RUNTIMES,
@@ -84,13 +83,18 @@ pub static SOURCE: Source = Source {
 
 fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
     let programs = binaries::find(ctx.host).into_keys().map(PlanItem::file);
-    LIST.plan(ctx).into_iter().chain(programs).collect()
+    LIST.plan(ctx)
+        .into_iter()
+        .chain(ctx.commands(&DOCKER))
+        .chain(programs)
+        .collect()
 }
 
 fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let mut tally = ctx.files(binaries::write).await;
         tally.add(LIST.take(&ctx).await);
+        docker::take(&ctx, &mut tally).await;
         tally.outcome("there is neither CRI-O nor Docker nor an NVIDIA container toolkit here")
     })
 }

@@ -135,7 +135,7 @@ async fn journal(ctx: &SourceCtx, tally: &mut Tally) -> usize {
     let Some(place) = place(ctx, tally) else {
         return 0;
     };
-    let units = match units(ctx, &place).await {
+    let units = match units(ctx, &place, tally).await {
         Ok(units) => units,
         Err(what) => {
             tally.absent(&ctx.out, Need::Wanted, what);
@@ -190,7 +190,7 @@ async fn journal(ctx: &SourceCtx, tally: &mut Tally) -> usize {
 async fn earlier(ctx: &SourceCtx, place: &str, since: &str, tally: &mut Tally) -> usize {
     let mut got = 0;
     let until = format!("--until={since}");
-    let boots = boots(ctx, place).await;
+    let boots = boots(ctx, place, tally).await;
     for (index, boot) in boots.iter().enumerate() {
         if ctx.cancel.is_cancelled() {
             break;
@@ -223,13 +223,19 @@ async fn earlier(ctx: &SourceCtx, place: &str, since: &str, tally: &mut Tally) -
 }
 
 /// The newest boot and the one before it, newest first.
-async fn boots(ctx: &SourceCtx, place: &str) -> Vec<String> {
+async fn boots(ctx: &SourceCtx, place: &str, tally: &mut Tally) -> Vec<String> {
     let Ok(call) = call("journal-boots") else {
         return Vec::new();
     };
     let call = call.with("place", place).on_files();
     match ctx.exec.output(&call, &ctx.cancel, 1 << 20).await {
-        Ok((_, bytes)) => {
+        Ok((ended, bytes)) => {
+            if ended.cut {
+                tally.broken(
+                    &ctx.out,
+                    format!("{}: its output was cut", ctx.exec.line(&call)),
+                );
+            }
             let list = String::from_utf8_lossy(&bytes);
             if let Err(error) = keep_boots(ctx, &list).await {
                 ctx.out.note(error.to_string());
@@ -237,7 +243,7 @@ async fn boots(ctx: &SourceCtx, place: &str) -> Vec<String> {
             newest_boots(&list)
         }
         Err(error) => {
-            ctx.out.note(error.to_string());
+            tally.broken(&ctx.out, error.to_string());
             Vec::new()
         }
     }
@@ -324,12 +330,22 @@ fn place(ctx: &SourceCtx, tally: &mut Tally) -> Option<String> {
     }
 }
 
-async fn units(ctx: &SourceCtx, place: &str) -> Result<BTreeSet<String>, String> {
+async fn units(
+    ctx: &SourceCtx,
+    place: &str,
+    tally: &mut Tally,
+) -> Result<BTreeSet<String>, String> {
     let call = call("journal-units")?.with("place", place).on_files();
     let run = ctx.exec.output(&call, &ctx.cancel, 4 << 20).await;
     let (ended, bytes) = run.map_err(|error| error.to_string())?;
     if ended.code != Some(0) && bytes.is_empty() && !ended.cut {
         return Err(format!("journalctl: {}", ended.complaint()));
+    }
+    if ended.cut {
+        tally.broken(
+            &ctx.out,
+            format!("{}: its output was cut", ctx.exec.line(&call)),
+        );
     }
     let text = String::from_utf8_lossy(&bytes);
     let units = text

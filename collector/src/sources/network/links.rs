@@ -1,10 +1,12 @@
 //! `host/links.json`: the driver, speed, errors and offload settings of links that carry traffic between machines.
 //! Broken checksum offload on a tunnel lets pings through and nothing else.
 
+use std::collections::BTreeSet;
+
 use casefile_bundle::Entry;
 use serde_json::{Map, Value};
 
-use crate::exec::{self, Call};
+use crate::exec::{self, Call, ExecError};
 use crate::files::json_lines;
 use crate::host::Host;
 use crate::redact::Content;
@@ -17,6 +19,8 @@ const LINKS: &str = "/sys/class/net";
 const OF_PODS: [&str; 5] = ["lo", "veth", "lxc", "cali", "cni-podman"];
 /// Links looked at.
 const MAX: usize = 64;
+/// Bytes of one answer; adapters with many queues have thousands of counters.
+const MAX_ANSWER: usize = 1 << 20;
 const ATTRIBUTES: [&str; 7] = [
     "operstate",
     "carrier",
@@ -26,7 +30,8 @@ const ATTRIBUTES: [&str; 7] = [
     "carrier_changes",
     "tx_queue_len",
 ];
-const ETHTOOL: &str = "ethtool-features";
+/// Asked of every link.
+const FEATURES: (&str, &str) = ("ethtool-features", "features");
 /// Asked of adapters that are devices of their own: the driver and its firmware, counters of the adapter, and what the
 /// optical module says of itself.
 const OF_ADAPTERS: [(&str, &str); 3] = [
@@ -46,7 +51,7 @@ pub(super) fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
         ])
         .map(PlanItem::file)
         .collect();
-    items.extend(ctx.commands(&[ETHTOOL]));
+    items.extend(ctx.commands(&[FEATURES.0]));
     items.extend(
         OF_ADAPTERS
             .iter()
@@ -75,17 +80,30 @@ pub(super) async fn write(ctx: &SourceCtx, tally: &mut Tally) {
     if rows.is_empty() {
         return;
     }
+    let mut hung = BTreeSet::new();
     for (name, row) in &mut rows {
-        match ethtool(ctx, ETHTOOL, name).await {
-            Ok(features) => row.insert("features".to_owned(), features),
-            Err(why) => row.insert("features_unknown".to_owned(), why.into()),
-        };
         let adapter = row.get("pci").is_some_and(Value::is_string);
-        for (id, member) in OF_ADAPTERS.iter().filter(|_| adapter) {
-            // Many adapters have no such thing, and say so.
-            if let Ok(found) = ethtool(ctx, id, name).await {
-                row.insert((*member).to_owned(), found);
+        let of_adapter = OF_ADAPTERS.iter().filter(|_| adapter);
+        for (id, member) in std::iter::once(&FEATURES).chain(of_adapter) {
+            if hung.contains(id) {
+                continue;
             }
+            match ethtool(ctx, id, name).await {
+                Answer::Says(found) => row.insert((*member).to_owned(), found),
+                // Many adapters have no such thing, and say so.
+                Answer::Nothing(why) if member == &FEATURES.1 => {
+                    row.insert("features_unknown".to_owned(), why.into())
+                }
+                Answer::Nothing(_) => None,
+                Answer::Hung(why) => {
+                    hung.insert(id);
+                    tally.broken(
+                        &ctx.out,
+                        format!("{why}; other links were not asked for this"),
+                    );
+                    None
+                }
+            };
         }
     }
     tally.taken += 1;
@@ -119,18 +137,32 @@ fn link(host: &Host, name: &str) -> Map<String, Value> {
     row
 }
 
-async fn ethtool(ctx: &SourceCtx, id: &str, name: &str) -> Result<Value, String> {
-    let spec = exec::find(id).ok_or("not in the table of commands (a bug)")?;
+/// What came of one question to a link.
+enum Answer {
+    Says(Value),
+    Nothing(String),
+    /// It did not come, or not to its end: a sick adapter or module can do that for every link in turn.
+    Hung(String),
+}
+
+async fn ethtool(ctx: &SourceCtx, id: &str, name: &str) -> Answer {
+    let Some(spec) = exec::find(id) else {
+        return Answer::Nothing(format!("{id} is not in the table of commands (a bug)"));
+    };
     let call = Call::new(spec).with("interface", name);
-    let (ended, bytes) = ctx
-        .exec
-        .output(&call, &ctx.cancel, 64 << 10)
-        .await
-        .map_err(|error| error.to_string())?;
-    if ended.code != Some(0) {
-        return Err(ended.complaint());
+    match ctx.exec.output(&call, &ctx.cancel, MAX_ANSWER).await {
+        Err(error @ (ExecError::TimedOut { .. } | ExecError::Cancelled { .. })) => {
+            Answer::Hung(error.to_string())
+        }
+        Err(error) => Answer::Nothing(error.to_string()),
+        Ok((ended, _)) if ended.cut => {
+            Answer::Hung(format!("{}: its output was cut", ctx.exec.line(&call)))
+        }
+        Ok((ended, bytes)) if ended.code == Some(0) => {
+            Answer::Says(parse(&String::from_utf8_lossy(&bytes)))
+        }
+        Ok((ended, _)) => Answer::Nothing(ended.complaint()),
     }
-    Ok(parse(&String::from_utf8_lossy(&bytes)))
 }
 
 /// `tx-checksum-ip-generic: off [fixed]` lines of `ethtool`, without headings and counters that are zero.

@@ -1,6 +1,8 @@
 //! The machine under the GPUs: PCI tree with link and error status of bridges, interrupts, memory errors, power and
 //! temperatures as the board's own controller has them, and how much the kernel waits for processors, memory and disks.
 
+mod disks;
+
 use std::time::Duration;
 
 use casefile_bundle::sources as about;
@@ -50,14 +52,16 @@ pub static SOURCE: Source = Source {
     about: &about::HARDWARE,
     timeout: Duration::from_secs(90),
     max_bytes: 32 << 20,
-    plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> { LIST.plan(ctx) },
+    plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> {
+        LIST.plan(ctx).into_iter().chain(disks::plan(ctx)).collect()
+    },
     collect,
 };
 
 fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
-        LIST.take(&ctx)
-            .await
-            .outcome("no hardware can be seen here")
+        let mut tally = LIST.take(&ctx).await;
+        disks::take(&ctx, &mut tally).await;
+        tally.outcome("no hardware can be seen here")
     })
 }

@@ -1,6 +1,8 @@
 //! What joins NVIDIA GPUs with one another and watches them: Fabric Manager, NVLink subnet manager, IMEX, NVSwitches, DCGM;
 //! and reports that NVIDIA's own collector left behind.
 
+mod bug_reports;
+
 use std::time::Duration;
 
 use casefile_bundle::sources as about;
@@ -28,9 +30,9 @@ static LIST: Inventory = Inventory {
         "/usr/share/nvidia/nvlsm/nvlsm.conf",
     ],
     noted: &[
-        "/var/log/nvidia-bug-report*",
-        "/root/nvidia-bug-report*",
-        "/home/*/nvidia-bug-report*",
+        bug_reports::PLACES[0],
+        bug_reports::PLACES[1],
+        bug_reports::PLACES[2],
         "/dev/nvidia-nvswitch*",
         "/dev/nvidia-caps-imex-channels/*",
     ],
@@ -55,7 +57,7 @@ static LIST: Inventory = Inventory {
 pub static SOURCE: Source = Source {
     about: &about::NVIDIA_FABRIC,
     timeout: Duration::from_secs(60),
-    max_bytes: 48 << 20,
+    max_bytes: 96 << 20,
     plan: |ctx: &PlanCtx<'_>| -> Vec<PlanItem> { LIST.plan(ctx) },
     collect,
 };
@@ -63,6 +65,10 @@ pub static SOURCE: Source = Source {
 fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
     Box::pin(async move {
         let none = "neither Fabric Manager nor DCGM nor a log of NVIDIA's tools is here";
-        LIST.take(&ctx).await.outcome(none)
+        let mut tally = LIST.take(&ctx).await;
+        if ctx.options.include_bug_reports {
+            tally.add(ctx.files(bug_reports::take).await);
+        }
+        tally.outcome(none)
     })
 }

@@ -1,0 +1,150 @@
+//! Outputs that were recorded on real machines: those beside the checkout, and those of public repositories in the folder
+//! that `CASEFILE_RECORDED` names, in a subfolder for each tool. `cargo test -p casefile-analyzer-lib --lib recorded -- --nocapture` prints what was read.
+
+use std::path::{Path, PathBuf};
+
+use super::super::{Document, Parser, Read};
+use super::{DISKS, EVENTS, METRICS, NVLINK, OTHER_GPUS, SENSORS, STATS, UNITS};
+
+/// A tool: the subfolder of its outputs, what reads them, and the entry that they are in a bundle.
+struct Tool {
+    name: &'static str,
+    parser: &'static Parser,
+    entry: &'static str,
+    /// Outputs beside the checkout.
+    beside: &'static [&'static str],
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "nvidia-smi-nvlink",
+        parser: &NVLINK,
+        entry: "nodes/n1/commands/nvidia-smi-nvlink.out",
+        beside: &["gpu-host/gpud/nvidia-smi.nvlink.status.a100"],
+    },
+    Tool {
+        name: "systemctl-show",
+        parser: &UNITS,
+        entry: "nodes/n1/commands/systemctl-show.out",
+        beside: &[
+            "systemctl/insights/systemctl_show.systemctl_show_all_exp.txt",
+            "systemctl/insights/systemctl_show.systemctl_show_all_examples.txt",
+        ],
+    },
+    tool("rocm-smi", &OTHER_GPUS, "nodes/n1/commands/rocm-smi.out"),
+    tool(
+        "amd-smi-metric",
+        &OTHER_GPUS,
+        "nodes/n1/commands/amd-smi-metric.out",
+    ),
+    tool(
+        "amd-smi-static",
+        &OTHER_GPUS,
+        "nodes/n1/commands/amd-smi-static.out",
+    ),
+    tool(
+        "xpu-smi-discovery",
+        &OTHER_GPUS,
+        "nodes/n1/commands/xpu-smi-discovery.out",
+    ),
+    tool("smartctl", &DISKS, "nodes/n1/host/disks.json"),
+    tool(
+        "kubelet-stats",
+        &STATS,
+        "nodes/n1/commands/kubelet-stats.json",
+    ),
+    tool(
+        "dcgm-exporter",
+        &METRICS,
+        "nodes/n1/commands/metrics-dcgm.prom",
+    ),
+    tool(
+        "ipmitool-sel",
+        &EVENTS,
+        "nodes/n1/commands/ipmitool-sel.out",
+    ),
+    tool(
+        "ipmitool-sdr",
+        &SENSORS,
+        "nodes/n1/commands/ipmitool-sdr.out",
+    ),
+];
+
+const fn tool(name: &'static str, parser: &'static Parser, entry: &'static str) -> Tool {
+    Tool {
+        name,
+        parser,
+        entry,
+        beside: &[],
+    }
+}
+
+/// How many facts a recorded output holds, and what of it was not read.
+fn read(tool: &Tool, file: &Path) -> (usize, Vec<String>) {
+    let text = std::fs::read(file).unwrap();
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    if tool.name == "smartctl" {
+        // As the collector writes it: one disk a line.
+        let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+        text = format!(
+            "{{\"disks\":[\n{}\n]}}\n",
+            serde_json::json!({"disk": "sda", "smart": answer})
+        );
+    }
+    let Read::Whole(parse) = tool.parser.read else {
+        panic!("{} reads no whole text", tool.parser.id);
+    };
+    let parsed = parse(&Document {
+        path: tool.entry,
+        node: "n1",
+        text: &text,
+    });
+    let problems = parsed.problems.into_iter().map(|one| one.text);
+    (parsed.facts.len(), problems.collect())
+}
+
+fn files(tool: &Tool) -> Vec<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let mut found: Vec<PathBuf> = tool.beside.iter().map(|file| beside.join(file)).collect();
+    found.retain(|file| file.exists());
+    if let Some(folder) = std::env::var_os("CASEFILE_RECORDED") {
+        let listed = std::fs::read_dir(Path::new(&folder).join(tool.name));
+        found.extend(
+            listed
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|entry| entry.path()),
+        );
+    }
+    found.sort();
+    found
+}
+
+/// A GPU, a disk, a unit or a link is in every one of these; counters of trouble and board events need not be.
+fn may_be_empty(tool: &Tool) -> bool {
+    ["dcgm-exporter", "ipmitool-sel"].contains(&tool.name)
+}
+
+#[test]
+fn recorded_outputs_of_real_machines_are_read() {
+    for tool in TOOLS {
+        let files = files(tool);
+        if files.is_empty() {
+            println!("skipped: {}: no recorded output is here", tool.name);
+            continue;
+        }
+        let mut facts = 0;
+        for file in &files {
+            let (found, problems) = read(tool, file);
+            assert!(problems.is_empty(), "{}: {problems:?}", file.display());
+            assert!(
+                found > 0 || may_be_empty(tool),
+                "{}: nothing was read",
+                file.display()
+            );
+            facts += found;
+        }
+        println!("{}: {} outputs, {facts} facts", tool.name, files.len());
+    }
+}
