@@ -47,7 +47,7 @@ pub(super) fn pod_and_rest(name: &str) -> Option<(&str, &str)> {
 
 /// Whether objects of a kind are read at all.
 pub(super) fn is_read(plural: &str) -> bool {
-    const READ: [&str; 22] = [
+    const READ: [&str; 25] = [
         "pods",
         "events",
         "nodes",
@@ -70,6 +70,9 @@ pub(super) fn is_read(plural: &str) -> bool {
         "resourcequotas",
         "limitranges",
         "priorityclasses",
+        "clusteroperators",
+        "clusterserviceversions",
+        "clusterversions",
     ];
     READ.contains(&plural)
 }
