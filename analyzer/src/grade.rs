@@ -22,8 +22,10 @@ pub enum Grade {
 
 type Pattern = LazyLock<Option<Regex>>;
 
-/// Colours and other terminal codes.
-static CODES: Pattern = LazyLock::new(|| Regex::new(r"\x1b\[[0-9;]*[A-Za-z]").ok());
+/// Colours and other terminal codes, and pictures.
+static CODES: Pattern = LazyLock::new(|| {
+    Regex::new(r"\x1b\[[0-9;]*[A-Za-z]|[\x{2600}-\x{27bf}\x{1f300}-\x{1faff}]\x{fe0f}?").ok()
+});
 /// The head that syslog writes: `May 12 05:19:09 host program[123]: `.
 static SYSLOG: Pattern = LazyLock::new(|| {
     Regex::new(r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ ([^\s:\[]+)(?:\[\d+\])?: ")
@@ -40,6 +42,13 @@ static FATAL_LEVEL: Pattern = LazyLock::new(|| {
         r"|^.{0,100}\b(?:FATAL|CRITICAL|PANIC|EMERG|EMERGENCY)\b",
         r"|^(?:panic|fatal|fatal error|critical(?:/\w+)?:|\[?emerg\]?)(?:: | )|\[emerg\]|^thread '.*' .{0,20}panicked at",
     ))
+    .ok()
+});
+/// How programs of Kubernetes, and minikube, say that they end.
+static ENDS: Pattern = LazyLock::new(|| {
+    Regex::new(
+        r#"\b[Ee]xit(?:ing|ed)? with (?:an? )?error\b|\brun\.go:\d+\] "command failed" err=|\bExiting due to [A-Z][A-Z0-9_]+: "#,
+    )
     .ok()
 });
 /// An uncaught exception, as interpreters print its last line.
@@ -77,7 +86,7 @@ fn matches(pattern: &Pattern, text: &str) -> bool {
 /// A line without terminal codes.
 pub fn plain(text: &str) -> Cow<'_, str> {
     match CODES.as_ref() {
-        Some(codes) if text.contains('\x1b') => codes.replace_all(text, ""),
+        Some(codes) if !text.is_ascii() || text.contains('\x1b') => codes.replace_all(text, ""),
         _ => Cow::Borrowed(text),
     }
 }
@@ -91,6 +100,11 @@ pub fn message(text: &str) -> (&str, &str) {
     }
     let stamp = STAMP.as_ref().and_then(|regex| regex.find(text));
     ("", stamp.map_or(text, |stamp| &text[stamp.end()..]))
+}
+
+/// Whether a line says that its program ends with it.
+pub fn is_end(text: &str) -> bool {
+    matches(&ENDS, text)
 }
 
 /// How grave a line is.
@@ -108,7 +122,7 @@ pub fn grade(text: &str) -> Grade {
     if message.starts_with([' ', '\t']) || message.trim().is_empty() {
         return Grade::Plain;
     }
-    if [&FATAL_LEVEL, &UNCAUGHT, &REFUSED]
+    if [&FATAL_LEVEL, &UNCAUGHT, &REFUSED, &ENDS]
         .iter()
         .any(|pattern| matches(pattern, message))
     {
@@ -143,6 +157,9 @@ mod tests {
             "May 12 05:19:09 host-1 cluster-bootstrap[4418]: Error: timed out waiting for the condition",
             "\x1b[31mFATAL\x1b[0m shutting down",
             "thread 'main' panicked at src/main.rs:4:5:",
+            "Jan 03 01:49:48 host-1 kubelet[30]: kubelet: Exit with error: failed to run Kubelet",
+            "W0430 21:48:52.463943    3976 out.go:270] X Exiting due to GUEST_STATUS: state: unknown",
+            r#"E1120 10:00:00.000000       9 run.go:74] "command failed" err="failed to load config""#,
         ] {
             assert_eq!(grade(line), Grade::Fatal, "{line}");
         }

@@ -12,6 +12,7 @@ mod incident;
 mod knows;
 mod link;
 mod naming;
+mod ranking;
 mod seen;
 mod standing;
 mod state;
@@ -21,7 +22,7 @@ mod together;
 mod unexplained;
 mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use standing::{Examined, Judged, Proposal, Reading, Standing};
@@ -31,15 +32,13 @@ use chrono::{DateTime, Utc};
 
 use crate::change::captured::Captured;
 use crate::derive;
-use crate::facts::Facts;
-use crate::facts::failing::{Failing, LogSpan};
+use crate::facts::failing::LogSpan;
 use crate::facts::kube::{Node, Pod};
 use crate::join::{Member, Unit};
 use crate::layouts::LAYOUTS;
 
 use crate::model::{
-    Analysis, Benign, Considered, Incident, Input, Place, Problem, RulesUsed, Seen, Severity,
-    Unexplained, Verdict,
+    Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Seen, Unexplained, Verdict,
 };
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
@@ -94,7 +93,7 @@ impl Analyzer {
         let lines = std::mem::take(&mut set.patterns);
         let bug = |error: &dyn std::fmt::Display| AnalyzeError::Patterns(error.to_string());
         Ok(Self {
-            patterns: Patterns::new(lines),
+            patterns: Patterns::new(lines).with_tests(set.tests()),
             router: Router::new().map_err(|error| bug(&error))?,
             set,
             left_out: Vec::new(),
@@ -346,7 +345,8 @@ impl Analyzer {
             let rule = self.set.rules.iter().find(|rule| rule.file.id == id);
             rule.map(|rule| rule.file.title.clone())
         };
-        unexplained::entries(&scanned.facts, &rank(&causes), &known)
+        let ranked = ranking::rank(&causes);
+        unexplained::entries(&scanned.facts, &ranked, &known)
     }
 
     fn conclude(
@@ -360,14 +360,14 @@ impl Analyzer {
         let (causes, benign): (Vec<_>, Vec<_>) = assessments
             .iter()
             .partition(|one| one.rule.file.kind == Kind::Cause);
-        let ranked = rank(&causes);
+        let ranked = ranking::rank(&causes);
         let links = link::links(&ranked);
         let mut incidents: Vec<_> = link::roots(&ranked, &links)
             .into_iter()
             .map(|one| incident::build(one, &ranked, &links.to_roots(), scanned))
             .collect();
         waiting::attribute(&scanned.facts, &ranked, &mut incidents);
-        by_weight(&scanned.facts, &mut incidents);
+        ranking::by_weight(&scanned.facts, &mut incidents);
         let mut differential = differential(&ranked, links.direct());
         unexplained::as_possible(&mut unexplained, &mut differential);
         let asked = self.about.as_deref().map(|subject| {
@@ -454,59 +454,6 @@ fn name_nodes(assessments: &mut [Assessment<'_>]) {
             sighting.says = format!("{} (node {})", sighting.says, sighting.node);
         }
     }
-}
-
-/// Best first: by verdict, specific before catch-all, most signals seen, worst severity, id.
-fn rank<'a, 'r>(causes: &[&'a Assessment<'r>]) -> Vec<&'a Assessment<'r>> {
-    let mut ranked: Vec<_> = causes
-        .iter()
-        .copied()
-        .filter(|one| one.verdict.is_some())
-        .collect();
-    ranked.sort_by(|a, b| {
-        let file = |one: &Assessment<'r>| (one.rule.file.catch_all, one.rule.file.severity);
-        let key = |one: &Assessment<'r>| {
-            let (catch_all, severity) = file(one);
-            (
-                one.verdict,
-                catch_all,
-                std::cmp::Reverse(one.weight()),
-                severity,
-            )
-        };
-        key(a)
-            .cmp(&key(b))
-            .then_with(|| a.rule.file.id.cmp(&b.rule.file.id))
-    });
-    ranked
-}
-
-/// What to settle first: the sure before the possible, then the graver, then what something fails of now. The order of
-/// the evidence decides between the rest.
-fn by_weight(facts: &Facts, incidents: &mut [Incident]) {
-    let failing: BTreeSet<&str> = facts
-        .table::<Failing>()
-        .iter()
-        .map(|one| one.data.subject.as_str())
-        .collect();
-    incidents.sort_by_key(|one| {
-        let live = one
-            .subjects
-            .iter()
-            .any(|subject| failing.contains(subject.as_str()));
-        let grave = one.severity <= Severity::High;
-        let class = match one.verdict {
-            // What harms little waits, however sure it is, for what is probable and grave.
-            Verdict::Confirmed if one.severity <= Severity::Medium => 0,
-            Verdict::Likely if grave => 1,
-            Verdict::Confirmed => 2,
-            Verdict::Likely => 3,
-            _ => 4,
-        };
-        // Between what is only possible the evidence decides alone.
-        let sure = class < 4;
-        (class, sure.then_some(one.severity), sure && !live)
-    });
 }
 
 fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<Considered> {

@@ -89,10 +89,13 @@ impl<'a> Explained<'a> {
         let on_node = !data.node.is_empty() && self.nodes.contains(data.node.as_str());
         let by_itself = data.ended && !data.gpu;
         let waits_for_gpu = data.what == "pod" && data.gpu && self.gpus;
-        let in_text = matches!(
-            data.what.as_str(),
-            "pod" | "workload" | "claim" | "log" | "kernel"
-        ) && self.in_text(&failing.place.path, is_speechless(data));
+        // Of a node that the API server tells of, a text that names none decides nothing.
+        let is_told = match data.what.as_str() {
+            "pod" | "workload" | "claim" | "log" | "kernel" => true,
+            "node" => !data.seen,
+            _ => false,
+        };
+        let in_text = is_told && self.in_text(&failing.place.path, is_speechless(data));
         self.subjects.contains(data.subject.as_str())
             || in_text
             || (on_node && !by_itself)

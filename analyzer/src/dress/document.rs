@@ -172,7 +172,7 @@ fn by_content(path: &str, bytes: &[u8]) -> Option<Kind> {
     {
         return Some(Kind::Schema);
     }
-    is_manual(head).then_some(Kind::Manual)
+    (is_manual(head) || super::history::is_history(head)).then_some(Kind::Manual)
 }
 
 /// Whether a text holds so many control characters that it is none.

@@ -5,6 +5,7 @@
 
 pub(crate) mod clock;
 pub mod document;
+mod history;
 pub mod line;
 pub mod mend;
 mod page;

@@ -21,8 +21,8 @@ const MOST: usize = 64;
 /// The words of the messages that are looked for.
 #[derive(Debug, Default)]
 pub struct Words {
-    /// How each is written, by its lower case.
-    known: BTreeMap<String, String>,
+    /// How each is written, by its lower case: a variable and a program may have one name.
+    known: BTreeMap<String, BTreeSet<String>>,
     /// Known words by what is left of them without one of their inner letters.
     without: HashMap<String, Vec<String>>,
 }
@@ -33,11 +33,7 @@ impl Words {
         let mut words = Self::default();
         for word in texts.flat_map(split) {
             let written = words.known.entry(word.to_ascii_lowercase());
-            let written = written.or_insert_with(|| word.to_owned());
-            // A message that is told from others by its capitals.
-            if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
-                word.clone_into(written);
-            }
+            written.or_default().insert(word.to_owned());
         }
         let long = words.known.keys().filter(|word| word.len() >= SHORTEST);
         for word in long {
@@ -59,12 +55,13 @@ impl Words {
         }
         let mut near: BTreeSet<&str> = BTreeSet::new();
         for part in parts(&lower) {
-            // A letter too many.
+            // A letter too many. "Cancelled" is how others write "canceled".
             let shorter = self.known.get_key_value(&part);
+            let variant = lower.matches("ll").count() > part.matches("ll").count();
             near.extend(
                 shorter
                     .map(|(known, _)| known.as_str())
-                    .filter(|_| lower.len() >= LONG),
+                    .filter(|_| lower.len() >= LONG && !variant),
             );
             // A wrong one, or two in the wrong order.
             let others = self.without.get(&part).into_iter().flatten();
@@ -84,21 +81,29 @@ impl Words {
         let (Some(known), 1) = (near.first(), near.len()) else {
             return None;
         };
-        let written = self.written(word, known);
-        // Capitals inside a word are those of a name.
-        let inner = |text: &str| text.bytes().skip(1).filter(u8::is_ascii_uppercase).count();
-        (inner(&written) == inner(word)).then_some(written)
+        // Letters that changed places keep their case.
+        if is_turned(&lower, known) {
+            let (at, _) = *differing(&lower, known).first()?;
+            let mut letters = word.as_bytes().to_vec();
+            letters.swap(at, at + 1);
+            return String::from_utf8(letters).ok();
+        }
+        self.written(word, known)
     }
 
-    /// A known word with the capitals that the message has, or that the text gave its first letter.
-    fn written(&self, word: &str, known: &str) -> String {
-        let written = self.known.get(known).map_or(known, String::as_str);
-        let capital = word.starts_with(|first: char| first.is_ascii_uppercase());
-        if capital && written == known {
-            let (first, rest) = written.split_at(1);
-            return first.to_ascii_uppercase() + rest;
+    /// A known word with the capitals that the text gave it, or with those of a message that is told from others by its
+    /// first one. Capitals inside a word are those of a name: none where no message has as many.
+    fn written(&self, word: &str, known: &str) -> Option<String> {
+        let capital = |text: &str| text.starts_with(|first: char| first.is_ascii_uppercase());
+        let inner = |text: &str| text.bytes().skip(1).filter(u8::is_ascii_uppercase).count();
+        let forms = self.known.get(known)?.iter();
+        let alike = forms.filter(|form| inner(form) == inner(word));
+        let best = alike.min_by_key(|form| (capital(form) != capital(word), form.as_str()))?;
+        if capital(word) && best == known {
+            let (first, rest) = best.split_at(1);
+            return Some(first.to_ascii_uppercase() + rest);
         }
-        written.to_owned()
+        Some(best.clone())
     }
 }
 
@@ -115,16 +120,23 @@ fn parts(word: &str) -> impl Iterator<Item = String> {
 
 /// Whether two words of the same length differ in one letter, or in the order of two neighbours.
 fn is_slip(one: &str, other: &str) -> bool {
-    if one.len() != other.len() {
-        return false;
-    }
+    let wrong = one.len() == other.len() && one.len() >= LONGER && differing(one, other).len() == 1;
+    wrong || is_turned(one, other)
+}
+
+/// Whether two words differ in the order of two neighbouring letters.
+fn is_turned(one: &str, other: &str) -> bool {
+    one.len() == other.len()
+        && match differing(one, other).as_slice() {
+            [(at, (a, b)), (next, (c, d))] => next - at == 1 && a == d && b == c,
+            _ => false,
+        }
+}
+
+/// Where two words of the same length have other letters, and which.
+fn differing(one: &str, other: &str) -> Vec<(usize, (u8, u8))> {
     let pairs = one.bytes().zip(other.bytes()).enumerate();
-    let differ: Vec<(usize, (u8, u8))> = pairs.filter(|(_, (a, b))| a != b).collect();
-    match differ.as_slice() {
-        [_] => one.len() >= LONGER,
-        [(at, (a, b)), (next, (c, d))] => next - at == 1 && a == d && b == c,
-        _ => false,
-    }
+    pairs.filter(|(_, (a, b))| a != b).collect()
 }
 
 /// A text with its typing errors mended, and what was read as what, by line from 0; none where nothing is.
@@ -142,7 +154,8 @@ pub fn respell(text: &str, words: &Words) -> Option<(String, BTreeMap<u32, Strin
         for word in split(line) {
             let looked_up = meant.entry(word).or_insert_with(|| words.meant(word));
             let Some(known) = looked_up else { continue };
-            let turned = known.len() == word.len() && known.len() < LONGER;
+            // Nobody means two letters in the wrong order.
+            let turned = is_turned(&word.to_ascii_lowercase(), &known.to_ascii_lowercase());
             if written.get(word).is_some_and(|times| *times >= MEANT) && !turned {
                 continue;
             }
@@ -161,42 +174,69 @@ pub fn respell(text: &str, words: &Words) -> Option<(String, BTreeMap<u32, Strin
     ((1..=MOST).contains(&count)).then_some((mended, told))
 }
 
-/// The words that every match of an expression's texts is made of.
+/// The texts that matches of an expression are made of, each way that it can be worded.
 pub fn texts_of(expression: &str) -> Vec<String> {
-    use regex_syntax::hir::{Hir, HirKind};
-    fn walk(hir: &Hir, run: &mut String, found: &mut Vec<String>) {
-        match hir.kind() {
-            HirKind::Literal(literal) => run.push_str(&String::from_utf8_lossy(&literal.0)),
-            HirKind::Class(class) => match pair(class) {
-                Some(letter) => run.push(letter),
-                None => found.push(std::mem::take(run)),
-            },
-            HirKind::Concat(parts) => parts.iter().for_each(|part| walk(part, run, found)),
-            HirKind::Alternation(parts) => {
-                found.push(std::mem::take(run));
-                for part in parts {
-                    walk(part, run, found);
-                    found.push(std::mem::take(run));
-                }
-            }
-            HirKind::Capture(capture) => walk(&capture.sub, run, found),
-            HirKind::Repetition(repetition) => {
-                found.push(std::mem::take(run));
-                walk(&repetition.sub, run, found);
-                found.push(std::mem::take(run));
-            }
-            HirKind::Look(_) => {}
-            HirKind::Empty => found.push(std::mem::take(run)),
-        }
-    }
     let mut found = Vec::new();
-    let mut run = String::new();
     if let Ok(hir) = regex_syntax::parse(expression) {
-        walk(&hir, &mut run, &mut found);
+        let runs = worded(&hir, vec![String::new()], &mut found);
+        found.extend(runs);
     }
-    found.push(run);
     found.retain(|text| !text.is_empty());
+    found.sort();
+    found.dedup();
     found
+}
+
+/// Ways of wording one text that are followed at once.
+const WAYS: usize = 16;
+
+/// Puts what an expression matches behind each of the texts before it; texts that end are found.
+fn worded(hir: &regex_syntax::hir::Hir, runs: Vec<String>, found: &mut Vec<String>) -> Vec<String> {
+    use regex_syntax::hir::HirKind;
+    let behind = |text: &str| runs.iter().map(|run| format!("{run}{text}")).collect();
+    match hir.kind() {
+        HirKind::Literal(literal) => behind(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(class) => match pair(class) {
+            Some(letter) => behind(letter.encode_utf8(&mut [0; 4])),
+            None => ended(runs, found),
+        },
+        HirKind::Concat(parts) => parts
+            .iter()
+            .fold(runs, |runs, part| worded(part, runs, found)),
+        HirKind::Alternation(parts) => {
+            let ways = parts.iter().map(|part| worded(part, runs.clone(), found));
+            let ways: Vec<String> = ways.flatten().collect();
+            bounded(ways, found)
+        }
+        HirKind::Capture(capture) => worded(&capture.sub, runs, found),
+        HirKind::Repetition(repetition) if repetition.max == Some(1) => {
+            let mut ways = worded(&repetition.sub, runs.clone(), found);
+            ways.extend(runs);
+            bounded(ways, found)
+        }
+        HirKind::Repetition(repetition) => {
+            let ways = worded(&repetition.sub, runs.clone(), found);
+            found.extend(runs);
+            ended(ways, found)
+        }
+        HirKind::Look(_) | HirKind::Empty => runs,
+    }
+}
+
+/// Texts that end here; the next one starts anew.
+fn ended(runs: Vec<String>, found: &mut Vec<String>) -> Vec<String> {
+    found.extend(runs);
+    vec![String::new()]
+}
+
+/// The same texts, unless they are more than are followed.
+fn bounded(mut ways: Vec<String>, found: &mut Vec<String>) -> Vec<String> {
+    ways.sort();
+    ways.dedup();
+    match ways.len() {
+        0..=WAYS => ways,
+        _ => ended(ways, found),
+    }
 }
 
 /// The letter of a class that holds it in both cases, small.
@@ -254,6 +294,9 @@ mod tests {
             r"(?i)insufficient (?:memory|nvidia\.com/gpu)",
             "FailedScheduling",
             "containers? restarting",
+            "CONTAINERD_CONFIG",
+            "containerd config",
+            r"no networks? found|(?:over|under)flow(?:ed|s)",
         ];
         let texts: Vec<String> = expressions.iter().flat_map(|one| texts_of(one)).collect();
         Words::of(texts.iter().map(String::as_str))
@@ -271,13 +314,25 @@ mod tests {
                 "0/3 nodes: Insufficient memory",
             ),
             ("Warning FailedShceduling", "Warning FailedScheduling"),
+            ("FailedSchedulnig", "FailedScheduling"),
             ("restarrting", "restarting"),
             ("insuffixient nvidia", "insufficient nvidia"),
+            ("/etc/contianerd/", "/etc/containerd/"),
+            ("no netowrks found", "no networks found"),
+            ("undreflowed", "underflowed"),
+            ("CONTIANERD_CONFIG", "CONTAINERD_CONFIG"),
         ] {
             let (mended, told) = respell(typed, &words()).unwrap();
             assert_eq!(mended, meant);
             assert_eq!(told.len(), 1, "{told:?}");
         }
+    }
+
+    #[test]
+    fn letters_in_the_wrong_order_are_a_slip_however_often_they_are_copied() {
+        let (mended, told) = respell("contianerd\ncontianerd\ncontianerd\n", &words()).unwrap();
+        assert_eq!(mended, "containerd\n".repeat(3));
+        assert_eq!(told.len(), 3);
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct LogEnd {
     pub from_end: u32,
     /// The line as it stands.
     pub line: String,
+    /// Where a run of tests ended, the lines about those that failed.
+    pub checks: Vec<String>,
 }
 
 impl FactType for LogEnd {
@@ -170,6 +172,54 @@ impl FactType for PodTrouble {
     }
 }
 
+/// What a kubelet says at the end of its log of its own node. Its words are the fact's excerpt.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct NodeTrouble {
+    /// Node, by the line or its host; empty where neither names it.
+    pub node: String,
+    /// State in a few words.
+    pub state: String,
+    /// The line as it stands.
+    pub line: String,
+}
+
+impl FactType for NodeTrouble {
+    const KIND: &'static str = "node-trouble";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("node/{}", self.node)
+    }
+}
+
+/// An operator that says of itself that it fails, or that is not installed.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Unready {
+    /// Kind of its object in small letters.
+    pub kind: String,
+    /// Namespace; empty where it has none.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// State in a word or two.
+    pub state: String,
+    /// Reason in one word.
+    pub reason: String,
+    /// What it says.
+    pub message: String,
+    /// Requirements that are not met.
+    pub unmet: Vec<String>,
+    /// Since when.
+    pub since: Option<DateTime<Utc>>,
+}
+
+impl FactType for Unready {
+    const KIND: &'static str = "unready-operator";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("{}/{}/{}", self.kind, self.namespace, self.name)
+    }
+}
+
 fact! {
     /// A container as the runtime lists it.
     #[derive(Debug, Clone, Default, Serialize)]
@@ -193,7 +243,7 @@ fact! {
 /// Something unhealthy at the end of the collection, and its last words.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Failing {
-    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `gpus`, `kernel`; `log` for a pasted log of which nothing says whose it is.
+    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `operator`, `gpus`, `kernel`; `log` for a pasted log of which nothing says whose it is.
     pub what: String,
     /// `pod/<ns>/<name>`, `node/<name>`, `unit/<name>`, `deployment/<ns>/<name>`, ...
     pub subject: String,

@@ -49,7 +49,7 @@ pub(super) fn pod_and_rest(name: &str) -> Option<(&str, &str)> {
 
 /// Whether objects of a kind are read at all.
 pub(super) fn is_read(plural: &str) -> bool {
-    const READ: [&str; 22] = [
+    const READ: [&str; 25] = [
         "pods",
         "events",
         "nodes",
@@ -72,6 +72,9 @@ pub(super) fn is_read(plural: &str) -> bool {
         "resourcequotas",
         "limitranges",
         "priorityclasses",
+        "clusteroperators",
+        "clusterserviceversions",
+        "clusterversions",
     ];
     READ.contains(&plural)
 }

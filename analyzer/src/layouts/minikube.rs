@@ -45,8 +45,14 @@ fn sections(_: &Capture, _: &str, text: &str) -> Vec<Part> {
     }
     let node = node(&found);
     let pods = pods(&found);
+    // A start that was refused does not touch a cluster that runs.
+    let answers = described(&found).is_some();
     let mut parts: Vec<Part> = Vec::new();
     for (name, line, text) in found {
+        if name == "Last Start" {
+            parts.extend(exit(line, &text).filter(|_| !answers));
+            continue;
+        }
         let Some(path) = path(&name, &node, &pods) else {
             continue;
         };
@@ -57,12 +63,29 @@ fn sections(_: &Capture, _: &str, text: &str) -> Vec<Part> {
     parts
 }
 
+/// Why the last `minikube start` ended, where it failed (`pkg/minikube/exit`). The rest of its log is what the program on
+/// the workstation did.
+fn exit(line: u32, text: &str) -> Option<Part> {
+    let mut lines = text.lines().zip(line..);
+    let (said, line) = lines.find(|(said, _)| said.contains("Exiting due to "))?;
+    Some(Part {
+        path: "minikube/last-start.txt".to_owned(),
+        line,
+        text: format!("{said}\n"),
+    })
+}
+
 /// The node: as its description names it.
 fn node(found: &[(String, u32, String)]) -> String {
+    described(found).unwrap_or("minikube").to_owned()
+}
+
+/// The name of the first node that the API server described; none where it did not answer.
+fn described(found: &[(String, u32, String)]) -> Option<&str> {
     let described = found.iter().find(|(name, _, _)| name == "describe nodes");
     let mut lines = described.iter().flat_map(|(_, _, text)| text.lines());
     let name = lines.find_map(|line| line.strip_prefix("Name:"));
-    name.map_or("minikube", str::trim).to_owned()
+    name.map(str::trim)
 }
 
 /// Pods by the id of a container of theirs.
@@ -115,8 +138,8 @@ fn path(name: &str, node: &str, pods: &BTreeMap<String, String>) -> Option<Strin
         "CRI-O" => on_node(&journal("crio")),
         "describe nodes" => Some("minikube/describe-nodes.txt".to_owned()),
         "container status" => Some("minikube/container-status.txt".to_owned()),
-        // What the user typed, and what the program on the workstation said.
-        "Audit" | "Last Start" => None,
+        // What the user typed.
+        "Audit" => None,
         _ => Some(format!("minikube/{}.txt", title.replace([' ', '/'], "-"))),
     }
 }

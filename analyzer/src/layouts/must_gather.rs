@@ -66,6 +66,14 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
                 Target::Unknown
             }
         }
+        ["namespaces", namespace, _, plural, file] if is_read(plural) => {
+            match file.strip_suffix(".yaml") {
+                Some(name) => Target::Yaml(format!(
+                    "cluster-resources/{plural}/{namespace}.{name}.json"
+                )),
+                None => Target::Unknown,
+            }
+        }
         ["namespaces", namespace, "pods", pod, file] if file.ends_with(".yaml") => {
             let all = format!("{}namespaces/{namespace}/core/pods.yaml", capture.root);
             if survey.has(&all) {

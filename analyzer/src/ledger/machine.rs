@@ -7,6 +7,8 @@ use super::Sources;
 use crate::facts::Fact;
 use crate::facts::failing::{ContainerRow, Failing, LogEnd};
 use crate::facts::gpu::{Gpu, GpuInventory, XidStory};
+use crate::gpu::xid::{self, Class, Xid};
+use crate::parsers::{DriverLine, Says};
 
 /// Containers whose last run ended and that ran before: they are started again and again, or no more.
 pub(super) fn containers(sources: &Sources<'_>, known: &[Fact<Failing>]) -> Vec<Fact<Failing>> {
@@ -112,6 +114,10 @@ pub(super) fn suspects(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let faults = stories.filter(|one| NO_PROGRAM.contains(&one.data.class.as_str()));
     let entry = |one: &Fact<XidStory>| {
         let data = &one.data;
+        let hard = hard_faults(sources, data);
+        // What begins as a program's fault and is none is shown by the code that says so.
+        let words = hard.first().map_or(&one.text, |line| &line.text);
+        let lines = hard.iter().map(|line| line.data.says.shown.clone());
         Fact {
             data: Failing {
                 what: "gpu".into(),
@@ -120,10 +126,10 @@ pub(super) fn suspects(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
                 node: data.node.clone(),
                 state: format!("the driver logged {}", data.sentence),
                 seen: true,
-                words: one.text.clone(),
+                words: words.clone(),
                 gpu: true,
                 since: one.at,
-                lines: vec![one.text.clone()],
+                lines: lines.chain([one.text.clone()]).collect(),
                 ..Failing::default()
             },
             place: one.place.clone(),
@@ -132,4 +138,24 @@ pub(super) fn suspects(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         }
     };
     faults.map(entry).collect()
+}
+
+/// The driver's lines about a GPU that no program is to blame for.
+fn hard_faults<'a>(sources: &Sources<'a>, story: &XidStory) -> Vec<&'a Fact<DriverLine>> {
+    let lines = sources.facts.table::<DriverLine>().iter();
+    let of_gpu = lines.filter(|line| match &line.data.says.what {
+        Says::Xid(bus, code) => {
+            let hard = |xid: Xid| {
+                matches!(
+                    xid.class,
+                    Class::Bus | Class::Memory | Class::Hardware | Class::Link | Class::Power
+                )
+            };
+            line.data.node == story.node
+                && *bus == story.bus_id
+                && xid::lookup(*code).is_some_and(hard)
+        }
+        _ => false,
+    });
+    of_gpu.collect()
 }

@@ -4,11 +4,15 @@
 //! ([`crate::diagnose`]). Healthy and expected states (completed jobs, pods that are starting, dead pods that were
 //! replaced) are no entries.
 
+mod check;
 pub mod flow;
+pub mod joined;
 mod kernel;
 mod kubelet;
 mod logs;
 mod machine;
+mod operators;
+mod own_node;
 mod pods;
 mod span;
 pub mod tail;
@@ -80,6 +84,16 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// How long ago the newest event of a text was seen, in seconds before it was printed.
+    fn newest(&self, path: &str) -> i64 {
+        let events = self.facts.table::<Event>().iter();
+        let of_text = events.filter(|event| event.place.path == path);
+        of_text
+            .filter_map(|event| event.data.ago)
+            .min()
+            .unwrap_or(0)
+    }
+
     /// Whether something is so young that its state is progress and no fault.
     fn is_young(&self, since: Option<DateTime<Utc>>, most: TimeDelta) -> bool {
         matches!((self.now, since), (Some(now), Some(since)) if now - since < most)
@@ -142,6 +156,7 @@ fn speaks_of_gpus(text: &str) -> bool {
 pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     let mut found = pods::failing(sources);
     found.extend(things::nodes(sources));
+    found.extend(own_node::nodes(sources));
     found.extend(things::claims(sources));
     found.extend(things::workloads(sources, &found));
     found.extend(things::units(sources));
@@ -150,6 +165,7 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found.extend(machine::suspects(sources));
     found.extend(kernel::machines(sources));
     found.extend(things::releases(sources));
+    found.extend(operators::failing(sources));
     found.extend(things::told_by_events(sources, &found));
     found.extend(kubelet::pods(sources, &found));
     logs::attach(sources, &mut found);

@@ -196,9 +196,10 @@ fn entry(
 /// The lines that show it: of its log, of its row in a table, and of its last event.
 fn lines(pod: &Fact<Pod>, log: Option<&Fact<LogEnd>>, events: &[&Fact<Event>]) -> Vec<String> {
     let row = Some(&pod.text).filter(|text| !text.starts_with(['"', '{']));
+    let checks = log.into_iter().flat_map(|log| &log.data.checks);
     let log = log.map(|log| &log.data.line);
     let event = events.first().map(|event| &event.text);
-    let told = [log, row, event].into_iter().flatten();
+    let told = checks.chain([log, row, event].into_iter().flatten());
     told.filter(|line| !line.is_empty()).cloned().collect()
 }
 

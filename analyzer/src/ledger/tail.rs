@@ -7,12 +7,9 @@ use chrono::{DateTime, Utc};
 use regex::Regex;
 
 use super::grade::{self, Grade};
-use super::{kernel, kubelet, span};
+use super::{check, kernel, kubelet, own_node, span};
 use crate::facts::excerpt;
-use crate::facts::failing::{LogEnd, UnitEnd};
-use crate::facts::{AnyFact, Fact};
 use crate::lines::Origin;
-use crate::model::Place;
 use crate::parsers::Channel;
 
 /// Lines from the end in which the last grave line is looked for.
@@ -28,46 +25,48 @@ const BEFORE_END: usize = 80;
 
 /// A line of a log with its offset in the piece, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Said {
-    offset: u32,
-    text: String,
+pub(super) struct Said {
+    pub(super) offset: u32,
+    pub(super) text: String,
     /// As it stands in the entry.
-    raw: String,
-    grade: Grade,
-    at: Option<DateTime<Utc>>,
+    pub(super) raw: String,
+    pub(super) grade: Grade,
+    pub(super) at: Option<DateTime<Utc>>,
 }
 
 /// What one piece of a log gave.
 #[derive(Debug, Default)]
 pub struct Tail {
-    last: Option<Said>,
-    units: BTreeMap<String, Ends>,
-    span: span::Ends,
-    pods: Vec<kubelet::Said>,
-    kernel: Option<kernel::Said>,
-    lines: u32,
+    pub(super) last: Option<Said>,
+    pub(super) units: BTreeMap<String, Ends>,
+    pub(super) span: span::Ends,
+    pub(super) pods: Vec<kubelet::Said>,
+    pub(super) node: own_node::Ends,
+    pub(super) kernel: Option<kernel::Said>,
+    pub(super) checks: Vec<Said>,
+    pub(super) lines: u32,
 }
 
 /// How often systemd saw a unit fail, at which lines, and what was said before the last time.
 #[derive(Debug, Clone, Default)]
-struct Ends {
-    offsets: Vec<u32>,
+pub(super) struct Ends {
+    pub(super) offsets: Vec<u32>,
     /// Where in the piece the line of the last end starts.
     start: usize,
     /// How the last line about an end is worded: systemd 229 to 235 says both.
     wording: usize,
-    restarts: bool,
+    pub(super) restarts: bool,
     /// Nothing of the unit's own program follows its last end.
-    stays: bool,
-    first: Option<Said>,
-    first_words: Option<Said>,
-    result: Option<Said>,
-    words: Option<Said>,
+    pub(super) stays: bool,
+    pub(super) first: Option<Said>,
+    pub(super) first_words: Option<Said>,
+    pub(super) result: Option<Said>,
+    pub(super) words: Option<Said>,
 }
 
 impl Ends {
     /// The lines of the first end and of the last.
-    fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<String> {
         let told = [&self.first_words, &self.first, &self.words, &self.result];
         let mut lines: Vec<String> = Vec::new();
         for said in told.into_iter().flatten() {
@@ -107,13 +106,15 @@ pub fn of_piece(origin: &Origin<'_>, bytes: &[u8], lines: u32, is_last: bool) ->
             true => kubelet::of_end(origin, bytes, lines),
             false => Vec::new(),
         },
+        node: own_node::of_piece(origin, bytes, lines),
+        checks: check::of_piece(origin, bytes),
         kernel,
         lines,
     }
 }
 
 /// A line as it stands, so that it can be searched for.
-fn verbatim(raw: &[u8]) -> String {
+pub(super) fn verbatim(raw: &[u8]) -> String {
     excerpt(String::from_utf8_lossy(raw).trim(), LONGEST)
 }
 
@@ -171,8 +172,6 @@ const STARTS_AGAIN: [&str; 4] = [
 ];
 /// Two wordings of one end stand no further apart, in lines.
 const ONE_END: u32 = 8;
-/// A text that a person pasted ends at most so many lines after the failure that it was pasted for.
-const FROM_END: u32 = 60;
 
 static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
@@ -283,262 +282,4 @@ fn said_before(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
         }
     }
     best
-}
-
-/// The ends of a whole entry, of its pieces in order.
-#[derive(Debug, Default)]
-pub struct Joined {
-    last: Option<Said>,
-    units: BTreeMap<String, Ends>,
-    span: span::Ends,
-    /// What a kubelet said at the end, and the lines before that piece.
-    pods: (Vec<kubelet::Said>, u32),
-    /// What the kernel said at the end, and the lines before that piece.
-    kernel: Option<(kernel::Said, u32)>,
-    lines: u32,
-}
-
-impl Joined {
-    /// Adds the next piece.
-    pub fn add(&mut self, piece: Tail) {
-        let before = self.lines;
-        let moved = |mut said: Said| {
-            said.offset = said.offset.saturating_add(before);
-            said
-        };
-        if let Some(last) = piece.last {
-            self.last = Some(moved(last));
-        }
-        self.span.add(piece.span);
-        if !piece.pods.is_empty() {
-            self.pods = (piece.pods, before);
-        }
-        self.kernel = piece
-            .kernel
-            .map(|said| (said, before))
-            .or(self.kernel.take());
-        for (unit, ends) in piece.units {
-            let known = self.units.entry(unit).or_default();
-            known
-                .offsets
-                .extend(ends.offsets.iter().map(|at| at.saturating_add(before)));
-            if known.first.is_none() {
-                known.first = ends.first.map(moved);
-                known.first_words = ends.first_words.map(moved);
-            }
-            known.restarts |= ends.restarts;
-            known.stays = ends.stays;
-            known.result = ends.result.map(moved);
-            known.words = ends.words.map(moved);
-        }
-        self.lines = self.lines.saturating_add(piece.lines);
-    }
-
-    /// The facts of an entry.
-    pub fn facts(self, path: &str, pod_log: bool) -> Vec<AnyFact> {
-        let place = |offset: u32| Place {
-            path: path.to_owned(),
-            line: Some(offset.saturating_add(1)),
-        };
-        let (pods, before) = self.pods;
-        let mut facts: Vec<AnyFact> = kubelet::facts(pods, path, before).collect();
-        let trouble = self.kernel;
-        facts.extend(trouble.map(|(said, before)| kernel::fact(said, path, before)));
-        let lines = self.lines;
-        if let Some(span) = self.span.span(lines) {
-            facts.push(
-                Fact {
-                    data: span,
-                    place: place(0),
-                    text: String::new(),
-                    at: None,
-                }
-                .into(),
-            );
-        }
-        for (unit, ends) in self.units {
-            let told = ends.lines();
-            let Some(result) = ends.result else { continue };
-            let last = ends.offsets.last().copied().unwrap_or(0);
-            // A person pastes the log of a unit up to its failure.
-            let is_pasted_for = crate::lines::node_of(path).is_empty()
-                && ends.stays
-                && ends.words.is_some()
-                && lines.saturating_sub(last) <= FROM_END;
-            let said = ends.words.unwrap_or_else(|| result.clone());
-            let end = UnitEnd {
-                node: crate::lines::node_of(path).to_owned(),
-                unit,
-                times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
-                again: is_pasted_for || (ends.restarts && goes_on(&ends.offsets, lines)),
-                first: ends
-                    .first
-                    .as_ref()
-                    .map_or_else(|| result.text.clone(), |first| first.text.clone()),
-                since: ends.first.and_then(|first| first.at),
-                lines: told,
-            };
-            facts.push(
-                Fact {
-                    data: end,
-                    place: place(said.offset),
-                    text: said.text,
-                    at: said.at.or(result.at),
-                }
-                .into(),
-            );
-        }
-        if let Some(last) = self.last {
-            let (namespace, pod, container, previous) = whose(path);
-            let end = LogEnd {
-                pod_log,
-                namespace,
-                pod,
-                container,
-                previous,
-                grade: last.grade,
-                from_end: lines.saturating_sub(last.offset),
-                line: last.raw,
-            };
-            facts.push(
-                Fact {
-                    data: end,
-                    place: place(last.offset),
-                    text: last.text,
-                    at: last.at,
-                }
-                .into(),
-            );
-        }
-        facts
-    }
-}
-
-/// Whether a unit that failed several times is still at it: the log ends no later after its last end than its ends are
-/// apart. A unit that came up at last is followed by a long stretch.
-fn goes_on(offsets: &[u32], lines: u32) -> bool {
-    let gaps = offsets
-        .windows(2)
-        .map(|pair| pair[1].saturating_sub(pair[0]));
-    let widest = gaps.max().unwrap_or(0);
-    let after = offsets.last().map_or(0, |last| lines.saturating_sub(*last));
-    offsets.len() > 1 && after <= widest.saturating_add(widest / 4)
-}
-
-/// Namespace, pod and container of a log by its path, and whether it is of the run before.
-fn whose(path: &str) -> (String, String, String, bool) {
-    let parts: Vec<&str> = path.split('/').collect();
-    let [
-        "cluster-resources",
-        "pods",
-        "logs",
-        namespace,
-        pod,
-        ..,
-        file,
-    ] = parts.as_slice()
-    else {
-        return <(String, String, String, bool)>::default();
-    };
-    let stem = file.trim_end_matches(".log");
-    let (container, previous) = match stem.strip_suffix("-previous") {
-        Some(name) => (name, true),
-        None => (stem, stem == "previous"),
-    };
-    (
-        (*namespace).to_owned(),
-        (*pod).to_owned(),
-        container.to_owned(),
-        previous,
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn end(path: &str, channel: Channel, text: &str) -> Vec<AnyFact> {
-        let origin = Origin::of(path, channel);
-        let lines = u32::try_from(text.matches('\n').count()).unwrap();
-        let mut joined = Joined::default();
-        joined.add(of_piece(&origin, text.as_bytes(), lines, true));
-        joined.facts(path, channel == Channel::PodLog)
-    }
-
-    fn words(facts: Vec<AnyFact>) -> (String, Option<u32>) {
-        let mut all = crate::facts::Facts::default();
-        facts.into_iter().for_each(|fact| all.add(fact));
-        let end = &all.table::<LogEnd>()[0];
-        (end.text.clone(), end.place.line)
-    }
-
-    #[test]
-    fn the_last_word_of_a_log_is_its_gravest_late_line_with_its_line_number() {
-        let path = "cluster-resources/pods/logs/shop/web-0/web.log";
-        let log = "2026-11-20T10:00:00Z start\n2026-11-20T10:00:01Z Traceback (most recent call last):\n2026-11-20T10:00:01Z   File \"a.py\"\n2026-11-20T10:00:01Z KeyError: 'TOKEN'\n2026-11-20T10:00:02Z bye\n";
-        assert_eq!(
-            words(end(path, Channel::PodLog, log)),
-            ("KeyError: 'TOKEN'".to_owned(), Some(4))
-        );
-        let unended = "start\nno more";
-        assert_eq!(
-            words(end(path, Channel::PodLog, unended)),
-            ("no more".to_owned(), Some(2))
-        );
-    }
-
-    #[test]
-    fn a_unit_that_fails_to_the_end_is_told_from_one_that_came_up() {
-        let fails =
-            "May 12 05:19:09 h systemd[1]: kubelet.service: Failed with result 'exit-code'.\n";
-        let runs = "May 12 05:20:00 h kubelet[7]: fine\n";
-        let again = |text: &str| {
-            let mut all = crate::facts::Facts::default();
-            let facts = end("nodes/h/rootfs/var/log/messages", Channel::Journal, text);
-            facts.into_iter().for_each(|fact| all.add(fact));
-            all.table::<UnitEnd>()[0].data.again
-        };
-        let tries = "May 12 05:19:14 h systemd[1]: kubelet.service: Scheduled restart job, restart counter is at 2.\n";
-        let fails = &format!("{fails}{tries}");
-        assert!(again(&format!("{fails}{runs}{runs}{fails}{runs}")));
-        assert!(!again(&format!("{fails}{runs}{fails}{}", runs.repeat(20))));
-        assert!(!again(fails), "one end proves no loop");
-        let last = fails.replace(tries, "");
-        assert!(
-            again(&format!("{fails}{runs}{last}")),
-            "cut before the next try is announced"
-        );
-        let gives_up = fails.replace(tries, "");
-        assert!(
-            !again(&format!("{gives_up}{runs}{gives_up}")),
-            "systemd does not try again"
-        );
-    }
-
-    #[test]
-    fn every_release_of_systemd_says_in_its_own_words_that_a_unit_failed() {
-        let ends = |text: &str| {
-            let mut all = crate::facts::Facts::default();
-            let facts = end("journal.txt", Channel::Text, text);
-            facts.into_iter().for_each(|fact| all.add(fact));
-            let table = all.table::<UnitEnd>();
-            table
-                .iter()
-                .map(|one| (one.data.unit.clone(), one.data.times, one.data.again))
-                .collect::<Vec<_>>()
-        };
-        let said = "Sep 13 19:34:58 h shop[39]: critical: Object 'a' is defined twice\n";
-        let old = "Sep 13 19:34:58 h systemd[1]: Unit shop.service entered failed state.\n";
-        let both = "Sep 13 19:34:58 h systemd[1]: shop.service: Unit entered failed state.\nSep 13 19:34:58 h systemd[1]: shop.service: Failed with result 'exit-code'.\n";
-        let once = vec![("shop.service".to_owned(), 1, true)];
-        assert_eq!(ends(&format!("{said}{old}")), once);
-        assert_eq!(ends(&format!("{said}{both}")), once, "one end in two lines");
-        let runs = "Sep 13 19:36:01 h shop[44]: listening on 80\n";
-        assert!(!ends(&format!("{said}{old}{runs}"))[0].2, "it runs again");
-        assert!(!ends(old)[0].2, "it said nothing");
-        let waits =
-            "Sep 13 19:35:01 h systemd[1]: shop.service holdoff time over, scheduling restart.\n";
-        let looped = format!("{said}{old}{waits}").repeat(3);
-        assert_eq!(ends(&looped), [("shop.service".to_owned(), 3, true)]);
-    }
 }

@@ -160,3 +160,64 @@ fn a_unit_that_systemd_lists_as_failed_is_told() {
     let analysis = analyse(&[("nodes/n1/commands/systemctl-failed.out", listed)], None);
     assert_eq!(analysis.unexplained[0].subject, "unit/gyro.service");
 }
+
+#[test]
+fn an_operator_that_is_not_installed_is_told_with_what_it_lacks_and_its_copies_are_not() {
+    let object = |namespace: &str, reason: &str| {
+        format!(
+            r#"{{"kind":"ClusterServiceVersion","metadata":{{"name":"cache.v1","namespace":"{namespace}"}},"status":{{"phase":"Pending","reason":"{reason}","message":"one or more requirements couldn't be found","requirementStatus":[{{"kind":"CustomResourceDefinition","name":"a","status":"Present","message":"there"}},{{"kind":"ServiceAccount","name":"cache","status":"NotPresent","message":"Service account does not exist"}}]}}}}"#
+        )
+    };
+    let head = r#"{"kind":"ClusterServiceVersionList","items":["#;
+    let items = [
+        object("shop", "RequirementsNotMet"),
+        object("web", "Copied"),
+    ];
+    let list = format!("{head}\n{}\n]}}\n", items.join(",\n"));
+    let path = "cluster-resources/clusterserviceversions.json";
+    let analysis = analyse(&[(path, list)], None);
+    let entry = &analysis.unexplained[0];
+    assert_eq!(entry.subject, "clusterserviceversion/shop/cache.v1");
+    assert_eq!(entry.reason, "Pending: RequirementsNotMet");
+    assert!(
+        entry.last_words.contains("Service account does not exist"),
+        "{}",
+        entry.last_words
+    );
+    assert_eq!(analysis.unexplained.len(), 1);
+}
+
+#[test]
+fn a_run_of_tests_is_told_with_the_tests_that_failed() {
+    let path = "cluster-resources/pods/logs/shop/web-a/web.log";
+    let log = "May 30 06:33:58.649: FAIL: The suite needs two nodes.\nok\nMay 30 06:41:10.253: FAIL: No node has room.\n--- FAIL: TestE2E (7267.62s)\nFAIL\nTest Suite Failed\n";
+    let files = [
+        pods(&[pod("web-a", "web-1", "Running", false, CRASHES)]),
+        (path, log.to_owned()),
+    ];
+    let analysis = analyse(&files, None);
+    let entry = &analysis.unexplained[0];
+    assert_eq!(
+        entry.last_words,
+        "failed tests: The suite needs two nodes.; No node has room."
+    );
+    assert_eq!(entry.place.line, Some(1));
+}
+
+#[test]
+fn a_kubelet_that_may_not_register_is_told_by_its_log_alone() {
+    let line = |second: u32| {
+        format!(
+            "E1120 10:00:{second:02}.000000    9 kubelet_node_status.go:92] Unable to register node \"edge-7\" with API server: nodes is forbidden: User \"kubelet-client\" cannot create resource \"nodes\"\n"
+        )
+    };
+    let log: String = (0..5).map(line).collect();
+    let analysis = analyse(&[("kubelet.log", log)], None);
+    let entry = analysis
+        .unexplained
+        .iter()
+        .find(|one| one.subject == "node/edge-7")
+        .unwrap();
+    assert_eq!(entry.reason, "not registered");
+    assert!(entry.last_words.contains("kubelet-client"));
+}

@@ -13,8 +13,13 @@ use crate::ledger::grade::Grade;
 use crate::model::Place;
 use crate::scheduling::api::Claim;
 
-/// An event this old or older says nothing about now, in minutes.
-const RECENT: i64 = 60;
+/// Who fails says so again within this time, in minutes; an older event says nothing about now.
+const RECENT: i64 = 30;
+/// Of what was said so often, each further time is told within five minutes (`EventSourceObjectSpamFilter` of client-go),
+/// so that less silence tells that it has passed.
+const OFTEN: u64 = 5;
+/// So much, in minutes.
+const REPEATED: i64 = 15;
 
 /// An entry whose place is its last warning event, or the object where no event tells.
 fn entry<T>(data: Failing, object: &Fact<T>, events: &[&Fact<Event>]) -> Fact<Failing> {
@@ -33,6 +38,12 @@ fn entry<T>(data: Failing, object: &Fact<T>, events: &[&Fact<Event>]) -> Fact<Fa
         text,
         at,
     }
+}
+
+/// A member of an object, as `kubectl get -o json` prints it.
+pub(super) fn member(key: &str, value: &str) -> Option<String> {
+    let quoted = serde_json::to_string(value).ok()?;
+    (!value.is_empty()).then(|| format!("\"{key}\": {quoted}"))
 }
 
 /// Nodes that are not ready, under pressure, or offer fewer GPUs than they have.
@@ -57,6 +68,7 @@ pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         };
         let mut entry = entry(failing, node, &events);
         entry.data.message.clone_from(&data.not_ready);
+        entry.data.lines.extend(member("message", &data.not_ready));
         entry.data.since = entry.data.since.or(data.not_ready_since);
         if !data.ready
             && let Some(log) = kubelet_end(sources, &data.name)
@@ -328,9 +340,13 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
             subject.ends_with(&format!("/{name}"))
                 || (kind == "replicaset" && owns(&one.data, name))
         });
+        let recent = match last.data.count {
+            OFTEN.. => REPEATED,
+            _ => RECENT,
+        };
         let old = match (sources.now, last.data.last, last.data.ago) {
-            (Some(now), Some(at), _) => now - at > TimeDelta::minutes(RECENT),
-            (_, None, Some(ago)) => ago > RECENT * 60,
+            (Some(now), Some(at), _) => now - at > TimeDelta::minutes(recent),
+            (_, None, Some(ago)) => ago - sources.newest(&last.place.path) > recent * 60,
             _ => false,
         };
         if listed.contains(*object) || stands_known || old || !can_fail(kind, sources) {

@@ -32,6 +32,41 @@ pub(crate) use host::process_record;
 pub(crate) use marks::marks;
 pub(crate) use object::{read as read_object, read_json};
 
+/// Words that kubectl's tables and descriptions, and manifests, are recognised by.
+pub(crate) const HEADINGS: [&str; 31] = [
+    "Allocatable",
+    "Allocated",
+    "Annotations",
+    "Available",
+    "Capacity",
+    "Conditions",
+    "Containers",
+    "Controlled",
+    "Events",
+    "Labels",
+    "Message",
+    "NAMESPACE",
+    "Namespace",
+    "RESTARTS",
+    "Reason",
+    "Restart",
+    "Scheduled",
+    "Selector",
+    "Selectors",
+    "Tolerations",
+    "VALUES",
+    "Volumes",
+    "Warning",
+    "annotations",
+    "apiVersion",
+    "containerStatuses",
+    "containers",
+    "metadata",
+    "namespace",
+    "ownerReferences",
+    "template",
+];
+
 /// A text longer than this is searched for lines, but not for pieces, in bytes.
 pub const LIMIT: u64 = 4 << 20;
 /// Pieces read from one text.

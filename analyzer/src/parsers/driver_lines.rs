@@ -35,6 +35,9 @@ pub(super) static LIBRARY_PACKAGE: Extractor = Extractor {
 /// Processes and details that are kept of alike messages.
 const MOST_PROCESSES: usize = 16;
 
+/// A line as it is kept, in bytes.
+const LONGEST: usize = 400;
+
 /// What a line says.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Says {
@@ -60,6 +63,8 @@ pub struct DriverSays {
     pub details: BTreeSet<xid::Detail>,
     /// What the latest of them says besides, and where in time and file it stands.
     pub latest: (Option<DateTime<Utc>>, u32, Option<xid::Detail>),
+    /// The first of them as it stands.
+    pub shown: String,
 }
 
 impl Statement for DriverSays {
@@ -89,8 +94,9 @@ fn line_of(line: &LogLine<'_>, what: Says) -> DriverLine {
         processes: BTreeSet::new(),
         details: BTreeSet::new(),
         latest: (line.at, line.place().line.unwrap_or(0), None),
+        shown: crate::facts::excerpt(line.shown(), LONGEST),
     };
-    Repeated::new(line, says, 400)
+    Repeated::new(line, says, LONGEST)
 }
 
 fn xid_line(line: &LogLine<'_>) -> Option<DriverLine> {

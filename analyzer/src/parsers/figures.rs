@@ -24,6 +24,16 @@ pub(super) static KUBELET: Extractor = Extractor {
     },
 };
 
+/// The same before 1.21, which wrote plain lines: `server.go:411] Version: v1.19.4`.
+pub(super) static OLD_KUBELET: Extractor = Extractor {
+    needle: "] Version: v",
+    extract: |line| {
+        let (before, rest) = line.text.split_once("] Version: ")?;
+        let by_server = before.contains(" server.go:");
+        by_server.then(|| version(line, rest)).flatten()
+    },
+};
+
 /// The first line of k3s and RKE2: `Starting k3s agent v1.28.4+k3s1 (6ba6c1b6)`.
 pub(super) static DISTRIBUTION: Extractor = Extractor {
     needle: "Starting k3s ",
@@ -111,6 +121,13 @@ mod tests {
             told(&KUBELET, Channel::Journal, kubelet),
             Some(Figure::Kubelet("v1.31.4".into()))
         );
+        let old = "I1119 11:58:27.862196    4390 server.go:411] Version: v1.19.4";
+        assert_eq!(
+            told(&OLD_KUBELET, Channel::Journal, old),
+            Some(Figure::Kubelet("v1.19.4".into()))
+        );
+        let other = old.replace("server.go", "main.go");
+        assert_eq!(told(&OLD_KUBELET, Channel::Journal, &other), None);
         let k3s = "time=\"2024-01-02T03:04:05Z\" level=info msg=\"Starting k3s agent v1.28.4+k3s1 (6ba6c1b6)\"";
         assert_eq!(
             told(&DISTRIBUTION, Channel::Journal, k3s),

@@ -23,6 +23,7 @@ mod node_json;
 mod nodes;
 mod nvidia_smi;
 mod nvml;
+mod operators;
 mod pod_json;
 mod pod_state;
 mod pods;
@@ -184,6 +185,7 @@ pub static PARSERS: &[&Parser] = &[
     &scheduling::PARSER,
     &scheduling::CLUSTER,
     &cluster_parts::PARSER,
+    &operators::PARSER,
     &node_json::PROCESSES,
     &node_json::CONTAINERD,
     &node_json::FILES,
@@ -259,6 +261,7 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &host_lines::PLEG,
     &host_lines::RUNTIME_DOWN,
     &figures::KUBELET,
+    &figures::OLD_KUBELET,
     &figures::DISTRIBUTION,
     &figures::GPU_ON_BUS,
     &figures::GPU_ON_CHIP,

@@ -89,6 +89,22 @@ pub struct RuleSet {
     pub digest: String,
 }
 
+impl RuleSet {
+    /// The expressions that facts are tested with.
+    pub fn tests(&self) -> Vec<String> {
+        let looks = self.rules.iter().flat_map(|rule| rule.looks.values());
+        let tests = looks.filter_map(|look| match look {
+            Look::Fact { tests, .. } => Some(tests),
+            Look::Line(_) => None,
+        });
+        let expressions = tests.flatten().filter_map(|(_, test)| match test {
+            Test::Matches(expression) => Some(expression.as_str().to_owned()),
+            _ => None,
+        });
+        expressions.collect()
+    }
+}
+
 /// How far a rule file is checked before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {

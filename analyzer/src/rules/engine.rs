@@ -12,6 +12,7 @@ use super::fields::{entry, passes};
 use super::file::Group;
 use super::gone::Existing;
 use super::group::{self, Holding};
+use super::installed::Loaded;
 pub use super::judge::Looked;
 use super::judge::{judge_now, look};
 pub use super::sighting::Sighting;
@@ -21,6 +22,7 @@ use super::template;
 use super::unwell::Unwell;
 use super::weigh::Present;
 use crate::dress::Voice;
+use crate::facts::ending::ContainerEnded;
 use crate::facts::failing::MendedLines;
 use crate::facts::kube::{Event, Node, Pod};
 use crate::facts::{FactType as _, FactView, Facts};
@@ -133,6 +135,7 @@ pub fn assess<'r>(
         log_ends: log_ends(hits),
         silence: Silence::of(facts),
         existing: Existing::of(facts),
+        loaded: Loaded::of(facts),
         mended: facts
             .table::<MendedLines>()
             .iter()
@@ -155,7 +158,7 @@ pub fn assess<'r>(
 }
 
 static CLUSTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i-u)\b(?:kubelet|kubeadm|kubernetes|kubectl|kubepods|kube-dns|coredns|k3s|rke2|microk8s)\b").ok()
+    Regex::new(r"(?i-u)\b(?:kubelet|kubeadm|kubernetes|kubectl|kubepods|kube-dns|coredns|k3s|rke2|microk8s|NetworkPluginNotReady|PodSandbox\w*)\b").ok()
 });
 
 /// Whether the input is of a machine that is, or is to be, a node of a cluster.
@@ -214,6 +217,7 @@ struct Known<'a> {
     log_ends: BTreeMap<(&'a str, &'a str), DateTime<Utc>>,
     silence: Silence<'a>,
     existing: Existing<'a>,
+    loaded: Loaded<'a>,
     mended: BTreeMap<&'a str, &'a BTreeSet<u32>>,
     last_event: Option<DateTime<Utc>>,
     unwell: Option<Unwell<'a>>,
@@ -329,6 +333,8 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                 if kind == Event::KIND {
                     one.over = known.present.over(rule, &one, None);
                     one.log_ends = known.last_event;
+                } else if kind == ContainerEnded::KIND {
+                    one.over = known.present.outlived(&one);
                 }
                 one
             })
@@ -358,7 +364,9 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                 one.over = known.present.over(rule, &one, Some(hit));
                 if one.over.is_none() {
                     let silent = known.silence.over(&rule.file.family, hit);
-                    one.over = silent.or_else(|| known.existing.over(hit));
+                    one.over = silent
+                        .or_else(|| known.existing.over(hit))
+                        .or_else(|| known.loaded.over(hit));
                 }
                 one
             })

@@ -35,9 +35,15 @@ pub(super) struct Silence<'a> {
     tables: BTreeMap<&'a str, Ages>,
 }
 
-/// How long ago the events of one text were seen, in seconds before it was printed.
+/// Of an event that was seen so often, each further time is told within five minutes (client-go), so that it is silent
+/// sooner.
+const OFTEN: u64 = 5;
+/// So soon, in seconds.
+const SOONER: i64 = 15 * 60;
+
+/// How long ago the events of one text were seen, in seconds before it was printed, and how often.
 struct Ages {
-    by_line: BTreeMap<Option<u32>, i64>,
+    by_line: BTreeMap<Option<u32>, (i64, u64)>,
     newest: i64,
 }
 
@@ -51,7 +57,8 @@ impl<'a> Silence<'a> {
                     by_line: BTreeMap::new(),
                     newest: ago,
                 });
-                ages.by_line.insert(event.place.line, ago);
+                let count = event.data.count;
+                ages.by_line.insert(event.place.line, (ago, count));
                 ages.newest = ages.newest.min(ago);
             }
         }
@@ -68,8 +75,9 @@ impl<'a> Silence<'a> {
     pub(super) fn is_old_event(&self, hit: &Hit) -> Option<bool> {
         let place = &hit.last_place;
         let ages = self.tables.get(place.path.as_str())?;
-        let ago = ages.by_line.get(&place.line)?;
-        Some(ago - ages.newest > SILENT)
+        let (ago, count) = ages.by_line.get(&place.line)?;
+        let silent = if *count >= OFTEN { SOONER } else { SILENT };
+        Some(ago - ages.newest > silent)
     }
 
     /// Whether the speaker of a line went on without saying it again: for long, or since it started for longer than it

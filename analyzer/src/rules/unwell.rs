@@ -12,6 +12,7 @@ use super::compile::Rule;
 use super::engine::Sighting;
 use super::file::{Group, State};
 use super::group::shares;
+use super::settled::Runs;
 use crate::facts::Facts;
 use crate::facts::failing::{ContainerRow, Failing};
 use crate::facts::gpu::GpuInventory;
@@ -20,10 +21,6 @@ use crate::model::Place;
 
 /// Pods of which all are well that tell of a cluster that it is.
 const CLUSTER: usize = 5;
-/// A container that ended so often and runs since a short while may end again.
-const OFTEN: u64 = 3;
-/// So long.
-const SETTLED: Duration = Duration::minutes(10);
 /// What the kernel said so long ago or less may still be so.
 const RECENT: Duration = Duration::hours(1);
 /// A speaker that goes on for so long without saying it again has no such trouble any more.
@@ -73,15 +70,11 @@ impl<'a> Unwell<'a> {
     pub(super) fn of(facts: &'a Facts, now: Option<DateTime<Utc>>) -> Self {
         let pods = facts.table::<Pod>();
         let nodes = facts.table::<Node>();
-        let settled = |pod: &Pod| {
-            let young = now
-                .zip(pod.since)
-                .is_some_and(|(now, at)| now - at < SETTLED);
-            pod.healthy && !(pod.restarts >= OFTEN && young)
-        };
+        let runs = Runs::of(facts);
+        let settled = |pod: &Pod| runs.settled(pod, now);
         let failing = facts.table::<Failing>().iter().map(|one| &one.data);
         let failing: Vec<&Failing> = failing
-            .filter(|one| !matches!(one.what.as_str(), "log" | "kernel" | "gpu"))
+            .filter(|one| !matches!(one.what.as_str(), "log" | "kernel" | "gpu" | "operator"))
             .collect();
         let flapping = pods
             .iter()

@@ -1,6 +1,6 @@
 //! What evidence weighs: who said it, and whether it still holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Duration, Utc};
 
@@ -9,6 +9,7 @@ use super::engine::Sighting;
 use super::file::Group;
 use super::group::shares;
 use super::messages::Ending;
+use super::settled::Runs;
 use crate::dress::Voice;
 use crate::facts::Facts;
 use crate::facts::kube::{Node, Pod};
@@ -119,6 +120,8 @@ pub(super) struct Present<'a> {
     now: Option<DateTime<Utc>>,
     /// Pods that are well: since when.
     pods: BTreeMap<String, (Option<DateTime<Utc>>, Place)>,
+    /// Pods of which the last end of a container is over.
+    settled: BTreeSet<String>,
     /// Nodes that are ready: since when.
     nodes: BTreeMap<&'a str, (Option<DateTime<Utc>>, Place)>,
     /// Whether pods or nodes are known, and all of them are well.
@@ -145,8 +148,14 @@ impl<'a> Present<'a> {
         let since = pods.iter().filter_map(|pod| pod.data.since);
         let ready = nodes.iter().filter_map(|node| node.data.ready_since);
         let endings = &set.vocabulary.endings;
+        let now = at.or_else(|| times.chain(since).chain(ready).max());
+        let runs = Runs::of(facts);
+        let settled = pods.iter().filter(|pod| runs.is_over(&pod.data, now));
         Self {
-            now: at.or_else(|| times.chain(since).chain(ready).max()),
+            now,
+            settled: settled
+                .map(|pod| format!("pod/{}/{}", pod.data.namespace, pod.data.name))
+                .collect(),
             calm: well && !(pods.is_empty() && nodes.is_empty()),
             calm_since: Some(pods.iter().filter_map(|pod| pod.data.since))
                 .filter(|_| well && pods.len() >= CLUSTER && !nodes.is_empty())
@@ -221,7 +230,8 @@ impl<'a> Present<'a> {
         let last = one.last?;
         if let Some((Some(since), place)) = self.pods.get(&one.subject)
             && last < *since
-            && self.now.is_some_and(|now| now - *since >= WELL)
+            && (self.settled.contains(&one.subject)
+                || self.now.is_some_and(|now| now - *since >= WELL))
         {
             return Some(since_then("the pod is healthy", *since, place));
         }
@@ -252,6 +262,14 @@ impl<'a> Present<'a> {
             ),
             place: None,
         })
+    }
+
+    /// What ended that a container ended: its pod has settled since.
+    pub(super) fn outlived(&self, one: &Sighting) -> Option<Over> {
+        let (since, place) = self.pods.get(&one.subject)?;
+        let since = (*since).filter(|_| self.settled.contains(&one.subject))?;
+        let before = one.last.is_some_and(|last| last < since);
+        before.then(|| since_then("the pod is healthy", since, place))
     }
 
     fn node(&self, name: &str) -> Option<&(Option<DateTime<Utc>>, Place)> {

@@ -17,7 +17,7 @@ use crate::dress::Voice;
 use crate::dress::document::Skipped;
 use crate::facts::Facts;
 use crate::layouts::{Part, Plan, Target};
-use crate::ledger::tail::Joined;
+use crate::ledger::joined::Joined;
 use crate::model::{Place, Problem};
 use crate::parsers::{Document, DriverLine, HostLine, PacketLine, Parsed, Read};
 

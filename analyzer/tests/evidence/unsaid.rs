@@ -75,6 +75,7 @@ fn these_rules_and_papers_are_evidence_of_nothing() {
         ],
         &mut paths,
     );
+    below(&root.join("docs"), &[".md"], &mut paths);
     below(&root.join("analyzer/rules"), &[".yaml"], &mut paths);
     below(&root.join("analyzer/messages"), &[".yaml"], &mut paths);
     below(&root.join("analyzer/schemas"), &[".json"], &mut paths);
@@ -206,12 +207,16 @@ fn symbols_schemas_and_metrics_help_are_evidence_of_nothing() {
     let metrics: String = (0..20)
         .map(|n| format!("# HELP node_disk_{n} The time that the disk is slow and I/O timed out, no space left on device\n# TYPE node_disk_{n} counter\nnode_disk_{n} 0\n"))
         .collect();
+    let changes: String = (1..4)
+        .map(|n| format!("shop (1.{n}) stable; urgency=medium\n\n  * Fix kernel panic and soft lockup: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n  * no space left on device is told.\n\n -- A B <a@example.org>  Tue, 09 Jan 2024 10:00:00 +0000\n\n"))
+        .collect();
     let config = "# suspend failures, kernel panics and general mayhem; NVRM: Xid 79, GPU has fallen off the bus\n# no networks found in /etc/cni/net.d\nroot = true\n";
     let analyzer = analyzer();
     for (name, text) in [
         ("kallsyms", symbols.as_str()),
         ("crd.yaml", schema),
         ("metrics.txt", &metrics),
+        ("changelog", &changes),
         ("lvm.conf", config),
     ] {
         let found = alarms(&analyzer, &Files::from([(name.to_owned(), text.into())]));

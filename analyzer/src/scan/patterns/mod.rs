@@ -42,6 +42,8 @@ pub struct Patterns {
     same: Vec<usize>,
     /// The words of all expressions; ready when a pasted text is first met.
     spelling: OnceLock<respell::Words>,
+    /// Expressions that facts are tested with: their words are those of messages as well.
+    tests: Vec<String>,
     /// Automata that tell which shapes of lines a pattern cannot match; made when first asked.
     automata: Vec<OnceLock<Option<NFA>>>,
     /// Words that shapes of lines have to show; known when first asked.
@@ -76,6 +78,7 @@ impl Patterns {
         Self {
             same: same.collect(),
             spelling: OnceLock::new(),
+            tests: Vec::new(),
             automata: patterns.iter().map(|_| OnceLock::new()).collect(),
             words: OnceLock::new(),
             learnt: Learnt::default(),
@@ -84,6 +87,11 @@ impl Patterns {
             clauses: clauses.collect(),
             patterns,
         }
+    }
+
+    /// Also mends typing errors in the words of expressions that facts are tested with.
+    pub fn with_tests(self, tests: Vec<String>) -> Self {
+        Self { tests, ..self }
     }
 
     /// The texts that make patterns worth trying in a channel. What asks for them is a pattern or, behind all
@@ -111,8 +119,10 @@ impl Patterns {
     pub(super) fn spelling(&self) -> &respell::Words {
         self.spelling.get_or_init(|| {
             let expressions = self.patterns.iter().map(|one| one.regex.as_str());
+            let expressions = expressions.chain(self.tests.iter().map(String::as_str));
             let texts: Vec<String> = expressions.flat_map(respell::texts_of).collect();
-            respell::Words::of(texts.iter().map(String::as_str))
+            let texts = texts.iter().map(String::as_str);
+            respell::Words::of(texts.chain(crate::loose::HEADINGS))
         })
     }
 

@@ -281,14 +281,18 @@ fn slowdowns(tree: &Tree) -> Vec<String> {
     found
 }
 
-/// The first value that says that the GPU does not answer.
+/// The first value that says that the GPU does not answer. A mode that its firmware does not know is no reading: drivers
+/// print an unknown error there for GPUs that are well.
 fn trouble(tree: &Tree) -> String {
     let mut found = String::new();
     tree.walk(&mut |one| {
         let value = one.value.trim_matches(['[', ']']);
         let lower = value.to_ascii_lowercase();
-        let bad = ["is lost", "requires reset", "unknown error"];
-        if found.is_empty() && bad.iter().any(|part| lower.contains(part)) {
+        let is_mode = one.label.to_ascii_lowercase().contains("mode");
+        let gone = ["is lost", "requires reset"];
+        let bad = gone.iter().any(|part| lower.contains(part))
+            || (lower.contains("unknown error") && !is_mode);
+        if found.is_empty() && bad {
             value.clone_into(&mut found);
         }
     });

@@ -390,6 +390,21 @@ fn values_that_are_not_understood_are_not_read() {
     assert!(!why.is_empty());
 }
 
+#[test]
+fn a_mode_that_the_firmware_does_not_know_is_no_trouble_and_a_reading_that_fails_is() {
+    let trouble = |lines: &str| {
+        let text = format!(
+            "==============NVSMI LOG==============\n\nAttached GPUs : 1\nGPU 00000000:01:00.0\n{lines}"
+        );
+        let report = read(&text).unwrap();
+        report.cards[0].1.trouble.clone()
+    };
+    assert_eq!(trouble("    Addressing Mode : Unknown Error\n"), "");
+    let power = "    Power Readings\n        Power Draw : Unknown Error\n";
+    assert_eq!(trouble(power), "Unknown Error");
+    assert_eq!(trouble("    Compute Mode : GPU is lost\n"), "GPU is lost");
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_makes_any_reader_panic(head in "(NVIDIA-SMI 1 Driver Version: |NVSMI LOG|<nvidia_smi_log>|GPU 0: |0, x, GPU-)?", body in "[ \\n|:.0-9A-Za-z<>/%-]{0,120}|\\PC{0,60}") {

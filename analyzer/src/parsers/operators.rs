@@ -1,0 +1,137 @@
+//! Operators that say of themselves that they fail, or that the Operator Lifecycle Manager cannot install.
+
+use serde::Deserialize;
+
+use super::pods::{Meta, fact, time};
+use super::{Item, Parsed, Parser, Read};
+use crate::facts::failing::Unready;
+
+/// Reads the objects that an operator's state stands in.
+pub(super) static PARSER: Parser = Parser {
+    id: "operators",
+    reads: &[
+        "cluster-resources/clusteroperators.json",
+        "cluster-resources/clusteroperators/*.json",
+        "cluster-resources/clusterserviceversions.json",
+        "cluster-resources/clusterserviceversions/*.json",
+        "cluster-resources/clusterversions.json",
+        "cluster-resources/clusterversions/*.json",
+    ],
+    read: Read::Items(parse),
+};
+
+/// Conditions that are bad when they hold (`config/v1/types_cluster_operator.go` of openshift/api).
+const BAD: [&str; 2] = ["Degraded", "Failing"];
+/// Phases of a ClusterServiceVersion that is not installed (`operators/v1alpha1` of operator-framework/api).
+const WAITING: [&str; 2] = ["Pending", "Failed"];
+/// The Operator Lifecycle Manager copies an object to every namespace that its operator watches.
+const COPY: &str = "Copied";
+/// Requirements that are named.
+const MOST: usize = 4;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Object {
+    kind: String,
+    metadata: Meta,
+    status: Status,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Status {
+    phase: String,
+    reason: String,
+    message: String,
+    last_transition_time: Option<String>,
+    conditions: Vec<Condition>,
+    requirement_status: Vec<Requirement>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Condition {
+    r#type: String,
+    status: String,
+    reason: String,
+    message: String,
+    last_transition_time: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Requirement {
+    kind: String,
+    name: String,
+    status: String,
+    message: String,
+}
+
+fn parse(item: &Item<'_>) -> Parsed {
+    let object: Object = match item.object("operator") {
+        Ok(object) => object,
+        Err(problem) => return problem,
+    };
+    let Some(data) = unready(object, item) else {
+        return Parsed::default();
+    };
+    let text = format!("\"name\":\"{}\"", data.name);
+    Parsed {
+        facts: vec![fact(data, item, text).into()],
+        ..Parsed::default()
+    }
+}
+
+fn unready(object: Object, item: &Item<'_>) -> Option<Unready> {
+    let folder = item.place.path.split('/').nth(1).unwrap_or_default();
+    let plural = folder.trim_end_matches(".json").trim_end_matches('s');
+    let status = object.status;
+    let bad = status.conditions.iter().find(|one| {
+        let holds = one.status == "True";
+        (holds && BAD.contains(&one.r#type.as_str()))
+            || (one.status == "False" && one.r#type == "Available")
+    });
+    let unmet = status
+        .requirement_status
+        .iter()
+        .filter(|one| !matches!(one.status.as_str(), "Present" | "Satisfied" | ""));
+    let unmet: Vec<String> = unmet
+        .take(MOST)
+        .map(|one| {
+            format!(
+                "{} {}: {} ({})",
+                one.kind, one.name, one.message, one.status
+            )
+        })
+        .collect();
+    let (state, reason, message, since) = match bad {
+        Some(one) => {
+            let state = if one.status == "True" {
+                one.r#type.clone()
+            } else {
+                "not available".to_owned()
+            };
+            let since = one.last_transition_time.as_deref();
+            (state, one.reason.clone(), one.message.clone(), time(since))
+        }
+        None if WAITING.contains(&status.phase.as_str()) && status.reason != COPY => {
+            let since = time(status.last_transition_time.as_deref());
+            (status.phase, status.reason, status.message, since)
+        }
+        None => return None,
+    };
+    let kind = match object.kind.as_str() {
+        "" => plural.to_owned(),
+        kind => kind.to_ascii_lowercase(),
+    };
+    Some(Unready {
+        kind,
+        namespace: object.metadata.namespace,
+        name: object.metadata.name,
+        state,
+        reason,
+        message,
+        unmet,
+        since,
+    })
+}
