@@ -56,6 +56,9 @@ pub struct Pod {
     pub images: Vec<String>,
     /// Size of `/dev/shm` in its containers, in words; empty if the pod's spec does not say.
     pub shm: String,
+    /// Its uid, which control groups name it by; no rule tests it.
+    #[serde(skip)]
+    pub uid: String,
 }
 
 impl FactType for Pod {
@@ -117,6 +120,9 @@ pub struct Container {
     pub restarts: u64,
     /// Init container.
     pub init: bool,
+    /// Its id in the runtime, which control groups name it by; no rule tests it.
+    #[serde(skip)]
+    pub id: String,
 }
 
 impl FactType for Container {
