@@ -16,7 +16,7 @@ mod verdict;
 
 use fix::Fix;
 pub use remedy::{FixFile, Remedy, Step};
-use state::{PacketPath, RuntimeLayers, State};
+use state::{GpuMap, PacketPath, Packing, RuntimeLayers, State};
 pub use unexplained::{About, Candidate, Unexplained};
 pub use verdict::{Role, Severity, Verdict};
 
@@ -116,6 +116,10 @@ pub enum Figure {
     PacketPath(PacketPath),
     /// Which file of a containerd's configuration set what.
     RuntimeLayers(RuntimeLayers),
+    /// A node's GPUs, and the processes and pods on them.
+    GpuMap(GpuMap),
+    /// Where a pod that waits would have to fit.
+    Packing(Packing),
 }
 
 /// A cause that is in play, with everything that belongs to it.

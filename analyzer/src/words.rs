@@ -178,10 +178,30 @@ fn unsettled(analysis: &Analysis) -> String {
     if !analysis.unexplained.is_empty() {
         return failing(analysis);
     }
+    let what = match is_calm(analysis) {
+        true => "No failure found",
+        false => "No cause confirmed",
+    };
     match &analysis.input.node {
-        Some(node) => format!("No cause confirmed on {node}"),
-        None => format!("No cause confirmed in {}", analysis.input.name),
+        Some(node) => format!("{what} on {node}"),
+        None => format!("{what} in {}", analysis.input.name),
     }
+}
+
+/// Whether the state of pods or nodes is known, nothing of it fails, and causes are only possible: then nobody has to
+/// repair anything, and fixes and checks after them are left out.
+pub(crate) fn is_calm(analysis: &Analysis) -> bool {
+    let pods = analysis
+        .impact
+        .counts
+        .get("pods")
+        .is_some_and(|all| *all > 0);
+    let nodes = &analysis.state.nodes;
+    let fails = !analysis.unexplained.is_empty()
+        || !analysis.impact.workloads.is_empty()
+        || nodes.iter().any(|node| node.ready == Some(false));
+    let mut causes = analysis.incidents.iter();
+    (pods || !nodes.is_empty()) && !fails && causes.all(|one| one.verdict == Verdict::Possible)
 }
 
 /// The first thing that fails without a known cause, and how many more do.

@@ -138,6 +138,9 @@ function geometry() {
       out.push(`${text.ownerSVGElement.getAttribute('aria-labelledby')}: ${text.textContent}`);
     }
   }
+  const seenAt = (one) => one.getBoundingClientRect().width > 0;
+  const sideways = [...document.querySelectorAll('.drawing .scroll')].filter(
+    (one) => seenAt(one) && one.scrollWidth > one.clientWidth);
   const named = [...document.querySelectorAll('[tabindex="0"]')].filter((one) => !one.getAttribute('aria-label'));
   const visible = (one) => one.getBoundingClientRect().height > 0;
   const area = (one) => {
@@ -150,6 +153,7 @@ function geometry() {
     wide,
     runsOut: out,
     unnamed: named.length,
+    sideways: sideways.map((one) => one.getAttribute('aria-label')),
     sections: [...document.querySelectorAll('h2')].filter(visible).map((one) => one.id || one.textContent),
     drawings: [...document.querySelectorAll('svg')].filter((one) => one.getBoundingClientRect().width > 40).length,
     height: document.documentElement.scrollHeight,

@@ -62,6 +62,13 @@ fn of_figure(figure: &Figure) -> Vec<&str> {
             let settings = layers.layers.iter().flat_map(|layer| &layer.settings);
             settings.map(|setting| &setting.place).collect()
         }
+        Figure::GpuMap(map) => {
+            let cards = map.cards.iter().map(|card| &card.place);
+            cards
+                .chain(map.holders.iter().map(|one| &one.place))
+                .collect()
+        }
+        Figure::Packing(packing) => packing.nodes.iter().map(|node| &node.place).collect(),
     };
     let known = places.into_iter().flatten();
     known.map(|place| place.path.as_str()).collect()

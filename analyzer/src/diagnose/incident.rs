@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::gpu_map;
 use crate::facts::kube::Event;
 use crate::grade::{self, Grade};
 use crate::model::{
-    ChainLink, Evidence, FixFile, Incident, Observation, Place, Remedy, Role, Step, Symptom,
-    Verdict,
+    ChainLink, Evidence, Figure, FixFile, Incident, Observation, Place, Remedy, Role, Step,
+    Symptom, Verdict,
 };
 use crate::rules::engine::{Assessment, Sighting};
-use crate::rules::file::{Group, StepFile};
+use crate::rules::file::{Group, RuleFile, StepFile};
 use crate::scan::Scanned;
 use crate::scan::patterns::earliest;
 use crate::sources;
@@ -65,7 +66,7 @@ pub(super) fn build(
         chain: chain(one),
         observations: observations(one),
         tables: tables::build(&file.tables, &scanned.facts),
-        figures: super::state::figures(&file.tables, &scanned.facts),
+        figures: figures(file, &subjects, scanned),
         fix: None,
         remedy: Remedy {
             title: one.tell(&remedy.title),
@@ -88,6 +89,13 @@ pub(super) fn build(
     };
     date_events(&mut incident, scanned);
     incident
+}
+
+/// The drawings of a cause: those of the tables that it names, and those of its family.
+fn figures(file: &RuleFile, subjects: &[String], scanned: &Scanned) -> Vec<Figure> {
+    let mut figures = super::state::figures(&file.tables, &scanned.facts);
+    figures.extend(gpu_map::figures(&file.family, subjects, &scanned.facts));
+    figures
 }
 
 /// Dates each cited event by the first time that it was seen, as log lines are: the first sign of an incident counts.

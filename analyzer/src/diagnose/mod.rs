@@ -7,6 +7,7 @@ mod context;
 mod coverage;
 pub mod examples;
 pub(crate) mod fill_in;
+mod gpu_map;
 mod hami;
 mod incident;
 mod knows;

@@ -101,11 +101,11 @@ pub(super) fn unique<T: Clone + PartialEq + crate::facts::FactType>(facts: &[Fac
 }
 
 /// Whether a pod still holds what it asks for.
-fn holds(pod: &Pod) -> bool {
+pub(super) fn holds(pod: &Pod) -> bool {
     !pod.node.is_empty() && pod.phase != "Succeeded" && pod.phase != "Failed"
 }
 
-fn nodes(facts: &Facts) -> Vec<NodeState> {
+pub(super) fn nodes(facts: &Facts) -> Vec<NodeState> {
     let mut nodes: BTreeMap<String, NodeState> = BTreeMap::new();
     for node in facts.table::<Node>() {
         let Node {
@@ -150,7 +150,7 @@ fn nodes(facts: &Facts) -> Vec<NodeState> {
     nodes.into_values().collect()
 }
 
-fn card(gpu: &Fact<Gpu>) -> Card {
+pub(super) fn card(gpu: &Fact<Gpu>) -> Card {
     let data = &gpu.data.card;
     let mut trouble = Vec::new();
     if let Some(errors) = data.ecc_uncorrectable.filter(|errors| *errors > 0) {
@@ -181,7 +181,10 @@ fn card(gpu: &Fact<Gpu>) -> Card {
         name: data.name.clone(),
         temperature: data.temperature,
         trouble,
+        memory_mib: data.memory,
+        memory_used_mib: data.memory_used,
         place: Some(gpu.place.clone()),
+        ..Card::default()
     }
 }
 

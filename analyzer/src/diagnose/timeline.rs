@@ -7,6 +7,7 @@ use crate::facts::excerpt;
 use crate::facts::kube::Event;
 use crate::facts::node::Process;
 use crate::model::{Evidence, Incident, Moment, Place};
+use crate::parsers::HelmRevision;
 use crate::scan::{Scanned, joined};
 
 /// Most moments shown; the report says if more were seen.
@@ -58,12 +59,29 @@ pub(super) fn build(scanned: &Scanned, incidents: &[Incident]) -> Vec<Moment> {
             });
         }
     }
+    moments.extend(of_people(scanned));
     let known: BTreeSet<Place> = moments.iter().map(|moment| moment.place.clone()).collect();
     moments.extend(of_nodes(scanned, &known));
     moments.sort_by(|a, b| {
         (a.at, &a.place, &a.incident, &a.text).cmp(&(b.at, &b.place, &b.incident, &b.text))
     });
     keep_most(one_a_line(moments))
+}
+
+/// What people changed: releases of Helm.
+fn of_people(scanned: &Scanned) -> impl Iterator<Item = Moment> {
+    let revisions = scanned.facts.table::<HelmRevision>().iter();
+    revisions.filter_map(|one| {
+        let data = &one.data;
+        Some(Moment {
+            at: data.updated?,
+            subject: format!("helmrelease/{}/{}", data.namespace, data.release),
+            text: format!("Helm: revision {} {}", data.revision, data.status),
+            place: one.place.clone(),
+            count: 1,
+            incident: None,
+        })
+    })
 }
 
 /// Boots, kills for memory, ends of certificates and the like. Of what came before a node was last not ready the first

@@ -58,6 +58,10 @@ fact! {
         /// Size of `/dev/shm` in its containers, in words; empty if the pod's spec does not say.
         pub shm: String,
     }
+    unseen by rules {
+        /// Its uid, which control groups name it by.
+        pub uid: String,
+    }
     subject = |fact| format!("pod/{}/{}", fact.namespace, fact.name);
 }
 
@@ -91,6 +95,10 @@ fact! {
         pub restarts: u64,
         /// Init container.
         pub init: bool,
+    }
+    unseen by rules {
+        /// Its id in the runtime, which control groups name it by.
+        pub id: String,
     }
     subject = |fact| format!("pod/{}/{}", fact.namespace, fact.pod);
 }

@@ -50,18 +50,22 @@ pub trait FactType: Serialize + Clone + Send + Sync + 'static {
 }
 
 /// A kind of fact: the struct, its name in rules, and its fields as rules may test them, each written once. A field's doc is
-/// what `rules docs` says of it.
+/// what `rules docs` says of it. What derivers alone read stands in a block of its own.
 macro_rules! fact {
     (
         $(#[$attribute:meta])*
         $kind:literal = $visible:vis struct $name:ident {
             $($(#[doc = $doc:literal])+ pub $field:ident: $type:ty,)+
         }
+        $(unseen by rules {
+            $($(#[doc = $hidden_doc:literal])+ pub $hidden:ident: $hidden_type:ty,)+
+        })?
         subject = |$fact:ident| $subject:expr;
     ) => {
         $(#[$attribute])*
         $visible struct $name {
             $($(#[doc = $doc])+ pub $field: $type,)+
+            $($($(#[doc = $hidden_doc])+ #[serde(skip)] pub $hidden: $hidden_type,)+)?
         }
 
         impl $crate::facts::FactType for $name {

@@ -60,6 +60,104 @@ pub struct Card {
     pub temperature: Option<i64>,
     /// What nvidia-smi reports as wrong with it, as short phrases; empty means nothing was reported.
     pub trouble: Vec<String>,
+    /// Memory in MiB.
+    pub memory_mib: Option<i64>,
+    /// Memory used, in MiB.
+    pub memory_used_mib: Option<i64>,
+    /// Slices of a GPU with MIG.
+    pub slices: Vec<CardSlice>,
+    /// Processes on it.
+    pub clients: Vec<CardClient>,
+    /// Where it stands.
+    pub place: Option<Place>,
+}
+
+/// A slice of a GPU with MIG.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CardSlice {
+    /// GPU instance.
+    pub instance: u64,
+    /// Memory in MiB.
+    pub memory_mib: Option<i64>,
+}
+
+/// A process on a GPU, and whose it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CardClient {
+    /// Process id on the host.
+    pub pid: u64,
+    /// Name.
+    pub name: String,
+    /// Memory held, in MiB.
+    pub memory_mib: Option<i64>,
+    /// GPU instance that it runs in; none without MIG.
+    pub instance: Option<u64>,
+    /// Container, where its control group and the pod's status name it.
+    pub container: String,
+    /// `<namespace>/<name>` of its pod; empty if not known.
+    pub pod: String,
+    /// Owner of that pod, e.g. `replicaset/llm-6d9c5b7f8`.
+    pub owner: String,
+}
+
+/// The GPUs of a node with what runs on them, and the pods there that ask for GPUs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct GpuMap {
+    /// Node.
+    pub node: String,
+    /// GPUs that the scheduler may hand out there, shares counted one by one.
+    pub allocatable: Option<u64>,
+    /// Its cards.
+    pub cards: Vec<Card>,
+    /// Pods that hold GPUs by their request, as `<namespace>/<name>`, with how many and their owner.
+    pub holders: Vec<GpuHolder>,
+}
+
+/// A pod that asks for GPUs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct GpuHolder {
+    /// `<namespace>/<name>`.
+    pub pod: String,
+    /// GPUs, slices or shares that it asks for.
+    pub gpus: u64,
+    /// Owner, e.g. `replicaset/llm-6d9c5b7f8`; empty for a bare pod.
+    pub owner: String,
+    /// State as kubectl prints it.
+    pub state: String,
+    /// Where it stands.
+    pub place: Option<Place>,
+}
+
+/// A pod that waits, and what each node has of what it asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Packing {
+    /// `<namespace>/<name>` of the pod.
+    pub pod: String,
+    /// Resource, e.g. `nvidia.com/gpu`.
+    pub resource: String,
+    /// How much it asks for.
+    pub asked: i64,
+    /// The same as people say it, e.g. `8 GPUs`.
+    pub request: String,
+    /// Nodes, those with most of the resource first.
+    pub nodes: Vec<PackedNode>,
+    /// Nodes that have none of it.
+    pub without: u64,
+}
+
+/// A node as the scheduler counts it for one resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct PackedNode {
+    /// Node.
+    pub node: String,
+    /// What may be handed out.
+    pub allocatable: i64,
+    /// What pods hold.
+    pub held: i64,
+    /// Pods that hold it, as `namespace/name amount`.
+    pub holders: Vec<String>,
+    /// Why the pod does not go there; empty if it fits or is not known.
+    pub refused: String,
     /// Where it stands.
     pub place: Option<Place>,
 }

@@ -13,6 +13,7 @@ use super::pod_state::ContainerStatus;
 pub(super) struct Meta {
     pub(super) name: String,
     pub(super) namespace: String,
+    pub(super) uid: String,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) annotations: BTreeMap<String, String>,
     pub(super) creation_timestamp: Option<String>,

@@ -42,6 +42,8 @@ pub(super) struct Terminated {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ContainerStatus {
     pub(super) name: String,
+    #[serde(rename = "containerID")]
+    pub(super) container_id: Option<String>,
     pub(super) ready: bool,
     pub(super) restart_count: u64,
     pub(super) state: ContainerState,

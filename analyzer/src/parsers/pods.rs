@@ -133,6 +133,7 @@ fn pod(object: &Object) -> Pod {
         shm: shm(&spec.volumes, &spec.containers),
         namespace: meta.namespace.clone(),
         name: meta.name.clone(),
+        uid: meta.uid.clone(),
         node: spec.node_name.clone(),
         phase: status.phase.clone(),
         state,
@@ -235,6 +236,7 @@ fn container(pod: &Pod, status: &ContainerStatus, image: &str, init: bool) -> Co
         namespace: pod.namespace.clone(),
         pod: pod.name.clone(),
         name: status.name.clone(),
+        id: id_of(status.container_id.as_deref().unwrap_or_default()),
         image: image.to_owned(),
         component: pod.component.clone(),
         restarts: status.restart_count,
@@ -265,6 +267,12 @@ fn container(pod: &Pod, status: &ContainerStatus, image: &str, init: bool) -> Co
         container.exit_code = container.exit_code.or(Some(*exit_code));
     }
     container
+}
+
+/// `containerd://f00d` gives `f00d`.
+fn id_of(container_id: &str) -> String {
+    let (_, id) = container_id.rsplit_once('/').unwrap_or_default();
+    id.to_owned()
 }
 
 fn state_text(container: &Container) -> String {

@@ -2,6 +2,7 @@
 
 use super::blocks::{Block, Rich};
 use super::document::Document;
+use super::lang::Language;
 use super::{Page, SectionView};
 
 /// A report without what is folded, and what was folded, by section.
@@ -48,13 +49,22 @@ pub(super) fn point_to(page: &mut Page<'_>, folded: &[SectionView]) {
 }
 
 /// The appendix as a page of its own; none where nothing is folded.
-pub(super) fn appendix(page: &Page<'_>, folded: Vec<SectionView>) -> Option<Document> {
+pub(super) fn appendix(
+    page: &Page<'_>,
+    folded: Vec<SectionView>,
+    lang: Option<&'static Language>,
+) -> Option<Document> {
     if folded.is_empty() {
         return None;
     }
-    let title = format!("Appendix: {}", page.title);
+    let (kicker, appendix) = ("Appendix of an incident report", "Appendix");
+    let [kicker, appendix] = match lang {
+        Some(lang) => [kicker, appendix].map(|text| lang.fixed(text)),
+        None => [kicker, appendix],
+    };
+    let title = format!("{appendix}: {}", page.title);
     let mut document = Document::new(
-        "Appendix of an incident report",
+        kicker,
         title,
         page.input.to_owned(),
         page.reference_time.clone(),

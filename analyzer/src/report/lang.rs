@@ -181,7 +181,7 @@ impl Language {
     }
 
     /// A text of the report's own without a hole.
-    fn fixed(&'static self, text: &'static str) -> &'static str {
+    pub(super) fn fixed(&'static self, text: &'static str) -> &'static str {
         self.whole.get(text).map_or(text, String::as_str)
     }
 

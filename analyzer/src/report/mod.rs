@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::model::{Analysis, Incident, Verdict};
 
 pub mod blocks;
+mod calm;
 mod columns;
 pub mod context;
 pub(crate) mod document;
@@ -276,11 +277,17 @@ fn posted(analysis: &Analysis, format: Format, lang: Option<&'static lang::Langu
 ///
 /// # Errors
 /// [`RenderError::Template`] if a shipped template is wrong.
-pub fn render_appendix(analysis: &Analysis) -> Result<Option<String>, RenderError> {
+pub fn render_appendix(
+    analysis: &Analysis,
+    lang: Option<&'static lang::Language>,
+) -> Result<Option<String>, RenderError> {
     let short = shorten(analysis);
     let mut page = page(&short, 0);
+    if let Some(lang) = lang {
+        lang.page(&mut page);
+    }
     let folded = fold::unfold(&mut page);
-    let document = fold::appendix(&page, folded);
+    let document = fold::appendix(&page, folded, lang);
     document
         .map(|document| document.render(Format::Markdown))
         .transpose()
@@ -317,6 +324,7 @@ fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
         })
         .filter(|section| !section.blocks.is_empty())
         .collect();
+    calm::fold(&mut page.sections, analysis);
     page.gpu = GpuView::new(analysis, &ctx);
     page
 }
@@ -324,7 +332,8 @@ fn page(analysis: &Analysis, left_out: usize) -> Page<'_> {
 /// The page without its sections: what chats and tickets show.
 fn head<'a>(analysis: &'a Analysis, ctx: &SectionCtx, left_out: usize) -> Page<'a> {
     let mut lead = first_screen::blocks(analysis);
-    if left_out > 0 {
+    // Where nothing fails nobody asks for further causes.
+    if left_out > 0 && !words::is_calm(analysis) {
         lead.push(Block::Callout {
             tone: Tone::Warning,
             title: "Not everything is shown".to_owned(),

@@ -159,7 +159,7 @@ pub fn write_reports(
             .is_some_and(|shell| shell.format == format);
         if format == Format::Markdown
             && !own
-            && let Some(text) = super::render_appendix(analysis)?
+            && let Some(text) = super::render_appendix(analysis, options.lang)?
         {
             rendered.push((dir.join(format!("{basename}-appendix.md")), text));
         }

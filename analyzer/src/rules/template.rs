@@ -23,7 +23,11 @@ pub fn fill<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
             _ => filled.push_str("(unknown)"),
         },
     });
-    filled
+    // Who it is about goes before a colon; where that is not known, the rest says all there is.
+    match filled.strip_prefix("(unknown): ") {
+        Some(rest) if !rest.is_empty() => rest.to_owned(),
+        _ => filled,
+    }
 }
 
 /// Fills a text, or says that it cannot: none if any name has no value.
@@ -121,6 +125,7 @@ mod tests {
     fn names_are_filled_and_a_missing_one_is_said_to_be_unknown() {
         let values = BTreeMap::from([("a.b".to_owned(), "1".to_owned())]);
         assert_eq!(fill_from("x {a.b} y {c}", &values), "x 1 y (unknown)");
+        assert_eq!(fill_from("{c}: it fails", &values), "it fails");
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn noise_is_listed_and_puts_no_cause_in_play() {
             screen.contains("\nHarmless ") && screen.contains(id),
             "{screen}"
         );
-        let page = report::render_appendix(&analysis).unwrap().unwrap();
+        let page = report::render_appendix(&analysis, None).unwrap().unwrap();
         let place = format!("`{}`", analysis.benign[0].evidence[0].place);
         assert!(page.contains(&place), "{id}: {place}");
     }

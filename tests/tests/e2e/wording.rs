@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use casefile_analyzer::rules::prose;
+use casefile_tests::bins;
 use regex::Regex;
 
 use crate::samples::samples;
+use crate::support::run;
 
 /// Letters from which on a sentence that occurs again is a fact told twice.
 const TELLING: usize = 70;
@@ -156,4 +158,75 @@ fn what_is_wrong_is_found() {
         faults("## A\n\n1 pod fails.\n\n```text\n1 pods\n```\n"),
         Vec::<String>::new()
     );
+}
+
+/// English words of the program's own that no German row or message may hold; what rules say stays English.
+const ENGLISH: [&str; 12] = [
+    "before this snapshot",
+    "is failing",
+    "are failing",
+    "waiting to start",
+    "not collected",
+    "Nothing has been changed",
+    "Simulated on",
+    "Check afterwards",
+    "Known so far",
+    "Next update",
+    "What was done",
+    "Please retry",
+];
+
+/// What `--lang de` prints of a sample: the first screen, and the messages of the report and its appendix.
+fn german(sample: &std::path::Path) -> Vec<String> {
+    let out = tempfile::tempdir().unwrap();
+    let (bundle, folder) = (sample.join("bundle"), out.path().to_str().unwrap());
+    let arguments = [
+        "report",
+        bundle.to_str().unwrap(),
+        "-o",
+        folder,
+        "--lang",
+        "de",
+        "--format",
+        "md,ticket",
+    ];
+    let ended = run(bins::ANALYZER, &arguments);
+    assert_eq!(ended.code, 0, "{}: {ended:?}", sample.display());
+    let read = |name: &str| std::fs::read_to_string(out.path().join(name)).unwrap();
+    let messages = |report: &str| {
+        let parts = report
+            .split("\n## ")
+            .filter(|part| part.starts_with("Nachrichten"));
+        parts.collect::<String>()
+    };
+    let (report, appendix) = (read("report.md"), read("report-appendix.md"));
+    let texts = [read("report.txt"), messages(&report), messages(&appendix)];
+    texts
+        .iter()
+        .flat_map(|text| text.lines().map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn the_first_screen_and_the_messages_are_german_where_german_is_asked_for() {
+    let mut failures = Vec::new();
+    for sample in samples() {
+        let lines = german(&sample);
+        let name = sample.file_name().unwrap().to_string_lossy();
+        for wanted in [
+            "Nicht gesehen: ",
+            "Wir untersuchen: ",
+            "BEHOBEN ",
+            "Was getan wurde: ",
+        ] {
+            if !lines.iter().any(|line| line.starts_with(wanted)) {
+                failures.push(format!("{name}: no {wanted:?}"));
+            }
+        }
+        let english = lines
+            .iter()
+            .filter(|line| ENGLISH.iter().any(|words| line.contains(words)));
+        failures.extend(english.map(|line| format!("{name}: {line}")));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

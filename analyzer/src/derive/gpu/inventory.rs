@@ -7,6 +7,7 @@ use crate::facts::Fact;
 use crate::facts::gpu::{Driver, Gpu, GpuInventory};
 use crate::gpu::smi::Card;
 use crate::model::Place;
+use crate::words;
 
 /// What nvidia-smi prints where it cannot list GPUs.
 const REFUSALS: [&str; 4] = [
@@ -49,8 +50,15 @@ pub(super) fn fact(
         module: module(known, node).to_owned(),
         holder: holders.into_iter().max().unwrap_or_default().to_owned(),
         says: match on_bus {
-            0 => format!("nvidia-smi lists {} GPUs", gpus.len()),
-            bus => format!("nvidia-smi lists {} of {bus} GPUs", gpus.len()),
+            0 => format!(
+                "nvidia-smi lists {}",
+                words::count(count(gpus.len()), "GPU")
+            ),
+            bus => format!(
+                "nvidia-smi lists {} of {}",
+                gpus.len(),
+                words::count(count(bus), "GPU")
+            ),
         },
     };
     Some(Fact {

@@ -4,6 +4,7 @@
 
 mod began;
 mod impact;
+mod open;
 mod stamp;
 
 pub(crate) use began::began;
@@ -57,9 +58,9 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         if rows.is_empty() || !impact::is_nobody(&affected) {
             rows.push(row("Affected", affected));
         }
-        if is_about_something_else(analysis) {
-            rows.push(row("Cause", guesses(analysis)));
-            rows.extend(settle(analysis, calm).map(|text| row("Next", Rich::prose(&text))));
+        if open::is_about_something_else(analysis) {
+            rows.push(row("Cause", open::guesses(analysis)));
+            rows.extend(open::settle(analysis, calm).map(|text| row("Next", Rich::prose(&text))));
             rows.extend(unseen(analysis));
             return rows;
         }
@@ -86,50 +87,6 @@ fn row(label: &'static str, text: Rich) -> StatusRow {
         key: label,
         label,
         text,
-    }
-}
-
-/// Whether the state of pods, nodes or units is known, so that a cause that is only possible is no more than a guess
-/// about them: its fix and its lines have no place on the first screen. Of plain log lines it is what there is to say.
-fn is_about_something_else(analysis: &Analysis) -> bool {
-    let pods = analysis
-        .impact
-        .counts
-        .get("pods")
-        .is_some_and(|all| *all > 0);
-    pods || !analysis.state.nodes.is_empty() || !analysis.unexplained.is_empty()
-}
-
-/// The causes that are only possible, by name.
-fn guesses(analysis: &Analysis) -> Rich {
-    const NAMED: usize = 2;
-    let mut text = Rich::from("No cause is confirmed. Only ")
-        .verdict(Verdict::Possible)
-        .text(": ");
-    for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
-        text = text.text(if index == 0 { "" } else { "; " });
-        text = text.say(&words::clause(&incident.title));
-    }
-    match analysis.incidents.len().saturating_sub(NAMED) {
-        0 => text.text("."),
-        more => text.text(format!("; {}.", words::count_more(more as u64, "cause"))),
-    }
-}
-
-/// The question that settles a cause which is only possible, with its command and what the answers mean.
-fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
-    let first = analysis.incidents.first()?;
-    let which = match analysis.incidents.len() {
-        1 => "possible cause",
-        _ => "first possible cause",
-    };
-    const UNLESS: &str = "Nothing, unless somebody reports a fault.";
-    let text = first.would_settle.first().map(|text| words::clause(text));
-    match (text, calm) {
-        (Some(text), true) => Some(format!("{UNLESS} Then settle the {which}: {text}.")),
-        (None, true) => Some(UNLESS.to_owned()),
-        (Some(text), false) => Some(format!("Settle the {which}: {text}.")),
-        (None, false) => None,
     }
 }
 
@@ -169,6 +126,11 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
         let name = first.subject.rsplit('/').next().unwrap_or_default();
         let state = first.reason.split([',', ' ']).next().unwrap_or_default();
         let listed = !state.is_empty() && words.contains(name) && words.contains(state);
+        let words = match listed {
+            // Columns of a table are no columns any more on one line.
+            true => words.split_whitespace().collect::<Vec<_>>().join(" "),
+            false => words,
+        };
         text = text.text(if listed {
             ". Listed as: "
         } else {
@@ -321,7 +283,6 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
     text = text.text("Nothing has been changed yet.");
     match replayed::in_short(first, analysis) {
         Some(shown) => text.text(" ").say(&shown),
-        // A person decides about it.
         None if first.verdict <= Verdict::Likely => {
             text.text(" ").say(&replayed::cannot_be_shown(first))
         }

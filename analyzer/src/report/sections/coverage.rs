@@ -113,15 +113,17 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let (open, harmless): (Vec<&Coverage>, Vec<&Coverage>) = gaps
         .into_iter()
         .partition(|source| !source.so_we_cannot_say.is_empty() || source.outcome != "collected");
-    let mut blocks = Vec::new();
+    let (mut blocks, mut rest) = (Vec::new(), Vec::new());
     if open.is_empty() {
         blocks.push(Block::paragraph(
             "Every source that a known cause depends on was collected.",
         ));
+    } else if super::is_calm(analysis) {
+        blocks.push(in_short(&open));
+        rest.extend(table("Sources that are missing or incomplete", open, ctx));
     } else {
         blocks.extend(table("Sources that are missing or incomplete", open, ctx));
     }
-    let mut rest = Vec::new();
     if !harmless.is_empty() {
         rest.extend(table(
             "Sources with missing parts that no cause depends on",
@@ -136,6 +138,35 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     }
     blocks.extend(Block::folded("Everything that was collected", rest));
     blocks
+}
+
+/// All sources that are missing or incomplete, by reason, in a paragraph.
+fn in_short(open: &[&Coverage]) -> Block {
+    let mut text = Rich::new();
+    for (why, titles) in by_reason(open) {
+        let titles: Vec<String> = titles.into_iter().map(str::to_owned).collect();
+        let why = words::capital(why);
+        let why = if why.is_empty() {
+            "Not collected"
+        } else {
+            why.as_str()
+        };
+        text = text
+            .say(&words::first_clause(why, 120))
+            .text(": ")
+            .say(&words::join(&titles))
+            .text(". ");
+    }
+    let mut causes: Vec<&String> = open.iter().flat_map(|one| &one.so_we_cannot_say).collect();
+    causes.sort_unstable();
+    causes.dedup();
+    let number = causes.len() as u64;
+    let text = text.text(format!(
+        "{} {} not checked because of it.",
+        words::count(number, "cause"),
+        words::were(number)
+    ));
+    Block::paragraph(text)
 }
 
 fn table(caption: &str, sources: Vec<&Coverage>, ctx: &SectionCtx) -> Vec<Block> {
@@ -153,29 +184,32 @@ fn table(caption: &str, sources: Vec<&Coverage>, ctx: &SectionCtx) -> Vec<Block>
 /// A row about a source, with so many examples of what was not checked without it.
 fn gap(source: &Coverage, examples: usize) -> Vec<Rich> {
     const SHOWN: usize = 3;
+    // The rest of a long reason stands in report.json.
+    const REASON: usize = 160;
     let reason = source.why.as_deref().filter(|why| !why.trim().is_empty());
     // What is missing says its own reasons.
     let reason = reason.or(source
         .missing
         .is_empty()
         .then_some("no reason was recorded"));
-    let mut why = Rich::prose(&words::sentence(reason.unwrap_or_default()));
-    if !source.missing.is_empty() {
-        why = why.text(if reason.is_some() {
-            " Missing: "
-        } else {
+    let reason = words::first_clause(reason.unwrap_or_default(), REASON);
+    let mut why = Rich::prose(&words::sentence(&reason));
+    // What the reason says is not said again part by part.
+    let missing = source.missing.iter().map(|part| part.trim());
+    let missing: Vec<&str> = missing.filter(|part| !reason.contains(part)).collect();
+    if !missing.is_empty() {
+        why = why.text(if reason.is_empty() {
             "Missing: "
+        } else {
+            " Missing: "
         });
-        for (index, part) in source.missing.iter().take(SHOWN).enumerate() {
+        for (index, part) in missing.iter().take(SHOWN).enumerate() {
             why = why
                 .text(if index == 0 { "" } else { "; " })
-                .say(&words::first_clause(part.trim(), 100));
+                .say(&words::first_clause(part, 100));
         }
-        if source.missing.len() > SHOWN {
-            why = why.text(format!(
-                "; {} more in report.json",
-                source.missing.len() - SHOWN
-            ));
+        if missing.len() > SHOWN {
+            why = why.text(format!("; {} more in report.json", missing.len() - SHOWN));
         }
         why = why.text(".");
     }

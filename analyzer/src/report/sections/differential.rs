@@ -37,9 +37,14 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     let past = of(|verdict| verdict == Verdict::Past);
     let ruled_out = of(|verdict| verdict == Verdict::RuledOut);
     let open = of(|verdict| verdict == Verdict::NotChecked);
-    let mut blocks = Vec::new();
+    let (mut blocks, mut rest) = (Vec::new(), Vec::new());
     if !live.is_empty() {
-        blocks.extend(table("Other causes with evidence", live, ctx));
+        let rows = table("Other causes with evidence", live, ctx);
+        // Where nothing fails nobody looks for further causes.
+        match super::is_calm(analysis) {
+            true => rest.extend(rows),
+            false => blocks.extend(rows),
+        }
     }
     if !past.is_empty() {
         blocks.extend(table("Happened, and is over", past, ctx));
@@ -57,7 +62,6 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         numbers(ruled_out.len(), "ruled out"),
         numbers(open.len(), "not checked")
     )));
-    let mut rest = Vec::new();
     if !ruled_out.is_empty() {
         rest.extend(table("Ruled out", ruled_out, ctx));
     }

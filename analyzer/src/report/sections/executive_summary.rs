@@ -12,6 +12,9 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
+    if super::is_calm(analysis) {
+        return vec![calm(analysis)];
+    }
     let mut blocks = vec![Block::heading(3, "what-happened", "What Happened")];
     if analysis.incidents.is_empty() {
         let nothing = analysis.unexplained.is_empty() && analysis.impact.workloads.is_empty();
@@ -46,6 +49,17 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     }
     blocks.extend(impact);
     blocks
+}
+
+/// What is said of an input in which nothing fails: the first screen has counted what was seen to be well.
+fn calm(analysis: &Analysis) -> Block {
+    Block::paragraph(match analysis.incidents.len() as u64 {
+        0 => "Nothing that fails was found, and no cause.".to_owned(),
+        number => format!(
+            "Nothing that fails was found. Single lines would fit {}.",
+            words::count(number, "possible cause")
+        ),
+    })
 }
 
 fn impact(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {

@@ -12,6 +12,9 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
+    if super::is_calm(analysis) {
+        return Vec::new();
+    }
     let items: Vec<Rich> = analysis.incidents.iter().filter_map(recognise).collect();
     if items.is_empty() {
         return Vec::new();

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::blocks::{Block, ExcerptItem, Rich};
+pub(crate) use super::words::is_calm;
 use super::{escape, words};
 use crate::model::{Analysis, Evidence, Incident, Place, Verdict};
 
@@ -239,36 +240,18 @@ impl SectionCtx {
 /// A sentence without the quoted line at its end, where that line is printed with it anyway. Either may be cut.
 pub(crate) fn without_quote<'a>(says: &'a str, quoted: &str) -> &'a str {
     const TELLING: usize = 24;
-    let Some((head, tail)) = says.split_once(": ") else {
-        return says;
-    };
     let plain = |text: &str| {
         let words: Vec<&str> = text.split_whitespace().collect();
         words.join(" ").trim_end_matches(['…', '.']).to_owned()
     };
-    let (tail, quoted) = (plain(tail), plain(quoted));
+    let quoted = plain(quoted);
     let begins = |one: &str, with: &str| with.len() >= TELLING && one.starts_with(with);
-    if tail == quoted || begins(&tail, &quoted) || begins(&quoted, &tail) {
-        head
-    } else {
-        says
-    }
-}
-
-/// Whether the state of pods or nodes is known, nothing of it fails, and causes are only possible: then nobody has to
-/// repair anything, and fixes and checks after them are left out.
-pub(crate) fn is_calm(analysis: &Analysis) -> bool {
-    let pods = analysis
-        .impact
-        .counts
-        .get("pods")
-        .is_some_and(|all| *all > 0);
-    let nodes = &analysis.state.nodes;
-    let fails = !analysis.unexplained.is_empty()
-        || !analysis.impact.workloads.is_empty()
-        || nodes.iter().any(|node| node.ready == Some(false));
-    let mut causes = analysis.incidents.iter();
-    (pods || !nodes.is_empty()) && !fails && causes.all(|one| one.verdict == Verdict::Possible)
+    // The sentence itself may hold colons before the one that introduces the quote.
+    let cut = says.match_indices(": ").map(|(at, _)| at).find(|at| {
+        let tail = plain(&says[at + 2..]);
+        tail == quoted || begins(&tail, &quoted) || begins(&quoted, &tail)
+    });
+    cut.map_or(says, |at| &says[..at])
 }
 
 /// One sub-heading of `level` per incident if there are several, none if there is one.
@@ -331,6 +314,11 @@ mod tests {
         assert_eq!(
             without_quote(&says("E1120 09:37:10 file_linux.go:61]…"), line),
             "a watcher cannot be made"
+        );
+        let longer = format!("the watcher: {}", says(line));
+        assert_eq!(
+            without_quote(&longer, line),
+            "the watcher: a watcher cannot be made"
         );
         assert_eq!(without_quote(&says("E1"), line), says("E1"));
         assert_eq!(

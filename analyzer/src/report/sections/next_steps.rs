@@ -12,8 +12,16 @@ pub(super) static SECTION: Section = Section {
 };
 
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
-    let mut blocks = vec![Block::heading(3, "immediate-actions", "Immediate Actions")];
+    let calm = super::is_calm(analysis);
+    let mut blocks = Vec::new();
+    if !calm {
+        blocks.push(Block::heading(3, "immediate-actions", "Immediate Actions"));
+    }
     blocks.extend(list(immediate(analysis), ctx));
+    if calm {
+        // No incident: nothing to improve after it, and nothing for people to fill in.
+        return blocks;
+    }
     blocks.push(Block::heading(
         3,
         "long-term-improvements",
@@ -50,7 +58,10 @@ fn list(mut items: Vec<Rich>, ctx: &SectionCtx) -> Vec<Block> {
 
 fn immediate(analysis: &Analysis) -> Vec<Rich> {
     let mut actions = Vec::new();
-    for (number, incident) in (1..).zip(&analysis.incidents) {
+    let calm = super::is_calm(analysis);
+    // The first screen says what would settle the first; nobody waits for the others.
+    let incidents = analysis.incidents.iter().filter(|_| !calm);
+    for (number, incident) in (1..).zip(incidents) {
         if incident.verdict != Verdict::Confirmed {
             // The first question stands with the cause.
             let settle = incident.would_settle.first();
@@ -67,8 +78,7 @@ fn immediate(analysis: &Analysis) -> Vec<Rich> {
                     .say(&words::sentence(text))
             }));
         }
-        let first = number == 1 && !super::is_calm(analysis);
-        let shown = first || incident.verdict != Verdict::Possible;
+        let shown = number == 1 || incident.verdict != Verdict::Possible;
         if shown && !incident.remedy.title.trim().is_empty() {
             let mut text = Rich::prose(&words::clause(&incident.remedy.title));
             if !incident.remedy.steps.is_empty() {
@@ -118,7 +128,7 @@ fn long_term(analysis: &Analysis) -> Vec<Rich> {
     let mut actions = Vec::new();
     let mut incidents = analysis.incidents.iter();
     let measures = incidents.any(|incident| !incident.remedy.prevent.is_empty());
-    if measures && !super::is_calm(analysis) {
+    if measures {
         actions.push(
             Rich::from("Carry out the ")
                 .jump("Prevention Measures", "prevention")

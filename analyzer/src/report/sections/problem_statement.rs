@@ -14,13 +14,15 @@ pub(super) static SECTION: Section = Section {
 fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
     match analysis.incidents.as_slice() {
         [] => vec![without_cause(analysis)],
+        // Nobody has a problem; what single lines would fit is folded below.
+        _ if super::is_calm(analysis) => vec![without_cause(analysis)],
         // What fails is sure; a cause that is only possible is not what people notice.
         [only] if only.verdict == Verdict::Possible && !analysis.impact.workloads.is_empty() => {
             vec![without_cause(analysis)]
         }
         [only] => vec![Block::paragraph(symptom(only))],
         several => vec![
-            Block::paragraph(introduced(several, analysis)),
+            Block::paragraph(introduced(several)),
             Block::List {
                 ordered: true,
                 items: several.iter().map(problem).collect(),
@@ -30,17 +32,12 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
 }
 
 /// What the list below is: problems, or only what would fit.
-fn introduced(several: &[Incident], analysis: &Analysis) -> String {
-    let calm = analysis.impact.workloads.is_empty() && analysis.unexplained.is_empty();
+fn introduced(several: &[Incident]) -> String {
     let sure = several
         .iter()
         .filter(|one| one.verdict <= Verdict::Likely)
         .count();
     match sure {
-        0 if calm => {
-            "No failing pod was seen and no cause was confirmed. Single lines would fit these:"
-                .to_owned()
-        }
         0 => "No cause was confirmed. These would fit what was seen; settle them in this order:"
             .to_owned(),
         1 => "1 problem was found. The causes after it are only possible:".to_owned(),
@@ -75,10 +72,16 @@ fn problem(incident: &Incident) -> Rich {
 /// What people notice; the title stands in where no symptom was captured.
 fn symptom(incident: &Incident) -> Rich {
     match incident.symptoms.first() {
-        Some(symptom) => Rich::new()
-            .strong("Symptom:")
-            .text(" ")
-            .say(&words::sentence(&symptom.text)),
+        Some(symptom) => {
+            // The line itself is quoted where it is explained.
+            let quoted = symptom
+                .evidence
+                .first()
+                .map_or("", |line| line.text.as_str());
+            let says = super::without_quote(symptom.text.trim(), quoted);
+            let says = words::sentence(says);
+            Rich::new().strong("Symptom:").text(" ").say(&says)
+        }
         None => Rich::prose(&words::sentence(&incident.title)),
     }
 }

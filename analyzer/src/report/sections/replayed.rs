@@ -115,16 +115,17 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
     })
 }
 
-/// What a person checks where nothing can be simulated.
+/// What a person checks where nothing was simulated: it cannot be, or nobody asked for it, as `diagnose` does not.
 pub(crate) fn cannot_be_shown(incident: &Incident) -> String {
+    let said = match incident.fix {
+        Some(_) => "This fix could not be tried on the snapshot.",
+        None => "Not simulated.",
+    };
     let check = incident.remedy.verify.first();
     let check = check.filter(|check| !check.text.trim().is_empty());
     match check {
-        Some(check) => format!(
-            "This fix could not be tried on the snapshot. Check afterwards: {}",
-            words::sentence(&check.text)
-        ),
-        None => "This fix could not be tried on the snapshot.".to_owned(),
+        Some(check) => format!("{said} Check afterwards: {}", words::sentence(&check.text)),
+        None => said.to_owned(),
     }
 }
 

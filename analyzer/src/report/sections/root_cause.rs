@@ -1,7 +1,7 @@
 //! Root Cause Analysis: each cause with its evidence, what was ruled out, what is missing, and the chain.
 
 use super::{Section, SectionCtx};
-use crate::model::{Analysis, Cell, Considered, Evidence, Incident, Role, Table, Verdict};
+use crate::model::{Analysis, Cell, Considered, Evidence, Figure, Incident, Role, Table, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::{escape, first_screen, svg, words};
 
@@ -40,6 +40,7 @@ fn cause(number: usize, incident: &Incident, analysis: &Analysis, ctx: &SectionC
     };
     blocks.push(Block::paragraph(verdict));
     blocks.extend(chain(number, incident));
+    blocks.extend(drawn(number, incident, true));
     blocks.extend(evidence(number, incident, ctx));
     blocks.extend(excluded(number, incident, analysis, ctx));
     blocks.extend(shown(incident, ctx).next());
@@ -58,12 +59,7 @@ fn shown<'a>(incident: &'a Incident, ctx: &'a SectionCtx) -> impl Iterator<Item 
 /// Further tables, drawings, symptoms and reading: for who wants to check.
 fn background(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block> {
     let mut blocks: Vec<Block> = shown(incident, ctx).skip(1).collect();
-    for (nth, figure) in (1..).zip(&incident.figures) {
-        blocks.push(super::state::draw(
-            figure,
-            &format!("figure-{number}-{nth}"),
-        ));
-    }
+    blocks.extend(drawn(number, incident, false));
     blocks.extend(symptoms(number, incident, ctx));
     if !incident.references.is_empty() {
         let items = incident.references.iter();
@@ -72,6 +68,25 @@ fn background(number: usize, incident: &Incident, ctx: &SectionCtx) -> Vec<Block
         blocks.push(Block::list(items.collect()));
     }
     blocks
+}
+
+/// The drawings that carry the cause, or the others.
+fn drawn(number: usize, incident: &Incident, carry: bool) -> Vec<Block> {
+    let figures = (1..).zip(&incident.figures);
+    let wanted = figures.filter(|(_, figure)| carries(figure, number) == carry);
+    wanted
+        .map(|(nth, figure)| super::state::draw(figure, &format!("figure-{number}-{nth}")))
+        .collect()
+}
+
+/// Whether a drawing is the cause itself: what runs on which GPU, where a pod does not fit, and of the first cause
+/// which rule stops a packet. Which file set what is for who wants to check.
+fn carries(figure: &Figure, number: usize) -> bool {
+    match figure {
+        Figure::GpuMap(_) | Figure::Packing(_) => true,
+        Figure::PacketPath(_) => number == 1,
+        Figure::RuntimeLayers(_) => false,
+    }
 }
 
 fn details(table: &Table, ctx: &SectionCtx) -> Block {

@@ -1,10 +1,10 @@
 //! State at a Glance: nodes, GPUs and the GPU stack at the end of collection, and what was repeated until then.
 
 use super::{Section, SectionCtx, limited};
-use crate::model::state::{Activity, ComponentState, NodeState};
+use crate::model::state::{Activity, ComponentState, NodeState, State};
 use crate::model::{Analysis, Figure};
 use crate::report::blocks::{Block, Rich};
-use crate::report::svg::{activity, layers, nodes, packet_path};
+use crate::report::svg::{activity, gpu_map, layers, nodes, packet_path, packing};
 use crate::report::words;
 
 pub(super) static SECTION: Section = Section {
@@ -20,26 +20,23 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             "The input holds no Node object, no list of GPUs and no GPU workload, so their state is not known.",
         )];
     }
-    let mut blocks = vec![Block::Figure {
-        title: nodes::TITLE.to_owned(),
-        captioned: true,
-        svg: nodes::draw("state-figure", state),
-        text: String::new(),
-    }];
+    // A drawing in which all is well tells nobody anything.
+    let ill = |part: &ComponentState| !part.troubled.is_empty() || !nodes::is_well(part);
+    let tells = state.nodes.iter().any(nodes::in_trouble) || state.components.iter().any(ill);
+    let mut blocks = Vec::new();
+    if tells {
+        blocks.push(Block::Figure {
+            title: nodes::TITLE.to_owned(),
+            captioned: true,
+            svg: nodes::draw("state-figure", state),
+            text: String::new(),
+        });
+    }
     if !state.nodes.is_empty() {
-        let rows = state.nodes.iter().map(|node| node_row(node, ctx));
-        blocks.extend(table(
-            "Nodes",
-            &["Node", "State", "GPUs", "Cards", "Source"],
-            rows.collect(),
-            ctx,
-        ));
+        blocks.extend(node_table(state, ctx));
     }
     let stale = nodes::any_not_ready(state);
-    let (ill, well): (Vec<_>, Vec<_>) = state
-        .components
-        .iter()
-        .partition(|part| !part.troubled.is_empty() || !nodes::is_well(part));
+    let (ill, well): (Vec<_>, Vec<_>) = state.components.iter().partition(|part| ill(part));
     if !ill.is_empty() {
         blocks.extend(parts(
             "GPU stack: parts that are not ready",
@@ -54,10 +51,11 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     }
     rest.extend(repeated(analysis, ctx));
     rest.extend(without_a_cause(analysis));
-    blocks.extend(Block::folded(
-        "Parts that are ready, repeated events, effective configuration",
-        rest,
-    ));
+    let summary = match without_a_cause(analysis).is_empty() {
+        true => "Parts that are ready, repeated events",
+        false => "Parts that are ready, repeated events, effective configuration",
+    };
+    blocks.extend(Block::folded(summary, rest));
     blocks
 }
 
@@ -110,6 +108,23 @@ fn table(
         row_heads: true,
     };
     std::iter::once(table).chain(more).collect()
+}
+
+/// The nodes; of GPUs only where there are any.
+fn node_table(state: &State, ctx: &SectionCtx) -> Vec<Block> {
+    let gpu = |node: &NodeState| node.gpu || node.capacity.is_some() || !node.cards.is_empty();
+    if state.nodes.iter().any(gpu) {
+        let rows = state.nodes.iter().map(|node| node_row(node, ctx));
+        let columns = ["Node", "State", "GPUs", "Cards", "Source"];
+        return table("Nodes", &columns, rows.collect(), ctx);
+    }
+    let rows = state.nodes.iter().map(|node| {
+        let mut row = node_row(node, ctx);
+        row.drain(2..4);
+        row
+    });
+    let columns = ["Node", "State", "Source"];
+    table("Nodes (no GPUs)", &columns, rows.collect(), ctx)
 }
 
 fn node_row(node: &NodeState, ctx: &SectionCtx) -> Vec<Rich> {
@@ -194,24 +209,20 @@ fn activity_row(row: &Activity, ctx: &SectionCtx) -> Vec<Rich> {
     ]
 }
 
-/// Drawings of what was resolved where no cause shows them: a reader wants to see that it is well, too.
+/// Drawings of what was resolved where no cause is known: who looks for one wants to see how it is set up. Beside a
+/// cause they would only say what it is not.
 fn without_a_cause(analysis: &Analysis) -> Vec<Block> {
-    let shown = |wanted: fn(&Figure) -> bool| {
-        let mut figures = analysis.incidents.iter().flat_map(|one| &one.figures);
-        figures.any(wanted)
-    };
     let mut blocks = Vec::new();
-    if !shown(|figure| matches!(figure, Figure::RuntimeLayers(_))) {
-        for (nth, one) in analysis.state.runtime_layers.iter().take(4).enumerate() {
-            let figure = Figure::RuntimeLayers(one.clone());
-            blocks.push(draw(&figure, &format!("state-layers-{}", nth + 1)));
-        }
+    if !analysis.incidents.is_empty() {
+        return blocks;
     }
-    if !shown(|figure| matches!(figure, Figure::PacketPath(_))) {
-        for (nth, one) in analysis.state.packet_paths.iter().take(1).enumerate() {
-            let figure = Figure::PacketPath(one.clone());
-            blocks.push(draw(&figure, &format!("state-path-{}", nth + 1)));
-        }
+    for (nth, one) in analysis.state.runtime_layers.iter().take(4).enumerate() {
+        let figure = Figure::RuntimeLayers(one.clone());
+        blocks.push(draw(&figure, &format!("state-layers-{}", nth + 1)));
+    }
+    for (nth, one) in analysis.state.packet_paths.iter().take(1).enumerate() {
+        let figure = Figure::PacketPath(one.clone());
+        blocks.push(draw(&figure, &format!("state-path-{}", nth + 1)));
     }
     blocks
 }
@@ -230,6 +241,18 @@ pub(super) fn draw(figure: &Figure, id: &str) -> Block {
             captioned: true,
             svg: layers::draw(id, one),
             text: layers::text_form(one),
+        },
+        Figure::GpuMap(map) => Block::Figure {
+            title: gpu_map::title(map),
+            captioned: true,
+            svg: gpu_map::draw(id, map),
+            text: gpu_map::text_form(map),
+        },
+        Figure::Packing(packing) => Block::Figure {
+            title: packing::title(packing),
+            captioned: true,
+            svg: packing::draw(id, packing),
+            text: packing::text_form(packing),
         },
     }
 }

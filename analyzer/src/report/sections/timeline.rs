@@ -50,7 +50,7 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
 
 fn table(caption: &str, moments: &[&Moment], ctx: &SectionCtx) -> Block {
     let rows = moments.iter().map(|moment| row(moment, ctx)).collect();
-    let columns = ["Time (UTC)", "Object", "What happened", "Cause"];
+    let columns = ["Time (UTC)", "Object", "What happened", "Cause", "Source"];
     Block::table(caption, &columns, rows)
 }
 
@@ -64,11 +64,12 @@ fn choose(moments: &[Moment], limit: usize) -> Vec<&Moment> {
 }
 
 fn row(moment: &Moment, ctx: &SectionCtx) -> Vec<Rich> {
-    let mut text = Rich::prose(&words::cut_at_word(moment.text.trim(), 110));
+    let says = words::cut_at_word(moment.text.trim(), 110);
+    // A quote of which no word fits says nothing.
+    let mut text = Rich::prose(says.strip_suffix(": …").unwrap_or(&says));
     if moment.count > 1 {
         text = text.text(format!(" (×{})", moment.count));
     }
-    let text = ctx.place(text.text(" · "), &moment.place);
     vec![
         Rich::from(moment.at.format("%Y-%m-%d %H:%M:%S").to_string()),
         Rich::new().code(words::subject(&moment.subject)),
@@ -77,6 +78,7 @@ fn row(moment: &Moment, ctx: &SectionCtx) -> Vec<Rich> {
             .incident
             .as_ref()
             .map_or_else(Rich::new, |cause| Rich::new().code(cause.clone())),
+        ctx.place(Rich::new(), &moment.place),
     ]
 }
 

@@ -10,16 +10,21 @@ use super::escape;
 
 pub(crate) mod activity;
 mod axis;
+pub(crate) mod gpu_map;
 pub(crate) mod graph;
 pub(crate) mod layers;
 pub(crate) mod nodes;
 pub(crate) mod packet_path;
+pub(crate) mod packing;
 pub(crate) mod timeline;
 
 /// Finished SVG. Only this module makes one, so templates may print it as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Svg(String);
+
+/// Pixels of a drawing that a phone shows without scrolling sideways.
+const PHONE: i64 = 340;
 
 /// SVG under construction.
 struct Canvas {
@@ -56,8 +61,10 @@ impl Canvas {
     fn finish(self, id: &str, width: i64, height: i64, title: &str, description: &str) -> Svg {
         let title = escape::html(title);
         let description = escape::html(description);
+        // A phone shows the words of a drawing that is wider than its screen.
+        let class = if width > PHONE { " class=\"wide\"" } else { "" };
         Svg(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\"{class} width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
              <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-desc\">{description}</desc>\n{}</svg>",
             self.body

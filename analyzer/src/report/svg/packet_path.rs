@@ -1,4 +1,4 @@
-//! The way of a packet through the captured firewall: every rule it meets, and the one that decides.
+//! A packet's path through the captured firewall: every rule it meets, and the one that decides.
 
 use std::fmt::Write as _;
 
@@ -98,7 +98,7 @@ fn verdict(word: &str) -> (String, &'static str) {
 
 /// Title of the drawing.
 pub(crate) fn title(path: &PacketPath) -> String {
-    format!("Way of a packet: {}", path.question)
+    format!("Packet path: {}", path.question)
 }
 
 /// The same as text.

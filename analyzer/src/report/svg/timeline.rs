@@ -1,4 +1,4 @@
-//! The timeline drawing: a lane per source, a mark per moment, marks of one spot joined; and closer views of
+//! The timeline drawing: a lane for each who speaks, a mark per moment, marks of one spot joined; and closer views of
 //! the spans in which things happened, since a year and a second do not fit on one axis.
 
 use std::collections::BTreeMap;
@@ -6,19 +6,17 @@ use std::collections::BTreeMap;
 use chrono::TimeDelta;
 
 use super::axis::Axis;
-use super::{Canvas, Svg, shorten};
+use super::{Canvas, Svg};
 use crate::model::Moment;
 use crate::report::{escape, words};
 use crate::scan::joined;
 
-/// Lanes that are drawn; those of incidents and the busiest come first.
-const MAX_LANES: usize = 10;
 /// Crowds with a closer view.
 const MAX_VIEWS: usize = 4;
 /// How far around the first sign of a cause the closest view reaches.
 const AROUND: TimeDelta = TimeDelta::minutes(5);
 const WIDTH: i64 = 836;
-const LEFT: i64 = 250;
+const LEFT: i64 = 160;
 const RIGHT: i64 = 24;
 const LANE: i64 = 30;
 const TOP: i64 = 10;
@@ -45,7 +43,7 @@ pub(crate) struct View {
 /// Draws all moments.
 pub(crate) fn draw(id: &str, moments: &[Moment]) -> Svg {
     let all: Vec<&Moment> = moments.iter().collect();
-    draw_some(id, &all, "When it happened, by source")
+    draw_some(id, &all, "When it happened, by who said it")
 }
 
 /// Steps closer: spans that are crowded on the whole axis, and in each the minutes around the first sign of a
@@ -138,10 +136,6 @@ fn draw_some(id: &str, moments: &[&Moment], title: &str) -> Svg {
     };
     let axis = Axis::new(start, end, LEFT, WIDTH - RIGHT);
     let lanes = lanes(moments);
-    let left_out = moments
-        .iter()
-        .filter(|moment| !lanes.contains(&source(&moment.place.path)))
-        .count();
     let bottom = TOP + lanes.len() as i64 * LANE;
     let mut canvas = Canvas::new();
     axis.grid(&mut canvas, TOP, bottom);
@@ -149,64 +143,97 @@ fn draw_some(id: &str, moments: &[&Moment], title: &str) -> Svg {
         let y = TOP + index as i64 * LANE + LANE / 2;
         lane(&mut canvas, &axis, moments, name, y);
     }
-    let mut height = bottom + 30;
-    if left_out > 0 {
-        height += 20;
-        let text = format!("{left_out} more moments of other sources in report.json");
-        canvas.text(LEFT, height - 8, "axis", "start", &text);
-    }
+    let height = bottom + 30;
     let description = format!(
         "{} of {} from {} to {}. The table below lists them.",
         words::count(moments.len() as u64, "moment"),
-        words::count(lanes.len() as u64, "source"),
+        words::join(
+            &lanes
+                .iter()
+                .map(|lane| (*lane).to_owned())
+                .collect::<Vec<_>>()
+        ),
         words::time(start),
         words::time(end)
     );
     canvas.finish(id, WIDTH, height, title, &description)
 }
 
-/// The source that an entry is, as a name for its lane: the same events, journal unit or log share one.
-pub(crate) fn source(path: &str) -> String {
-    let parts: Vec<&str> = joined::within(path).split('/').collect();
-    let stem = |file: &str| {
-        file.rsplit_once('.')
-            .map_or(file, |(stem, _)| stem)
-            .to_owned()
+/// Who speaks, from what people do down to pods.
+const LANES: [&str; 7] = [
+    "changes by people",
+    "kernel",
+    "container runtime",
+    "kubelet",
+    "node, other units",
+    "control plane",
+    "pods",
+];
+
+/// Parts of a path, or of a unit's name, by the lane that they belong to; the first that fits decides.
+const SPEAKERS: &[(&str, &[&str])] = &[
+    (
+        "changes by people",
+        &[
+            "helm/", "/apt/", "dpkg", "/dnf", "yum.log", "auth", "sudo", "_history",
+        ],
+    ),
+    (
+        "kernel",
+        &["kernel", "kern.log", "dmesg", "nvidia-bug-report"],
+    ),
+    ("kubelet", &["kubelet", "k3s", "rke2", "k0s"]),
+    (
+        "container runtime",
+        &["containerd", "docker", "crio", "cri-o"],
+    ),
+    (
+        "control plane",
+        &[
+            "etcd",
+            "kube-apiserver",
+            "kube-scheduler",
+            "kube-controller-manager",
+        ],
+    ),
+];
+
+/// The lane of a moment: events by what they are about, logs of pods as pods, anything else by who wrote it.
+pub(crate) fn lane_of(moment: &Moment) -> &'static str {
+    let path = joined::within(&moment.place.path);
+    let speaker = |text: &str| {
+        let mut known = SPEAKERS.iter();
+        known
+            .find(|(_, parts)| parts.iter().any(|part| text.contains(part)))
+            .map(|(lane, _)| *lane)
     };
-    match parts.as_slice() {
-        ["cluster-resources", "events", file] => format!("events in {}", stem(file)),
-        ["cluster-resources", "pods", "logs", _, pod, file] => {
-            format!("log of {pod}/{}", stem(file))
-        }
-        ["cluster-resources", rest @ .., file] => {
-            let kind = rest.first().copied().unwrap_or("");
-            format!("{kind} {}", stem(file)).trim().to_owned()
-        }
-        ["nodes", _, "journal", file] => format!("journal {}", stem(file)),
-        ["nodes", _, "commands", file] => stem(file),
-        ["nodes", _, "rootfs", rest @ ..] => format!("/{}", rest.join("/")),
-        [.., file] => stem(file),
-        [] => String::new(),
+    if path.starts_with("cluster-resources/") {
+        let parts: Vec<&str> = moment.subject.split('/').collect();
+        return match parts.as_slice() {
+            ["pod", _, name, ..] => {
+                let plane = speaker(name).filter(|lane| *lane == "control plane");
+                plane.unwrap_or("pods")
+            }
+            ["node", ..] => "node, other units",
+            _ => "pods",
+        };
     }
+    // A list of processes says in its words which one it means.
+    let list = path.ends_with("processes.json");
+    let text = if list { moment.text.as_str() } else { path };
+    speaker(text).unwrap_or_else(|| match moment.subject.starts_with("pod/") {
+        true => "pods",
+        false => "node, other units",
+    })
 }
 
-/// Sources to draw, in the order they first appear.
-fn lanes(moments: &[&Moment]) -> Vec<String> {
-    let mut seen: BTreeMap<String, (bool, usize, usize)> = BTreeMap::new();
-    for (index, moment) in moments.iter().enumerate() {
-        let entry = seen
-            .entry(source(&moment.place.path))
-            .or_insert((false, 0, index));
-        entry.0 |= moment.incident.is_some();
-        entry.1 += 1;
-    }
-    let mut order: Vec<(String, (bool, usize, usize))> = seen.into_iter().collect();
-    order.sort_by_key(|(_, (of_incident, number, first))| {
-        (!of_incident, std::cmp::Reverse(*number), *first)
-    });
-    order.truncate(MAX_LANES);
-    order.sort_by_key(|(_, (_, _, first))| *first);
-    order.into_iter().map(|(name, _)| name).collect()
+/// Lanes to draw, people above and pods below.
+fn lanes(moments: &[&Moment]) -> Vec<&'static str> {
+    let used: Vec<&str> = moments.iter().map(|moment| lane_of(moment)).collect();
+    LANES
+        .into_iter()
+        .filter(|lane| used.contains(lane))
+        .collect()
 }
 
 fn lane(canvas: &mut Canvas, axis: &Axis, moments: &[&Moment], name: &str, y: i64) {
@@ -214,11 +241,9 @@ fn lane(canvas: &mut Canvas, axis: &Axis, moments: &[&Moment], name: &str, y: i6
         "<path d=\"M{LEFT} {y} H{}\" class=\"lane\"/>",
         WIDTH - RIGHT
     ));
-    canvas.text(LEFT - 14, y + 4, "label", "end", &shorten(name, 30));
+    canvas.text(LEFT - 14, y + 4, "label", "end", name);
     let mut marks: BTreeMap<i64, Mark> = BTreeMap::new();
-    let of_lane = moments
-        .iter()
-        .filter(|moment| source(&moment.place.path) == name);
+    let of_lane = moments.iter().filter(|moment| lane_of(moment) == name);
     for moment in of_lane {
         let mark = marks.entry(axis.x(moment.at) / SPOT).or_default();
         mark.first.get_or_insert(moment);
@@ -309,15 +334,28 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_one_source_share_a_lane() {
+    fn a_moment_stands_on_the_lane_of_who_speaks() {
+        let lane = |path: &str, subject: &str, text: &str| {
+            let mut one = moment("2026-01-01T00:00:00Z");
+            path.clone_into(&mut one.place.path);
+            subject.clone_into(&mut one.subject);
+            text.clone_into(&mut one.text);
+            lane_of(&one)
+        };
+        let unit = "nodes/a/journal/snap.k8s.kubelet.service.json";
+        assert_eq!(lane(unit, "node/a", ""), "kubelet");
+        assert_eq!(lane("nodes/a/journal/kernel.json", "node/a", ""), "kernel");
+        let events = "cluster-resources/events/default.json";
+        assert_eq!(lane(events, "pod/default/x", ""), "pods");
+        assert_eq!(lane(events, "node/a", ""), "node, other units");
+        let log = "cluster-resources/pods/logs/kube-system/etcd-a/etcd.log";
+        assert_eq!(lane(log, "pod/kube-system/etcd-a", ""), "control plane");
+        let started = "process containerd started (pid 7)";
+        let list = "nodes/a/processes.json";
+        assert_eq!(lane(list, "node/a", started), "container runtime");
         assert_eq!(
-            source("nodes/a/journal/snap.k8s.kubelet.service.json"),
-            "journal snap.k8s.kubelet.service"
+            lane("helm/gpu/gpu/values.yaml", "", ""),
+            "changes by people"
         );
-        assert_eq!(
-            source("cluster-resources/pods/logs/ns/pod-x/ctr.log"),
-            "log of pod-x/ctr"
-        );
-        assert_eq!(source("cluster-resources/nodes.json"), "nodes");
     }
 }

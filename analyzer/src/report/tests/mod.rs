@@ -37,7 +37,7 @@ fn every_section_of_the_post_mortem_is_there_whatever_was_found() {
     for analysis in all() {
         let markdown = [
             render_markdown(&analysis).unwrap(),
-            render_appendix(&analysis).unwrap().unwrap(),
+            render_appendix(&analysis, None).unwrap().unwrap(),
         ]
         .concat();
         let html = render_html(&analysis).unwrap();

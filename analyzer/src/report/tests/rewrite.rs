@@ -1,7 +1,7 @@
 //! Rewriting: the same analysis with every text in it replaced, to try hostile text everywhere at once.
 
 use crate::model::fix::Fix;
-use crate::model::state::{PacketPath, RuntimeLayers, State};
+use crate::model::state::{GpuMap, PacketPath, Packing, RuntimeLayers, State};
 use crate::model::*;
 
 /// Applies `f` to every string of the analysis.
@@ -181,6 +181,48 @@ fn packet_path(path: &mut PacketPath, f: &mut dyn FnMut(&mut String)) {
     }
 }
 
+fn gpu_map(map: &mut GpuMap, f: &mut dyn FnMut(&mut String)) {
+    f(&mut map.node);
+    for card in &mut map.cards {
+        f(&mut card.bus_id);
+        f(&mut card.name);
+        card.trouble.iter_mut().for_each(&mut *f);
+        card.place.iter_mut().for_each(|at| f(&mut at.path));
+        for client in &mut card.clients {
+            for text in [
+                &mut client.name,
+                &mut client.container,
+                &mut client.pod,
+                &mut client.owner,
+            ] {
+                f(text);
+            }
+        }
+    }
+    for holder in &mut map.holders {
+        f(&mut holder.pod);
+        f(&mut holder.owner);
+        f(&mut holder.state);
+        holder.place.iter_mut().for_each(|at| f(&mut at.path));
+    }
+}
+
+fn packed(packing: &mut Packing, f: &mut dyn FnMut(&mut String)) {
+    for text in [
+        &mut packing.pod,
+        &mut packing.resource,
+        &mut packing.request,
+    ] {
+        f(text);
+    }
+    for node in &mut packing.nodes {
+        f(&mut node.node);
+        f(&mut node.refused);
+        node.holders.iter_mut().for_each(&mut *f);
+        node.place.iter_mut().for_each(|at| f(&mut at.path));
+    }
+}
+
 fn runtime_layers(layers: &mut RuntimeLayers, f: &mut dyn FnMut(&mut String)) {
     f(&mut layers.node);
     f(&mut layers.instance);
@@ -271,6 +313,8 @@ fn incident(incident: &mut Incident, f: &mut dyn FnMut(&mut String)) {
         match figure {
             Figure::PacketPath(path) => packet_path(path, f),
             Figure::RuntimeLayers(layers) => runtime_layers(layers, f),
+            Figure::GpuMap(map) => gpu_map(map, f),
+            Figure::Packing(packing) => packed(packing, f),
         }
     }
     steps(&mut incident.remedy.steps, f);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Report;
+use super::clients::{self, Client, Slice};
 use super::tree::Tree;
 use super::values::{count, flag, known, number, version};
 
@@ -80,6 +81,12 @@ pub struct Card {
     pub memory_used: Option<i64>,
     /// What the driver says instead of values where the GPU does not answer, e.g. `GPU is lost`.
     pub trouble: String,
+    /// Slices of a GPU with MIG; pictures show them, no rule tests them.
+    #[serde(skip)]
+    pub slices: Vec<Slice>,
+    /// Processes on it, likewise.
+    #[serde(skip)]
+    pub clients: Vec<Client>,
 }
 
 /// Reads versions and GPUs.
@@ -190,6 +197,8 @@ fn card(tree: &Tree) -> Card {
         memory: mib(&["fb_memory_usage.total"]),
         memory_used: mib(&["fb_memory_usage.used"]),
         trouble: trouble(tree),
+        slices: clients::slices(tree),
+        clients: clients::clients(tree),
     };
     Card {
         bus_id: if card.bus_id.is_empty() {

@@ -4,6 +4,7 @@
 //! (<https://docs.nvidia.com/deploy/nvidia-smi/index.html>).
 
 mod card;
+mod clients;
 mod list;
 #[cfg(test)]
 mod states_tests;
@@ -14,6 +15,7 @@ mod tree;
 mod values;
 
 pub use card::Card;
+pub use clients::{Client, Slice};
 
 /// What one output says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,22 +2,39 @@
 
 use super::Report;
 use super::card::Card;
+use super::clients;
 use super::tree::is_address;
 use super::values::{count, known, number, version};
 
 /// Reads the header and two or three lines a GPU.
 pub(super) fn report(text: &str) -> Report {
     let mut report = Report::default();
-    let mut below_mig = false;
+    let (mut below_mig, mut below_processes) = (false, false);
     for (line, number) in text.lines().zip(1_u32..) {
         if line.contains("NVIDIA-SMI ") && report.line == 0 {
             header(line, number, &mut report);
             continue;
         }
-        below_mig = (below_mig || line.contains("MIG devices:")) && !line.contains("Processes:");
+        // A second table in one output starts again.
+        below_processes &= !line.contains("NVIDIA-SMI ");
+        below_processes |= line.contains("Processes:");
+        below_mig = (below_mig || line.contains("MIG devices:")) && !below_processes;
         let cells: Vec<&str> = line.trim().trim_matches('|').split('|').collect();
         if below_mig {
-            mig_device(&cells, &mut report);
+            let row = clients::slice_row(&cells);
+            if let Some((index, slice)) = row
+                && let Some(card) = card_of(index, &mut report)
+            {
+                card.mig_devices = card.mig_devices.saturating_add(1);
+                card.slices.push(slice);
+            }
+        } else if below_processes {
+            let row = clients::client_row(&cells);
+            if let Some((index, client)) = row
+                && let Some(card) = card_of(index, &mut report)
+            {
+                card.clients.push(client);
+            }
         } else if let Some(card) = first_line(&cells) {
             report.cards.push((number, card));
         } else if let Some((at, card)) = report.cards.last_mut() {
@@ -32,22 +49,10 @@ pub(super) fn report(text: &str) -> Report {
     report
 }
 
-/// `  0    2   0   0  | 26MiB / 40448MiB | 60 0 | 3 0 3 0 3 `: GPU, GPU instance, compute instance and device.
-fn mig_device(cells: &[&str], report: &mut Report) {
-    let Some(first) = cells.first().filter(|_| cells.len() > 1) else {
-        return;
-    };
-    let numbers: Option<Vec<u64>> = first
-        .split_whitespace()
-        .map(|word| word.parse().ok())
-        .collect();
-    let Some(numbers) = numbers.filter(|all| all.len() == 4) else {
-        return;
-    };
-    let mut cards = report.cards.iter_mut();
-    if let Some((_, card)) = cards.find(|(_, card)| card.index == numbers.first().copied()) {
-        card.mig_devices = card.mig_devices.saturating_add(1);
-    }
+/// The card with that index.
+fn card_of(index: u64, report: &mut Report) -> Option<&mut Card> {
+    let mut cards = report.cards.iter_mut().map(|(_, card)| card);
+    cards.find(|card| card.index == Some(index))
 }
 
 fn header(line: &str, number: u32, report: &mut Report) {
