@@ -13,4 +13,5 @@ pub mod replay;
 pub mod s3;
 pub mod store;
 mod store_kinds;
+mod store_wire;
 pub mod story;

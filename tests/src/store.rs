@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::store_kinds::{KINDS, discovery};
+use crate::store_wire::object;
 
 /// Objects by their path in the API.
 type Objects = BTreeMap<String, Value>;
@@ -103,7 +104,7 @@ fn answer(stream: TcpStream, objects: &Mutex<Objects>) -> Option<()> {
     reader.read_line(&mut line).ok()?;
     let mut words = line.split_whitespace();
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let mut length = 0;
+    let (mut length, mut applies) = (0, false);
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
@@ -113,15 +114,21 @@ fn answer(stream: TcpStream, objects: &Mutex<Objects>) -> Option<()> {
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok()?;
         }
+        applies |= value.trim() == "application/apply-patch+yaml";
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let body = object(&body);
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     // A deletion names its dry run in the body.
     let dry = query.contains("dryRun=All") || body["dryRun"].is_array();
     let (status, answer) = match discovery(path) {
         Some(found) => ("200 OK", found),
+        None if method == "GET" => look(objects, path, query),
+        // What is applied and not there yet is made.
+        None if applies && look(objects, path, "").0.starts_with("404") => {
+            decide(objects, "POST", path, dry, body)
+        }
         None => decide(objects, &method, path, dry, body),
     };
     let text = answer.to_string();
@@ -143,8 +150,7 @@ fn decide(objects: &Mutex<Objects>, method: &str, path: &str, dry: bool, body: V
     };
     let mut next = objects.clone();
     let answer = match method {
-        "GET" => get(&next, path),
-        "POST" => create(&mut next, body),
+        "POST" => create(&mut next, path, body),
         "PUT" => change(&mut next, path, &|_| body.clone()),
         "PATCH" => change(&mut next, path, &|old| {
             let mut new = old.clone();
@@ -166,7 +172,31 @@ fn decide(objects: &Mutex<Objects>, method: &str, path: &str, dry: bool, body: V
     answer
 }
 
-fn get(objects: &Objects, path: &str) -> Answer {
+fn look(objects: &Mutex<Objects>, path: &str, query: &str) -> Answer {
+    match objects.lock() {
+        Ok(objects) => get(&objects, path, &selector(query)),
+        Err(_) => refused(
+            "500 Internal Server Error",
+            "InternalError",
+            500,
+            "a request failed before",
+        ),
+    }
+}
+
+/// Labels and their values, of those that a list asks for.
+fn selector(query: &str) -> Vec<(String, String)> {
+    let asked = query
+        .split('&')
+        .find_map(|one| one.strip_prefix("labelSelector="));
+    let plain = percent_encoding::percent_decode_str(asked.unwrap_or_default()).decode_utf8_lossy();
+    let pairs = plain.split(',').filter_map(|one| one.split_once('='));
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn get(objects: &Objects, path: &str, labels: &[(String, String)]) -> Answer {
     if let Some(item) = objects.get(path) {
         return ("200 OK", item.clone());
     }
@@ -178,14 +208,25 @@ fn get(objects: &Objects, path: &str) -> Answer {
     };
     let below = format!("{path}/");
     let items = objects.iter().filter(|(own, _)| own.starts_with(&below));
-    let items: Vec<&Value> = items.map(|(_, item)| item).collect();
+    let has = |item: &&Value| {
+        let own = &item["metadata"]["labels"];
+        labels.iter().all(|(name, value)| own[name] == *value)
+    };
+    let items: Vec<&Value> = items.map(|(_, item)| item).filter(has).collect();
     (
         "200 OK",
         json!({"kind": format!("{kind}List"), "apiVersion": version, "metadata": {}, "items": items}),
     )
 }
 
-fn create(objects: &mut Objects, mut item: Value) -> Answer {
+fn create(objects: &mut Objects, asked: &str, mut item: Value) -> Answer {
+    // The namespace may stand in the path alone.
+    let mut parts = asked.split('/').skip_while(|part| *part != "namespaces");
+    if let (Some(_), Some(namespace)) = (parts.next(), parts.next())
+        && item["kind"] != "Namespace"
+    {
+        item["metadata"]["namespace"] = namespace.into();
+    }
     let Some(path) = path(&item) else {
         return refused(
             "422 Unprocessable Entity",

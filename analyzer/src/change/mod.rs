@@ -87,6 +87,8 @@ changes! {
     kube_object::KubeObject,
     /// Add or remove rules of iptables.
     iptables::Iptables,
+    /// Put interfaces and ranges into a zone of firewalld.
+    firewalld::Firewalld,
     /// Change the kubelet's configuration file.
     kubelet_config::KubeletConfig,
     /// Change a flag of the kubelet.

@@ -40,8 +40,11 @@ pub(super) fn of(facts: &Facts) -> Vec<PodSteps> {
             None => PodSteps {
                 pod: one.subject.clone(),
                 steps: vec![(
-                    "state",
-                    Passes::Unknown(format!("it is {} in the capture", or_unknown(&one.state))),
+                    "captured state",
+                    Passes::Unknown(format!(
+                        "{}; nothing shows it after the change",
+                        or_unknown(&one.state)
+                    )),
                 )],
             },
         })
@@ -161,6 +164,11 @@ impl PodSteps {
         });
         let open: Vec<String> = open.collect();
         (!open.is_empty()).then(|| format!("{}: {}", self.pod, open.join("; ")))
+    }
+
+    /// Whether it is of a pod, and not of another failing thing.
+    pub fn is_pod(&self) -> bool {
+        self.steps.len() > 1
     }
 
     /// Names of the steps that are shown to succeed.

@@ -283,3 +283,59 @@ fn a_cluster_that_does_not_answer_is_no_changed_state() {
     );
     assert!(!ran.said.contains("not the captured one"), "{}", ran.said);
 }
+
+#[test]
+fn without_the_rights_nothing_is_begun() {
+    let sandbox = Sandbox::new();
+    sandbox.file(FILE, "a = 1\n", "a = 1\n");
+    let fix = merged(&sandbox);
+    sandbox.run(&fix, &["--dry-run"]);
+    let before = sandbox.tree();
+    std::fs::write(
+        sandbox.folder.path().join("shims/id"),
+        "#!/bin/sh\necho 1000\n",
+    )
+    .unwrap();
+    for argument in ["--dry-run", "--yes"] {
+        let ran = sandbox.run(&fix, &[argument]);
+        assert_eq!(ran.code, 1, "{}", ran.said);
+        let last = ran.said.lines().last();
+        assert_eq!(last, Some("stopped: this step needs root"), "{}", ran.said);
+        assert!(sandbox.tree() == before);
+    }
+}
+
+#[test]
+fn a_release_that_is_another_one_by_now_is_left_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.entry("helm/a/r/values-all.yaml", "a: {b: 1}\n");
+    let release = r#"{"revision": 3, "chart_version": "1.2.3"}"#;
+    sandbox.entry("helm/a/r/release.json", release);
+    let change = serde_json::json!({"helm-values": {"namespace": "a", "release": "r", "chart": "x/y", "values": "a: {b: 2}"}});
+    let fix = sandbox
+        .write(&[serde_json::from_value(change).unwrap()])
+        .unwrap();
+    sandbox.run(&fix, &["--dry-run"]);
+    let helm = sandbox.folder.path().join("shims/helm");
+    for (status, goes_on) in [
+        (r#"{"name":"r","version":3}"#, true),
+        (r#"{"name":"r","version":4}"#, false),
+        (
+            r#"{"name":"r","info":{"description":"Rollback to 3"},"version":5}"#,
+            true,
+        ),
+        (
+            r#"{"name":"r","info":{"description":"Rollback to 33"},"version":34}"#,
+            false,
+        ),
+    ] {
+        let text = format!("#!/bin/bash\n[ \"$1\" != status ] || echo '{status}'\nexit 0\n");
+        std::fs::write(&helm, text).unwrap();
+        let ran = sandbox.run(&fix, &["--dry-run"]);
+        assert_eq!(ran.code == 0, goes_on, "{status}: {}", ran.said);
+        let says = ran
+            .said
+            .contains("expected: release a/r is still at revision 3");
+        assert_eq!(says, !goes_on, "{status}: {}", ran.said);
+    }
+}

@@ -6,7 +6,7 @@ use casefile_bundle::Entry;
 
 use crate::change::Change;
 use crate::change::captured::Captured;
-use crate::change::kinds::{iptables, ufw_route};
+use crate::change::kinds::{firewalld, iptables, ufw_route};
 use crate::derive::egress;
 use crate::firewall::eval::Verdict;
 use crate::firewall::packet::Interface;
@@ -28,6 +28,10 @@ pub(super) fn opened(state: &mut Captured, changes: &[Change]) -> Vec<String> {
             Change::Iptables(change) => (
                 change.node.clone().or_else(|| state.only_node()),
                 iptables::interfaces(change),
+            ),
+            Change::Firewalld(change) => (
+                change.node.clone().or_else(|| state.only_node()),
+                firewalld::interfaces(change),
             ),
             _ => continue,
         };
@@ -53,6 +57,7 @@ pub(super) fn unshown(state: &mut Captured, changes: &[Change]) -> Vec<String> {
     let changed = changes.iter().filter_map(|change| match change {
         Change::UfwRoute(change) => Some(change.node.clone()),
         Change::Iptables(change) => change.node.clone().or_else(|| state.only_node()),
+        Change::Firewalld(change) => change.node.clone().or_else(|| state.only_node()),
         _ => None,
     });
     let mut changed: Vec<String> = changed.collect();
@@ -65,8 +70,13 @@ pub(super) fn unshown(state: &mut Captured, changes: &[Change]) -> Vec<String> {
     if changed.is_empty() || others == 0 {
         return Vec::new();
     }
+    let others = if others == 1 {
+        "the other node".to_owned()
+    } else {
+        format!("the other {others} nodes")
+    };
     vec![format!(
-        "The flow of pods on {} is shown to pass; that of pods on the other {others} node(s) comes in on another interface, here and there, and is not.",
+        "The flow of pods on {} is shown to pass; that of pods on {others} comes in on another interface, here and there, and is not.",
         changed.join(" and ")
     )]
 }

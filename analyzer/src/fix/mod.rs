@@ -27,6 +27,10 @@ mod claim_tests;
 #[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
+mod kept_tests;
+#[cfg(test)]
+mod killed_tests;
+#[cfg(test)]
 mod safety_tests;
 #[cfg(test)]
 mod sandbox;

@@ -259,7 +259,11 @@ impl<'a> Replay<'a> {
     ) -> Shown {
         let live = |one: &&Standing| one.verdict.is_live();
         if let Some(before) = Judged::find(&self.before.state, cause).filter(live) {
-            return of_state(before, Judged::find(&after.state, cause), applied);
+            let shown = of_state(before, Judged::find(&after.state, cause), applied);
+            return match Workload::lost_sight(&self.before.pods, &after.pods) {
+                Some(why) if matches!(shown, Shown::Gone(_)) => Shown::CannotBeShown(why),
+                _ => shown,
+            };
         }
         // The state alone does not make the cause, but a setting may be part of it: what logs say of the
         // past stays, and the cause is gone if the setting is.
@@ -341,6 +345,7 @@ fn is_followed(change: &Change) -> bool {
         change,
         Change::UfwRoute(_)
             | Change::Iptables(_)
+            | Change::Firewalld(_)
             | Change::HelmValues(_)
             | Change::ContainerdRuntime(_)
             | Change::ContainerdImport(_)

@@ -141,43 +141,6 @@ fn a_file_that_changed_since_or_became_a_link_stops_the_script_with_nothing_writ
     }
 }
 
-/// Whichever program it is about to start: everything dies, and what was begun is taken back, or begins again.
-#[test]
-fn a_run_that_was_killed_at_any_command_can_be_taken_back_and_begun_again() {
-    for at in (1..600).step_by(7) {
-        let sandbox = Sandbox::new();
-        sandbox.file(FILE, "a = 1\n", "a = 1\n");
-        sandbox.file("/proc/sys/net/ipv4/x", "0\n", "0\n");
-        let sysctl = Sysctl {
-            node: NODE.into(),
-            name: "net.ipv4.x".into(),
-            value: "1".into(),
-        };
-        let changes = [merge(FILE, "b = 2\n"), Change::Sysctl(sysctl)];
-        let fix = sandbox.write(&changes).unwrap();
-        let before = sandbox.tree();
-        let killed = sandbox.run_until(&fix, &["--yes"], at);
-        if !killed {
-            assert!(at > 30, "the script starts {at} programs only");
-            return;
-        }
-        let ran = sandbox.run(&fix, &["--back"]);
-        let nothing = ran.said.contains("nothing was done from here");
-        assert!(ran.code == 0 || nothing, "{at}: {}", ran.said);
-        assert!(sandbox.tree() == before, "{at}: {}", ran.said);
-        // It may end before: what the first run noted down needs fewer programs now.
-        sandbox.run_until(&fix, &["--yes"], at);
-        let ran = sandbox.run(&fix, &["--yes"]);
-        assert_eq!(ran.code, 0, "{at}: {}", ran.said);
-        let now = std::fs::read_to_string(sandbox.real(FILE)).unwrap();
-        assert_eq!(now, "a = 1\nb = 2\n", "{at}");
-        let ran = sandbox.run(&fix, &["--back"]);
-        assert_eq!(ran.code, 0, "{at}: {}", ran.said);
-        assert!(sandbox.tree() == before, "{at}: {}", ran.said);
-    }
-    panic!("the script never ended");
-}
-
 #[test]
 fn a_second_run_on_the_same_machine_waits_for_nobody_and_says_so() {
     let sandbox = Sandbox::new();

@@ -185,15 +185,20 @@ impl Sandbox {
 
     /// Runs `apply.sh` with nothing on its path but recorded programs.
     pub(super) fn run(&self, fix: &Planned, arguments: &[&str]) -> Ran {
-        self.ran(fix, arguments, "").0
+        self.ran(fix, "moved.sh", arguments).0
     }
 
-    /// The same, killed with all that it started when it starts its n-th program; whether it came so far.
-    pub(super) fn run_until(&self, fix: &Planned, arguments: &[&str], program: usize) -> bool {
-        self.ran(fix, arguments, &program.to_string()).1
+    /// The same, killed with all that it started before its n-th command; whether it came so far.
+    pub(super) fn killed_before(&self, fix: &Planned, arguments: &[&str], command: usize) -> bool {
+        let script = std::fs::read_to_string(fix.folder.join("moved.sh")).unwrap();
+        let trap = format!(
+            "#!/usr/bin/env bash\nset -T\ntrap '((++killed_at != {command})) || kill -9 0' DEBUG\n"
+        );
+        plant(&fix.folder.join("killed.sh"), &(trap + &script));
+        self.ran(fix, "killed.sh", arguments).1
     }
 
-    fn ran(&self, fix: &Planned, arguments: &[&str], kill_at: &str) -> (Ran, bool) {
+    fn ran(&self, fix: &Planned, script: &str, arguments: &[&str]) -> (Ran, bool) {
         let (shims, log) = (
             self.folder.path().join("shims"),
             self.folder.path().join("programs"),
@@ -203,7 +208,7 @@ impl Sandbox {
         }
         let _ = std::fs::remove_file(&log);
         let output = Command::new("/bin/bash")
-            .arg(fix.folder.join("moved.sh"))
+            .arg(fix.folder.join(script))
             .args(arguments)
             .env_clear()
             .env("PATH", &shims)
@@ -217,7 +222,6 @@ impl Sandbox {
                     ""
                 },
             )
-            .env("KILL_AT", kill_at)
             .current_dir(self.folder.path())
             .stdin(std::process::Stdio::null())
             .process_group(0)
@@ -262,7 +266,7 @@ fn shims_into(shims: &Path, log: &Path) {
     std::fs::create_dir(shims).unwrap();
     let put = |name: &str, then: &str| {
         let text = format!(
-            "#!/bin/bash\nprintf '%s\\n' {name} >> {0}\nmapfile -t all < {0}\n[ \"${{#all[@]}}\" != \"$KILL_AT\" ] || kill -9 0\n{then}\n",
+            "#!/bin/sh\nprintf '%s\\n' {name} >> {}\n{then}\n",
             log.display()
         );
         let path = shims.join(name);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::Judged;
-use crate::diagnose::steps::PodSteps;
+use crate::diagnose::steps::{Passes, PodSteps};
 
 /// Sentences kept of each kind; a cluster in which more fails is told by the first.
 const MOST: usize = 20;
@@ -35,10 +35,27 @@ impl Workload {
         let broken = own.iter().flat_map(|one| one.broken());
         Self {
             passed,
-            pods: own.len(),
+            pods: own.iter().filter(|one| one.is_pod()).count(),
             broken: broken.chain(unexplained).take(MOST).collect(),
             open: own.iter().filter_map(|one| one.open()).take(MOST).collect(),
         }
+    }
+
+    /// Why nothing is shown of pods whose packets were known to be stopped: a change that leaves open what becomes of
+    /// them takes the evidence away, and not the cause.
+    pub(super) fn lost_sight(before: &[PodSteps], after: &[PodSteps]) -> Option<String> {
+        let flow = |of: &PodSteps| of.steps.iter().find(|one| one.0 == "flow").cloned();
+        let stopped = before
+            .iter()
+            .filter(|one| matches!(flow(one), Some((_, Passes::No(_)))));
+        let mut lost = stopped.filter(|was| {
+            let now = after.iter().find(|one| one.pod == was.pod);
+            now.is_some_and(|now| matches!(flow(now), Some((_, Passes::Unknown(_)))))
+        });
+        let pod = &lost.next()?.pod;
+        Some(format!(
+            "what becomes of the packets of {pod} after the change cannot be told; before it they were stopped"
+        ))
     }
 
     /// Whether every pod that failed is shown to get through every step.
@@ -56,5 +73,32 @@ impl Workload {
         });
         let passed: Vec<String> = passed.collect();
         (!passed.is_empty()).then(|| passed.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pods(flow: Passes) -> [PodSteps; 1] {
+        [PodSteps {
+            pod: "a/b".into(),
+            steps: vec![("scheduled", Passes::Yes), ("flow", flow)],
+        }]
+    }
+
+    #[test]
+    fn packets_that_were_stopped_and_are_no_longer_known_are_no_packets_that_pass() {
+        let stopped = pods(Passes::No("dropped".into()));
+        let unknown = pods(Passes::Unknown("not known".into()));
+        let lost = Workload::lost_sight(&stopped, &unknown);
+        assert!(lost.is_some_and(|why| why.contains("a/b")));
+        for (before, after) in [
+            (&stopped, &pods(Passes::Yes)),
+            (&stopped, &stopped),
+            (&unknown, &unknown),
+        ] {
+            assert_eq!(Workload::lost_sight(before, after), None);
+        }
     }
 }

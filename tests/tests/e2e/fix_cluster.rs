@@ -6,7 +6,7 @@ use std::process::Command;
 use casefile_tests::store;
 use serde_json::json;
 
-use crate::fix_real::{Row, told, written};
+use crate::fix_real::{Row, state, told, what_if, written};
 use crate::support::{ended, skip};
 
 const PROGRAM: &str = "kubectl, with a small API";
@@ -172,6 +172,73 @@ pub(crate) fn apply(row: &Row, input: &Path, folder: &Path) -> (String, &'static
         faulty = row.faulty,
         fix = written(row, folder).display(),
     );
+    let mut command = Command::new("timeout");
+    command.args(["120", "bash", "-c", &script]);
+    command
+        .env("KUBECONFIG", kubeconfig(address, folder))
+        .env("HOME", folder)
+        .env("LOCK_DIR", folder)
+        // A row may lower what a pod gets, which a person has to choose.
+        .env("ACCEPT", "yes")
+        .env("BACKUP_DIR", folder.join("backup"));
+    told(row, &ended(command.output().unwrap()))
+}
+
+/// Killed between commands: taking back and a run that begins again end clean, also for a Job, which is another one
+/// each time that it is made anew.
+#[test]
+fn a_change_of_the_cluster_that_is_killed_ends_clean() {
+    let wanted = std::env::var("CASEFILE_KILL_ROWS");
+    let wanted = wanted.unwrap_or_else(|_| "pod-spec of a Job".into());
+    let step = std::env::var("CASEFILE_KILL_STEP").ok();
+    let step = step.and_then(|text| text.parse().ok()).unwrap_or(60);
+    let mut times = 0;
+    for row in rows().iter().filter(|row| row.kind.contains(&wanted)) {
+        for at in (step..).step_by(step) {
+            let ends = ["back", "again"].map(|how| killed(row, at, how));
+            if ends.iter().all(|out| out == "the script has ended\n") {
+                break;
+            }
+            times += 1;
+            assert_eq!(ends, ["clean\n", "clean\n"], "{} at {at}", row.kind);
+        }
+        assert!(times > 1, "{}: {times}", row.kind);
+    }
+}
+
+/// What became of a run that was killed before this command, on a cluster of its own.
+fn killed(row: &Row, at: usize, how: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let input = state(row.state, folder.path());
+    what_if(row, &input, folder.path());
+    let address = store::serve(&input).unwrap();
+    let words = casefile_tests::bins::checkout().join("tests/lab/tried.sh");
+    let script = format!(
+        r#"set -e
+        . {words}
+        deadly
+        status=0
+        killed_once {at} {how} || status=$?
+        case $status in 0) echo clean ;; 9) echo 'the script has ended' ;; *) exit 3 ;; esac"#,
+        words = words.display()
+    );
+    let mut command = Command::new("timeout");
+    command.args(["120", "bash", "-c", &script]);
+    command
+        .env("KUBECONFIG", kubeconfig(address, folder.path()))
+        .env("HOME", folder.path())
+        .env("LOCK_DIR", folder.path())
+        .env("SCRATCH", folder.path())
+        .env("BACKUP_DIR", folder.path().join("backup"))
+        .env("FIX", written(row, folder.path()))
+        .env("FAULTY", row.faulty);
+    let ended = ended(command.output().unwrap());
+    assert_eq!(ended.code, 0, "{at} {how}: {ended:?}");
+    ended.out
+}
+
+/// A file that names the small API.
+pub(crate) fn kubeconfig(address: std::net::SocketAddr, folder: &Path) -> std::path::PathBuf {
     let config = folder.join("kubeconfig");
     let text = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "a",
@@ -180,14 +247,5 @@ pub(crate) fn apply(row: &Row, input: &Path, folder: &Path) -> (String, &'static
         "users": [{"name": "a", "user": {}}],
     });
     std::fs::write(&config, text.to_string()).unwrap();
-    let mut command = Command::new("timeout");
-    command.args(["120", "bash", "-c", &script]);
-    command
-        .env("KUBECONFIG", &config)
-        .env("HOME", folder)
-        .env("LOCK_DIR", folder)
-        // A row may lower what a pod gets, which a person has to choose.
-        .env("ACCEPT", "yes")
-        .env("BACKUP_DIR", folder.join("backup"));
-    told(row, &ended(command.output().unwrap()))
+    config
 }

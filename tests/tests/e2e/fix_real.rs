@@ -2,7 +2,10 @@
 //!
 //! `apply.sh` runs in namespaces of its own, with /etc and /var/lib overlaid, so nothing of the machine changes.
 
+mod booted;
+mod helm;
 mod rows;
+mod templates;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,7 +50,7 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
         let (real, back) = if on_cluster {
             fix_cluster::apply(row, &input, folder.path())
         } else {
-            on_machine(row, &input, folder.path())
+            told_by("apart", row, &input, folder.path())
         };
         let agree = said == real;
         let _ = writeln!(
@@ -61,7 +64,6 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
             wrong.push(row.kind);
         }
     }
-    table.push_str(&helm());
     print(&table);
     assert_eq!(machine, settings(), "a setting of the machine was changed");
     assert!(wrong.is_empty(), "{wrong:?}{table}");
@@ -102,36 +104,19 @@ fn settings() -> BTreeMap<PathBuf, String> {
     read.collect()
 }
 
-/// Helm merges values and rolls back in a cluster that keeps releases; no such one runs in the tests.
-fn helm() -> String {
-    let state = "toolkit-wrong-containerd";
-    let row = Row {
-        kind: "helm-values",
-        program: "helm",
-        state,
-        cause: "toolkit-configures-wrong-containerd",
-        proposal: None,
-        before: "",
-        faulty: "",
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let said = what_if(&row, &self::state(state, folder.path()), folder.path());
-    assert_eq!(said, "gone");
-    format!(
-        "| helm-values | helm | {said} | not run: no cluster here keeps releases; what the toolkit then writes is tried on a real containerd in fix.rs | not known | not run |\n"
-    )
-}
-
 /// Whether the program of a row is installed.
 fn there(row: &Row) -> bool {
     let program = row.program.split([' ', ',']).next().unwrap_or_default();
     let needs_it = [
         "iptables",
+        "iptables-nft",
+        "iptables-legacy",
         "containerd",
         "dockerd",
         "ufw",
         "systemd-analyze",
         "kubectl",
+        "firewall-cmd",
     ]
     .contains(&program);
     let found = Command::new("which")
@@ -151,12 +136,13 @@ fn namespaces() -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// A sample's bundle, or the files of the last example of a rule.
+/// A sample's bundle, or the files of the last example of a rule; `RULE@PROGRAM` has the dump of another iptables.
 pub(crate) fn state(name: &str, folder: &Path) -> PathBuf {
     let sample = bins::checkout().join("samples").join(name).join("bundle");
     if sample.is_dir() {
         return sample;
     }
+    let (name, program) = name.split_once('@').unwrap_or((name, "iptables"));
     let (name, wanted) = name.split_once('#').unwrap_or((name, ""));
     let rule = bins::checkout()
         .join("analyzer/rules")
@@ -169,7 +155,8 @@ pub(crate) fn state(name: &str, folder: &Path) -> PathBuf {
         .unwrap();
     let root = folder.join("state");
     for (path, text) in example["files"].as_object().unwrap() {
-        let path = root.join(path);
+        let own = format!("/{program}-save.out");
+        let path = root.join(path.replace("/iptables-save.out", &own));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text.as_str().unwrap()).unwrap();
     }
@@ -177,7 +164,7 @@ pub(crate) fn state(name: &str, folder: &Path) -> PathBuf {
 }
 
 /// What `fix` says of the cause.
-fn what_if(row: &Row, input: &Path, folder: &Path) -> String {
+pub(crate) fn what_if(row: &Row, input: &Path, folder: &Path) -> String {
     let output = folder.join("fix");
     let mut arguments = vec![
         "fix".to_owned(),
@@ -215,15 +202,23 @@ pub(crate) fn written(row: &Row, folder: &Path) -> PathBuf {
     })
 }
 
-/// Runs apply.sh in namespaces of its own: whether the fault is gone, and whether taking back brings it again.
-fn on_machine(row: &Row, input: &Path, folder: &Path) -> (String, &'static str) {
+/// Runs apply.sh on a machine of the laboratory: whether the fault is gone, and whether taking back brings it again.
+fn told_by(machine: &str, row: &Row, input: &Path, folder: &Path) -> (String, &'static str) {
+    told(
+        row,
+        &ended(on(machine, row, input, folder).output().unwrap()),
+    )
+}
+
+/// That run, as a command.
+fn on(machine: &str, row: &Row, input: &Path, folder: &Path) -> Command {
     let node = std::fs::read_dir(input.join("nodes"))
         .unwrap()
         .next()
         .unwrap()
         .unwrap()
         .file_name();
-    let mut command = Command::new(bins::checkout().join("tests/lab/apart"));
+    let mut command = Command::new(bins::checkout().join("tests/lab").join(machine));
     command
         .env("NODE", node)
         .env("STATE", input)
@@ -232,7 +227,7 @@ fn on_machine(row: &Row, input: &Path, folder: &Path) -> (String, &'static str) 
         .env("BACKUP_DIR", folder.join("backup"))
         .env("BEFORE", row.before)
         .env("FAULTY", row.faulty);
-    told(row, &ended(command.output().unwrap()))
+    command
 }
 
 /// What a run of apply.sh and of taking it back printed.

@@ -277,6 +277,11 @@ const UNFIT: &[(&str, &str, &str)] = &[
     ),
     (
         "toolkit-wrong-containerd",
+        "firewalld: {zone: trusted, interfaces: [cni0]}",
+        "no zones of firewalld",
+    ),
+    (
+        "toolkit-wrong-containerd",
         "nosuch-kind: {a: 1}",
         "nosuch-kind",
     ),

@@ -173,27 +173,9 @@ fn usage_and_schemas_are_shown_where_they_were_collected() {
     }
 }
 
-fn helm(test: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let own = std::env::var_os("CASEFILE_HELM").map(PathBuf::from);
-    let on_path = || {
-        std::env::split_paths(&path)
-            .map(|folder| folder.join("helm"))
-            .find(|path| path.is_file())
-    };
-    let found = own.or_else(on_path);
-    if found.is_none() {
-        support::skip(
-            test,
-            "there is no helm on this machine; CASEFILE_HELM names one",
-        );
-    }
-    found
-}
-
 #[test]
 fn helm_reads_the_releases() {
-    let Some(program) = helm("helm_reads_the_releases") else {
+    let Some(program) = support::helm("helm_reads_the_releases") else {
         return;
     };
     let served = serve(&sample());

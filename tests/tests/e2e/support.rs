@@ -17,6 +17,23 @@ pub(crate) fn skip(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
 }
 
+/// A helm: the named one, one of the machine, or the one that `.ci/install` brings.
+pub(crate) fn helm(test: &str) -> Option<PathBuf> {
+    let named = std::env::var_os("CASEFILE_HELM").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.push(casefile_tests::bins::checkout().join("tests/python/venv/bin"));
+    let mut all = folders.iter().map(|folder| folder.join("helm"));
+    let found = named.or_else(|| all.find(|path| path.is_file()));
+    if found.is_none() {
+        skip(
+            test,
+            "there is no helm on this machine; CASEFILE_HELM names one",
+        );
+    }
+    found
+}
+
 /// The recording of this name, or `None` with a line that says so.
 pub(crate) fn recording(test: &str, name: &str) -> Option<PathBuf> {
     let found = casefile_tests::recording::shared(name);

@@ -78,6 +78,8 @@ fn add(all: &mut Applied, one: Applied) {
     all.files.extend(one.files);
     all.actions.extend(one.actions);
     all.assumes.extend(one.assumes);
+    all.runtime.extend(one.runtime);
+    all.simulated &= one.simulated;
 }
 
 /// What stands inline.

@@ -6,9 +6,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::entry;
+use super::generated::Generated;
 use super::host_file::HostFile;
+use super::restart::Restart;
 use crate::change::captured::Captured;
-use crate::change::{Applied, Kind, Refused};
+use crate::change::shell::{Test, Word};
+use crate::change::{Action, Applied, Guard, Kind, Refused};
+
+/// Where K3s and RKE2 look for the programs of runtimes, the first wins.
+const SEARCHED: [&str; 5] = [
+    "/usr/local/nvidia/toolkit",
+    "/usr/sbin",
+    "/usr/bin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+];
 
 /// A handler that a file shall define.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +45,11 @@ impl Kind for ContainerdRuntime {
         let before = state
             .now(&entry(&self.node, &self.path))
             .unwrap_or_default();
+        if let Some(generated) = Generated::of(&self.path, &before)
+            && let Some(program) = Generated::finds(&self.handler)
+        {
+            return self.found(state, &generated, &before, program);
+        }
         let file = HostFile {
             node: self.node.clone(),
             path: self.path.clone(),
@@ -41,6 +58,66 @@ impl Kind for ContainerdRuntime {
             ..HostFile::default()
         };
         file.apply(state)
+    }
+}
+
+impl ContainerdRuntime {
+    /// What writes the file defines the handler by itself at its next start, where its program is on the node.
+    fn found(
+        &self,
+        state: &mut Captured,
+        generated: &Generated,
+        before: &str,
+        program: &str,
+    ) -> Result<Applied, Refused> {
+        let Some(unit) = &self.restart else {
+            return Err(generated.refused());
+        };
+        let captured = entry(&self.node, &self.path);
+        let tables = tables(before, &self.handler, self.binary.as_deref());
+        state.set(&captured, generated.rendered(before, &tables)?);
+        let restart = Restart {
+            node: self.node.clone(),
+            unit: unit.clone(),
+        };
+        let mut applied = match restart.apply(state) {
+            Ok(applied) => applied,
+            Err(refused) => Applied {
+                actions: vec![restart.unseen().ok_or(refused)?],
+                simulated: true,
+                ..Applied::default()
+            },
+        };
+        for action in &mut applied.actions {
+            self.needs(program, action);
+            action.text = format!(
+                "Restart {unit}, which looks for {program} at its start and defines {} in {}.",
+                self.handler, self.path
+            );
+            action.expect = format!("{} defines the runtime {}.", self.path, self.handler);
+        }
+        applied.title = format!("Restart {unit} on {}, which finds {program}", self.node);
+        applied.changed.push(captured);
+        applied.runtime.push(format!(
+            "{} is made anew when {unit} starts on {}, with the runtime {} where {program} is there; that is seen on the node only",
+            self.path, self.node, self.handler
+        ));
+        Ok(applied)
+    }
+
+    /// The step is only taken where the program is one that the search finds.
+    fn needs(&self, program: &str, action: &mut Action) {
+        let places = SEARCHED.map(|folder| Word::text(format!("{folder}/{program}")));
+        let mut says = format!("{program} is on {}", self.node);
+        let mut tests = vec![Test::AnyThere(places.into())];
+        if let Some(guard) = action.guard.take() {
+            says = format!("{says}, and {}", guard.says);
+            tests.push(guard.test);
+        }
+        action.guard = Some(Guard {
+            test: Test::All(tests),
+            says,
+        });
     }
 }
 

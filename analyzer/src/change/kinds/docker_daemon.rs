@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::node_file::{self, Edit};
+use super::restart::{restart, restarted_back};
 use super::{entry, merge, yaml};
 use crate::change::captured::Captured;
-use crate::change::shell::{Line, Program, Script, Test, run};
+use crate::change::shell::{Line, Program, Test, run};
 use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused};
 
 const FILE: &str = "/etc/docker/daemon.json";
+const UNIT: &str = "docker.service";
 
 /// Settings to merge into daemon.json.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,7 +54,6 @@ impl Kind for DockerDaemon {
 }
 
 fn told(node: String, path: String, edit: Edit, lives: bool) -> Applied {
-    let restart = || Script::from(run(Program::Systemctl).words(&["restart", "docker.service"]));
     let mut dry_run = edit.dry_run;
     if let Some(file) = edit.whole {
         let help = run(Program::Dockerd).word("--help");
@@ -79,9 +80,9 @@ fn told(node: String, path: String, edit: Edit, lives: bool) -> Applied {
             guard: Some(edit.guard),
             dry_run,
             backup: vec![FILE.into()],
-            act: Act::Script(edit.write.and(restart())),
+            act: Act::Script(edit.write.and(restart(UNIT))),
             expect: "The check, where there is one, says \"configuration OK\"; 'docker info' shows the settings.".into(),
-            back: Back::Script(edit.back.and(restart())),
+            back: Back::Script(edit.back.and(restarted_back(UNIT))),
             interrupts: if lives {
                 "Docker answers nothing for some seconds; its containers go on (live-restore).".into()
             } else {

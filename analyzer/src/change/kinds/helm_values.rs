@@ -119,7 +119,7 @@ impl HelmValues {
             let command = run(Program::Helm)
                 .word("upgrade")
                 .text(&self.release)
-                .text(&self.chart);
+                .on(Word::Chosen("CHART", self.chart.clone()));
             // Never the newest by accident: helm knows no such version, so a person has to fill it in.
             let unknown = Word::Fixed("INSTALLED_VERSION");
             let command = command.with("--version", version.as_ref().map_or(unknown, Word::text));
@@ -132,17 +132,20 @@ impl HelmValues {
         let before = Line::Save(values.into(), Word::saved("values-before.yaml"));
         let is_at = |revision: u64| {
             let status = self.helm(&["status"]).words(&["-o", "json"]);
-            let number = format!("\"version\": *{revision}[,}}]");
+            // What was rolled back to it, by this script or by hand, is as it was.
+            let number = format!(
+                "\"version\": *{revision}[,}}]|\"description\": *\"Rollback to {revision}\""
+            );
             status
                 .pipe(run(Program::Grep).words(&["-c", "-E"]).text(number))
                 .quiet()
         };
         Action {
-            text: "Upgrade the release with the changed values, at the installed chart version. Where the site has no chart repository, name the chart file instead.".into(),
+            text: "Upgrade the release with the changed values, at the installed chart version. Where the site has no chart repository, name the chart's file with CHART=FILE.".into(),
             place: Place::Cluster,
             guard: revision.map(|revision| Guard {
                 test: Test::Succeeds(is_at(revision)),
-                says: format!("release {}/{} is still at revision {revision}", self.namespace, self.release),
+                says: format!("release {}/{} is still at revision {revision}, or was rolled back to it", self.namespace, self.release),
             }),
             dry_run: upgrade().word("--dry-run").into(),
             backup: Vec::new(),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::generated::Generated;
 use super::node_file::{self, check_path};
 use super::{entry, restart};
 use crate::change::captured::Captured;
@@ -47,6 +48,11 @@ impl Kind for HostFile {
         }
         drop(paths);
         let before = state.now(&captured);
+        if let Some(text) = before.as_deref()
+            && let Some(generated) = Generated::of(&self.path, text)
+        {
+            return self.through_template(state, &generated, text);
+        }
         let pasted = state.is_pasted(&captured);
         let after = self.content_after(before.as_deref())?;
         let (action, files) = if self.remove {
@@ -80,6 +86,38 @@ impl Kind for HostFile {
 }
 
 impl HostFile {
+    /// A file that is made anew of a template: the template gets what is added.
+    fn through_template(
+        &self,
+        state: &mut Captured,
+        generated: &Generated,
+        text: &str,
+    ) -> Result<Applied, Refused> {
+        let only_merges = self.content.is_none() && self.remove_toml.is_empty() && !self.remove;
+        let Some(addition) = self.merge_toml.as_ref().filter(|_| only_merges) else {
+            return Err(generated.refused());
+        };
+        let template = state.now(&entry(&self.node, &generated.template));
+        let file = Self {
+            path: generated.template.clone(),
+            content: Some(generated.extended(text, template.as_deref(), addition)?),
+            merge_toml: None,
+            ..self.clone()
+        };
+        let mut applied = file.apply(state)?;
+        let captured = entry(&self.node, &self.path);
+        state.set(&captured, generated.rendered(text, addition)?);
+        applied.changed.push(captured);
+        applied.runtime.push(format!(
+            "{} is made anew of {} on {} when what uses it starts; that is seen on the node only",
+            self.path, generated.template, self.node
+        ));
+        applied.assumes.push(
+            "this release of K3s or RKE2 knows the template \"base\" (it came in 2023)".into(),
+        );
+        Ok(applied)
+    }
+
     /// The unit that reads the file is restarted after it.
     fn restarted(&self, state: &mut Captured, applied: &mut Applied) {
         let Some(unit) = &self.restart else { return };
@@ -94,8 +132,18 @@ impl HostFile {
             }
             Err(refused) => {
                 applied.simulated &= !self.path.contains("systemd");
-                let says = format!("{unit} is restarted and reads the file ({refused})");
-                applied.assumes.push(says);
+                match restart.unseen() {
+                    Some(step) => {
+                        applied.actions.push(step);
+                        applied.runtime.push(format!(
+                            "{unit} on {} is restarted; that it then reads the file is seen on the node only ({refused})",
+                            self.node
+                        ));
+                    }
+                    None => applied.assumes.push(format!(
+                        "{unit} is restarted and reads the file ({refused})"
+                    )),
+                }
             }
         }
     }
@@ -261,9 +309,24 @@ fn merge_table(into: &mut dyn toml_edit::TableLike, delta: &dyn toml_edit::Table
             }
             Some(old) => *old = value.clone(),
             None => {
-                into.insert(key, value.clone());
+                let mut value = value.clone();
+                unplaced(&mut value);
+                into.insert(key, value);
             }
         }
+    }
+}
+
+/// Tables of another text have their places there; here they come after what is there already.
+fn unplaced(item: &mut toml_edit::Item) {
+    let of = |table: &mut toml_edit::Table| {
+        table.set_position(None);
+        table.iter_mut().for_each(|(_, mut one)| unplaced(&mut one));
+    };
+    match item {
+        toml_edit::Item::Table(table) => of(table),
+        toml_edit::Item::ArrayOfTables(all) => all.iter_mut().for_each(of),
+        _ => {}
     }
 }
 

@@ -7,6 +7,8 @@ pub mod containerd_registry;
 pub mod containerd_runtime;
 pub mod containerd_section;
 pub mod docker_daemon;
+pub mod firewalld;
+mod generated;
 pub mod hardware;
 pub mod helm_values;
 pub mod host_file;

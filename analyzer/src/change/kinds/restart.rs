@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::change::captured::Captured;
-use crate::change::shell::{Program, Script, Test, run};
+use crate::change::shell::{Command, Line, Program, Script, Test, Word, run};
 use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
 
 /// A unit of a node.
@@ -32,27 +32,14 @@ impl Kind for Restart {
         let edited = started_anew(&text, unit, &collected(state, node))
             .ok_or_else(|| Refused::new(format!("{path} shows no process of {unit}")))?;
         state.set(&path, edited);
-        let call = |verb: &'static str| run(Program::Systemctl).word(verb);
-        let restart = || Script::from(call("restart").text(unit));
         Ok(Applied {
             title: format!("Restart {unit} on {node}"),
             changed: Vec::new(),
             files: Vec::new(),
-            actions: vec![Action {
-                text: format!("Restart {unit}, so that it reads its files again."),
-                place: Place::Node(node.clone()),
-                guard: Some(Guard {
-                    test: Test::Succeeds(call("is-active").word("--quiet").text(unit).into()),
-                    says: format!("{unit} runs"),
-                }),
-                dry_run: call("status").word("--no-pager").text(unit).into(),
-                backup: Vec::new(),
-                act: Act::Script(restart()),
-                expect: format!("'systemctl is-active {unit}' says active."),
-                // After the files are what they were.
-                back: Back::Script(restart()),
-                interrupts: interrupts(&self.unit),
-            }],
+            actions: vec![self.step(Guard {
+                test: Test::Succeeds(call("is-active").word("--quiet").text(unit).into()),
+                says: format!("{unit} runs"),
+            })],
             assumes: vec![format!("{unit} comes up again")],
             simulated: true,
             ..Applied::default()
@@ -60,10 +47,72 @@ impl Kind for Restart {
     }
 }
 
+impl Restart {
+    /// The step for a unit of which the bundle shows no process; none for what is no name of a unit.
+    pub(super) fn unseen(&self) -> Option<Action> {
+        let unit = &self.unit;
+        is_unit(unit).then(|| {
+            self.step(Guard {
+                test: Test::Succeeds(call("cat").text(unit).quiet()),
+                says: format!("{unit} is a unit of {}", self.node),
+            })
+        })
+    }
+
+    fn step(&self, guard: Guard) -> Action {
+        let unit = &self.unit;
+        let status = call("status").word("--no-pager").text(unit);
+        let rests = run(Program::Printf).words(&["%s\\n", "it does not run"]);
+        Action {
+            text: format!("Restart {unit}, so that it reads its files again."),
+            place: Place::Node(self.node.clone()),
+            guard: Some(guard),
+            dry_run: Line::Either(status.into(), rests.into()).into(),
+            backup: Vec::new(),
+            act: Act::Script(restart(unit)),
+            expect: format!("'systemctl is-active {unit}' says active."),
+            // After the files are what they were.
+            back: Back::Script(restarted_back(unit)),
+            interrupts: interrupts(unit),
+        }
+    }
+}
+
+fn call(verb: &'static str) -> Command {
+    run(Program::Systemctl).word(verb)
+}
+
+fn was_at_rest() -> Word {
+    Word::saved("was-inactive")
+}
+
+/// Restarts a unit, or starts it where it does not run, which is noted down for the way back.
+pub(super) fn restart(unit: &str) -> Script {
+    let rests = Test::Fails(call("is-active").word("--quiet").text(unit).into());
+    let note = run(Program::Printf).words(&["%s", "inactive"]);
+    let noted = Line::Save(note.into(), was_at_rest());
+    Script::from(Line::If(rests, noted.into(), Script::default())).run(call("restart").text(unit))
+}
+
+/// Takes a restart back: with the old files a unit that did not run might not start at all.
+pub(super) fn restarted_back(unit: &str) -> Script {
+    let (stop, again) = (call("stop").text(unit), call("restart").text(unit));
+    Line::If(Test::IsSaved(was_at_rest()), stop.into(), again.into()).into()
+}
+
+/// Whether a text can be the name of a service.
+fn is_unit(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"@._-:\\".contains(&byte);
+    let name = text.strip_suffix(".service").unwrap_or_default();
+    !name.is_empty() && !name.starts_with(['-', '.']) && name.bytes().all(plain)
+}
+
 /// What a restart of a unit does to what runs on the node.
 pub(super) fn interrupts(unit: &str) -> String {
     if unit.contains("containerd") || unit.contains("crio") {
         "Running containers go on; for some seconds the node starts no new ones, and 'kubectl exec' and 'logs' on it fail.".into()
+    } else if unit.contains("k3s") || unit.contains("rke2") {
+        "Running containers go on; the kubelet, containerd and on a server the API server of this node are back after a minute.".into()
     } else if unit.contains("kubelet") {
         "Running containers go on; the node starts none and reports nothing until the kubelet is back.".into()
     } else {

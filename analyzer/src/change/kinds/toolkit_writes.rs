@@ -29,7 +29,19 @@ pub(super) fn follow(
     if delta.get("toolkit").is_none() {
         return Ok(());
     }
-    let toolkit = Toolkit::of(all);
+    let mut toolkit = Toolkit::of(all, None);
+    // What runs is another release than the values say where the operator has not followed them yet; a change of the
+    // version itself is followed.
+    let is_set = delta.pointer("/toolkit/version").is_some();
+    if let Some(running) = running(state, namespace).filter(|_| !is_set) {
+        if running != toolkit.version {
+            applied.assumes.push(format!(
+                "the toolkit's pod runs release {running} after the change as well; the values name {}",
+                toolkit.version
+            ));
+        }
+        toolkit = Toolkit::of(all, Some(running));
+    }
     let restarted = hand_over(state, namespace, &toolkit)?;
     let (restarted, on) = restarted;
     let mut nodes = state.nodes();
@@ -109,7 +121,7 @@ impl Toolkit {
         self.drop_in.as_deref().unwrap_or(&self.config)
     }
 
-    fn of(all: &Value) -> Self {
+    fn of(all: &Value, running: Option<String>) -> Self {
         let section = &all["toolkit"];
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let env: Vec<(String, String)> = section["env"]
@@ -126,13 +138,18 @@ impl Toolkit {
                 found.map(|(_, value)| value.clone())
             })
         };
-        let version = text(&section["version"]).unwrap_or_default();
+        let version = running
+            .or_else(|| text(&section["version"]))
+            .unwrap_or_default();
         let install = text(&section["installDir"]).unwrap_or_else(|| "/usr/local/nvidia".into());
         let by_default = writes_drop_in(&version).then(|| DEFAULT_DROP_IN.to_owned());
         Self {
             config: set(&["CONTAINERD_CONFIG", "RUNTIME_CONFIG"])
                 .unwrap_or_else(|| DEFAULT_CONFIG.into()),
-            drop_in: set(&["RUNTIME_DROP_IN_CONFIG"]).or(by_default),
+            // Older releases do not know the variable.
+            drop_in: set(&["RUNTIME_DROP_IN_CONFIG"])
+                .filter(|_| version.is_empty() || writes_drop_in(&version))
+                .or(by_default),
             class: set(&["CONTAINERD_RUNTIME_CLASS", "NVIDIA_RUNTIME_NAME"])
                 .unwrap_or_else(|| "nvidia".into()),
             binary: format!("{install}/toolkit/nvidia-container-runtime"),
@@ -162,6 +179,26 @@ fn writes_drop_in(version: &str) -> bool {
     let mut parts = version.trim_start_matches('v').split('.');
     let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok());
     matches!((number(), number()), (Some(major), Some(minor)) if (major, minor) >= (1, 18))
+}
+
+/// The release of the toolkit that runs, by the tag of its image: `container-toolkit:v1.17.5-ubuntu20.04`.
+fn running(state: &mut Captured, namespace: &str) -> Option<String> {
+    let list = state.now(&format!("cluster-resources/pods/{namespace}.json"))?;
+    let list: Value = serde_json::from_str(&list).ok()?;
+    let pods = list["items"].as_array()?.iter();
+    let containers = pods.filter_map(|pod| pod["spec"]["containers"].as_array());
+    let images = containers
+        .flatten()
+        .filter_map(|container| container["image"].as_str());
+    let tags = images.filter_map(|image| {
+        let name = image.rsplit('/').next()?;
+        name.strip_prefix("container-toolkit:")
+    });
+    let releases = tags.filter_map(|tag| tag.split('-').next());
+    releases
+        .filter(|release| release.trim_start_matches('v').contains('.'))
+        .map(str::to_owned)
+        .next()
 }
 
 /// The operator sets the variables on the toolkit's daemonset, which replaces these pods, on these nodes.

@@ -56,6 +56,10 @@ impl Kind for VolumeAttachment {
         }
         .apply(state)?;
         applied.assumes.push(format!("node {node} is switched off and does not write to {} any more: a volume that two nodes write to is corrupted", self.volume));
+        applied.costs.push(format!(
+            "if {node} still writes to {}, the volume is corrupted",
+            self.volume
+        ));
         if let Some(action) = applied.actions.first_mut() {
             action.text = format!(
                 "Make sure that {node} is switched off or wiped, then delete VolumeAttachment {name}."

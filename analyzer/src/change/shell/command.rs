@@ -104,7 +104,9 @@ impl Command {
             let named = |one: &&Argument| {
                 matches!(
                     one,
-                    Argument::Operand(Word::Text(_) | Word::Beside(_) | Word::Saved(_))
+                    Argument::Operand(
+                        Word::Text(_) | Word::Chosen(..) | Word::Beside(_) | Word::Saved(_)
+                    )
                 )
             };
             words.extend(self.arguments.iter().filter(|one| !named(one)).map(of));

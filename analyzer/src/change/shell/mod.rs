@@ -38,9 +38,11 @@ impl Unfit {
     fn new(word: &Word, why: &'static str) -> Self {
         let text = match word {
             Word::Fixed(text) => text,
-            Word::Text(text) | Word::Checked(text) | Word::Beside(text) | Word::Saved(text) => {
-                text.as_str()
-            }
+            Word::Text(text)
+            | Word::Checked(text)
+            | Word::Chosen(_, text)
+            | Word::Beside(text)
+            | Word::Saved(text) => text.as_str(),
         };
         Self {
             word: format!("{:?}", text.chars().take(80).collect::<String>()),

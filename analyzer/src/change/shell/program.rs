@@ -35,6 +35,8 @@ programs! {
     Diff => "diff",
     /// Docker's daemon, which checks its configuration.
     Dockerd => "dockerd",
+    /// The firewall of Red Hat's and SUSE's systems.
+    FirewallCmd => "firewall-cmd",
     /// Searches texts.
     Grep => "grep",
     /// The package manager of clusters.

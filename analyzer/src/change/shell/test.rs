@@ -13,6 +13,8 @@ pub enum Test {
     All(Vec<Test>),
     /// Nothing is at this path, not even a link.
     Missing(Word),
+    /// Something is at one of these paths.
+    AnyThere(Vec<Word>),
     /// The file is to the byte the one with this SHA-256.
     Sha256(Word, String),
     /// The differences of a patch can be made in a file.
@@ -52,7 +54,7 @@ impl Test {
             }
             Self::All(tests) => tests.iter().for_each(|test| test.add_programs(into)),
             Self::Sha256(..) => into.extend([Program::Sha256sum, Program::Cut]),
-            Self::Fits { .. } | Self::Missing(_) | Self::IsSaved(_) => {}
+            Self::Fits { .. } | Self::Missing(_) | Self::AnyThere(_) | Self::IsSaved(_) => {}
         }
     }
 
@@ -68,6 +70,7 @@ impl Test {
             Self::Prints(pipe, text) | Self::Differs(pipe, text) => {
                 pipe.unfit().or_else(|| word(text))
             }
+            Self::AnyThere(paths) => paths.iter().find_map(word),
             Self::Missing(path) | Self::Sha256(path, _) | Self::IsSaved(path) => word(path),
             Self::Fits { path, patch } => word(path).or_else(|| word(patch)),
         }
@@ -83,6 +86,12 @@ impl Test {
             Self::Missing(path) => {
                 let path = path.render(dialect);
                 format!("[ ! -e {path} ] && [ ! -L {path} ]")
+            }
+            Self::AnyThere(paths) => {
+                let tests = paths
+                    .iter()
+                    .map(|path| format!("[ -e {} ]", path.render(dialect)));
+                format!("{{ {}; }}", tests.collect::<Vec<_>>().join(" || "))
             }
             // The file is read, never named to a program: its name may look like an option.
             Self::Sha256(path, hash) => format!(

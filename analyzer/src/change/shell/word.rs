@@ -17,6 +17,8 @@ pub enum Word {
     Beside(String),
     /// A file that the script saved before the step, by its plain name.
     Saved(String),
+    /// Text that a person may replace, by a variable of this name when the script is run.
+    Chosen(&'static str, String),
 }
 
 impl Word {
@@ -38,20 +40,24 @@ impl Word {
     /// Whether a program would take it for an option.
     pub fn looks_like_an_option(&self) -> bool {
         match self {
-            Self::Text(text) => text.starts_with('-'),
+            Self::Text(text) | Self::Chosen(_, text) => text.starts_with('-'),
             Self::Fixed(_) | Self::Checked(_) | Self::Beside(_) | Self::Saved(_) => false,
         }
     }
 
     /// Whether it holds what no word of a command line can: an end of text that programs would stop at.
     pub fn is_impossible(&self) -> bool {
-        matches!(self, Self::Text(text) | Self::Checked(text) if text.contains('\0'))
+        matches!(self, Self::Text(text) | Self::Checked(text) | Self::Chosen(_, text) if text.contains('\0'))
     }
 
     pub(super) fn render(&self, dialect: Dialect) -> String {
         match (self, dialect) {
             (Self::Fixed(text), _) => quoted(text).into_owned(),
             (Self::Text(text) | Self::Checked(text), _) => quoted(text).into_owned(),
+            (Self::Chosen(name, text), Dialect::Script) => {
+                format!("\"$(chosen {name} {})\"", quoted(text))
+            }
+            (Self::Chosen(_, text), Dialect::Hands) => quoted(text).into_owned(),
             (Self::Beside(name), Dialect::Script) => format!("\"$here/{name}\""),
             (Self::Saved(name), Dialect::Script) => format!("\"$saved/{name}\""),
             (Self::Beside(name), Dialect::Hands) => format!("\"./{name}\""),

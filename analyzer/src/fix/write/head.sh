@@ -7,7 +7,9 @@
 #   apply.sh --back     takes back what was done on this machine, asking before each
 #
 # A run that was interrupted can be started again, or taken back. BACKUP_DIR says where the files before are kept,
-# NODE_NAME as which node this machine is known to Kubernetes.
+# NODE_NAME as which node this machine is known to Kubernetes, CHART which chart file a release is upgraded with.
+# Texts in single quotes are words and stay so, and not every fix needs every function.
+# shellcheck disable=SC2016,SC2317,SC2329
 set -euo pipefail
 export LC_ALL=C
 [ "${BASH_VERSINFO[0]:-0}" -ge 4 ] || { echo 'stopped: this script needs bash 4 or newer' >&2; exit 1; }
@@ -23,6 +25,7 @@ case ${1:-} in
   *) echo "usage: apply.sh [--dry-run|--yes|--back]" >&2; exit 2 ;;
 esac
 
+case ${CHART:-} in -*) echo 'stopped: CHART names no file: it begins with a dash' >&2; exit 2 ;; esac
 done_steps=$backup/steps-done
 record=$backup/record.txt
 saved=$backup/step-0
@@ -84,7 +87,9 @@ answers() {
   there=$(kubectl get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null) || return 0
   [ -z "$there" ] || [ "$there" = "$cluster" ] || stop "kubectl reaches another cluster than the one that was collected (its kube-system is $there, not $cluster); nothing was changed. Choose the right context."
 }
-still() { [ -n "$resumed" ] || "$2" || stop "the state is not the captured one: expected: $1. Collect and analyse again."; }
+# What was checked before the step began, and is taken back, need not be the same object again: one that was made anew has
+# another identity.
+still() { [ -n "$resumed$checked" ] || "$2" || stop "the state is not the captured one: expected: $1. Collect and analyse again."; }
 # Each line of it must succeed, which a list behind || would not see.
 look() {
   [ -z "$resumed" ] || return 0
@@ -102,6 +107,9 @@ ask() {
   read -r -p "Do it? [yes/skip/stop] " answer || stop "nobody answered"
   case $answer in yes) return 0 ;; skip) return 1 ;; *) stop "as asked" ;; esac
 }
+
+# What a person may name otherwise, by a variable: the text, unless it is set.
+chosen() { printf '%s' "${!1:-$2}"; }
 
 # What takes something from somebody is chosen by a person; --yes alone chooses nothing.
 choose() {
@@ -131,11 +139,16 @@ begin() {
   running=$1
 }
 end() { mark "$1" "$1"; note "step $1 done"; running=''; }
-# What was saved goes first: that makes room where the disk is full, and a second --back finds nothing left to put back.
-forget() { rm -rf -- "${backup:?}/step-$1"; mark "$1" ''; note "step $1 taken back"; }
-resumed=''
+# What was saved goes last, so that who is stopped in between knows all the same what there is to take back. On a full
+# disk it makes the room that the journal needs.
+forget() {
+  mark "$1" '' || { rm -rf -- "${backup:?}/step-$1"; mark "$1" ''; }
+  rm -rf -- "${backup:?}/step-$1"
+  note "step $1 taken back"
+}
+resumed='' checked=''
 interrupted() {
-  resumed=''
+  resumed='' checked=''
   begun "$1" && ! is_done "$1" || return 1
   say "  It was begun and not finished: what it changed is taken back, and it begins again."
   [ "$mode" != dry ] || { resumed=yes; return 1; }
@@ -209,6 +222,7 @@ placed() {
 # A new file, or one that is this fix's own.
 add_file() {
   half=$(beside "$1")
+  rm -f -- "$half"
   if [ -e "$1" ]; then
     cp -a -- "$1" "$half"
     cat -- "$2" > "$half"
@@ -233,6 +247,7 @@ patch_file() {
   [ ! -L "$1" ] || stop "$1 is a link; change the file that it leads to by hand"
   fits "$1" "$2" || stop "$1 does not hold the lines that would change"
   half=$(beside "$1")
+  rm -f -- "$half"
   cp -a -- "$1" "$half"
   patched "$1" "$2" > "$half" || stop "$1 cannot be written anew (the reason is above); it is as it was"
   placed "$1"

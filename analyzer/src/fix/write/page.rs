@@ -277,10 +277,13 @@ fn by_hand(action: &Action) -> String {
     }
     let _ = writeln!(text, "- Interrupts: {}", md_text(&action.interrupts));
     let back = match &action.back {
-        Back::Script(back) => md_code(&typed(back).replace('\n', "; "), false),
-        Back::Hands(sentence) => md_text(sentence),
+        Back::Script(back) => match typed(back) {
+            lines if lines.contains('\n') => format!("\n\n{}", md_fence(&lines, "sh", 2)),
+            line => format!("{}\n", md_code(&line, false)),
+        },
+        Back::Hands(sentence) => format!("{}\n", md_text(sentence)),
     };
-    let _ = write!(text, "- Roll back: {back}\n\n");
+    let _ = writeln!(text, "- Roll back: {back}");
     text
 }
 

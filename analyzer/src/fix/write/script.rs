@@ -243,7 +243,9 @@ fn quoted_all(files: &[String]) -> String {
 /// A step that was interrupted is first taken back, so that it starts from what was saved.
 fn unfinished(number: usize, action: &Action) -> String {
     let back = match &action.back {
-        Back::Script(_) => format!("    saves {number}\n    back_{number}\n    forget {number}\n"),
+        Back::Script(_) => {
+            format!("    saves {number}\n    back_{number}\n    forget {number}\n    checked=yes\n")
+        }
         Back::Hands(sentence) => {
             say(4, &format!("  By hand: {sentence}")) + "    stop 'then run it again'\n"
         }

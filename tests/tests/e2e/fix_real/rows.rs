@@ -6,7 +6,8 @@ pub(crate) struct Row {
     pub(crate) kind: &'static str,
     /// The real program.
     pub(crate) program: &'static str,
-    /// A sample, or a rule whose last example is the state; `RULE#WORDS` is the one whose name has the words.
+    /// A sample, or a rule whose last example is the state; `RULE#WORDS` is the one whose name has the words,
+    /// `RULE@PROGRAM` has the dump of another iptables.
     pub(crate) state: &'static str,
     /// Cause.
     pub(crate) cause: &'static str,
@@ -116,6 +117,24 @@ pub(super) const ROWS: &[Row] = &[
         proposal: None,
         before: "iptables-restore < $STATE/nodes/n1/commands/iptables-save.out",
         faulty: "iptables -S FORWARD | grep -qx -- '-P FORWARD DROP'",
+    },
+    Row {
+        kind: "iptables (nft's backend)",
+        program: "iptables-nft, in a network namespace",
+        state: "network/iptables-forward-drop-by-docker@iptables-nft",
+        cause: "iptables-forward-drop-by-docker",
+        proposal: None,
+        before: "iptables-nft-restore < $STATE/nodes/n1/commands/iptables-nft-save.out",
+        faulty: "nft list chain ip filter FORWARD | grep -q 'policy drop'",
+    },
+    Row {
+        kind: "iptables (the old backend)",
+        program: "iptables-legacy, in a network namespace",
+        state: "network/iptables-forward-drop-by-docker@iptables-legacy",
+        cause: "iptables-forward-drop-by-docker",
+        proposal: None,
+        before: "iptables-legacy-restore < $STATE/nodes/n1/commands/iptables-legacy-save.out",
+        faulty: "iptables-legacy -S FORWARD | grep -qx -- '-P FORWARD DROP'",
     },
     Row {
         kind: "iptables (wrong chain)",

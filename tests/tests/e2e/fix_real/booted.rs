@@ -1,0 +1,268 @@
+//! The same on a machine that systemd has booted: units that really start, are restarted, and read their files then.
+
+use super::{Row, on, print, state, there, told_by, what_if};
+use crate::support::{ended, skip};
+
+/// Puts the captured files in their places and has containerd read them.
+const CONTAINERD: &str = "place; systemctl restart containerd";
+/// No package has a kubelet: this one stays, so that its command line can be read.
+const KUBELET: &str = r#"place
+    printf '#!/bin/sh\nexec -a "kubelet $*" sleep 1000\n' | sed 's/sh$/bash/' >/usr/bin/kubelet
+    chmod +x /usr/bin/kubelet
+    [ -e /etc/systemd/system/kubelet.service ] || printf '%s\n' '[Service]' \
+        'EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env' \
+        'ExecStart=/usr/bin/kubelet $KUBELET_KUBEADM_ARGS' >/etc/systemd/system/kubelet.service
+    systemctl daemon-reload
+    systemctl start kubelet"#;
+const CRI_FAILS: &str = "! ctr plugins ls | grep -q 'grpc.v1.*cri .*ok'";
+
+fn row(
+    [kind, program, state, cause]: [&'static str; 4],
+    before: &'static str,
+    faulty: &'static str,
+) -> Row {
+    Row {
+        kind,
+        program,
+        state,
+        cause,
+        proposal: None,
+        before,
+        faulty,
+    }
+}
+
+fn rows() -> Vec<Row> {
+    let mut all = of_containerd();
+    all.extend(of_units());
+    all.extend(of_firewalld());
+    all
+}
+
+/// What the pods of the example sent out is rejected by firewalld's zone for all interfaces that are in none.
+fn of_firewalld() -> Vec<Row> {
+    let one = |kind, proposal| Row {
+        proposal,
+        ..row(
+            [
+                kind,
+                "firewall-cmd, with a pod's packet",
+                "network/firewalld-blocks-pod-traffic#captured rules reject",
+                "firewalld-blocks-pod-traffic",
+            ],
+            "raise_pod cali12345; systemctl start firewalld; until firewall-cmd --state >/dev/null 2>&1; do sleep 0.2; done",
+            "! query_arrives",
+        )
+    };
+    vec![
+        one("firewalld", None),
+        one(
+            "iptables (beside firewalld)",
+            Some("changes:\n- iptables:\n    rules: ['-I FORWARD -i cali12345 -j ACCEPT']\n"),
+        ),
+        one(
+            "firewalld (wrong interface)",
+            Some("changes:\n- firewalld: {zone: trusted, interfaces: [flannel.1]}\n"),
+        ),
+    ]
+}
+
+fn of_containerd() -> Vec<Row> {
+    let handler = "containerd asked for a sandbox";
+    vec![
+        row(
+            [
+                "host-file, restart",
+                "containerd.service",
+                "runtime/containerd-cri-plugin-disabled#as captured",
+                "containerd-cri-plugin-disabled",
+            ],
+            CONTAINERD,
+            CRI_FAILS,
+        ),
+        row(
+            [
+                "containerd-registry, restart",
+                "containerd.service",
+                "image/containerd-registry-config-conflict",
+                "containerd-registry-config-conflict",
+            ],
+            CONTAINERD,
+            CRI_FAILS,
+        ),
+        row(
+            [
+                "containerd-runtime, restart",
+                handler,
+                "runtime/nvidia-runtime-not-configured#the collected configuration",
+                "nvidia-runtime-not-configured",
+            ],
+            "place; systemctl restart containerd; load_sandbox_image",
+            "lacks_handler nvidia",
+        ),
+        row(
+            [
+                "containerd-import, restart",
+                handler,
+                "runtime/containerd-dropin-not-imported#the toolkit was told",
+                "containerd-dropin-not-imported",
+            ],
+            "place; systemctl restart containerd; load_sandbox_image",
+            "lacks_handler nvidia",
+        ),
+        row(
+            [
+                "restart",
+                handler,
+                "runtime/containerd-running-with-stale-config#younger than the process",
+                "containerd-running-with-stale-config",
+            ],
+            "rm -rf /etc/containerd; systemctl restart containerd; load_sandbox_image; place",
+            "lacks_handler nvidia",
+        ),
+        Row {
+            proposal: Some(
+                "changes:\n- host-file: {node: n1, path: /etc/containerd/config.toml, merge_toml: 'oom_score = 1', restart: containerd.service}\n",
+            ),
+            ..row(
+                [
+                    "host-file, restart (another setting)",
+                    "containerd.service",
+                    "runtime/containerd-cri-plugin-disabled#as captured",
+                    "containerd-cri-plugin-disabled",
+                ],
+                CONTAINERD,
+                CRI_FAILS,
+            )
+        },
+    ]
+}
+
+fn of_units() -> Vec<Row> {
+    vec![
+        row(
+            [
+                "unit",
+                "kubelet.service beside containerd.service",
+                "kubelet-bound-to-containerd",
+                "kubelet-stopped-with-runtime-restart",
+            ],
+            KUBELET,
+            // What a package's upgrade does.
+            "systemctl stop containerd; systemctl start containerd; ! systemctl is-active -q kubelet",
+        ),
+        row(
+            [
+                "kubelet-flag, restart",
+                "kubelet.service, a stand-in",
+                "runtime/kubelet-runtime-endpoint-mismatch",
+                "kubelet-runtime-endpoint-mismatch",
+            ],
+            KUBELET,
+            "pgrep -f '^kubelet.*cri-dockerd.sock' >/dev/null",
+        ),
+        row(
+            [
+                "kubelet-config, restart",
+                "kubelet.service, a stand-in",
+                "dns-loop",
+                "dns-loop-systemd-resolved-stub",
+            ],
+            KUBELET,
+            // It reads its file when it starts.
+            "started=$(stat -c %Y /proc/$(systemctl show -p MainPID --value kubelet)); written=$(stat -c %Z /var/lib/kubelet/config.yaml); [ \"$started\" -lt \"$written\" ] || grep -q '^resolvConf: /etc/resolv.conf' /var/lib/kubelet/config.yaml",
+        ),
+        row(
+            [
+                "docker-daemon",
+                "docker.service",
+                "runtime/docker-nvidia-runtime-missing",
+                "docker-nvidia-runtime-missing",
+            ],
+            "place; systemctl restart docker",
+            "! docker info 2>/dev/null | grep -q 'Runtimes:.* nvidia'",
+        ),
+        row(
+            [
+                "sysctl",
+                "systemd-sysctl.service, as at a boot",
+                "ip-forward-off",
+                "ip-forward-disabled",
+            ],
+            "true",
+            "sysctl -qw net.ipv4.ip_forward=0; systemctl restart systemd-sysctl; [ \"$(cat /proc/sys/net/ipv4/ip_forward)\" = 0 ]",
+        ),
+    ]
+}
+
+#[test]
+fn units_that_systemd_really_starts_do_what_the_replay_says() {
+    let test = "units_that_systemd_really_starts_do_what_the_replay_says";
+    if let Some(why) = why_not() {
+        skip(test, &why);
+        return;
+    }
+    let mut wrong = Vec::new();
+    let mut table = String::from(
+        "\n| kind | under systemd | what-if | real | taken back |\n|---|---|---|---|---|\n",
+    );
+    for row in rows() {
+        if !there(&row) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let input = state(row.state, folder.path());
+        let said = what_if(&row, &input, folder.path());
+        let (real, back) = told_by("booted", &row, &input, folder.path());
+        let line = format!(
+            "| {} | {} | {said} | {real} | {back} |\n",
+            row.kind, row.program
+        );
+        table.push_str(&line);
+        // A restart cannot be taken back: the file that it made take effect was there before.
+        if said != real || back == "no" && row.kind != "restart" {
+            wrong.push(row.kind);
+        }
+    }
+    print(&table);
+    assert!(wrong.is_empty(), "{wrong:?}{table}");
+}
+
+/// Killed with all that it started, between the commands of the shell: what systemd runs then is what ran before, and a
+/// run that begins again ends as any other.
+#[test]
+fn a_fix_that_is_killed_ends_clean_under_systemd() {
+    let test = "a_fix_that_is_killed_ends_clean_under_systemd";
+    if let Some(why) = why_not() {
+        skip(test, &why);
+        return;
+    }
+    let row = of_units().remove(0);
+    let folder = tempfile::tempdir().unwrap();
+    let input = state(row.state, folder.path());
+    what_if(&row, &input, folder.path());
+    let step = std::env::var("CASEFILE_KILL_STEP").unwrap_or_else(|_| "150".into());
+    let mut command = on("booted", &row, &input, folder.path());
+    command.env("KILL_STEP", step).env("BOOTED_LIMIT", "3000");
+    let ended = ended(command.output().unwrap());
+    let times = ended.out.trim().strip_prefix("killed ");
+    let times = times.and_then(|rest| rest.strip_suffix(" times"));
+    let times: usize = times
+        .and_then(|text| text.parse().ok())
+        .unwrap_or_else(|| panic!("{ended:?}"));
+    assert!(times > 2, "{ended:?}");
+}
+
+/// Why systemd cannot be the first process of namespaces here.
+fn why_not() -> Option<String> {
+    let root = nix::unistd::geteuid().is_root();
+    let systemd = std::path::Path::new("/lib/systemd/systemd").exists();
+    let groups = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    if !root || !super::namespaces() {
+        Some("needs root and namespaces, for a machine of its own".into())
+    } else if !systemd || !groups.contains("cgroup2") {
+        Some("needs systemd and the second kind of control groups, to boot a machine".into())
+    } else {
+        None
+    }
+}

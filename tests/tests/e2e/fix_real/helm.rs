@@ -1,0 +1,147 @@
+//! Helm values with the real helm: a chart and a release that the test makes, against the small API that keeps objects.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use casefile_tests::{bins, store};
+
+use super::{Row, print, state, told, what_if, written};
+use crate::fix_cluster::kubeconfig;
+use crate::support::{self, ended};
+
+const STATE: &str = "toolkit-wrong-containerd";
+
+/// Chart and values as the release has them, so that the script finds what was captured. The DaemonSet gives what the
+/// values say to its container, as the operator's does; a hook waits for ever while a ConfigMap says so.
+const RELEASE: &str = r#"
+mkdir -p chart/templates repository
+printf '%s\n' 'apiVersion: v2' 'name: gpu-operator' 'version: v1.0.0-devel' >chart/Chart.yaml
+printf '%s\n' 'toolkit: {env: [], version: v1.17.5}' 'operator: {version: none}' >chart/values.yaml
+cat >chart/templates/toolkit.yaml <<'END'
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: toolkit, labels: {operator: {{ .Values.operator.version }}}}
+spec:
+  selector: {matchLabels: {app: toolkit}}
+  template:
+    metadata: {labels: {app: toolkit}}
+    spec:
+      containers: [{name: toolkit, image: "toolkit:{{ .Values.toolkit.version }}", env: {{ toJson .Values.toolkit.env }}}]
+END
+cat >chart/templates/hook.yaml <<'END'
+{{ if lookup "v1" "ConfigMap" .Release.Namespace "waits" }}
+apiVersion: batch/v1
+kind: Job
+metadata: {name: waits, annotations: {helm.sh/hook: pre-upgrade}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}
+{{ end }}
+END
+helm package chart -d repository >/dev/null
+helm repo index repository
+"#;
+
+/// The release as it was captured.
+const INSTALLED: &str = r#"
+helm install "$NAME" repository/*.tgz -n gpu-operator -f "$STATE/helm/gpu-operator/$NAME/values-user.yaml" >/dev/null
+helm get values "$NAME" -n gpu-operator >before
+"#;
+
+/// A run that was killed with SIGKILL while helm waits in the middle of the upgrade.
+const KILLED: &str = r#"
+kubectl create configmap waits -n gpu-operator >/dev/null
+setsid bash "$FIX/apply.sh" --yes >&2 &
+run=$!
+until helm history "$NAME" -n gpu-operator | grep -q pending-upgrade; do sleep 0.1; done
+kill -KILL -- "-$run"
+wait "$run" || true
+kubectl delete configmap waits -n gpu-operator >/dev/null
+"#;
+
+const TRY: &str = r#"
+set -e
+cd "$HOME"
+. "$LAB/tried.sh"
+attempt
+helm get values "$NAME" -n gpu-operator >after
+diff before after >&2 || echo 'other values than before'
+"#;
+
+const FAULTY: &str = "! kubectl get daemonset toolkit -n gpu-operator -o yaml | grep -q 'value: /var/lib/k8s-containerd/'";
+
+fn row(program: &'static str) -> Row {
+    Row {
+        kind: "helm-values",
+        program,
+        state: STATE,
+        cause: "toolkit-configures-wrong-containerd",
+        proposal: None,
+        before: "",
+        faulty: FAULTY,
+    }
+}
+
+#[test]
+fn helm_values_do_on_the_real_helm_what_the_replay_says() {
+    let test = "helm_values_do_on_the_real_helm_what_the_replay_says";
+    let Some(helm) = support::helm(test) else {
+        return;
+    };
+    let mut table = String::from("\n| helm | what-if | real | taken back |\n|---|---|---|---|\n");
+    let mut wrong = Vec::new();
+    // Without the chart's file helm finds no chart, as where there is no internet.
+    for (what, chart, before) in [
+        ("a chart file", true, [RELEASE, INSTALLED, ""].concat()),
+        (
+            "killed in an upgrade",
+            true,
+            [RELEASE, INSTALLED, KILLED].concat(),
+        ),
+        ("no chart", false, [RELEASE, INSTALLED, ""].concat()),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (row, input) = (row(what), state(STATE, folder.path()));
+        let said = what_if(&row, &input, folder.path());
+        let (real, back) = on_helm(&helm, &row, &input, folder.path(), (chart, &before));
+        let _ = writeln!(table, "| {what} | {said} | {real} | {back} |");
+        if (said == real) != chart || back == "no" {
+            wrong.push(what);
+        }
+    }
+    print(&table);
+    assert!(wrong.is_empty(), "{wrong:?}{table}");
+}
+
+fn on_helm(
+    helm: &Path,
+    row: &Row,
+    input: &Path,
+    folder: &Path,
+    (chart, before): (bool, &str),
+) -> (String, &'static str) {
+    let address = store::serve(input).unwrap();
+    let bin = folder.join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(helm, bin.join("helm")).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let file = folder.join("repository/gpu-operator-v1.0.0-devel.tgz");
+    let mut command = Command::new("timeout");
+    command.args(["120", "bash", "-c", TRY]);
+    command
+        .env("KUBECONFIG", kubeconfig(address, folder))
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .env("HOME", folder)
+        .env("LOCK_DIR", folder)
+        .env("SCRATCH", folder)
+        .env("LAB", bins::checkout().join("tests/lab"))
+        .env("NAME", "gpu-operator-1758912452")
+        .env("STATE", input)
+        .env("FIX", written(row, folder))
+        .env("CHART", if chart { file.as_os_str() } else { "".as_ref() })
+        .env("BACKUP_DIR", folder.join("backup"))
+        .env("BEFORE", before)
+        .env("FAULTY", row.faulty);
+    let ended = ended(command.output().unwrap());
+    assert!(!ended.out.contains("other values"), "{ended:?}");
+    told(row, &ended)
+}
