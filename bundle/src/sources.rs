@@ -206,7 +206,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("etcdctl endpoint health --cluster; etcdctl endpoint status --cluster"),
-        entries: &["nodes/*/commands/etcd-"],
+        entries: &[Entry::Command(ANY, "etcd-")],
     }
     HARDWARE {
         id: "hardware",
@@ -291,7 +291,7 @@ sources! {
         scope: Scope::Node,
         expected: false,
         by_hand: Some("cat /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
-        entries: &["nodes/*/host/pod-resources.json"],
+        entries: &[Entry::Host(ANY, "pod-resources.json")],
     }
     PROBE {
         id: "probe",

@@ -9,10 +9,6 @@ use serde::Serialize;
 use super::{FactType, Field, fact};
 use crate::grade::Grade;
 
-const fn field(name: &'static str, doc: &'static str) -> Field {
-    Field { name, doc }
-}
-
 /// What a log ends with. Its text is the fact's excerpt.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct LogEnd {
@@ -240,78 +236,56 @@ fact! {
     subject = |fact| format!("container/{}", fact.name);
 }
 
-/// Something unhealthy at the end of the collection, and its last words.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Failing {
-    /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `operator`, `gpus`, `kernel`; `log` for a pasted log of which nothing says whose it is.
-    pub what: String,
-    /// `pod/<ns>/<name>`, `node/<name>`, `unit/<name>`, `deployment/<ns>/<name>`, ...
-    pub subject: String,
-    /// Namespace.
-    pub namespace: String,
-    /// Name.
-    pub name: String,
-    /// Container that fails; empty where it is no container.
-    pub container: String,
-    /// Image of that container.
-    pub image: String,
-    /// Node that it runs on.
-    pub node: String,
-    /// Owner as `replicaset/<name>`.
-    pub owner: String,
-    /// State in one word, e.g. `CrashLoopBackOff`, `NotReady`; empty where only events tell.
-    pub state: String,
-    /// Whether its present state was captured; otherwise only events tell of it.
-    pub seen: bool,
-    /// Whether a container of it ended with an error, so that its last words are about its end.
-    pub ended: bool,
-    /// Exit code of the container.
-    pub exit_code: Option<i64>,
-    /// Restarts.
-    pub restarts: u64,
-    /// Last grave line of the log, or the termination message.
-    pub words: String,
-    /// Message of its status.
-    pub message: String,
-    /// Messages of its warning events, the last one first.
-    pub warnings: Vec<String>,
-    /// Whether it is a part of the GPU stack, asks for GPUs, or speaks of them.
-    pub gpu: bool,
-    /// Since when.
-    pub since: Option<DateTime<Utc>>,
-    /// The lines that show it, as they stand.
-    pub lines: Vec<String>,
-}
-
-impl FactType for Failing {
-    const KIND: &'static str = "failing";
-    const FIELDS: &'static [Field] = &[
-        field("what", "pod, node, workload, claim, unit, release or log"),
-        field("subject", "what fails, e.g. pod/<ns>/<name>"),
-        field("namespace", "namespace"),
-        field("name", "name"),
-        field("container", "container that fails"),
-        field("image", "image of that container"),
-        field("node", "node that it runs on"),
-        field("owner", "owning workload"),
-        field("state", "state in one word"),
-        field("seen", "its present state was captured"),
-        field("ended", "a container of it ended with an error"),
-        field("exit_code", "exit code of the container"),
-        field("restarts", "restarts"),
-        field("words", "last grave line of its log"),
-        field("message", "message of its status"),
-        field("warnings", "messages of its warning events"),
-        field("gpu", "part of the GPU stack, or about GPUs"),
-        field("since", "since when"),
-    ];
-    fn subject(&self) -> String {
-        if self.what == "log" {
+fact! {
+    /// Something unhealthy at the end of the collection, and its last words.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "failing" = pub struct Failing {
+        /// `pod`, `node`, `workload`, `claim`, `unit`, `release`, `operator`, `gpus`, `kernel`; `log` for a pasted log of which nothing says whose it is.
+        pub what: String,
+        /// `pod/<ns>/<name>`, `node/<name>`, `unit/<name>`, `deployment/<ns>/<name>`, ...
+        pub subject: String,
+        /// Namespace.
+        pub namespace: String,
+        /// Name.
+        pub name: String,
+        /// Container that fails; empty where it is no container.
+        pub container: String,
+        /// Image of that container.
+        pub image: String,
+        /// Node that it runs on.
+        pub node: String,
+        /// Owner as `replicaset/<name>`.
+        pub owner: String,
+        /// State in one word, e.g. `CrashLoopBackOff`, `NotReady`; empty where only events tell.
+        pub state: String,
+        /// Whether its present state was captured; otherwise only events tell of it.
+        pub seen: bool,
+        /// Whether a container of it ended with an error, so that its last words are about its end.
+        pub ended: bool,
+        /// Exit code of the container.
+        pub exit_code: Option<i64>,
+        /// Restarts.
+        pub restarts: u64,
+        /// Last grave line of the log, or the termination message.
+        pub words: String,
+        /// Message of its status.
+        pub message: String,
+        /// Messages of its warning events, the last one first.
+        pub warnings: Vec<String>,
+        /// Whether it is a part of the GPU stack, asks for GPUs, or speaks of them.
+        pub gpu: bool,
+        /// Since when.
+        pub since: Option<DateTime<Utc>>,
+        /// The lines that show it, as they stand.
+        pub lines: Vec<String>,
+    }
+    subject = |fact| {
+        if fact.what == "log" {
             String::new()
         } else {
-            self.subject.clone()
+            fact.subject.clone()
         }
-    }
+    };
 }
 
 fact! {

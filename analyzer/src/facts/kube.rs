@@ -5,11 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::{FactType, Field, fact};
-
-const fn field(name: &'static str, doc: &'static str) -> Field {
-    Field { name, doc }
-}
+use super::fact;
 
 fact! {
     /// A pod.
@@ -131,80 +127,54 @@ fact! {
     subject = |fact| fact.object.clone();
 }
 
-/// A node.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Node {
-    /// Name.
-    pub name: String,
-    /// Ready condition is true.
-    pub ready: bool,
-    /// Since when it is true; none where it is not, or nothing says so.
-    pub ready_since: Option<DateTime<Utc>>,
-    /// When its kubelet last reported any condition.
-    pub heartbeat: Option<DateTime<Utc>>,
-    /// Message of the Ready condition where it is not true; empty where nothing says why.
-    pub not_ready: String,
-    /// Since when it is not true.
-    pub not_ready_since: Option<DateTime<Utc>>,
-    /// Conditions: type to status.
-    pub conditions: BTreeMap<String, String>,
-    /// `status.nodeInfo.containerRuntimeVersion`.
-    pub runtime: String,
-    /// Kubelet version.
-    pub kubelet: String,
-    /// Kernel version.
-    pub kernel: String,
-    /// OS image.
-    pub os: String,
-    /// Pods that its description lists, as `<namespace>/<name>`.
-    pub listed_pods: Vec<String>,
-    /// GPUs by capacity.
-    pub gpu_capacity: Option<u64>,
-    /// GPUs by allocatable.
-    pub gpu_allocatable: Option<u64>,
-    /// Labels that say it has an NVIDIA GPU, or the GPU resource exists.
-    pub has_gpu: bool,
-    /// `spec.podCIDRs`.
-    pub pod_cidrs: Vec<String>,
-    /// Internal addresses.
-    pub addresses: Vec<String>,
-    /// Unschedulable.
-    pub cordoned: bool,
-    /// Taints as `key=value:effect`.
-    pub taints: Vec<String>,
-    /// CRI socket annotation.
-    pub cri_socket: Option<String>,
-    /// Labels that tell of GPUs: NVIDIA's, HAMi's, and PCI devices of feature discovery.
-    pub labels: BTreeMap<String, String>,
-}
-
-impl FactType for Node {
-    const KIND: &'static str = "node";
-    const FIELDS: &'static [Field] = &[
-        field("name", "name"),
-        field("ready", "Ready condition"),
-        field("ready_since", "since when it is ready"),
-        field("heartbeat", "when its kubelet last reported"),
-        field("not_ready", "why it is not ready, as its condition says"),
-        field("not_ready_since", "since when it is not ready"),
-        field("conditions", "condition type to status"),
-        field("runtime", "container runtime version"),
-        field("kubelet", "kubelet version"),
-        field("kernel", "kernel version"),
-        field("os", "OS image"),
-        field("gpu_capacity", "nvidia.com/gpu capacity"),
-        field("gpu_allocatable", "nvidia.com/gpu allocatable"),
-        field("has_gpu", "is a GPU node"),
-        field("pod_cidrs", "pod address ranges"),
-        field("addresses", "internal addresses"),
-        field("cordoned", "unschedulable"),
-        field("taints", "taints"),
-        field("cri_socket", "kubeadm's CRI socket annotation"),
-        field("labels", "labels that tell of GPUs"),
-    ];
-    fn subject(&self) -> String {
-        format!("node/{}", self.name)
+fact! {
+    /// A node.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "node" = pub struct Node {
+        /// Name.
+        pub name: String,
+        /// Ready condition is true.
+        pub ready: bool,
+        /// Since when it is true; none where it is not, or nothing says so.
+        pub ready_since: Option<DateTime<Utc>>,
+        /// When its kubelet last reported any condition.
+        pub heartbeat: Option<DateTime<Utc>>,
+        /// Message of the Ready condition where it is not true; empty where nothing says why.
+        pub not_ready: String,
+        /// Since when it is not true.
+        pub not_ready_since: Option<DateTime<Utc>>,
+        /// Conditions: type to status.
+        pub conditions: BTreeMap<String, String>,
+        /// `status.nodeInfo.containerRuntimeVersion`.
+        pub runtime: String,
+        /// Kubelet version.
+        pub kubelet: String,
+        /// Kernel version.
+        pub kernel: String,
+        /// OS image.
+        pub os: String,
+        /// Pods that its description lists, as `<namespace>/<name>`.
+        pub listed_pods: Vec<String>,
+        /// GPUs by capacity.
+        pub gpu_capacity: Option<u64>,
+        /// GPUs by allocatable.
+        pub gpu_allocatable: Option<u64>,
+        /// Labels that say it has an NVIDIA GPU, or the GPU resource exists.
+        pub has_gpu: bool,
+        /// `spec.podCIDRs`.
+        pub pod_cidrs: Vec<String>,
+        /// Internal addresses.
+        pub addresses: Vec<String>,
+        /// Unschedulable.
+        pub cordoned: bool,
+        /// Taints as `key=value:effect`.
+        pub taints: Vec<String>,
+        /// CRI socket annotation.
+        pub cri_socket: Option<String>,
+        /// Labels that tell of GPUs: NVIDIA's, HAMi's, and PCI devices of feature discovery.
+        pub labels: BTreeMap<String, String>,
     }
+    subject = |fact| format!("node/{}", fact.name);
 }
 
 fact! {

@@ -43,6 +43,6 @@ pub(super) static KERNEL_TEXT: Parser = Parser {
 /// Logs of containers that Docker runs by itself.
 pub(super) static DOCKER: Parser = Parser {
     id: "docker-logs",
-    reads: &["nodes/*/docker/*.log"],
+    reads: &[Entry::Node(ANY, "docker/*.log")],
     read: Read::Lines(Channel::Journal),
 };

@@ -1,5 +1,6 @@
 //! Operators that say of themselves that they fail, or that the Operator Lifecycle Manager cannot install.
 
+use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 
 use super::pods::{Meta, fact, time};
@@ -10,12 +11,15 @@ use crate::facts::failing::Unready;
 pub(super) static PARSER: Parser = Parser {
     id: "operators",
     reads: &[
-        "cluster-resources/clusteroperators.json",
-        "cluster-resources/clusteroperators/*.json",
-        "cluster-resources/clusterserviceversions.json",
-        "cluster-resources/clusterserviceversions/*.json",
-        "cluster-resources/clusterversions.json",
-        "cluster-resources/clusterversions/*.json",
+        Entry::List("clusteroperators"),
+        Entry::ListIn("clusteroperators", ANY),
+        Entry::Custom("clusteroperators.config.openshift.io"),
+        Entry::List("clusterserviceversions"),
+        Entry::ListIn("clusterserviceversions", ANY),
+        Entry::CustomIn("clusterserviceversions.operators.coreos.com", ANY),
+        Entry::List("clusterversions"),
+        Entry::ListIn("clusterversions", ANY),
+        Entry::Custom("clusterversions.config.openshift.io"),
     ],
     read: Read::Items(parse),
 };

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use casefile_bundle::Entry;
 use casefile_bundle::sources as about;
 use serde::Serialize;
 
@@ -100,7 +101,7 @@ async fn ask(ctx: &SourceCtx, socket: &str, tally: &mut Tally) {
 
 async fn put<T: Serialize>(ctx: &SourceCtx, file: &str, name: &str, rows: &[T], tally: &mut Tally) {
     let text = json_lines(name, rows);
-    let path = ctx.out.node_path(["host", file]);
+    let path = ctx.out.path(Entry::Host, file);
     match ctx
         .out
         .put(path, Content::JsonLines, None, text.as_bytes())

@@ -1,5 +1,7 @@
 //! One scrape of an exporter of GPU metrics, in Prometheus' text format.
 
+use casefile_bundle::{ANY, Entry};
+
 use super::super::{Document, Parsed, Parser, Read};
 use super::{stated, with_lines};
 use crate::facts::AnyFact;
@@ -8,7 +10,7 @@ use crate::facts::metrics::GpuMetric;
 /// Reads the scrapes.
 pub(in crate::parsers) static METRICS: Parser = Parser {
     id: "gpu-metrics",
-    reads: &["nodes/*/commands/metrics-*.prom"],
+    reads: &[Entry::Command(ANY, "metrics-*.prom")],
     read: Read::Whole(parse),
 };
 

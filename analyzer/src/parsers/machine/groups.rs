@@ -1,5 +1,7 @@
 //! Control groups of those that hold GPUs, and disks, as the collector gathered them.
 
+use casefile_bundle::{ANY, Entry};
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -11,14 +13,14 @@ use crate::facts::metrics::{ControlGroup, Disk};
 /// Reads `nodes/<node>/host/cgroups.json`.
 pub(in crate::parsers) static GROUPS: Parser = Parser {
     id: "control-groups",
-    reads: &["nodes/*/host/cgroups.json"],
+    reads: &[Entry::Host(ANY, "cgroups.json")],
     read: Read::Whole(parse_groups),
 };
 
 /// Reads `nodes/<node>/host/disks.json`.
 pub(in crate::parsers) static DISKS: Parser = Parser {
     id: "disks",
-    reads: &["nodes/*/host/disks.json"],
+    reads: &[Entry::Host(ANY, "disks.json")],
     read: Read::Whole(parse_disks),
 };
 

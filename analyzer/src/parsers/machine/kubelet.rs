@@ -1,5 +1,7 @@
 //! What the kubelet measures (`/stats/summary`) and which devices it gave out (its socket of pod resources).
 
+use casefile_bundle::{ANY, Entry};
+
 use serde::Deserialize;
 
 use super::super::node_json::parse_each;
@@ -10,14 +12,14 @@ use crate::facts::metrics::{DeviceGrant, NodeUse, PodUse};
 /// Reads `nodes/<node>/commands/kubelet-stats.json`.
 pub(in crate::parsers) static STATS: Parser = Parser {
     id: "kubelet-stats",
-    reads: &["nodes/*/commands/kubelet-stats.json"],
+    reads: &[Entry::Command(ANY, "kubelet-stats.json")],
     read: Read::Whole(parse_stats),
 };
 
 /// Reads `nodes/<node>/host/pod-resources.json`.
 pub(in crate::parsers) static GRANTS: Parser = Parser {
     id: "pod-resources",
-    reads: &["nodes/*/host/pod-resources.json"],
+    reads: &[Entry::Host(ANY, "pod-resources.json")],
     read: Read::Whole(parse_grants),
 };
 

@@ -1,5 +1,7 @@
 //! GPUs of AMD and Intel, as `amd-smi`, `rocm-smi` and `xpu-smi` print them in JSON.
 
+use casefile_bundle::{ANY, Entry};
+
 use serde_json::Value;
 
 use super::super::{Document, Parsed, Parser, Read};
@@ -10,10 +12,10 @@ use crate::facts::metrics::OtherGpu;
 pub(in crate::parsers) static PARSER: Parser = Parser {
     id: "other-gpus",
     reads: &[
-        "nodes/*/commands/amd-smi-metric.out",
-        "nodes/*/commands/amd-smi-static.out",
-        "nodes/*/commands/rocm-smi.out",
-        "nodes/*/commands/xpu-smi-discovery.out",
+        Entry::Printed(ANY, "amd-smi-metric"),
+        Entry::Printed(ANY, "amd-smi-static"),
+        Entry::Printed(ANY, "rocm-smi"),
+        Entry::Printed(ANY, "xpu-smi-discovery"),
     ],
     read: Read::Whole(parse),
 };

@@ -1,6 +1,7 @@
 //! Containers of Docker itself: how each was started and how it ended, and the last lines of those that do not run. On
 //! a node of Kubernetes their pods say the same, so containers that a kubelet made are passed over.
 
+use casefile_bundle::{BundlePath, Entry};
 use serde::Deserialize;
 
 use crate::exec::{self, Call, Ended, ExecError};
@@ -79,14 +80,8 @@ async fn inspect(ctx: &SourceCtx, rows: &[Row], tally: &mut Tally) {
         }
     }
     if !text.is_empty() {
-        put(
-            ctx,
-            &["commands", "docker-inspect.out"],
-            Content::JsonLines,
-            &text,
-            tally,
-        )
-        .await;
+        let path = ctx.out.path(Entry::Printed, "docker-inspect");
+        put(ctx, path, Content::JsonLines, &text, tally).await;
     }
 }
 
@@ -96,8 +91,10 @@ async fn logs(ctx: &SourceCtx, rows: &[Row], tally: &mut Tally) {
             // A container's two streams come as two; each line has its time.
             Ok((ended, mut bytes)) => {
                 bytes.extend(&ended.stderr);
-                let file = format!("{}.log", row.names);
-                put(ctx, &["docker", &file], Content::Text, &bytes, tally).await;
+                // A linked container's names have a slash.
+                let name = format!("docker/{}.log", row.names.replace('/', "_"));
+                let path = ctx.out.path(Entry::Node, &name);
+                put(ctx, path, Content::Text, &bytes, tally).await;
             }
             Err(why) => {
                 tally.broken(&ctx.out, why);
@@ -119,8 +116,7 @@ async fn ask(ctx: &SourceCtx, id: &str, row: &Row) -> Result<(Ended, Vec<u8>), S
     }
 }
 
-async fn put(ctx: &SourceCtx, parts: &[&str], content: Content, text: &[u8], tally: &mut Tally) {
-    let path = ctx.out.node_path(parts.iter().copied());
+async fn put(ctx: &SourceCtx, path: BundlePath, content: Content, text: &[u8], tally: &mut Tally) {
     let origin = Some("docker".to_owned());
     match ctx.out.put(path, content, origin, text).await {
         Ok(()) => tally.taken += 1,

@@ -1,5 +1,6 @@
 //! `host/disks.json`: what each disk says of its own health.
 
+use casefile_bundle::Entry;
 use serde_json::{Value, json};
 
 use crate::exec::{self, Call};
@@ -67,7 +68,7 @@ pub(super) async fn take(ctx: &SourceCtx, tally: &mut Tally) {
         return;
     }
     let text = json_lines("disks", rows);
-    let path = ctx.out.node_path(["host", "disks.json"]);
+    let path = ctx.out.path(Entry::Host, "disks.json");
     match ctx
         .out
         .put(path, Content::JsonLines, None, text.as_bytes())

@@ -3,6 +3,7 @@
 
 use std::io::Read;
 
+use casefile_bundle::Entry;
 use flate2::read::MultiGzDecoder;
 
 use crate::host::{Host, HostError, Stat};
@@ -56,8 +57,8 @@ fn report(host: &Host, out: &Out, path: &str) -> Result<bool, HostError> {
         false => Box::new(file),
     };
     let name = path.trim_end_matches(PACKED);
-    let parts = std::iter::once("rootfs").chain(name.split('/').filter(|part| !part.is_empty()));
-    let mut entry = out.entry(out.node_path(parts), Content::Text, Some(path.to_owned()));
+    let copy = out.path(Entry::Rootfs, name);
+    let mut entry = out.entry(copy, Content::Text, Some(path.to_owned()));
     let mut text = text.take(MAX_TEXT);
     let mut buffer = vec![0; 64 << 10];
     loop {

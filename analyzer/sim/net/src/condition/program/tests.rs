@@ -60,7 +60,10 @@ fn a_text_is_looked_for_in_all_of_the_packet_that_is_known() {
     let text = |options: &str| Program::text(options).expect(options).run(&query());
     // The end of the address and of the port, 20 and 40 bytes on.
     assert_eq!(text("--hex-string \"|0235|\" --algo bm"), Tri::Yes);
-    assert_eq!(text("--hex-string |0235| --algo bm --from 19 --to 24"), Tri::No);
+    assert_eq!(
+        text("--hex-string |0235| --algo bm --from 19 --to 24"),
+        Tri::No
+    );
     assert_eq!(text("--string test --algo kmp"), Tri::No);
     assert_eq!(text("--hex-string |1100| --algo bm"), Tri::Maybe);
     assert_eq!(
