@@ -85,6 +85,9 @@ pub struct ExpectedIncident {
     pub cause: String,
     /// Its verdict, exactly.
     pub verdict: String,
+    /// What the report may say of its fix, judged by hand: `heals-the-workload` only where each failing pod would run,
+    /// `none` where no change is proposed.
+    pub claim: String,
     /// Subjects that must be among the incident's.
     #[serde(default)]
     pub subjects: Vec<String>,
@@ -154,6 +157,19 @@ impl Expected {
             }
         }
         differences
+    }
+
+    /// Where a report says more or less of a fix than it may.
+    pub fn claims(&self, report: &Value) -> Vec<String> {
+        let incidents = list(report, "incidents");
+        let each = self.incident.iter().zip(incidents);
+        each.filter_map(|(expected, found)| {
+            let claim = found["fix"]["claim"].as_str().unwrap_or("none");
+            let (cause, wanted) = (&expected.cause, &expected.claim);
+            (claim != wanted)
+                .then(|| format!("the fix of {cause} is said to be {claim}, not {wanted}"))
+        })
+        .collect()
     }
 
     /// Causes of `also` that are not reported as stated.
@@ -343,7 +359,7 @@ mod tests {
     fn expected() -> Expected {
         toml::from_str(
             "quiet = [\"loud\"]\n[[incident]]\ncause = \"root\"\nverdict = \"confirmed\"\n\
-             symptoms = [\"stuck\"]\nevidence = [{ path = \"a.log\", contains = \"second\" }]\n",
+             claim = \"none\"\nsymptoms = [\"stuck\"]\nevidence = [{ path = \"a.log\", contains = \"second\" }]\n",
         )
         .unwrap()
     }
@@ -363,6 +379,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.log"), "first\nsecond line\n").unwrap();
         folder
+    }
+
+    #[test]
+    fn a_fix_that_claims_more_than_was_judged_is_told() {
+        let mut report = report(2, "second line");
+        assert_eq!(expected().claims(&report), Vec::<String>::new());
+        report["incidents"][0]["fix"] = json!({"claim": "heals-the-workload"});
+        assert_eq!(expected().claims(&report).len(), 1);
     }
 
     #[test]

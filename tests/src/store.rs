@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -129,6 +130,8 @@ fn answer(stream: TcpStream, objects: &Mutex<Objects>) -> Option<()> {
         None if applies && look(objects, path, "").0.starts_with("404") => {
             decide(objects, "POST", path, dry, body)
         }
+        // One manager owns all of an object here: what it applies no longer is gone.
+        None if applies => decide(objects, "PUT", path, dry, body),
         None => decide(objects, &method, path, dry, body),
     };
     let text = answer.to_string();
@@ -258,7 +261,10 @@ fn create(objects: &mut Objects, asked: &str, mut item: Value) -> Answer {
             );
         }
     }
-    item["metadata"]["uid"] = format!("made-{}", objects.len()).into();
+    // An object that is made anew is another one.
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    item["metadata"]["uid"] = format!("made-{number}").into();
     objects.insert(path, item.clone());
     ("201 Created", item)
 }

@@ -260,26 +260,7 @@ mod tests {
                 path: "x".into(),
                 line: Some(line),
             };
-            Sighting {
-                subject: String::new(),
-                node: String::new(),
-                place,
-                text: String::new(),
-                says: String::new(),
-                values: BTreeMap::new(),
-                at: None,
-                last: None,
-                count: 1,
-                voice: crate::dress::Voice::Spoken,
-                scattered: Vec::new(),
-                clock: None,
-                over: None,
-                state: false,
-                event: false,
-                kernel: false,
-                log_ends: None,
-                silent: false,
-            }
+            Sighting::of_place(place)
         };
         let verdicts = [Verdict::Confirmed, Verdict::Likely];
         let all: Vec<Assessment<'_>> = rules

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
+
 use super::tail::{Ends, Said, Tail};
 use super::{check, kernel, kubelet, own_node, span};
 use crate::facts::failing::{LogEnd, UnitEnd};
-use crate::facts::{AnyFact, Fact};
+use crate::facts::{AnyFact, Fact, FactType};
 use crate::model::Place;
 
 /// A text that a person pasted ends at most so many lines after the failure that it was pasted for.
@@ -67,91 +69,97 @@ impl Joined {
     }
 
     /// The facts of an entry.
-    pub fn facts(self, path: &str, pod_log: bool) -> Vec<AnyFact> {
-        let place = |offset: u32| Place {
-            path: path.to_owned(),
-            line: Some(offset.saturating_add(1)),
-        };
-        let (pods, before) = self.pods;
+    pub fn facts(mut self, path: &str, pod_log: bool) -> Vec<AnyFact> {
+        let (pods, before) = std::mem::take(&mut self.pods);
         let mut facts: Vec<AnyFact> = kubelet::facts(pods, path, before).collect();
-        let own = self.node.lasting(self.lines);
+        let own = std::mem::take(&mut self.node).lasting(self.lines);
         facts.extend(own.map(|said| own_node::fact(said, path)));
-        let trouble = self.kernel;
+        let trouble = self.kernel.take();
         facts.extend(trouble.map(|(said, before)| kernel::fact(said, path, before)));
         let lines = self.lines;
-        if let Some(span) = self.span.span(lines) {
-            facts.push(
-                Fact {
-                    data: span,
-                    place: place(0),
-                    text: String::new(),
-                    at: None,
-                }
-                .into(),
-            );
-        }
-        for (unit, ends) in self.units {
-            let told = ends.lines();
-            let Some(result) = ends.result else { continue };
-            let last = ends.offsets.last().copied().unwrap_or(0);
-            // A person pastes the log of a unit up to its failure.
-            let is_pasted_for = crate::lines::node_of(path).is_empty()
-                && ends.stays
-                && ends.words.is_some()
-                && lines.saturating_sub(last) <= FROM_END;
-            let said = ends.words.unwrap_or_else(|| result.clone());
-            let end = UnitEnd {
-                node: crate::lines::node_of(path).to_owned(),
-                unit,
-                times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
-                again: is_pasted_for || (ends.restarts && goes_on(&ends.offsets, lines)),
-                first: ends
-                    .first
-                    .as_ref()
-                    .map_or_else(|| result.text.clone(), |first| first.text.clone()),
-                since: ends.first.and_then(|first| first.at),
-                lines: told,
-            };
-            facts.push(
-                Fact {
-                    data: end,
-                    place: place(said.offset),
-                    text: said.text,
-                    at: said.at.or(result.at),
-                }
-                .into(),
-            );
-        }
-        if let Some(last) = self.last {
-            let (namespace, pod, container, previous) = whose(path);
-            let end = LogEnd {
-                pod_log,
-                namespace,
-                pod,
-                container,
-                previous,
-                grade: last.grade,
-                from_end: lines.saturating_sub(last.offset),
-                line: last.raw,
-                checks: self.checks.iter().map(|said| said.raw.clone()).collect(),
-            };
-            // What a test run ends with sums up; what failed stands before it.
-            let (at, text) = match check::words(&self.checks) {
-                Some((first, words)) if check::sums_up(&last.text) => (first.offset, words),
-                _ => (last.offset, last.text),
-            };
-            facts.push(
-                Fact {
-                    data: end,
-                    place: place(at),
-                    text,
-                    at: last.at,
-                }
-                .into(),
-            );
-        }
+        let span = std::mem::take(&mut self.span).span(lines);
+        facts.extend(span.map(|span| placed(path, 0, span, String::new(), None)));
+        let units = std::mem::take(&mut self.units).into_iter();
+        facts.extend(units.filter_map(|(unit, ends)| unit_end(unit, ends, path, lines)));
+        facts.extend(self.log_end(path, pod_log));
         facts
     }
+
+    /// How the log ends.
+    fn log_end(self, path: &str, pod_log: bool) -> Option<AnyFact> {
+        let last = self.last?;
+        let (namespace, pod, container, previous) = whose(path);
+        let end = LogEnd {
+            pod_log,
+            namespace,
+            pod,
+            container,
+            previous,
+            grade: last.grade,
+            from_end: self.lines.saturating_sub(last.offset),
+            line: last.raw,
+            checks: self.checks.iter().map(|said| said.raw.clone()).collect(),
+        };
+        // What a test run ends with sums up; what failed stands before it.
+        let (at, text) = match check::words(&self.checks) {
+            Some((first, words)) if check::sums_up(&last.text) => (first.offset, words),
+            _ => (last.offset, last.text),
+        };
+        Some(placed(path, at, end, text, last.at))
+    }
+}
+
+/// A fact of a line of the entry, counted from 0.
+fn placed<T: FactType>(
+    path: &str,
+    offset: u32,
+    data: T,
+    text: String,
+    at: Option<DateTime<Utc>>,
+) -> AnyFact {
+    let place = Place {
+        path: path.to_owned(),
+        line: Some(offset.saturating_add(1)),
+    };
+    Fact {
+        data,
+        place,
+        text,
+        at,
+    }
+    .into()
+}
+
+/// How often a unit ended, and whether it goes on doing so.
+fn unit_end(unit: String, ends: Ends, path: &str, lines: u32) -> Option<AnyFact> {
+    let told = ends.lines();
+    let result = ends.result?;
+    let last = ends.offsets.last().copied().unwrap_or(0);
+    // A person pastes the log of a unit up to its failure.
+    let is_pasted_for = crate::lines::node_of(path).is_empty()
+        && ends.stays
+        && ends.words.is_some()
+        && lines.saturating_sub(last) <= FROM_END;
+    let said = ends.words.unwrap_or_else(|| result.clone());
+    let end = UnitEnd {
+        node: crate::lines::node_of(path).to_owned(),
+        unit,
+        times: u64::try_from(ends.offsets.len()).unwrap_or(u64::MAX),
+        again: is_pasted_for || (ends.restarts && goes_on(&ends.offsets, lines)),
+        first: ends
+            .first
+            .as_ref()
+            .map_or_else(|| result.text.clone(), |first| first.text.clone()),
+        since: ends.first.and_then(|first| first.at),
+        lines: told,
+    };
+    Some(placed(
+        path,
+        said.offset,
+        end,
+        said.text,
+        said.at.or(result.at),
+    ))
 }
 
 /// Whether a unit that failed several times is still at it: the log ends no later after its last end than its ends are

@@ -58,7 +58,7 @@ const TROUBLES: [Trouble; 3] = [
 ];
 
 static NODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?:\bnode=|register node )"?(?P<node>[A-Za-z0-9][\w.-]*)"#).ok()
+    Regex::new(r#"(?:\bnode=\\?"?|register node \\?")(?P<node>[A-Za-z0-9][\w.-]*)"#).ok()
 });
 
 /// A trouble as it was last said.
@@ -120,7 +120,7 @@ impl Ends {
         for (raw, offset) in tail.split(|byte| *byte == b'\n').zip(begins..) {
             let says = |text: &&str| memchr::memmem::find(raw, text.as_bytes()).is_some();
             for (rank, trouble) in TROUBLES.iter().enumerate() {
-                if trouble.ends.iter().any(|text| says(text)) {
+                if trouble.ends.iter().any(says) {
                     (self.said[rank], self.over[rank]) = (None, true);
                 } else if says(&trouble.needle) {
                     let line = origin.decode(raw, offset);

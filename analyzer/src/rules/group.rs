@@ -78,28 +78,14 @@ mod tests {
     use crate::model::Place;
 
     fn on(node: &str) -> Sighting {
+        let place = Place {
+            path: "x".into(),
+            line: Some(1),
+        };
         Sighting {
             subject: String::new(),
             node: node.to_owned(),
-            place: Place {
-                path: "x".into(),
-                line: Some(1),
-            },
-            text: String::new(),
-            says: String::new(),
-            values: BTreeMap::new(),
-            at: None,
-            count: 1,
-            last: None,
-            voice: crate::dress::Voice::Spoken,
-            scattered: Vec::new(),
-            clock: None,
-            over: None,
-            state: false,
-            event: false,
-            kernel: false,
-            log_ends: None,
-            silent: false,
+            ..Sighting::of_place(place)
         }
     }
 

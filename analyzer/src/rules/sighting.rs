@@ -104,6 +104,33 @@ impl Nodes {
     }
 }
 
+#[cfg(test)]
+impl Sighting {
+    /// One that says no more than where it stands.
+    pub(crate) fn of_place(place: Place) -> Self {
+        Self {
+            subject: String::new(),
+            node: String::new(),
+            place,
+            text: String::new(),
+            says: String::new(),
+            values: BTreeMap::new(),
+            at: None,
+            last: None,
+            count: 1,
+            voice: crate::dress::Voice::Spoken,
+            scattered: Vec::new(),
+            clock: None,
+            over: None,
+            state: false,
+            event: false,
+            kernel: false,
+            log_ends: None,
+            silent: false,
+        }
+    }
+}
+
 /// From a fact.
 pub(super) fn from_view(kind: &str, view: &FactView, says: &str, nodes: &Nodes) -> Sighting {
     let mut values: BTreeMap<String, String> = BTreeMap::new();

@@ -77,7 +77,7 @@ fn a_disk_of_a_dead_node_gives_its_configuration_without_its_secrets() {
     assert!(stdout.starts_with("Bundle    "), "{stdout}");
     assert!(stdout.lines().count() <= 10, "{stdout}");
     assert!(
-        stdout.contains("containerd instances and their configuration"),
+        stdout.contains(" sources: containerd, kubelet\n"),
         "{stdout}"
     );
     assert!(!stdout.contains("containerd_config"), "{stdout}");

@@ -234,6 +234,9 @@ fn killed(row: &Row, at: usize, how: &str) -> String {
         .env("FAULTY", row.faulty);
     let ended = ended(command.output().unwrap());
     assert_eq!(ended.code, 0, "{at} {how}: {ended:?}");
+    if !["clean\n", "the script has ended\n"].contains(&ended.out.as_str()) {
+        return format!("{}{}", ended.out, ended.err);
+    }
     ended.out
 }
 

@@ -63,6 +63,10 @@ fn each_sample_becomes_a_report_in_every_format() {
                 "{name}"
             );
         }
+        let report = std::fs::read(folder.join("report.json")).unwrap();
+        let expected = Expected::load(&sample.join("expected.toml")).unwrap();
+        let claims = expected.claims(&serde_json::from_slice(&report).unwrap());
+        assert!(claims.is_empty(), "{}: {claims:?}", sample.display());
     }
 }
 

@@ -99,6 +99,17 @@ impl HeaderBytes {
         }
         match packet.proto {
             Some(Protocol::TCP) => put(behind, 13, packet.tcp_flags.map(|flags| [flags])),
+            // RFC 768: its own header and what it carries. A fragment says the length of the whole.
+            Some(Protocol::UDP) if packet.fragment == Some(false) => {
+                let head = match now.network.first() {
+                    Some(Some(first)) if packet.dst.is_ipv4() => Some(u16::from(first & 0x0f) * 4),
+                    _ => None,
+                };
+                let carried = length
+                    .zip(head)
+                    .and_then(|(length, head)| length.checked_sub(head));
+                put(behind, 4, carried.map(u16::to_be_bytes));
+            }
             Some(Protocol::ICMP | Protocol::ICMPV6) => {
                 put(behind, 0, packet.icmp_type.map(|kind| [kind]));
                 put(behind, 1, packet.icmp_code.map(|code| [code]));

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::host_file::{HostFile, fill_toml};
+use super::host_file::HostFile;
+use super::toml_text::fill_toml;
 use super::toolkit_writes::copied_section;
 use super::{copies, entry};
 use crate::change::captured::Captured;

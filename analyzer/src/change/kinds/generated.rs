@@ -5,7 +5,7 @@
 
 use toml_edit::{DocumentMut, TableLike};
 
-use super::host_file::merge_toml;
+use super::toml_text::merge_toml;
 use crate::change::Refused;
 
 /// Lines at the beginning of a file that may say who writes it.

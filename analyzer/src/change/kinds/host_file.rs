@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::generated::Generated;
 use super::node_file::{self, check_path};
+use super::toml_text::{merge_toml, remove_toml};
 use super::{entry, restart};
 use crate::change::captured::Captured;
 use crate::change::shell::{Line, Program, Test, Word, run};
@@ -162,8 +163,10 @@ impl HostFile {
         match (&self.content, edits, self.remove) {
             (Some(content), false, false) => Ok(content.clone()),
             (None, true, false) => {
-                let kept = remove_toml(&self.path, before.unwrap_or(""), &self.remove_toml)?;
-                merge_toml(&self.path, &kept, self.merge_toml.as_deref().unwrap_or(""))
+                // What is added first finds its place beside what goes.
+                let addition = self.merge_toml.as_deref().unwrap_or("");
+                let merged = merge_toml(&self.path, before.unwrap_or(""), addition)?;
+                remove_toml(&self.path, &merged, &self.remove_toml)
             }
             (None, false, true) if before.is_some() => Ok(String::new()),
             (None, false, true) => Err(Refused::new(format!(
@@ -233,141 +236,5 @@ fn file_name(path: &str) -> String {
         (Some("hosts.toml"), Some(folder)) => format!("{folder}-hosts.toml"),
         (Some(name), _) => name.to_owned(),
         _ => "file".to_owned(),
-    }
-}
-
-/// Merges tables key by key into a TOML text; what is not named stays as it was written.
-pub(super) fn merge_toml(path: &str, before: &str, delta: &str) -> Result<String, Refused> {
-    let wrong = |what: &str, error: toml_edit::TomlError| {
-        Refused::new(format!("{what} does not parse as TOML: {error}"))
-    };
-    let mut document: toml_edit::DocumentMut =
-        before.parse().map_err(|error| wrong(path, error))?;
-    let delta: toml_edit::DocumentMut =
-        delta.parse().map_err(|error| wrong("the change", error))?;
-    merge_table(document.as_table_mut(), delta.as_table());
-    Ok(document.to_string())
-}
-
-/// Adds what a TOML text lacks; what it says stays as it was written.
-pub(super) fn fill_toml(path: &str, before: &str, defaults: &str) -> Result<String, Refused> {
-    let parse = |text: &str| {
-        text.parse::<toml_edit::DocumentMut>()
-            .map_err(|error| Refused::new(format!("{path} does not parse as TOML: {error}")))
-    };
-    let (mut document, defaults) = (parse(before)?, parse(defaults)?);
-    fill_table(document.as_table_mut(), defaults.as_table());
-    Ok(document.to_string())
-}
-
-fn fill_table(into: &mut dyn toml_edit::TableLike, defaults: &dyn toml_edit::TableLike) {
-    for (key, value) in defaults.iter() {
-        match into.get_mut(key) {
-            Some(own) => {
-                if let (Some(own), Some(value)) = (own.as_table_like_mut(), value.as_table_like()) {
-                    fill_table(own, value);
-                }
-            }
-            None => drop(into.insert(key, value.clone())),
-        }
-    }
-}
-
-/// Takes tables and keys out of a TOML text; what is not named stays as it was written.
-fn remove_toml(path: &str, before: &str, keys: &[String]) -> Result<String, Refused> {
-    if keys.is_empty() {
-        return Ok(before.to_owned());
-    }
-    let mut document: toml_edit::DocumentMut = before
-        .parse()
-        .map_err(|error| Refused::new(format!("{path} does not parse as TOML: {error}")))?;
-    for key in keys {
-        let parts = toml_edit::Key::parse(key)
-            .map_err(|error| Refused::new(format!("{key:?} is no dotted key: {error}")))?;
-        let missing = || Refused::new(format!("{path} holds no {key}"));
-        let (last, parents) = parts.split_last().ok_or_else(missing)?;
-        let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
-        for part in parents {
-            let next = table
-                .get_mut(part.get())
-                .and_then(toml_edit::Item::as_table_like_mut);
-            table = next.ok_or_else(missing)?;
-        }
-        table.remove(last.get()).ok_or_else(missing)?;
-    }
-    Ok(document.to_string())
-}
-
-fn merge_table(into: &mut dyn toml_edit::TableLike, delta: &dyn toml_edit::TableLike) {
-    for (key, value) in delta.iter() {
-        let both_tables = value.is_table_like();
-        match into.get_mut(key) {
-            Some(old) if both_tables && old.is_table_like() => {
-                if let (Some(old), Some(new)) = (old.as_table_like_mut(), value.as_table_like()) {
-                    merge_table(old, new);
-                }
-            }
-            Some(old) => *old = value.clone(),
-            None => {
-                let mut value = value.clone();
-                unplaced(&mut value);
-                into.insert(key, value);
-            }
-        }
-    }
-}
-
-/// Tables of another text have their places there; here they come after what is there already.
-fn unplaced(item: &mut toml_edit::Item) {
-    let of = |table: &mut toml_edit::Table| {
-        table.set_position(None);
-        table.iter_mut().for_each(|(_, mut one)| unplaced(&mut one));
-    };
-    match item {
-        toml_edit::Item::Table(table) => of(table),
-        toml_edit::Item::ArrayOfTables(all) => all.iter_mut().for_each(of),
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn merging_keeps_comments_and_order_and_adds_only_what_is_named() {
-        let before = "# the site's own\nversion = 2\n\n[plugins.cri] # keep\n  a = 1\n";
-        let after = merge_toml(
-            "/f",
-            before,
-            "[plugins.cri]\na = 2\n[plugins.cri.x]\nb = true\n",
-        );
-        let after = after.unwrap();
-        assert!(
-            after.starts_with("# the site's own\nversion = 2\n"),
-            "{after}"
-        );
-        assert!(after.contains("[plugins.cri] # keep\n"), "{after}");
-        let value: toml::Table = toml::from_str(&after).unwrap();
-        assert_eq!(value["plugins"]["cri"]["a"].as_integer(), Some(2));
-        assert_eq!(value["plugins"]["cri"]["x"]["b"].as_bool(), Some(true));
-    }
-
-    #[test]
-    fn removing_a_table_keeps_the_rest_as_it_was_written() {
-        let before = "# ours\nversion = 3\n[plugins.'a.b'.registry]\n  config_path = \"/x\" # dir\n[plugins.'a.b'.registry.mirrors.\"m\"]\nendpoint = []\n";
-        let after = remove_toml("/f", before, &["plugins.\"a.b\".registry.mirrors".into()]);
-        assert_eq!(
-            after.unwrap(),
-            "# ours\nversion = 3\n[plugins.'a.b'.registry]\n  config_path = \"/x\" # dir\n"
-        );
-        let error = remove_toml("/f", before, &["plugins.none".into()]).unwrap_err();
-        assert!(error.why.contains("/f holds no plugins.none"), "{error}");
-    }
-
-    #[test]
-    fn a_change_that_does_not_parse_is_named() {
-        let error = merge_toml("/f", "a = 1", "b = = 2").unwrap_err();
-        assert!(error.why.contains("the change does not parse"), "{error}");
     }
 }

@@ -30,6 +30,7 @@ pub mod restart;
 pub mod sysctl;
 pub mod taint;
 pub mod toleration;
+mod toml_text;
 mod toolkit_writes;
 pub mod ufw_route;
 mod ufw_rule;

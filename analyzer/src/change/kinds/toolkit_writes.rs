@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use casefile_bundle::Entry;
 use serde_json::Value;
 
-use super::host_file::merge_toml;
+use super::toml_text::merge_toml;
 use super::{containerd_import, containerd_runtime, edit_list, entry};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Refused};

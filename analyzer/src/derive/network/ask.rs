@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn the_bytes_of_a_packet_decide_a_rule_that_reads_them() {
         let rules = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\n\
-             -A FORWARD -m u32 --u32 \"0x2=0x1c46\" -j DROP\n-A FORWARD -m dscp --dscp 0x2e -j DROP\nCOMMIT\n";
+             -A FORWARD -m u32 --u32 \"0x2&0xffff=0x1c46\" -j DROP\n-A FORWARD -m dscp --dscp 0x2e -j DROP\nCOMMIT\n";
         let ask = |text: Option<&str>, to: &str| {
             let bytes = text.map(|text| crate::firewall::dissect::bytes(text).unwrap());
             let shown = bytes.map(|bytes| crate::firewall::dissect::packet(&bytes).unwrap());

@@ -26,10 +26,7 @@ const TOOLS: &[Tool] = &[
         name: "systemctl-show",
         parser: &UNITS,
         entry: "nodes/n1/commands/systemctl-show.out",
-        beside: &[
-            "systemctl/insights/systemctl_show.systemctl_show_all_exp.txt",
-            "systemctl/insights/systemctl_show.systemctl_show_all_examples.txt",
-        ],
+        beside: &["systemctl/insights/systemctl_show.systemctl_show_all_examples.txt"],
     },
     tool("rocm-smi", &OTHER_GPUS, "nodes/n1/commands/rocm-smi.out"),
     tool(

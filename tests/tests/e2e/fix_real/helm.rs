@@ -143,5 +143,9 @@ fn on_helm(
         .env("FAULTY", row.faulty);
     let ended = ended(command.output().unwrap());
     assert!(!ended.out.contains("other values"), "{ended:?}");
-    told(row, &ended)
+    let (real, back) = told(row, &ended);
+    if back == "no" {
+        print(&ended.err);
+    }
+    (real, back)
 }

@@ -34,8 +34,14 @@ impl<'a> Statement<'_, '_, 'a> {
             }
             ("limit" | "quota", _) | ("ct", "count") => self.doubtful("limit"),
             ("synproxy", _) => self.synproxy(),
-            ("tproxy", _) => Some(Some(self.listener())),
-            ("osf", _) => Some(Some(self.system())),
+            ("tproxy", _) => {
+                self.listener();
+                Some(Some(()))
+            }
+            ("osf", _) => {
+                self.system();
+                Some(Some(()))
+            }
             ("meter", _) => self.meter(),
             ("reset", _) => Some(self.strip()),
             ("add" | "update" | "delete" | "set", _) => self.dynamic(),

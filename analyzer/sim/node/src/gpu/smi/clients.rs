@@ -150,7 +150,7 @@ mod tests {
             (&xml.clients[..], &xml.slices[..]),
             (&[named.clone()][..], &[cut.clone()][..])
         );
-        assert_eq!(card(QUERY).clients, [named.clone()]);
+        assert_eq!(card(QUERY).clients, std::slice::from_ref(&named));
         let table = card(TABLE);
         assert_eq!(table.slices, [cut]);
         let name = "python3 -m x".into();
