@@ -77,6 +77,9 @@ impl HeaderBytes {
         match (packet.src, packet.dst) {
             (IpAddr::V4(src), IpAddr::V4(dst)) => {
                 put(&mut now.network, 2, length.map(u16::to_be_bytes));
+                // The lower part of a fragment's place.
+                let whole = packet.fragment == Some(false);
+                put(&mut now.network, 7, whole.then_some([0]));
                 put(&mut now.network, 8, packet.ttl.map(|ttl| [ttl]));
                 put(&mut now.network, 9, proto.map(|proto| [proto]));
                 put(&mut now.network, 12, Some(src.octets()));

@@ -64,7 +64,7 @@ impl Kind for KubeletConfig {
             follow_resolver(state, &node, file, &mut applied);
         }
         if let Some(pods) = settings.get("maxPods").and_then(Value::as_u64) {
-            applied.changed.push(follow_pods(state, &node, pods)?);
+            follow_pods(state, &node, pods, &mut applied);
         }
         Ok(applied)
     }
@@ -87,14 +87,19 @@ pub(super) fn follow_resolver(state: &mut Captured, node: &str, file: &str, appl
     }
 }
 
-/// The kubelet reports its limit as the node's capacity.
-fn follow_pods(state: &mut Captured, node: &str, pods: u64) -> Result<String, Refused> {
+/// The kubelet reports its limit as the node's capacity. A bundle of the node alone does not hold that.
+fn follow_pods(state: &mut Captured, node: &str, pods: u64, applied: &mut Applied) {
     let named = Named::new("Node", None, node);
-    named.edit(state, |item| {
+    let edited = named.edit(state, |item| {
         for list in ["capacity", "allocatable"] {
             item["status"][list]["pods"] = pods.to_string().into();
         }
         Ok(())
-    })?;
-    Ok(named.entry())
+    });
+    match edited {
+        Ok(()) => applied.changed.push(named.entry()),
+        Err(_) => applied.assumes.push(format!(
+            "the kubelet of {node} then reports a capacity of {pods} pods; the bundle does not hold its Node"
+        )),
+    }
 }

@@ -165,7 +165,7 @@ mod tests {
         );
         assert_eq!(
             after.unwrap(),
-            "version = 2\n[plugins.a]\npath = 1\n[plugins.a.mirrors.m]\nendpoint = []\n\n[plugins.a.b]\nc = 2\n\n[debug]\nlevel = 1\n"
+            "version = 2\n\n[plugins.a]\npath = 1\n[plugins.a.mirrors.m]\nendpoint = []\n[plugins.a.b]\nc = 2\n\n[debug]\nlevel = 1\n"
         );
     }
 
