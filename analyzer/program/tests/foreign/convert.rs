@@ -154,6 +154,7 @@ fn lists_of_one_long_line_come_out_one_item_a_line() {
     );
     assert_eq!(before.0, "sonobuoy");
     assert_eq!((before.1, before.2), (after.1, after.2));
+    assert_eq!(before.2, u64::try_from(pods.len()).unwrap());
     let lines = run(
         &["cat", &bundle, "cluster-resources/pods/default.json"],
         b"",
