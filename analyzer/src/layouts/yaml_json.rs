@@ -116,7 +116,7 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_any(self)
+        from.deserialize_str(self)
     }
 }
 
@@ -127,27 +127,7 @@ impl Visitor<'_> for Key<'_> {
         f.write_str("a key")
     }
 
-    fn visit_bool<E: Error>(self, is: bool) -> Result<(), E> {
-        string(self.0, &is.to_string())
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        string(self.0, &number.to_string())
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        string(self.0, &number.to_string())
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        string(self.0, &number.to_string())
-    }
-
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         string(self.0, text)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        string(self.0, "null")
     }
 }

@@ -71,7 +71,7 @@ impl TopFolder {
     }
 
     /// The archive names the folder itself.
-    pub(crate) fn is_here(&mut self) {
+    pub(crate) fn note_here(&mut self) {
         self.here = true;
     }
 

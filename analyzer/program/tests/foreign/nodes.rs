@@ -68,7 +68,7 @@ fn nvidia_bug_report_of_two_boots() {
             uname()
         ),
         format!(
-            "*** /proc/driver/nvidia/./version\n*** ls: -r--r--r-- 1 root root 0 2026-11-20 10:14:59.000000000 +0000 /proc/driver/nvidia/./version\nNVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Release Build\n"
+            "*** /proc/driver/nvidia/version\n*** ls: -r--r--r-- 1 root root 0 2026-11-20 10:14:59.000000000 +0000 /proc/driver/nvidia/version\nNVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Release Build\n"
         ),
         format!("/usr/bin/lspci -d \"10de:*\" -v -xxx\n\n{lspci}"),
         format!("/usr/bin/nvidia-smi\n\n{smi}"),

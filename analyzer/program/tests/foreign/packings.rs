@@ -96,8 +96,9 @@ impl Whole {
 fn nameless(report: &str, name: &str) -> String {
     let dash = [
         ("`-`", "`NAME`"),
+        ("<code>-</code>", "<code>NAME</code>"),
         ("cat - ", "cat NAME "),
-        ("\"-\"", "\"NAME\""),
+        ("\"name\": \"-\"", "\"name\": \"NAME\""),
         (", -\"", ", NAME\""),
     ];
     let lines = report.lines().filter(|line| {

@@ -125,6 +125,10 @@ impl Lists {
         of: Kind,
         namespaced: bool,
     ) -> io::Result<&mut List> {
+        let of = match of.kind.is_empty() {
+            true => known(&path).unwrap_or(of),
+            false => of,
+        };
         match self.open.entry(path) {
             Entry::Occupied(list) => Ok(list.into_mut()),
             Entry::Vacant(free) => {
@@ -176,6 +180,32 @@ impl List {
         self.redactor.push(bytes, &mut clean);
         self.spool.write_all(&clean)
     }
+}
+
+/// The kind of a list whose objects do not say theirs, by its name.
+fn known(path: &str) -> Option<Kind> {
+    const KINDS: [(&str, &str, &str); 13] = [
+        ("configmaps", "ConfigMap", "v1"),
+        ("daemonsets", "DaemonSet", "apps/v1"),
+        ("deployments", "Deployment", "apps/v1"),
+        ("events", "Event", "v1"),
+        ("limitranges", "LimitRange", "v1"),
+        ("namespaces", "Namespace", "v1"),
+        ("nodes", "Node", "v1"),
+        ("persistentvolumeclaims", "PersistentVolumeClaim", "v1"),
+        ("persistentvolumes", "PersistentVolume", "v1"),
+        ("pods", "Pod", "v1"),
+        ("replicasets", "ReplicaSet", "apps/v1"),
+        ("services", "Service", "v1"),
+        ("statefulsets", "StatefulSet", "apps/v1"),
+    ];
+    let below = path.strip_prefix(OBJECTS)?;
+    let plural = below.split(['/', '.']).next()?;
+    let found = KINDS.iter().find(|(name, ..)| *name == plural);
+    found.map(|(_, kind, version)| Kind {
+        kind: (*kind).to_owned(),
+        version: (*version).to_owned(),
+    })
 }
 
 /// Where an object goes: to the list of its kind in its namespace; and whether it has one.
