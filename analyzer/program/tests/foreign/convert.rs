@@ -130,7 +130,7 @@ fn entry(bundle: &str, path: &str) -> Value {
 #[test]
 fn lists_of_one_long_line_come_out_one_item_a_line() {
     let mut pods = objects("pods");
-    for number in 0..400 {
+    for number in 0..1000 {
         let mut pod = pods[0].clone();
         pod["metadata"]["name"] = format!("more-{number}").into();
         pod["metadata"]["uid"] = format!("uid-{number}").into();

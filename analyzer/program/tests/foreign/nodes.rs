@@ -263,6 +263,11 @@ fn cilium_bugtool_alone() {
     let folder = "cilium-bugtool-20261120-101500.000+0000-UTC-123456789/cmd";
     let files = [
         text(
+            &format!("{folder}/cilium-status.md"),
+            "# cilium-dbg status\n\n```\nKVStore: Disabled\n```\n",
+        ),
+        text(&folder.replace("/cmd", "/conf/debug"), "false\n"),
+        text(
             &format!("{folder}/hostname.md"),
             format!("# hostname\n\n```\n{NODE}\n```\n"),
         ),
@@ -286,7 +291,10 @@ fn cilium_bugtool_alone() {
 #[test]
 fn kernel_log_and_rotated_logs_lying_about() {
     let boot = "[    0.000000] Linux version 6.8.0-79-generic (buildd@x) (gcc) #79\n";
-    let dmesg = boot.to_owned() + &node("commands/dmesg.out");
+    let line = |n: u32| {
+        format!("[    {n}.000000] usb 1-1: new high-speed USB device number {n} using xhci_hcd\n")
+    };
+    let dmesg = boot.to_owned() + &(1..9).map(line).collect::<String>();
     let seen = diagnose_files(&[text("dmesg.txt", dmesg)])["seen"].clone();
     assert_eq!(
         (&seen["format"], &seen["kernel"]),

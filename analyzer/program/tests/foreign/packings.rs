@@ -111,7 +111,11 @@ fn nameless(report: &str, name: &str) -> String {
             .fold(line.to_owned(), |line, (from, to)| line.replace(from, to)),
         _ => line.replace(name, "NAME"),
     });
-    lines.map(|line| line + "\n").collect()
+    let formless = |line: String| {
+        line.replace("(archive)", "(form)")
+            .replace("(folder)", "(form)")
+    };
+    lines.map(|line| formless(line) + "\n").collect()
 }
 
 /// Packs a capture in every way and compares the whole reports.
