@@ -29,13 +29,21 @@ pub(super) fn analyze_unit(
     if analysis.seen.format == Seen::NOTHING {
         return Err(AnalyzeError::not_understood(unit.input(), &analysis).into());
     }
-    if let Unit::Alone(input) = unit
-        && let Some(name) = input.file_name()
-        && input.as_os_str() != "-"
-    {
-        analysis.input.name = name.to_string_lossy().into_owned();
+    if let Some(name) = name(unit, &readable.unit) {
+        analysis.input.name = name;
     }
     Ok(analysis)
+}
+
+/// What a reader types again to open the same input; text that came through standard input cannot be named.
+fn name(named: &Unit, read: &Unit) -> Option<String> {
+    let (Unit::Alone(named), Unit::Alone(read)) = (named, read) else {
+        return None;
+    };
+    if named.as_os_str() == "-" && !read.is_file() {
+        return None;
+    }
+    Some(named.file_name()?.to_string_lossy().into_owned())
 }
 
 /// What the reader can open in the place of what was named.

@@ -56,7 +56,7 @@ pub enum AnalyzeError {
     Open(OpenError),
     /// Nothing in the input is of a kind that is read.
     #[error(
-        "{path}: nothing in it was understood ({entries} files). What is accepted, packed in any way: a bundle of \
+        "{path}: nothing in it was understood ({entries} files{why}). What is accepted, packed in any way: a bundle of \
          casefile-collector; a capture of {accepted}; logs, and what kubectl, nvidia-smi and other programs of a node print",
         path = path.display()
     )]
@@ -65,6 +65,8 @@ pub enum AnalyzeError {
         path: PathBuf,
         /// Files in it.
         entries: u64,
+        /// What could not be read, behind a semicolon; empty where all could.
+        why: String,
         /// Tools whose captures are recognised.
         accepted: String,
     },
@@ -442,6 +444,11 @@ impl AnalyzeError {
         Self::NotUnderstood {
             path: input.to_owned(),
             entries: analysis.input.entries,
+            why: analysis
+                .problems
+                .first()
+                .map(|problem| format!("; {}", problem.text))
+                .unwrap_or_default(),
             accepted: titles.join(", "),
         }
     }

@@ -13,12 +13,17 @@ pub(super) static LAYOUT: Layout = Layout {
     recognise: |survey| {
         let mut roots = Vec::new();
         for entry in &survey.entries {
-            let Some((root, file)) = entry.path.rsplit_once("/cmd/") else {
+            // The capture's own folder may be taken off.
+            let own = entry.path.strip_prefix("cmd/").map(|file| ("", file));
+            let Some((root, file)) = own.or_else(|| entry.path.rsplit_once("/cmd/")) else {
                 continue;
             };
             let named = root.contains("cilium-bugtool") || file.starts_with("cilium-");
             if named && file.ends_with(".md") {
-                roots.push(format!("{root}/"));
+                roots.push(match root {
+                    "" => String::new(),
+                    root => format!("{root}/"),
+                });
             }
         }
         roots.sort();

@@ -38,6 +38,7 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
         "networking/iptables-save.txt" => "commands/iptables-save.out",
         "networking/ip6tables-save.txt" => "commands/ip6tables-save.out",
         "networking/iproute.txt" => "commands/ip-route.out",
+        "networking/iprule.txt" => "commands/ip-rule.out",
         "networking/resolv.conf" => "rootfs/etc/resolv.conf",
         "kubelet/config.json" => "rootfs/etc/kubernetes/kubelet/config.json",
         "kubelet/kubelet-config.json" => "rootfs/etc/kubernetes/kubelet/kubelet-config.json",

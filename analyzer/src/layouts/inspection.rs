@@ -1,6 +1,6 @@
 //! Inspection reports of MicroK8s and of Canonical Kubernetes (`k8s inspect`).
 
-use super::node_files::{journal, printed};
+use super::node_files::{host_of, journal, printed};
 use super::{Capture, Identity, Layout, Survey, Target, kubernetes_dirs};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -34,8 +34,14 @@ pub(super) static LAYOUT: Layout = Layout {
             .iter()
             .find_map(|path| survey.line(&format!("{root}{path}")));
         let node = line.and_then(|line| line.split_whitespace().nth(1).map(str::to_owned));
+        // MicroK8s asks for no name of the host; its journals do.
+        let mut journals = survey
+            .below(root)
+            .filter(|entry| entry.path.ends_with("/journal.log"));
+        let host =
+            || journals.find_map(|entry| Some(entry.text().lines().find_map(host_of)?.to_owned()));
         Identity {
-            node,
+            node: node.or_else(host),
             ..Identity::default()
         }
     },
@@ -64,6 +70,10 @@ fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
         ["sys", "proc-mounts"] => capture.of_node("rootfs/proc/mounts"),
         ["sys", "disk_usage"] => capture.of_node("commands/df.out"),
         ["sys", "loaded_kernel_modules"] => capture.of_node("commands/lsmod.out"),
+        ["apparmor", "dmesg"] => capture.of_node("commands/dmesg.out"),
+        ["network", "ip-addr"] => capture.of_node("commands/ip-addr.out"),
+        ["network", "ip-route"] => capture.of_node("commands/ip-route.out"),
+        ["network", "iptables-S"] => Target::Loose,
         ["ip-a.log"] => capture.of_node("commands/ip-addr.out"),
         ["ip-r.log"] => capture.of_node("commands/ip-route.out"),
         ["network" | "sys", file] | [file] => match printed(file.trim_end_matches(".log")) {

@@ -39,12 +39,13 @@ pub mod survey;
 #[cfg(test)]
 mod tests;
 mod troubleshoot;
+mod yaml_json;
 mod yaml_list;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use survey::{Entry, Survey};
-pub(crate) use yaml_list::items as yaml_items;
+pub(crate) use yaml_list::{items as yaml_items, items_as_json as yaml_items_as_json};
 
 /// What another tool's capture looks like.
 pub struct Layout {

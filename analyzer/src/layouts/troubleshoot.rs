@@ -10,9 +10,13 @@ pub(super) static LAYOUT: Layout = Layout {
     recognise: |survey| {
         let mut roots = survey.roots(entry::OBJECTS);
         // Ours has the same folder; so has what was taken out of one of ours.
+        // What was cut out of a bundle for sbctl has no version, but the kinds of the server.
+        let marks = ["version.yaml".to_owned(), Entry::List("groups").path()];
         roots.retain(|root| {
-            survey.has(&format!("{root}version.yaml"))
-                && !survey.has_folder(&format!("{root}nodes/"))
+            let marked = marks
+                .iter()
+                .any(|mark| survey.has(&format!("{root}{mark}")));
+            marked && !survey.has_folder(&format!("{root}nodes/"))
         });
         roots.extend(survey.roots("host-collectors/"));
         roots.sort();
@@ -43,7 +47,7 @@ fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
         return match path.strip_suffix(".yaml") {
             // The same as JSON stands beside it.
             Some(_) => Target::Double,
-            None => Target::As(path.to_owned()),
+            None => Target::As(ours_of(path)),
         };
     }
     let parts: Vec<&str> = path.split('/').collect();
@@ -67,4 +71,26 @@ fn journald(capture: &Capture, file: &str) -> Target {
         }
         _ => Target::Unknown,
     }
+}
+
+/// Our name of an entry: some kinds have another there (sbctl's `pkg/util/support-bundle.go`).
+fn ours_of(path: &str) -> String {
+    const OTHERWISE: [(&str, &str); 8] = [
+        ("pvcs", "persistentvolumeclaims"),
+        ("pvs", "persistentvolumes"),
+        ("storage-classes", "storageclasses"),
+        ("ingress", "ingresses"),
+        ("custom-resource-definitions", "customresourcedefinitions"),
+        ("clusterRoleBindings", "clusterrolebindings"),
+        ("network-policy", "networkpolicies"),
+        ("resource-quota", "resourcequotas"),
+    ];
+    let Some(below) = path.strip_prefix(entry::OBJECTS) else {
+        return path.to_owned();
+    };
+    let end = below.find(['/', '.']).unwrap_or(below.len());
+    let (name, rest) = below.split_at(end);
+    let known = OTHERWISE.iter().find(|(theirs, _)| *theirs == name);
+    let plural = known.map_or(name, |(_, ours)| ours);
+    Entry::Objects(&format!("{plural}{rest}")).path()
 }

@@ -1,16 +1,62 @@
 //! Kubernetes objects in YAML, item by item: a list of ten thousand events is never held as one tree.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 /// The items of a list, or the one object, each with the line at which it starts, from 1; an item that does
 /// not parse comes as its error.
 pub(crate) fn items(text: &str) -> Vec<(u32, Result<Value, String>)> {
+    match split(text) {
+        Some(items) => items
+            .into_iter()
+            .map(|(line, item)| (line, parse(&item)))
+            .collect(),
+        None => single(text).into_iter().collect(),
+    }
+}
+
+/// The same as JSON, for parsers, which have no use for who manages which field.
+pub(crate) fn items_as_json(text: &str) -> Vec<(u32, Result<Vec<u8>, String>)> {
+    let written = |item: Value| serde_json::to_vec(&item).map_err(|error| error.to_string());
+    match split(text) {
+        Some(items) => items
+            .into_iter()
+            .map(|(line, item)| (line, super::yaml_json::json(&unmanaged(&item))))
+            .collect(),
+        None => single(text)
+            .into_iter()
+            .map(|(line, item)| (line, item.and_then(written)))
+            .collect(),
+    }
+}
+
+/// An item without `metadata.managedFields`, which is half of many.
+fn unmanaged(item: &str) -> Cow<'_, str> {
+    if !item.contains("  managedFields:\n") {
+        return Cow::Borrowed(item);
+    }
+    let mut kept = String::with_capacity(item.len());
+    let (mut of_metadata, mut skips) = (false, false);
+    for line in item.split_inclusive('\n') {
+        if !line.starts_with([' ', '-', '\n']) {
+            of_metadata = line.starts_with("metadata:");
+        }
+        let inside = line.starts_with("   ") || line.starts_with("  -");
+        skips = (skips && inside) || (of_metadata && line == "  managedFields:\n");
+        if !skips {
+            kept.push_str(line);
+        }
+    }
+    Cow::Owned(kept)
+}
+
+/// The texts of a list's items, each with the line at which it starts; none of a text that is no list.
+fn split(text: &str) -> Option<Vec<(u32, String)>> {
     let lines: Vec<&str> = text.lines().collect();
-    let Some(head) = lines.iter().position(|line| line.starts_with("items:")) else {
-        return single(text).into_iter().collect();
-    };
+    let head = lines.iter().position(|line| line.starts_with("items:"))?;
     let Some(indent) = lines.get(head + 1).and_then(|line| line.find("- ")) else {
-        return Vec::new();
+        return Some(Vec::new());
     };
     let begins = |line: &str| {
         line.len() > indent + 1
@@ -37,9 +83,9 @@ pub(crate) fn items(text: &str) -> Vec<(u32, Result<Value, String>)> {
             item.push('\n');
         }
         let line = u32::try_from(head + 2 + from).unwrap_or(u32::MAX);
-        (line, parse(&item))
+        (line, item)
     });
-    each.collect()
+    Some(each.collect())
 }
 
 fn single(text: &str) -> Option<(u32, Result<Value, String>)> {
@@ -76,6 +122,33 @@ mod tests {
             .map(|(line, item)| (line, item.unwrap()["metadata"]["name"].to_string()))
             .collect();
         assert_eq!(names, [(3, "\"a\"".to_owned()), (6, "\"b\"".to_owned())]);
+    }
+
+    #[test]
+    fn items_as_json_are_the_same_values_without_who_manages_them() {
+        let text = "apiVersion: v1\nitems:\n- apiVersion: v1\n  data:\n    a: 'x: y'\n    n: \"1\"\n    note: |-\n      two\n      lines\n  metadata:\n    managedFields:\n    - manager: kubectl\n      fieldsV1:\n        f:data: {}\n    name: a\n    labels: {}\n  spec:\n    list: []\n    no: null\n    on: true\n    half: 0.5\n    80: port\n    items: [1, -2]\nkind: List\n";
+        let plain: Vec<(u32, Value)> = items(text)
+            .into_iter()
+            .map(|(line, item)| {
+                let mut item = item.unwrap();
+                item["metadata"]
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("managedFields");
+                (line, item)
+            })
+            .collect();
+        let json: Vec<(u32, Value)> = items_as_json(text)
+            .into_iter()
+            .map(|(line, item)| (line, serde_json::from_slice(&item.unwrap()).unwrap()))
+            .collect();
+        assert_eq!(json, plain);
+        assert_eq!(
+            json[0].1["metadata"],
+            serde_json::json!({ "name": "a", "labels": {} })
+        );
+        let broken = items_as_json("items:\n- a: [\n- b: 1\n");
+        assert!(broken[0].1.is_err() && broken[1].1.is_ok());
     }
 
     #[test]

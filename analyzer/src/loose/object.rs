@@ -60,13 +60,19 @@ pub(crate) fn read_json(router: &Router, text: &str, path: &str, line: u32) -> V
     let Ok(list) = serde_json::from_str::<Listed<'_>>(text) else {
         return Vec::new();
     };
-    let at = |raw: &str| {
+    // Items come in order: each is counted from the one before, for lists hold thousands.
+    let mut counted = (0, 0);
+    let mut at = |raw: &str| {
         let offset = (raw.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-        let before = &text.as_bytes()[..offset.min(text.len())];
-        let lines = memchr::memchr_iter(b'\n', before).count();
+        let offset = offset.clamp(counted.0, text.len());
+        let between = &text.as_bytes()[counted.0..offset];
+        counted = (
+            offset,
+            counted.1 + memchr::memchr_iter(b'\n', between).count(),
+        );
         Place {
             path: path.to_owned(),
-            line: Some(line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX))),
+            line: Some(line.saturating_add(u32::try_from(counted.1).unwrap_or(u32::MAX))),
         }
     };
     let one = |json: &str, kind: &str, place: Place| {

@@ -13,6 +13,8 @@ pub enum Figure {
     Gpu(String),
     /// Version of the NVIDIA kernel module that was loaded.
     Module(String),
+    /// Version of the kernel that runs.
+    Kernel(String),
 }
 
 /// The kubelet's first line: `"Kubelet version" kubeletVersion="v1.31.4"`.
@@ -85,6 +87,17 @@ pub(super) static MODULE: Extractor = Extractor {
     },
 };
 
+/// What cAdvisor in the kubelet finds: `manager.go:229] Version: {KernelVersion:4.9.56 ContainerOsVersion:...`.
+pub(super) static KERNEL: Extractor = Extractor {
+    needle: "] Version: {KernelVersion:",
+    extract: |line| {
+        let (_, rest) = line.text.split_once("{KernelVersion:")?;
+        let version = rest.split([' ', '}']).next()?;
+        let like = version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.');
+        like.then(|| figure(line, Figure::Kernel(version.to_owned())))
+    },
+};
+
 fn version(line: &LogLine<'_>, text: &str) -> Option<Extracted> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-')));
     let version = &text[..end.unwrap_or(text.len())];
@@ -132,6 +145,11 @@ mod tests {
         assert_eq!(
             told(&DISTRIBUTION, Channel::Journal, k3s),
             Some(Figure::Kubelet("v1.28.4+k3s1".into()))
+        );
+        let kernel = "I1119 11:58:33.235865    4390 manager.go:229] Version: {KernelVersion:4.9.56 ContainerOsVersion:Alpine Linux v3.12}";
+        assert_eq!(
+            told(&KERNEL, Channel::Journal, kernel),
+            Some(Figure::Kernel("4.9.56".into()))
         );
         let gpu = "[    0.5] pci 0000:01:00.0: [10de:1c8d] type 00 class 0x030000";
         let found = told(&GPU_ON_BUS, Channel::Kernel, gpu);

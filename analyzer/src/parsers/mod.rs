@@ -266,4 +266,5 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &figures::GPU_ON_BUS,
     &figures::GPU_ON_CHIP,
     &figures::MODULE,
+    &figures::KERNEL,
 ];

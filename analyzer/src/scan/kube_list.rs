@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Router;
-use crate::layouts::yaml_items;
+use crate::layouts::yaml_items_as_json;
 use crate::model::Place;
 use crate::parsers::{Document, Item, Parsed, Read};
 
@@ -80,8 +80,35 @@ fn is_frame(json: &[u8]) -> bool {
 
 /// Whether a line is a whole list, as `jq -c` prints one.
 fn is_list(json: &[u8]) -> bool {
-    memchr::memmem::find(json, b"\"items\":").is_some()
-        && serde_json::from_slice::<List>(json).is_ok_and(|list| list.items.is_some())
+    if memchr::memmem::find(json, b"\"items\":").is_none() {
+        return false;
+    }
+    match serde_json::from_slice::<List>(json) {
+        Ok(list) => list.items.is_some(),
+        // A line of many megabytes comes in pieces; its beginning tells.
+        Err(error) => error.is_eof() && begins_list(json),
+    }
+}
+
+/// Whether an object that may be cut has items of its own, and not only inside a field.
+fn begins_list(json: &[u8]) -> bool {
+    let (mut depth, mut quoted, mut escaped) = (0_u32, false, false);
+    for (at, byte) in json.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => {
+                if !quoted && depth == 1 && json[at..].starts_with(b"\"items\":") {
+                    return true;
+                }
+                quoted = !quoted;
+            }
+            b'{' | b'[' if !quoted => depth += 1,
+            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Told without parsing; the parser of the item says what is wrong with it.
@@ -195,9 +222,7 @@ pub(super) fn parse_yaml(router: &Router, path: &str, text: &str) -> Parsed {
     let Some(parse) = parse else {
         return all;
     };
-    for (line, item) in yaml_items(text) {
-        let json =
-            item.and_then(|item| serde_json::to_vec(&item).map_err(|error| error.to_string()));
+    for (line, json) in yaml_items_as_json(text) {
         match json {
             Ok(json) => {
                 let place = place(line);
@@ -237,6 +262,14 @@ fn extend(all: &mut Parsed, more: Parsed) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_beginning_of_a_list_on_one_long_line_is_no_item() {
+        let list = r#"{"kind":"PodList","metadata":{"a":"\"{"},"items":[{"metadata":{"na"#;
+        assert!(is_list(list.as_bytes()));
+        let item = r#"{"metadata":{"name":"a"},"spec":{"volumes":[{"items":[{"ke"#;
+        assert!(!is_list(item.as_bytes()));
+    }
 
     #[test]
     fn an_object_loses_the_notes_on_its_fields_and_nothing_else() {

@@ -218,6 +218,7 @@ impl<'a> Walk<'a> {
                     && raw.iter().all(|b| matches!(b, b'.' | b'/'))
                     && !raw.starts_with(b"..") =>
             {
+                self.levels.last_mut()?.top.note_here();
                 return None;
             }
             Err(error) => {

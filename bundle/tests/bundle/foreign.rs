@@ -112,6 +112,25 @@ fn one_bundle_reads_the_same_as_members_as_one_gzip_and_as_plain_tar() {
     }
 }
 
+/// `tar -C folder -cf x.tar .`: the first folder inside is none that holds all.
+#[test]
+fn a_tar_of_the_folder_itself_keeps_its_folders() {
+    let scratch = Scratch::new();
+    let mut here = file("./", b"");
+    here.kind = b'5';
+    let tar = tar_of(&[
+        here,
+        file("./modinfo/ip_vs", b"1"),
+        file("./kernel/uname.txt", b"2"),
+    ]);
+    let (summary, read) = content(&scratch.file(&tar));
+    assert_eq!(sentences(&summary), Vec::<String>::new());
+    assert_eq!(
+        read.keys().collect::<Vec<_>>(),
+        ["kernel/uname.txt", "modinfo/ip_vs"]
+    );
+}
+
 #[test]
 fn a_tar_without_a_top_folder_keeps_its_folders() {
     let scratch = Scratch::new();

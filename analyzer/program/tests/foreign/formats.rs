@@ -1,34 +1,9 @@
 //! One capture a format, as the tool lays it out, filled with the sample's real objects, outputs and files.
 
 use super::support::{
-    NODE, counted, diagnose_files, node, objects, text, yaml_list, yaml_object, zip,
+    EVENTS, NODE, VERSION, diagnose_files, node, objects, of_cluster, of_node, outcome, text,
+    yaml_list, yaml_object, zip,
 };
-
-/// What the sample's cluster holds.
-const PODS: u64 = 15;
-const EVENTS: u64 = 4;
-const VERSION: &str = "v1.33.2";
-
-fn of_cluster(files: &[(String, Vec<u8>)], format: &str, events: u64) {
-    assert_eq!(
-        counted(&diagnose_files(files)),
-        (format.to_owned(), 1, PODS, events, VERSION.to_owned())
-    );
-}
-
-/// The analysis of a node's capture: its format, and that the node's firewall rules were read.
-fn of_node(files: &[(String, Vec<u8>)], format: &str) -> serde_json::Value {
-    let analysis = diagnose_files(files);
-    assert_eq!(analysis["seen"]["format"], format);
-    assert_eq!(analysis["seen"]["nodes"], 1, "{}", analysis["seen"]);
-    analysis
-}
-
-fn outcome(analysis: &serde_json::Value, source: &str) -> String {
-    let rows = analysis["coverage"].as_array().unwrap();
-    let row = rows.iter().find(|row| row["source"] == source).unwrap();
-    row["outcome"].as_str().unwrap().to_owned()
-}
 
 #[test]
 fn cilium_sysdump() {

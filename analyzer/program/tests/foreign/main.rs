@@ -4,8 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
 mod bad_input;
+mod clusters;
 mod convert;
 mod formats;
 mod large;
+mod nodes;
 mod packings;
 mod support;

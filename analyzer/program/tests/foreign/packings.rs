@@ -1,11 +1,12 @@
 //! A capture gives the same report however it was packed.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::support::{Files, diagnose, objects, run, text, write, zip};
+use super::support::{Files, NODE, diagnose, node, objects, run, text, write, zip};
 
 /// `kubectl cluster-info dump --output-directory` of the sample's cluster.
 fn dump() -> Files {
@@ -25,58 +26,159 @@ fn dump() -> Files {
     files
 }
 
-/// What does not depend on what the file is called.
-fn essence(mut analysis: Value) -> Value {
-    analysis["input"] = Value::Null;
-    analysis
+/// What a node's collector leaves, with a packed rotation of a log.
+fn node_logs() -> Files {
+    let line = format!(
+        "Nov 20 10:15:00 {NODE} kubelet[1]: E1120 10:15:00.000001       1 pod_workers.go:1] \"Error syncing pod\"\n"
+    );
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, line.repeat(20).as_bytes()).unwrap();
+    vec![
+        text("sos_commands/host/hostname", format!("{NODE}\n")),
+        text("sos_commands/kernel/dmesg", node("commands/dmesg.out")),
+        text(
+            "sos_commands/networking/ip_-d_address",
+            node("commands/ip-addr.out"),
+        ),
+        text(
+            "sos_commands/firewall_tables/iptables-save",
+            node("commands/iptables-save.out"),
+        ),
+        text("sos_commands/logs/journalctl_--no-pager", line.repeat(20)),
+        text("etc/os-release", node("rootfs/etc/os-release")),
+        (
+            "var/log/kubelet.log.1.gz".to_owned(),
+            packed.finish().unwrap(),
+        ),
+    ]
 }
 
-#[test]
-fn folder_parent_tar_zip_renamed_and_pipe_give_the_same_report() {
+/// The whole report of an input in each of its forms, without what the input is called and whether it is packed.
+struct Whole(Vec<(&'static str, String)>);
+
+impl Whole {
+    fn of(input: &str, bytes: &[u8]) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let out = scratch.path().join("out");
+        let ended = run(&["report", input, "-o", out.to_str().unwrap()], bytes);
+        assert!(
+            matches!(ended.code, Some(0 | 1)),
+            "{input}: {}",
+            ended.errors
+        );
+        let name = Path::new(input).file_name().unwrap().to_str().unwrap();
+        let forms = [
+            "report.md",
+            "report-appendix.md",
+            "report.html",
+            "report.json",
+        ];
+        Self(
+            forms
+                .into_iter()
+                .map(|form| {
+                    let written = fs::read_to_string(out.join(form)).unwrap_or_default();
+                    (form, nameless(&written, name))
+                })
+                .collect(),
+        )
+    }
+
+    fn expect(&self, expected: &Self, packing: &str) {
+        for ((form, text), (_, wanted)) in self.0.iter().zip(&expected.0) {
+            let differs = text.lines().zip(wanted.lines()).find(|(a, b)| a != b);
+            assert_eq!(differs, None, "{form} of {packing}");
+            assert_eq!(text.len(), wanted.len(), "{form} of {packing}");
+        }
+    }
+}
+
+fn nameless(report: &str, name: &str) -> String {
+    let dash = [
+        ("`-`", "`NAME`"),
+        ("<code>-</code>", "<code>NAME</code>"),
+        ("cat - ", "cat NAME "),
+        ("\"name\": \"-\"", "\"name\": \"NAME\""),
+        (", -\"", ", NAME\""),
+    ];
+    let lines = report.lines().filter(|line| {
+        // The policy holds the digest of the style sheet, which prints the name below each page.
+        !line.contains("Content-Security-Policy") && !line.trim().starts_with("\"form\":")
+    });
+    let lines = lines.map(|line| match name {
+        "-" => dash
+            .iter()
+            .fold(line.to_owned(), |line, (from, to)| line.replace(from, to)),
+        _ => line.replace(name, "NAME"),
+    });
+    let formless = |line: String| {
+        line.replace("(archive)", "(form)")
+            .replace("(folder)", "(form)")
+    };
+    lines.map(|line| formless(line) + "\n").collect()
+}
+
+/// Packs a capture in every way and compares the whole reports.
+fn all_packings_of(files: &Files, format: &str) {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("parent/dump");
-    let files = dump();
-    write(&folder, &files);
-    let expected = essence(diagnose(&folder));
-    assert_eq!(expected["seen"]["format"], "cluster-info-dump");
-    assert_eq!(
-        (&expected["seen"]["pods"], &expected["seen"]["events"]),
-        (&Value::from(15), &Value::from(4))
+    let at = |name: &str| scratch.path().join(name).to_str().unwrap().to_owned();
+    write(&scratch.path().join("around-4711/capture-4711"), files);
+    let seen = diagnose(Path::new(&at("around-4711/capture-4711")))["seen"].clone();
+    assert_eq!(seen["format"], format);
+    let expected = Whole::of(&at("around-4711/capture-4711"), b"");
+    assert!(
+        expected
+            .0
+            .iter()
+            .all(|(form, text)| !text.is_empty() || *form == "report-appendix.md")
     );
 
-    assert_eq!(
-        essence(diagnose(&scratch.path().join("parent"))),
-        expected,
-        "the folder around it"
-    );
-    let zipped = scratch.path().join("dump.zip");
+    Whole::of(&at("around-4711"), b"").expect(&expected, "the folder around it");
     let below: Files = files
         .iter()
-        .map(|(path, content)| (format!("dump/{path}"), content.clone()))
+        .map(|(path, content)| (format!("capture-4711/{path}"), content.clone()))
         .collect();
-    fs::write(&zipped, zip(&below)).unwrap();
-    assert_eq!(essence(diagnose(&zipped)), expected, "zip");
+    fs::write(at("z-4711.zip"), zip(&below)).unwrap();
+    Whole::of(&at("z-4711.zip"), b"").expect(&expected, "zip");
 
-    for (flags, name) in [
-        ("-cf", "d.tar"),
-        ("-czf", "d.tgz"),
-        ("-cJf", "d.tar.xz"),
-        ("-czf", "download (1)"),
+    for (flags, name, folder, what) in [
+        ("-cf", "d-4711.tar", "around-4711", "capture-4711"),
+        ("-czf", "d-4711.tar.gz", "around-4711", "capture-4711"),
+        ("-cJf", "d-4711.tar.xz", "around-4711", "capture-4711"),
+        ("-czf", "download (4711)", "around-4711", "capture-4711"),
+        // The folder itself, as collectors pack theirs.
+        ("-czf", "dot-4711.tgz", "around-4711/capture-4711", "."),
     ] {
-        let packed = scratch.path().join(name);
         let made = Command::new("tar")
-            .arg("-C")
-            .arg(scratch.path().join("parent"))
-            .args([flags, packed.to_str().unwrap(), "dump"])
+            .args(["-C", &at(folder), flags, &at(name), what])
             .status();
         if !made.is_ok_and(|status| status.success()) {
             println!("skipped: tar {flags} does not work here");
             continue;
         }
-        assert_eq!(essence(diagnose(&packed)), expected, "{name}");
-        let bytes = fs::read(&packed).unwrap();
-        let piped = run(&["diagnose", "--format", "json", "-"], &bytes);
-        let piped: Value = serde_json::from_str(&piped.out).unwrap();
-        assert_eq!(essence(piped), expected, "{name} through a pipe");
+        Whole::of(&at(name), b"").expect(&expected, name);
+        let bytes = fs::read(at(name)).unwrap();
+        Whole::of("-", &bytes).expect(&expected, &format!("{name} through a pipe"));
     }
+}
+
+#[test]
+fn a_cluster_gives_the_same_report_in_all_packings() {
+    all_packings_of(&dump(), "cluster-info-dump");
+}
+
+#[test]
+fn a_node_gives_the_same_report_in_all_packings() {
+    all_packings_of(&node_logs(), "sos");
+}
+
+#[test]
+fn what_the_dump_holds_is_counted() {
+    let scratch = tempfile::tempdir().unwrap();
+    write(&scratch.path().join("dump"), &dump());
+    let seen = diagnose(&scratch.path().join("dump"))["seen"].clone();
+    assert_eq!(
+        (&seen["pods"], &seen["events"]),
+        (&Value::from(15), &Value::from(4))
+    );
 }

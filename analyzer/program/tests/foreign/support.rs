@@ -196,3 +196,31 @@ pub(crate) fn counted(analysis: &Value) -> (String, u64, u64, u64, String) {
         seen["kubernetes_version"].as_str().unwrap_or("").to_owned(),
     )
 }
+
+/// What the sample's cluster holds.
+pub(crate) const PODS: u64 = 15;
+pub(crate) const EVENTS: u64 = 4;
+pub(crate) const VERSION: &str = "v1.33.2";
+
+/// Checks that a capture of the sample's cluster shows all of it.
+pub(crate) fn of_cluster(files: &[(String, Vec<u8>)], format: &str, events: u64) {
+    assert_eq!(
+        counted(&diagnose_files(files)),
+        (format.to_owned(), 1, PODS, events, VERSION.to_owned())
+    );
+}
+
+/// The analysis of a node's capture: its format, and that the node's firewall rules were read.
+pub(crate) fn of_node(files: &[(String, Vec<u8>)], format: &str) -> Value {
+    let analysis = diagnose_files(files);
+    assert_eq!(analysis["seen"]["format"], format);
+    assert_eq!(analysis["seen"]["nodes"], 1, "{}", analysis["seen"]);
+    analysis
+}
+
+/// What coverage says of a source.
+pub(crate) fn outcome(analysis: &Value, source: &str) -> String {
+    let rows = analysis["coverage"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["source"] == source).unwrap();
+    row["outcome"].as_str().unwrap().to_owned()
+}

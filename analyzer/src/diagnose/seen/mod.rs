@@ -1,11 +1,12 @@
 //! What an input shows, counted: numbers that a person would count by hand in it. What is not there is not counted, so that zero
 //! means "none seen" and never "none there".
 
+mod pods;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use casefile_bundle::Summary;
 
-use crate::facts::Fact;
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{Event, Node, Pod};
 use crate::model::Seen;
@@ -19,14 +20,14 @@ pub(super) fn seen(scanned: &Scanned) -> Seen {
     Seen {
         format: format(scanned, &scanned.summary),
         nodes: count(nodes.len()),
-        pods: count(pods(scanned).len()),
+        pods: count(pods::named(scanned).len()),
         events: count(facts.table::<Event>().len()),
         gpus: gpus(scanned),
         driver_version: driver(scanned),
         kernel: kernel(scanned),
         kubernetes_version: kubernetes(scanned),
         boots: boots(scanned),
-        unhealthy_pods: unhealthy(&said_best(facts.table::<Pod>())),
+        unhealthy_pods: pods::unhealthy(facts.table::<Pod>()),
     }
 }
 
@@ -50,7 +51,7 @@ fn format(scanned: &Scanned, summary: &Summary) -> String {
     }
 }
 
-/// Nodes that the cluster lists; else those whose files are there; else those that pods run on.
+/// Nodes that the cluster lists; else those whose files are there; else those that pods run on or are named after.
 fn nodes(scanned: &Scanned) -> BTreeSet<&str> {
     let listed = scanned.facts.table::<Node>().iter();
     let listed: BTreeSet<&str> = listed
@@ -67,33 +68,16 @@ fn nodes(scanned: &Scanned) -> BTreeSet<&str> {
         return named;
     }
     // Those that pods run on, where nothing else tells of any.
-    let pods = scanned.facts.table::<Pod>().iter();
-    pods.map(|pod| pod.data.node.as_str())
+    let pods = scanned.facts.table::<Pod>();
+    let bound: BTreeSet<&str> = pods
+        .iter()
+        .map(|pod| pod.data.node.as_str())
         .filter(|node| !node.is_empty())
-        .collect()
-}
-
-/// Pods that objects, descriptions of nodes and names of logs tell of. A table without namespaces names those of another list.
-fn pods(scanned: &Scanned) -> BTreeSet<(&str, &str)> {
-    let facts = &scanned.facts;
-    let objects = facts.table::<Pod>().iter();
-    let objects = objects.map(|pod| (pod.data.namespace.as_str(), pod.data.name.as_str()));
-    let described = facts
-        .table::<Node>()
-        .iter()
-        .flat_map(|node| &node.data.listed_pods);
-    let described = described.filter_map(|name| name.split_once('/'));
-    let mut all: BTreeSet<(&str, &str)> = objects.chain(described).collect();
-    all.extend(scanned.plan.pods());
-    let placed: BTreeSet<&str> = all
-        .iter()
-        .filter(|(namespace, _)| !namespace.is_empty())
-        .map(|(_, name)| *name)
         .collect();
-    all.retain(|(namespace, name)| {
-        !name.is_empty() && (!namespace.is_empty() || !placed.contains(name))
-    });
-    all
+    match bound.is_empty() {
+        false => bound,
+        true => pods::nodes_in_names(pods),
+    }
 }
 
 /// GPUs on the bus, as the driver counts them, or as nodes offer them; whichever shows most.
@@ -167,6 +151,20 @@ fn driver(scanned: &Scanned) -> Option<String> {
         .or_else(|| most(told))
         .or_else(|| most(answered))
         .or_else(|| most(built(scanned)))
+        .or_else(|| most(build_logs(scanned)))
+}
+
+/// Versions whose build DKMS logged: `/var/lib/dkms/nvidia/535.129.03/5.15.0-88-generic/x86_64/log/make.log`.
+fn build_logs(scanned: &Scanned) -> impl Iterator<Item = String> {
+    let below = scanned
+        .paths
+        .iter()
+        .filter_map(|path| path.split_once("/rootfs/var/lib/dkms/nvidia/"));
+    below.filter_map(|(_, rest)| {
+        let (version, log) = rest.split_once('/')?;
+        let like = version.starts_with(|c: char| c.is_ascii_digit());
+        (like && log.ends_with("/log/make.log")).then(|| version.to_owned())
+    })
 }
 
 /// Versions of the module that DKMS lists: `nvidia/535.129.03, 5.15.0-88-generic, x86_64: installed`, older with a comma.
@@ -215,9 +213,14 @@ fn kernel(scanned: &Scanned) -> Option<String> {
         .table::<Node>()
         .iter()
         .map(|node| node.data.kernel.clone());
+    let told = figures(scanned).filter_map(|(_, figure)| match figure {
+        Figure::Kernel(version) => Some(version.clone()),
+        _ => None,
+    });
     most(printed)
         .or_else(|| most(booted))
         .or_else(|| most(nodes))
+        .or_else(|| most(told))
 }
 
 fn kubernetes(scanned: &Scanned) -> Option<String> {
@@ -272,39 +275,4 @@ fn boots(scanned: &Scanned) -> Option<u64> {
         .filter(|boots| *boots > 0)
         .or_else(|| (!kept.is_empty()).then_some(kept.len() + 1))
         .map(count)
-}
-
-fn unhealthy(pods: &[&Pod]) -> Vec<String> {
-    let bad = pods.iter().filter(|pod| !pod.healthy);
-    let all: BTreeSet<String> = bad
-        .map(|pod| format!("{}/{} {}", pod.namespace, pod.name, pod.state))
-        .collect();
-    all.into_iter().collect()
-}
-
-/// Each pod as the longest list says it: a description of one pod was printed at another moment than the list of all.
-fn said_best(pods: &[Fact<Pod>]) -> Vec<&Pod> {
-    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
-    for pod in pods {
-        *sizes.entry(pod.place.path.as_str()).or_default() += 1;
-    }
-    let size = |pod: &Fact<Pod>| sizes.get(pod.place.path.as_str()).copied();
-    let placed: BTreeSet<&str> = pods
-        .iter()
-        .filter(|pod| !pod.data.namespace.is_empty())
-        .map(|pod| pod.data.name.as_str())
-        .collect();
-    let mut best: BTreeMap<(&str, &str), &Fact<Pod>> = BTreeMap::new();
-    for pod in pods {
-        let (namespace, name) = (pod.data.namespace.as_str(), pod.data.name.as_str());
-        // A table without namespaces names a pod of another list.
-        if namespace.is_empty() && placed.contains(name) {
-            continue;
-        }
-        let known = best.entry((namespace, name)).or_insert(pod);
-        if size(pod) > size(known) {
-            *known = pod;
-        }
-    }
-    best.into_values().map(|pod| &pod.data).collect()
 }

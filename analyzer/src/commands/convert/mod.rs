@@ -1,7 +1,12 @@
 //! `convert`: another tool's capture as a bundle of ours, with the redaction of a collected one.
 //!
-//! Entries get the paths that they have in our layout; lists of objects come out one item a line, as the collector writes them, and
-//! what is only understood by its content keeps its name below `foreign/`. Nothing is unpacked to disk but what one entry spills.
+//! Entries get the paths that they have in our layout; objects come out in lists of their kind and namespace, one item a line, as
+//! the collector writes them, and what is only understood by its content keeps its name below `foreign/`. Nothing is unpacked to
+//! disk but what entries spill.
+
+mod discovery;
+mod lists;
+mod manifest;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -12,17 +17,19 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use casefile_bundle::{
     BundlePath, Clock, EntryMeta, EntrySpool, FormatVersion, Header, Input, Keys, Limits,
-    ManifestEnd, Outcome, Piece, SourceReport, Writer,
+    ManifestEnd, Piece, Writer,
 };
 use casefile_redact::{Content, Key, Redactor};
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
+use self::lists::{Kind, Lists, is_list};
 use super::Exit;
 use super::input::readable;
 use crate::cli::ConvertArgs;
 use crate::join::Unit;
-use crate::layouts::{Plan, Survey, Target, list_of, yaml_items};
-use crate::sources::{self, About, SOURCES};
+use crate::layouts::{Plan, Survey, Target, yaml_items};
+use crate::sources;
 use crate::words::count;
 
 /// Texts that are taken apart or rewritten are held up to this size, in bytes.
@@ -60,7 +67,7 @@ pub(super) fn convert(
     let mut name = args.output.as_os_str().to_owned();
     name.push(".partial");
     let partial = Path::new(&name);
-    let taken = taken(path)?;
+    let taken = manifest::taken(path)?;
     let written = write(input, &plan, partial, taken);
     let done = match written {
         Ok(done) => done,
@@ -87,14 +94,6 @@ pub(super) fn convert(
     Ok(Exit::Done)
 }
 
-/// When the capture was written, as far as its file says.
-fn taken(path: &Path) -> anyhow::Result<DateTime<Utc>> {
-    let modified = std::fs::metadata(path)
-        .and_then(|data| data.modified())
-        .with_context(|| format!("reading the date of {}", path.display()))?;
-    Ok(modified.into())
-}
-
 /// What became of a conversion.
 struct Done {
     entries: u64,
@@ -104,7 +103,7 @@ struct Done {
 }
 
 fn write(input: Input<'_>, plan: &Plan, path: &Path, taken: DateTime<Utc>) -> anyhow::Result<Done> {
-    let tool = tool(plan);
+    let tool = manifest::tool(plan);
     let nodes = plan.nodes();
     let node = match nodes.iter().collect::<Vec<_>>().as_slice() {
         [node] => (**node).to_owned(),
@@ -126,14 +125,15 @@ fn write(input: Input<'_>, plan: &Plan, path: &Path, taken: DateTime<Utc>) -> an
     let file = File::create_new(path).with_context(|| format!("writing {}", path.display()))?;
     let top = format!("casefile-{node}-{}", taken.format("%Y%m%dT%H%M%SZ"));
     let folder = path.parent().unwrap_or(Path::new("."));
+    let key = Key::random().context("asking the system for random numbers")?;
     let mut conversion = Conversion {
         writer: Writer::new(file, &top, &header)?,
         spill: folder,
-        key: Key::random().context("asking the system for random numbers")?,
+        key: key.clone(),
         plan,
         open: None,
         written: BTreeSet::new(),
-        lists: BTreeMap::new(),
+        lists: Some(Lists::new(folder, key)),
         secrets: BTreeMap::new(),
         notes: Vec::new(),
         failed: None,
@@ -144,14 +144,7 @@ fn write(input: Input<'_>, plan: &Plan, path: &Path, taken: DateTime<Utc>) -> an
     if let Some(error) = conversion.failed.take() {
         return Err(error);
     }
-    for (path, items) in std::mem::take(&mut conversion.lists) {
-        conversion.text(
-            path,
-            "one file an object",
-            &list(&items),
-            Content::JsonLines,
-        )?;
-    }
+    conversion.end_lists()?;
     let mut notes = conversion.notes;
     notes.extend(summary.problems.iter().take(20).map(ToString::to_string));
     let end = ManifestEnd {
@@ -159,7 +152,7 @@ fn write(input: Input<'_>, plan: &Plan, path: &Path, taken: DateTime<Utc>) -> an
         interrupted: summary
             .cut_short
             .then(|| "the capture was not read to its end".to_owned()),
-        sources: reports(&conversion.written, &tool, taken),
+        sources: manifest::reports(&conversion.written, &tool, taken),
     };
     conversion
         .writer
@@ -174,52 +167,6 @@ fn write(input: Input<'_>, plan: &Plan, path: &Path, taken: DateTime<Utc>) -> an
     })
 }
 
-/// The tools whose captures an input holds, with their versions.
-fn tool(plan: &Plan) -> String {
-    let all: BTreeSet<String> = plan
-        .captures
-        .iter()
-        .map(|one| {
-            let version = one.identity.version.as_deref().unwrap_or("");
-            format!("{} {version}", one.title).trim_end().to_owned()
-        })
-        .collect();
-    match all.is_empty() {
-        true => "loose files".to_owned(),
-        false => all.into_iter().collect::<Vec<_>>().join(", "),
-    }
-}
-
-/// What the manifest says of each source: what another tool took may be a part of it.
-fn reports(written: &BTreeSet<String>, tool: &str, at: DateTime<Utc>) -> Vec<SourceReport> {
-    let there = |source: &About| {
-        let mut sources = written.iter().filter_map(|path| sources::of_entry(path));
-        sources.any(|one| one.id == source.id)
-    };
-    let told = SOURCES.iter().filter(|one| one.expected || there(one));
-    let rows = told.map(|source| {
-        let there = there(source);
-        SourceReport {
-            id: source.id.to_owned(),
-            title: source.title.to_owned(),
-            outcome: if there {
-                Outcome::Partial
-            } else {
-                Outcome::Skipped
-            },
-            why: Some(if there {
-                format!("as {tool} took it; whether it took all is not known")
-            } else {
-                format!("not part of {tool}")
-            }),
-            started: at,
-            finished: at,
-            notes: Vec::new(),
-        }
-    });
-    rows.collect()
-}
-
 /// A conversion under way.
 struct Conversion<'a> {
     writer: Writer<File>,
@@ -228,8 +175,8 @@ struct Conversion<'a> {
     plan: &'a Plan,
     open: Option<Open>,
     written: BTreeSet<String>,
-    /// Objects of lists that the capture holds one file an object, as lines of JSON.
-    lists: BTreeMap<String, Vec<String>>,
+    /// Objects by kind and namespace; none once they are written.
+    lists: Option<Lists>,
     secrets: BTreeMap<String, u64>,
     notes: Vec<String>,
     failed: Option<anyhow::Error>,
@@ -266,7 +213,7 @@ impl Conversion<'_> {
     fn take(&mut self, piece: &Piece<'_>) -> anyhow::Result<()> {
         let path = piece.entry.path.as_str();
         if piece.seq == 0 {
-            self.open = Some(self.begin(path));
+            self.open = Some(self.begin(path, piece.entry.size));
         }
         match self.open.as_mut() {
             Some(Open::Stream(open)) => {
@@ -294,8 +241,15 @@ impl Conversion<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, path: &str) -> Open {
+    fn begin(&mut self, path: &str, size: Option<u64>) -> Open {
+        let fits = size.is_none_or(|size| usize::try_from(size).is_ok_and(|size| size <= HELD));
         let ours = match self.plan.target(path) {
+            Some((_, Target::As(ours))) if fits && is_list(ours) => {
+                return Open::Held {
+                    path: path.to_owned(),
+                    bytes: Vec::new(),
+                };
+            }
             Some((_, Target::As(ours))) => ours.clone(),
             Some((_, Target::Yaml(_) | Target::Split(_))) => {
                 return Open::Held {
@@ -350,27 +304,80 @@ impl Conversion<'_> {
     fn rewrite(&mut self, path: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let text = String::from_utf8_lossy(bytes);
         match self.plan.target(path) {
+            Some((_, Target::As(ours))) => self.objects_or_text(ours, path, &text),
             Some((_, Target::Yaml(ours))) => {
                 let items = yaml_items(&text).into_iter();
-                let items: Vec<String> = items
-                    .filter_map(|(_, item)| serde_json::to_string(&item.ok()?).ok())
-                    .collect();
-                match list_of(ours) {
-                    Some(list) => {
-                        self.lists.entry(list).or_default().extend(items);
-                        Ok(())
-                    }
-                    None => self.text(ours.clone(), path, &list(&items), Content::JsonLines),
-                }
+                let items: Vec<Value> = items.filter_map(|(_, item)| item.ok()).collect();
+                self.objects(ours, path, &Kind::default(), &items)
             }
             Some((capture, Target::Split(split))) => {
                 for part in split(capture, path, &text) {
-                    self.text(part.path, path, &part.text, Content::Text)?;
+                    match is_list(&part.path) {
+                        true => self.objects_or_text(&part.path, path, &part.text)?,
+                        false => self.text(part.path, path, &part.text, Content::Text)?,
+                    }
                 }
                 Ok(())
             }
             _ => Ok(()),
         }
+    }
+
+    /// Objects in JSON go to their lists; a text that is none, as one that was cut, stays as it is.
+    fn objects_or_text(&mut self, ours: &str, path: &str, text: &str) -> anyhow::Result<()> {
+        match lists::in_json(text) {
+            Some((of, items)) => self.objects(ours, path, &of, &items),
+            None => self.text(ours.to_owned(), path, text, Content::Text),
+        }
+    }
+
+    fn objects(
+        &mut self,
+        ours: &str,
+        path: &str,
+        of: &Kind,
+        items: &[Value],
+    ) -> anyhow::Result<()> {
+        if let Some(lists) = &mut self.lists {
+            if items.is_empty() {
+                lists.empty(ours, path, of)?;
+            }
+            for item in items {
+                lists.add(ours, path, of, item)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the lists, and what a client asks for before them.
+    fn end_lists(&mut self) -> anyhow::Result<()> {
+        let Some(lists) = self.lists.take() else {
+            return Ok(());
+        };
+        let lists = lists.finish()?;
+        for (path, text) in discovery::files(&lists) {
+            // A bundle of troubleshoot has its own.
+            if self.written.contains(&path) {
+                continue;
+            }
+            self.text(path, "the kinds of its objects", &text, Content::JsonLines)?;
+        }
+        for (path, list) in lists {
+            if self.written.contains(&path) {
+                self.notes.push(format!(
+                    "{}: left out, because another file is {path} already",
+                    list.origin
+                ));
+                continue;
+            }
+            self.end(Streamed {
+                path,
+                origin: list.origin,
+                redactor: list.redactor,
+                spool: list.spool,
+            })?;
+        }
+        Ok(())
     }
 
     fn text(
@@ -389,12 +396,4 @@ impl Conversion<'_> {
         }
         Ok(())
     }
-}
-
-/// Objects as a list, one a line.
-fn list(items: &[String]) -> String {
-    format!(
-        "{{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n{}\n]}}\n",
-        items.join(",\n")
-    )
 }
