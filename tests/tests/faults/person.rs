@@ -129,7 +129,9 @@ fn ten_lines() -> Result<Seen, String> {
     let ran = desk.on_tree(&["--kubeconfig", &kubeconfig, "--anonymize", "hosts"]);
     let lines = lines_of(&ran);
     assert!(lines.len() <= 10, "{} lines: {lines:?}", lines.len());
-    let refusals = lines.iter().filter(|line| line.contains("refused"));
+    let refusals = lines
+        .iter()
+        .filter(|line| line.contains("the API server cannot be used"));
     assert_eq!(refusals.count(), 1, "{lines:?}");
     for what in ["Bundle", "Collected", "Missing", "Map", "Next"] {
         assert!(

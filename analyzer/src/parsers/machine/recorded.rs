@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Document, Parser, Read};
 use super::{
-    DEVICES, DISKS, DOMAIN, ETCD, EVENTS, FIRST_BOOT, METRICS, MODULES, NVLINK, OTHER_GPUS, PATHS,
-    PEERS, SENSORS, STATS, UNITS,
+    CONTAINERS, DEVICES, DISKS, DOMAIN, ETCD, EVENTS, FIRST_BOOT, METRICS, MODULES, NVLINK,
+    OTHER_GPUS, PATHS, PEERS, SENSORS, STATS, UNITS,
 };
 
 /// A tool: the subfolder of its outputs, what reads them, and the entry that they are in a bundle.
@@ -58,6 +58,11 @@ const TOOLS: &[Tool] = &[
         "nodes/n1/commands/nvidia-smi-topo-p2p.out",
     ),
     tool("imex-status", &DOMAIN, "nodes/n1/commands/imex-status.out"),
+    tool(
+        "docker-inspect",
+        &CONTAINERS,
+        "nodes/n1/commands/docker-inspect.out",
+    ),
     tool("etcd", &ETCD, "nodes/n1/commands/etcd-status.out"),
     tool("rocm-smi", &OTHER_GPUS, "nodes/n1/commands/rocm-smi.out"),
     tool(
