@@ -30,10 +30,7 @@ const TOOLS: &[Tool] = &[
         name: "systemctl-show",
         parser: &UNITS,
         entry: "nodes/n1/commands/systemctl-show.out",
-        beside: &[
-            "systemctl/insights/systemctl_show.systemctl_show_all_exp.txt",
-            "systemctl/insights/systemctl_show.systemctl_show_all_examples.txt",
-        ],
+        beside: &["systemctl/insights/systemctl_show.systemctl_show_all_examples.txt"],
     },
     Tool {
         name: "lspci-verbose",
