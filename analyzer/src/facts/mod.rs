@@ -8,6 +8,7 @@ pub mod ending;
 pub mod failing;
 pub mod firewall;
 pub mod gpu;
+pub mod hardware;
 pub mod helm;
 pub mod ipvs;
 pub mod kube;
@@ -21,6 +22,7 @@ pub mod runtime;
 pub mod runtime_parts;
 pub mod said;
 pub mod scheduling;
+pub mod services;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -348,6 +350,20 @@ pub const KINDS: &[KindInfo] = &[
     kind::<machine::Unit>(),
     kind::<machine::NetLink>(),
     kind::<machine::FabricPort>(),
+    kind::<hardware::PciDevice>(),
+    kind::<hardware::PciErrors>(),
+    kind::<hardware::GpuPath>(),
+    kind::<hardware::GpuPeer>(),
+    kind::<hardware::MemoryModule>(),
+    kind::<hardware::HardwareEvent>(),
+    kind::<hardware::AdapterHealth>(),
+    kind::<hardware::GpuHealth>(),
+    kind::<hardware::ImexNode>(),
+    kind::<services::EtcdMember>(),
+    kind::<services::KubeletCheck>(),
+    kind::<services::FirstBoot>(),
+    kind::<services::DockerContainer>(),
+    kind::<services::LastChange>(),
     kind::<metrics::NodeUse>(),
     kind::<metrics::PodUse>(),
     kind::<metrics::GpuMetric>(),

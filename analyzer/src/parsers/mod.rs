@@ -4,6 +4,7 @@
 //! a [`Problem`] with a place, and the rest is still read. To add one, write a file with a [`Parser`]
 //! and add it to [`PARSERS`].
 
+pub(crate) mod changes;
 mod cluster_parts;
 mod components;
 mod container_rows;
@@ -207,6 +208,19 @@ pub static PARSERS: &[&Parser] = &[
     &machine::OTHER_GPUS,
     &machine::GROUPS,
     &machine::DISKS,
+    &machine::DEVICES,
+    &machine::COUNTERS,
+    &machine::PATHS,
+    &machine::PEERS,
+    &machine::MODULES,
+    &machine::RECORDED,
+    &machine::HEALTH,
+    &machine::DOMAIN,
+    &machine::ADAPTERS,
+    &machine::ETCD,
+    &machine::CHECKS,
+    &machine::FIRST_BOOT,
+    &machine::CONTAINERS,
     &nvidia_smi::PARSER,
     &net_counters::PARSER,
     &nvml::PARSER,

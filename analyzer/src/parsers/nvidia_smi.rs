@@ -7,12 +7,13 @@ use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::{AnyFact, Fact, FactType};
 use crate::gpu::smi::{self, Report};
 
-/// Reads `-q -x`, `-q` and the table. The table's GPUs are left to the deriver, which takes them where `-q` is missing.
+/// Reads `-q -x`, `-q`, what `-q` says of memory alone, and the table. The table's GPUs are left to the deriver, which takes them where `-q` is missing.
 pub(super) static PARSER: Parser = Parser {
     id: "nvidia-smi",
     reads: &[
         Entry::Command(ANY, "nvidia-smi-q.xml"),
         Entry::Printed(ANY, "nvidia-smi-q"),
+        Entry::Printed(ANY, "nvidia-smi-memory"),
         Entry::Printed(ANY, "nvidia-smi"),
     ],
     read: Read::Whole(parse),
@@ -92,4 +93,35 @@ fn stated<T: FactType>(document: &Document<'_>, line: u32, text: String, data: T
         at: None,
     }
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Facts;
+
+    /// `nvidia-smi -q -d ECC,PAGE_RETIREMENT,ROW_REMAPPER`, as it is asked where the XML cannot be written.
+    #[test]
+    fn what_memory_alone_says_names_the_gpu_and_its_rows() {
+        let text = "\n==============NVSMI LOG==============\n\nTimestamp                                 : Mon Nov  2 10:00:00 2026\n\
+            Driver Version                            : 535.161.08\nCUDA Version                              : 12.2\n\n\
+            Attached GPUs                             : 1\nGPU 00000000:3B:00.0\n    ECC Mode\n        Current                           : Enabled\n        Pending                           : Enabled\n\
+            \x20   ECC Errors\n        Volatile\n            DRAM Uncorrectable            : 3\n        Aggregate\n            DRAM Uncorrectable            : 3\n\
+            \x20   Remapped Rows\n        Correctable Error                 : 0\n        Uncorrectable Error               : 2\n        Pending                           : Yes\n        Remapping Failure Occurred        : No\n";
+        let parsed = parse(&Document {
+            path: "nodes/n1/commands/nvidia-smi-memory.out",
+            node: "n1",
+            text,
+        });
+        let mut facts = Facts::default();
+        parsed.facts.into_iter().for_each(|fact| facts.add(fact));
+        let gpus = facts.table::<Gpu>();
+        assert_eq!(gpus.len(), 1, "{:?}", parsed.problems);
+        let card = &gpus[0].data.card;
+        assert_eq!(
+            (card.remap_pending, card.remapped_uncorrectable),
+            (Some(true), Some(2)),
+            "{card:?}"
+        );
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::Router;
 use crate::layouts::yaml_items_as_json;
 use crate::model::Place;
-use crate::parsers::{Document, Item, Parsed, Read};
+use crate::parsers::{Document, Item, Parsed, Read, changes};
 
 /// Reads a stretch of a list that has one item a line.
 ///
@@ -43,8 +43,7 @@ pub(super) fn parse_lines(
         }
         if looks_like_item(json) {
             items += 1;
-            let json = &lean(json);
-            extend(&mut all, parse(&Item { json, place }));
+            extend(&mut all, read_item(json, place, parse));
         } else {
             faults.push(place);
         }
@@ -151,25 +150,36 @@ pub(super) fn parse(document: &Document<'_>, parse: fn(&Item<'_>) -> Parsed) -> 
         let newlines = memchr::memchr_iter(b'\n', &bytes[counted..offset]).count();
         line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         counted = offset;
-        let json = &lean(item.get().as_bytes());
         let place = document.line(line);
-        extend(&mut all, parse(&Item { json, place }));
+        extend(&mut all, read_item(item.get().as_bytes(), place, parse));
     }
     all
 }
 
-/// An object without the notes of who manages which of its fields: often half of it, and nothing reads them, but several
+/// What a parser makes of an object, and who changed the object last.
+fn read_item(json: &[u8], place: Place, parse: fn(&Item<'_>) -> Parsed) -> Parsed {
+    let (json, managers) = lean(json);
+    let change = managers.and_then(|managers| changes::last(&place, &json, managers));
+    let mut parsed = parse(&Item { json: &json, place });
+    parsed.facts.extend(change);
+    parsed
+}
+
+/// An object without the notes of who manages which of its fields, and these notes: often half of it, and several
 /// parsers would have to pass over them.
-fn lean(json: &[u8]) -> Cow<'_, [u8]> {
+fn lean(json: &[u8]) -> (Cow<'_, [u8]>, Option<&[u8]>) {
     const NAME: &[u8] = b"\"managedFields\":[";
     // Quotes inside a text are escaped, so this is a name.
     let Some(at) = memchr::memmem::find(json, NAME) else {
-        return Cow::Borrowed(json);
+        return (Cow::Borrowed(json), None);
     };
     let begin = at + NAME.len();
     match length_of_list(&json[begin..]) {
-        Some(length) => Cow::Owned([&json[..begin], &json[begin + length..]].concat()),
-        None => Cow::Borrowed(json),
+        Some(length) => {
+            let (managers, rest) = json[begin..].split_at(length);
+            (Cow::Owned([&json[..begin], rest].concat()), Some(managers))
+        }
+        None => (Cow::Borrowed(json), None),
     }
 }
 
@@ -279,11 +289,11 @@ mod tests {
             "name": "n",
         } });
         let text = object.to_string();
-        let lean: serde_json::Value = serde_json::from_slice(&lean(text.as_bytes())).unwrap();
+        let lean: serde_json::Value = serde_json::from_slice(&lean(text.as_bytes()).0).unwrap();
         let mut expected = object;
         expected["metadata"]["managedFields"] = serde_json::json!([]);
         assert_eq!(lean, expected);
         let cut = text.as_bytes().split_at(text.find("fieldsV1").unwrap()).0;
-        assert_eq!(*super::lean(cut), *cut);
+        assert_eq!(*super::lean(cut).0, *cut);
     }
 }

@@ -4,6 +4,8 @@ use super::marker::Marker;
 
 /// A block that has no end after so many lines was none; a key of 16,384 bits has about 220.
 pub(crate) const MAX_LINES: u32 = 400;
+/// Key material among other words is at least so long; lines of it have 64 and more.
+const MIN_MATERIAL: usize = 16;
 const BEGIN: &str = "---BEGIN ";
 const END: &str = "---END ";
 /// The same of SSH2 keys, with a blank and one dash less.
@@ -85,6 +87,30 @@ pub(crate) fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) 
     (line, None)
 }
 
+/// A line inside a block without what is key material in it: in a script words stand around it, as in
+/// `echo "..." >> key.pem`.
+fn without_material(line: &str, marker: &mut Marker) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+    let mut clean = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(start) = rest.find(fits) {
+        let length = rest[start..].find(|c| !fits(c));
+        let (run, behind) = rest[start..].split_at(length.unwrap_or(rest.len() - start));
+        clean.push_str(&rest[..start]);
+        let has = |kind: fn(&u8) -> bool| run.as_bytes().iter().any(kind);
+        let drawn =
+            has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+        if run.len() >= MIN_MATERIAL && drawn {
+            clean.push_str(&marker.mark("private-key", run.as_bytes()));
+        } else {
+            clean.push_str(run);
+        }
+        rest = behind;
+    }
+    clean.push_str(rest);
+    clean
+}
+
 impl Pem {
     /// Takes the next line. When the block is over, gives back what stands for it (with line ends) and the rest.
     pub(crate) fn push(&mut self, line: &str, marker: &mut Marker) -> Option<String> {
@@ -118,7 +144,7 @@ impl Pem {
             || line.starts_with("Proc-Type")
             || line.starts_with("DEK-Info"))
         {
-            self.others.push_str(line);
+            self.others.push_str(&without_material(line, marker));
             self.others.push('\n');
         }
         (self.lines >= MAX_LINES).then(|| self.close(marker, ""))

@@ -44,6 +44,24 @@ fn a_private_key_becomes_one_placeholder_and_the_yaml_around_it_stays() {
 }
 
 #[test]
+fn a_private_key_that_a_script_writes_line_by_line_leaves_no_line_of_it() {
+    let line = "MIIEowIBAAKCAQEAsecretsecretMIIEowIBAAKCAQEAsecretsecret01234567";
+    let lines = [
+        "-----BEGIN RSA PRIVATE KEY-----",
+        line,
+        "c2VjcmV0c2VjcmV0MDE=",
+        "-----END RSA PRIVATE KEY-----",
+    ];
+    let script: String = lines
+        .iter()
+        .map(|line| format!("echo \"{line}\" >> /etc/kubernetes/pki/key.pem\n"))
+        .collect();
+    let out = clean(Content::Text, &script, 9);
+    assert!(!out.contains("MIIE") && !out.contains("c2Vjcm"), "{out}");
+    assert!(out.contains(">> /etc/kubernetes/pki/key.pem\n"), "{out}");
+}
+
+#[test]
 fn a_private_key_in_a_log_with_time_stamps_is_found_line_by_line() {
     let log = "t1 -----BEGIN PRIVATE KEY-----\nt2 MIIEowIBAAKCAQEA\nt3 Yw==\nt4 -----END PRIVATE KEY-----\nt5 fine\n";
     let out = clean(Content::Text, log, 5);

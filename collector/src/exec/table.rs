@@ -100,6 +100,11 @@ pub static COMMANDS: &[Spec] = &[
     ),
     slow(spec("dcgmi-version", "dcgmi", &["-v"]), 10, 1 << 20),
     spec("devlink-dev", "devlink", &["dev", "info"]),
+    slow(
+        spec("devlink-health", "devlink", &["-j", "health", "show"]),
+        10,
+        1 << 20,
+    ),
     spec("df", "df", &["-B1", "-T", "-a", "-l"]),
     spec("df-inodes", "df", &["-i", "-l"]),
     slow(spec("dkms-status", "dkms", &["status"]), 10, 1 << 20),
@@ -154,7 +159,11 @@ pub static COMMANDS: &[Spec] = &[
         64 << 10,
     ),
     spec("firewall-cmd", "firewall-cmd", &["--list-all-zones"]),
-    slow(spec("imex-status", "nvidia-imex-ctl", &["-N"]), 10, 1 << 20),
+    slow(
+        spec("imex-status", "nvidia-imex-ctl", &["-N", "-j"]),
+        10,
+        1 << 20,
+    ),
     slow(
         spec("imex-version", "nvidia-imex", &["--version"]),
         10,

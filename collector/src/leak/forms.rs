@@ -61,6 +61,20 @@ fn run(bytes: &[u8], fits: impl Fn(u8) -> bool) -> &[u8] {
     &bytes[..length]
 }
 
+/// Whether a last line of a key begins here and a line of the key stands before it: where the first line is gone already.
+fn ends_a_key(before: &[u8]) -> bool {
+    let title = before.len().saturating_sub(30);
+    let Some(end) = memmem::rfind(&before[title..], b"END ") else {
+        return false;
+    };
+    let body = &before[title.saturating_sub(200)..title + end];
+    let material = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    body.split(|byte| !material(byte)).any(|run| {
+        let drawn = run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_uppercase);
+        run.len() >= 40 && drawn
+    })
+}
+
 fn private_keys(bytes: &[u8], found: &mut Vec<Found>) {
     for at in memmem::find_iter(bytes, b"PRIVATE KEY") {
         let behind = &bytes[at + 11..];
@@ -79,7 +93,7 @@ fn private_keys(bytes: &[u8], found: &mut Vec<Found>) {
             let begins = bytes[at.saturating_sub(30)..at]
                 .windows(6)
                 .any(|part| part == b"BEGIN ");
-            if begins && body >= 60 {
+            if begins && body >= 60 || ends_a_key(&bytes[..at]) {
                 found.push((at..at + 11, PRIVATE_KEY));
             }
         }
@@ -216,6 +230,11 @@ mod tests {
             "pull https://me:hunter2@nvcr.io/v2".to_owned(),
             "\"db_password\": \"k3XyQ9vQ2mPz77aB\"".to_owned(),
             key,
+            // Its first line is gone.
+            format!(
+                "echo <redacted:private-key:0a1b2c3d>\necho \"{}\" >> k.pem\necho \"-----END RSA PRIVATE KEY-----\" >> k.pem\n",
+                "MIIEowIBAAKCAQ01".repeat(4)
+            ),
         ] {
             assert!(!find(text.as_bytes()).is_empty(), "{text}");
         }
@@ -225,6 +244,7 @@ mod tests {
             "http://$(USER):$(PASS)@h git@github.com:a/b",
             "-----BEGIN CERTIFICATE-----\nMIIC\n",
             "got -----BEGIN PRIVATE KEY----- and nothing else",
+            "key: <redacted:private-key:0a1b2c3d>\n-----END RSA PRIVATE KEY-----\n",
             "password=$(DB_PASSWORD) passwordSecretName: a",
         ] {
             assert!(find(text.as_bytes()).is_empty(), "{text}");

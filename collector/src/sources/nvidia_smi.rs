@@ -165,6 +165,8 @@ fn collect(ctx: SourceCtx) -> BoxFuture<'static, Outcome> {
             let why = driver.absent.first().cloned().unwrap_or_default();
             return Outcome::skipped(format!("no NVIDIA driver here: {why}"));
         }
+        keep_hung_and_cut(&mut around);
+        driver.broken.append(&mut around.broken);
         driver.outcome("no NVIDIA driver here")
     })
 }
@@ -180,17 +182,20 @@ async fn rare(ctx: &SourceCtx, smi: &mut Tally) {
         }
         let mut tally = Tally::default();
         ctx.call(&call, Need::Optional, &mut tally).await;
-        tally.broken.retain(|what| {
-            ["no end after", "stopped before its end", "was cut"]
-                .iter()
-                .any(|word| what.contains(word))
-        });
+        keep_hung_and_cut(&mut tally);
         let hung = tally.broken.iter().any(|what| !what.contains("was cut"));
         smi.add(tally);
         if hung {
             return;
         }
     }
+}
+
+/// Forgets what is only a refusal.
+fn keep_hung_and_cut(tally: &mut Tally) {
+    const WORDS: [&str; 3] = ["no end after", "stopped before its end", "was cut"];
+    let grave = |what: &String| WORDS.iter().any(|word| what.contains(word));
+    tally.broken.retain(grave);
 }
 
 /// A query of nvidia-smi: the host's, or the one of a driver container, run below that container's root.

@@ -33,10 +33,9 @@ pub(super) fn find(recording: &Recording, user: User, target: &Target, form: For
         return log(recording, target);
     }
     // What a kubelet or a pod answers, whatever it is asked.
-    if target.path.contains("/proxy/")
-        && let Some(answer) = recording.exact(User::Admin, &target.bare(), form)
-    {
-        return answer.clone();
+    if target.path.contains("/proxy/") {
+        let answer = recording.exact(User::Admin, &target.bare(), form).cloned();
+        return answer.unwrap_or_else(|| Answer::json(404, &objects::not_found(&target.path)));
     }
     if form == Form::Table {
         let page = Target::parse(&format!("{}?limit=500", target.path));

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use super::{Cluster, answer, objects};
 use crate::recording::{Answer, Form, Recording, Target, User};
 
+/// Content type of a table, which is asked for by this name.
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const LOG: &str =
     "/api/v1/namespaces/kube-system/pods/coredns-0/log?container=main&timestamps=true";
 
@@ -78,6 +80,58 @@ impl Small {
         }
     }
 
+    /// The same, with these objects of a custom resource, and the columns in which the server prints them: each a
+    /// title and the pointer to its value.
+    #[must_use]
+    pub fn with_custom(
+        self,
+        (group, plural, kind): (&str, &str, &str),
+        items: &[Value],
+        columns: &[(&str, &str)],
+    ) -> Self {
+        const JSON: &str = "application/json";
+        let version = json!({"groupVersion": format!("{group}/v1"), "version": "v1"});
+        let listed = self
+            .answers
+            .iter()
+            .rev()
+            .find(|(path, ..)| *path == "/apis");
+        let mut groups: Value = listed
+            .and_then(|(_, _, body)| serde_json::from_str(body).ok())
+            .unwrap_or_default();
+        if let Some(all) = groups["groups"].as_array_mut() {
+            all.push(json!({"name": group, "versions": [version], "preferredVersion": version}));
+        }
+        let namespaced = items
+            .iter()
+            .any(|item| item["metadata"]["namespace"].is_string());
+        let kinds = json!({"kind": "APIResourceList", "groupVersion": format!("{group}/v1"),
+            "resources": [{"name": plural, "kind": kind, "namespaced": namespaced, "verbs": ["get", "list"]}]});
+        let all = json!({"kind": format!("{kind}List"), "apiVersion": format!("{group}/v1"), "metadata": {}, "items": items});
+        let rows: Vec<Value> = items
+            .iter()
+            .map(|item| {
+                let cell = |(_, pointer): &(&str, &str)| item.pointer(pointer).cloned();
+                json!({"cells": columns.iter().map(cell).collect::<Vec<_>>(), "object": {"metadata": item["metadata"]}})
+            })
+            .collect();
+        let titles: Vec<Value> = columns
+            .iter()
+            .map(|(title, _)| json!({"name": title, "type": "string"}))
+            .collect();
+        // A server begins with the kind.
+        let (titles, rows) = (json!(titles), json!(rows));
+        let table = format!(
+            "{{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{{}},\"columnDefinitions\":{titles},\"rows\":{rows}}}"
+        );
+        let root = format!("/apis/{group}/v1");
+        let list = format!("{root}/{plural}");
+        self.with_answer("/apis", JSON, &groups.to_string())
+            .with_answer(root.leak(), JSON, &kinds.to_string())
+            .with_answer(format!("{list}?limit=500").leak(), TABLE, &table)
+            .with_answer(list.leak(), JSON, &all.to_string())
+    }
+
     /// The same, and who asks has the credentials of this node: the node authorizer lets it see what belongs to it.
     #[must_use]
     pub fn as_node(mut self, node: &str) -> Self {
@@ -116,7 +170,8 @@ impl Cluster for Small {
                     selector == Some(&format!("spec.nodeName={node}")) || place.name.is_some()
                 }
                 "nodes" => selector == Some(&format!("metadata.name={node}")),
-                "configmaps" => place.name.is_some(),
+                "resourceslices" => selector == Some(&format!("spec.nodeName={node}")),
+                "configmaps" | "leases" | "csinodes" => place.name.is_some(),
                 "services" => true,
                 _ => false,
             };
@@ -159,7 +214,8 @@ fn record(answers: Vec<(&'static str, &'static str, String)>) -> Recording {
     let lines: String = answers
         .into_iter()
         .map(|(path, kind, body)| {
-            let line = json!({"as": "admin", "path": path, "accept": "*/*", "status": 200, "content_type": kind, "body": body});
+            let accept = if kind == TABLE { TABLE } else { "*/*" };
+            let line = json!({"as": "admin", "path": path, "accept": accept, "status": 200, "content_type": kind, "body": body});
             format!("{line}\n")
         })
         .collect();

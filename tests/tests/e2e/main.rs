@@ -31,6 +31,7 @@ mod nvml;
 mod page;
 mod probe;
 mod real_node;
+mod recordings;
 mod release;
 mod report_cli;
 mod root_tree;

@@ -17,11 +17,7 @@ use crate::support::skip;
 const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
 fn here(program: &str) -> bool {
-    Command::new(program)
-        .arg("--version")
-        .output()
-        .or_else(|_| Command::new(program).arg("version").output())
-        .is_ok()
+    Command::new(program).arg("--version").output().is_ok()
 }
 
 /// Stand-ins for both programs of both machines.
@@ -36,12 +32,14 @@ fn programs(folder: &Path) {
     }
 }
 
-fn release(folder: &Path, out: &str) -> BTreeMap<String, Vec<u8>> {
+/// A release as somebody in another time zone makes it, signed with this key.
+fn release(folder: &Path, out: &str, zone: &str, key: &str) -> BTreeMap<String, Vec<u8>> {
     let done = Command::new(bins::checkout().join(".ci/release"))
         .arg("--binaries")
         .arg(folder.join("programs"))
         .arg(folder.join(out))
-        .env("CASEFILE_RELEASE_KEY", folder.join("key.pem"))
+        .env("CASEFILE_RELEASE_KEY", folder.join(key))
+        .env("TZ", zone)
         .env("CASEFILE_TARGETS", TARGETS.join(" "))
         .env("SOURCE_DATE_EPOCH", "1700000000")
         .output()
@@ -92,8 +90,8 @@ fn a_release_is_the_same_each_time_and_its_sums_signature_and_images_hold() {
         &["pkey", "-in", "key.pem", "-pubout", "-out", "pub.pem"],
         folder
     ));
-    let first = release(folder, "first");
-    let again = release(folder, "again");
+    let first = release(folder, "first", "UTC", "key.pem");
+    let again = release(folder, "again", "Asia/Tokyo", "key.pem");
     assert!(
         first == again,
         "two runs differ: {:?} {:?}",
@@ -115,6 +113,7 @@ fn a_release_is_the_same_each_time_and_its_sums_signature_and_images_hold() {
     assert!(openssl(&check.split(' ').collect::<Vec<_>>(), folder));
 
     for (ending, count) in [
+        (".rpm", if here("rpmbuild") { 4 } else { 0 }),
         (".deb", 4),
         (".cdx.json", 4),
         (".image.tar.gz", 2),
@@ -138,6 +137,38 @@ fn a_release_is_the_same_each_time_and_its_sums_signature_and_images_hold() {
             assert!(has("casefile-bundle") && has("serde") && !has("proptest"));
         }
     }
+}
+
+#[test]
+fn a_release_can_be_signed_for_minisign() {
+    for program in ["jq", "dpkg-deb", "minisign"] {
+        if !here(program) {
+            skip("release", &format!("{program} is not installed"));
+            return;
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    programs(&folder.join("programs"));
+    let minisign = |arguments: &[&str]| {
+        let done = Command::new("minisign")
+            .args(arguments)
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        (
+            done.status.success(),
+            String::from_utf8_lossy(&done.stdout).into_owned(),
+        )
+    };
+    assert!(minisign(&["-G", "-W", "-p", "m.pub", "-s", "m.key"]).0);
+    let made = release(folder, "out", "UTC", "m.key");
+    assert!(made.contains_key("SHA256SUMS.minisig"), "{:?}", made.keys());
+    let check = ["-Vm", "out/SHA256SUMS", "-p", "m.pub"];
+    let (good, said) = minisign(&check);
+    assert!(good && said.contains("casefile "), "{said}");
+    std::fs::write(folder.join("out/SHA256SUMS"), b"0000  casefile-krew.yaml\n").unwrap();
+    assert!(!minisign(&check).0, "other sums have the same signature");
 }
 
 /// The manifest names a configuration whose name is its sum, and that the one layer by its sum.

@@ -435,16 +435,32 @@ fn own_rights() -> Result<Seen, String> {
                 "volumes": [{"configMap": {"name": "settings"}}]}})
     };
     let pods = vec![pod("here-0", "gpu-1"), pod("there-0", "gpu-2")];
+    let leases: Vec<_> = ["gpu-1", "gpu-2"]
+        .map(|name| json!({"metadata": {"name": name, "namespace": "kube-node-lease"}}))
+        .into();
+    let slices: Vec<_> = ["gpu-1", "gpu-2"].map(|name| json!({"metadata": {"name": format!("slice-{name}")}, "spec": {"nodeName": name}})).into();
+    let none: &[(&str, &str)] = &[];
     let cluster = Small::new()
         .with_lists(&[("pods", "Pod", pods)])
+        .with_custom(("coordination.k8s.io", "leases", "Lease"), &leases, none)
+        .with_custom(
+            ("resource.k8s.io", "resourceslices", "ResourceSlice"),
+            &slices,
+            none,
+        )
         .as_node("gpu-1");
     let server = server(cluster, Faults::default());
     let ran = Desk::new().keep(|desk| desk.on_cluster(&config(&server), &[]));
     let bundle = ran.bundle();
-    assert!(
-        bundle.content(NODES).contains("\"gpu-1\"") && !bundle.content(NODES).contains("gpu-2")
-    );
-    assert!(bundle.content(PODS).contains("here-0") && !bundle.content(PODS).contains("there-0"));
+    for (end, own, other) in [
+        (NODES, "\"gpu-1\"", "gpu-2"),
+        (PODS, "here-0", "there-0"),
+        ("kube-node-lease.json", "gpu-1", "gpu-2"),
+        ("resourceslices.json", "slice-gpu-1", "slice-gpu-2"),
+    ] {
+        let text = bundle.content(end);
+        assert!(text.contains(own) && !text.contains(other), "{end}: {text}");
+    }
     let said = "only the object of the node gpu-1";
     let rest = &[NODES, PODS, "configmaps/default.json", HOST];
     bundle.row(&ran, OBJECTS, &[Outcome::Partial], said, rest)

@@ -9,7 +9,7 @@ use casefile_tests::recording::User;
 use casefile_tests::replay::small::Small;
 use casefile_tests::replay::{Credential, Fault, Faults, Server};
 
-use crate::desk::{Desk, Row, Seen};
+use crate::desk::{Desk, Ran, Row, Seen};
 use crate::lab::{self, Freezer};
 
 const HOST: &str = "/proc/meminfo";
@@ -31,6 +31,14 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         fault: "the kubelet's stats hang behind the API server",
         run: kubelet_hangs,
+    },
+    Row {
+        fault: "the kubelet's stats are 17 MiB",
+        run: kubelet_floods,
+    },
+    Row {
+        fault: "the kubelet answers none of its questions (404)",
+        run: kubelet_has_nothing,
     },
     Row {
         fault: "the kubelet's socket of pod resources is mute",
@@ -127,23 +135,11 @@ fn no_xml() -> Result<Seen, String> {
     )
 }
 
-fn kubelet_hangs() -> Result<Seen, String> {
-    let config = "{\"kubeletconfig\":{\"cgroupDriver\":\"systemd\"}}";
-    let cluster = Small::new()
-        .with_answer(
-            "/api/v1/nodes/gpu-1/proxy/configz",
-            "application/json",
-            config,
-        )
-        .with_answer(
-            "/api/v1/nodes/gpu-1/proxy/healthz?verbose",
-            "text/plain",
-            "ok",
-        );
-    let faults = Faults::default().with("/api/v1/nodes/gpu-1/proxy/stats", Fault::Hang);
+/// Asks the kubelet of `gpu-1` through a server.
+fn ask_kubelet(cluster: Small, faults: Faults) -> Ran {
     let server = Server::start(cluster, "127.0.0.1:0".parse().unwrap(), faults).unwrap();
     let kubeconfig = server.kubeconfig(User::Admin, Credential::Token);
-    let ran = Desk::new().keep(|desk| {
+    Desk::new().keep(|desk| {
         desk.file("/etc/hostname", "gpu-1\n");
         desk.file("/etc/os-release", "ID=ubuntu\n");
         fs::write(desk.path("kubeconfig"), kubeconfig).unwrap();
@@ -153,18 +149,63 @@ fn kubelet_hangs() -> Result<Seen, String> {
             "--only",
             "node_proxy,host_info",
         ])
-    });
-    let rest = &[
-        "/commands/kubelet-configz.json",
-        "/commands/kubelet-healthz.txt",
-        "/etc/os-release",
-    ];
-    ran.bundle().row(
+    })
+}
+
+fn kubelet() -> Small {
+    let config = "{\"kubeletconfig\":{\"cgroupDriver\":\"systemd\"}}";
+    Small::new()
+        .with_answer(
+            "/api/v1/nodes/gpu-1/proxy/configz",
+            "application/json",
+            config,
+        )
+        .with_answer(
+            "/api/v1/nodes/gpu-1/proxy/healthz?verbose",
+            "text/plain",
+            "ok",
+        )
+}
+
+const OF_KUBELET: &[&str] = &[
+    "/commands/kubelet-configz.json",
+    "/commands/kubelet-healthz.txt",
+    "/etc/os-release",
+];
+
+fn kubelet_hangs() -> Result<Seen, String> {
+    let faults = Faults::default().with("/api/v1/nodes/gpu-1/proxy/stats", Fault::Hang);
+    let ran = ask_kubelet(kubelet(), faults);
+    let partial = &[Outcome::Partial];
+    let said = "no answer within 15 s";
+    ran.bundle()
+        .row(&ran, "node_proxy", partial, said, OF_KUBELET)
+}
+
+fn kubelet_floods() -> Result<Seen, String> {
+    let huge = format!("{{\"pods\":[\"{}\"]}}", "x".repeat(17 << 20));
+    let stats = "/api/v1/nodes/gpu-1/proxy/stats/summary";
+    let ran = ask_kubelet(
+        kubelet().with_answer(stats, "application/json", &huge),
+        Faults::default(),
+    );
+    let partial = &[Outcome::Partial];
+    let said = "the answer is over 16777216 bytes";
+    ran.bundle()
+        .row(&ran, "node_proxy", partial, said, OF_KUBELET)
+}
+
+fn kubelet_has_nothing() -> Result<Seen, String> {
+    let ran = ask_kubelet(Small::new(), Faults::default());
+    let bundle = ran.bundle();
+    assert!(!bundle.has("/commands/kubelet-stats.json"));
+    let skipped = &[Outcome::Skipped];
+    bundle.row(
         &ran,
         "node_proxy",
-        &[Outcome::Partial],
-        "no answer within 15 s",
-        rest,
+        skipped,
+        "HTTP 404",
+        &["/etc/os-release"],
     )
 }
 

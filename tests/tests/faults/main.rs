@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a row that cannot be set up has failed")]
 
 mod api;
+mod charts;
 mod children;
 mod desk;
 mod evidence;
@@ -13,6 +14,7 @@ mod kubeconfigs;
 mod lab;
 mod limits;
 mod output;
+mod person;
 mod run;
 mod secrets;
 mod site;
@@ -42,6 +44,7 @@ fn every_fault_costs_its_own_part_and_the_rest_is_complete() {
         kubeconfigs::ROWS,
         kubeconfig_kinds::ROWS,
         site::ROWS,
+        person::ROWS,
         tools::ROWS,
     ]
     .concat()

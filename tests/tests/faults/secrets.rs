@@ -1,6 +1,8 @@
 //! Secrets as charts make them: names, hosts, ports, users, models and URLs beside credentials, and credentials that
 //! stand a second time where no name gives them away.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use casefile_bundle::{Limits, Outcome, read_entries};
@@ -9,6 +11,7 @@ use casefile_tests::replay::small::Small;
 use casefile_tests::replay::{Credential, Faults, Server};
 use serde_json::{Value, json};
 
+use crate::charts::{CHARTS, SHAPES, credential};
 use crate::desk::{Bundle, Desk, Ran, Row, Seen};
 
 const OBJECTS: &str = "cluster_objects";
@@ -37,22 +40,7 @@ pub(crate) const ROWS: &[Row] = &[
     },
 ];
 
-/// A password as generators make them, another for each seed.
-fn password(seed: usize, length: usize) -> String {
-    const LETTERS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
-    let mut state = seed as u64 * 2_654_435_761 + 88_172_645_463_325_252;
-    let mut made = String::from("aB3");
-    while made.len() < length {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let at = usize::try_from(state % LETTERS.len() as u64).unwrap();
-        made.push(char::from(LETTERS[at]));
-    }
-    made
-}
-
-fn secret(namespace: &str, name: &str, values: &[(&str, &str)]) -> Value {
+fn secret(namespace: &str, name: &str, values: &[(&str, String)]) -> Value {
     let data: serde_json::Map<String, Value> = values
         .iter()
         .map(|(key, value)| ((*key).to_owned(), json!(STANDARD.encode(value))))
@@ -68,203 +56,283 @@ fn object(namespace: &str, name: &str, rest: &Value) -> Value {
     all
 }
 
-/// One namespace of charts: its Secrets, Services and ConfigMaps, and the credentials in them.
-struct Charts {
+/// One namespace of charts: its Secrets, and the objects in which their names stand for all to read.
+#[derive(Default)]
+struct Namespace {
     secrets: Vec<Value>,
     services: Vec<Value>,
     maps: Vec<Value>,
+    customs: Vec<Value>,
+    events: Vec<Value>,
     credentials: Vec<String>,
+    /// Names, and the texts in which credentials stand again.
+    public: Vec<String>,
+    again: Vec<String>,
 }
 
-const MODEL: &str = "Qwen2.5-72B-Instruct-AWQ";
+/// Charts of one namespace.
+const EACH: usize = 4;
 
-fn namespace(at: usize) -> Charts {
+fn namespace(at: usize) -> Namespace {
     let ns = format!("team-{at}");
-    let host = format!("pg16-cluster{at}-rw");
-    let words: Vec<String> = (0..5).map(|n| password(at * 10 + n, 24 + n)).collect();
-    let [pg, redis, minio, token, short] = words.as_slice() else {
-        unreachable!()
+    let mut made = Namespace::default();
+    for nth in 0..EACH {
+        let chart = &CHARTS[(at * EACH + nth) % CHARTS.len()];
+        let seed = |shape: usize| (at * EACH + nth) * SHAPES.len() + shape + 1;
+        let fill = |text: &str| {
+            let named = text.replace("{ns}", &ns).replace("{at}", &at.to_string());
+            let shapes = SHAPES.iter().enumerate();
+            shapes.fold(named, |text, (at, shape)| {
+                text.replace(shape, &credential(shape, seed(at)))
+            })
+        };
+        let values: Vec<(&str, String)> = chart
+            .values
+            .iter()
+            .map(|(key, value)| (*key, fill(value)))
+            .collect();
+        made.secrets.push(secret(&ns, chart.secret, &values));
+        for (at, shape) in SHAPES.iter().enumerate() {
+            if chart.values.iter().any(|(_, value)| value.contains(shape)) {
+                made.credentials.push(credential(shape, seed(at)));
+            }
+        }
+        made.public
+            .extend(chart.public.iter().map(|name| fill(name)));
+    }
+    made.public.sort();
+    made.public.dedup();
+    show(&ns, &mut made);
+    made
+}
+
+/// Puts the names where anybody may read them: Services, ConfigMaps, fields and columns of custom resources, events.
+fn show(ns: &str, made: &mut Namespace) {
+    let is_label = |name: &&String| {
+        let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        name.bytes().all(fits)
     };
-    let short = &short[..10];
-    let full = format!("{host}.{ns}.svc.cluster.local");
-    let user = format!("default_user_{at}Xq7Zt9");
-    let uri = format!("postgresql://app:{pg}@{host}.{ns}:5432/app");
-    let pass = format!("{host}:5432:app:app:{pg}\n");
-    let secrets = vec![
-        secret(
-            &ns,
-            "pg16-cluster-app",
-            &[
-                ("host", &host),
-                ("port", "5432"),
-                ("user", "app-owner-2024"),
-                ("username", "app-owner-2024"),
-                ("dbname", "inference01db"),
-                ("password", pg),
-                ("uri", &uri),
-                ("pgpass", &pass),
-                ("fqdn-uri", &uri),
-            ],
-        ),
-        secret(
-            &ns,
-            "redis-master1",
-            &[
-                ("redis-password", redis),
-                ("REDIS_ADDR", &full),
-                ("config", &host),
-            ],
-        ),
-        secret(
-            &ns,
-            "minio-tenant1",
-            &[
-                ("rootUser", &user),
-                ("rootPassword", minio),
-                ("endpoint", "http://minio-tenant1-hl:9000"),
-                ("MINIO_BUCKET", "models-eu-central-1"),
-                ("secretName", "minio-tenant1"),
-            ],
-        ),
-        secret(
-            &ns,
-            "llm-settings1",
-            &[
-                ("HF_TOKEN", token),
-                ("MODEL_NAME", MODEL),
-                ("LLM", MODEL),
-                ("OPENAI_BASE_URL", "http://vllm-router1.models/v1"),
-                ("admin-password", short),
-            ],
-        ),
-    ];
-    let services = vec![object(
-        &ns,
-        &host,
-        &json!({"spec": {"selector": {"cnpg.io/cluster": "pg16-cluster"}}}),
-    )];
-    let maps = vec![object(
-        &ns,
-        "app-settings",
-        &json!({"data": {
-            "model": MODEL, "database": full, "owner": "app-owner-2024", "db": "inference01db",
-            "bucket": "models-eu-central-1", "broker-user": user,
-        }}),
-    )];
-    let mut credentials: Vec<String> = words[..4].to_vec();
-    credentials.push(short.to_owned());
-    Charts {
-        secrets,
-        services,
-        maps,
-        credentials,
+    for name in made.public.iter().filter(is_label) {
+        made.services.push(object(
+            ns,
+            name,
+            &json!({"spec": {"selector": {"app": name}}}),
+        ));
+    }
+    let numbered = |(at, name): (usize, &String)| (format!("s{at}"), json!(name));
+    let data: serde_json::Map<String, Value> =
+        made.public.iter().enumerate().map(numbered).collect();
+    made.maps
+        .push(object(ns, "settings", &json!({"data": data})));
+    for (at, name) in made.public.iter().enumerate() {
+        let body =
+            json!({"spec": {"target": name}, "status": {"summary": format!("serving {name}")}});
+        made.customs.push(object(ns, &format!("shown-{at}"), &body));
+        let event = json!({"type": "Warning", "reason": "Unhealthy", "message": format!("no answer of {name} within 5s"),
+            "involvedObject": {"kind": "Pod", "name": "web-0", "namespace": ns}, "lastTimestamp": "2026-01-01T00:00:00Z"});
+        made.events.push(object(ns, &format!("web-0.{at}"), &event));
     }
 }
 
-fn run(charts: &[Charts], args: &[&str]) -> Ran {
-    let all = |part: fn(&Charts) -> &Vec<Value>| {
+/// Puts each credential a second time where no name gives it away, one form after the other.
+fn repeat(at: usize, made: &mut Namespace) {
+    let ns = format!("team-{at}");
+    for (nth, credential) in made.credentials.iter().enumerate() {
+        let name = format!("again-{nth}");
+        let (text, needle) = match (at + nth) % 5 {
+            0 => (
+                format!("restored with {credential} on Monday"),
+                credential.clone(),
+            ),
+            1 => {
+                let inner = json!({"note": format!("first\n{credential}")}).to_string();
+                (inner, credential.clone())
+            }
+            2 => {
+                // Not where a group of three bytes begins.
+                let whole = STANDARD.encode(format!("xy app:{credential} "));
+                let inside = whole.len() - credential.len();
+                (
+                    whole.clone(),
+                    whole[inside..].trim_end_matches('=').to_owned(),
+                )
+            }
+            3 => {
+                let escaped = percent_encoding::utf8_percent_encode(
+                    credential,
+                    percent_encoding::NON_ALPHANUMERIC,
+                );
+                let escaped = escaped.to_string();
+                (format!("GET /v1/run?x={escaped}"), escaped)
+            }
+            _ => (format!("cannot bind {credential}"), credential.clone()),
+        };
+        made.again.push(needle);
+        match (at + nth) % 3 {
+            0 => made
+                .maps
+                .push(object(&ns, &name, &json!({"data": {"remark": text}}))),
+            1 => made.customs.push(object(
+                &ns,
+                &name,
+                &json!({"spec": {}, "status": {"summary": text}}),
+            )),
+            _ => made.events.push(object(
+                &ns,
+                &name,
+                &json!({"reason": "Odd", "message": text,
+                "involvedObject": {"kind": "Pod", "name": "web-0", "namespace": ns}}),
+            )),
+        }
+    }
+}
+
+fn run(charts: &[Namespace], args: &[&str]) -> Ran {
+    let all = |part: fn(&Namespace) -> &Vec<Value>| {
         charts.iter().flat_map(part).cloned().collect::<Vec<_>>()
     };
-    let cluster = Small::new().with_lists(&[
-        ("secrets", "Secret", all(|one| &one.secrets)),
-        ("services", "Service", all(|one| &one.services)),
-        ("configmaps", "ConfigMap", all(|one| &one.maps)),
-    ]);
+    let cluster = Small::new()
+        .with_lists(&[
+            ("secrets", "Secret", all(|one| &one.secrets)),
+            ("services", "Service", all(|one| &one.services)),
+            ("configmaps", "ConfigMap", all(|one| &one.maps)),
+            ("events", "Event", all(|one| &one.events)),
+        ])
+        .with_custom(
+            ("serving.example.com", "modelservers", "ModelServer"),
+            &all(|one| &one.customs),
+            &[("Name", "/metadata/name"), ("Summary", "/status/summary")],
+        );
     let server = Server::start(cluster, "127.0.0.1:0".parse().unwrap(), Faults::default()).unwrap();
     let config = server.kubeconfig(User::Admin, Credential::Token);
     Desk::new().keep(|desk| desk.on_cluster(&config, args))
 }
 
-/// Everything that the bundle says.
-fn text_of(bundle: &Bundle) -> String {
+/// Everything that the bundle says, by the path of its entry.
+fn texts_of(bundle: &Bundle) -> BTreeMap<String, String> {
     let all = |_: &str| true;
     let entries = read_entries(&bundle.file, &Limits::default(), &all, 64 << 20, 1 << 30).unwrap();
-    let parts = entries.into_iter().flat_map(|(path, bytes)| {
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        [path, text]
-    });
-    parts.collect()
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    entries
+        .into_iter()
+        .map(|(path, bytes)| (path, text(bytes)))
+        .collect()
+}
+
+/// Places in which a name stood, and the names of those where it no longer does.
+fn public_lost(charts: &[Namespace], texts: &BTreeMap<String, String>) -> (usize, Vec<String>) {
+    let text = |end: &str| {
+        let found = texts.iter().find(|(path, _)| path.ends_with(end));
+        found.map_or_else(|| panic!("no {end}"), |(_, text)| text.as_str())
+    };
+    let columns = text("cluster-info/tables/modelservers.serving.example.com.json");
+    let (mut places, mut lost) = (0, Vec::new());
+    for (at, one) in charts.iter().enumerate() {
+        let map = text(&format!("/configmaps/team-{at}.json"));
+        let custom = text(&format!("/modelservers.serving.example.com/team-{at}.json"));
+        let event = text(&format!("/events/team-{at}.json"));
+        for name in &one.public {
+            let shown = [
+                (map, format!("\"{name}\"")),
+                (custom, format!("\"target\":\"{name}\"")),
+                (custom, format!("serving {name}")),
+                (columns, format!("serving {name}")),
+                (event, format!("no answer of {name} within")),
+            ];
+            places += shown.len();
+            let gone = shown
+                .iter()
+                .filter(|(text, part)| !text.contains(part.as_str()));
+            lost.extend(gone.map(|(_, part)| part.clone()));
+        }
+    }
+    (places, lost)
 }
 
 fn charts() -> Result<Seen, String> {
-    let charts: Vec<Charts> = (0..NAMESPACES).map(namespace).collect();
+    let mut charts: Vec<Namespace> = (0..NAMESPACES).map(namespace).collect();
+    for (at, one) in charts.iter_mut().enumerate() {
+        repeat(at, one);
+    }
     let ran = run(&charts, &[]);
     let bundle = ran.bundle();
-    let text = text_of(&bundle);
-    for credential in charts.iter().flat_map(|one| &one.credentials) {
-        assert!(
-            !text.contains(credential.as_str()),
-            "a credential is in the bundle"
-        );
+    let texts = texts_of(&bundle);
+    let credentials: Vec<&String> = charts
+        .iter()
+        .flat_map(|one| one.credentials.iter().chain(&one.again))
+        .collect();
+    let search = aho_corasick::AhoCorasick::new(&credentials).unwrap();
+    for (path, text) in &texts {
+        let found = search.find(text.as_str());
+        let form = found.map(|hit| hit.len());
+        assert!(found.is_none(), "a credential is in {path}, {form:?} bytes");
     }
-    for at in (0..NAMESPACES).step_by(25) {
-        let maps = bundle.content(&format!("configmaps/team-{at}.json"));
-        let host = format!("pg16-cluster{at}-rw.team-{at}.svc.cluster.local");
-        for name in [
-            &host,
-            MODEL,
-            "app-owner-2024",
-            "inference01db",
-            "models-eu-central-1",
-        ] {
-            assert!(maps.contains(name), "{name} was replaced: {maps}");
-        }
-    }
+    let (places, lost) = public_lost(&charts, &texts);
     assert!(
-        !text.contains("<redacted:leak-check"),
-        "a public name was replaced"
+        lost.len() * 200 < places,
+        "{} of {places}: {lost:?}",
+        lost.len()
     );
-    bundle.row(
-        &ran,
-        OBJECTS,
-        &[Outcome::Collected],
-        "",
-        &["configmaps/team-7.json"],
-    )
+    let some = &[Outcome::Collected];
+    let mut seen = bundle.row(&ran, OBJECTS, some, "", &["configmaps/team-7.json"])?;
+    seen.said = format!(
+        "{} Secrets of {} charts: 0 of {} texts of credentials inside; {} of {places} public names replaced",
+        NAMESPACES * EACH,
+        CHARTS.len(),
+        credentials.len(),
+        lost.len(),
+    );
+    Ok(seen)
 }
 
-/// The first namespace's credentials stand again, each in another form.
-fn repeated() -> Vec<Charts> {
-    let mut one = namespace(0);
-    let [pg, redis, minio, token, _] = one.credentials.as_slice() else {
-        unreachable!()
-    };
+/// One Secret, whose credentials stand again, each in another form. They are made of words, so that nothing but the other
+/// place gives them away.
+fn repeated() -> (Vec<Namespace>, [String; 4]) {
+    let made = ["Horse", "Meadow", "Copper", "Window"]
+        .map(|word| format!("Correct-{word}{}-Battery", word.len()));
+    let [pg, redis, minio, token] = &made;
+    let keys = ["password", "redis-password", "rootPassword", "HF_TOKEN"];
+    let values: Vec<(&str, String)> = keys.into_iter().zip(made.clone()).collect();
     let encoded = STANDARD.encode(format!("xy app:{minio}"));
     let data = json!({"data": {
         "notes": format!("ask for {pg} or try\n\"{redis}\""), "blob": encoded, "line": format!("x{token}y"),
     }});
-    let map = object("team-0", "remarks", &data);
-    one.maps.push(map);
-    vec![one]
+    let one = Namespace {
+        secrets: vec![secret("team-0", "app", &values)],
+        maps: vec![object("team-0", "remarks", &data)],
+        customs: vec![object(
+            "team-0",
+            "one",
+            &json!({"status": {"summary": format!("bound with {pg}")}}),
+        )],
+        ..Namespace::default()
+    };
+    (vec![one], made)
 }
 
 fn again() -> Result<Seen, String> {
-    let charts = repeated();
+    let (charts, credentials) = repeated();
     let ran = run(&charts, &[]);
     let bundle = ran.bundle();
-    let text = text_of(&bundle);
-    for credential in &charts[0].credentials {
-        assert!(
-            !text.contains(credential.as_str()),
-            "a credential is in the bundle"
-        );
+    let texts = texts_of(&bundle);
+    for (path, text) in &texts {
+        for credential in &credentials {
+            assert!(
+                !text.contains(credential.as_str()),
+                "a credential is in {path}"
+            );
+        }
     }
     let maps = bundle.content("configmaps/team-0.json");
-    assert!(
-        !maps.contains(&STANDARD.encode("xy app:aB3")[..16])
-            || maps.contains("<redacted:leak-check:"),
-        "{maps}"
-    );
-    for line in maps
-        .lines()
-        .filter(|line| line.starts_with('{') && line.len() > 2)
-    {
-        assert!(
-            !line.contains("remarks") || line.matches("<redacted:").count() == 4,
-            "{line}"
-        );
-    }
+    let mut remarks = maps.lines().filter(|line| line.contains("remarks"));
+    let remarks = remarks.next().unwrap_or_default();
+    assert_eq!(remarks.matches("<redacted:").count(), 4, "{remarks}");
     assert!(maps.contains("ask for <redacted:"), "{maps}");
+    let columns = bundle.content("tables/modelservers.serving.example.com.json");
+    assert!(
+        columns.contains("bound with <redacted:leak-check:"),
+        "{columns}"
+    );
     bundle.row(
         &ran,
         OBJECTS,
@@ -275,7 +343,7 @@ fn again() -> Result<Seen, String> {
 }
 
 fn strict() -> Result<Seen, String> {
-    run(&repeated(), &["--strict-leaks"]).refused(3, "configmaps/team-0.json:")
+    run(&repeated().0, &["--strict-leaks"]).refused(3, "configmaps/team-0.json:")
 }
 
 /// Words of no name and no form, as a passphrase in a comment is.

@@ -127,8 +127,11 @@ fn missing() -> Result<Seen, String> {
 }
 
 /// A command and its source, in rounds in which each source has one bad command at the most.
-fn rounds() -> Vec<Vec<(&'static str, &'static Spec)>> {
-    let planned = planned();
+fn rounds(left_out: &[&str]) -> Vec<Vec<(&'static str, &'static Spec)>> {
+    let mut planned = planned();
+    for specs in planned.values_mut() {
+        specs.retain(|spec| !left_out.contains(&spec.id));
+    }
     let most = planned.values().map(Vec::len).max().unwrap_or(0);
     let one = |at: usize| {
         let all = planned.iter();
@@ -261,9 +264,9 @@ fn cut_of(bundle: &Bundle, spec: &Spec) -> Option<String> {
 const MOST_UNASKED: usize = 6;
 
 /// All rounds, some at a time.
-fn all(does: &'static str, args: &'static [&'static str], how: &str) -> Seen {
+fn all(does: &'static str, args: &'static [&'static str], how: &str, left_out: &[&str]) -> Seen {
     let clock = Instant::now();
-    let rounds = rounds();
+    let rounds = rounds(left_out);
     let commands: usize = rounds.iter().map(Vec::len).sum();
     let queue = Mutex::new(rounds.iter());
     let unasked = Mutex::new(Vec::new());
@@ -298,9 +301,13 @@ fn hangs() -> Result<Seen, String> {
         "exec sleep 600",
         &["--source-timeout", "4s"],
         "stopped",
+        &[],
     ))
 }
 
 fn floods() -> Result<Seen, String> {
-    Ok(all("exec yes", &["--source-max-size", "2MiB"], "cut"))
+    // It measures how far back the journal's share reaches and is stopped when that is known: nothing of it is kept.
+    let measures = ["journal-newest"];
+    let args = &["--source-max-size", "2MiB"];
+    Ok(all("exec yes", args, "cut", &measures))
 }

@@ -2,26 +2,38 @@
 
 mod board;
 mod counts;
+mod docker;
+mod fabric;
 mod gpu_metrics;
 mod groups;
 mod kubelet;
 mod links;
+mod memory;
 mod nvlink;
 mod other_gpus;
+mod pci;
 #[cfg(test)]
 mod recorded;
+mod services;
 mod tasks;
+mod topology;
 mod units;
 
 pub(super) use board::{EVENTS, SENSORS};
 pub(super) use counts::{EDAC, PRESSURE};
+pub(super) use docker::CONTAINERS;
+pub(super) use fabric::{ADAPTERS, DOMAIN, HEALTH};
 pub(super) use gpu_metrics::METRICS;
 pub(super) use groups::{DISKS, GROUPS};
 pub(super) use kubelet::{GRANTS, STATS};
 pub(super) use links::{LINKS, PORTS};
+pub(super) use memory::{MODULES, RECORDED};
 pub(super) use nvlink::NVLINK;
 pub(super) use other_gpus::PARSER as OTHER_GPUS;
+pub(super) use pci::{COUNTERS, DEVICES};
+pub(super) use services::{CHECKS, ETCD, FIRST_BOOT};
 pub(super) use tasks::{HOLDERS, TASKS};
+pub(super) use topology::{PATHS, PEERS};
 pub(super) use units::UNITS;
 
 use super::{Channel, Document, Parsed, host_files};

@@ -1,10 +1,14 @@
 //! Outputs that were recorded on real machines: those beside the checkout, and those of public repositories in the folder
 //! that `CASEFILE_RECORDED` names, in a subfolder for each tool. `cargo test -p casefile-analyzer-lib --lib recorded -- --nocapture` prints what was read.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::super::{Document, Parser, Read};
-use super::{DISKS, EVENTS, METRICS, NVLINK, OTHER_GPUS, SENSORS, STATS, UNITS};
+use super::{
+    CONTAINERS, DEVICES, DISKS, DOMAIN, ETCD, EVENTS, FIRST_BOOT, METRICS, MODULES, NVLINK,
+    OTHER_GPUS, PATHS, PEERS, SENSORS, STATS, UNITS,
+};
 
 /// A tool: the subfolder of its outputs, what reads them, and the entry that they are in a bundle.
 struct Tool {
@@ -28,6 +32,35 @@ const TOOLS: &[Tool] = &[
         entry: "nodes/n1/commands/systemctl-show.out",
         beside: &["systemctl/insights/systemctl_show.systemctl_show_all_examples.txt"],
     },
+    Tool {
+        name: "lspci-verbose",
+        parser: &DEVICES,
+        entry: "nodes/n1/commands/lspci-verbose.out",
+        beside: &["gpu-host/gpud/lspci-vvv"],
+    },
+    tool("dmidecode", &MODULES, "nodes/n1/commands/dmidecode.out"),
+    tool(
+        "first-boot",
+        &FIRST_BOOT,
+        "nodes/n1/rootfs/run/cloud-init/status.json",
+    ),
+    tool(
+        "nvidia-smi-topo",
+        &PATHS,
+        "nodes/n1/commands/nvidia-smi-topo.out",
+    ),
+    tool(
+        "nvidia-smi-topo-p2p",
+        &PEERS,
+        "nodes/n1/commands/nvidia-smi-topo-p2p.out",
+    ),
+    tool("imex-status", &DOMAIN, "nodes/n1/commands/imex-status.out"),
+    tool(
+        "docker-inspect",
+        &CONTAINERS,
+        "nodes/n1/commands/docker-inspect.out",
+    ),
+    tool("etcd", &ETCD, "nodes/n1/commands/etcd-status.out"),
     tool("rocm-smi", &OTHER_GPUS, "nodes/n1/commands/rocm-smi.out"),
     tool(
         "amd-smi-metric",
@@ -77,9 +110,8 @@ const fn tool(name: &'static str, parser: &'static Parser, entry: &'static str) 
 }
 
 /// How many facts a recorded output holds, and what of it was not read.
-fn read(tool: &Tool, file: &Path) -> (usize, Vec<String>) {
-    let text = std::fs::read(file).unwrap();
-    let mut text = String::from_utf8_lossy(&text).into_owned();
+fn read(tool: &Tool, text: &str) -> (usize, Vec<String>) {
+    let mut text = text.to_owned();
     if tool.name == "smartctl" {
         // As the collector writes it: one disk a line.
         let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -98,6 +130,41 @@ fn read(tool: &Tool, file: &Path) -> (usize, Vec<String>) {
     });
     let problems = parsed.problems.into_iter().map(|one| one.text);
     (parsed.facts.len(), problems.collect())
+}
+
+/// Tools whose output stands in reports of nvidia-bug-report.sh, and the line that it begins with.
+const IN_REPORTS: [(&str, &str); 2] = [
+    ("lspci-verbose", "lspci -nnDvvvxxxx"),
+    ("dmidecode", "dmidecode"),
+];
+
+/// The outputs of a tool in the reports beside the checkout, each with the name of its report.
+fn in_reports(tool: &Tool) -> Vec<(String, String)> {
+    let Some((_, head)) = IN_REPORTS.iter().find(|(name, _)| *name == tool.name) else {
+        return Vec::new();
+    };
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/captures");
+    let mut found = Vec::new();
+    for capture in std::fs::read_dir(captures).into_iter().flatten().flatten() {
+        let report = capture.path().join("capture/nvidia-bug-report.log.gz");
+        let Ok(file) = std::fs::File::open(&report) else {
+            continue;
+        };
+        let mut bytes = Vec::new();
+        flate2::read::MultiGzDecoder::new(file)
+            .read_to_end(&mut bytes)
+            .unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let sections = text.split("\n____________________________________________\n");
+        let its = sections.filter_map(|section| {
+            let (first, rest) = section.trim_start().split_once('\n')?;
+            (first.ends_with(head) && rest.lines().count() > 20).then_some(rest)
+        });
+        let name = capture.file_name().to_string_lossy().into_owned();
+        found.extend(its.map(|rest| (name.clone(), rest.trim_start().to_owned())));
+    }
+    found.sort();
+    found
 }
 
 fn files(tool: &Tool) -> Vec<PathBuf> {
@@ -126,22 +193,23 @@ fn may_be_empty(tool: &Tool) -> bool {
 #[test]
 fn recorded_outputs_of_real_machines_are_read() {
     for tool in TOOLS {
-        let files = files(tool);
-        if files.is_empty() {
+        let mut outputs = in_reports(tool);
+        outputs.extend(files(tool).into_iter().map(|file| {
+            let bytes = std::fs::read(&file).unwrap();
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            (file.display().to_string(), text)
+        }));
+        if outputs.is_empty() {
             println!("skipped: {}: no recorded output is here", tool.name);
             continue;
         }
         let mut facts = 0;
-        for file in &files {
-            let (found, problems) = read(tool, file);
-            assert!(problems.is_empty(), "{}: {problems:?}", file.display());
-            assert!(
-                found > 0 || may_be_empty(tool),
-                "{}: nothing was read",
-                file.display()
-            );
+        for (name, text) in &outputs {
+            let (found, problems) = read(tool, text);
+            assert!(problems.is_empty(), "{name}: {problems:?}");
+            assert!(found > 0 || may_be_empty(tool), "{name}: nothing was read");
             facts += found;
         }
-        println!("{}: {} outputs, {facts} facts", tool.name, files.len());
+        println!("{}: {} outputs, {facts} facts", tool.name, outputs.len());
     }
 }

@@ -22,6 +22,7 @@ static LIST: Inventory = Inventory {
         "ipset-list",
         "conntrack-stats",
         "devlink-dev",
+        "devlink-health",
         "ofed-info",
         "rdma-link",
         "resolvectl-status",

@@ -24,6 +24,7 @@ static LIST: Inventory = Inventory {
         "/sys/module/nvidia*/parameters/*",
         "/sys/module/nouveau/initstate",
         "/sys/module/gdrdrv/version",
+        "/sys/module/nv_peer_mem/version",
         "/proc/sys/kernel/modules_disabled",
         "/proc/sys/kernel/tainted",
         "/sys/module/module/parameters/sig_enforce",

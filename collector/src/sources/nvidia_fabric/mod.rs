@@ -23,6 +23,10 @@ static LIST: Inventory = Inventory {
     ],
     files: &[
         "/etc/nvidia-imex/*",
+        "/etc/nvidia-mig-manager/*",
+        "/proc/driver/nvidia-fs/stats",
+        "/sys/class/mdev_bus/*/mdev_supported_types/*/name",
+        "/sys/class/mdev_bus/*/mdev_supported_types/*/available_instances",
         "/proc/driver/nvidia-nvlink/permissions",
         "/proc/driver/nvidia-nvswitch/permissions",
         "/proc/driver/nvidia-nvswitch/devices/*/*",
@@ -35,6 +39,10 @@ static LIST: Inventory = Inventory {
         bug_reports::PLACES[2],
         "/dev/nvidia-nvswitch*",
         "/dev/nvidia-caps-imex-channels/*",
+        "/dev/gdrdrv",
+        "/dev/nvidia-vgpu*",
+        "/run/nvidia/mps/*",
+        "/tmp/nvidia-mps/*",
     ],
     logs: &[
         "/var/log/fabricmanager.log",
@@ -43,12 +51,13 @@ static LIST: Inventory = Inventory {
         "/var/log/nvlsm.log",
         "/var/log/nv-hostengine.log",
         "/var/log/nvidia-dcgm/nv-hostengine.log",
-        "/var/log/nvidia-container-toolkit.log",
-        "/var/log/nvidia-container-runtime.log",
-        "/var/log/nvidia-container-cli.log",
+        "/var/log/nvidia-container-*.log",
         "/var/log/nvidia-mig-manager.log",
-        "/var/log/nvidia-mps/control.log",
-        "/var/log/nvidia-mps/server.log",
+        "/var/log/nvidia-mps/*.log",
+        "/var/log/nvidia-vgpu*.log",
+        // Where the device plugin keeps those of the control daemons that it starts.
+        "/run/nvidia/mps/log/*.log",
+        "/run/nvidia/mps/*/log/*.log",
     ],
     ..Inventory::EMPTY
 };
