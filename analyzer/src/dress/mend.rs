@@ -56,7 +56,7 @@ pub struct Mended {
     pub joined: BTreeSet<u32>,
 }
 
-fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for line in lines {
         text.push_str(line);
@@ -113,7 +113,7 @@ fn width(text: &str) -> Option<usize> {
 }
 
 /// Whether a line may be the rest of the one before: it has no head of its own, opens no block and is no row of a table.
-fn continues(line: &str) -> bool {
+pub(super) fn continues(line: &str) -> bool {
     let opens = line.trim_end().ends_with(':');
     let row = line.matches("   ").count() > 1;
     !line.trim().is_empty() && !opens && !row && !super::undress(line).is_dressed

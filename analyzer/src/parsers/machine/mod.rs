@@ -11,6 +11,7 @@ mod other_gpus;
 #[cfg(test)]
 mod recorded;
 mod tasks;
+mod unit_status;
 mod units;
 
 pub(super) use board::{EVENTS, SENSORS};
@@ -22,6 +23,7 @@ pub(super) use links::{LINKS, PORTS};
 pub(super) use nvlink::NVLINK;
 pub(super) use other_gpus::PARSER as OTHER_GPUS;
 pub(super) use tasks::{HOLDERS, TASKS};
+pub(super) use unit_status::UNIT_STATUS;
 pub(super) use units::UNITS;
 
 use super::{Channel, Document, Parsed, host_files};
