@@ -201,6 +201,8 @@ fact! {
         pub namespace: String,
         /// Name.
         pub name: String,
+        /// Its status was read: a manifest says what is wanted, and nothing of what runs.
+        pub stated: bool,
         /// Replicas wanted.
         pub desired: u64,
         /// Replicas ready.

@@ -162,7 +162,7 @@ pub(super) fn workloads(sources: &Sources<'_>, pods: &[Fact<Failing>]) -> Vec<Fa
             .iter()
             .chain(pods)
             .any(|one| one.data.subject == subject);
-        if data.ready >= data.desired || has_pod || known {
+        if !data.stated || data.ready >= data.desired || has_pod || known {
             continue;
         }
         let mut events = sources.warnings(&data.kind, &data.namespace, &data.name);
