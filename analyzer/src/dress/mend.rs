@@ -113,7 +113,7 @@ fn width(text: &str) -> Option<usize> {
 }
 
 /// Whether a line may be the rest of the one before: it has no head of its own, opens no block and is no row of a table.
-pub(super) fn continues(line: &str) -> bool {
+fn continues(line: &str) -> bool {
     let opens = line.trim_end().ends_with(':');
     let row = line.matches("   ").count() > 1;
     !line.trim().is_empty() && !opens && !row && !super::undress(line).is_dressed

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::mend::Mended;
 
 /// Nobody wraps more narrowly.
-const NARROWEST: usize = 20;
+const NARROWEST: usize = 12;
 /// A line that goes on in the cell above stands so far to the right at least.
 const INDENT: usize = 8;
 /// Signs between the cells of a table.
@@ -15,7 +15,7 @@ const BARS: [char; 3] = ['|', '\u{2502}', '\u{2503}'];
 /// How a text may have been before it was wrapped, the likeliest first. Lines keep their numbers.
 pub fn guesses(text: &str) -> impl Iterator<Item = Mended> + '_ {
     let ways: [fn(&str) -> Option<Mended>; 4] = [in_cells, at_width, at_blanks, below];
-    ways.into_iter().filter_map(|way| way(text))
+    ways.into_iter().filter_map(move |way| way(text))
 }
 
 /// A text whose lines are put together, each with those that go on with it.
@@ -49,6 +49,11 @@ impl Joining {
     }
 }
 
+/// Whether a line may be the rest of another one: it has no head of its own.
+fn continues(line: &str) -> bool {
+    !line.trim().is_empty() && !super::undress(line).is_dressed
+}
+
 /// Letters of a line.
 fn width(line: &str) -> usize {
     line.chars().count()
@@ -65,7 +70,7 @@ fn at_width(text: &str) -> Option<Mended> {
     let mut all = Joining::default();
     let mut open: Option<usize> = None;
     for line in text.lines() {
-        match open.filter(|_| super::mend::continues(line)) {
+        match open.filter(|_| continues(line)) {
             Some(at) => all.join(at, "", line),
             None => {
                 open = Some(all.lines.len());
@@ -86,7 +91,7 @@ fn at_blanks(text: &str) -> Option<Mended> {
     for line in text.lines() {
         let word = width(line.split_whitespace().next().unwrap_or(""));
         let had_room = before + 1 + word <= widest;
-        match open.filter(|_| !had_room && super::mend::continues(line)) {
+        match open.filter(|_| !had_room && continues(line)) {
             Some(at) => all.join(at, " ", line.trim_start()),
             None => {
                 open = Some(all.lines.len());
@@ -105,29 +110,21 @@ fn in_cells(text: &str) -> Option<Mended> {
     let mut open: Option<(usize, Vec<String>)> = None;
     for line in text.lines() {
         let row = cells(line);
-        let goes_on = |(_, above): &(usize, Vec<String>), row: &[String]| {
+        let more = row.as_ref().zip(open.as_mut()).filter(|(row, (_, above))| {
             above.len() == row.len() && row.first().is_some_and(String::is_empty)
-        };
-        match (row, open.as_mut()) {
-            (Some(row), Some(above)) if goes_on(above, &row) => {
-                let (at, above) = above;
-                for (cell, rest) in above.iter_mut().zip(&row) {
-                    append(cell, rest);
-                }
-                if let Some(first) = all.lines.get_mut(*at) {
-                    *first = above.join("  ");
-                }
-                all.joined.insert(u32::try_from(*at).unwrap_or(u32::MAX));
-                all.lines.push(String::new());
+        });
+        if let Some((row, (at, above))) = more {
+            for (cell, rest) in above.iter_mut().zip(row) {
+                append(cell, rest);
             }
-            (Some(row), _) => {
-                open = Some((all.lines.len(), row));
-                all.push(line);
+            if let Some(first) = all.lines.get_mut(*at) {
+                *first = above.join("  ");
             }
-            (None, _) => {
-                open = None;
-                all.push(line);
-            }
+            all.joined.insert(u32::try_from(*at).unwrap_or(u32::MAX));
+            all.lines.push(String::new());
+        } else {
+            open = row.map(|row| (all.lines.len(), row));
+            all.push(line);
         }
     }
     all.done()

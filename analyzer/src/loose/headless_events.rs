@@ -18,7 +18,7 @@ static ROW: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
         r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?P<last>{age})\s+{kind}\s+(?P<kind>[a-z]+)/(?P<name>[a-z0-9][\w.-]*)\s+(?P<message>\S.*)$"
     );
     let old = format!(
-        r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?P<last>{age})\s+{age}\s+(?P<count>\d+)\s+(?P<name>[a-z0-9][\w.-]*)\.[0-9a-f]{{12,16}}\s+(?P<kind>[A-Z]\w+)\s+(?:\S+\s+)?{kind}\s+\S+(?:, \S+)?\s+(?P<message>\S.*)$"
+        r"^\s*(?:(?P<namespace>[a-z0-9][a-z0-9-]*)\s+)?(?P<last>{age})\s+{age}\s+(?P<count>\d+)\s+(?P<name>[a-z0-9][\w.-]*)\.[0-9a-f]{{12,16}}\s+(?P<kind>[A-Z]\w+)\s+(?:\S+\s+)?{kind}\s+[^\s,]+(?:, \S+)?\s+(?P<message>\S.*)$"
     );
     Some([Regex::new(&new).ok()?, Regex::new(&old).ok()?])
 });

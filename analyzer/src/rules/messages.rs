@@ -62,9 +62,9 @@ impl Vocabulary {
         self.messages.iter().filter_map(|(key, (file, message))| {
             let ending = message.ends.filter(|ending| !ended_by.contains(ending))?;
             let name = format!("{}.yaml", file.component);
-            let shipped = shipped::catalogue().1.iter();
-            let text = shipped.clone().find(|(known, ..)| *known == name);
-            let text = text.map_or("", |(_, text, _)| text);
+            let files = shipped::catalogue().1;
+            let text = files.iter().find(|known| known.0 == name);
+            let text = text.map_or("", |known| known.1);
             Some(RuleError {
                 file: format!("messages/{name}"),
                 at: Some(locate(text, &["messages"], &message.id)),

@@ -1,6 +1,7 @@
 //! What was said before the machine's last start is not said of the machine as it is.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -146,7 +147,7 @@ fn report_one_boot_back(text: &str) -> Option<(String, BTreeSet<u32>)> {
             if let Some(rest) = line.trim().strip_prefix("journalctl -b -") {
                 let (boot, more) = rest.split_once(' ').unwrap_or((rest.trim(), ""));
                 let boot: u32 = boot.trim_end_matches(':').parse().unwrap_or(0);
-                out.push_str(&format!("journalctl -b -{} {more}\n", boot + 1));
+                writeln!(out, "journalctl -b -{} {more}", boot + 1).unwrap();
                 kernel = true;
                 continue;
             }

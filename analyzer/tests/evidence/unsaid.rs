@@ -277,13 +277,13 @@ fn what_is_installed_beside_programs_to_read_is_evidence_of_nothing() {
             "/usr/share/doc".to_owned(),
             &["README", "README.md", "NEWS", "copyright"][..],
         ),
-        ("/usr/share/man/man5".to_owned(), &[".5.gz"]),
-        ("/usr/share/man/man7".to_owned(), &[".7.gz"]),
-        ("/usr/share/man/man8".to_owned(), &[".8.gz"]),
-        ("/usr/lib/systemd/system".to_owned(), &[".service"]),
+        ("/usr/share/man/man5".to_owned(), &[".5.gz"][..]),
+        ("/usr/share/man/man7".to_owned(), &[".7.gz"][..]),
+        ("/usr/share/man/man8".to_owned(), &[".8.gz"][..]),
+        ("/usr/lib/systemd/system".to_owned(), &[".service"][..]),
         (
             format!("{home}/.cargo/registry/src"),
-            &["README.md", "CHANGELOG.md"],
+            &["README.md", "CHANGELOG.md"][..],
         ),
     ];
     let mut wrong = Vec::new();
