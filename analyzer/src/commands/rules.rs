@@ -99,6 +99,10 @@ fn test_rules(
     for fault in &faults {
         writeln!(errors, "error: {fault}")?;
     }
+    let vocabulary = rules::messages::Vocabulary::fault();
+    if let Some(fault) = &vocabulary {
+        writeln!(errors, "error: {fault}")?;
+    }
     let style: Vec<String> = set.rules.iter().flat_map(prose::faults).collect();
     for fault in &style {
         writeln!(errors, "style: {fault}")?;
@@ -115,6 +119,6 @@ fn test_rules(
     )?;
     // How users' own rules speak is theirs to decide.
     let speaks = style.is_empty() || folder.is_some();
-    let good = outcome.failures.is_empty() && faults.is_empty() && speaks;
+    let good = outcome.failures.is_empty() && faults.is_empty() && vocabulary.is_none() && speaks;
     Ok(if good { Exit::Done } else { Exit::Findings })
 }

@@ -217,11 +217,24 @@ fn line_kinds(lines: &[&[u8]]) -> Vec<Option<Kind>> {
     super::rows::mark(&texts, &mut kinds);
     descriptions(&texts, &mut kinds);
     for (text, kind) in texts.iter().zip(&mut kinds) {
-        if kind.is_none() && is_comment(text) {
+        if kind.is_none() && (is_comment(text) || is_of_a_unit(text)) {
             *kind = Some(Kind::Comment);
         }
     }
     kinds
+}
+
+/// Whether a line of a unit of systemd says what the unit is, or what its end would run: neither happened.
+fn is_of_a_unit(text: &str) -> bool {
+    const KEYS: [&str; 5] = [
+        "Description=",
+        "Documentation=",
+        "Conflicts=",
+        "ExecStop=",
+        "ExecStopPost=",
+    ];
+    text.as_bytes().first().is_some_and(u8::is_ascii_uppercase)
+        && KEYS.iter().any(|key| text.starts_with(key))
 }
 
 /// Marks what stands under keys that describe: `description:` of schemas, with the lines that go on below it.

@@ -56,7 +56,7 @@ pub struct Mended {
     pub joined: BTreeSet<u32>,
 }
 
-fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for line in lines {
         text.push_str(line);

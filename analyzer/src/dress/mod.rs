@@ -10,6 +10,7 @@ pub mod line;
 pub mod mend;
 mod page;
 pub mod respell;
+pub mod rewrap;
 mod rows;
 
 use serde::Deserialize;

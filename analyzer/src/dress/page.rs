@@ -5,13 +5,18 @@
 const HEADINGS: usize = 3;
 
 /// Programs whose name begins a line that is to be typed.
-const COMMANDS: [&str; 34] = [
+const COMMANDS: [&str; 58] = [
     "apt",
     "apt-get",
     "awk",
+    "brctl",
     "cat",
+    "cd",
+    "chmod",
     "containerd",
+    "cp",
     "crictl",
+    "crio",
     "ctr",
     "curl",
     "dmesg",
@@ -19,27 +24,46 @@ const COMMANDS: [&str; 34] = [
     "docker",
     "dpkg",
     "echo",
+    "ethtool",
+    "export",
     "fio",
+    "firewall-cmd",
     "for",
+    "git",
     "grep",
     "helm",
     "ip",
+    "ipset",
     "iptables",
     "journalctl",
     "kubectl",
     "ls",
     "lsmod",
     "lspci",
+    "make",
+    "mkdir",
     "modinfo",
+    "modprobe",
+    "mount",
+    "mv",
+    "nano",
     "nft",
+    "nvidia-ctk",
     "nvidia-smi",
     "openssl",
+    "python",
+    "python3",
     "rpm",
+    "runc",
     "sed",
+    "stat",
     "sudo",
     "sysctl",
     "systemctl",
-    "stat",
+    "tee",
+    "ufw",
+    "vim",
+    "wget",
 ];
 
 /// Languages of blocks that are to be typed.
@@ -52,7 +76,7 @@ pub(super) fn written(path: &str, lines: &[&[u8]]) -> Option<Vec<bool>> {
         (1..=4).contains(&marks) && line.get(marks) == Some(&b' ')
     };
     let is_page = path.to_ascii_lowercase().ends_with(".md")
-        && lines.iter().filter(heading).count() >= HEADINGS;
+        && (lines.iter().filter(heading).count() >= HEADINGS || has_front(lines));
     is_page.then(|| {
         let (mut fenced, mut script) = (false, false);
         let written = lines.iter().map(|line| {
@@ -64,13 +88,36 @@ pub(super) fn written(path: &str, lines: &[&[u8]]) -> Option<Vec<bool>> {
                 return true;
             }
             if fenced {
-                return script || is_command(text);
+                return script || is_command(text) || is_setting(text);
             }
             let indented = line.starts_with(b"    ") || line.starts_with(b"\t");
             !(super::undress(text).outer > 0 || (indented && !is_command(text)))
         });
         written.collect()
     })
+}
+
+/// Whether a generator of sites is told something above the text: between two lines of `+++` or `---`.
+fn has_front(lines: &[&[u8]]) -> bool {
+    /// Lines that such a head has at most.
+    const LONGEST: usize = 40;
+    let first = lines.first().map(|line| line.trim_ascii());
+    let Some(mark) = first.filter(|line| [&b"+++"[..], b"---"].contains(line)) else {
+        return false;
+    };
+    let head: Vec<&&[u8]> = lines.iter().skip(1).take(LONGEST).collect();
+    let end = head.iter().position(|line| line.trim_ascii() == mark);
+    end.is_some_and(|end| head[..end].iter().any(|line| line.starts_with(b"title")))
+}
+
+/// A rule of udev, which is to be written into a file.
+fn is_setting(line: &str) -> bool {
+    let name = line.split("==").next().unwrap_or("");
+    !name.is_empty()
+        && name.len() < line.len()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
 fn is_command(line: &str) -> bool {
@@ -93,6 +140,14 @@ mod tests {
         let found = written("bug.md", &lines).unwrap();
         let said: Vec<usize> = (0..found.len()).filter(|at| !found[*at]).collect();
         assert_eq!(said, [6, 8]);
+        let notes: Vec<&[u8]> = vec![
+            b"+++\n",
+            b"title = \"1.2\"\n",
+            b"+++\n",
+            b"return SERVFAIL\n",
+        ];
+        assert_eq!(written("notes.md", &notes).unwrap(), [true; 4]);
+        assert!(is_setting("SUBSYSTEM==\"net\", ACTION==\"add\"") && !is_setting("x == y"));
         assert!(written("bug.txt", &lines).is_none());
         assert!(written("short.md", &lines[4..]).is_none());
     }

@@ -159,6 +159,8 @@ fact! {
         pub gpu_capacity: Option<u64>,
         /// GPUs by allocatable.
         pub gpu_allocatable: Option<u64>,
+        /// GPUs that no pod asks for, where its description adds them up.
+        pub gpu_free: Option<u64>,
         /// Labels that say it has an NVIDIA GPU, or the GPU resource exists.
         pub has_gpu: bool,
         /// `spec.podCIDRs`.
@@ -199,6 +201,8 @@ fact! {
         pub namespace: String,
         /// Name.
         pub name: String,
+        /// Its status was read: a manifest says what is wanted, and nothing of what runs.
+        pub stated: bool,
         /// Replicas wanted.
         pub desired: u64,
         /// Replicas ready.

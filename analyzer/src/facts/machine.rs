@@ -147,7 +147,7 @@ fact! {
 }
 
 fact! {
-    /// A unit of systemd that matters to containers and GPUs: `systemctl show`.
+    /// A unit of systemd that matters to containers and GPUs: `systemctl show`, and `systemctl status` of any unit.
     #[derive(Debug, Clone, Default, Serialize)]
     "unit" = pub struct Unit {
         /// Node.
@@ -170,6 +170,8 @@ fact! {
         pub status: u64,
         /// Since when it is active, as systemd prints it.
         pub since: String,
+        /// Whether it is started with the machine: `enabled`, `disabled`, `static`, ...; empty where nothing says.
+        pub enabled: String,
     }
     subject = |fact| format!("node/{}", fact.node);
 }

@@ -54,6 +54,9 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
         }
         // Outputs of network namespaces are not the node's.
         "networking" if name.starts_with("ip_netns_exec") => Target::Unknown,
+        _ if name.starts_with("systemctl_status_") => {
+            capture.of_node(&format!("commands/{name}.out"))
+        }
         _ => match printed(&typed(name)) {
             Some(known) => capture.of_node(known),
             None => Target::Unknown,

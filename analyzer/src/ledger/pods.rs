@@ -43,7 +43,12 @@ pub(super) fn failing(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
                 first,
                 containers.get(&key).map_or(&[], Vec::as_slice),
             );
-        if well || is_expected(sources, first) {
+        let unread = |pod: &&Fact<Pod>| pod.data.phase.is_empty() && pod.data.state.is_empty();
+        let is_manifest = copies.iter().all(unread)
+            && sources
+                .warnings("pod", &first.namespace, &first.name)
+                .is_empty();
+        if well || is_manifest || is_expected(sources, first) {
             continue;
         }
         // A describe tells more of a pod than a row of a table.

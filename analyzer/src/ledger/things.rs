@@ -9,6 +9,7 @@ use super::{Sources, messages};
 use crate::facts::Fact;
 use crate::facts::failing::{Failing, LogEnd, UnitEnd};
 use crate::facts::kube::{Event, HelmRelease, Node, Pod, Workload};
+use crate::facts::machine::Unit;
 use crate::ledger::grade::Grade;
 use crate::model::Place;
 use crate::scheduling::api::Claim;
@@ -161,7 +162,7 @@ pub(super) fn workloads(sources: &Sources<'_>, pods: &[Fact<Failing>]) -> Vec<Fa
             .iter()
             .chain(pods)
             .any(|one| one.data.subject == subject);
-        if data.ready >= data.desired || has_pod || known {
+        if !data.stated || data.ready >= data.desired || has_pod || known {
             continue;
         }
         let mut events = sources.warnings(&data.kind, &data.namespace, &data.name);
@@ -218,6 +219,17 @@ pub(super) fn units(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
             found.push(unit_entry(node, unit, end, Some(listed)));
         }
     }
+    let stated = sources.facts.table::<Unit>().iter();
+    for unit in stated.filter(|unit| is_failed(&unit.data)) {
+        let data = &unit.data;
+        let end = ends
+            .iter()
+            .find(|end| end.data.unit == data.name && end.data.node == data.node);
+        if known.insert((data.node.clone(), data.name.clone())) {
+            let stated = (unit.place.clone(), unit.text.clone());
+            found.push(unit_entry(&data.node, &data.name, end, Some(stated)));
+        }
+    }
     for end in ends.iter().filter(|end| end.data.again) {
         let key = (end.data.node.clone(), end.data.unit.clone());
         // Where systemd was asked, its list decides.
@@ -227,6 +239,11 @@ pub(super) fn units(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
         }
     }
     found
+}
+
+/// Whether systemd calls a unit failed, or starts it again and again.
+fn is_failed(unit: &Unit) -> bool {
+    unit.active == "failed" || unit.sub == "auto-restart"
 }
 
 /// The unit of a row of `systemctl list-units --failed`.

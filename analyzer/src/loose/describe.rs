@@ -315,9 +315,23 @@ fn node(entries: &[Entry<'_>]) -> Value {
                 "kernelVersion": about("Kernel Version"),
                 "containerRuntimeVersion": about("Container Runtime Version"),
             },
-            "listedPods": listed,
+            "listedPods": listed, "requested": requested(entries),
         },
     })
+}
+
+/// What pods on the node ask for, by resource: the first column of "Allocated resources".
+fn requested(entries: &[Entry<'_>]) -> Map<String, Value> {
+    let rows = get(entries, "Allocated resources").map_or(&[][..], |table| table.below.as_slice());
+    let cells = rows.iter().map(|line| row_cells(line.value));
+    cells
+        .filter_map(|cells| match cells.as_slice() {
+            [name, requests, ..] if name.contains('/') => {
+                Some(((*name).to_owned(), json!(requests)))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// `key: value` beside the heading and below it, as annotations are printed.

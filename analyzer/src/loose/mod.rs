@@ -10,6 +10,7 @@ mod config;
 mod dedent;
 mod describe;
 mod headless;
+mod headless_events;
 mod helm;
 mod host;
 mod json;
@@ -151,6 +152,9 @@ static RECOGNISERS: &[Recogniser] = &[
     Recogniser { take: tables::take },
     Recogniser {
         take: headless::take,
+    },
+    Recogniser {
+        take: headless_events::take,
     },
     Recogniser {
         take: untitled::take,

@@ -200,6 +200,7 @@ pub static PARSERS: &[&Parser] = &[
     &machine::EDAC,
     &machine::PRESSURE,
     &machine::UNITS,
+    &machine::UNIT_STATUS,
     &machine::LINKS,
     &machine::PORTS,
     &machine::STATS,

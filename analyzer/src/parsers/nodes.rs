@@ -85,6 +85,8 @@ struct Status {
     node_info: Info,
     /// Not of the API: what `kubectl describe node` lists.
     listed_pods: Vec<String>,
+    /// Not of the API: what the pods on it ask for, as `kubectl describe node` adds it up.
+    requested: BTreeMap<String, Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -152,6 +154,7 @@ fn node(object: Object) -> Node {
         pod_cidrs.push(single);
     }
     let gpu_capacity = gpus(&status.capacity);
+    let gpu_allocatable = gpus(&status.allocatable);
     let beats = status.conditions.iter();
     let heartbeat = beats.filter_map(|one| time(one.last_heartbeat_time.as_deref()));
     let heartbeat = heartbeat.max();
@@ -180,7 +183,10 @@ fn node(object: Object) -> Node {
         listed_pods: status.listed_pods,
         os: status.node_info.os_image,
         gpu_capacity,
-        gpu_allocatable: gpus(&status.allocatable),
+        gpu_allocatable,
+        gpu_free: gpu_allocatable
+            .zip(gpus(&status.requested))
+            .map(|(all, taken)| all.saturating_sub(taken)),
         has_gpu: labelled || gpu_capacity.is_some_and(|count| count > 0),
         pod_cidrs,
         addresses: status

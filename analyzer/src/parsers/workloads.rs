@@ -51,9 +51,10 @@ struct Status {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Object {
+    kind: String,
     metadata: Meta,
     spec: Spec,
-    status: Status,
+    status: Option<Status>,
 }
 
 fn parse(item: &Item<'_>) -> Parsed {
@@ -61,21 +62,24 @@ fn parse(item: &Item<'_>) -> Parsed {
         Ok(object) => object,
         Err(problem) => return problem,
     };
+    // Items of a list have no kind of their own, and a pasted object has no folder.
     let folder = item.place.path.split('/').nth(1).unwrap_or("workloads");
+    let kind = match object.kind.as_str() {
+        "" => folder.trim_end_matches('s').to_owned(),
+        kind => kind.to_ascii_lowercase(),
+    };
+    let stated = object.status.is_some();
+    let status = object.status.unwrap_or_default();
     let pods = object.spec.template.spec;
     let containers = || pods.containers.iter().chain(&pods.init_containers);
     let workload = Workload {
-        kind: folder.trim_end_matches('s').to_owned(),
-        desired: object
-            .status
+        kind: kind.clone(),
+        stated,
+        desired: status
             .desired_number_scheduled
             .or(object.spec.replicas)
             .unwrap_or(0),
-        ready: object
-            .status
-            .number_ready
-            .or(object.status.ready_replicas)
-            .unwrap_or(0),
+        ready: status.number_ready.or(status.ready_replicas).unwrap_or(0),
         component: component(
             &object.metadata.name,
             containers().map(|one| one.image.as_str()),
@@ -89,10 +93,7 @@ fn parse(item: &Item<'_>) -> Parsed {
     let text = format!("\"name\":\"{}\"", workload.name);
     let mut facts = vec![fact(workload, item, text).into()];
     facts.extend(super::scheduling::workload(item));
-    facts.extend(super::templates::of_workload(
-        item,
-        folder.trim_end_matches('s'),
-    ));
+    facts.extend(super::templates::of_workload(item, &kind));
     Parsed {
         facts,
         ..Parsed::default()

@@ -191,6 +191,8 @@ pub enum State {
     NodeReady,
     /// Every pod and node of the cluster is well.
     AllWell,
+    /// Pods were collected, few or many, and nothing that was collected is failing.
+    NothingFails,
 }
 
 impl State {
@@ -203,6 +205,7 @@ impl State {
             Self::PodWell => "the pod that the evidence is about runs and is ready",
             Self::NodeReady => "the node that the evidence is about is ready",
             Self::AllWell => "every pod and node of the cluster is healthy",
+            Self::NothingFails => "every pod that was collected is healthy",
         }
     }
 }

@@ -116,11 +116,15 @@ impl<'a> Silence<'a> {
         })
     }
 
-    /// Seconds from a line to the last one of its speaker.
+    /// Seconds from a line to the last one of its speaker; of the kernel to the last one of the log, for it never ends
+    /// before another speaker does.
     fn quiet(&self, hit: &Hit) -> Option<(&LogSpan, i64)> {
         let span = self.spans.get(hit.last_place.path.as_str())?;
-        let last = span.last.get(&hit.speaker)?;
-        let quiet = last.since(&moment(hit))?;
+        let said = moment(hit);
+        let quiet = match hit.speaker.as_str() {
+            "kernel" => span.last.values().filter_map(|one| one.since(&said)).max(),
+            speaker => span.last.get(speaker)?.since(&said),
+        }?;
         (span.lines >= WHOLE).then_some((span, quiet))
     }
 }

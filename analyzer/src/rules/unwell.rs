@@ -218,6 +218,18 @@ impl<'a> Unwell<'a> {
                 Look::NotCollected("the fault is in what is configured, whatever pods do")
             }
             State::AllWell => self.all_well(),
+            State::NothingFails => self.nothing_fails(),
+        }
+    }
+
+    fn nothing_fails(&self) -> Look {
+        match (self.pods.values().next(), self.subjects.iter().next()) {
+            (None, _) => Look::NotCollected("no pods were collected"),
+            (_, Some(first)) => Look::Otherwise(format!("{first} fails"), None),
+            (Some((_, _, place)), None) => Look::Found(
+                format!("{}, all healthy", count(self.pods.len(), "pod")),
+                Some(place.clone()),
+            ),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What happens to one piece of an entry, on a worker thread.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
 
@@ -11,6 +12,7 @@ use super::patterns::{Found, Patterns};
 use super::spill::{Kept, Spill};
 use super::{Router, clean, faults, joined, kube_list, manual, typing};
 use crate::dress::document::{self, Skipped};
+use crate::dress::{respell, rewrap};
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, Tail};
 use crate::loose;
@@ -179,18 +181,22 @@ impl Sink<'_> {
         let origin = Origin::of(path, Channel::Text);
         let clean = clean::mended(piece.bytes, piece.seq == 0);
         let whole = piece.seq == 0 && piece.last;
-        let (bytes, told) = typing::mend(clean.bytes, whole, self.patterns);
-        let said = manual::without_help(Cow::Borrowed(&bytes));
+        let (mut bytes, told) = typing::mend(clean.bytes, whole, self.patterns);
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.loose = true;
-        let (speech, skipped) = document::speech(path, &said);
-        out.skipped = skipped;
-        out.found = self.patterns.search(&origin, &speech);
+        let mut heard = self.heard(&origin, &bytes);
         let before = (clean.wrapped.as_slice(), self.patterns);
-        let joined = typing::needed(clean.joined, &origin, before, &out.found);
+        let mut joined = typing::needed(clean.joined, &origin, before, &heard.found);
+        if let Some((text, better, lines)) = self.unwrapped(&origin, &bytes, whole, &heard) {
+            bytes = Cow::Owned(text);
+            heard = better;
+            joined.extend(lines);
+        }
+        out.found = heard.found;
+        out.skipped = heard.skipped;
         let (mended, slack) = typing::say(path, &joined, &told);
         out.parsed.facts.extend(mended);
-        if speech.iter().all(|byte| *byte == b'\n') {
+        if heard.silent {
             return;
         }
         out.parsed.problems = faults::of_lines(&origin, &bytes);
@@ -204,6 +210,40 @@ impl Sink<'_> {
         } else {
             out.kept = self.spill.keep(&bytes);
         }
+    }
+
+    /// What is found in a text of unknown origin.
+    fn heard(&self, origin: &Origin<'_>, bytes: &[u8]) -> Heard {
+        let said = manual::without_help(Cow::Borrowed(bytes));
+        let (speech, skipped) = document::speech(origin.path, &said);
+        Heard {
+            found: self.patterns.search(origin, &speech),
+            skipped,
+            silent: speech.iter().all(|byte| *byte == b'\n'),
+        }
+    }
+
+    /// A short text with wraps undone by a guess, where that shows a message that it does not show as it stands and
+    /// hides none: the text, what is found in it, and the lines that a message needs.
+    fn unwrapped(
+        &self,
+        origin: &Origin<'_>,
+        bytes: &[u8],
+        whole: bool,
+        plain: &Heard,
+    ) -> Option<(Vec<u8>, Heard, BTreeSet<u32>)> {
+        let text = std::str::from_utf8(bytes).ok();
+        let text = text.filter(|_| whole && respell::is_short(bytes) && !plain.silent)?;
+        let patterns = |heard: &Heard| -> BTreeSet<usize> {
+            heard.found.hits.iter().map(|hit| hit.pattern).collect()
+        };
+        let known = patterns(plain);
+        rewrap::guesses(text).find_map(|guess| {
+            let heard = self.heard(origin, guess.text.as_bytes());
+            let lines = typing::needed(guess.joined, origin, (bytes, self.patterns), &heard.found);
+            let better = !lines.is_empty() && patterns(&heard).is_superset(&known);
+            better.then(|| (guess.text.into_bytes(), heard, lines))
+        })
     }
 
     fn keep(&self, piece: &Piece<'_>, limit: u64, out: &mut Out) {
@@ -232,6 +272,13 @@ impl Sink<'_> {
         };
         Some((path, self.piece(&piece)?))
     }
+}
+
+/// What was found in a text, and what of it nobody said.
+struct Heard {
+    found: Found,
+    skipped: Skipped,
+    silent: bool,
 }
 
 fn uids(bytes: &[u8]) -> Vec<(u32, String)> {

@@ -1,5 +1,10 @@
 //! What was said before the machine's last start is not said of the machine as it is.
 
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
 use super::{Files, analyze, analyzer, cases, samples, shared};
 use casefile_analyzer::dress::undress;
 use casefile_analyzer::model::Verdict;
@@ -121,6 +126,109 @@ fn a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before() {
         }
     }
     println!("{moved} cases hold a system log");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A bug report whose kernel lines are all of the boot before, and which of its lines those are; none where it is no such
+/// report.
+fn report_one_boot_back(text: &str) -> Option<(String, BTreeSet<u32>)> {
+    if !text.contains("Start of NVIDIA bug report log file") {
+        return None;
+    }
+    let (mut out, mut moved) = (String::new(), BTreeSet::new());
+    // Whether the section's title was seen, and whether its lines are of a kernel.
+    let (mut titled, mut kernel) = (false, false);
+    for (line, number) in text.lines().zip(1u32..) {
+        let is_rule = line.len() >= 30 && line.bytes().all(|byte| byte == b'_');
+        if is_rule {
+            (titled, kernel) = (false, false);
+        } else if !titled && !line.trim().is_empty() {
+            titled = true;
+            if let Some(rest) = line.trim().strip_prefix("journalctl -b -") {
+                let (boot, more) = rest.split_once(' ').unwrap_or((rest.trim(), ""));
+                let boot: u32 = boot.trim_end_matches(':').parse().unwrap_or(0);
+                writeln!(out, "journalctl -b -{} {more}", boot + 1).unwrap();
+                kernel = true;
+                continue;
+            }
+            // The ring buffer of the kernel that runs now says nothing of a boot before.
+            if line.contains("dmesg") || line.starts_with("Scanning kernel log files") {
+                out.push_str("journalctl -b -1 -k\n");
+                kernel = true;
+                continue;
+            }
+        } else if kernel {
+            moved.insert(number);
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    Some((out, moved))
+}
+
+fn unpacked(path: &Path) -> String {
+    let bytes = std::fs::read(path).unwrap();
+    if !path.to_string_lossy().ends_with(".gz") {
+        return String::from_utf8_lossy(&bytes).into_owned();
+    }
+    let mut text = Vec::new();
+    let mut reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+    reader.read_to_end(&mut text).unwrap();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[test]
+fn bug_reports_whose_kernel_lines_are_of_the_boot_before_confirm_only_what_their_present_state_shows()
+ {
+    let test = "bug_reports_whose_kernel_lines_are_of_the_boot_before_confirm_only_what_their_present_state_shows";
+    let Some(captures) = shared(test, "captures") else {
+        return;
+    };
+    let analyzer = analyzer();
+    let set = crate::shipped_rules();
+    let outlasts = |id: &str| {
+        let rule = set.rules.iter().find(|rule| rule.file.id == id);
+        rule.is_some_and(|rule| rule.file.outlasts_boot)
+    };
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(captures)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("capture"))
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    let (mut reports, mut shown, mut wrong) = (0, 0, Vec::new());
+    for folder in folders {
+        let paths = std::fs::read_dir(&folder).unwrap();
+        let mut paths = paths.map(|entry| entry.unwrap().path());
+        let is_report = |path: &PathBuf| path.to_string_lossy().contains("nvidia-bug-report");
+        let Some(path) = paths.find(is_report) else {
+            continue;
+        };
+        let Some((back, moved)) = report_one_boot_back(&unpacked(&path)) else {
+            continue;
+        };
+        reports += 1;
+        let files = Files::from([("nvidia-bug-report.log".to_owned(), back.into_bytes())]);
+        let analysis = analyze(&analyzer, &files);
+        let sure = analysis.incidents.iter();
+        let sure = sure.filter(|one| one.verdict == Verdict::Confirmed && !outlasts(&one.cause));
+        for incident in sure {
+            let of_the_kernel = |line: Option<u32>| line.is_some_and(|line| moved.contains(&line));
+            match incident
+                .evidence
+                .iter()
+                .all(|line| of_the_kernel(line.place.line))
+            {
+                true => wrong.push(format!(
+                    "{}: {} rests on an earlier boot",
+                    folder.display(),
+                    incident.cause
+                )),
+                false => shown += 1,
+            }
+        }
+    }
+    println!("{reports} bug reports; {shown} causes stay confirmed, each shown by present state");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -14,8 +14,47 @@ struct Dress {
     put_on: fn(&str, &str) -> String,
 }
 
-const ALL: &[&str] = &["kernel", "kubelet", "containerd", "systemd", "pod"];
+/// Components that speak through a unit of the node.
 const UNITS: &[&str] = &["kernel", "kubelet", "containerd", "systemd"];
+/// Components that log with klog.
+const KLOG: &[&str] = &[
+    "kubelet",
+    "hami",
+    "device plugin",
+    "network agent",
+    "container",
+];
+/// Components that speak in a container.
+const CONTAINERS: &[&str] = &[
+    "CoreDNS",
+    "hami",
+    "device plugin",
+    "network agent",
+    "monitoring",
+    "fabric manager",
+    "application",
+    "container",
+];
+/// What the cluster keeps as an event.
+const EVENTS: &[&str] = &["event"];
+/// Components that log with logfmt.
+const LOGFMT: &[&str] = &["containerd", "container", "network agent"];
+/// Everybody, in the table's order.
+const ALL: &[&str] = &[
+    "kernel",
+    "kubelet",
+    "containerd",
+    "systemd",
+    "CoreDNS",
+    "hami",
+    "device plugin",
+    "network agent",
+    "monitoring",
+    "fabric manager",
+    "application",
+    "container",
+    "event",
+];
 
 static DRESSES: &[Dress] = &[
     Dress {
@@ -63,13 +102,13 @@ static DRESSES: &[Dress] = &[
     Dress {
         name: "container log, CRI",
         file: "pod.log",
-        worn_by: &["pod"],
+        worn_by: CONTAINERS,
         put_on: |_, message| format!("2026-11-20T10:00:00.123456789Z stderr F {message}"),
     },
     Dress {
         name: "container log, Docker",
         file: "pod.log",
-        worn_by: &["pod"],
+        worn_by: CONTAINERS,
         put_on: |_, message| {
             serde_json::json!({"log": format!("{message}\n"), "stream": "stderr", "time": "2026-11-20T10:00:00.1Z"})
                 .to_string()
@@ -78,30 +117,154 @@ static DRESSES: &[Dress] = &[
     Dress {
         name: "klog",
         file: "component.log",
-        worn_by: &["kubelet", "pod"],
+        worn_by: KLOG,
         put_on: |_, message| format!("E1120 10:00:00.123456    1234 server.go:12] {message}"),
     },
     Dress {
         name: "logfmt",
         file: "component.log",
-        worn_by: &["containerd", "pod"],
+        worn_by: LOGFMT,
         put_on: |_, message| {
             let escaped = message.replace('\\', "\\\\").replace('"', "\\\"");
             format!("time=\"2026-11-20T10:00:00Z\" level=error msg=\"{escaped}\"")
         },
     },
+    Dress {
+        name: "zap or slog, JSON",
+        file: "component.log",
+        worn_by: CONTAINERS,
+        put_on: |_, message| {
+            serde_json::json!({"level": "error", "ts": "2026-11-20T10:00:00.123Z", "msg": message})
+                .to_string()
+        },
+    },
+    Dress {
+        name: "klog in a journal",
+        file: "journal.txt",
+        worn_by: &["kubelet"],
+        put_on: |who, message| {
+            format!(
+                "Nov 20 10:00:00 gpu-1 {who}[812]: E1120 10:00:00.123456     812 server.go:12] {message}"
+            )
+        },
+    },
+    Dress {
+        name: "logfmt in a journal",
+        file: "journal.txt",
+        worn_by: &["containerd"],
+        put_on: |who, message| {
+            let escaped = message.replace('\\', "\\\\").replace('"', "\\\"");
+            format!(
+                "Nov 20 10:00:00 gpu-1 {who}[812]: time=\"2026-11-20T10:00:00Z\" level=error msg=\"{escaped}\""
+            )
+        },
+    },
+    Dress {
+        name: "journal, export",
+        file: "journal.export",
+        worn_by: UNITS,
+        put_on: |who, message| {
+            format!(
+                "__REALTIME_TIMESTAMP=1795168800000000\n_HOSTNAME=gpu-1\nPRIORITY=3\nSYSLOG_IDENTIFIER={who}\nMESSAGE={message}\n"
+            )
+        },
+    },
+    Dress {
+        name: "syslog, RFC 5424",
+        file: "syslog",
+        worn_by: UNITS,
+        put_on: |who, message| {
+            format!("<3>1 2026-11-20T10:00:00.123456Z gpu-1 {who} 812 - - {message}")
+        },
+    },
+    Dress {
+        name: "dmesg, with levels",
+        file: "dmesg.txt",
+        worn_by: &["kernel"],
+        put_on: |_, message| format!("kern  :err   : [   12.345678] {message}"),
+    },
+    Dress {
+        name: "kubectl get events",
+        file: "events.txt",
+        worn_by: EVENTS,
+        put_on: |_, message| {
+            format!(
+                "LAST SEEN   TYPE      REASON   OBJECT      MESSAGE\n2m          Warning   Failed   pod/web-1   {message}"
+            )
+        },
+    },
+    Dress {
+        name: "kubectl describe",
+        file: "describe.txt",
+        worn_by: EVENTS,
+        put_on: |_, message| {
+            format!(
+                "Events:\n  Type     Reason  Age                From     Message\n  ----     ------  ----               ----     -------\n  Warning  Failed  2m (x3 over 5m)    kubelet  {message}"
+            )
+        },
+    },
+    Dress {
+        name: "event, JSON",
+        file: "events.json",
+        worn_by: EVENTS,
+        put_on: |_, message| event(message).to_string(),
+    },
+    Dress {
+        name: "event, YAML",
+        file: "events.yaml",
+        worn_by: EVENTS,
+        put_on: |_, message| {
+            let quoted = serde_json::Value::from(message).to_string();
+            format!(
+                "apiVersion: v1\nkind: Event\ntype: Warning\nreason: Failed\ncount: 3\nmessage: {quoted}\nlastTimestamp: \"2026-11-20T10:00:00Z\"\nmetadata:\n  name: web-1.17\n  namespace: shop\ninvolvedObject:\n  kind: Pod\n  name: web-1\n  namespace: shop\n"
+            )
+        },
+    },
 ];
 
-/// Who says a line: as its head names it, else by the family of its cause.
-fn component(speaker: &str, family: &str) -> &'static str {
+fn event(message: &str) -> serde_json::Value {
+    serde_json::json!({
+        "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "Failed", "count": 3, "message": message,
+        "lastTimestamp": "2026-11-20T10:00:00Z",
+        "metadata": { "name": "web-1.17", "namespace": "shop" },
+        "involvedObject": { "kind": "Pod", "name": "web-1", "namespace": "shop" },
+    })
+}
+
+/// Sentences with which an event begins: the scheduler's, the kubelet's, a controller's.
+const EVENT_SAYS: [&str; 9] = [
+    "0/",
+    "Failed to pull image",
+    "Back-off ",
+    "MountVolume.",
+    "AttachVolume.",
+    "Multi-Attach",
+    "Error creating:",
+    "Failed create pod sandbox",
+    "Failed to create pod sandbox",
+];
+
+/// Who says a line: as its head names it, as it begins, else by the family of its cause.
+fn component(speaker: &str, family: &str, message: &str) -> &'static str {
+    let is_event = EVENT_SAYS.iter().any(|begin| message.starts_with(begin));
     match (speaker, family) {
         ("kernel", _) | ("", "gpu-hardware") => "kernel",
         (speaker, _) if speaker.contains("kubelet") => "kubelet",
         (speaker, _) if speaker.contains("containerd") => "containerd",
         ("systemd", _) => "systemd",
+        ("", _) if is_event => "event",
+        // The toolkit configures a runtime and is none.
+        ("", "runtime") if message.contains("toolkit") => "container",
         ("", "runtime") => "containerd",
         ("", "node" | "image") => "kubelet",
-        _ => "pod",
+        ("", "dns") => "CoreDNS",
+        ("", "hami") => "hami",
+        ("", "gpu-sharing") => "device plugin",
+        ("", "network") => "network agent",
+        ("", "monitoring") => "monitoring",
+        ("", "fabric") => "fabric manager",
+        ("", "workload") => "application",
+        _ => "container",
     }
 }
 
@@ -127,13 +290,14 @@ fn a_line_says_the_same_in_every_dress_of_its_component() {
             };
             // One line, which somebody said: tables, settings and output of programs have no such dress.
             let line = text.trim_end();
-            let said = line.contains(' ') && !line.contains('\n') && !path.contains('/');
+            let row = line.contains("  ");
+            let said = line.contains(' ') && !line.contains('\n') && !row && !path.contains('/');
             let dress = undress(line);
             if !said || line.starts_with(['{', '"', '<']) {
                 continue;
             }
             let message = &line[dress.outer..];
-            let who = component(dress.speaker, &rule.file.family);
+            let who = component(dress.speaker, &rule.file.family, message);
             for (at, dress) in DRESSES.iter().enumerate() {
                 if !dress.worn_by.contains(&who) {
                     continue;
@@ -150,22 +314,25 @@ fn a_line_says_the_same_in_every_dress_of_its_component() {
             }
         }
     }
-    let heads = ALL.iter().map(|who| format!("{who:>12}"));
+    let heads = ALL.iter().map(|who| format!("{who:>15}"));
     println!("{:24}{}", "", heads.collect::<String>());
     for (at, dress) in DRESSES.iter().enumerate() {
         let cells = ALL.iter().map(|who| match table.get(&(at, *who)) {
-            Some((kept, all)) => format!("{:>12}", format!("{kept}/{all}")),
-            None => format!("{:>12}", "-"),
+            Some((kept, all)) => format!("{:>15}", format!("{kept}/{all}")),
+            None => format!("{:>15}", "-"),
         });
         println!("{:24}{}", dress.name, cells.collect::<String>());
     }
     println!("{}", lost.join("\n"));
-    let (kept, all) = table
-        .values()
-        .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let all: usize = table.values().map(|cell| cell.1).sum();
+    let mute = ALL
+        .iter()
+        .filter(|who| !table.keys().any(|(_, column)| column == *who));
+    let mute: Vec<&str> = mute.copied().collect();
+    assert!(mute.is_empty(), "no example is said by {mute:?}");
     assert!(
-        all > 100 && kept * 100 >= all * 95,
-        "{kept} of {all}:\n{}",
+        all > 1000 && lost.is_empty(),
+        "of {all}:\n{}",
         lost.join("\n")
     );
 }

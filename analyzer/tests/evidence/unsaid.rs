@@ -4,12 +4,21 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Files, analyze, analyzer};
+use super::{Files, analyzer};
 use casefile_analyzer::diagnose::Analyzer;
 
 /// What a text makes likely or confirmed, which has to be nothing.
 fn alarms(analyzer: &Analyzer, files: &Files) -> Vec<String> {
-    let analysis = analyze(analyzer, files);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    // Where nothing at all is understood, nothing is told.
+    let Ok(analysis) = analyzer.analyze(folder.path()) else {
+        return Vec::new();
+    };
     let live = analysis
         .differential
         .iter()
@@ -160,6 +169,43 @@ fn what_programs_print_of_themselves_is_evidence_of_nothing() {
         "swapon",
         "losetup",
         "unshare",
+        "kubectl",
+        "helm",
+        "docker",
+        "containerd",
+        "ctr",
+        "runc",
+        "crictl",
+        "kubeadm",
+        "kubelet",
+        "nvidia-smi",
+        "ufw",
+        "firewall-cmd",
+        "ip6tables-save",
+        "ipset",
+        "conntrack",
+        "tc",
+        "modprobe",
+        "modinfo",
+        "lsmod",
+        "lspci",
+        "sysctl",
+        "smartctl",
+        "ethtool",
+        "chronyc",
+        "timedatectl",
+        "hostnamectl",
+        "resolvectl",
+        "mdadm",
+        "xfs_repair",
+        "e2fsck",
+        "systemd-analyze",
+        "coredumpctl",
+        "dpkg-query",
+        "rpm",
+        "skopeo",
+        "psql",
+        "postgres",
     ];
     let mut files = Files::new();
     for program in programs {
@@ -182,12 +228,99 @@ fn what_programs_print_of_themselves_is_evidence_of_nothing() {
             files.insert(name.to_owned(), text[..most].to_vec());
         }
     }
+    let helps = files.keys().filter(|name| !name.contains(".man."));
+    println!(
+        "{} programs and lists, {} files",
+        helps.count(),
+        files.len()
+    );
     assert!(files.len() > 10, "{:?}", files.keys());
     let analyzer = analyzer();
+    let mut found = Vec::new();
     for (name, text) in files {
-        let found = alarms(&analyzer, &Files::from([(name.clone(), text)]));
-        assert!(found.is_empty(), "{name}: {}", found.join("\n"));
+        let alarms = alarms(&analyzer, &Files::from([(name.clone(), text)]));
+        found.extend(alarms.into_iter().map(|alarm| format!("{name}: {alarm}")));
     }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Documents of a folder are read up to this many bytes together.
+const MOST: usize = 12 << 20;
+
+/// What a folder holds of documentation, by its path below it; large files and what is no text are left out.
+fn documents(folder: &Path, endings: &[&str]) -> Files {
+    let mut paths = Vec::new();
+    below(folder, endings, &mut paths);
+    paths.sort();
+    let mut files = Files::new();
+    let mut size = 0;
+    for path in paths {
+        let Ok(bytes) = std::fs::read(&path) else {
+            continue;
+        };
+        size += bytes.len();
+        if size > MOST {
+            break;
+        }
+        let name = path.strip_prefix(folder).unwrap().to_string_lossy();
+        files.insert(name.into_owned(), bytes);
+    }
+    files
+}
+
+#[test]
+fn what_is_installed_beside_programs_to_read_is_evidence_of_nothing() {
+    let home = std::env::var("HOME").unwrap_or_default();
+    let analyzer = analyzer();
+    let folders = [
+        (
+            "/usr/share/doc".to_owned(),
+            &["README", "README.md", "NEWS", "copyright"][..],
+        ),
+        ("/usr/share/man/man5".to_owned(), &[".5.gz"][..]),
+        ("/usr/share/man/man7".to_owned(), &[".7.gz"][..]),
+        ("/usr/share/man/man8".to_owned(), &[".8.gz"][..]),
+        ("/usr/lib/systemd/system".to_owned(), &[".service"][..]),
+        (
+            format!("{home}/.cargo/registry/src"),
+            &["README.md", "CHANGELOG.md"][..],
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (folder, endings) in folders {
+        let files = documents(Path::new(&folder), endings);
+        println!("{folder}: {} files", files.len());
+        if !files.is_empty() {
+            let found = alarms(&analyzer, &files);
+            wrong.extend(found.into_iter().map(|alarm| format!("{folder}: {alarm}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Each folder of `CASEFILE_DOCS` holds what one component publishes: documentation, manuals, CRD manifests.
+#[test]
+fn what_components_publish_of_themselves_is_evidence_of_nothing() {
+    let Ok(folder) = std::env::var("CASEFILE_DOCS") else {
+        println!("skipped: CASEFILE_DOCS names no folder with the documentation of components");
+        return;
+    };
+    let analyzer = analyzer();
+    let mut components: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    components.sort();
+    assert!(!components.is_empty());
+    let mut wrong = Vec::new();
+    for component in components {
+        let files = documents(&component, &[".md", ".yaml", ".yml", ".1", ".5", ".8"]);
+        let found = alarms(&analyzer, &files);
+        let name = component.file_name().unwrap().to_string_lossy();
+        println!("{name}: {} documents, {} causes", files.len(), found.len());
+        wrong.extend(found.into_iter().map(|alarm| format!("{name}: {alarm}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

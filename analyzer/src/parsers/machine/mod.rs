@@ -17,6 +17,7 @@ mod recorded;
 mod services;
 mod tasks;
 mod topology;
+mod unit_status;
 mod units;
 
 pub(super) use board::{EVENTS, SENSORS};
@@ -34,6 +35,7 @@ pub(super) use pci::{COUNTERS, DEVICES};
 pub(super) use services::{CHECKS, ETCD, FIRST_BOOT};
 pub(super) use tasks::{HOLDERS, TASKS};
 pub(super) use topology::{PATHS, PEERS};
+pub(super) use unit_status::UNIT_STATUS;
 pub(super) use units::UNITS;
 
 use super::{Channel, Document, Parsed, host_files};

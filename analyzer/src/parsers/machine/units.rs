@@ -56,6 +56,7 @@ fn unit(document: &Document<'_>, block: &[(&str, u32)]) -> Option<AnyFact> {
         ended: ended.to_owned(),
         status: value("ExecMainStatus").parse().unwrap_or(0),
         since: text("ActiveEnterTimestamp"),
+        enabled: text("UnitFileState"),
     };
     let said = format!(
         "{}: {} ({}), {} restarts",
