@@ -52,6 +52,7 @@ struct Room {
 
 /// The answer as text, each line ending with a line feed.
 pub(crate) fn render(analysis: &Analysis, options: TextOptions) -> String {
+    let analysis = &*first_screen::by_relevance(analysis);
     if options.full {
         return full::render(analysis, options.width);
     }

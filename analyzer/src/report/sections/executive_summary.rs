@@ -1,7 +1,7 @@
 //! Executive Summary: what happened, and the impact as counted from the bundle.
 
 use super::{Section, SectionCtx, limited};
-use crate::model::{Analysis, ImpactedWorkload};
+use crate::model::{Analysis, ImpactedWorkload, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::{first_screen, words};
 
@@ -24,6 +24,10 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         }));
     }
     for (index, incident) in analysis.incidents.iter().enumerate() {
+        // What a further guess would mean is told with its evidence.
+        if index > 0 && incident.verdict == Verdict::Possible {
+            continue;
+        }
         let mut text = Rich::new();
         if analysis.incidents.len() > 1 {
             text = text.strong(format!("{}.", words::rank(index))).text(" ");

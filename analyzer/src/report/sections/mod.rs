@@ -191,7 +191,8 @@ impl SectionCtx {
             let here = self.anchor(&line.place) == anchor;
             // What is quoted in full further up is only pointed to.
             if !here {
-                if !above.contains(&&line.place) {
+                let above_here = items.iter().any(|known| known.place == place);
+                if !above_here && !above.contains(&&line.place) {
                     above.push(&line.place);
                 }
                 continue;
