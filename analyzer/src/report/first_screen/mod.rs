@@ -141,7 +141,7 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
     }
     text = ctx.short_place(text.text(" · "), &first.place);
     if words::logged(&first.reason).is_some() {
-        text = text.text(". Whether it works again is not known");
+        text = text.text(". Whether it works again is not known.");
     }
     let all = words::failing_things(analysis);
     if all > 1 {

@@ -208,7 +208,8 @@ fn gap(source: &Coverage, examples: usize) -> Vec<Rich> {
     let reason = words::first_clause(reason.unwrap_or_default(), REASON);
     let mut why = Rich::prose(&words::sentence(&reason));
     // What the reason says is not said again part by part.
-    let missing = source.missing.iter().map(|part| part.trim());
+    let missing = source.missing.iter().flat_map(|part| part.split("; "));
+    let missing = missing.map(str::trim);
     let missing: Vec<&str> = missing.filter(|part| !reason.contains(part)).collect();
     if !missing.is_empty() {
         why = why.text(if reason.is_empty() {

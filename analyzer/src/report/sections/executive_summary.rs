@@ -16,6 +16,12 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         return vec![calm(analysis)];
     }
     let mut blocks = vec![Block::heading(3, "what-happened", "What Happened")];
+    let guesses = first_screen::only_guesses(analysis);
+    if guesses {
+        blocks.push(Block::paragraph(
+            "No cause was found, so what happened is not known.",
+        ));
+    }
     if analysis.incidents.is_empty() {
         let nothing = analysis.unexplained.is_empty() && analysis.impact.workloads.is_empty();
         blocks.push(Block::paragraph(match nothing {
@@ -23,7 +29,8 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             false => "No cause was found, so what happened is not known.",
         }));
     }
-    for (index, incident) in analysis.incidents.iter().enumerate() {
+    let incidents = analysis.incidents.iter().filter(|_| !guesses);
+    for (index, incident) in incidents.enumerate() {
         // What a further guess would mean is told with its evidence.
         if index > 0 && incident.verdict == Verdict::Possible {
             continue;

@@ -7,7 +7,7 @@ use crate::report::blocks::{Block, Rich};
 use crate::report::{first_screen, words};
 
 /// Characters of the reason; the evidence that is gone stands in full above.
-const WHY: usize = 320;
+const WHY: usize = 260;
 /// Longest difference that is printed, in lines.
 const DIFF_LINES: usize = 60;
 
@@ -89,8 +89,8 @@ fn merged(texts: &[String]) -> Vec<String> {
 const STEPS: [(&str, &str); 4] = [
     ("scheduled", "be scheduled"),
     ("sandbox", "get a sandbox"),
-    ("image", "get its image"),
-    ("flow", "reach what it connects to"),
+    ("image", "pull the image"),
+    ("flow", "use the network"),
 ];
 
 /// What trying the fix showed, in a sentence for the first screen; none where nothing was tried.
