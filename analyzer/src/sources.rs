@@ -18,7 +18,7 @@ use crate::model::{Coverage, Place};
 pub type Leftovers = BTreeMap<&'static str, String>;
 
 /// Why an older bundle has nothing of a source.
-pub(crate) const UNKNOWN_TO_COLLECTOR: &str = "the bundle's manifest does not name this source";
+pub(crate) const UNKNOWN_TO_COLLECTOR: &str = "the bundle does not list this source";
 
 /// The source that writes this entry.
 pub fn of_entry(path: &str) -> Option<&'static About> {
@@ -333,7 +333,7 @@ fn no_record(summary: &Summary) -> Option<String> {
     let why = match (&summary.manifest, &summary.header) {
         (Some(_), _) => UNKNOWN_TO_COLLECTOR,
         (None, Some(_)) => "the bundle is cut short: its manifest is missing",
-        (None, None) => "the input has no manifest that says what was collected",
+        (None, None) => "the input does not list what was collected",
     };
     Some(why.to_owned())
 }

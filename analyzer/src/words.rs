@@ -4,6 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::model::{Analysis, Evidence, Incident, Verdict};
 
+/// What follows a contradiction that was looked for and not found.
+pub(crate) const NOT_THE_CASE: &str = "(not the case: ";
+
 /// A moment, to the second.
 pub(crate) fn time(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
@@ -217,6 +220,7 @@ fn failing(analysis: &Analysis) -> String {
         );
     }
     let state = match first.reason.split(',').next() {
+        _ if first.subject.starts_with("log/") => "ends with an error".to_owned(),
         Some("") | None => "fails".to_owned(),
         Some(state) => format!("is failing ({state})"),
     };

@@ -1,6 +1,6 @@
 //! Who is hit, and what the environment is: counted and read from facts, nothing guessed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{HelmRelease, Node, Pod};
@@ -10,7 +10,7 @@ use crate::model::{EnvironmentItem, Impact, ImpactedWorkload, Incident};
 
 /// Counts what is hit.
 pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
-    let pods = facts.table::<Pod>();
+    let pods = latest(facts.table::<Pod>());
     let nodes = facts.table::<Node>();
     let mut impact = Impact::default();
     let mut count = |name: &str, number: usize| {
@@ -57,7 +57,11 @@ pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
             .counts
             .insert("gpus".into(), u64::try_from(gpus.len()).unwrap_or(0));
     }
-    let down: Vec<&Fact<Pod>> = pods.iter().filter(|pod| !pod.data.healthy).collect();
+    let down: Vec<&Fact<Pod>> = pods
+        .iter()
+        .copied()
+        .filter(|pod| !pod.data.healthy)
+        .collect();
     if !pods.is_empty() {
         let mut count = |name: &str, number: u64| {
             impact.counts.insert(name.to_owned(), number);
@@ -75,6 +79,15 @@ pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
         .workloads
         .sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));
     impact
+}
+
+/// Each pod once: two files of one input may show it at two moments, and the later one is read last.
+fn latest(pods: &[Fact<Pod>]) -> Vec<&Fact<Pod>> {
+    let mut known: BTreeMap<(&str, &str), &Fact<Pod>> = BTreeMap::new();
+    for pod in pods {
+        known.insert((&pod.data.namespace, &pod.data.name), pod);
+    }
+    known.into_values().collect()
 }
 
 /// What keeps a pod running: its owner, or the pod itself where it has none.

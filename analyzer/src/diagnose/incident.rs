@@ -15,6 +15,7 @@ use crate::scan::Scanned;
 use crate::scan::patterns::earliest;
 use crate::sources;
 use crate::tables;
+use crate::words;
 
 /// Lines shown for one signal.
 const LINES_PER_SIGNAL: usize = 4;
@@ -125,7 +126,7 @@ fn would_refute(one: &Assessment<'_>) -> Vec<String> {
         let says = one.rule.file.refutation(looked.refutation);
         match looked.found {
             Some(true) => format!("{says} (found: {}{place})", looked.what),
-            Some(false) => format!("{says} (not the case: {}{place})", looked.what),
+            Some(false) => format!("{says} {}{}{place})", words::NOT_THE_CASE, looked.what),
             None => format!("{says} (not checked: {})", looked.what),
         }
     });

@@ -175,7 +175,7 @@ fn reason(failing: &Failing) -> String {
     }
     if let Some(code) = failing.exit_code {
         let meaning = crate::ending::exit::meaning(code).words;
-        parts.push(format!("exit code {code} ({meaning})"));
+        parts.push(format!("exit code {code}: {meaning}"));
     }
     parts.join(", ")
 }

@@ -177,6 +177,10 @@ pub struct NodeTrouble {
     pub state: String,
     /// The line as it stands.
     pub line: String,
+    /// The line that said it first.
+    pub first: String,
+    /// When that was.
+    pub since: Option<DateTime<Utc>>,
 }
 
 impl FactType for NodeTrouble {

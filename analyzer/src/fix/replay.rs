@@ -275,10 +275,7 @@ impl<'a> Replay<'a> {
         let ended = ended(before, now);
         let weaker = now.is_none_or(|now| now.verdict > before.verdict);
         if weaker && !ended.is_empty() {
-            Shown::Gone(format!(
-                "no longer the case: {}. Lines logged before the change stay in the bundle.",
-                ended.join("; ")
-            ))
+            Shown::Gone(no_longer_holds(&ended.join("; ")))
         } else if let Some(shown) = of_hinges(hinges, nodes, state) {
             shown
         } else if let Some(step) = applied.iter().find(|one| !one.simulated) {
@@ -301,10 +298,10 @@ fn of_hinges(hinges: &[Hinge], nodes: &[String], state: &mut Captured) -> Option
         };
         match hinge.holds(state, nodes, true) {
             None => {
-                return Some(Shown::Gone(format!(
-                    "it needs a condition that the change ends: {} ({place}). Lines logged before the change stay in the bundle.",
+                return Some(Shown::Gone(no_longer_holds(&format!(
+                    "{} ({place})",
                     hinge.says
-                )));
+                ))));
             }
             Some(place) => still.push(format!("{} ({place})", hinge.says)),
         }
@@ -323,11 +320,13 @@ fn of_state(before: &Standing, after: Option<&Standing>, applied: &[Applied]) ->
             None => Shown::StillThere(after.why.clone()),
         },
         Some(after) if after.verdict == Verdict::RuledOut => Shown::Gone(after.why.clone()),
-        other => Shown::Gone(format!(
-            "no longer the case: {}",
-            ended(before, other).join("; ")
-        )),
+        other => Shown::Gone(no_longer_holds(&ended(before, other).join("; "))),
     }
+}
+
+/// Says of what was seen before that the change ends it.
+fn no_longer_holds(what: &str) -> String {
+    format!("with the change this no longer holds: {what}")
 }
 
 /// What was seen before and is not seen any more.

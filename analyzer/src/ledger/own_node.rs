@@ -146,6 +146,8 @@ impl Ends {
             next.offset = next.offset.saturating_add(before);
             if let Some(known) = known.take() {
                 next.first = known.first;
+                next.trouble.first = known.trouble.first;
+                next.trouble.since = known.trouble.since;
                 next.times = next.times.saturating_add(known.times);
             }
             *known = Some(next);
@@ -179,7 +181,14 @@ fn moment(line: &LogLine<'_>) -> Moment {
 
 fn said(line: &LogLine<'_>, raw: &[u8], offset: u32, state: &str, before: Option<Said>) -> Said {
     let moment = moment(line);
-    let (first, times) = before.map_or((moment, 0), |before| (before.first, before.times));
+    let line_text = excerpt(String::from_utf8_lossy(raw).trim(), LONGEST);
+    let (first, times, began, since) = match before {
+        Some(before) => {
+            let trouble = before.trouble;
+            (before.first, before.times, trouble.first, trouble.since)
+        }
+        None => (moment, 0, line_text.clone(), line.at),
+    };
     let text = line.text.replace("\\\"", "\"");
     // Behind the head of klog.
     let words = text
@@ -199,7 +208,9 @@ fn said(line: &LogLine<'_>, raw: &[u8], offset: u32, state: &str, before: Option
         trouble: NodeTrouble {
             node,
             state: state.to_owned(),
-            line: excerpt(String::from_utf8_lossy(raw).trim(), LONGEST),
+            line: line_text,
+            first: began,
+            since,
         },
         words: excerpt(words.trim(), LONGEST),
         at: line.at.map(|at| at.timestamp()),
@@ -245,8 +256,8 @@ pub(super) fn nodes(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
                 state: data.state.clone(),
                 seen: false,
                 words: told.text.clone(),
-                since: told.at,
-                lines: vec![data.line.clone()],
+                since: data.since.or(told.at),
+                lines: vec![data.first.clone(), data.line.clone()],
                 ..Failing::default()
             },
             place: told.place.clone(),

@@ -27,14 +27,15 @@ pub(super) fn unfold(page: &mut Page<'_>) -> Vec<SectionView> {
 
 /// Says at the end of the page where the rest is.
 pub(super) fn point_to(page: &mut Page<'_>, folded: &[SectionView]) {
-    let summaries: Vec<&str> = folded
-        .iter()
-        .flat_map(|section| &section.blocks)
-        .filter_map(|block| match block {
-            Block::Details { summary, .. } => Some(summary.as_str()),
-            _ => None,
-        })
-        .collect();
+    let mut summaries: Vec<&str> = Vec::new();
+    for block in folded.iter().flat_map(|section| &section.blocks) {
+        // Each cause folds parts of the same name.
+        if let Block::Details { summary, .. } = block
+            && !summaries.contains(&summary.as_str())
+        {
+            summaries.push(summary);
+        }
+    }
     if summaries.is_empty() {
         return;
     }

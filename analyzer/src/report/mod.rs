@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::model::{Analysis, Incident, Verdict};
 
+mod below;
 pub mod blocks;
 mod calm;
 mod columns;
@@ -242,6 +243,7 @@ pub fn render(
     if format == Format::Html {
         options.context.attach(&mut page);
     }
+    below::shorten(&mut page);
     if let Some(lang) = options.lang {
         lang.page(&mut page);
     }
@@ -296,13 +298,14 @@ pub fn render_appendix(
 /// The analysis with no more causes in play than a reader can use; the rest stays in the differential and in JSON.
 fn shorten(analysis: &Analysis) -> Cow<'_, Analysis> {
     let limits = Limits::default();
+    let analysis = first_screen::by_relevance(analysis);
     let is_sure = |one: &Incident| one.verdict <= Verdict::Likely;
     let sure = analysis.incidents.iter().filter(|one| is_sure(one)).count();
     let possible = analysis.incidents.len() - sure;
     if sure + possible <= limits.incidents && possible <= limits.possible {
-        return Cow::Borrowed(analysis);
+        return analysis;
     }
-    let mut short = analysis.clone();
+    let mut short = analysis.into_owned();
     let mut kept = 0;
     short.incidents.retain(|one| {
         kept += usize::from(!is_sure(one));

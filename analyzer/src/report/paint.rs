@@ -38,7 +38,7 @@ fn one(line: &str, title: bool) -> String {
         "Proof" => GREEN,
         "Against" | "Not" | "Failing" | "Doubt" => YELLOW,
         "Fix" => CYAN,
-        "Since" | "Affected" | "Next" | "Symptom" | "Harmless" | "Ruled" | "Past" => DIM,
+        "Since" | "Affected" | "Also" | "Next" | "Symptom" | "Harmless" | "Ruled" | "Past" => DIM,
         _ => return line.to_owned(),
     };
     format!("{style}{label}{style:#}{rest}")

@@ -52,6 +52,7 @@ struct Room {
 
 /// The answer as text, each line ending with a line feed.
 pub(crate) fn render(analysis: &Analysis, options: TextOptions) -> String {
+    let analysis = &*first_screen::by_relevance(analysis);
     if options.full {
         return full::render(analysis, options.width);
     }
@@ -78,6 +79,7 @@ pub(crate) fn render(analysis: &Analysis, options: TextOptions) -> String {
 /// The answer in one line, for `-q`.
 pub(crate) fn one_line(analysis: &Analysis) -> String {
     let text = match (analysis.incidents.first(), analysis.unexplained.first()) {
+        (Some(first), Some(_)) if first.verdict == Verdict::Possible => words::title(analysis),
         (Some(first), _) => format!(
             "{}: {} ({})",
             first.verdict.word(),
@@ -112,6 +114,15 @@ fn draw(analysis: &Analysis, width: usize, room: Room) -> String {
     if let Some(asked) = &analysis.about {
         about(analysis, asked, &mut out);
     }
+    // What fails is sure, and comes before causes that are guesses.
+    let guessed = !analysis.unexplained.is_empty()
+        && analysis
+            .incidents
+            .first()
+            .is_some_and(|first| first.verdict == Verdict::Possible);
+    if guessed {
+        unexplained(analysis, room, &mut out);
+    }
     let ctx = SectionCtx::new(analysis);
     for StatusRow { label, text, .. } in first_screen::status(analysis, &ctx) {
         match (label, analysis.incidents.first()) {
@@ -125,17 +136,20 @@ fn draw(analysis: &Analysis, width: usize, room: Room) -> String {
             _ => out.row(label, &text.plain()),
         }
     }
-    for (number, next) in (2..).zip(analysis.incidents.iter().skip(1)).take(room.next) {
+    let others = analysis.incidents.iter().skip(1);
+    for (number, next) in (2..).zip(others.filter(|_| !guessed)).take(room.next) {
         another(number, next, room, &mut out);
     }
     let hidden = analysis.incidents.len().saturating_sub(1 + room.next) as u64;
-    if hidden > 0 {
+    if hidden > 0 && !guessed {
         out.row(
             "",
             &format!("{}: see --full.", words::count_more(hidden, "cause")),
         );
     }
-    unexplained(analysis, room, &mut out);
+    if !guessed {
+        unexplained(analysis, room, &mut out);
+    }
     harmless(analysis, &mut out);
     out.finish()
 }
@@ -235,14 +249,18 @@ fn quoted(label: &str, line: &Evidence, room: Room, out: &mut Columns) {
 
 /// Another cause in short: what it is, a line for it, and what would settle it.
 fn another(number: usize, incident: &Incident, room: Room, out: &mut Columns) {
+    // How bad something is that may not be so says nothing.
+    let severity = match incident.verdict {
+        Verdict::Possible => String::new(),
+        _ => format!(" Severity: {}.", incident.severity.word()),
+    };
     let text = format!(
-        "{number}. {} [{}] {}. Severity: {}.",
+        "{number}. {} [{}] {}.{severity}",
         words::clause(&incident.title),
         incident.cause,
         incident.verdict.word(),
-        incident.severity.word()
     );
-    out.row("Next", &text);
+    out.row("Also found", &text);
     let mut lines = incident.evidence.iter();
     if let Some(line) = lines.find(|line| line.role == Role::For) {
         let quotes = Room {

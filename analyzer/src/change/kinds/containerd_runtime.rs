@@ -99,7 +99,7 @@ impl ContainerdRuntime {
         applied.title = format!("Restart {unit} on {}, which finds {program}", self.node);
         applied.changed.push(captured);
         applied.runtime.push(format!(
-            "{} is made anew when {unit} starts on {}, with the runtime {} where {program} is there; that is seen on the node only",
+            "{} is made anew when {unit} starts on {}, with the runtime {} where {program} is there; only the node shows that",
             self.path, self.node, self.handler
         ));
         Ok(applied)

@@ -84,7 +84,7 @@ fn told(node: String, path: String, edit: Edit, lives: bool) -> Applied {
             expect: "The check, where there is one, says \"configuration OK\"; 'docker info' shows the settings.".into(),
             back: Back::Script(edit.back.and(restarted_back(UNIT))),
             interrupts: if lives {
-                "Docker answers nothing for some seconds; its containers go on (live-restore).".into()
+                "Docker is unavailable for a few seconds; its containers continue (live-restore).".into()
             } else {
                 "All containers that Docker itself runs stop; pods of a containerd of their own do not.".into()
             },

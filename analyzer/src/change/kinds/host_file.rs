@@ -110,7 +110,7 @@ impl HostFile {
         state.set(&captured, generated.rendered(text, addition)?);
         applied.changed.push(captured);
         applied.runtime.push(format!(
-            "{} is made anew of {} on {} when what uses it starts; that is seen on the node only",
+            "{} is made anew of {} on {} when what uses it starts; only the node shows that",
             self.path, generated.template, self.node
         ));
         applied.assumes.push(
@@ -137,7 +137,7 @@ impl HostFile {
                     Some(step) => {
                         applied.actions.push(step);
                         applied.runtime.push(format!(
-                            "{unit} on {} is restarted; that it then reads the file is seen on the node only ({refused})",
+                            "{unit} on {} is restarted; only the node shows whether it then reads the file ({refused})",
                             self.node
                         ));
                     }

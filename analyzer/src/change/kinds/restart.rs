@@ -110,7 +110,7 @@ fn is_unit(text: &str) -> bool {
 /// What a restart of a unit does to what runs on the node.
 pub(super) fn interrupts(unit: &str) -> String {
     if unit.contains("containerd") || unit.contains("crio") {
-        "Running containers go on; for some seconds the node starts no new ones, and 'kubectl exec' and 'logs' on it fail.".into()
+        "Running containers continue; for a few seconds the node starts no new ones, and 'kubectl exec' and 'kubectl logs' fail there.".into()
     } else if unit.contains("k3s") || unit.contains("rke2") {
         "Running containers go on; the kubelet, containerd and on a server the API server of this node are back after a minute.".into()
     } else if unit.contains("kubelet") {

@@ -68,12 +68,12 @@ pub(super) fn follow(
     ));
     if let Some(action) = applied.actions.last_mut() {
         let pods = match restarted.as_slice() {
-            [] => "The toolkit's pod on each GPU node is replaced and has".to_owned(),
-            [one] => format!("Pod {one} is replaced and has"),
-            several => format!("Pods {} are replaced and have", several.join(", ")),
+            [] => "The toolkit's pod on each GPU node is replaced and reloads".to_owned(),
+            [one] => format!("Pod {one} is replaced and reloads"),
+            several => format!("Pods {} are replaced and reload", several.join(", ")),
         };
         action.interrupts = format!(
-            "{pods} containerd reload: running containers go on, new ones wait some seconds."
+            "{pods} containerd: running containers continue, new ones wait for a few seconds."
         );
         action.expect = format!("On {nodes}, {file} defines the runtime {}.", toolkit.class);
     }

@@ -63,7 +63,7 @@ impl Kind for Unit {
         if self.start {
             applied.actions.push(self.started(&node));
             applied.runtime.push(format!(
-                "{} has to be started on {node}; that it then stays up is seen on the node only",
+                "{} has to be started on {node}; only the node shows whether it then stays up",
                 self.unit
             ));
         }

@@ -54,18 +54,17 @@ pub(super) fn told(
 
 fn assumed(owner: &Owner) -> Vec<String> {
     let named = &owner.named;
-    let where_it_does =
-        "; where one does, put the same there, or its next run takes the change back";
+    let where_it_does = "; if one does, make the same change there, or it is reverted";
     if owner.above.is_empty() && !owner.collected {
         return vec![format!(
-            "no operator and no helm release sets {named} back (the bundle does not hold it, so none is known){where_it_does}"
+            "no operator or Helm release manages {named} (the bundle shows none){where_it_does}"
         )];
     }
     let above = owner.above.iter();
     above
         .map(|one| {
             format!(
-                "{one} does not set {named} back{}",
+                "{one} does not revert {named}{}",
                 where_it_does.replace("one does", "it does")
             )
         })

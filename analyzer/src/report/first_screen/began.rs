@@ -95,7 +95,7 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
         let proven = proof.plain().contains(&says);
         text = match sign.filter(|sign| later(*sign)) {
             Some(sign) => text.text(format!(
-                ": since then a pod is not ready. Collected lines show the cause from {} on",
+                ". A pod has not been ready since then; collected lines show the cause from {} on",
                 sign.format("%H:%M:%S")
             )),
             None if proven => text.text(". First sign: see Proof"),

@@ -100,7 +100,9 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         // A cause that is only possible affects nobody for sure.
         first.verdict != Verdict::Possible && !first.subjects.is_empty()
     }) {
-        for (index, subject) in first.subjects.iter().take(NAMED).enumerate() {
+        let subjects = first.subjects.iter();
+        let subjects = subjects.filter(|subject| !is_named_with_another(subject, first));
+        for (index, subject) in subjects.take(NAMED).enumerate() {
             text = text.text(if index == 0 { "" } else { ", " });
             // A bare name says nothing of what it names.
             text = text.text(match (subject.starts_with("node/"), index) {
@@ -125,6 +127,16 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         None => text,
         Some(gpus) => text.text(format!(" {gpus}.")).trimmed(),
     }
+}
+
+/// Whether a subject is a node whose name another subject has in its own: `GPU 0000:04:00 on gpu-1`.
+fn is_named_with_another(subject: &str, incident: &Incident) -> bool {
+    let Some(node) = subject.strip_prefix("node/") else {
+        return false;
+    };
+    let ends = format!(" on {node}");
+    let mut all = incident.subjects.iter();
+    all.any(|other| words::subject(other).ends_with(&ends))
 }
 
 /// Families of causes that keep GPUs from work whatever Kubernetes counts.

@@ -9,11 +9,12 @@ mod stamp;
 
 pub(crate) use began::began;
 pub(crate) use impact::{counted, failing, gpus, hit};
+pub(crate) use open::{by_relevance, only_guesses};
 
 use super::blocks::{Block, Rich, Tone};
 use super::sections::{SectionCtx, coverage, replayed, without_quote};
 use super::{escape, plan, words};
-use crate::model::{Analysis, Incident, Role, Verdict};
+use crate::model::{Analysis, Incident, Place, Role, Verdict};
 
 /// Characters of the cause: the sentences that fit.
 const CAUSE: usize = 420;
@@ -140,7 +141,7 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
     }
     text = ctx.short_place(text.text(" · "), &first.place);
     if words::logged(&first.reason).is_some() {
-        text = text.text(". Whether it works again is not known");
+        text = text.text(". Whether it works again is not known.");
     }
     let all = words::failing_things(analysis);
     if all > 1 {
@@ -294,6 +295,7 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
 fn proof(first: &Incident, ctx: &SectionCtx) -> Rich {
     let mut text = Rich::new();
     let mut shown: Vec<String> = Vec::new();
+    let mut cited: Vec<&Place> = Vec::new();
     let lines = first.evidence.iter().filter(|line| line.role == Role::For);
     for line in lines {
         let says = without_quote(line.says.trim(), &line.text).trim_end_matches('.');
@@ -302,9 +304,11 @@ fn proof(first: &Incident, ctx: &SectionCtx) -> Rich {
         let weak = WEAK.iter().any(|words| says.contains(words)) && !shown.is_empty();
         let begins = |text: &str| text.split(' ').take(2).collect::<Vec<_>>().join(" ");
         let like = shown.iter().any(|known| begins(known) == begins(&says));
-        if says.is_empty() || like || weak {
+        // One line proves one thing.
+        if says.is_empty() || like || weak || cited.contains(&&line.place) {
             continue;
         }
+        cited.push(&line.place);
         text = text.text(if shown.is_empty() { "" } else { "; " });
         text = ctx
             .short_place(text.say(&says).text(" ("), &line.place)

@@ -1,5 +1,7 @@
 //! What the first screen says where causes are only possible: their names, and the question that settles one.
 
+use std::borrow::Cow;
+
 use crate::model::{Analysis, Incident, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
@@ -21,7 +23,7 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
     let mut text = Rich::from("No cause is confirmed. Only ")
         .verdict(Verdict::Possible)
         .text(": ");
-    for (index, incident) in by_fit(analysis).into_iter().take(NAMED).enumerate() {
+    for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
         text = text.text(if index == 0 { "" } else { "; " });
         text = text.say(&words::clause(&incident.title));
     }
@@ -31,20 +33,39 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
     }
 }
 
-/// The causes that are only possible, first those about something that fails: the others explain nothing of it.
-fn by_fit(analysis: &Analysis) -> Vec<&Incident> {
-    let failing = |subject: &String| {
-        let mut known = analysis.unexplained.iter();
-        known.any(|one| one.subject == *subject || one.also.contains(subject))
-    };
-    let mut causes: Vec<&Incident> = analysis.incidents.iter().collect();
-    causes.sort_by_key(|incident| !incident.subjects.iter().any(failing));
-    causes
+/// Whether something fails, and no cause that is possible has to do with it.
+pub(crate) fn only_guesses(analysis: &Analysis) -> bool {
+    let mut causes = analysis.incidents.iter();
+    let first = analysis.incidents.first();
+    !analysis.unexplained.is_empty()
+        && causes.all(|one| one.verdict == Verdict::Possible)
+        && first.is_some_and(|first| !is_about_what_fails(first, analysis))
+}
+
+/// Whether a cause was seen on something that fails.
+fn is_about_what_fails(incident: &Incident, analysis: &Analysis) -> bool {
+    let mut known = analysis.unexplained.iter();
+    known.any(|one| {
+        let of = |subject: &String| one.subject == *subject || one.also.contains(subject);
+        incident.subjects.iter().any(of)
+    })
+}
+
+/// The analysis with guesses about something that fails before other guesses, which explain nothing of it.
+pub(crate) fn by_relevance(analysis: &Analysis) -> Cow<'_, Analysis> {
+    let rank =
+        |one: &Incident| one.verdict == Verdict::Possible && !is_about_what_fails(one, analysis);
+    if analysis.incidents.iter().is_sorted_by_key(rank) {
+        return Cow::Borrowed(analysis);
+    }
+    let mut sorted = analysis.clone();
+    sorted.incidents.sort_by_key(rank);
+    Cow::Owned(sorted)
 }
 
 /// The question that settles a cause which is only possible, with its command and what the answers mean.
 pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
-    let first = by_fit(analysis).into_iter().next()?;
+    let first = analysis.incidents.first()?;
     let which = match analysis.incidents.len() {
         1 => "possible cause",
         _ => "first possible cause",

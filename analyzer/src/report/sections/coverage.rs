@@ -4,6 +4,7 @@ use super::{Section, SectionCtx, limited};
 use crate::model::{Analysis, Coverage};
 use crate::report::blocks::{Block, Rich};
 use crate::report::words;
+use crate::sources::UNKNOWN_TO_COLLECTOR;
 
 pub(super) static SECTION: Section = Section {
     id: "coverage",
@@ -62,28 +63,40 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
             shown.push(words::count_more(more, "source"));
         }
         let one = titles.len() == 1 && !titles[0].ends_with('s');
-        text = text
-            .text(if nth == 0 { "" } else { "; " })
-            .say(&words::join(&shown))
-            .text(match (why.starts_with(PASTED), one) {
-                (true, true) => " was given only in part",
-                (true, false) => " were given only in part",
-                (false, true) => " was not collected",
-                (false, false) => " were not collected",
-            });
+        text = listed(text.text(if nth == 0 { "" } else { "; " }), &shown);
+        text = text.text(match (why.starts_with(PASTED), one) {
+            (true, true) => " was given only in part",
+            (true, false) => " were given only in part",
+            (false, true) => " was not collected",
+            (false, false) => " were not collected",
+        });
         let why = why
             .strip_prefix(PASTED)
             .unwrap_or(why)
             .trim_start_matches(", ");
-        if !why.is_empty() {
+        // That nobody recorded a reason is none.
+        if !why.is_empty() && why != UNKNOWN_TO_COLLECTOR {
             let why = why.strip_prefix("no NVIDIA driver here: ").unwrap_or(why);
-            text = text.text(" (").say(&words::first_clause(why, 90)).text(")");
+            text = text.text(" (").text(words::first_clause(why, 90)).text(")");
         }
     }
     if open.is_empty() {
         return text;
     }
     text.text("; causes that only show there were not checked.")
+}
+
+/// A list whose names are parts of their own, so that each can be said in another language.
+fn listed(mut text: Rich, names: &[String]) -> Rich {
+    for (nth, name) in names.iter().enumerate() {
+        text = text.text(match nth {
+            0 => "",
+            _ if nth + 1 == names.len() => " and ",
+            _ => ", ",
+        });
+        text = text.text(name.as_str());
+    }
+    text
 }
 
 /// Sources by the reason why they are missing, in the order of the sources.
@@ -162,7 +175,7 @@ fn in_short(open: &[&Coverage]) -> Block {
     causes.dedup();
     let number = causes.len() as u64;
     let text = text.text(format!(
-        "{} {} not checked because of it.",
+        "{} {} not checked for want of them.",
         words::count(number, "cause"),
         words::were(number)
     ));
@@ -195,7 +208,8 @@ fn gap(source: &Coverage, examples: usize) -> Vec<Rich> {
     let reason = words::first_clause(reason.unwrap_or_default(), REASON);
     let mut why = Rich::prose(&words::sentence(&reason));
     // What the reason says is not said again part by part.
-    let missing = source.missing.iter().map(|part| part.trim());
+    let missing = source.missing.iter().flat_map(|part| part.split("; "));
+    let missing = missing.map(str::trim);
     let missing: Vec<&str> = missing.filter(|part| !reason.contains(part)).collect();
     if !missing.is_empty() {
         why = why.text(if reason.is_empty() {

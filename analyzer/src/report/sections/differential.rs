@@ -13,6 +13,9 @@ pub(super) static SECTION: Section = Section {
     build,
 };
 
+/// Causes that are over which a report shows where nothing fails.
+const OVER: usize = 3;
+
 fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     if analysis.differential.is_empty() {
         return vec![Block::paragraph(
@@ -46,8 +49,15 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             false => blocks.extend(rows),
         }
     }
+    let over = past.len() as u64;
+    let long = past.len() > OVER && super::is_calm(analysis);
     if !past.is_empty() {
-        blocks.extend(table("Happened, and is over", past, ctx));
+        let rows = table("Happened, and is over", past, ctx);
+        // Where nothing fails any more, a long list of what did is history.
+        match long {
+            true => rest.extend(rows),
+            false => blocks.extend(rows),
+        }
     }
     let numbers = |number: usize, done: &str| {
         let number = number as u64;
@@ -57,8 +67,16 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             words::were(number)
         )
     };
+    let over = match long {
+        true => format!(
+            "{} happened and {} over; ",
+            words::count(over, "cause"),
+            words::are(over)
+        ),
+        false => String::new(),
+    };
     blocks.push(Block::paragraph(format!(
-        "{}; {}.",
+        "{over}{}; {}.",
         numbers(ruled_out.len(), "ruled out"),
         numbers(open.len(), "not checked")
     )));
@@ -83,7 +101,11 @@ fn table(caption: &str, causes: Vec<&Considered>, ctx: &SectionCtx) -> Vec<Block
 }
 
 fn row(cause: &Considered, ctx: &SectionCtx) -> Vec<Rich> {
-    let mut why = Rich::prose(&escape::cut_middle(cause.why.trim(), escape::EXCERPT_CHARS));
+    let why = escape::cut_middle(cause.why.trim(), escape::EXCERPT_CHARS);
+    let mut why = match cause.explained_by {
+        Some(_) => Rich::prose(&words::sentence(&why)),
+        None => Rich::prose(&why),
+    };
     if let Some(other) = &cause.explained_by {
         why = why.text(" Explained by ").code(other.clone()).text(".");
     }

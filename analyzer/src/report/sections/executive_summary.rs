@@ -1,7 +1,7 @@
 //! Executive Summary: what happened, and the impact as counted from the bundle.
 
 use super::{Section, SectionCtx, limited};
-use crate::model::{Analysis, ImpactedWorkload};
+use crate::model::{Analysis, ImpactedWorkload, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::{first_screen, words};
 
@@ -16,6 +16,12 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         return vec![calm(analysis)];
     }
     let mut blocks = vec![Block::heading(3, "what-happened", "What Happened")];
+    let guesses = first_screen::only_guesses(analysis);
+    if guesses {
+        blocks.push(Block::paragraph(
+            "No cause was found, so what happened is not known.",
+        ));
+    }
     if analysis.incidents.is_empty() {
         let nothing = analysis.unexplained.is_empty() && analysis.impact.workloads.is_empty();
         blocks.push(Block::paragraph(match nothing {
@@ -23,7 +29,12 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
             false => "No cause was found, so what happened is not known.",
         }));
     }
-    for (index, incident) in analysis.incidents.iter().enumerate() {
+    let incidents = analysis.incidents.iter().filter(|_| !guesses);
+    for (index, incident) in incidents.enumerate() {
+        // What a further guess would mean is told with its evidence.
+        if index > 0 && incident.verdict == Verdict::Possible {
+            continue;
+        }
         let mut text = Rich::new();
         if analysis.incidents.len() > 1 {
             text = text.strong(format!("{}.", words::rank(index))).text(" ");

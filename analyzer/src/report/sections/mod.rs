@@ -187,11 +187,14 @@ impl SectionCtx {
         for (nth, line) in shown {
             let anchor = format!("{prefix}-{nth}");
             let place = line.place.to_string();
-            let says = without_quote(line.says.trim(), &line.text);
+            // Its own place stands before the statement.
+            let says = line.says.replace(&format!(" ({place})"), "");
+            let says = without_quote(says.trim(), &line.text);
             let here = self.anchor(&line.place) == anchor;
             // What is quoted in full further up is only pointed to.
             if !here {
-                if !above.contains(&&line.place) {
+                let above_here = items.iter().any(|known| known.place == place);
+                if !above_here && !above.contains(&&line.place) {
                     above.push(&line.place);
                 }
                 continue;

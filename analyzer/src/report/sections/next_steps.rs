@@ -115,7 +115,7 @@ fn missing(analysis: &Analysis) -> Vec<Rich> {
         .map(|source| {
             let number = source.so_we_cannot_say.len() as u64;
             Rich::from("Collect ").say(&source.title).text(format!(
-                ": {} {} not checked without it.",
+                ", then analyse again: {} {} not checked.",
                 words::count(number, "cause"),
                 words::were(number)
             ))

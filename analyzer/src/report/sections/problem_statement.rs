@@ -17,7 +17,7 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
         // Nobody has a problem; what single lines would fit is folded below.
         _ if super::is_calm(analysis) => vec![without_cause(analysis)],
         // What fails is sure; a cause that is only possible is not what people notice.
-        [only] if only.verdict == Verdict::Possible && !analysis.impact.workloads.is_empty() => {
+        [only] if only.verdict == Verdict::Possible && something_fails(analysis) => {
             vec![without_cause(analysis)]
         }
         [only] => vec![Block::paragraph(symptom(only))],
@@ -29,6 +29,10 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
             },
         ],
     }
+}
+
+fn something_fails(analysis: &Analysis) -> bool {
+    !analysis.impact.workloads.is_empty() || !analysis.unexplained.is_empty()
 }
 
 /// What the list below is: problems, or only what would fit.
@@ -88,6 +92,15 @@ fn symptom(incident: &Incident) -> Rich {
 
 fn without_cause(analysis: &Analysis) -> Block {
     let failing: Vec<_> = analysis.impact.workloads.iter().collect();
+    if let (true, Some(first)) = (failing.is_empty(), analysis.unexplained.first()) {
+        let state = match first.reason.is_empty() {
+            true => String::new(),
+            false => format!(": {}", words::clause(&first.reason)),
+        };
+        let text = Rich::new().strong("Symptom:").text(" ");
+        let text = text.code(words::subject(&first.subject)).text(state);
+        return Block::paragraph(text.text("."));
+    }
     if failing.is_empty() {
         return Block::paragraph(super::coverage::no_workload_seen(analysis));
     }

@@ -2,12 +2,12 @@
 
 use super::SectionCtx;
 use crate::model::fix::{CauseName, Fix, FixClaim, FixOutcome};
-use crate::model::{Analysis, Incident};
+use crate::model::{Analysis, Incident, Verdict};
 use crate::report::blocks::{Block, Rich};
 use crate::report::{first_screen, words};
 
 /// Characters of the reason; the evidence that is gone stands in full above.
-const WHY: usize = 200;
+const WHY: usize = 260;
 /// Longest difference that is printed, in lines.
 const DIFF_LINES: usize = 60;
 
@@ -21,12 +21,13 @@ pub(crate) fn blocks(fix: &Fix, ctx: &SectionCtx) -> Vec<Block> {
     // Where nothing could be tried, that nothing changed says nothing.
     let tried = fix.outcome != FixOutcome::CannotBeShown;
     for (label, causes) in [("Still there", &fix.remains), ("New", &fix.appears)] {
+        let causes: Vec<&CauseName> = causes.iter().filter(|one| is_sure(one)).collect();
         if tried && !causes.is_empty() {
             items.push(
                 Rich::new()
                     .strong(format!("{label}:"))
                     .text(" ")
-                    .join(causes_of(causes)),
+                    .join(causes_of(&causes)),
             );
         }
     }
@@ -70,9 +71,27 @@ fn merged(texts: &[String]) -> Vec<String> {
     }
     let groups = groups.into_iter();
     groups
-        .map(|(pods, why)| format!("{}{why}", words::join(&pods)))
+        .map(|(pods, why)| {
+            let pods = words::join(&pods);
+            let step = STEPS.iter().find_map(|(step, can)| {
+                let why = why.strip_prefix(" (")?.strip_prefix(step)?;
+                Some((can, why.strip_prefix("): ")?))
+            });
+            match step {
+                Some((can, why)) => format!("whether {pods} can {can}; on the snapshot: {why}"),
+                None => format!("{pods}{why}"),
+            }
+        })
         .collect()
 }
+
+/// What a pod has to get through, and what it can do then.
+const STEPS: [(&str, &str); 4] = [
+    ("scheduled", "be scheduled"),
+    ("sandbox", "get a sandbox"),
+    ("image", "pull the image"),
+    ("flow", "use the network"),
+];
 
 /// What trying the fix showed, in a sentence for the first screen; none where nothing was tried.
 pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<String> {
@@ -149,12 +168,21 @@ fn verdict(fix: &Fix) -> Rich {
         FixOutcome::CannotBeShown => text
             .text("This fix ")
             .strong("cannot be simulated")
-            .text(": "),
+            .text(". "),
     };
-    text.say(&words::sentence(&words::first_clause(&fix.why, WHY)))
+    let why = words::sentence(&words::first_clause(&fix.why, WHY));
+    match fix.outcome {
+        FixOutcome::CannotBeShown => text.say(&words::capital(&why)),
+        _ => text.say(&why),
+    }
 }
 
-fn causes_of(causes: &[CauseName]) -> Rich {
+/// Whether a cause is more than a guess, which no fix has to remove.
+pub(crate) fn is_sure(cause: &CauseName) -> bool {
+    cause.verdict <= Verdict::Likely
+}
+
+fn causes_of(causes: &[&CauseName]) -> Rich {
     let mut text = Rich::new();
     for (index, cause) in causes.iter().enumerate() {
         text = text

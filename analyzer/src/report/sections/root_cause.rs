@@ -39,11 +39,25 @@ fn cause(number: usize, incident: &Incident, analysis: &Analysis, ctx: &SectionC
         _ => verdict.say(&first_screen::doubt(incident, analysis)),
     };
     blocks.push(Block::paragraph(verdict));
-    blocks.extend(chain(number, incident));
-    blocks.extend(drawn(number, incident, true));
-    blocks.extend(evidence(number, incident, ctx));
-    blocks.extend(excluded(number, incident, analysis, ctx));
-    blocks.extend(shown(incident, ctx).next());
+    let mut details: Vec<Block> = chain(number, incident).into_iter().collect();
+    details.extend(drawn(number, incident, true));
+    details.extend(evidence(number, incident, ctx));
+    details.extend(excluded(number, incident, analysis, ctx));
+    details.extend(shown(incident, ctx).next());
+    // Behind the best guess, the question that settles a guess says enough.
+    if number > 1 && incident.verdict == Verdict::Possible {
+        details.extend(background(number, incident, ctx));
+        let text = format!(
+            "{} {}",
+            words::summary(incident),
+            incident.explanation.trim()
+        );
+        details.insert(0, Block::paragraph(Rich::prose(text.trim())));
+        let summary = format!("Evidence of {}", incident.cause);
+        blocks.extend(Block::folded(summary, details));
+        return blocks;
+    }
+    blocks.extend(details);
     blocks.extend(Block::folded(
         format!("Background of {}", incident.cause),
         background(number, incident, ctx),
@@ -182,8 +196,11 @@ fn excluded(
         .evidence
         .iter()
         .any(|line| line.role == Role::Against);
-    if !against && !incident.would_refute.is_empty() {
-        items.extend(incident.would_refute.iter().map(|text| {
+    if !against {
+        let texts = incident.would_refute.iter();
+        // What was looked for and not found needs no look again.
+        let open = texts.filter(|text| !text.contains(words::NOT_THE_CASE));
+        items.extend(open.map(|text| {
             Rich::new()
                 .strong("Would contradict it:")
                 .text(" ")

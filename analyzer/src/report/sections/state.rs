@@ -171,7 +171,8 @@ fn part_row(part: &ComponentState, stale: bool, ctx: &SectionCtx) -> Vec<Rich> {
     } else if part.troubled.is_empty() {
         Rich::new().strong("replicas are missing")
     } else {
-        Rich::new().strong(part.troubled.join(", "))
+        let states: Vec<String> = part.troubled.iter().map(|one| words::ill(one)).collect();
+        Rich::new().strong(states.join(", "))
     };
     vec![
         Rich::new().code(part.subject.clone()),

@@ -1,6 +1,6 @@
 //! Verification: the checks that show each fix worked, with what should be seen.
 
-use super::{Section, SectionCtx, per_incident};
+use super::{Section, SectionCtx, per_incident, replayed};
 use crate::model::Analysis;
 use crate::model::fix::FixOutcome;
 use crate::report::blocks::{Block, Rich};
@@ -54,5 +54,6 @@ fn still_expected(analysis: &Analysis) -> Vec<String> {
         // What could not be tried leaves nothing to expect.
         .filter(|fix| fix.outcome != FixOutcome::CannotBeShown)
         .flat_map(|fix| fix.remains.iter().chain(&fix.appears));
+    let left = left.filter(|one| replayed::is_sure(one));
     left.map(|one| one.cause.clone()).collect()
 }

@@ -225,13 +225,16 @@ fn node_box(canvas: &mut Canvas, spot: Spot, class: &str, lines: &[String], labe
 pub(crate) fn text(incident: &Incident) -> String {
     let mut out = String::new();
     let mut last: Option<&str> = None;
+    // A cause with several consequences is written once, above all of them.
+    let mut head: Option<&str> = None;
     for link in incident.chain.iter().take(MAX_NODES * 2) {
         let (from, to) = (link.from.trim(), link.to.trim());
-        if last != Some(from) {
+        if last != Some(from) && head != Some(from) {
             if !out.is_empty() {
                 out.push('\n');
             }
             out.push_str(&escape::one_line(from));
+            head = Some(from);
         }
         out.push_str("\n  -> ");
         out.push_str(&escape::one_line(to));

@@ -46,13 +46,13 @@ pub fn meaning(code: i64) -> Meaning {
     };
     match code {
         0 => plain("ended without an error"),
-        1..=125 => plain("ended by itself with an error"),
+        1..=125 => plain("it ended with an error"),
         126 => plain("the command was found and could not be executed"),
         127 => plain("the command was not found"),
         128 => plain("could not be started"),
         255 => plain("ended with -1, or its runtime lost it"),
         129..=192 => signal(code - 128),
-        _ => plain("ended by itself with an error"),
+        _ => plain("it ended with an error"),
     }
 }
 

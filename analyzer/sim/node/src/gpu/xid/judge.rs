@@ -164,7 +164,7 @@ fn sequence(cause: &Event, others: &[&Event], judged: &mut Judged) {
         && let Some((code, xid)) = harder.max_by_key(|(code, xid)| (xid.action, *code))
     {
         judged.then = xid.then;
-        let why = format!("Xid {code} beside it is no fault of a program");
+        let why = format!("a program does not cause Xid {code}");
         judged.turn(xid.class, xid.action, why);
     }
 }

@@ -131,7 +131,7 @@ fn words(cause: &Event, follows: &[u32], judged: &Judged) -> String {
     }
     if !follows.is_empty() {
         let list: Vec<String> = follows.iter().map(u32::to_string).collect();
-        says = format!("{says}; with it Xid {}", list.join(", "));
+        says = format!("{says}; also Xid {}", list.join(", "));
     }
     for why in &judged.why {
         says = format!("{says}; {why}");
