@@ -4,11 +4,12 @@
 use super::names::words;
 
 /// Last words of keys whose values are names, addresses or settings.
-const PUBLIC: [&str; 76] = [
+const PUBLIC: [&str; 78] = [
     "address",
     "addr",
     "addresses",
     "arn",
+    "backend",
     "bucket",
     "ca",
     "cert",
@@ -24,6 +25,7 @@ const PUBLIC: [&str; 76] = [
     "enabled",
     "endpoint",
     "endpoints",
+    "engine",
     "env",
     "environment",
     "file",

@@ -484,7 +484,14 @@ pub(crate) fn credential(shape: &str, seed: usize) -> String {
         "{aws}" => format!("AKIA{}", draw("ABCDEFGHJKLMNPQRSTUVWXYZ234567", 16)),
         "{awskey}" => draw(LETTERS, 40),
         "{pat}" => format!("glpat-{}", draw(LETTERS, 20)),
-        "{word}" => format!("{}-{}-{}", draw(SMALL, 6), draw(SMALL, 5), draw(SMALL, 7)),
+        // Words of small letters alone are no other than names, and are not looked for.
+        "{word}" => format!(
+            "{}-{}{}-{}",
+            draw(SMALL, 6),
+            draw(SMALL, 5),
+            seed % 10,
+            draw(SMALL, 7)
+        ),
         _ => format!("aB3{}", draw(LETTERS, 21)),
     }
 }

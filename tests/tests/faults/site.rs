@@ -44,8 +44,12 @@ pub(crate) const ROWS: &[Row] = &[
         run: usage,
     },
     Row {
-        fault: "a private key in ConfigMaps, written in 12 ways",
+        fault: "a private key in ConfigMaps, written in 11 ways",
         run: private_key,
+    },
+    Row {
+        fault: "a private key that a script in a ConfigMap echoes",
+        run: echoed_key,
     },
     Row {
         fault: "a terminal of 60 columns, nothing to log in with",
@@ -285,7 +289,6 @@ fn private_key() -> Result<Seen, String> {
         each(&|line| format!("> {line}\n")),
         each(&|line| format!("+{line}\n")),
         each(&|line| format!("    '{line}\\n'\n")),
-        each(&|line| format!("echo \"{line}\" >> key.pem\n")),
         each(&|line| format!("2026-01-01T00:00:00Z app[7]: {line}\n")),
         // Escaped twice and split by a script's own quoting.
         lines.join("\\n").replace("KEY-----\\n", "KEY-----' + '\\n"),
@@ -315,6 +318,28 @@ fn private_key() -> Result<Seen, String> {
         ways.len()
     );
     Ok(seen)
+}
+
+/// Lines of a key among a script's words, in a text inside an object: what is left of it blocks the bundle.
+fn echoed_key() -> Result<Seen, String> {
+    let line = |seed: usize| {
+        let bytes: Vec<u8> = (0..48).map(|at| (at * 53 + seed * 89 + 7) as u8).collect();
+        STANDARD.encode(bytes)
+    };
+    let mark = |word: &str| format!("-----{word} RSA {} KEY-----", "PRIVATE");
+    let lines = std::iter::once(mark("BEGIN"))
+        .chain((0..8).map(line))
+        .chain([mark("END")]);
+    let script: String = lines
+        .map(|line| format!("echo \"{line}\" >> key.pem\n"))
+        .collect();
+    let map =
+        json!({"metadata": {"name": "odd", "namespace": "default"}, "data": {"run.sh": script}});
+    let server = server(
+        Small::new().with_lists(&[("configmaps", "ConfigMap", vec![map])]),
+        Faults::default(),
+    );
+    on_cluster(&server, &[]).refused(3, "A private key blocks the bundle")
 }
 
 /// What a person sees: a status line that is never wrapped, and ten lines at the end.
