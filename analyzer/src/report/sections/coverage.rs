@@ -77,7 +77,7 @@ pub(crate) fn unseen(analysis: &Analysis) -> Rich {
         // That nobody recorded a reason is none.
         if !why.is_empty() && why != UNKNOWN_TO_COLLECTOR {
             let why = why.strip_prefix("no NVIDIA driver here: ").unwrap_or(why);
-            text = text.text(" (").text(words::first_clause(why, 90)).text(")");
+            text = text.text(" (").say(&words::first_clause(why, 90)).text(")");
         }
     }
     if open.is_empty() {
@@ -175,7 +175,7 @@ fn in_short(open: &[&Coverage]) -> Block {
     causes.dedup();
     let number = causes.len() as u64;
     let text = text.text(format!(
-        "{} {} not checked for want of them.",
+        "{} {} not checked because of this.",
         words::count(number, "cause"),
         words::were(number)
     ));

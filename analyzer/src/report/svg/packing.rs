@@ -8,7 +8,7 @@ use crate::report::{escape, words};
 
 const WIDTH: i64 = 836;
 const LEFT: i64 = 240;
-const BAR: i64 = 340;
+const BAR: i64 = 280;
 const ROW: i64 = 44;
 /// Pods that are named as holders.
 const HOLDERS: usize = 4;
