@@ -1,5 +1,7 @@
 //! Captures of clusters that tools of the platforms make, filled with the sample's objects and logs.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::support::{
@@ -170,7 +172,11 @@ fn cluster_info_dump_as_one_text() {
     let mark = format!(
         "logs for container nvidia-container-toolkit-ctr of pod gpu-operator/{TOOLKIT} ===="
     );
-    dump += &format!("==== START {mark}\n{}==== END {mark}\n", toolkit_log());
+    let _ = write!(
+        dump,
+        "==== START {mark}\n{}==== END {mark}\n",
+        toolkit_log()
+    );
     of_cluster(&[text("dump.txt", dump)], "cluster-info-dump", EVENTS);
 }
 

@@ -67,8 +67,8 @@ fn nvidia_bug_report_of_two_boots() {
             "Start of NVIDIA bug report log file.  Please include this file, along\nwith a detailed description of your problem.\n\nnvidia-bug-report.sh Version: 570.86.15\n\nDate: Fri Nov 20 10:15:00 UTC 2026\nuname: {}",
             uname()
         ),
-        format!(
-            "*** /proc/driver/nvidia/version\n*** ls: -r--r--r-- 1 root root 0 2026-11-20 10:14:59.000000000 +0000 /proc/driver/nvidia/version\nNVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Release Build\n"
+        String::from(
+            "*** /proc/driver/nvidia/version\n*** ls: -r--r--r-- 1 root root 0 2026-11-20 10:14:59.000000000 +0000 /proc/driver/nvidia/version\nNVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Release Build\n",
         ),
         format!("/usr/bin/lspci -d \"10de:*\" -v -xxx\n\n{lspci}"),
         format!("/usr/bin/nvidia-smi\n\n{smi}"),

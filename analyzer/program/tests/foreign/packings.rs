@@ -153,7 +153,8 @@ fn all_packings_of(files: &Files, format: &str) {
             .args(["-C", &at(folder), flags, &at(name), what])
             .status();
         if !made.is_ok_and(|status| status.success()) {
-            println!("skipped: tar {flags} does not work here");
+            let why = format!("skipped: tar {flags} does not work here\n");
+            std::io::Write::write_all(&mut std::io::stdout(), why.as_bytes()).unwrap();
             continue;
         }
         Whole::of(&at(name), b"").expect(&expected, name);
