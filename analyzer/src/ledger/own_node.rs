@@ -58,7 +58,7 @@ const TROUBLES: [Trouble; 3] = [
 ];
 
 static NODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?:\bnode=|register node )"?(?P<node>[A-Za-z0-9][\w.-]*)"#).ok()
+    Regex::new(r#"(?:\bnode="?|register node ")(?P<node>[A-Za-z0-9][\w.-]*)"#).ok()
 });
 
 /// A trouble as it was last said.
