@@ -82,7 +82,6 @@ fn logfmt(message: &str) -> String {
 
 /// Names by which components speak.
 const SPEAKERS: [&str; 14] = [
-    "kernel",
     "kubelet",
     "containerd",
     "coredns",
@@ -96,6 +95,7 @@ const SPEAKERS: [&str; 14] = [
     "etcd",
     "k3s",
     "app",
+    "kernel",
 ];
 
 #[test]
