@@ -98,6 +98,8 @@ fn nameless(report: &str, name: &str) -> String {
         ("`-`", "`NAME`"),
         ("<code>-</code>", "<code>NAME</code>"),
         ("cat - ", "cat NAME "),
+        ("confirmed in -", "confirmed in NAME"),
+        ("Read: - (", "Read: NAME ("),
         ("\"name\": \"-\"", "\"name\": \"NAME\""),
         (", -\"", ", NAME\""),
     ];
@@ -111,9 +113,10 @@ fn nameless(report: &str, name: &str) -> String {
             .fold(line.to_owned(), |line, (from, to)| line.replace(from, to)),
         _ => line.replace(name, "NAME"),
     });
+    let forms = ["(archive)", "(tar)", "(bundle)", "(folder)"];
     let formless = |line: String| {
-        line.replace("(archive)", "(form)")
-            .replace("(folder)", "(form)")
+        let forms = forms.iter();
+        forms.fold(line, |line, form| line.replace(form, "(form)"))
     };
     lines.map(|line| formless(line) + "\n").collect()
 }
