@@ -181,16 +181,17 @@ impl Sink<'_> {
         let origin = Origin::of(path, Channel::Text);
         let clean = clean::mended(piece.bytes, piece.seq == 0);
         let whole = piece.seq == 0 && piece.last;
-        let (bytes, told) = typing::mend(clean.bytes, whole, self.patterns);
+        let (mut bytes, told) = typing::mend(clean.bytes, whole, self.patterns);
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.loose = true;
         let mut heard = self.heard(&origin, &bytes);
         let before = (clean.wrapped.as_slice(), self.patterns);
         let mut joined = typing::needed(clean.joined, &origin, before, &heard.found);
-        // Only lines are read as guessed; tables and objects are read as they stand.
-        if let Some((better, lines)) = self.unwrapped(&origin, &bytes, whole, &heard) {
-            heard.found = better;
-            joined.extend(lines);
+        // Where one wrap is a guess, so is every line, row and object of the text.
+        if let Some((text, better)) = self.unwrapped(&origin, &bytes, whole, &heard) {
+            bytes = Cow::Owned(text);
+            heard = better;
+            joined.extend(0..=out.lines);
         }
         out.found = heard.found;
         out.skipped = heard.skipped;
@@ -224,35 +225,25 @@ impl Sink<'_> {
     }
 
     /// A short text with wraps undone by a guess, where that shows a message that it does not show as it stands and
-    /// hides none: what is found in it, and the lines that a message needs.
+    /// hides none: the text, and what is found in it.
     fn unwrapped(
         &self,
         origin: &Origin<'_>,
         bytes: &[u8],
         whole: bool,
         plain: &Heard,
-    ) -> Option<(Found, BTreeSet<u32>)> {
+    ) -> Option<(Vec<u8>, Heard)> {
         let text = std::str::from_utf8(bytes).ok();
         let text = text.filter(|_| whole && respell::is_short(bytes) && !plain.silent)?;
         let patterns = |heard: &Heard| -> BTreeSet<usize> {
             heard.found.hits.iter().map(|hit| hit.pattern).collect()
         };
         let known = patterns(plain);
-        let read: BTreeSet<u32> = plain
-            .found
-            .hits
-            .iter()
-            .filter_map(|hit| hit.place.line)
-            .collect();
-        // A line of which a message is read as it stands, or the next one, was not broken.
-        let is_whole = |line: &u32| read.contains(&(line + 1)) || read.contains(&(line + 2));
         rewrap::guesses(text).find_map(|guess| {
             let heard = self.heard(origin, guess.text.as_bytes());
             let lines = typing::needed(guess.joined, origin, (bytes, self.patterns), &heard.found);
-            let better = !lines.is_empty()
-                && !lines.iter().any(is_whole)
-                && patterns(&heard).is_superset(&known);
-            better.then_some((heard.found, lines))
+            let better = !lines.is_empty() && patterns(&heard).is_superset(&known);
+            better.then(|| (guess.text.into_bytes(), heard))
         })
     }
 
