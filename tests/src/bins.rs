@@ -30,7 +30,7 @@ pub fn find(name: &str) -> PathBuf {
     let path = folder().join(name);
     assert!(
         path.exists(),
-        "{} is not built: run `cargo build --workspace` first",
+        "{} is not built: run `cargo test --workspace --no-run` first",
         path.display()
     );
     path

@@ -61,7 +61,7 @@ macro_rules! changes {
     };
 }
 
-// To add a kind, write a file under `kinds/` and add it here.
+// To add a kind, write a file under `kinds/`, its `mod` line in `kinds/mod.rs`, and add it here.
 changes! {
     /// Merge values into a helm release.
     helm_values::HelmValues,

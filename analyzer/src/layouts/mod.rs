@@ -2,7 +2,7 @@
 //!
 //! A [`Layout`] recognises a capture in the [`Survey`] of an input, says whose it is, and maps each entry to our own layout's path,
 //! so that parsers, derivers and rules do not know the difference; places lead back to the file that the capture holds. To add
-//! one, write a file with a [`Layout`] and add it to [`LAYOUTS`]. What none recognises is read by content.
+//! one, write a file with a [`Layout`], its `mod` line, and add it to [`LAYOUTS`]. What none recognises is read by content.
 
 mod aks;
 mod antrea;

@@ -1,4 +1,5 @@
-//! The list of all sources. Adding one is a file beside this one and a line in [`SOURCES`].
+//! The list of all sources. Adding one is a file beside this one, its `mod` line, its line in [`SOURCES`], and an entry in
+//! `bundle/src/sources.rs`.
 
 pub mod certificates;
 pub mod cluster_events;
@@ -94,6 +95,17 @@ pub fn find(id: &str) -> Option<&'static Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_source_of_the_common_list_is_collected_here() {
+        for about in casefile_bundle::sources::SOURCES {
+            assert!(
+                find(about.id).is_some(),
+                "{0} stands in bundle/src/sources.rs: write sources/{0}.rs, its `mod` line and its line in SOURCES",
+                about.id
+            );
+        }
+    }
 
     #[test]
     fn ids_are_unique_sorted_and_fit_for_the_command_line() {

@@ -16,7 +16,8 @@ fn sample() -> PathBuf {
 
 /// A file of the sample.
 pub(crate) fn real(path: &str) -> String {
-    fs::read_to_string(sample().join(path)).unwrap()
+    let path = sample().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// A command's output or a file of the sample's node.
