@@ -54,7 +54,11 @@ impl Screen {
             let row = lines.find_map(|line| line.strip_prefix(label)?.strip_prefix(": "));
             row.unwrap_or_default().to_owned()
         };
-        let (since, affected) = (row("Since"), row("Affected"));
+        let since = row("Since");
+        // Where no cause is sure, what fails says who is affected.
+        let affected = [row("Affected"), row("Failing")];
+        let affected = affected.iter().find(|row| !row.is_empty());
+        let affected = affected.cloned().unwrap_or_default();
         let mut differences = Vec::new();
         if !since.starts_with(&self.since) || since.is_empty() != self.since.is_empty() {
             differences.push(format!("since is {since:?}, not {:?}", self.since));
