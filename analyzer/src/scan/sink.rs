@@ -239,10 +239,16 @@ impl Sink<'_> {
             heard.found.hits.iter().map(|hit| hit.pattern).collect()
         };
         let known = patterns(plain);
+        let read = plain.found.hits.iter().filter_map(|hit| hit.place.line);
+        let read: BTreeSet<u32> = read.collect();
+        // A line of which a message is read as it stands, or the next one, was not broken.
+        let is_whole = |line: &u32| read.contains(&(line + 1)) || read.contains(&(line + 2));
         rewrap::guesses(text).find_map(|guess| {
             let heard = self.heard(origin, guess.text.as_bytes());
             let lines = typing::needed(guess.joined, origin, (bytes, self.patterns), &heard.found);
-            let better = !lines.is_empty() && patterns(&heard).is_superset(&known);
+            let better = !lines.is_empty()
+                && !lines.iter().any(is_whole)
+                && patterns(&heard).is_superset(&known);
             better.then(|| (guess.text.into_bytes(), heard))
         })
     }

@@ -12,6 +12,8 @@ use crate::source::SourceCtx;
 
 /// The most that is kept.
 const MAX_BYTES: u64 = 16 << 20;
+/// Lines that are no records, after which the program is none that prints a journal: what it prints has no end.
+const MAX_FOREIGN: u32 = 1000;
 /// A line that is longer is no message of the kernel.
 const MAX_LINE: usize = 64 << 10;
 /// Words by which drivers and the kernel begin what they say of faulty hardware.
@@ -65,6 +67,7 @@ pub(super) async fn take(
         covered: AhoCorasick::new(covered).map_err(|error| error.to_string())?,
         line: Vec::new(),
         bytes: 0,
+        foreign: 0,
     };
     let ran = ctx
         .exec
@@ -72,6 +75,13 @@ pub(super) async fn take(
             kept.push(piece).unwrap_or(Room::Full)
         })
         .await;
+    if kept.foreign > MAX_FOREIGN {
+        kept.entry.discard();
+        let line = ctx.exec.line(&call);
+        return Err(format!(
+            "{line}: it prints no records of a journal and was stopped"
+        ));
+    }
     if kept.bytes == 0 {
         kept.entry.discard();
         return Ok(false);
@@ -99,6 +109,8 @@ struct Kept {
     covered: AhoCorasick,
     line: Vec<u8>,
     bytes: u64,
+    /// Lines that are no records.
+    foreign: u32,
 }
 
 impl Kept {
@@ -111,6 +123,10 @@ impl Kept {
                 continue;
             }
             let line = std::mem::take(&mut self.line);
+            self.foreign += u32::from(!line.starts_with(b"{"));
+            if self.foreign > MAX_FOREIGN {
+                return Ok(Room::Full);
+            }
             if self.is_wanted(&line) {
                 self.bytes += line.len() as u64;
                 if self.bytes >= MAX_BYTES || self.entry.write(&line)? == Room::Full {
@@ -140,6 +156,7 @@ mod tests {
             covered: AhoCorasick::new(["b".repeat(32)]).unwrap(),
             line: Vec::new(),
             bytes: 0,
+            foreign: 0,
         };
         let line = |boot: &str, message: &str| {
             format!(
