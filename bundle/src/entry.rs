@@ -21,6 +21,17 @@ pub const HELM: &str = "helm/";
 /// Folder of the nodes.
 pub const NODES: &str = "nodes/";
 
+/// Plural names of built-in kinds that people and operators set, so that who changed one counts: of pods and of what
+/// controllers keep writing there are thousands, and their last writer is always the same. Custom resources count as well.
+pub const SET_BY_PEOPLE: [&str; 6] = [
+    "configmaps",
+    "daemonsets",
+    "deployments",
+    "networkpolicies",
+    "nodes",
+    "runtimeclasses",
+];
+
 /// An entry of a bundle. Its `Display` is its path.
 ///
 /// Names are taken as they are; a writer makes the path safe with [`crate::BundlePath::from_parts`].

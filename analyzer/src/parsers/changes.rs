@@ -1,5 +1,6 @@
 //! Who changed an object last, by the notes of the API server on who manages which of its fields.
 
+use casefile_bundle::entry;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
@@ -9,15 +10,6 @@ use crate::model::Place;
 
 /// Notes longer than this are not read, in bytes.
 const MAX: usize = 256 << 10;
-/// Lists of what people and operators set; of pods and of what controllers keep writing the last writer says nothing.
-const SET: [&str; 6] = [
-    "configmaps",
-    "daemonsets",
-    "deployments",
-    "networkpolicies",
-    "nodes",
-    "runtimeclasses",
-];
 const CUSTOM: &str = "custom-resources";
 
 #[derive(Default, Deserialize)]
@@ -49,7 +41,7 @@ fn kind(path: &str) -> Option<&str> {
     if first == CUSTOM {
         return Some(parts.next()?.trim_end_matches(".json"));
     }
-    SET.contains(&first).then_some(first)
+    entry::SET_BY_PEOPLE.contains(&first).then_some(first)
 }
 
 /// The newest of an object's `managers`, the content of their list, that did not write its status.

@@ -1,6 +1,7 @@
 //! What happens to one piece of an entry, on a worker thread.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
@@ -185,8 +186,11 @@ impl Sink<'_> {
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.loose = true;
         let mut heard = self.heard(&origin, &bytes);
-        let before = (clean.wrapped.as_slice(), self.patterns);
-        let mut joined = typing::needed(clean.joined, &origin, before, &heard.found);
+        let mut joined = clean.joined;
+        if !joined.is_empty() {
+            let before = typing::shown(&origin, &clean.wrapped, self.patterns);
+            joined = typing::needed(joined, &before, &heard.found);
+        }
         // Where one wrap is a guess, so is every line, row and object of the text.
         if let Some((text, better)) = self.unwrapped(&origin, &bytes, whole, &heard) {
             bytes = Cow::Owned(text);
@@ -243,9 +247,10 @@ impl Sink<'_> {
         let read: BTreeSet<u32> = read.collect();
         // A line of which a message is read as it stands, or the next one, was not broken.
         let is_whole = |line: &u32| read.contains(&(line + 1)) || read.contains(&(line + 2));
+        let shown = LazyCell::new(|| typing::shown(origin, bytes, self.patterns));
         rewrap::guesses(text).find_map(|guess| {
             let heard = self.heard(origin, guess.text.as_bytes());
-            let lines = typing::needed(guess.joined, origin, (bytes, self.patterns), &heard.found);
+            let lines = typing::needed(guess.joined, &shown, &heard.found);
             let better = !lines.is_empty()
                 && !lines.iter().any(is_whole)
                 && patterns(&heard).is_superset(&known);

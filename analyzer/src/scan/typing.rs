@@ -25,21 +25,22 @@ pub(super) fn mend<'a>(
     }
 }
 
-/// Of lines that were put together from wrapped ones those of which a message is found only so.
+/// The messages that a text shows as it stands.
+pub(super) fn shown(origin: &Origin<'_>, text: &[u8], patterns: &Patterns) -> BTreeSet<usize> {
+    let hits = patterns.search(origin, text).hits;
+    hits.iter().map(|hit| hit.pattern).collect()
+}
+
+/// Of lines that were put together from wrapped ones those of which a message is found only so, and not in what was
+/// `shown` before.
 pub(super) fn needed(
     joined: BTreeSet<u32>,
-    origin: &Origin<'_>,
-    (before, patterns): (&[u8], &Patterns),
+    shown: &BTreeSet<usize>,
     found: &Found,
 ) -> BTreeSet<u32> {
-    if joined.is_empty() {
-        return joined;
-    }
-    let plain = patterns.search(origin, before).hits;
-    let plain: BTreeSet<usize> = plain.iter().map(|hit| hit.pattern).collect();
     let only_so = |line: &u32| {
         let mut hits = found.hits.iter();
-        hits.any(|hit| hit.place.line == Some(line + 1) && !plain.contains(&hit.pattern))
+        hits.any(|hit| hit.place.line == Some(line + 1) && !shown.contains(&hit.pattern))
     };
     joined.into_iter().filter(only_so).collect()
 }

@@ -88,11 +88,7 @@ fn before_a_boot(text: &str) -> Option<String> {
 fn a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before() {
     let test = "a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before";
     let analyzer = analyzer();
-    let set = crate::shipped_rules();
-    let outlasts = |id: &str| {
-        let rule = set.rules.iter().find(|rule| rule.file.id == id);
-        rule.is_some_and(|rule| rule.file.outlasts_boot)
-    };
+    let outlasts = outlasting();
     let (mut moved, mut wrong) = (0, Vec::new());
     for case in cases(test) {
         let mut back = case.files.clone();
@@ -112,7 +108,7 @@ fn a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before() {
             .incidents
             .iter()
             .filter(|one| one.verdict == Verdict::Confirmed);
-        for incident in sure.filter(|one| !outlasts(&one.cause)) {
+        for incident in sure.filter(|one| !outlasts.contains(&one.cause)) {
             let shown = incident
                 .evidence
                 .iter()
@@ -127,6 +123,22 @@ fn a_log_that_ends_with_a_later_boot_confirms_nothing_of_the_one_before() {
     }
     println!("{moved} cases hold a system log");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Causes that a boot does not end.
+fn outlasting() -> BTreeSet<String> {
+    let rules = crate::shipped_rules().rules;
+    let all = rules.iter().filter(|rule| rule.file.outlasts_boot);
+    all.map(|rule| rule.file.id.clone()).collect()
+}
+
+/// The folders of captures, in order.
+fn folders(captures: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(captures).unwrap();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    folders.retain(|path| path.join("capture").is_dir());
+    folders.sort();
+    folders
 }
 
 /// A bug report whose kernel lines are all of the boot before, and which of its lines those are; none where it is no such
@@ -185,20 +197,10 @@ fn bug_reports_whose_kernel_lines_are_of_the_boot_before_confirm_only_what_their
         return;
     };
     let analyzer = analyzer();
-    let set = crate::shipped_rules();
-    let outlasts = |id: &str| {
-        let rule = set.rules.iter().find(|rule| rule.file.id == id);
-        rule.is_some_and(|rule| rule.file.outlasts_boot)
-    };
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(captures)
-        .unwrap()
-        .map(|entry| entry.unwrap().path().join("capture"))
-        .filter(|path| path.is_dir())
-        .collect();
-    folders.sort();
+    let outlasts = outlasting();
     let (mut reports, mut shown, mut wrong) = (0, 0, Vec::new());
-    for folder in folders {
-        let paths = std::fs::read_dir(&folder).unwrap();
+    for folder in folders(&captures) {
+        let paths = std::fs::read_dir(folder.join("capture")).unwrap();
         let mut paths = paths.map(|entry| entry.unwrap().path());
         let is_report = |path: &PathBuf| path.to_string_lossy().contains("nvidia-bug-report");
         let Some(path) = paths.find(is_report) else {
@@ -211,7 +213,8 @@ fn bug_reports_whose_kernel_lines_are_of_the_boot_before_confirm_only_what_their
         let files = Files::from([("nvidia-bug-report.log".to_owned(), back.into_bytes())]);
         let analysis = analyze(&analyzer, &files);
         let sure = analysis.incidents.iter();
-        let sure = sure.filter(|one| one.verdict == Verdict::Confirmed && !outlasts(&one.cause));
+        let sure =
+            sure.filter(|one| one.verdict == Verdict::Confirmed && !outlasts.contains(&one.cause));
         for incident in sure {
             let of_the_kernel = |line: Option<u32>| line.is_some_and(|line| moved.contains(&line));
             match incident
@@ -262,19 +265,9 @@ fn captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_sta
         return;
     };
     let analyzer = analyzer();
-    let set = crate::shipped_rules();
-    let outlasts = |id: &str| {
-        let rule = set.rules.iter().find(|rule| rule.file.id == id);
-        rule.is_some_and(|rule| rule.file.outlasts_boot)
-    };
+    let outlasts = outlasting();
     let (mut moved, mut wrong) = (0, Vec::new());
-    let mut folders: Vec<_> = std::fs::read_dir(captures)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.join("capture").is_dir())
-        .collect();
-    folders.sort();
-    for folder in folders {
+    for folder in folders(&captures) {
         let mut back = Files::new();
         files(&folder.join("capture"), "", &mut back);
         let mut logs = Vec::new();
@@ -291,7 +284,8 @@ fn captures_whose_logs_end_with_a_later_boot_confirm_only_what_their_present_sta
         moved += 1;
         let analysis = analyze(&analyzer, &back);
         let sure = analysis.incidents.iter();
-        let sure = sure.filter(|one| one.verdict == Verdict::Confirmed && !outlasts(&one.cause));
+        let sure =
+            sure.filter(|one| one.verdict == Verdict::Confirmed && !outlasts.contains(&one.cause));
         for incident in sure {
             let of_log = |path: &str| logs.iter().any(|log| log == path);
             if incident

@@ -64,7 +64,7 @@ impl Kind for KubeletConfig {
             follow_resolver(state, &node, file, &mut applied);
         }
         if let Some(pods) = settings.get("maxPods").and_then(Value::as_u64) {
-            follow_pods(state, &node, pods, &mut applied);
+            follow_pods(state, &node, pods, &mut applied)?;
         }
         Ok(applied)
     }
@@ -88,18 +88,25 @@ pub(super) fn follow_resolver(state: &mut Captured, node: &str, file: &str, appl
 }
 
 /// The kubelet reports its limit as the node's capacity. A bundle of the node alone does not hold that.
-fn follow_pods(state: &mut Captured, node: &str, pods: u64, applied: &mut Applied) {
+fn follow_pods(
+    state: &mut Captured,
+    node: &str,
+    pods: u64,
+    applied: &mut Applied,
+) -> Result<(), Refused> {
     let named = Named::new("Node", None, node);
-    let edited = named.edit(state, |item| {
+    if state.now(&named.entry()).is_none() {
+        applied.assumes.push(format!(
+            "the kubelet of {node} then reports a capacity of {pods} pods; the bundle does not hold its Node"
+        ));
+        return Ok(());
+    }
+    named.edit(state, |item| {
         for list in ["capacity", "allocatable"] {
             item["status"][list]["pods"] = pods.to_string().into();
         }
         Ok(())
-    });
-    match edited {
-        Ok(()) => applied.changed.push(named.entry()),
-        Err(_) => applied.assumes.push(format!(
-            "the kubelet of {node} then reports a capacity of {pods} pods; the bundle does not hold its Node"
-        )),
-    }
+    })?;
+    applied.changed.push(named.entry());
+    Ok(())
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use casefile_bundle::Entry;
 use casefile_bundle::sources as about;
+use casefile_bundle::{Entry, entry};
 use serde::Serialize;
 use tokio::task::JoinSet;
 
@@ -296,18 +296,9 @@ async fn take_list(
     Ok((listed, notes))
 }
 
-/// Whether people and operators set such objects, so that who changed one counts: of pods and of what controllers keep
-/// writing there are thousands, and their last writer is always the same.
+/// Whether who changed such an object counts.
 fn is_set(resource: &Resource) -> bool {
-    const SET: [&str; 6] = [
-        "configmaps",
-        "daemonsets",
-        "deployments",
-        "networkpolicies",
-        "nodes",
-        "runtimeclasses",
-    ];
-    !resource.is_own() || SET.contains(&resource.plural.as_str())
+    !resource.is_own() || entry::SET_BY_PEOPLE.contains(&resource.plural.as_str())
 }
 
 /// The files of one kind's list.
