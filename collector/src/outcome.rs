@@ -40,6 +40,16 @@ impl Outcome {
         Self::Failed { why: why.into() }
     }
 
+    /// How a source ended that took something or nothing, by the first reason for what is missing.
+    pub fn of(missing: impl IntoIterator<Item = String>, taken: bool) -> Self {
+        match missing.into_iter().next() {
+            None => Self::Collected,
+            Some(why) if taken => Self::partial(why),
+            Some(why) if why.starts_with("skipped") => Self::skipped(why),
+            Some(why) => Self::failed(why),
+        }
+    }
+
     /// The reason, where the outcome has one.
     pub fn why(&self) -> Option<&str> {
         match self {

@@ -36,6 +36,7 @@ use tokio::time::timeout;
 
 use crate::host::Host;
 use crate::options::Options;
+use crate::out::OutError;
 use crate::outcome::Outcome;
 use api::{Api, ApiError, Patience};
 use credentials::{CredentialError, Place};
@@ -71,6 +72,26 @@ impl NoCluster {
             Self::Root | Self::NoCredentials => Outcome::skipped(self.to_string()),
             Self::Unreachable(_) => Outcome::failed(self.to_string()),
         }
+    }
+}
+
+/// Why a source that asks the API ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum Stopped {
+    /// There is nobody to ask.
+    #[error(transparent)]
+    NoCluster(#[from] NoCluster),
+    /// What was taken cannot be written.
+    #[error(transparent)]
+    Out(#[from] OutError),
+}
+
+/// How a source of the cluster ended.
+pub fn ended(taken: Result<Outcome, Stopped>) -> Outcome {
+    match taken {
+        Ok(outcome) => outcome,
+        Err(Stopped::NoCluster(no_cluster)) => no_cluster.outcome(),
+        Err(Stopped::Out(error)) => Outcome::failed(api::chain(&error)),
     }
 }
 

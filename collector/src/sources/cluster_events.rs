@@ -6,8 +6,7 @@ use casefile_bundle::sources as about;
 
 use crate::cluster::api::places;
 use crate::cluster::list_files::{ListFiles, Shape, Target};
-use crate::cluster::{Cluster, credentials, listing, slim};
-use crate::out::OutError;
+use crate::cluster::{Stopped, credentials, ended, listing, slim};
 use crate::outcome::Outcome;
 use crate::source::{PlanCtx, PlanItem, Source, SourceCtx};
 
@@ -42,17 +41,11 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
 }
 
 async fn collect(ctx: SourceCtx) -> Outcome {
-    let cluster = match ctx.cluster.connect().await {
-        Ok(cluster) => cluster,
-        Err(no_cluster) => return no_cluster.outcome(),
-    };
-    match take(&ctx, &cluster).await {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::failed(crate::cluster::api::chain(&error)),
-    }
+    ended(take(&ctx).await)
 }
 
-async fn take(ctx: &SourceCtx, cluster: &Cluster) -> Result<Outcome, OutError> {
+async fn take(ctx: &SourceCtx) -> Result<Outcome, Stopped> {
+    let cluster = ctx.cluster.connect().await?;
     let api = &cluster.api;
     let mut taken = 0;
     let mut whys: Vec<String> = cluster.narrowed().into_iter().collect();
@@ -90,10 +83,5 @@ async fn take(ctx: &SourceCtx, cluster: &Cluster) -> Result<Outcome, OutError> {
         }
     }
     whys.iter().for_each(|why| ctx.out.note(why));
-    Ok(match whys.into_iter().next() {
-        None => Outcome::Collected,
-        Some(why) if taken > 0 => Outcome::partial(why),
-        Some(why) if why.starts_with("skipped") => Outcome::skipped(why),
-        Some(why) => Outcome::failed(why),
-    })
+    Ok(Outcome::of(whys, taken > 0))
 }

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::cluster::api::{ApiError, query_value};
 use crate::cluster::listing::{self, Flow, Items};
-use crate::cluster::{Cluster, credentials};
+use crate::cluster::{Cluster, Stopped, credentials, ended};
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -73,17 +73,11 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
 }
 
 async fn collect(ctx: SourceCtx) -> Outcome {
-    let cluster = match ctx.cluster.connect().await {
-        Ok(cluster) => cluster,
-        Err(no_cluster) => return no_cluster.outcome(),
-    };
-    match take(&ctx, cluster).await {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::failed(crate::cluster::api::chain(&error)),
-    }
+    ended(take(&ctx).await)
 }
 
-async fn take(ctx: &SourceCtx, cluster: std::sync::Arc<Cluster>) -> Result<Outcome, OutError> {
+async fn take(ctx: &SourceCtx) -> Result<Outcome, Stopped> {
+    let cluster = ctx.cluster.connect().await?;
     let (mut nodes, mut missing) = nodes(ctx, &cluster).await?;
     if nodes.len() > MAX_NODES {
         missing.push(format!(
@@ -105,7 +99,7 @@ async fn take(ctx: &SourceCtx, cluster: std::sync::Arc<Cluster>) -> Result<Outco
             None => break,
             Some(Ok(Ok(Ok(count)))) => written += count,
             Some(Ok(Ok(Err(note)))) => missing.push(note),
-            Some(Ok(Err(error))) => return Err(error),
+            Some(Ok(Err(error))) => return Err(error.into()),
             Some(Err(error)) => missing.push(format!("failed: an error of our own: {error}")),
         }
     }

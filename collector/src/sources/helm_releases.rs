@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::cluster::api::core_lists;
 use crate::cluster::helm_release::{Driver, Revision, Values, decode};
 use crate::cluster::listing::{self, Flow, Items};
-use crate::cluster::{Cluster, credentials, helm_values, value_changes, yaml};
+use crate::cluster::{Stopped, credentials, ended, helm_values, value_changes, yaml};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -45,14 +45,7 @@ fn plan(ctx: &PlanCtx<'_>) -> Vec<PlanItem> {
 }
 
 async fn collect(ctx: SourceCtx) -> Outcome {
-    let cluster = match ctx.cluster.connect().await {
-        Ok(cluster) => cluster,
-        Err(no_cluster) => return no_cluster.outcome(),
-    };
-    match take(&ctx, &cluster).await {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::failed(crate::cluster::api::chain(&error)),
-    }
+    ended(take(&ctx).await)
 }
 
 /// A release's revisions by number.
@@ -65,7 +58,8 @@ struct Releases {
     broken: Vec<String>,
 }
 
-async fn take(ctx: &SourceCtx, cluster: &Cluster) -> Result<Outcome, OutError> {
+async fn take(ctx: &SourceCtx) -> Result<Outcome, Stopped> {
+    let cluster = ctx.cluster.connect().await?;
     let api = &cluster.api;
     let mut releases = Releases::default();
     let mut whys = Vec::new();
@@ -96,12 +90,7 @@ async fn take(ctx: &SourceCtx, cluster: &Cluster) -> Result<Outcome, OutError> {
     for ((namespace, name), release) in &releases.found {
         write_release(&ctx.out, namespace, name, release).await?;
     }
-    Ok(match whys.into_iter().next() {
-        None => Outcome::Collected,
-        Some(why) if count > 0 => Outcome::partial(why),
-        Some(why) if why.starts_with("skipped") => Outcome::skipped(why),
-        Some(why) => Outcome::failed(why),
-    })
+    Ok(Outcome::of(whys, count > 0))
 }
 
 impl Items for Releases {

@@ -8,8 +8,8 @@ use casefile_bundle::sources as about;
 use serde::Deserialize;
 
 use crate::cluster::api::{Api, ApiError, query_value};
-use crate::cluster::credentials;
 use crate::cluster::listing::{self, Flow, Items};
+use crate::cluster::{Stopped, credentials, ended};
 use crate::out::OutError;
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -80,17 +80,12 @@ async fn collect(ctx: SourceCtx) -> Outcome {
     if ctx.options.cluster_only {
         return Outcome::skipped("--cluster-only leaves out this machine");
     }
-    let cluster = match ctx.cluster.connect().await {
-        Ok(cluster) => cluster,
-        Err(no_cluster) => return no_cluster.outcome(),
-    };
-    match take(&ctx, &cluster.api).await {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::failed(crate::cluster::api::chain(&error)),
-    }
+    ended(take(&ctx).await)
 }
 
-async fn take(ctx: &SourceCtx, api: &Api) -> Result<Outcome, OutError> {
+async fn take(ctx: &SourceCtx) -> Result<Outcome, Stopped> {
+    let cluster = ctx.cluster.connect().await?;
+    let api = &cluster.api;
     let node = ctx.options.node.as_str();
     let mut taken = 0;
     let mut missing: Vec<String> = Vec::new();

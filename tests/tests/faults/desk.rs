@@ -12,6 +12,9 @@ use casefile_tests::bins;
 /// The run's own deadline in every row: what takes longer has failed its row.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
+/// Something was taken: all of it, or what lay beside the fault.
+pub(crate) const SOME: &[Outcome] = &[Outcome::Collected, Outcome::Partial];
+
 /// A fault and how it is put in.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {

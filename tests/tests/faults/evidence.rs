@@ -9,11 +9,10 @@ use casefile_tests::recording::User;
 use casefile_tests::replay::small::Small;
 use casefile_tests::replay::{Credential, Fault, Faults, Server};
 
-use crate::desk::{Desk, Ran, Row, Seen};
+use crate::desk::{Desk, Ran, Row, SOME, Seen};
 use crate::lab::{self, Freezer};
 
 const HOST: &str = "/proc/meminfo";
-const SOME: &[Outcome] = &[Outcome::Collected, Outcome::Partial];
 
 pub(crate) const ROWS: &[Row] = &[
     Row {

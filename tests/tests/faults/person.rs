@@ -12,10 +12,8 @@ use casefile_tests::replay::small::Small;
 use casefile_tests::replay::{Credential, Faults, Server};
 use chrono::{TimeDelta, Utc};
 
-use crate::desk::{Desk, Row, Seen};
+use crate::desk::{Desk, Row, SOME, Seen};
 use crate::lab;
-
-const SOME: &[Outcome] = &[Outcome::Collected, Outcome::Partial];
 
 pub(crate) const ROWS: &[Row] = &[
     Row {

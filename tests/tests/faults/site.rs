@@ -16,10 +16,9 @@ use casefile_tests::replay::{Credential, Fault, Faults, Server};
 use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use crate::desk::{Bundle, Desk, Ran, Row, Seen};
+use crate::desk::{Bundle, Desk, Ran, Row, SOME, Seen};
 use crate::lab;
 
-const SOME: &[Outcome] = &[Outcome::Collected, Outcome::Partial];
 const JSON: &str = "application/json";
 
 pub(crate) const ROWS: &[Row] = &[

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use crate::cluster::api::{Api, ApiError};
 use crate::cluster::discovery::{self, Resource};
 use crate::cluster::list_files::{ListFiles, Shape, Target};
-use crate::cluster::{Cluster, access, credentials, listing, slim};
+use crate::cluster::{Cluster, Stopped, access, credentials, ended, listing, slim};
 use crate::out::{Out, OutError};
 use crate::outcome::Outcome;
 use crate::redact::Content;
@@ -103,17 +103,11 @@ struct ResourceLine {
 }
 
 async fn collect(ctx: SourceCtx) -> Outcome {
-    let cluster = match ctx.cluster.connect().await {
-        Ok(cluster) => cluster,
-        Err(no_cluster) => return no_cluster.outcome(),
-    };
-    match take(&ctx, cluster).await {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::failed(crate::cluster::api::chain(&error)),
-    }
+    ended(take(&ctx).await)
 }
 
-async fn take(ctx: &SourceCtx, cluster: Arc<Cluster>) -> Result<Outcome, OutError> {
+async fn take(ctx: &SourceCtx) -> Result<Outcome, Stopped> {
+    let cluster = ctx.cluster.connect().await?;
     let mut missing = server_facts(&ctx.out, &cluster).await?;
     if let Some(note) = cluster.narrowed() {
         missing += 1;
