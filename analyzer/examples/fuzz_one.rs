@@ -26,7 +26,8 @@ fn main() -> anyhow::Result<()> {
     let parent = file.parent().context("an entry has a folder")?;
     std::fs::create_dir_all(parent)?;
     std::fs::write(&file, input.get(end + 1..).unwrap_or_default())?;
-    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
+    let files = casefile_catalogue_files::leaked(std::path::Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    casefile_analyzer::shipped::ship(|| files);
     let (set, _) = rules::load(None)?;
     let analysis = Analyzer::new(set)?.analyze(folder.path())?;
     let caught = analysis

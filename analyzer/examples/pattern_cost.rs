@@ -15,7 +15,8 @@ fn main() -> anyhow::Result<()> {
         .ok_or_else(|| anyhow::anyhow!("name a log"))?;
     let text = String::from_utf8_lossy(&std::fs::read(path)?).to_ascii_lowercase();
     let lines: Vec<&str> = text.lines().collect();
-    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
+    let files = casefile_catalogue_files::leaked(std::path::Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    casefile_analyzer::shipped::ship(|| files);
     let (set, _) = rules::load(None)?;
     let mut rows = Vec::new();
     let mut stops: BTreeMap<String, usize> = BTreeMap::new();

@@ -20,14 +20,17 @@ pub type Catalogue = (&'static [File], &'static [File], &'static [Clauses]);
 
 static SHIPPED: OnceLock<Catalogue> = OnceLock::new();
 
-/// Hands over what ships with the program: once, before rules are loaded. What was handed over first stays.
-pub fn ship(catalogue: Catalogue) {
-    SHIPPED.get_or_init(|| catalogue);
+/// Hands over what ships with the program, before rules are loaded. What was handed over first stays.
+pub fn ship(catalogue: impl FnOnce() -> Catalogue) {
+    SHIPPED.get_or_init(catalogue);
 }
 
 /// What ships with the program; nothing where it handed over nothing.
 pub(crate) fn catalogue() -> Catalogue {
     #[cfg(test)]
-    ship(casefile_catalogue::CATALOGUE);
+    ship(|| {
+        let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        casefile_catalogue_files::leaked(own).expect("the checkout's rules")
+    });
     SHIPPED.get().copied().unwrap_or_default()
 }

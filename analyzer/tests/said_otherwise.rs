@@ -22,7 +22,9 @@ fn problems(files: &[(&str, &str)]) -> Vec<String> {
     for (path, text) in files {
         plant(folder.path(), path, text);
     }
-    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
+    casefile_analyzer::shipped::ship(|| {
+        casefile_catalogue_files::leaked(std::path::Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
+    });
     let (set, _) = rules::load(None).unwrap();
     let analyzer = Analyzer::new(set).unwrap();
     let examined = analyzer.examine(folder.path()).unwrap();

@@ -10,7 +10,7 @@ use casefile_analyzer::shipped;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    shipped::ship(casefile_catalogue::CATALOGUE);
+    shipped::ship(|| casefile_catalogue::CATALOGUE);
     let cli = Cli::parse();
     let terminal = Terminal {
         colour: AutoStream::choice(&std::io::stdout()) != ColorChoice::Never,

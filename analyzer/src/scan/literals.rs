@@ -1,6 +1,6 @@
 //! Literals that a line must contain for a pattern to match, so that most lines never meet a regex.
 
-mod clauses;
+use casefile_catalogue_files::clauses;
 
 pub(crate) use clauses::{MIN_LITERAL, is_everyday_text, rare};
 

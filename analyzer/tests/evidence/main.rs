@@ -44,7 +44,9 @@ fn shared(test: &str, path: &str) -> Option<PathBuf> {
 
 /// The rules that ship with the program.
 fn shipped_rules() -> RuleSet {
-    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
+    casefile_analyzer::shipped::ship(|| {
+        casefile_catalogue_files::leaked(std::path::Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
+    });
     let (set, faults) = rules::load(None).unwrap();
     assert!(faults.is_empty(), "{faults:?}");
     set

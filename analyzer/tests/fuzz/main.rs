@@ -16,7 +16,9 @@ mod whole;
 
 /// The rules that ship with the program.
 fn shipped_rules() -> casefile_analyzer::rules::RuleSet {
-    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
+    casefile_analyzer::shipped::ship(|| {
+        casefile_catalogue_files::leaked(std::path::Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
+    });
     let (set, faults) = casefile_analyzer::rules::load(None).unwrap();
     assert!(faults.is_empty(), "{faults:?}");
     set

@@ -10,7 +10,9 @@ use casefile_analyzer::rules::{self, RuleSet};
 
 /// Prints seconds for each set, and what the rules add to an analysis without any.
 pub(crate) fn print(bundle: &Path) -> anyhow::Result<()> {
-    casefile_analyzer::shipped::ship(casefile_catalogue::CATALOGUE);
+    let files =
+        casefile_catalogue_files::leaked(&casefile_tests::bins::checkout().join("analyzer"))?;
+    casefile_analyzer::shipped::ship(|| files);
     let folder = tempfile::tempdir()?;
     write_copies(folder.path())?;
     let (once, _) = rules::load(None)?;

@@ -4,7 +4,7 @@ use regex_syntax::Parser;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// A pattern needs a literal of at least this many bytes, or it would be tried on every line.
-pub(crate) const MIN_LITERAL: usize = 3;
+pub const MIN_LITERAL: usize = 3;
 
 /// Sets of at most this many alternatives are kept; a wider alternation counts as having no literal.
 const MAX_ALTERNATIVES: usize = 24;
@@ -14,7 +14,7 @@ const MAX_ALTERNATIVES: usize = 24;
 ///
 /// Empty if there is no clause with every text at least [`MIN_LITERAL`] bytes long. Texts hold neither
 /// quotes nor backslashes nor control characters, because a raw journal line escapes those.
-pub(crate) fn clauses(pattern: &str) -> Vec<Vec<String>> {
+pub fn clauses(pattern: &str) -> Vec<Vec<String>> {
     let Ok(hir) = Parser::new().parse(pattern) else {
         return Vec::new();
     };
@@ -27,7 +27,7 @@ pub(crate) fn clauses(pattern: &str) -> Vec<Vec<String>> {
 }
 
 /// Of the texts of the first clause, those that are looked for in logs.
-pub(crate) fn rare(clauses: &[Vec<String>]) -> Vec<String> {
+pub fn rare(clauses: &[Vec<String>]) -> Vec<String> {
     let first = clauses.first().into_iter().flatten();
     first
         .filter(|text| !is_everyday_text(text))
@@ -42,7 +42,7 @@ fn is_everyday(clause: &[String]) -> bool {
 
 /// Whether a text stands in lines that every busy node logs all day, or is made of digits and signs
 /// only. In logs nothing is tried because of such a text: it would be tried on a good part of all lines.
-pub(crate) fn is_everyday_text(text: &str) -> bool {
+pub fn is_everyday_text(text: &str) -> bool {
     EVERYDAY.contains(text) || !text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
