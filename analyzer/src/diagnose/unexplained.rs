@@ -1,6 +1,6 @@
 //! What fails and no cause explains: each thing with its last words, and the causes that would produce it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::waiting::waiting;
 use crate::facts::failing::{Failing, FlowCheck};
@@ -126,16 +126,46 @@ pub(super) fn entries(
             !explained.covers(one) && !with_node
         })
         .collect();
-    let mut entries: Vec<Unexplained> = Vec::new();
-    for one in left {
-        match entries.iter_mut().find(|known| alike(known, one)) {
-            Some(known) => known.also.push(one.data.subject.clone()),
-            None => entries.push(entry(facts, one, known)),
-        }
-    }
+    let first = grouped(left, of_one_owner);
+    let entries = first.into_iter().map(|(one, also)| Unexplained {
+        also: also.iter().map(|one| one.data.subject.clone()).collect(),
+        ..entry(facts, one, known)
+    });
+    let together = grouped(entries, of_one_wording).into_iter();
+    let mut entries: Vec<Unexplained> = together
+        .map(|(mut first, others)| {
+            for other in others {
+                first.also.push(other.subject);
+                first.also.extend(other.also);
+            }
+            first
+        })
+        .collect();
     entries.sort_by_key(rank);
     entries.truncate(MOST);
     entries
+}
+
+/// The first of each trouble with the others that share its key; what has no key stands alone.
+fn grouped<T>(
+    all: impl IntoIterator<Item = T>,
+    key: fn(&T) -> Option<[String; 4]>,
+) -> Vec<(T, Vec<T>)> {
+    let mut groups: Vec<(T, Vec<T>)> = Vec::new();
+    let mut known: BTreeMap<[String; 4], usize> = BTreeMap::new();
+    for one in all {
+        let key = key(&one);
+        let group = key.as_ref().and_then(|key| known.get(key));
+        if let Some((_, others)) = group.and_then(|at| groups.get_mut(*at)) {
+            others.push(one);
+            continue;
+        }
+        if let Some(key) = key {
+            known.insert(key, groups.len());
+        }
+        groups.push((one, Vec::new()));
+    }
+    groups
 }
 
 /// The node and the control plane first, then what the last words are known of.
@@ -155,17 +185,26 @@ fn is_speechless(data: &Failing) -> bool {
     data.words.is_empty() && data.warnings.is_empty() && data.message.is_empty()
 }
 
-/// Whether two are one trouble: pods of one owner that end with the same words.
-fn alike(known: &Unexplained, other: &Fact<Failing>) -> bool {
-    let data = &other.data;
-    let speechless = is_speechless(data);
-    let like = if data.owner.is_empty() {
-        // Of rows of a table nothing but the state is known.
-        data.what == "pod" && speechless && known.speechless
-    } else {
-        known.owner == data.owner
-    };
-    like && known.reason == reason(data) && known.namespace == data.namespace
+/// Pods of one owner in the same state are one trouble, and so are rows of a table, of which nothing else is known.
+fn of_one_owner(one: &&Fact<Failing>) -> Option<[String; 4]> {
+    let data = &one.data;
+    let is_row = data.owner.is_empty() && data.what == "pod" && is_speechless(data);
+    let owner = if is_row { "row" } else { &data.owner };
+    (!owner.is_empty()).then(|| {
+        let row = String::from(if is_row { "row" } else { "" });
+        [data.namespace.clone(), owner.to_owned(), row, reason(data)]
+    })
+}
+
+/// Things of one kind that fail with the same words are one trouble, whoever owns them: four hundred pods that wait
+/// for a place wait for the same place.
+fn of_one_wording(one: &Unexplained) -> Option<[String; 4]> {
+    let (kind, path) = one.subject.split_once('/')?;
+    let name = path.rsplit('/').next()?;
+    let words = one.last_words.replace(name, "");
+    let words: String = words.chars().filter(|one| !one.is_ascii_digit()).collect();
+    let is_said = words.contains(char::is_whitespace);
+    is_said.then(|| [kind.to_owned(), words, String::new(), one.reason.clone()])
 }
 
 fn reason(failing: &Failing) -> String {

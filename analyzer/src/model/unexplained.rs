@@ -31,7 +31,7 @@ pub struct Unexplained {
     pub place: Place,
     /// The lines that show it, as they stand.
     pub lines: Vec<String>,
-    /// Others of the same owner with the same reason.
+    /// Others of the same owner with the same reason, and others of its kind with the same last words.
     pub also: Vec<String>,
     /// What the captured firewall does with the packets that its last words name, as sentences.
     pub flows: Vec<String>,

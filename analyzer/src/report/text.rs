@@ -286,6 +286,9 @@ fn another(number: usize, incident: &Incident, room: Room, out: &mut Columns) {
 fn unexplained(analysis: &Analysis, room: Room, out: &mut Columns) {
     for entry in analysis.unexplained.iter().take(room.unexplained) {
         let mut text = words::subject(&entry.subject);
+        if !entry.also.is_empty() {
+            text = format!("{text} and {} more alike", entry.also.len());
+        }
         if !entry.reason.is_empty() {
             text = format!("{text}: {}", words::clause(&entry.reason));
         }
