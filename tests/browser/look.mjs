@@ -71,6 +71,7 @@ async function look(report, reviewed) {
   }
   await page.context().close();
   await accessible(report, seen);
+  seen.keyboard = await walked(report, seen);
   seen.blocked = await blocked(report);
   return seen;
 }
@@ -89,6 +90,53 @@ async function accessible(report, seen) {
     }
   }
   await page.context().close();
+}
+
+// The page by the keyboard alone, everything unfolded: Tab reaches each place to stop at, each is marked while it is
+// there and has a name, none holds the walk, and Enter folds and unfolds.
+async function walked(report, seen) {
+  const page = await open(report, seen, { viewport: WIDTHS.desktop, reducedMotion: 'reduce' });
+  const stops = await page.evaluate(() => {
+    document.querySelectorAll('details').forEach((one) => (one.open = true));
+    const can = 'a[href], button, summary, input, select, textarea, [tabindex]:not([tabindex="-1"])';
+    const all = [...document.querySelectorAll(can)].filter((one) => one.checkVisibility() && !one.disabled);
+    all.forEach((one, at) => (one.dataset.stop = at));
+    return all.map((one) => `${one.tagName.toLowerCase()} ${one.textContent.trim().slice(0, 40)}`);
+  });
+  const reached = new Set();
+  const faults = [];
+  for (let left = stops.length + 3; left > 0; left--) {
+    await page.keyboard.press('Tab');
+    const at = await page.evaluate(() => {
+      const one = document.activeElement;
+      const { outlineStyle, boxShadow, borderStyle } = getComputedStyle(one);
+      const name = one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent ?? one.title;
+      const box = one.getBoundingClientRect();
+      return {
+        stop: one.dataset?.stop,
+        marked: outlineStyle !== 'none' || boxShadow !== 'none' || borderStyle === 'dashed',
+        named: Boolean((name || one.placeholder || '').trim()),
+        inView: box.bottom > 0 && box.top < innerHeight,
+      };
+    });
+    if (at.stop === undefined) break;
+    if (reached.has(at.stop)) {
+      faults.push(`comes back to ${stops[at.stop]}`);
+      break;
+    }
+    reached.add(at.stop);
+    for (const what of ['marked', 'named', 'inView']) if (!at[what]) faults.push(`not ${what}: ${stops[at.stop]}`);
+  }
+  stops.forEach((one, at) => reached.has(String(at)) || faults.push(`not reached: ${one}`));
+  const fold = page.locator('summary').first();
+  if (await fold.count()) {
+    const isOpen = () => fold.evaluate((one) => one.parentElement.open);
+    const before = await isOpen();
+    await fold.press('Enter');
+    if ((await isOpen()) === before) faults.push('Enter does not fold');
+  }
+  await page.context().close();
+  return { stops: stops.length, faults };
 }
 
 // What stands in the top left corner of the page, so large, as WebP.

@@ -130,6 +130,7 @@ fn every_sample_can_be_read_in_a_browser_by_everybody_and_on_paper() {
             json!({"asked": [], "ran": false}),
             "{name}: its own policy"
         );
+        assert_eq!(seen["keyboard"]["faults"], json!([]), "{name}: by keyboard");
         for view in seen["views"].as_array().unwrap() {
             assert_eq!(view["wide"], 0, "{name}: wider than the window: {view}");
             assert_eq!(view["runsOut"], json!([]), "{name}: {view}");
