@@ -102,7 +102,7 @@ pub struct ReportArgs {
     /// Style sheet that sets the colours of the HTML report anew.
     #[arg(long, value_name = "FILE")]
     pub theme: Option<PathBuf>,
-    /// Most bytes of the Markdown and Jira reports, e.g. 32KiB; the least important is left out first.
+    /// Most bytes of the Markdown and Jira reports, and of the text of adf, e.g. 32KiB; the least important is left out first.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_size: Option<usize>,
     /// Language of the first screen, headings and messages. Causes, evidence and steps stay English.

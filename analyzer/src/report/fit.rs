@@ -44,13 +44,15 @@ const LEAST_FIRST: &[Step] = &[
 /// A drawing whose text form is longer, in bytes, is given up with the tables.
 const SHORT_DRAWING: usize = 800;
 
-/// Renders pages until one fits into `limit` bytes, then brings back what still fits beside it.
+/// Renders pages until one fits into `limit` bytes, then brings back what still fits beside it. `size` counts what the
+/// place where it goes counts.
 ///
 /// # Errors
 /// What `render` says, or [`RenderError::Size`] if even the first screen is longer.
 pub(super) fn fit(
     mut page: Page<'_>,
     limit: Option<usize>,
+    size: fn(&str) -> usize,
     render: impl Fn(&Page<'_>) -> Result<String, RenderError>,
 ) -> Result<String, RenderError> {
     let mut text = render(&page)?;
@@ -60,11 +62,11 @@ pub(super) fn fit(
     let lead = page.lead.len();
     let (mut gone, mut condensed): (Vec<SectionView>, Vec<&str>) = (Vec::new(), Vec::new());
     let mut steps = LEAST_FIRST.iter();
-    while text.len() > limit {
+    while size(&text) > limit {
         let Some(step) = steps.next() else {
             return Err(RenderError::Size {
                 limit,
-                least: text.len(),
+                least: size(&text),
             });
         };
         let (Drop(id) | Condense(id) | First(id)) = step;
@@ -89,7 +91,7 @@ pub(super) fn fit(
         page.sections.insert(at, section);
         say(&mut page, lead, &gone, &condensed, limit);
         let more = render(&page)?;
-        if more.len() <= limit {
+        if size(&more) <= limit {
             text = more;
         } else {
             gone.insert(nth, page.sections.remove(at));

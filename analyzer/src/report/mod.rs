@@ -212,7 +212,7 @@ pub fn render(
     let (kind, shipped) = match format {
         Format::Json => return json::render(analysis),
         Format::Ticket | Format::Slack | Format::Teams | Format::Adf => {
-            return Ok(posted(analysis, format, options.lang));
+            return posted(analysis, format, options);
         }
         Format::Markdown | Format::GitHub => (Kind::Markdown, "report.md.j2"),
         Format::Html => (Kind::Html, "report.html.j2"),
@@ -249,7 +249,7 @@ pub fn render(
     }
     let limit = options.max_size.or(format.takes());
     let limit = limit.filter(|_| format != Format::Html);
-    fit::fit(page, limit, |page| {
+    fit::fit(page, limit, str::len, |page| {
         engine::rendered(&env, name, Value::from(Serde(page)))
             .map(seal::seal)
             .map_err(|error| template_error(shown, shell, error))
@@ -257,22 +257,25 @@ pub fn render(
 }
 
 /// The formats that need no template.
-fn posted(analysis: &Analysis, format: Format, lang: Option<&'static lang::Language>) -> String {
+fn posted(analysis: &Analysis, format: Format, options: &Options) -> Result<String, RenderError> {
     let short = shorten(analysis);
     let mut page = match format {
         Format::Adf => page(&short, 0),
         _ => head(&short, &SectionCtx::new(&short), 0),
     };
     fold::unfold(&mut page);
-    if let Some(lang) = lang {
+    if let Some(lang) = options.lang {
         lang.page(&mut page);
     }
-    match format {
+    Ok(match format {
         Format::Slack => post::blocks(&page),
         Format::Teams => post::card(&page),
-        Format::Adf => post::document(&page),
+        Format::Adf => {
+            let limit = options.max_size.or(format.takes());
+            return fit::fit(page, limit, post::said, |page| Ok(post::document(page)));
+        }
         _ => post::text(&page),
-    }
+    })
 }
 
 /// What the Markdown report leaves out because it is folded in HTML; none where nothing is.

@@ -313,7 +313,8 @@ fn unexplained(analysis: &Analysis, room: Room, out: &mut Columns) {
             out.row("", &format!("Perhaps {}: {}", first.cause, first.settle));
         }
     }
-    let more = analysis.unexplained.len().saturating_sub(room.unexplained) as u64;
+    let rest = analysis.unexplained.iter().skip(room.unexplained);
+    let more: u64 = rest.map(|entry| 1 + entry.also.len() as u64).sum();
     if more > 0 {
         out.row(
             "",

@@ -44,17 +44,13 @@ impl Format {
         Format::Adf,
     ];
 
-    /// Most bytes that the place where it goes takes: GitHub and GitLab refuse longer comments, Jira longer fields.
+    /// Most bytes that the place where it goes takes: GitHub and GitLab refuse longer comments, Jira longer fields. Of
+    /// an Atlassian Document the text counts, as [`super::post::said`] adds it up.
     pub(super) fn takes(self) -> Option<usize> {
         match self {
             Format::Markdown | Format::GitHub => Some(65_536),
-            Format::Jira => Some(32_767),
-            Format::Html
-            | Format::Json
-            | Format::Ticket
-            | Format::Slack
-            | Format::Teams
-            | Format::Adf => None,
+            Format::Jira | Format::Adf => Some(32_767),
+            Format::Html | Format::Json | Format::Ticket | Format::Slack | Format::Teams => None,
         }
     }
 

@@ -24,6 +24,21 @@ pub(in crate::report) fn document(page: &Page<'_>) -> String {
     pretty(&json!({"version": 1, "type": "doc", "content": content}))
 }
 
+/// Bytes of a document's text: Jira counts what its readers read, not the JSON around it.
+pub(in crate::report) fn said(document: &str) -> usize {
+    fn of(value: &Value) -> usize {
+        match value {
+            Value::Object(map) => {
+                let own = map.get("text").and_then(Value::as_str).map_or(0, str::len);
+                own + map.values().map(of).sum::<usize>()
+            }
+            Value::Array(all) => all.iter().map(of).sum(),
+            _ => 0,
+        }
+    }
+    serde_json::from_str(document).as_ref().map_or(0, of)
+}
+
 fn block(block: &Block) -> Vec<Value> {
     match block {
         Block::Heading { level, text, .. } => vec![heading(*level, text)],

@@ -11,7 +11,7 @@ mod slack;
 mod teams;
 mod ticket;
 
-pub(super) use adf::document;
+pub(super) use adf::{document, said};
 pub(super) use slack::blocks;
 pub(super) use teams::card;
 pub(super) use ticket::text;

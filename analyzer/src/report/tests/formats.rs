@@ -64,6 +64,22 @@ fn a_report_for_a_tracker_is_kept_below_its_limit_and_says_what_was_left_out() {
 }
 
 #[test]
+fn of_an_atlassian_document_the_text_is_kept_below_the_limit() {
+    let analysis = example::model_incident();
+    let whole = render(&analysis, Format::Adf, &Options::default()).unwrap();
+    let limit = crate::report::post::said(&whole) * 2 / 3;
+    let options = Options {
+        max_size: Some(limit),
+        ..Options::default()
+    };
+    let text = render(&analysis, Format::Adf, &options).unwrap();
+    assert!(crate::report::post::said(&text) <= limit);
+    assert!(text.len() > limit, "the JSON around it does not count");
+    assert!(text.contains("these sections were left out: "));
+    assert!(text.contains("Root Cause Analysis"));
+}
+
+#[test]
 fn a_long_section_is_shortened_before_the_most_important_go_and_short_ones_come_back() {
     let mut analysis = example::model_incident();
     let rows = analysis.incidents[0].tables[0].rows.clone();
