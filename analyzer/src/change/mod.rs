@@ -116,6 +116,8 @@ changes! {
     package::Package,
     /// Reset or replace a part; no replay can show it.
     hardware::Hardware,
+    /// Reboot a node; no replay can show it.
+    reboot::Reboot,
     /// Anything else that no replay can show.
     manual::Manual,
 }
@@ -224,6 +226,13 @@ pub struct Applied {
     pub runtime: Vec<String>,
     /// What it takes from somebody, as clauses: a person has to choose it.
     pub costs: Vec<String>,
+}
+
+impl Applied {
+    /// Whether it changes no file and no object: all that it does is a step on the running system.
+    pub fn is_step(&self) -> bool {
+        self.changed.is_empty() && self.files.is_empty() && !self.runtime.is_empty()
+    }
 }
 
 /// A file for the site.

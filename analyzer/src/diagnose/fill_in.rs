@@ -12,7 +12,10 @@ const NAMES: &[(&str, &str)] = &[
     ("NAME", "the workload or object"),
     ("CONTAINER", "the container's name"),
     ("RELEASE", "the helm release"),
-    ("CHART", "the chart, or its file"),
+    (
+        "CHART",
+        "the chart: its file, or REPOSITORY/NAME --version with the release's own version",
+    ),
     ("VERSION", "the version to install"),
     ("IMAGE", "the image"),
     ("PV", "the PersistentVolume"),

@@ -20,7 +20,7 @@ const JUDGED: &[(&str, &str, Option<Claim>)] = &[
     (
         "driver-updated-under-load",
         "driver-library-version-mismatch",
-        Some(Claim::CannotBeShown),
+        Some(Claim::NeedsARuntimeStep),
     ),
     // A pod whose probe fails for another reason stays.
     (
@@ -28,10 +28,11 @@ const JUDGED: &[(&str, &str, Option<Claim>)] = &[
         "containerd-import-overrides-cri-section",
         Some(Claim::RemovesTheCause),
     ),
+    // A reset, which a person makes when nothing uses the GPU.
     (
         "ecc-row-remap",
         "gpu-ecc-uncorrectable",
-        Some(Claim::CannotBeShown),
+        Some(Claim::NeedsARuntimeStep),
     ),
     // Whether the higher limit suffices is seen by running it.
     (
@@ -45,10 +46,11 @@ const JUDGED: &[(&str, &str, Option<Claim>)] = &[
         "dcgm-profiling-unsupported-gpu",
         Some(Claim::RemovesTheCause),
     ),
+    // A package, whose service answers only when it runs.
     (
         "fabric-manager-older",
         "fabric-manager-version-mismatch",
-        Some(Claim::CannotBeShown),
+        Some(Claim::NeedsARuntimeStep),
     ),
     // A container that asks for less may need more.
     (

@@ -217,12 +217,28 @@ fn changes(bad: &str) -> Vec<Change> {
         json!({"quota": {"object": format!("resourcequota/a/{bad}"), "sentence": "requested: pods=1, used: pods=1, limited: pods=1", "missing": "1"}}),
         json!({"helm-values": {"namespace": "a", "release": "r", "chart": bad, "values": json!({"a": {"b": bad}}).to_string()}}),
         json!({"package": {"name": bad, "version": bad, "check": bad}}),
-        json!({"hardware": {"part": bad, "act": bad, "expect": bad}}),
+        json!({"hardware": {"part": bad, "act": bad, "if_not": bad, "expect": bad}}),
+        json!({"reboot": {"node": bad, "before": bad, "expect": bad}}),
         json!({"manual": {"step": bad, "run": bad, "expect": bad}}),
     ];
     all.into_iter()
         .map(|one| serde_json::from_value(one).unwrap())
         .collect()
+}
+
+/// What an honest text makes of each kind: the change, and its script.
+pub(super) fn scripts_of_each_kind() -> Vec<(String, String)> {
+    let sandbox = Sandbox::new();
+    bundle(&sandbox, "a");
+    node_files(&sandbox, "a");
+    let mut all = Vec::new();
+    for change in changes("a") {
+        if let Ok(fix) = sandbox.write(std::slice::from_ref(&change)) {
+            let script = std::fs::read_to_string(fix.folder.join("apply.sh"));
+            all.push((format!("{change:?}"), script.unwrap()));
+        }
+    }
+    all
 }
 
 /// How many of the kinds made a script of the text.

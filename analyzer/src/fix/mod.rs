@@ -19,6 +19,8 @@ pub use proofs::proofs;
 #[cfg(test)]
 mod air_gap_tests;
 #[cfg(test)]
+mod at_once_tests;
+#[cfg(test)]
 mod bad_input_tests;
 #[cfg(test)]
 mod by_person_tests;

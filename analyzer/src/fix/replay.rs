@@ -15,16 +15,19 @@ pub enum Shown {
     Gone(String),
     /// It still has it.
     StillThere(String),
+    /// What helps is a step on the running system, which no file shows.
+    NeedsAStep(String),
     /// The bundle does not hold what would show it.
     CannotBeShown(String),
 }
 
 impl Shown {
-    /// The word for tables: `gone`, `still there` or `cannot be shown`.
+    /// The words for tables, e.g. `gone` or `still there`.
     pub fn word(&self) -> &'static str {
         match self {
             Shown::Gone(_) => "gone",
             Shown::StillThere(_) => "still there",
+            Shown::NeedsAStep(_) => "needs a runtime step",
             Shown::CannotBeShown(_) => "cannot be shown",
         }
     }
@@ -32,7 +35,10 @@ impl Shown {
     /// Why, as a sentence.
     pub fn why(&self) -> &str {
         match self {
-            Shown::Gone(why) | Shown::StillThere(why) | Shown::CannotBeShown(why) => why,
+            Shown::Gone(why)
+            | Shown::StillThere(why)
+            | Shown::NeedsAStep(why)
+            | Shown::CannotBeShown(why) => why,
         }
     }
 }
@@ -44,7 +50,7 @@ pub enum Claim {
     HealsTheWorkload,
     /// The changed state no longer has the cause; that the workload then runs is not shown.
     RemovesTheCause,
-    /// Its files are right; what helps is a step on the running system, which no file shows.
+    /// What helps is a step on the running system, which no file shows; the files that it changes are right.
     NeedsARuntimeStep,
     /// The cause stays.
     DoesNotHelp,
@@ -63,7 +69,7 @@ impl Claim {
                 "it removes the cause from the captured state; that what failed then works is not shown"
             }
             Self::NeedsARuntimeStep => {
-                "it needs a step on the running system beside the change, which no replay can show"
+                "it needs a step on the running system, which no replay can show"
             }
             Self::DoesNotHelp => "it does not help",
             Self::CannotBeShown => "nothing is claimed: the bundle cannot show it",
@@ -105,6 +111,7 @@ impl Proof {
         match &self.shown {
             None | Some(Shown::CannotBeShown(_)) => Claim::CannotBeShown,
             Some(Shown::StillThere(_)) => Claim::DoesNotHelp,
+            Some(Shown::NeedsAStep(_)) => Claim::NeedsARuntimeStep,
             Some(Shown::Gone(_))
                 if self
                     .applied
@@ -278,13 +285,12 @@ impl<'a> Replay<'a> {
             Shown::Gone(no_longer_holds(&ended.join("; ")))
         } else if let Some(shown) = of_hinges(hinges, nodes, state) {
             shown
-        } else if let Some(step) = applied.iter().find(|one| !one.simulated) {
-            Shown::CannotBeShown(format!(
-                "a person has to do this on the running system: {}",
-                step.title
-            ))
         } else {
-            Shown::CannotBeShown("found in logs and events only, so replay cannot verify it".into())
+            step_of(applied.iter()).unwrap_or_else(|| {
+                Shown::CannotBeShown(
+                    "found in logs and events only, so replay cannot verify it".into(),
+                )
+            })
         }
     }
 }
@@ -309,16 +315,26 @@ fn of_hinges(hinges: &[Hinge], nodes: &[String], state: &mut Captured) -> Option
     (!still.is_empty()).then(|| Shown::StillThere(format!("unchanged: {}", still.join("; "))))
 }
 
+/// What is to be said where a step among the changes is for the running system, or for a person.
+fn step_of<'a>(mut applied: impl Iterator<Item = &'a Applied> + Clone) -> Option<Shown> {
+    if let Some(step) = applied.clone().find(|one| one.is_step()) {
+        return Some(Shown::NeedsAStep(step.runtime.join("; ")));
+    }
+    let step = applied.find(|one| !one.simulated)?;
+    Some(Shown::CannotBeShown(format!(
+        "a person has to do this on the running system: {}",
+        step.title
+    )))
+}
+
 /// What became of a cause that the state alone shows.
 fn of_state(before: &Standing, after: Option<&Standing>, applied: &[Applied]) -> Shown {
     match after {
-        Some(after) if after.verdict.is_live() => match applied.iter().find(|one| !one.simulated) {
-            Some(step) => Shown::CannotBeShown(format!(
-                "a person has to do this on the running system: {}",
-                step.title
-            )),
-            None => Shown::StillThere(after.why.clone()),
-        },
+        Some(after) if after.verdict.is_live() => {
+            // What was simulated and does not help is no step that might.
+            let steps = applied.iter().filter(|one| !one.simulated);
+            step_of(steps).unwrap_or_else(|| Shown::StillThere(after.why.clone()))
+        }
         Some(after) if after.verdict == Verdict::RuledOut => Shown::Gone(after.why.clone()),
         other => Shown::Gone(no_longer_holds(&ended(before, other).join("; "))),
     }

@@ -142,22 +142,6 @@ fn a_file_that_changed_since_or_became_a_link_stops_the_script_with_nothing_writ
 }
 
 #[test]
-fn a_second_run_on_the_same_machine_waits_for_nobody_and_says_so() {
-    let sandbox = Sandbox::new();
-    sandbox.file(FILE, "a = 1\n", "a = 1\n");
-    let fix = sandbox.write(&[merge(FILE, "b = 2\n")]).unwrap();
-    let lock = sandbox.folder.path().join("casefile-fix");
-    std::fs::write(&lock, format!("{}\n", std::process::id())).unwrap();
-    let ran = sandbox.run(&fix, &["--yes"]);
-    assert!(
-        ran.code == 1 && ran.said.contains("another run of a fix"),
-        "{}",
-        ran.said
-    );
-    assert!(lock.exists(), "the lock of the other run stays");
-}
-
-#[test]
 fn a_program_that_is_missing_is_named_before_anything_is_asked() {
     let sandbox = Sandbox::new();
     sandbox.file("/proc/sys/net/ipv4/x", "0\n", "0\n");

@@ -17,7 +17,7 @@ use crate::change::{Change, Refused};
 use crate::model::Input;
 
 /// Programs that a run may really use: they read or write files only.
-const REAL: [&str; 22] = [
+const REAL: [&str; 23] = [
     "bash",
     "cat",
     "chmod",
@@ -26,6 +26,7 @@ const REAL: [&str; 22] = [
     "date",
     "diff",
     "dirname",
+    "flock",
     "grep",
     "head",
     "install",
@@ -199,6 +200,21 @@ impl Sandbox {
     }
 
     fn ran(&self, fix: &Planned, script: &str, arguments: &[&str]) -> (Ran, bool) {
+        let mut command = self.command(fix, script, arguments);
+        let log = self.folder.path().join("programs");
+        let _ = std::fs::remove_file(&log);
+        let output = command.output().unwrap();
+        let programs = std::fs::read_to_string(&log).unwrap_or_default();
+        let ran = Ran {
+            code: output.status.code().unwrap_or(-1),
+            said: String::from_utf8_lossy(&output.stderr).into_owned(),
+            programs: programs.lines().map(str::to_owned).collect(),
+        };
+        (ran, output.status.signal() == Some(9))
+    }
+
+    /// A run of `apply.sh` that nobody answers yet, with all that it starts in a group of its own.
+    pub(super) fn command(&self, fix: &Planned, script: &str, arguments: &[&str]) -> Command {
         let (shims, log) = (
             self.folder.path().join("shims"),
             self.folder.path().join("programs"),
@@ -206,8 +222,8 @@ impl Sandbox {
         if !shims.exists() {
             shims_into(&shims, &log);
         }
-        let _ = std::fs::remove_file(&log);
-        let output = Command::new("/bin/bash")
+        let mut command = Command::new("/bin/bash");
+        command
             .arg(fix.folder.join(script))
             .args(arguments)
             .env_clear()
@@ -224,16 +240,8 @@ impl Sandbox {
             )
             .current_dir(self.folder.path())
             .stdin(std::process::Stdio::null())
-            .process_group(0)
-            .output()
-            .unwrap();
-        let programs = std::fs::read_to_string(&log).unwrap_or_default();
-        let ran = Ran {
-            code: output.status.code().unwrap_or(-1),
-            said: String::from_utf8_lossy(&output.stderr).into_owned(),
-            programs: programs.lines().map(str::to_owned).collect(),
-        };
-        (ran, output.status.signal() == Some(9))
+            .process_group(0);
+        command
     }
 
     /// Asserts that a run used programs of the list only, and that no text became a program.

@@ -79,7 +79,7 @@ fn of(fix: &mut Fix) -> model::Fix {
         outcome: match shown {
             Shown::Gone(_) => FixOutcome::Gone,
             Shown::StillThere(_) => FixOutcome::StillThere,
-            Shown::CannotBeShown(_) => FixOutcome::CannotBeShown,
+            Shown::NeedsAStep(_) | Shown::CannotBeShown(_) => FixOutcome::CannotBeShown,
         },
         claim: match proof.claim() {
             Claim::HealsTheWorkload => FixClaim::HealsTheWorkload,
@@ -92,6 +92,8 @@ fn of(fix: &mut Fix) -> model::Fix {
             .runtime()
             .chain(&proof.unshown)
             .chain(&proof.workload.broken)
+            // The reason itself stands beside them.
+            .filter(|one| *one != shown.why())
             .cloned()
             .collect(),
         costs: proof.costs().cloned().collect(),

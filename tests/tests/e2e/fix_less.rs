@@ -15,9 +15,13 @@ fn words(input: &Path, output: &Path) -> BTreeMap<String, String> {
     let said = fix(input, output, &[]);
     assert_eq!(said.code, 0, "{said:?}");
     let told = said.out.lines().filter_map(|line| {
-        let word = ["gone: ", "still there: ", "cannot be shown: "]
-            .into_iter()
-            .find(|word| line.starts_with(word))?;
+        let words = [
+            "gone: ",
+            "still there: ",
+            "needs a runtime step: ",
+            "cannot be shown: ",
+        ];
+        let word = words.into_iter().find(|word| line.starts_with(word))?;
         let cause = line.rsplit_once('(')?.1.trim_end_matches(')');
         Some((cause.to_owned(), word.trim_end_matches(": ").to_owned()))
     });

@@ -8,6 +8,7 @@
 mod bad_input;
 mod bare_machine;
 mod browser;
+mod claims;
 mod cluster;
 mod containers;
 mod determinism;

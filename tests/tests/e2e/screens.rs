@@ -13,7 +13,7 @@ use crate::samples::ticket;
 use crate::support::skip;
 
 /// What a capture is handed over as: its only file, or its folder.
-fn input(capture: &Path) -> PathBuf {
+pub(crate) fn input(capture: &Path) -> PathBuf {
     let inside = std::fs::read_dir(capture).unwrap();
     let inside: Vec<PathBuf> = inside.map(|entry| entry.unwrap().path()).collect();
     match inside.as_slice() {

@@ -35,6 +35,9 @@ pub struct ContainerdRuntime {
     /// Its program, where it is not the shim's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary: Option<String>,
+    /// Ask for systemd's control groups, whether or not runc in this file does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub systemd_cgroup: bool,
     /// Unit to restart after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<String>,
@@ -48,12 +51,16 @@ impl Kind for ContainerdRuntime {
         if let Some(generated) = Generated::of(&self.path, &before)
             && let Some(program) = Generated::finds(&self.handler)
         {
+            // What the writer itself leaves out comes with another release of it only.
+            if self.systemd_cgroup {
+                return Err(generated.refused());
+            }
             return self.found(state, &generated, &before, program);
         }
         let file = HostFile {
             node: self.node.clone(),
             path: self.path.clone(),
-            merge_toml: Some(tables(&before, &self.handler, self.binary.as_deref())),
+            merge_toml: Some(self.tables(&before)),
             restart: self.restart.clone(),
             ..HostFile::default()
         };
@@ -74,8 +81,7 @@ impl ContainerdRuntime {
             return Err(generated.refused());
         };
         let captured = entry(&self.node, &self.path);
-        let tables = tables(before, &self.handler, self.binary.as_deref());
-        state.set(&captured, generated.rendered(before, &tables)?);
+        state.set(&captured, generated.rendered(before, &self.tables(before))?);
         let restart = Restart {
             node: self.node.clone(),
             unit: unit.clone(),
@@ -98,11 +104,20 @@ impl ContainerdRuntime {
         }
         applied.title = format!("Restart {unit} on {}, which finds {program}", self.node);
         applied.changed.push(captured);
-        applied.runtime.push(format!(
+        applied.runtime = vec![format!(
             "{} is made anew when {unit} starts on {}, with the runtime {} where {program} is there; only the node shows that",
             self.path, self.node, self.handler
-        ));
+        )];
         Ok(applied)
+    }
+
+    fn tables(&self, file: &str) -> String {
+        tables(
+            file,
+            &self.handler,
+            self.binary.as_deref(),
+            self.systemd_cgroup,
+        )
     }
 
     /// The step is only taken where the program is one that the search finds.
@@ -121,8 +136,9 @@ impl ContainerdRuntime {
     }
 }
 
-/// The tables of a handler in the schema of a file; options follow runc's, as the NVIDIA toolkit copies them.
-pub(super) fn tables(file: &str, handler: &str, binary: Option<&str>) -> String {
+/// The tables of a handler in the schema of a file; options follow runc's, as the NVIDIA toolkit copies them, unless
+/// systemd's control groups are asked for.
+pub(super) fn tables(file: &str, handler: &str, binary: Option<&str>, systemd: bool) -> String {
     let document: toml::Table = toml::from_str(file).unwrap_or_default();
     let version = document.get("version").and_then(toml::Value::as_integer);
     let plugin = match version {
@@ -146,7 +162,7 @@ pub(super) fn tables(file: &str, handler: &str, binary: Option<&str>) -> String 
             toml::Value::String(binary.to_owned())
         );
     }
-    if systemd_cgroup(&document) {
+    if systemd || systemd_cgroup(&document) {
         options.push_str("SystemdCgroup = true\n");
     }
     if !options.is_empty() {

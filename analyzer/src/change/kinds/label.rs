@@ -119,7 +119,7 @@ impl MetaKey {
                 act: Act::Script(command(value).into()),
                 expect: format!("'kubectl get {} -o yaml' shows it.", named.target()),
                 back: Back::Script(Script::from(command(before))),
-                interrupts: "Nothing by itself; what selects by it follows.".into(),
+                interrupts: "Nothing by itself; selectors that use it re-evaluate.".into(),
             }],
             simulated: true,
             ..Applied::default()

@@ -55,6 +55,24 @@ impl Manual {
             ..Applied::default()
         }
     }
+
+    /// The same as a step on the running system, such as a reset: `what` is done, and only the node shows its effect.
+    pub(super) fn on_running(&self, what: &str, interrupts: &str, back: &str) -> Applied {
+        let mut applied = self.told();
+        for action in &mut applied.actions {
+            action.interrupts = interrupts.to_owned();
+            action.back = Back::Hands(back.to_owned());
+        }
+        applied.runtime = vec![format!("{what}; only the node shows whether it helps")];
+        applied
+    }
+}
+
+/// The node as a step names it. A kernel's log that was pasted names none, and its reader knows which one it is.
+pub(super) fn which(named: Option<&str>, state: &Captured) -> String {
+    let known = super::node(named, state).ok();
+    let known = known.filter(|node| node != crate::lines::UNNAMED_NODE);
+    known.unwrap_or_else(|| "the node".to_owned())
 }
 
 /// Whether a command line does nothing but print; a doubt counts as no.

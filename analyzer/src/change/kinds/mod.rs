@@ -26,6 +26,7 @@ mod patch;
 mod pod_merge;
 pub mod pod_spec;
 pub mod quota;
+pub mod reboot;
 pub mod restart;
 pub mod sysctl;
 pub mod taint;

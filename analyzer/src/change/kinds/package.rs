@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::manual::Manual;
 use crate::change::captured::Captured;
-use crate::change::{Applied, Back, Kind, Refused};
+use crate::change::{Applied, Kind, Refused};
 
 /// A package of a node, and the version that it shall have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,25 +23,20 @@ pub struct Package {
 }
 
 impl Kind for Package {
-    fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+    fn apply(&self, _: &mut Captured) -> Result<Applied, Refused> {
+        let (name, version) = (&self.name, &self.version);
         let manual = Manual {
             step: format!(
-                "Install {} {} with the node's package manager or the operator that owns it.",
-                self.name, self.version
+                "Install {name} {version} with the node's package manager or the operator that owns it."
             ),
             run: None,
             expect: format!("'{}' shows it.", self.check),
         };
-        let mut applied = manual.apply(state)?;
-        for action in &mut applied.actions {
-            action.back = Back::Hands(format!(
-                "Install the version of {} that was there; the bundle names it.",
-                self.name
-            ));
-            if !self.interrupts.is_empty() {
-                action.interrupts.clone_from(&self.interrupts);
-            }
-        }
-        Ok(applied)
+        let interrupts = match self.interrupts.as_str() {
+            "" => "What uses it, until it runs in the other version.",
+            known => known,
+        };
+        let back = format!("Install the version of {name} that was there; the bundle names it.");
+        Ok(manual.on_running(&format!("Install {name} {version}"), interrupts, &back))
     }
 }

@@ -42,6 +42,9 @@ impl Kind for Restart {
             })],
             assumes: vec![format!("{unit} comes up again")],
             simulated: true,
+            runtime: vec![format!(
+                "{unit} has to be restarted on {node}; only the node shows whether it then stays up"
+            )],
             ..Applied::default()
         })
     }

@@ -89,7 +89,7 @@ fn write(
 ) -> Result<(), Refused> {
     let root = entry(node, &toolkit.config);
     let before = state.now(&root).unwrap_or_default();
-    let runtime = containerd_runtime::tables(&before, &toolkit.class, Some(&toolkit.binary));
+    let runtime = containerd_runtime::tables(&before, &toolkit.class, Some(&toolkit.binary), false);
     if let Some(drop_in) = &toolkit.drop_in {
         let folder = drop_in.rsplit_once('/').map_or("", |(folder, _)| folder);
         let imports = containerd_import::line(&before, &format!("{folder}/*.toml"));

@@ -29,7 +29,7 @@ case ${CHART:-} in -*) echo 'stopped: CHART names no file: it begins with a dash
 done_steps=$backup/steps-done
 record=$backup/record.txt
 saved=$backup/step-0
-lock='' running='' half=''
+running='' half=''
 # Steps of other machines or that were skipped, and steps for people.
 export left='' people=''
 say() { printf '%s\n' "$*" >&2; }
@@ -37,31 +37,27 @@ stop() { say "stopped: $*"; exit 1; }
 ended() {
   [ -z "$half" ] || rm -f -- "$half"
   [ -z "$running" ] || say "stopped: step $running failed half-way. See what it did; apply.sh --back takes it back, apply.sh begins it again."
-  [ -z "$lock" ] || rm -f -- "$lock"
 }
 trap ended EXIT
 
-# One at a time on a machine (LOCK_DIR says where that is noted). A lock whose process is gone is an interrupted run's.
-# Nobody but root writes to /run, so that no other user can put a link there.
+# One at a time on a machine (LOCK_DIR says where that is noted). The kernel holds the lock for this run and for what it
+# started: one that was killed leaves none behind, and one whose helm goes on still has it. The file stays, since two that
+# hold two files of one name would both be at work. Nobody but root writes to /run, so that no other user puts a link there.
 alone() {
   [ "$mode" != dry ] || return 0
   [ ! -L "$backup" ] || stop "$backup is a link; name the folder for the files before with BACKUP_DIR"
   mkdir -p -- "$backup" || stop "the files before cannot be kept in $backup (the reason is above); name another folder with BACKUP_DIR"
   chmod 700 -- "$backup"
-  local file=$backup/lock other folder=${LOCK_DIR:-/run}
+  local file=$backup/lock other='' folder=${LOCK_DIR:-/run}
   [ ! -w "$folder" ] || file=$folder/casefile-fix
   [ ! -L "$file" ] || stop "$file is a link, which no run of a fix makes; look at it and remove it"
-  if ! (set -o noclobber; echo "$$" > "$file") 2>/dev/null; then
-    read -r other < "$file" || other=''
-    case $other in
-      '' | *[!0-9]*) ;;
-      *) [ ! -e "/proc/$other" ] || [ "$other" = "$$" ] || stop "another run of a fix is at work on this machine (process $other); wait for its end. If that process is no run of a fix, remove $file" ;;
-    esac
-    # Of two that find the same old lock, one takes it away and the other finds it gone.
-    rm -- "$file" 2>/dev/null || stop "another run of a fix is starting on this machine"
-    (set -o noclobber; echo "$$" > "$file") 2>/dev/null || stop "another run of a fix is starting on this machine, or $file cannot be written"
+  command -v -- flock >/dev/null || stop "this script needs flock (of util-linux), which is not on this machine"
+  exec 9<> "$file" || stop "$file cannot be written (the reason is above), so that another run of a fix would not be seen; name another folder with LOCK_DIR"
+  if ! flock -n 9; then
+    read -r other <&9 || true
+    stop "another run of a fix is at work on this machine (process ${other:-unknown}, or what it started); wait for its end"
   fi
-  lock=$file
+  echo "$$" 2>/dev/null > "$file" || true
 }
 
 # A node may be known to Kubernetes by another name than its own; NODE_NAME overrides.

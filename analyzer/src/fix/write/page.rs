@@ -93,6 +93,9 @@ fn what_replay_shows(fix: &Fix) -> String {
     let sentence = match &shown {
         Shown::Gone(_) => "With this change the cause is **gone** from the captured state.",
         Shown::StillThere(_) => "With this change the cause is **still there**: it does not help.",
+        Shown::NeedsAStep(_) => {
+            "This fix **needs a step on the running system**, which no replay can show."
+        }
         Shown::CannotBeShown(_) => {
             "Whether this change helps **cannot be shown** from this bundle."
         }

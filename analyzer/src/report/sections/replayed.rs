@@ -105,6 +105,9 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
             );
         }
         (FixClaim::CannotBeShown, _) => return Some(cannot_be_shown(incident)),
+        (FixClaim::NeedsARuntimeStep, _) if fix.outcome == FixOutcome::CannotBeShown => {
+            return Some(and_check(STEP, incident));
+        }
         (_, Some(cost)) => format!("{with}. Decide first: {cost}"),
         (FixClaim::HealsTheWorkload, None) => format!("{with}, and {} can run", pods(analysis)),
         (FixClaim::RemovesTheCause, None) => {
@@ -116,7 +119,10 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
         (FixClaim::NeedsARuntimeStep, None) => {
             let left = fix.not_shown.first().map(|text| words::clause(text));
             let left = left.unwrap_or_else(|| "a step on the running node remains".to_owned());
-            format!("Simulated on the snapshot: the changed files are right; {left}")
+            match fix.deltas.is_empty() {
+                true => format!("Simulated on the snapshot: the step removes the cause; {left}"),
+                false => format!("Simulated on the snapshot: the changed files are right; {left}"),
+            }
         }
     };
     let left: Vec<String> = fix
@@ -140,6 +146,14 @@ pub(crate) fn cannot_be_shown(incident: &Incident) -> String {
         Some(_) => "This fix could not be tried on the snapshot.",
         None => "Not simulated.",
     };
+    and_check(said, incident)
+}
+
+/// Said of a reset, a reboot, or a package: the files of a node do not tell what it does.
+const STEP: &str = "This is a step on the running system, which no snapshot can show.";
+
+/// With the first check of the rule.
+fn and_check(said: &str, incident: &Incident) -> String {
     let check = incident.remedy.verify.first();
     let check = check.filter(|check| !check.text.trim().is_empty());
     match check {
@@ -165,6 +179,10 @@ fn verdict(fix: &Fix) -> Rich {
             .text("The cause is ")
             .strong("still there")
             .text(", so this fix does not resolve it: "),
+        FixOutcome::CannotBeShown if fix.claim == FixClaim::NeedsARuntimeStep => text
+            .text("This fix ")
+            .strong("needs a step on the running system")
+            .text(", which no snapshot can show. "),
         FixOutcome::CannotBeShown => text
             .text("This fix ")
             .strong("cannot be simulated")
