@@ -57,6 +57,8 @@ fact! {
     unseen by rules {
         /// Its uid, which control groups name it by.
         pub uid: String,
+        /// Its addresses, one of each family.
+        pub ips: Vec<String>,
     }
     subject = |fact| format!("pod/{}/{}", fact.namespace, fact.name);
 }
@@ -189,6 +191,35 @@ fact! {
         pub handler: String,
     }
     subject = |fact| format!("runtimeclass/{}", fact.name);
+}
+
+/// A port of a Service.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ServicePort {
+    /// Its number.
+    pub number: u16,
+    /// `TCP`, `UDP` or `SCTP`.
+    pub protocol: String,
+}
+
+fact! {
+    /// A Service, with what it is reached at.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "service" = pub struct Service {
+        /// Namespace.
+        pub namespace: String,
+        /// Name.
+        pub name: String,
+        /// `ClusterIP`, `NodePort`, `LoadBalancer` or `ExternalName`.
+        pub kind: String,
+        /// Addresses inside the cluster; none of a headless one.
+        pub addresses: Vec<String>,
+        /// Addresses of its load balancer, and external ones.
+        pub external: Vec<String>,
+        /// Its ports.
+        pub ports: Vec<ServicePort>,
+    }
+    subject = |fact| format!("service/{}/{}", fact.namespace, fact.name);
 }
 
 fact! {

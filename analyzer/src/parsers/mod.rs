@@ -34,6 +34,7 @@ mod repeated;
 mod router;
 mod runs;
 mod scheduling;
+mod services;
 mod sysctl;
 mod templates;
 mod workloads;
@@ -178,6 +179,7 @@ pub static PARSERS: &[&Parser] = &[
     &events::PARSER,
     &nodes::PARSER,
     &nodes::RUNTIME_CLASSES,
+    &services::PARSER,
     &workloads::PARSER,
     &helm::PARSER,
     &helm::HISTORY,

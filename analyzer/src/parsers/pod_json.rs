@@ -117,9 +117,18 @@ pub(super) struct Status {
     pub(super) message: Option<String>,
     #[serde(rename = "podIP")]
     pub(super) pod_ip: Option<String>,
+    #[serde(rename = "podIPs")]
+    pub(super) pod_ips: Vec<PodIp>,
     pub(super) conditions: Vec<Condition>,
     pub(super) container_statuses: Vec<ContainerStatus>,
     pub(super) init_container_statuses: Vec<ContainerStatus>,
+}
+
+/// One of a pod's addresses.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PodIp {
+    pub(super) ip: String,
 }
 
 #[derive(Debug, Default, Deserialize)]

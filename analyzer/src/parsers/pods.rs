@@ -134,6 +134,7 @@ fn pod(object: &Object) -> Pod {
         namespace: meta.namespace.clone(),
         name: meta.name.clone(),
         uid: meta.uid.clone(),
+        ips: status.pod_ips.iter().map(|one| one.ip.clone()).collect(),
         node: spec.node_name.clone(),
         phase: status.phase.clone(),
         state,

@@ -18,6 +18,7 @@ mod noise;
 mod prose;
 mod samples;
 mod screen;
+mod simulated;
 mod unsaid;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
 
+mod ask;
 mod bad_input;
 mod bare_machine;
 mod browser;
@@ -28,6 +29,7 @@ mod joined;
 mod locked;
 mod machines;
 mod markdown;
+mod minimal_cases;
 mod nvml;
 mod page;
 mod probe;

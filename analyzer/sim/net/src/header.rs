@@ -11,6 +11,8 @@ pub enum Layer {
     Network,
     /// The header behind it.
     Transport,
+    /// What the header of TCP or UDP carries.
+    Carried,
 }
 
 /// Some bits of a header.
@@ -119,14 +121,45 @@ impl HeaderBytes {
             }
             _ => {}
         }
+        now.sum_up(packet);
         now
+    }
+
+    /// Checksums, where every byte is known that they are taken over: translations and routers take them anew.
+    fn sum_up(&mut self, packet: &Packet) {
+        let (true, Some(Some(first))) = (packet.dst.is_ipv4(), self.network.first()) else {
+            return;
+        };
+        let head = usize::from(first & 0x0f) * 4;
+        let sum = summed(&self.network, head, 10);
+        put(&mut self.network, 10, sum.map(u16::to_be_bytes));
+        let carried = packet
+            .length
+            .and_then(|length| usize::try_from(length).ok()?.checked_sub(head));
+        // Others hold a part of theirs only, where the network card is to take the rest; UDP may go without one.
+        if let (Some(carried), Some(Protocol::ICMP), Some(false)) =
+            (carried, packet.proto, packet.fragment)
+        {
+            let sum = summed(&self.transport, carried, 2);
+            put(&mut self.transport, 2, sum.map(u16::to_be_bytes));
+        }
+    }
+
+    /// Bytes behind the internet header, where that is known.
+    pub(crate) fn carried(&self, packet: &Packet) -> Option<u32> {
+        let head = match (packet.dst.is_ipv4(), self.network.first()) {
+            (true, Some(Some(first))) => u32::from(first & 0x0f) * 4,
+            (true, _) => return None,
+            (false, _) => 40,
+        };
+        packet.length?.checked_sub(head)
     }
 
     /// The number that bits hold; `None` where a byte of them is not known.
     pub fn read(&self, bits: Bits) -> Option<u128> {
         let bytes = match bits.layer {
             Layer::Network => &self.network,
-            Layer::Transport => &self.transport,
+            Layer::Transport | Layer::Carried => &self.transport,
         };
         let (first, length) = (usize::from(bits.offset), usize::from(bits.length));
         if length == 0 || length > 128 {
@@ -167,6 +200,23 @@ impl Packet {
         bytes[0] = next.map(|class| 0x60 | class >> 4);
         bytes[1] = next.zip(flow).map(|(class, flow)| class << 4 | flow);
     }
+}
+
+/// RFC 1071: the checksum of the first bytes, which stands at a place among them; `None` where one of them is not known.
+fn summed(bytes: &[Option<u8>], length: usize, at: usize) -> Option<u16> {
+    let known = bytes.get(..length).filter(|_| at + 2 <= length)?;
+    let mut sum = 0u32;
+    for (nth, byte) in known.iter().enumerate() {
+        if nth == at || nth == at + 1 {
+            continue;
+        }
+        let byte = u32::from((*byte)?);
+        sum = sum.wrapping_add(if nth % 2 == 0 { byte << 8 } else { byte });
+    }
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    u16::try_from(sum).ok().map(|sum| !sum)
 }
 
 /// Writes what is known over bytes.
@@ -293,4 +343,29 @@ pub fn class(name: &str) -> Option<u128> {
     let lower = name.to_ascii_lowercase();
     let found = NAMES.iter().find(|(known, _)| *known == lower);
     found.map(|(_, number)| *number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Direction;
+
+    #[test]
+    fn a_checksum_is_that_of_the_header_as_it_is_here() {
+        let address = |text: &str| text.parse().expect("address");
+        let (src, dst) = (address("10.42.0.9"), address("192.0.2.53"));
+        let mut packet = Packet::new(Direction::Forward, src, dst);
+        packet.proto = Some(Protocol::UDP);
+        (packet.ttl, packet.length) = (Some(64), Some(28));
+        packet.fragment = Some(false);
+        let head = [0x45, 0, 0, 0, 0x1c, 0x46, 0x40, 0].map(Some);
+        packet.headers.network = head.to_vec();
+        let sum = |packet: &Packet| HeaderBytes::current(packet).read(Bits::network(80, 16));
+        assert_eq!(sum(&packet), Some(0x5223));
+        // A router takes one from the time to live.
+        packet.ttl = Some(63);
+        assert_eq!(sum(&packet), Some(0x5323));
+        packet.headers.network[5] = None;
+        assert_eq!(sum(&packet), None, "the packet's number is not known");
+    }
 }

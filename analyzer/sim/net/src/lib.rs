@@ -19,6 +19,8 @@ pub mod mtu;
 pub mod nft;
 pub mod packet;
 pub mod question;
+pub mod queue;
 pub mod reply;
 pub mod route;
+pub mod sockets;
 pub mod ufw;

@@ -1,11 +1,14 @@
 //! `ask mtu`: what becomes of a pod's largest packet on each way that can be followed.
 
+use std::collections::BTreeSet;
+
 use crate::cli::AskMtuArgs;
 use crate::facts::network::PathMtu;
 use crate::scan::Scanned;
 
 pub(super) fn answer(scanned: &Scanned, args: &AskMtuArgs) -> Result<Vec<String>, String> {
     let rows = scanned.facts.table::<PathMtu>().iter().map(|row| &row.data);
+    let all: BTreeSet<&str> = rows.clone().map(|row| row.node.as_str()).collect();
     let rows = rows.filter(|row| args.node.as_ref().is_none_or(|node| *node == row.node));
     let mut lines = Vec::new();
     for row in rows {
@@ -25,6 +28,13 @@ pub(super) fn answer(scanned: &Scanned, args: &AskMtuArgs) -> Result<Vec<String>
         }
         lines.extend(row.walk.iter().map(|step| format!("  {step}")));
         lines.extend(row.open.iter().map(|open| format!("  open: {open}")));
+    }
+    if let (true, Some(node), false) = (lines.is_empty(), &args.node, all.is_empty()) {
+        let all: Vec<&str> = all.into_iter().collect();
+        return Err(format!(
+            "no way of a packet of node {node} could be followed; of {} it can",
+            all.join(", ")
+        ));
     }
     if lines.is_empty() {
         return Err("no way of a pod's packet could be followed: links and routes of a node with pods are needed".to_owned());

@@ -1,7 +1,7 @@
 //! `ask packet`: the way, the rule that decides, and the answer's way.
 
 use crate::cli::AskPacketArgs;
-use crate::derive::network::ask::{Asked, End, packet};
+use crate::derive::network::ask::{Asked, End, Told, packet};
 use crate::firewall::dissect;
 use crate::firewall::packet::Protocol;
 use crate::scan::Scanned;
@@ -27,7 +27,7 @@ pub(super) fn answer(scanned: &Scanned, args: &AskPacketArgs) -> Result<Vec<Stri
         node: args.node.as_deref(),
         shown: shown.transpose()?,
     };
-    let check = crate::derive::ask(scanned, |known| packet(known, &asked))?;
+    let Told { check, notes } = crate::derive::ask(scanned, |known| packet(known, &asked))?;
     let mut lines = vec![
         format!("packet   {}", check.packet),
         format!("node     {}", check.node),
@@ -42,5 +42,6 @@ pub(super) fn answer(scanned: &Scanned, args: &AskPacketArgs) -> Result<Vec<Stri
     ];
     let said = more.into_iter().filter(|(_, text)| !text.is_empty());
     lines.extend(said.map(|(name, text)| format!("{name:<8} {text}")));
+    lines.extend(notes.into_iter().map(|note| format!("note     {note}")));
     Ok(lines)
 }

@@ -93,6 +93,8 @@ pub(crate) fn captures<'a>(documents: &'a Documents, node: &str) -> Captures<'a>
         ipsets: command("ipset-list"),
         ipvs: entry("rootfs/proc/net/ip_vs"),
         ipvs_tracks: tracks_ipvs(documents, node),
+        listening: command("ss-listening"),
+        queues: entry("rootfs/proc/net/netfilter/nfnetlink_queue"),
         routes: [command("ip-route"), command("ip6-route")],
         policy_rules: [command("ip-rule"), command("ip6-rule")],
         ufw_status: command("ufw-status-verbose"),

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use super::answer::Here;
-use super::reach::{Question, interface, routed, service};
+use super::reach::{Question, Saved, interface, routed};
 use super::reply::FarNodes;
 use super::{Known, links, routing};
 use crate::derive::egress::{OUTSIDE, captures, has_rules};
-use crate::facts::kube::{Node, Pod};
+use crate::facts::kube::{Node, Pod, Service};
 use crate::facts::network::ReachCheck;
 use crate::firewall::packet::{Direction, Interface, Packet, Protocol};
 use crate::firewall::question::{Firewall, pod_to_tcp};
@@ -71,26 +71,26 @@ pub(crate) struct Asked<'a> {
     pub(crate) shown: Option<Packet>,
 }
 
+/// The answer to a question, and what a reader has to know beside it.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) check: ReachCheck,
+    pub(crate) notes: Vec<String>,
+}
+
 /// The answer of the node that sees the packet first.
 ///
 /// # Errors
 /// Says what was not collected, or what the names do not lead to.
-pub(crate) fn packet(known: &Known<'_>, asked: &Asked<'_>) -> Result<ReachCheck, String> {
+pub(crate) fn packet(known: &Known<'_>, asked: &Asked<'_>) -> Result<Told, String> {
     let node = node_of(known, asked)?;
     let captures = captures(known.documents, &node);
     let routing = routing(known, &node);
     if !has_rules(&captures) || routing.routes.is_empty() {
         return Err(format!("rules or routes of node {node} were not collected"));
     }
-    let saved = captures
-        .iptables
-        .or(captures.nft)
-        .map_or("", |file| file.text);
-    let source = address(known, &asked.from, saved)?;
-    let to = address(known, &asked.to, saved)?;
-    if source.is_ipv4() != to.is_ipv4() {
-        return Err(format!("{source} and {to} are of different families"));
-    }
+    let saved = Saved::of(&captures);
+    let (source, to) = addresses(known, asked, &saved)?;
     let inside = match &asked.from {
         End::Pod(..) => interface(&routing, source),
         End::Node(name) if *name == node => None,
@@ -99,7 +99,10 @@ pub(crate) fn packet(known: &Known<'_>, asked: &Asked<'_>) -> Result<ReachCheck,
             _ => None,
         },
     };
-    let mut packet = first_packet(source, inside, to, asked);
+    let port = asked
+        .port
+        .map_or_else(|| port_of(known, asked), |port| Ok(Some(port)))?;
+    let mut packet = first_packet(source, inside, to, (asked.protocol, port));
     if let Some(shown) = &asked.shown {
         show(&mut packet, shown)?;
     }
@@ -128,21 +131,79 @@ pub(crate) fn packet(known: &Known<'_>, asked: &Asked<'_>) -> Result<ReachCheck,
             .ok_or("neither a rule nor a route decides over this packet")?,
     );
     let check = facts.table::<ReachCheck>().first();
-    check
-        .map(|fact| fact.data.clone())
-        .ok_or_else(|| "no answer was found".to_owned())
+    let check = check.map(|fact| fact.data.clone());
+    let check = check.ok_or_else(|| "no answer was found".to_owned())?;
+    let notes = unserved(known, &check, to).into_iter().collect();
+    Ok(Told { check, notes })
 }
 
-fn first_packet(from: IpAddr, inside: Option<Interface>, to: IpAddr, asked: &Asked<'_>) -> Packet {
-    let mut packet = pod_to_tcp(from, inside, None, to, asked.port.unwrap_or(0));
-    packet.mark = Some(0);
-    packet.proto = Some(asked.protocol);
-    if asked.protocol != Protocol::TCP {
+/// An address of a service that no rule rewrites is none that a packet can arrive at.
+fn unserved(known: &Known<'_>, check: &ReachCheck, to: IpAddr) -> Option<String> {
+    let mut services = known.facts.table::<Service>().iter().map(|one| &one.data);
+    let own = |address: &String| address.parse() == Ok(to);
+    let service = services.find(|one| one.addresses.iter().any(own))?;
+    let served = check.route.contains("after translation") || check.verdict == "rejected";
+    (!served).then(|| {
+        format!(
+            "{to} is service {}/{}, and no captured rule rewrites it: where Cilium or another eBPF program serves it, its packets do not meet these rules with that address",
+            service.namespace, service.name
+        )
+    })
+}
+
+/// The port of a service that is asked about without one.
+fn port_of(known: &Known<'_>, asked: &Asked<'_>) -> Result<Option<u16>, String> {
+    let (End::Service(namespace, name), true) = (&asked.to, asked.protocol.has_ports()) else {
+        return Ok(None);
+    };
+    let Some(service) = service(known, namespace, name) else {
+        return Ok(None);
+    };
+    let fits = |protocol: &str| Protocol::parse(protocol) == Some(asked.protocol);
+    let port = service.ports.iter().find(|port| fits(&port.protocol));
+    if port.is_none() && !service.ports.is_empty() {
+        let all = service.ports.iter();
+        let all: Vec<String> = all
+            .map(|port| format!("{} {}", port.protocol, port.number))
+            .collect();
+        return Err(format!(
+            "service {namespace}/{name} serves {}, and {} is asked about; see --proto",
+            all.join(", "),
+            asked.protocol
+        ));
+    }
+    Ok(port.map(|port| port.number))
+}
+
+fn first_packet(
+    from: IpAddr,
+    inside: Option<Interface>,
+    to: IpAddr,
+    (protocol, port): (Protocol, Option<u16>),
+) -> Packet {
+    let mut packet = pod_to_tcp(from, inside, None, to, port.unwrap_or(0));
+    // What Cilium lets out of a pod may carry a mark, as the packet says then.
+    let marked = |name: &str| name.starts_with("lxc");
+    if !matches!(&packet.in_iface, Some(Interface::Name(name)) if marked(name)) {
+        packet.mark = Some(0);
+    }
+    let pings = matches!(protocol, Protocol::ICMP | Protocol::ICMPV6);
+    packet.proto = Some(match to {
+        IpAddr::V4(_) if pings => Protocol::ICMP,
+        IpAddr::V6(_) if pings => Protocol::ICMPV6,
+        _ => protocol,
+    });
+    if pings {
+        // What `ping` sends.
+        packet.icmp_type = Some(if to.is_ipv4() { 8 } else { 128 });
+        packet.icmp_code = Some(0);
+    }
+    if protocol != Protocol::TCP {
         packet.tcp_flags = None;
     }
-    if !asked.protocol.has_ports() {
+    if !protocol.has_ports() {
         (packet.sport, packet.dport) = (None, None);
-    } else if asked.port.is_none() {
+    } else if port.is_none() {
         packet.dport = None;
     }
     packet
@@ -199,145 +260,74 @@ fn pod<'a>(known: &'a Known<'_>, namespace: &str, name: &str) -> Option<&'a Pod>
     pods.find(|pod| pod.namespace == namespace && pod.name == name)
 }
 
-fn address(known: &Known<'_>, end: &End, rules: &str) -> Result<IpAddr, String> {
+fn service<'a>(known: &'a Known<'_>, namespace: &str, name: &str) -> Option<&'a Service> {
+    let mut services = known.facts.table::<Service>().iter().map(|one| &one.data);
+    services.find(|one| one.namespace == namespace && one.name == name)
+}
+
+/// The addresses of both ends, of one family.
+fn addresses(
+    known: &Known<'_>,
+    asked: &Asked<'_>,
+    saved: &Saved<'_>,
+) -> Result<(IpAddr, IpAddr), String> {
+    let from = all_of(known, &asked.from, saved)?;
+    let to = all_of(known, &asked.to, saved)?;
+    let pairs = from
+        .iter()
+        .flat_map(|from| to.iter().map(move |to| (*from, *to)));
+    let fits = |(from, to): &(IpAddr, IpAddr)| from.is_ipv4() == to.is_ipv4();
+    let first = pairs.clone().next();
+    pairs.clone().find(fits).ok_or_else(|| match first {
+        Some((from, to)) => format!("{from} and {to} are of different families"),
+        None => "an end has no address".to_owned(),
+    })
+}
+
+/// Every address of an end, at least one.
+fn all_of(known: &Known<'_>, end: &End, saved: &Saved<'_>) -> Result<Vec<IpAddr>, String> {
+    let read =
+        |all: &[String]| -> Vec<IpAddr> { all.iter().filter_map(|one| one.parse().ok()).collect() };
     let found = match end {
-        End::Address(address) => Some(*address),
+        End::Address(address) => vec![*address],
         End::Pod(namespace, name) => {
             let pod = pod(known, namespace, name);
-            pod.and_then(|pod| pod.ip.as_ref()?.parse().ok())
+            let own = |pod: &Pod| match pod.ips.as_slice() {
+                [] => read(pod.ip.as_slice()),
+                all => read(all),
+            };
+            pod.map(own).unwrap_or_default()
         }
         End::Node(name) => {
             let mut nodes = known.facts.table::<Node>().iter().map(|node| &node.data);
             let node = nodes.find(|node| node.name == *name);
-            node.and_then(|node| node.addresses.iter().find_map(|one| one.parse().ok()))
+            node.map(|node| read(&node.addresses)).unwrap_or_default()
         }
-        // Services stand in the rules that serve them.
-        End::Service(namespace, name) => service(rules, &format!("{namespace}/{name}")),
+        End::Service(namespace, name) => match service(known, namespace, name) {
+            Some(service) if service.addresses.is_empty() => {
+                return Err(format!(
+                    "service {namespace}/{name} has no address of its own; ask for one of its pods"
+                ));
+            }
+            Some(service) => read(&service.addresses),
+            // Where the objects were not collected, services stand in the rules that serve them.
+            None => {
+                let found = saved.service(&format!("{namespace}/{name}"));
+                found.into_iter().collect()
+            }
+        },
     };
-    found.ok_or_else(|| match end {
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    Err(match end {
         End::Pod(namespace, name) => {
             format!("pod {namespace}/{name} was not collected or has no address")
         }
         End::Node(name) => format!("node {name} was not collected or has no address"),
-        End::Service(namespace, name) => {
-            format!(
-                "no captured rule names the service {namespace}/{name}; ask for its address instead"
-            )
-        }
+        End::Service(namespace, name) => format!(
+            "service {namespace}/{name} was not collected, and no captured rule names it; ask for its address instead"
+        ),
         End::Address(address) => format!("{address} is no address"),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::derive::network::tests::{ROUTES, RULES, cluster, of_n1};
-
-    fn asked(from: &str, to: &str, protocol: Protocol) -> Result<ReachCheck, String> {
-        seen(RULES, from, to, protocol, None)
-    }
-
-    fn seen(
-        rules: &str,
-        from: &str,
-        to: &str,
-        protocol: Protocol,
-        shown: Option<Packet>,
-    ) -> Result<ReachCheck, String> {
-        let documents = of_n1(&[
-            ("commands/ip-route.out", ROUTES),
-            ("commands/iptables-save.out", rules),
-        ]);
-        let paths: Vec<String> = documents.keys().cloned().collect();
-        let facts = cluster();
-        let known = Known {
-            facts: &facts,
-            documents: &documents,
-            paths: &paths,
-            origins: &crate::scan::pasted::Origins::new(),
-            broken: &std::collections::BTreeSet::new(),
-            now: None,
-            replayed: false,
-        };
-        let (from, _) = End::parse(from)?;
-        let (to, port) = End::parse(to)?;
-        let asked = Asked {
-            from,
-            to,
-            port,
-            protocol,
-            node: None,
-            shown,
-        };
-        packet(&known, &asked)
-    }
-
-    #[test]
-    fn a_packet_is_followed_from_the_pod_to_the_rule_that_decides() {
-        let verdict =
-            |from: &str, to: &str, protocol| asked(from, to, protocol).map(|one| one.verdict);
-        assert_eq!(
-            verdict("pod//a", "svc/kube-system/kube-dns:53", Protocol::UDP),
-            Err(End::parse("pod//a").unwrap_err())
-        );
-        assert_eq!(
-            verdict("10.42.0.7", "10.42.0.8:80", Protocol::TCP),
-            Ok("accepted".into())
-        );
-        assert_eq!(
-            verdict("10.42.0.7", "svc/kube-system/kube-dns:53", Protocol::UDP),
-            Ok("accepted".into())
-        );
-        assert_eq!(
-            verdict("10.42.0.7", "198.51.100.9:443", Protocol::TCP),
-            Ok("dropped".into())
-        );
-        assert_eq!(
-            verdict("node/n2", "node/n1:10250", Protocol::TCP).map_err(|_| ()),
-            Err(()),
-            "n2's files were not collected"
-        );
-        let missing = asked("10.42.0.7", "svc/shop/web:80", Protocol::TCP);
-        assert!(missing.is_err_and(|why| why.contains("shop/web")));
-    }
-
-    #[test]
-    fn the_bytes_of_a_packet_decide_a_rule_that_reads_them() {
-        let rules = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\n\
-             -A FORWARD -m u32 --u32 \"0x2&0xffff=0x1c46\" -j DROP\n-A FORWARD -m dscp --dscp 0x2e -j DROP\nCOMMIT\n";
-        let ask = |text: Option<&str>, to: &str| {
-            let bytes = text.map(|text| crate::firewall::dissect::bytes(text).unwrap());
-            let shown = bytes.map(|bytes| crate::firewall::dissect::packet(&bytes).unwrap());
-            seen(rules, "10.42.0.7", to, Protocol::UDP, shown).map(|one| one.verdict)
-        };
-        let head = |class: &str, number: &str| {
-            format!(
-                "45{class} 001c {number} 4000 4011 0000 0a2a 0007 c633 6409 9c40 0035 0008 0000"
-            )
-        };
-        let to = "198.51.100.9:53";
-        assert_eq!(ask(None, to), Ok("undecided".into()));
-        assert_eq!(ask(Some(&head("00", "0001")), to), Ok("accepted".into()));
-        assert_eq!(ask(Some(&head("b8", "0001")), to), Ok("dropped".into()));
-        assert_eq!(ask(Some(&head("00", "1c46")), to), Ok("dropped".into()));
-        let other = ask(Some(&head("00", "0001")), "198.51.100.10:53");
-        assert!(other.is_err_and(|why| why.contains("another packet")));
-    }
-
-    #[test]
-    fn ends_are_read_with_and_without_ports() {
-        assert_eq!(
-            End::parse("10.0.0.1:80"),
-            Ok((End::Address("10.0.0.1".parse().unwrap()), Some(80)))
-        );
-        assert_eq!(
-            End::parse("[fd00::1]:80").map(|(_, port)| port),
-            Ok(Some(80))
-        );
-        assert_eq!(
-            End::parse("svc/a/b:443"),
-            Ok((End::Service("a".into(), "b".into()), Some(443)))
-        );
-        assert!(End::parse("web").is_err() && End::parse("svc/a/b:http").is_err());
-    }
 }

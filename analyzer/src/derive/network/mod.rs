@@ -3,6 +3,8 @@
 
 mod answer;
 pub(crate) mod ask;
+#[cfg(test)]
+mod ask_tests;
 mod links;
 mod mtu;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::facts::node::Process;
 use crate::firewall::ipvs::{At, VirtualService, VirtualServices};
 use crate::firewall::link::Link;
 use crate::firewall::packet::{Direction, Interface, Packet, Protocol};
-use crate::firewall::question::{Firewall, pod_to_dns, pod_to_tcp};
+use crate::firewall::question::{Captures, Firewall, pod_to_dns, pod_to_tcp};
 use crate::firewall::route::{Route, Routing};
 
 /// A question about a packet that the node forwards or receives.
@@ -26,6 +26,54 @@ pub(super) struct Question {
 const POD_PORT: u16 = 8080;
 const KUBELET_PORT: u16 = 10_250;
 const API_PORT: u16 = 6443;
+
+/// The texts in which kube-proxy's rules may stand. A node of its nft mode has tables of iptables as well, which the kubelet
+/// and others made.
+pub(super) struct Saved<'a>([&'a str; 2]);
+
+impl<'a> Saved<'a> {
+    pub(super) fn of(captures: &Captures<'a>) -> Self {
+        Self([captures.iptables, captures.nft].map(|file| file.map_or("", |file| file.text)))
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &'a str> {
+        self.0.into_iter().flat_map(str::lines)
+    }
+
+    /// The address of a service, from the first rule or map element whose comment names it.
+    pub(super) fn service(&self, name: &str) -> Option<IpAddr> {
+        let line = self.lines().find(|line| {
+            line.contains(name) && (line.contains("cluster IP") || line.contains("goto service-"))
+        })?;
+        let mut words = line.split_ascii_whitespace();
+        words.find_map(|word| word.trim_end_matches("/32").parse().ok())
+    }
+
+    /// A port of TCP that kube-proxy serves on the node, by the rules or by the map that it keeps for such ports.
+    fn node_port(&self) -> Option<u16> {
+        self.lines().find_map(node_port_of_a_rule).or_else(|| {
+            let (_, map) = self.0[1].split_once("map service-nodeports {")?;
+            let elements = map.split_once("elements = {")?.1.split('}').next()?;
+            let (_, first) = elements.split_once("tcp . ")?;
+            first.split_ascii_whitespace().next()?.parse().ok()
+        })
+    }
+}
+
+/// The port of a rule of kube-proxy's chain for such ports. With counters, as the collector captures them, a rule begins
+/// with `[12:345] `.
+fn node_port_of_a_rule(line: &str) -> Option<u16> {
+    let command = match line.split_once("] ") {
+        Some((counters, rest)) if counters.starts_with('[') => rest,
+        _ => line,
+    };
+    if !command.starts_with("-A KUBE-NODEPORTS ") || !command.contains("-p tcp") {
+        return None;
+    }
+    let mut words = line.split_ascii_whitespace();
+    words.find(|word| *word == "--dport")?;
+    words.next()?.parse().ok()
+}
 
 /// Answers to every question that the bundle lets one ask about a node.
 pub(super) fn derive(
@@ -40,15 +88,12 @@ pub(super) fn derive(
         return Vec::new();
     }
     let firewall = Firewall::from_captures(&captures);
-    let saved = captures
-        .iptables
-        .or(captures.nft)
-        .map_or("", |file| file.text);
+    let saved = Saved::of(&captures);
     let mut questions = between_pods(known, node, routing);
     questions.extend(to_the_outside(known, node, routing));
     let services = captures.ipvs.map(VirtualServices::parse);
-    questions.extend(to_services(known, node, routing, saved, services.as_ref()));
-    questions.extend(to_a_node_port(known, node, routing, saved));
+    questions.extend(to_services(known, node, routing, &saved, services.as_ref()));
+    questions.extend(to_a_node_port(known, node, routing, &saved));
     questions.extend(to_the_node(known, node, routing, links));
     let here = Here {
         known,
@@ -75,10 +120,15 @@ pub(super) fn pods(known: &Known<'_>, here: bool, node: &str) -> Vec<IpAddr> {
     addresses
 }
 
-/// The interface of a pod of this node: the one that its address is routed by.
+/// The interface of a pod of this node: the one that its address is routed by. No router stands before it: where the
+/// routes lead to one, they do not tell the interface.
 pub(super) fn interface(routing: &Routing, pod: IpAddr) -> Option<Interface> {
     match routed(routing, pod, pod, None) {
-        Route::Via { device, .. } => Some(Interface::Name(device)),
+        Route::Via {
+            device,
+            gateway: None,
+            ..
+        } => Some(Interface::Name(device)),
         _ => None,
     }
 }
@@ -135,7 +185,7 @@ fn to_services(
     known: &Known<'_>,
     node: &str,
     routing: &Routing,
-    rules: &str,
+    saved: &Saved<'_>,
     virtual_services: Option<&VirtualServices>,
 ) -> Vec<Question> {
     let from = pods(known, true, node);
@@ -147,13 +197,19 @@ fn to_services(
     };
     let mut questions = Vec::new();
     let served = |is: fn(&VirtualService) -> bool| virtual_service(virtual_services, is);
-    if let Some(api) = service(rules, "default/kubernetes:https").or_else(|| served(is_api)) {
+    if let Some(api) = saved
+        .service("default/kubernetes:https")
+        .or_else(|| served(is_api))
+    {
         questions.push(Question {
             name: "pod to service kubernetes",
             packet: pod_to_tcp(from, Some(inside.clone()), None, api, 443),
         });
     }
-    if let Some(dns) = service(rules, "kube-system/kube-dns:dns").or_else(|| served(is_dns)) {
+    if let Some(dns) = saved
+        .service("kube-system/kube-dns:dns")
+        .or_else(|| served(is_dns))
+    {
         questions.push(Question {
             name: "pod to cluster DNS",
             packet: pod_to_dns(from, Some(inside), None, dns),
@@ -185,36 +241,14 @@ fn is_dns(service: &VirtualService) -> bool {
     matches!(service.at, At::Address(Protocol::UDP, _, 53))
 }
 
-/// The address of a service, from the first rule or map element whose comment names it.
-pub(super) fn service(rules: &str, name: &str) -> Option<IpAddr> {
-    let line = rules.lines().find(|line| {
-        line.contains(name) && (line.contains("cluster IP") || line.contains("goto service-"))
-    })?;
-    let mut words = line.split_ascii_whitespace();
-    words.find_map(|word| word.trim_end_matches("/32").parse().ok())
-}
-
-/// A client of a service's port on the node, by the comment-bearing rules that kube-proxy writes for such ports.
+/// A client of a service's port on the node.
 fn to_a_node_port(
     known: &Known<'_>,
     node: &str,
     routing: &Routing,
-    rules: &str,
+    saved: &Saved<'_>,
 ) -> Option<Question> {
-    // With counters, as the collector captures them, a rule begins with `[12:345] `.
-    let rule = |line: &&str| {
-        let command = match line.split_once("] ") {
-            Some((counters, rest)) if counters.starts_with('[') => rest,
-            _ => line,
-        };
-        command.starts_with("-A KUBE-NODEPORTS ") && command.contains("-p tcp")
-    };
-    let mut lines = rules.lines().filter(rule);
-    let port = lines.find_map(|line| {
-        let mut words = line.split_ascii_whitespace();
-        words.find(|word| *word == "--dport")?;
-        words.next()?.parse().ok()
-    })?;
+    let port = saved.node_port()?;
     let mut nodes = known.facts.table::<Node>().iter().map(|one| &one.data);
     let own = nodes.find(|one| one.name == node)?;
     let own = own

@@ -128,6 +128,22 @@ fn a_node_port_is_asked_about_whether_its_rule_has_counters_or_not() {
 }
 
 #[test]
+fn a_node_port_is_asked_about_in_nft_mode_beside_tables_of_iptables() {
+    let nft = "table ip kube-proxy {\n\tmap service-nodeports {\n\t\ttype inet_proto . inet_service : verdict\n\t\telements = { udp . 30053 : goto external-D,\n\t\t\t     tcp . 31080 : goto external-A }\n\t}\n\tchain external-A {\n\t\tmeta l4proto tcp dnat to 10.42.0.8:8080\n\t}\n\tchain services {\n\t\tfib daddr type local meta l4proto . th dport vmap @service-nodeports\n\t}\n\tchain nat-prerouting {\n\t\ttype nat hook prerouting priority dstnat; policy accept;\n\t\tjump services\n\t}\n}\n";
+    let files = [
+        ("commands/ip-route.out", ROUTES),
+        ("commands/iptables-save.out", OPEN),
+        ("commands/nft-list-ruleset.out", nft),
+    ];
+    let asked = reach(&[], &files, "the outside to a node port");
+    assert!(asked.packet.contains("31080"), "{}", asked.packet);
+    assert!(
+        asked.route.starts_with("to 10.42.0.8 after translation"),
+        "{asked:?}"
+    );
+}
+
+#[test]
 fn every_question_is_answered_by_route_rule_and_translation() {
     let rows = checks(cluster(), ROUTES, RULES);
     assert_eq!(verdict_of(&rows, "pod to pod on this node"), "accepted");

@@ -38,6 +38,7 @@ static LIST: Inventory = Inventory {
         "/proc/net/stat/nf_conntrack",
         "/proc/net/ip_vs",
         "/proc/net/ip_vs_stats",
+        "/proc/net/netfilter/nfnetlink_queue",
         "/proc/net/bonding/*",
         "/proc/net/vlan/*",
         "/proc/net/if_inet6",

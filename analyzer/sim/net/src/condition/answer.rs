@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use super::field::{Field, sent_here};
+use super::field::{Field, Reading, sent_here};
 use super::{AddressKind, Condition, Slot, Test, Tri, View};
 use crate::connection::{Connection, Tracked};
 use crate::packet::{CtState, Interface, Packet};
@@ -51,6 +51,15 @@ impl Condition {
             Test::Opaque { module, text } if module == "listener" => {
                 format!("whether a process listens for `{text}` was not captured")
             }
+            Test::Opaque { module, .. } if module == "socket" => {
+                "whether a socket of the host takes the packet, `ss -tuan` would tell".to_owned()
+            }
+            Test::Opaque { module, .. } if module == "osf" => {
+                "what system the sender is, its first packet of TCP would tell".to_owned()
+            }
+            Test::ConnMark { .. } => {
+                "the connection's mark, which `conntrack -L` shows, was not captured".to_owned()
+            }
             Test::Lookup(lookup) => lookup.doubt(),
             Test::AnyOf(lookups) => {
                 let doubtful = lookups.iter().find(|lookup| lookup.set.doubt.is_some());
@@ -86,6 +95,8 @@ impl Test {
             Test::Direction { .. }
             | Test::TupleAddress(..)
             | Test::TuplePort(..)
+            | Test::StatusBits(_)
+            | Test::Helped(_)
             | Test::TupleProtocol(_) => "connection",
             Test::Sender { .. } => "sender",
             Test::AddressType { .. } => "address type",
@@ -127,6 +138,17 @@ impl Test {
             Test::TupleProtocol(wanted) => {
                 tracked(view, |_| packet.proto.map(|own| own == *wanted))
             }
+            Test::StatusBits(mask) => match Field::Status.read(view) {
+                Reading::Numbers(all) => {
+                    let set: BTreeSet<bool> = all.iter().map(|bits| bits & mask != 0).collect();
+                    subset(&set, &BTreeSet::from([true]))
+                }
+                _ => Tri::Maybe,
+            },
+            Test::Helped(_) => match Field::Helper.read(view) {
+                Reading::Absent => Tri::No,
+                _ => Tri::Maybe,
+            },
             Test::Sender { without, .. } => match sent_here(view) {
                 true => Tri::Maybe,
                 false => Tri::of(*without),
@@ -268,6 +290,7 @@ impl Test {
             Test::Direction { .. }
                 | Test::TupleAddress(..)
                 | Test::TuplePort(..)
+                | Test::StatusBits(_)
                 | Test::TupleProtocol(_)
         )
     }

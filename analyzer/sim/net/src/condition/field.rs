@@ -2,9 +2,11 @@
 //! look-ups in sets and maps.
 
 use super::answer::{address_kinds, link_kinds};
+use super::kept::{counted, helper, status, tracked};
 use super::{AddressKind, Slot, View};
-use crate::connection::{Connection, Tracked, TupleSide};
-use crate::header::{Bits, HeaderBytes};
+use crate::connection::{Tracked, TupleSide};
+use crate::eval::Gift;
+use crate::header::{Bits, HeaderBytes, Layer};
 use crate::packet::{CtState, Direction, Family, Interface, Protocol};
 use crate::route::Route;
 
@@ -82,12 +84,18 @@ pub enum Field {
     },
     /// The next hop of the packet's route, of this family.
     NextHop(Family),
+    /// The class of the packet's route (`realm`), 0 without one.
+    RouteClass,
+    /// What connection tracking calls a helper, of a connection that it expected.
+    Helper,
+    /// The zone that connection tracking keeps the connection in, 0 without one.
+    Zone,
     /// The bits of `ct status`.
     Status,
     /// What the connection has counted, in one direction (true for answers) or in both.
     Counted(Counted, Option<bool>),
-    /// A value that no capture shows: a random number, a user id, a counter.
-    Unseen,
+    /// A value that no capture shows, with what it is and, where something does, what would show it.
+    Unseen(&'static str),
 }
 
 /// A count of a connection.
@@ -144,7 +152,7 @@ impl Field {
             Field::InInterface => "incoming interface",
             Field::OutInterface => "outgoing interface",
             Field::Mark => "mark",
-            Field::ConnMark => "connection mark",
+            Field::ConnMark => "connection mark, which `conntrack -L` shows,",
             Field::State => "connection state",
             Field::IcmpType(_) | Field::IcmpCode(_) => "ICMP type",
             Field::TcpFlags => "TCP flags",
@@ -160,9 +168,12 @@ impl Field {
             Field::Sender => "sender",
             Field::InterfaceGroup { .. } | Field::InterfaceType { .. } => "interface",
             Field::NextHop(_) => "next hop",
+            Field::RouteClass => "route's realm",
+            Field::Helper => "connection's helper",
+            Field::Zone => "connection's zone",
             Field::Status => "connection's status",
             Field::Counted(..) => "connection's count",
-            Field::Unseen => "value",
+            Field::Unseen(what) => what,
         }
     }
 
@@ -181,7 +192,10 @@ impl Field {
             Field::InInterface => Reading::Interface(view.in_iface),
             Field::OutInterface => Reading::Interface(view.out_iface),
             Field::Mark => known(view.mark.map(u128::from)),
-            Field::ConnMark => known(view.connmark.map(u128::from)),
+            Field::ConnMark => match view.tracked {
+                Tracked::No => Reading::Absent,
+                _ => known(view.connmark.map(u128::from)),
+            },
             Field::State => {
                 Reading::Numbers(view.states.iter().map(|s| state_number(*s)).collect())
             }
@@ -234,9 +248,14 @@ impl Field {
                 Slot::Known(interface) => link_type(interface),
             },
             Field::NextHop(family) => next_hop(view, family),
+            // Before a packet is routed it has none.
+            Field::RouteClass if !view.routed => Reading::Absent,
+            Field::RouteClass => known(view.routes.filter(|all| !all.has_realms()).map(|_| 0)),
+            Field::Helper => helper(view),
+            Field::Zone => tracked(view, |_| (!view.rules.gives(Gift::Zone)).then_some(0)),
             Field::Status => status(view),
             Field::Counted(what, answers) => counted(view, what, answers),
-            Field::Random(_) | Field::Unseen => Reading::Unknown,
+            Field::Random(_) | Field::Unseen(_) => Reading::Unknown,
         }
     }
 }
@@ -268,12 +287,31 @@ fn link_type<'a>(interface: &Interface) -> Reading<'a> {
     }
 }
 
+/// What lies behind the packet's end fails a rule (`nft_payload_eval`).
 fn header<'a>(view: &View<'_>, bits: Bits) -> Reading<'a> {
+    const UDP_HEAD: u16 = 64;
+    const WORDS: Bits = Bits::transport(96, 4);
     let now = HeaderBytes::current(view.packet);
-    match bits.layer {
-        crate::header::Layer::Network => known(now.read(bits)),
-        crate::header::Layer::Transport => transport(view, now.read(bits)),
+    let begins = match (bits.layer, view.packet.proto) {
+        (Layer::Network, _) => return known(now.read(bits)),
+        (Layer::Transport, _) => Some(0),
+        (_, Some(Protocol::UDP)) => Some(UDP_HEAD),
+        (_, Some(Protocol::TCP)) => now
+            .read(WORDS)
+            .and_then(|words| u16::try_from(words * 32).ok()),
+        (_, Some(_)) => return Reading::Absent,
+        (_, None) => None,
+    };
+    let Some(begins) = begins else {
+        return Reading::Unknown;
+    };
+    let bits = Bits::transport(bits.offset.saturating_add(begins), bits.length);
+    let end = u32::from(bits.offset) + u32::from(bits.length);
+    let carried = now.carried(view.packet);
+    if carried.is_some_and(|carried| end > carried.saturating_mul(8)) {
+        return Reading::Absent;
     }
+    transport(view, now.read(bits))
 }
 
 /// Five words are a header without options.
@@ -291,54 +329,13 @@ fn tcp_options<'a>(view: &View<'_>) -> Reading<'a> {
 }
 
 fn next_hop<'a>(view: &View<'_>, family: Family) -> Reading<'a> {
-    if view.packet.family() != family {
+    if view.packet.family() != family || !view.routed {
         return Reading::Absent;
     }
     match view.routes.map(|routes| routes.decide(view.packet)) {
         Some(Route::Via { also, .. }) if !also.is_empty() => Reading::Unknown,
         Some(Route::Via { gateway, .. }) => address(family, gateway.unwrap_or(view.packet.dst)),
         _ => Reading::Unknown,
-    }
-}
-
-/// What the kernel notes of a connection (`enum ip_conntrack_status`): of a first packet only translations.
-fn status<'a>(view: &View<'_>) -> Reading<'a> {
-    const DNAT: u128 = 0x20;
-    const BOTH_DONE: [u128; 4] = [0, 0x80, 0x100, 0x180];
-    match (view.tracked, view.rewritten) {
-        (Tracked::No, _) => Reading::Absent,
-        (Tracked::Yes(one), Some(rewritten)) if !one.reply && only_new(view) => {
-            let dnat = if rewritten { DNAT } else { 0 };
-            numbers(BOTH_DONE.into_iter().map(|done| done | dnat))
-        }
-        _ => Reading::Unknown,
-    }
-}
-
-/// Tracking counts a packet before rules see it, and a rule that asks for counts has turned them on: a connection's first
-/// packet is all that it has counted.
-fn counted<'a>(view: &View<'_>, what: Counted, answers: Option<bool>) -> Reading<'a> {
-    match view.tracked {
-        Tracked::No => Reading::Absent,
-        Tracked::Yes(one) if !one.reply && only_new(view) => match (answers, what) {
-            (Some(true), _) => known(Some(0)),
-            (_, Counted::Packets) => known(Some(1)),
-            _ => known(view.packet.length.map(u128::from)),
-        },
-        _ => Reading::Unknown,
-    }
-}
-
-fn only_new(view: &View<'_>) -> bool {
-    view.states.iter().all(|state| *state == CtState::New)
-}
-
-/// A field of the connection; nft's look-up breaks off where there is none.
-fn tracked<'a>(view: &View<'_>, read: impl FnOnce(&Connection) -> Option<u128>) -> Reading<'a> {
-    match view.tracked {
-        Tracked::Yes(connection) => known(read(connection)),
-        Tracked::No => Reading::Absent,
-        Tracked::Unknown => Reading::Unknown,
     }
 }
 
@@ -369,11 +366,11 @@ pub fn mac_number(mac: [u8; 6]) -> u128 {
     mac.iter().fold(0, |all, byte| all << 8 | u128::from(*byte))
 }
 
-fn numbers<'a>(values: impl Iterator<Item = u128>) -> Reading<'a> {
+pub(super) fn numbers<'a>(values: impl Iterator<Item = u128>) -> Reading<'a> {
     Reading::Numbers(values.collect())
 }
 
-fn known<'a>(value: Option<u128>) -> Reading<'a> {
+pub(super) fn known<'a>(value: Option<u128>) -> Reading<'a> {
     value.map_or(Reading::Unknown, |value| Reading::Numbers(vec![value]))
 }
 

@@ -6,6 +6,7 @@
 mod answer;
 pub mod clock;
 pub mod field;
+mod kept;
 pub mod lookup;
 pub mod program;
 pub mod set;
@@ -14,6 +15,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::connection::{Tracked, TupleSide};
+use crate::eval::Rules;
 use crate::packet::{CtState, Interface, Packet, Protocol};
 use crate::route::Routing;
 
@@ -160,6 +162,10 @@ pub enum Test {
     TuplePort(TupleSide, Vec<(u16, u16)>),
     /// The connection's protocol (`--ctproto`), which a packet without a connection does not have.
     TupleProtocol(Protocol),
+    /// Any of these bits of the connection's status is set (`--ctstatus`).
+    StatusBits(u128),
+    /// The connection was expected by a helper of tracking (`helper`), with the options as written.
+    Helped(String),
     /// Whose socket sent it (`owner`, `cgroup`): what comes from elsewhere has none.
     Sender {
         /// The answer without a socket.
@@ -262,6 +268,10 @@ pub struct View<'a> {
     pub tracked: Tracked<'a>,
     /// The node's routes, where they were captured.
     pub routes: Option<&'a Routing>,
+    /// The packet's route was looked up already.
+    pub routed: bool,
+    /// All rules: what none of them gives a connection, it does not have.
+    pub rules: &'a Rules<'a>,
     /// Possible connection-tracking states.
     pub states: &'a BTreeSet<CtState>,
 }

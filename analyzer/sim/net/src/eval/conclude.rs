@@ -291,6 +291,7 @@ fn action(target: &Target) -> String {
         Target::SetTtl(_) => "matches: time to live is set".to_owned(),
         Target::Nat(nat) => format!("matches: {}", nat.text),
         Target::Map(_) => "matches: a map decides".to_owned(),
+        Target::Queue(queue) => format!("matches: goes to {}", queue.words()),
         Target::Pass(name) => format!("matches: {name}, continues"),
     }
 }

@@ -3,13 +3,13 @@
 
 use std::cmp::Ordering;
 
-use super::Rules;
 use super::explore::Explorer;
+use super::gifts::Gift;
 use super::take::harmless;
 use super::way::{Met, Way};
 use crate::condition::{Condition, Test, Tri};
 use crate::iptables::{Rule, Target};
-use crate::packet::{CtState, Packet, Protocol};
+use crate::packet::CtState;
 
 /// Said where a counter settled something.
 pub(super) const ASSUMED: &str = "no counter of the rules was set back since they were loaded";
@@ -19,20 +19,6 @@ const BURST: u64 = 5;
 
 /// The most bytes that a packet has.
 const MOST: u64 = 65_535;
-
-impl Rules<'_> {
-    /// A rule gives connections labels.
-    fn label(&self) -> bool {
-        let saved = self.saved.iter().flat_map(|set| set.tables.values());
-        let tables = saved.chain(self.nft.iter().map(|table| &table.rules));
-        let mut rules =
-            tables.flat_map(|table| table.chains.values().flat_map(|chain| &chain.rules));
-        rules.any(|rule| {
-            rule.text.contains("ct label set")
-                || (rule.text.contains("connlabel") && rule.text.contains("--set"))
-        })
-    }
-}
 
 impl<'a> Explorer<'a> {
     /// The answer of a match on earlier packets, where counters settle it.
@@ -47,15 +33,16 @@ impl<'a> Explorer<'a> {
         let passed = rule.counters.filter(|_| last);
         match module.as_str() {
             "recent" => self.listed(way, &words),
-            "connlimit" => connections(&words),
+            "connlimit" => self.connections(way, &words),
             "connlabel" => self.labelled(way, &words),
-            "socket" => no_socket(&way.packet),
+            "socket" => self.socket(&way.packet, &words),
+            "listener" => self.listener(&way.packet, &words),
             // nft shows what is used.
             "limit" if words.first() == Some(&"quota") => used(&words, length),
             "quota" => quota(&words, passed, reached(way), length),
             "hashlimit" if words.contains(&"--hashlimit-above") => above(&words, reached(way)?.0),
-            "hashlimit" => passed.and_then(|_| self.per_sender(&words)),
-            "limit" => limit(&words, passed?, length),
+            "hashlimit" => passed.and_then(|_| self.per_sender(&words, length)),
+            "limit" => limit(&words, passed, length),
             _ => None,
         }
     }
@@ -68,14 +55,38 @@ impl<'a> Explorer<'a> {
         let begins = tracked.is_some_and(|one| !one.reply) && self.begins();
         match (begins, words.contains(&"--set")) {
             (true, true) => Some(Tri::of(!negated)),
-            (true, false) if !self.rules().label() => Some(Tri::of(negated)),
+            (true, false) if !self.rules().gives(Gift::Label) => Some(Tri::of(negated)),
             _ => None,
         }
     }
 
     /// The packet is the first of its connection in any state that it may have.
-    fn begins(&self) -> bool {
+    pub(super) fn begins(&self) -> bool {
         self.states.iter().all(|state| *state == CtState::New)
+    }
+
+    /// `connlimit --connlimit-above 10`: the packet's own connection is one of those that count, and each other was a
+    /// packet that came to the rule. A packet of a connection that is known already is counted otherwise
+    /// (`nf_conncount_count_skb`).
+    fn connections(&self, way: &Way<'a>, words: &[&str]) -> Option<Tri> {
+        /// More than a table of connections holds.
+        const ALL: u64 = 1 << 31;
+        let (above, limit) = match (
+            after(words, "--connlimit-above"),
+            after(words, "--connlimit-upto"),
+        ) {
+            (Some(limit), None) => (true, limit),
+            (None, Some(limit)) => (false, limit),
+            _ => return None,
+        };
+        if !self.begins() {
+            return None;
+        }
+        match limit.parse::<u64>().ok()? {
+            0 => Some(Tri::of(above)),
+            limit if limit >= ALL => Some(Tri::of(!above)),
+            limit => (reached(way)?.0 < limit).then_some(Tri::of(!above)),
+        }
     }
 
     /// Rules of all tables of iptables that name something.
@@ -91,25 +102,33 @@ impl<'a> Explorer<'a> {
     }
 
     /// `hashlimit --hashlimit-upto 1/sec --hashlimit-burst 5 --hashlimit-name n`: rules of one name share what it counts.
-    fn per_sender(&self, words: &[&str]) -> Option<Tri> {
+    fn per_sender(&self, words: &[&str], length: u64) -> Option<Tri> {
+        /// Bytes are counted in pieces of this size, the last one whole (`XT_HASHLIMIT_BYTE_SHIFT`).
+        const PIECE: u64 = 16;
         let upto = after(words, "--hashlimit-upto").or(after(words, "--hashlimit"))?;
         let name = after(words, "--hashlimit-name")?;
-        if words.contains(&"!") || upto.contains("b/") {
+        if words.contains(&"!") {
             return None;
         }
-        let burst = after(words, "--hashlimit-burst")
-            .map_or(Ok(BURST), str::parse)
-            .ok()?;
-        let mut passed = 0u64;
+        let mut passed = (0u64, 0u64);
         for rule in self.naming("--hashlimit-name", name) {
             // The rule that was loaded first sets the limit for all of the name.
             let others: Vec<&str> = rule.text.split(' ').collect();
             if options(&others) != options(words) {
                 return None;
             }
-            passed = passed.saturating_add(rule.counters?.0);
+            let (packets, bytes) = rule.counters?;
+            passed.0 = passed.0.saturating_add(packets);
+            passed.1 = passed.1.saturating_add(bytes);
         }
-        (passed < burst).then_some(Tri::Yes)
+        let burst = after(words, "--hashlimit-burst");
+        let fits = if upto.contains("b/") {
+            let pieces = (passed.0 + 1).saturating_mul(PIECE);
+            passed.1.saturating_add(length).saturating_add(pieces) <= in_bytes(burst?)?
+        } else {
+            passed.0 < burst.map_or(Ok(BURST), str::parse).ok()?
+        };
+        fits.then_some(Tri::Yes)
     }
 
     /// `recent --rcheck --name n`: who is not in the list cannot be found there.
@@ -155,15 +174,33 @@ impl<'a> Explorer<'a> {
 
 /// `limit --limit 1/sec --limit-burst 1`, `limit rate 5/second burst 5 packets`, `limit rate 1 mbytes/second`, of which at
 /// least a second's worth passes at once.
-fn limit(words: &[&str], (packets, bytes): (u64, u64), length: u64) -> Option<Tri> {
-    if words.contains(&"over") || words.contains(&"name") {
+fn limit(words: &[&str], passed: Option<(u64, u64)>, length: u64) -> Option<Tri> {
+    if words.contains(&"name") {
         return None;
     }
-    if let ["limit", "rate", amount, unit, ..] = words
+    let over = words.contains(&"over");
+    let plain: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| *word != "over")
+        .collect();
+    if let ["limit", "rate", amount, unit, ..] = plain.as_slice()
         && let Some((unit, _)) = unit.split_once('/')
     {
-        let at_once = size(amount, unit)?;
-        return (bytes.saturating_add(length) <= at_once).then_some(Tri::Yes);
+        // The bucket holds what passes in a unit of time, and the burst; what is larger than that never fits.
+        let burst = match plain.iter().position(|word| *word == "burst") {
+            Some(at) => size(plain.get(at + 1)?, plain.get(at + 2)?)?,
+            None => 0,
+        };
+        let at_once = size(amount, unit)?.saturating_add(burst);
+        if length > at_once && length < MOST {
+            return Some(Tri::of(over));
+        }
+        let fits = !over && passed?.1.saturating_add(length) <= at_once;
+        return fits.then_some(Tri::Yes);
+    }
+    if over {
+        return None;
     }
     let written = after(words, "--limit-burst").or(after(words, "burst"));
     let burst = written.map_or(Ok(BURST), str::parse).ok()?;
@@ -171,7 +208,7 @@ fn limit(words: &[&str], (packets, bytes): (u64, u64), length: u64) -> Option<Tr
         && words
             .get(1)
             .is_some_and(|one| *one == "--limit" || *one == "rate");
-    (known && packets < burst).then_some(Tri::Yes)
+    (known && passed?.0 < burst).then_some(Tri::Yes)
 }
 
 /// `hashlimit --hashlimit-above 1/sec --hashlimit-burst 5`: what is not more than passes at once is not above.
@@ -196,37 +233,6 @@ fn reached(way: &Way<'_>) -> Option<(u64, u64)> {
         all = (all.0.saturating_add(packets), all.1.saturating_add(bytes));
     }
     Some(all)
-}
-
-/// `connlimit --connlimit-above 10`: the packet's own connection is one of those that count.
-fn connections(words: &[&str]) -> Option<Tri> {
-    /// More than a table of connections holds.
-    const ALL: u64 = 1 << 31;
-    let (above, limit) = match (
-        after(words, "--connlimit-above"),
-        after(words, "--connlimit-upto"),
-    ) {
-        (Some(limit), None) => (true, limit),
-        (None, Some(limit)) => (false, limit),
-        _ => return None,
-    };
-    match limit.parse::<u64>().ok()? {
-        0 => Some(Tri::of(above)),
-        limit if limit >= ALL => Some(Tri::of(!above)),
-        _ => None,
-    }
-}
-
-/// Only TCP and UDP have sockets; an error of ICMP is of the packet that it quotes.
-fn no_socket(packet: &Packet) -> Option<Tri> {
-    let echo = |kind: u8| matches!(kind, 0 | 8 | 13 | 14);
-    let none = match packet.proto? {
-        Protocol::TCP | Protocol::UDP => false,
-        Protocol::ICMP => packet.icmp_type.is_some_and(echo),
-        Protocol::ICMPV6 => packet.icmp_type.is_some_and(|kind| kind >= 128),
-        _ => true,
-    };
-    none.then_some(Tri::No)
 }
 
 /// Options of `hashlimit` with their values.
@@ -285,6 +291,18 @@ fn used(words: &[&str], length: u64) -> Option<Tri> {
         Ordering::Greater if length < MOST => Some(Tri::of(over)),
         _ => None,
     }
+}
+
+/// `400kb`, `1mb`, `500b`.
+fn in_bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "b" => "bytes",
+        "kb" => "kbytes",
+        "mb" => "mbytes",
+        _ => return None,
+    };
+    size(digits, unit)
 }
 
 fn size(number: &str, unit: &str) -> Option<u64> {

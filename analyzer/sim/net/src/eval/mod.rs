@@ -6,9 +6,11 @@ mod conclude;
 mod counted;
 mod explore;
 mod forwarding;
+mod gifts;
 mod hooks;
 mod masquerade;
 mod serve;
+mod socket;
 mod take;
 #[cfg(test)]
 mod tests;
@@ -21,8 +23,11 @@ use std::fmt;
 use super::iptables::{Origin, Problem, RuleSet};
 use super::nft::NftTable;
 use super::packet::Packet;
+use super::queue::Listeners;
 use super::route::Routing;
+use super::sockets::Listening;
 use explore::Explorer;
+pub use gifts::Gift;
 pub use masquerade::{SourceNat, source_nat};
 
 /// All rules that a packet of one family has to pass.
@@ -36,6 +41,10 @@ pub struct Rules<'a> {
     pub ipvs: Option<&'a NftTable>,
     /// IPVS keeps what it takes in connection tracking (`net.ipv4.vs.conntrack`).
     pub ipvs_tracks: Option<bool>,
+    /// The queues that programs listen at, where they were captured.
+    pub queues: Option<&'a Listeners>,
+    /// The sockets that listen, where they were captured.
+    pub listening: Option<&'a Listening>,
     /// The node's routes, for packets whose destination is rewritten.
     pub routes: Option<&'a Routing>,
 }

@@ -6,6 +6,7 @@ use super::explore::{Explorer, MAX_DEPTH};
 use super::way::{Does, Fate, Frame, Met, Way};
 use crate::iptables::{NatTo, Table, Target};
 use crate::packet::{Direction, Interface, Protocol};
+use crate::queue::Queue;
 
 impl<'a> Explorer<'a> {
     /// Applies the rule the way met last.
@@ -28,6 +29,7 @@ impl<'a> Explorer<'a> {
             Target::Drop => return Some(Fate::Dropped),
             Target::Reject(_) => return Some(Fate::Rejected),
             Target::Nat(nat) => return self.translate(way, &nat.to),
+            Target::Queue(queue) => return self.queue(way, *queue),
             Target::Return => self.leave_chain(way),
             Target::Jump(name) | Target::Goto(name) | Target::Named(name) => {
                 let goto = matches!(target, Target::Goto(_));
@@ -36,6 +38,24 @@ impl<'a> Explorer<'a> {
             other => change(way, other),
         }
         None
+    }
+
+    /// Where nobody listens the packet is dropped, or goes on to the next base chain.
+    fn queue(&mut self, way: &mut Way<'a>, queue: Queue) -> Option<Fate> {
+        let what = queue.words();
+        match self.rules().queues {
+            None => Some(Fate::Unknown(format!(
+                "the program at {what} decides; whether one listens there, /proc/net/netfilter/nfnetlink_queue would tell"
+            ))),
+            Some(listeners) if listeners.may_take(queue) => Some(Fate::Unknown(format!(
+                "the program that listens at {what} decides"
+            ))),
+            Some(_) if queue.bypass => {
+                self.pass_hook(way);
+                None
+            }
+            Some(_) => Some(Fate::Dropped),
+        }
     }
 
     /// Rewrites the destination; the nat hooks that follow at this stage are passed over.
@@ -48,8 +68,11 @@ impl<'a> Explorer<'a> {
                 self.pass_hook(way);
                 return None;
             }
-            NatTo::Local(port) => {
-                packet.dport = port.or(packet.dport);
+            NatTo::Local(_) | NatTo::LocalAny => {
+                packet.dport = match to {
+                    NatTo::Local(port) => port.or(packet.dport),
+                    _ => None,
+                };
                 packet.direction = match packet.direction {
                     Direction::Forward => Direction::Input,
                     other => other,
@@ -108,6 +131,11 @@ impl<'a> Explorer<'a> {
     ) -> Option<Fate> {
         let (table_name, table) = self.table(way)?;
         let Some((name, chain)) = table.chains.get_key_value(name) else {
+            if name.to_lowercase().starts_with("synproxy") {
+                return Some(Fate::Unknown(format!(
+                    "`{name}` answers in the receiver's place, and lets the connection begin once the sender acknowledges that"
+                )));
+            }
             return Some(Fate::Unknown(format!(
                 "`{name}` is neither a captured chain of table {table_name} nor a target that is understood"
             )));

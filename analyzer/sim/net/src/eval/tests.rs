@@ -263,6 +263,11 @@ fn counters_decide_what_hangs_on_earlier_packets_and_leave_open_what_they_do_not
         (
             "[0:0] -A FORWARD -m connlimit --connlimit-above 10 --connlimit-mask 32 --connlimit-saddr",
             "[9:360]",
+            passes,
+        ),
+        (
+            "[0:0] -A FORWARD -m connlimit --connlimit-above 10 --connlimit-mask 32 --connlimit-saddr",
+            "[10:400]",
             open,
         ),
         (

@@ -80,6 +80,8 @@ impl<'a> Explorer<'a> {
             connmark: way.connmark,
             rewritten: way.rewritten,
             routes: self.rules().routes,
+            rules: self.rules(),
+            routed: way.stage != super::hooks::Stage::Prerouting,
             tracked: match &packet.connection {
                 _ if way.untracked || early || self.loose => Tracked::No,
                 Some(connection) => Tracked::Yes(connection),

@@ -36,6 +36,10 @@ pub(super) fn read(text: &str, family: Family) -> Option<(bool, Test)> {
         }
         ["dscp", "--dscp-class", name] => bits(Field::Bits(service), 0xfc, class(name)? << 2),
         ["tcpmss", "--mss", _] => some_option(),
+        ["realm", "--realm", value] => {
+            let (value, mask) = values::masked(value)?;
+            bits(Field::RouteClass, mask.into(), value.into())
+        }
         ["connbytes", options @ ..] => connbytes(options)?,
         _ => return None,
     };

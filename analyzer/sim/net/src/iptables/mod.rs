@@ -23,6 +23,7 @@ pub(crate) use values::{ICMP_NAMES, ICMPV6_NAMES, port};
 use super::condition::Condition;
 use super::condition::lookup::Lookup;
 use super::packet::Family;
+use super::queue::Queue;
 
 /// Where a rule or policy stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -201,6 +202,8 @@ pub enum Target {
     Nat(Nat),
     /// The verdict that a map holds for the packet; goes on where it holds none.
     Map(Box<VerdictMap>),
+    /// Hands the packet to a program.
+    Queue(Queue),
     /// A target that lets the packet continue unchanged in what rules can see.
     Pass(String),
     /// A chain of this name, or else a target whose effect is not known.
@@ -223,6 +226,8 @@ pub enum NatTo {
     Source(NewSource),
     /// To this host itself, at another port where one is given.
     Local(Option<u16>),
+    /// To this host itself, at a port of a range.
+    LocalAny,
     /// To an address, a port, or both.
     Destination(Option<IpAddr>, Option<u16>),
     /// To what a map holds for the packet; each element's translation in the set's order.

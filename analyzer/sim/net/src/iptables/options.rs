@@ -194,6 +194,7 @@ impl<'a> Parser<'a> {
             }
             "--ports" | "--port" => values::ports(value).map(Test::EitherPort),
             "--ctstate" | "--state" => values::states(value),
+            "--ctstatus" => tuple::status(value),
             _ if option.starts_with("--ct") => tuple::connection(option, value),
             "--mark" => values::masked(value).map(|(value, mask)| Test::Mark { value, mask }),
             "--src-type" => values::address_kinds(value).map(|kinds| Test::AddressType {
@@ -299,14 +300,22 @@ impl<'a> Parser<'a> {
                 Some(clock) => self.push(false, Test::Time(clock)),
                 None => self.push(false, opaque(module, text)),
             },
+            "helper" => self.helper(&text),
             "ecn" => self.congestion(text),
-            "tos" | "dscp" | "tcpmss" | "connbytes" => self.of_header(module, text),
+            "tos" | "dscp" | "tcpmss" | "connbytes" | "realm" => self.of_header(module, text),
             "u32" | "bpf" | "string" => self.program(module, text),
             _ if HEADER_MODULES.contains(&module) && self.family == Family::V6 => {
                 self.push(false, Test::ExtensionHeader(text));
             }
             _ => self.push(false, opaque(module, text)),
         }
+    }
+
+    /// `helper --helper ftp`: what no helper expected has none, and then the match is what its negation says.
+    fn helper(&mut self, text: &str) {
+        let negated = text.contains("! ");
+        let test = Test::Helped(text.to_owned());
+        self.push(negated, test);
     }
 
     /// Marks of congestion.

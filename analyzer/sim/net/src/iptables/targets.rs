@@ -1,6 +1,8 @@
 //! The target of a rule with its own options.
 
 use super::values;
+use crate::queue::Queue;
+
 use super::{Nat, NatTo, NewSource, SourceAddress, SourcePort, Target};
 
 /// Targets that change nothing which later rules can see.
@@ -98,13 +100,17 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
             let set = argument("--ttl-set").or_else(|| argument("--hl-set"));
             Target::SetTtl(set.and_then(|ttl| ttl.parse().ok()))
         }
+        "NFQUEUE" | "QUEUE" => Target::Queue(Queue::of_options(arguments)),
         // A mark that is made of a hash of the packet.
         "HMARK" => Target::LoseMark,
         "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => Target::Nat(Nat {
             text: join(name, arguments),
             to: match name {
                 "DNAT" => destination(argument("--to-destination").unwrap_or("")),
-                "REDIRECT" => NatTo::Local(argument("--to-ports").and_then(|p| p.parse().ok())),
+                "REDIRECT" => match argument("--to-ports") {
+                    Some(ports) if ports.contains('-') => NatTo::LocalAny,
+                    ports => NatTo::Local(ports.and_then(|port| port.parse().ok())),
+                },
                 "NETMAP" => NatTo::Unknown,
                 "SNAT" => NatTo::Source(source(argument("--to-source").unwrap_or(""), arguments)),
                 _ => NatTo::Source(masquerade(argument("--to-ports"), arguments)),

@@ -5,6 +5,22 @@ use crate::condition::Test;
 use crate::connection::TupleSide;
 use crate::packet::Protocol;
 
+/// `--ctstatus CONFIRMED,SEEN_REPLY`: any of these bits is set; of `NONE` none ever is.
+pub(super) fn status(value: &str) -> Option<Test> {
+    let mut mask = 0;
+    for name in value.split(',') {
+        mask |= match name {
+            "NONE" => 0,
+            "EXPECTED" => 0x01,
+            "SEEN_REPLY" => 0x02,
+            "ASSURED" => 0x04,
+            "CONFIRMED" => 0x08,
+            _ => return None,
+        };
+    }
+    Some(Test::StatusBits(mask))
+}
+
 /// `--ctproto`, `--ctdir` and the addresses and ports of a connection; others are not evaluated.
 pub(super) fn connection(option: &str, value: &str) -> Option<Test> {
     let words = option.strip_prefix("--ct")?;

@@ -19,11 +19,31 @@ pub(super) fn ct(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         // Both directions have the same.
         "protocol" => connected(statement, Field::Protocol),
         "l3proto" => connected(statement, Field::Family),
-        "helper" | "zone" | "expiration" | "label" | "id" => Subject::Unseen,
+        "helper" => Subject::Field(Field::Helper),
+        "zone" => Subject::Field(Field::Zone),
+        "label" => return label(statement),
+        "expiration" => Subject::Unseen("connection's time to expire, which `conntrack -L` shows,"),
+        "id" => Subject::Unseen("connection's id, which `conntrack -L -o id` shows,"),
         "original" => of_side(statement, false)?,
         "reply" => of_side(statement, true)?,
         word => Subject::Field(Field::Counted(Counted::parse(word)?, None)),
     })
+}
+
+/// `ct label 127`: the connection has it; no label has a connection that no rule gives one.
+fn label(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
+    let negated = if statement.eat("!=") { "! " } else { "" };
+    let _ = statement.eat("==");
+    let label = statement.word()?.text;
+    // A list of labels, a mask, or the statement that sets one.
+    let plain = |text: &str| !matches!(text, "set" | "{" | "&" | "and") && !text.starts_with('@');
+    let next = statement.peek().map_or("", |next| next.text);
+    if !plain(label) || matches!(next, "," | "|" | "==" | "!=") {
+        return None;
+    }
+    connected(statement, Field::Status);
+    statement.opaque("connlabel", format!("connlabel {negated}--label {label}"));
+    Some(Subject::Asked)
 }
 
 /// What one direction of a connection has: an address, a port, a count.
@@ -54,11 +74,12 @@ fn tuple(statement: &mut Statement<'_, '_, '_>, answers: bool) -> Option<Subject
     Some(match (statement.word()?.text, family) {
         ("saddr", Some(family)) => Subject::Field(Field::TupleAddress(side(false), family)),
         ("daddr", Some(family)) => Subject::Field(Field::TupleAddress(side(true), family)),
+        ("zone", None) => Subject::Field(Field::Zone),
         ("protocol", None) => connected(statement, Field::Protocol),
         ("l3proto", None) => connected(statement, Field::Family),
         ("proto-src", None) => Subject::Field(Field::TuplePort(side(false))),
         ("proto-dst", None) => Subject::Field(Field::TuplePort(side(true))),
-        _ => Subject::Unseen,
+        _ => Subject::Unseen("connection"),
     })
 }
 

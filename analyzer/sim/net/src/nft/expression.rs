@@ -12,7 +12,7 @@ use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
 use crate::condition::set::{Element, Piece, Set};
-use crate::header::{Bits, network_field, transport_field, types_with};
+use crate::header::{Bits, Layer, network_field, transport_field, types_with};
 use crate::packet::{Family, Protocol};
 
 /// What packets are taken not to have.
@@ -32,7 +32,9 @@ pub(super) enum Subject {
     /// An option of TCP's header.
     TcpOption,
     /// Something that captures do not show.
-    Unseen,
+    Unseen(&'static str),
+    /// Read and compared already.
+    Asked,
 }
 
 impl Subject {
@@ -41,7 +43,8 @@ impl Subject {
         Masked::from(match self {
             Subject::Field(field) => *field,
             Subject::Status => Field::Status,
-            _ => Field::Unseen,
+            Subject::Unseen(what) => Field::Unseen(what),
+            _ => Field::Unseen("content"),
         })
     }
 }
@@ -54,6 +57,7 @@ pub(super) fn expression(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
         [Subject::RouteBack] => return route_back(statement),
         [Subject::Lacks(assumption)] => return lacks(statement, assumption),
         [Subject::TcpOption] => return tcp_option(statement),
+        [Subject::Asked] => return Some(()),
         _ => {}
     }
     let mut fields: Vec<Masked> = subjects.iter().map(Subject::masked).collect();
@@ -147,7 +151,7 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "ct" => return ct(statement),
         "fib" => return fib(statement),
         "numgen" | "jhash" | "symhash" => return random(statement),
-        "@nh" | "@th" => raw(statement, first.text)?,
+        "@nh" | "@th" | "@ih" => raw(statement, first.text)?,
         "ip" => internet(statement, Family::V4)?,
         "ip6" => internet(statement, Family::V6)?,
         "tcp" | "udp" | "udplite" | "sctp" | "dccp" | "th" => {
@@ -205,10 +209,12 @@ fn socket(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
     let set = Arc::new(Set::new(protocols.to_vec()));
     let fields = vec![Masked::from(Field::Protocol)];
     push(statement, fields, set, String::new(), false);
-    if statement.word()?.is("cgroupv2") && statement.eat("level") {
+    let what = statement.word()?;
+    if what.is("cgroupv2") && statement.eat("level") {
         statement.word()?;
     }
-    Some(Subject::Unseen)
+    statement.opaque("socket", format!("socket: {}", what.text));
+    Some(Subject::Unseen("socket, which `ss -tuan` would show,"))
 }
 
 fn meta(word: &str) -> Option<Subject> {
@@ -221,18 +227,56 @@ fn meta(word: &str) -> Option<Subject> {
         "pkttype" => Field::PacketType,
         "length" => Field::Length,
         "skuid" | "skgid" | "cgroup" => Field::Sender,
+        "rtclassid" => Field::RouteClass,
         "iifgroup" => Field::InterfaceGroup { outgoing: false },
         "oifgroup" => Field::InterfaceGroup { outgoing: true },
         "iiftype" => Field::InterfaceType { outgoing: false },
         "oiftype" => Field::InterfaceType { outgoing: true },
         "ipsec" | "secpath" => return Some(Subject::Lacks(NO_IPSEC)),
-        "cpu" | "random" | "day" | "hour" | "time" | "iifkind" | "oifkind" | "rtclassid"
-        | "priority" => return Some(Subject::Unseen),
+        "cpu" => return Some(Subject::Unseen("processor")),
+        "random" => return Some(Subject::Unseen("random number")),
+        "day" | "hour" | "time" => {
+            return Some(Subject::Unseen("time, in the zone of the listing,"));
+        }
+        "iifkind" | "oifkind" => {
+            return Some(Subject::Unseen(
+                "interface's kind, which `ip -d link` shows,",
+            ));
+        }
+        "priority" => return Some(Subject::Unseen("priority")),
         _ => return None,
     }))
 }
 
 impl Statement<'_, '_, '_> {
+    /// Asks whether the packet has these fields, whatever they hold: where it has not, the rule breaks off.
+    pub(super) fn has(&mut self, fields: &[Masked]) {
+        // Every packet has a mark.
+        let lacked = |one: &&Masked| one.field != Field::Mark;
+        let fields: Vec<Masked> = fields.iter().filter(lacked).copied().collect();
+        if fields.is_empty() {
+            return;
+        }
+        let any = Arc::new(Set::new(vec![Element::new(vec![Piece::Any; fields.len()])]));
+        push(self, fields, any, String::new(), false);
+    }
+
+    /// The value that a statement sets, as far as reading it can break the rule off: a field that the packet does not
+    /// have, a map that does not hold it. Leaves off where it began.
+    pub(super) fn reads_value(&mut self) {
+        let start = self.at;
+        if self.peek().is_some_and(|next| next.is("osf")) {
+            self.system();
+        } else if let Some(subjects) = subjects(self) {
+            let fields: Vec<Masked> = subjects.iter().map(Subject::masked).collect();
+            match self.eat("map").then(|| self.set(&fields)).flatten() {
+                Some((set, name, _)) => push(self, fields, set, name, false),
+                None => self.has(&fields),
+            }
+        }
+        self.at = start;
+    }
+
     /// Asks for the family of the packet.
     pub(super) fn of_family(&mut self, family: Family) {
         let number = match family {
@@ -346,7 +390,7 @@ fn random(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
     let count: u32 = statement.word()?.text.parse().ok()?;
     while statement.eat("seed") || statement.eat("offset") {
         if !statement.word()?.text.starts_with('0') {
-            return Some(Subject::Unseen);
+            return Some(Subject::Unseen("random number"));
         }
     }
     Some(Subject::Field(Field::Random(count)))
@@ -374,11 +418,19 @@ fn route_back(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
 /// `rt ip nexthop` asks for the packet's route, `rt ipsec` for what becomes of it; other fields are those of a header
 /// between IPv6 and the transport.
 fn of_route(statement: &mut Statement<'_, '_, '_>, field: &str) -> Option<Subject> {
+    if matches!(
+        field,
+        "ip" | "ip6" | "ipsec" | "classid" | "nexthop" | "mtu" | "tcpmss"
+    ) {
+        // Before a packet is routed there is nothing to ask.
+        statement.has(&[Masked::from(Field::RouteClass)]);
+    }
     let family = match field {
         "ip" => Family::V4,
         "ip6" => Family::V6,
         "ipsec" => return Some(Subject::Lacks(NO_IPSEC)),
-        "nexthop" | "classid" | "mtu" | "tcpmss" => return None,
+        "classid" => return Some(Subject::Field(Field::RouteClass)),
+        "nexthop" | "mtu" | "tcpmss" => return None,
         _ => return Some(Subject::Lacks(NO_EXTENSION)),
     };
     statement
@@ -395,6 +447,11 @@ fn raw(statement: &mut Statement<'_, '_, '_>, layer: &str) -> Option<Field> {
     let (offset, length) = (number()?, number()?);
     Some(Field::Bits(match layer {
         "@nh" => Bits::network(offset, length),
+        "@ih" => Bits {
+            layer: Layer::Carried,
+            offset,
+            length,
+        },
         _ => Bits::transport(offset, length),
     }))
 }
@@ -414,7 +471,7 @@ fn tcp_option(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
             if !compares(statement.peek()?.text) {
                 statement.word()?;
             }
-            compare(statement, &[Masked::from(Field::Unseen)])?;
+            compare(statement, &[Masked::from(Field::Unseen("content"))])?;
             false
         }
     };
@@ -428,7 +485,7 @@ fn tcp_option(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
 fn lacks(statement: &mut Statement<'_, '_, '_>, assumption: &str) -> Option<()> {
     let answer = statement.eat("missing");
     if !answer && !statement.eat("exists") {
-        compare(statement, &[Masked::from(Field::Unseen)])?;
+        compare(statement, &[Masked::from(Field::Unseen("content"))])?;
     }
     let assumption = assumption.to_owned();
     statement.test(false, Test::Assumed { answer, assumption });
@@ -454,7 +511,12 @@ fn compare(statement: &mut Statement<'_, '_, '_>, fields: &[Masked]) -> Option<C
     let key = key(statement, fields)?;
     let key = match (relation, key.as_slice()) {
         (None | Some("==" | "!="), _) => key,
-        _ if fields.iter().all(|one| one.field == Field::Unseen) => key,
+        _ if fields
+            .iter()
+            .all(|one| matches!(one.field, Field::Unseen(_))) =>
+        {
+            key
+        }
         (Some(sign), [Piece::Range(low, high)]) if low == high => vec![ordered(sign, *low)?],
         _ => return None,
     };

@@ -13,6 +13,7 @@ use crate::condition::{Condition, Test};
 use crate::header;
 use crate::iptables::Target;
 use crate::packet::{CtState, Family, Protocol, tcp_flag};
+use crate::queue::Queue;
 
 impl<'a> Statement<'_, '_, 'a> {
     pub(super) fn one(&mut self, token: &Token<'a>) -> Option<()> {
@@ -93,8 +94,11 @@ impl<'a> Statement<'_, '_, 'a> {
                 }));
             }
             _ => {
+                let start = self.at;
                 self.skip();
-                self.finish(Target::Named("queue".to_owned()));
+                let with = self.tokens.get(start..self.at).unwrap_or_default();
+                let words: Vec<&str> = with.iter().map(|token| token.text).collect();
+                self.finish(Target::Queue(Queue::of_words(&words)));
             }
         }
         Some(Some(()))
@@ -200,7 +204,7 @@ impl<'a> Statement<'_, '_, 'a> {
     }
 
     /// `osf name "Linux"`: the sender's system, told by its first packet of TCP; what is no such packet fails.
-    fn system(&mut self) {
+    pub(super) fn system(&mut self) {
         let start = self.at;
         self.step(1);
         while self.eat("ttl") || self.eat("name") || self.eat("version") || self.eat("!=") {
@@ -281,6 +285,11 @@ impl<'a> Statement<'_, '_, 'a> {
 
     /// What stands in braces behind a set that is filled.
     fn fills(&mut self, start: usize) -> Option<Option<()>> {
+        // The key is read from the packet, which may not have it.
+        let open = self.at;
+        self.step(1);
+        self.reads_value();
+        self.at = open;
         let body = self.braces()?;
         if body
             .iter()
@@ -315,6 +324,7 @@ impl<'a> Statement<'_, '_, 'a> {
             ["mark", "set", ..] => self.step(2),
             ["ct", "mark", "set", ..] => {
                 self.step(3);
+                self.reads_value();
                 let target = translate::connmark(self);
                 self.effects.push(target);
                 return Some(());
@@ -327,7 +337,15 @@ impl<'a> Statement<'_, '_, 'a> {
                 "set",
                 ..,
             ] => {
-                self.skip_words(3);
+                self.step(3);
+                self.reads_value();
+                self.skip_value();
+                return Some(());
+            }
+            ["ct", "original" | "reply", "zone", "set", ..] => {
+                self.step(4);
+                self.reads_value();
+                self.skip_value();
                 return Some(());
             }
             [
@@ -346,6 +364,7 @@ impl<'a> Statement<'_, '_, 'a> {
             }
             _ => return None,
         }
+        self.reads_value();
         let target = translate::mark(self);
         self.effects.push(target);
         Some(())

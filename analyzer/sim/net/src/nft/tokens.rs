@@ -41,6 +41,10 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
                 at += length;
                 continue;
             }
+            // `redirect to :tcp dport map`: what follows the sign is no port.
+            b':' if text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                (Some(&text[at..=at]), 1)
+            }
             b'#' if first_of_line(text, at) => {
                 at += text[at..].find('\n').unwrap_or(text.len() - at);
                 continue;

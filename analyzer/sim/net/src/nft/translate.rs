@@ -2,6 +2,7 @@
 
 use super::chain::Statement;
 use super::expression::{Subject, data_words, subjects};
+use super::tokens::Token;
 use super::values::number;
 use crate::condition::lookup::{Lookup, Masked};
 use crate::iptables::{
@@ -23,8 +24,14 @@ pub(super) fn nat(statement: &mut Statement<'_, '_, '_>) -> Option<Nat> {
     let _ = ["ip", "ip6", "inet"].iter().any(|word| statement.eat(word));
     statement.eat("prefix");
     let to = if statement.eat("to") {
+        let ranges = |token: Token<'_>| token.text.trim_start_matches(':').contains('-');
+        let ranges = statement.peek().is_some_and(ranges);
         let to = target(statement)?;
-        if kind == "redirect" { local(to) } else { to }
+        match (kind, ranges) {
+            ("redirect", true) => NatTo::LocalAny,
+            ("redirect", false) => local(to),
+            _ => to,
+        }
     } else {
         match kind {
             "redirect" => NatTo::Local(None),
@@ -112,6 +119,7 @@ fn local(to: NatTo) -> NatTo {
 /// What stands behind `to`: a constant, or a map of fields.
 fn target(statement: &mut Statement<'_, '_, '_>) -> Option<NatTo> {
     let start = statement.at;
+    let _ = statement.eat(":");
     if let Some(subjects) = subjects(statement)
         && statement.eat("map")
     {

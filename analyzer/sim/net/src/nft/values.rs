@@ -57,7 +57,7 @@ const ICMPV6_CODES: [(&str, u128); 6] = [
 pub(super) fn piece(field: Field, token: &Token<'_>) -> Option<Piece> {
     let text = token.text;
     match field {
-        Field::Unseen => Some(Piece::Range(0, u128::MAX)),
+        Field::Unseen(_) => Some(Piece::Range(0, u128::MAX)),
         Field::InInterface | Field::OutInterface => Some(Piece::Interface(interface(text))),
         Field::Source(family)
         | Field::Destination(family)
@@ -170,6 +170,8 @@ fn named(field: Field, text: &str) -> Option<u128> {
             _ => None,
         },
         Field::Status => status(text),
+        // The name that `rt_realms` has without a change.
+        Field::RouteClass => (text == "cosmos").then_some(0),
         Field::IcmpType(Family::V4) => icmp(text),
         Field::IcmpType(Family::V6) => icmp6(text),
         Field::IcmpCode(Family::V4) => code(&ICMP_CODES, text),

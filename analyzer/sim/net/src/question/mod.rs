@@ -17,7 +17,9 @@ use super::ipvs::{self, VirtualServices};
 use super::log_line::LoggedPacket;
 use super::nft::{NftTable, Ruleset, parse_ruleset};
 use super::packet::{CtState, Family, Packet};
+use super::queue::Listeners;
 use super::route::Routing;
+use super::sockets::Listening;
 use super::ufw::{Ufw, UfwFiles, UfwWords, assemble, from_rows};
 use beside::{lost_marks, same_rules, shows};
 
@@ -49,6 +51,10 @@ pub struct Captures<'a> {
     pub ipvs: Option<Captured<'a>>,
     /// `net.ipv4.vs.conntrack`, where it is known.
     pub ipvs_tracks: Option<bool>,
+    /// `/proc/net/netfilter/nfnetlink_queue`: the queues that programs listen at.
+    pub queues: Option<Captured<'a>>,
+    /// `ss -lntu`: the sockets that listen.
+    pub listening: Option<Captured<'a>>,
     /// `ip route show table all`, IPv4 and IPv6.
     pub routes: [Option<Captured<'a>>; 2],
     /// `ip rule`, IPv4 and IPv6.
@@ -67,6 +73,8 @@ pub struct Firewall {
     routes: Option<Routing>,
     ipvs: Option<NftTable>,
     ipvs_tracks: Option<bool>,
+    queues: Option<Listeners>,
+    listening: Option<Listening>,
     ufw: Ufw,
 }
 
@@ -154,6 +162,8 @@ impl Firewall {
                 .ipvs
                 .map(|listed| ipvs::table(&VirtualServices::parse(listed))),
             ipvs_tracks: captures.ipvs_tracks,
+            queues: captures.queues.map(Listeners::parse),
+            listening: captures.listening.and_then(Listening::parse),
             ufw,
         }
     }
@@ -253,6 +263,8 @@ impl Firewall {
             saved,
             ipvs: self.ipvs.as_ref(),
             ipvs_tracks: self.ipvs_tracks,
+            queues: self.queues.as_ref(),
+            listening: self.listening.as_ref(),
             routes: self.routes.as_ref(),
         }
     }

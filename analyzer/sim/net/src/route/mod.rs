@@ -24,6 +24,8 @@ pub struct Routing {
     /// Routes of all tables, in file order.
     pub routes: Vec<RouteEntry>,
     rules: Vec<PolicyRule>,
+    /// Some route or rule gives packets a realm.
+    realms: bool,
 }
 
 /// What becomes of packets to a prefix.
@@ -132,6 +134,13 @@ pub enum Route {
     },
     /// The captures do not tell.
     Unknown,
+}
+
+impl Routing {
+    /// Whether some route or rule gives packets a realm.
+    pub(crate) fn has_realms(&self) -> bool {
+        self.realms
+    }
 }
 
 impl Routing {

@@ -17,6 +17,7 @@ impl Routing {
     /// Adds the routes of an output of `ip route`.
     pub fn read_routes(&mut self, captured: Captured<'_>) {
         let path: Arc<str> = Arc::from(captured.path);
+        self.realms |= captured.text.contains("realm");
         if let Some(objects) = objects(captured.text) {
             let routes = objects
                 .iter()
@@ -51,6 +52,7 @@ impl Routing {
 
     /// Adds the rules of an output of `ip rule`.
     pub fn read_rules(&mut self, captured: Captured<'_>) {
+        self.realms |= captured.text.contains("realm");
         let rules: Vec<PolicyRule> = match objects(captured.text) {
             Some(objects) => objects.iter().filter_map(rule_of_json).take(MAX).collect(),
             None => captured

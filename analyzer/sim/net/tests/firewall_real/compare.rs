@@ -25,6 +25,12 @@ pub(crate) fn captures<'a>(texts: &'a Texts, routes: &'a str) -> Captures<'a> {
         iptables_legacy: some(LEGACY, &texts.legacy),
         nft: some(NFT, &texts.nft),
         ipsets: some("ipset", &texts.ipset),
+        listening: some("ss-listening", &texts.listening),
+        // No program listens in the laboratory.
+        queues: Some(Captured {
+            path: "nfnetlink_queue",
+            text: "",
+        }),
         routes: [
             Some(Captured {
                 path: "ip-route",
@@ -236,7 +242,9 @@ fn counts_early(text: &str) -> bool {
     let after = after.filter(|at| words.get(at + 1) == Some(&"packets"));
     let next = after.and_then(|at| words.get(at + 5)).copied();
     let matches = [
-        "ip", "ip6", "tcp", "udp", "meta", "ct", "iifname", "oifname", "th", "ether",
+        "ip", "ip6", "tcp", "udp", "meta", "ct", "iifname", "oifname", "th", "ether", "synproxy",
+        "osf", "fib", "rt", "socket", "icmp", "icmpv6", "sctp", "tproxy", "limit", "quota", "add",
+        "update", "set", "reject",
     ];
     next.is_some_and(|next| matches.contains(&next))
 }

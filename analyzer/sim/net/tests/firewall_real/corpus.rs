@@ -39,7 +39,10 @@ fn rule_sets_of_a_folder_do_what_the_kernel_does_with_them() {
     let _ = lab.router(&format!(
         "ip route replace default via {OUT_IP} dev {OUT_SIDE}"
     ));
-    let mut score = Score::default();
+    let mut score = Score {
+        record: super::record::Recorder::named(),
+        ..Score::default()
+    };
     for path in half(files(Path::new(&folder))) {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let name = path.display().to_string();
@@ -83,7 +86,7 @@ fn class(difference: &str) -> &'static str {
     }
 }
 
-fn tell(out: &mut impl Write, score: &Score) {
+pub(crate) fn tell(out: &mut impl Write, score: &Score) {
     let refused = score.refused.len();
     let _ = writeln!(out, "{score}, {refused} sets refused by the kernel");
     for (count, (says, _)) in score.explained.iter().zip(super::EXPLAINED) {

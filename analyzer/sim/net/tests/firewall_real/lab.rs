@@ -17,6 +17,8 @@ pub(crate) struct Texts {
     pub(crate) legacy: String,
     pub(crate) nft: String,
     pub(crate) ipset: String,
+    /// Sockets of the router, as `ss` lists them.
+    pub(crate) listening: String,
 }
 
 /// What really happened.
@@ -35,7 +37,48 @@ pub(crate) struct Lab {
     wire: Child,
     to_wire: ChildStdin,
     from_wire: BufReader<ChildStdout>,
+    inside: Inside,
     next_id: u16,
+}
+
+/// A shell that stays in the router's namespace: what is asked behind each packet need not enter it each time.
+struct Inside {
+    shell: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+/// Stands behind the output of a line.
+const END: &str = "=== the line has ended ===";
+
+impl Inside {
+    fn enter(namespace: &str) -> Inside {
+        let mut shell = Command::new("ip")
+            .args(["netns", "exec", namespace, "sh"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell starts");
+        let to = shell.stdin.take().expect("stdin");
+        let from = BufReader::new(shell.stdout.take().expect("stdout"));
+        Inside { shell, to, from }
+    }
+
+    /// The output of a line.
+    fn run(&mut self, line: &str) -> String {
+        writeln!(self.to, "{line}\necho '{END}'").expect("the shell takes a line");
+        let mut all = String::new();
+        loop {
+            let before = all.len();
+            let read = self.from.read_line(&mut all).expect("the shell answers");
+            if read == 0 || all[before..].trim_end().ends_with(END) {
+                // An output may end without a line's end.
+                let end = all.len() - (all.len() - before).min(END.len() + 1);
+                all.truncate(end);
+                return all;
+            }
+        }
+    }
 }
 
 /// Why the test cannot run here, if so.
@@ -156,6 +199,7 @@ impl Lab {
         let to_wire = wire.stdin.take().expect("stdin");
         let from_wire = BufReader::new(wire.stdout.take().expect("stdout"));
         let scratch = tempfile::tempdir().expect("scratch folder");
+        let inside = Inside::enter(&format!("{tag}r"));
         let mut lab = Lab {
             tag,
             six,
@@ -164,6 +208,7 @@ impl Lab {
             wire,
             to_wire,
             from_wire,
+            inside,
             next_id: 1,
         };
         lab.seen();
@@ -249,7 +294,7 @@ impl Lab {
     }
 
     /// What the router's kernel holds, in the forms that a collector would take.
-    pub(crate) fn save(&self, rules: &Texts) -> Texts {
+    pub(crate) fn save(&mut self, rules: &Texts) -> Texts {
         let mut line = String::new();
         if !rules.iptables.is_empty() {
             line += if rules.six {
@@ -268,16 +313,16 @@ impl Lab {
         }
         line += "echo ----; ";
         if !rules.ipset.is_empty() {
-            line += "ipset list";
+            line += "ipset list; ";
         }
-        let path = self.scratch.path().join("save.sh");
-        std::fs::write(&path, line).expect("script");
-        let output = sh(&format!(
-            "ip netns exec {}r sh {}",
-            self.tag,
-            path.display()
-        ))
-        .1;
+        line += "echo ----; ";
+        // Only some matches ask for sockets.
+        let asks =
+            |text: &String| text.contains("socket") || text.to_lowercase().contains("tproxy");
+        if asks(&rules.iptables) || asks(&rules.nft) {
+            line += "ss -lntu";
+        }
+        let output = self.inside.run(&line);
         let mut parts = output.split("----\n").map(str::to_owned);
         let mut part = || parts.next().unwrap_or_default();
         Texts {
@@ -286,6 +331,7 @@ impl Lab {
             legacy: part(),
             nft: part(),
             ipset: part(),
+            listening: part(),
         }
     }
 
@@ -371,8 +417,10 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        let _ = self.wire.kill();
-        let _ = self.wire.wait();
+        for child in [&mut self.wire, &mut self.inside.shell] {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
         for name in ["p", "r", "o"] {
             sh(&format!("ip netns del {}{name}", self.tag));
         }

@@ -14,6 +14,7 @@ mod lab;
 mod mtu;
 mod mtu_lab;
 mod nft;
+mod record;
 mod replies;
 mod reply_rules;
 mod routes;
@@ -23,7 +24,7 @@ mod six;
 use std::io::Write;
 
 use casefile_sim_net::iptables::Backend;
-use casefile_sim_net::packet::CtState;
+use casefile_sim_net::packet::{CtState, Packet};
 use casefile_sim_net::question::{Captured, Captures, Firewall};
 use casefile_sim_net::ufw::UfwFiles;
 use compare::compare;
@@ -68,6 +69,8 @@ struct Score {
     refused: Vec<String>,
     /// Packets for the next rule set, beside the usual ones.
     more: Vec<Shot>,
+    /// Takes what the kernel does.
+    record: Option<record::Recorder>,
 }
 
 impl std::fmt::Display for Score {
@@ -206,6 +209,9 @@ fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
     score.rule_sets += 1;
     let routes = lab.routes();
     let mut before = lab.save(rules);
+    if let Some(record) = &mut score.record {
+        record.rules(name, &before, &routes);
+    }
     let more = score.more.drain(..);
     let shots: Vec<Shot> = shots(score.salt + score.packets, rules.six)
         .into_iter()
@@ -219,25 +225,52 @@ fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
             .iter()
             .find(|(seen, _)| *seen == id)
             .map_or(Outcome::Nothing, |(_, outcome)| *outcome);
-        let firewall = Firewall::from_captures(&compare::captures(&before, &routes));
-        let answer = firewall.evaluate(&shot.packet());
-        score.packets += 1;
-        match compare(&answer.evaluation, happened, &before, &after) {
-            Ok(()) => score.equal += 1,
-            Err(why) => {
-                let explained = EXPLAINED.iter().position(|(says, _)| why.contains(says));
-                match explained {
-                    Some(at) => score.explained[at] += 1,
-                    None => score.differences.push(format!(
-                        "{name}: {shot:?}: {why}\n{:?}\n{before:?}",
-                        answer.evaluation
-                    )),
-                }
-            }
+        let packet = shot.packet(Some(id));
+        if let Some(record) = &mut score.record {
+            record.packet(&shot, (&packet, id), happened, &after);
         }
-        score.undecided += usize::from(answer.evaluation.verdict.is_undecided());
+        let case = Case {
+            name,
+            shot: &shot,
+            packet: &packet,
+            routes: &routes,
+            before: &before,
+            after: &after,
+        };
+        judge(&case, happened, score);
         before = after;
     }
+}
+
+/// A packet, with the rules as they stood before it and behind it.
+struct Case<'a> {
+    name: &'a str,
+    shot: &'a Shot,
+    packet: &'a Packet,
+    routes: &'a str,
+    before: &'a Texts,
+    after: &'a Texts,
+}
+
+/// Compares what the evaluation says with what happened.
+fn judge(case: &Case<'_>, happened: Outcome, score: &mut Score) {
+    let firewall = Firewall::from_captures(&compare::captures(case.before, case.routes));
+    let answer = firewall.evaluate(case.packet);
+    score.packets += 1;
+    match compare(&answer.evaluation, happened, case.before, case.after) {
+        Ok(()) => score.equal += 1,
+        Err(why) => {
+            let explained = EXPLAINED.iter().position(|(says, _)| why.contains(says));
+            match explained {
+                Some(at) => score.explained[at] += 1,
+                None => score.differences.push(format!(
+                    "{}: {:?}: {why}\n{:?}\n{:?}",
+                    case.name, case.shot, answer.evaluation, case.before
+                )),
+            }
+        }
+    }
+    score.undecided += usize::from(answer.evaluation.verdict.is_undecided());
 }
 
 fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {
@@ -337,14 +370,14 @@ fn check_ufw(lab: &mut Lab, name: &str, commands: &str, score: &mut Score) {
     assert_eq!(alone.rule_sets()[0].backend, Backend::UfwFiles);
     for shot in shots(0, false) {
         let (a, b) = (
-            kernel.evaluate(&shot.packet()),
-            alone.evaluate(&shot.packet()),
+            kernel.evaluate(&shot.packet(None)),
+            alone.evaluate(&shot.packet(None)),
         );
         assert_eq!(
             a.evaluation.verdict, b.evaluation.verdict,
             "{name}: {shot:?}: kernel rules against files\n{a:?}\n{b:?}"
         );
-        let c = by_status.evaluate(&shot.packet());
+        let c = by_status.evaluate(&shot.packet(None));
         assert_eq!(
             a.evaluation.verdict, c.evaluation.verdict,
             "{name}: {shot:?}: kernel rules against status\n{status}"

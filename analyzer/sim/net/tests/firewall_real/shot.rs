@@ -42,7 +42,8 @@ pub(crate) struct Shot {
 }
 
 impl Shot {
-    pub(crate) fn packet(&self) -> Packet {
+    /// The packet; with its number, where it has gone over the wire with one.
+    pub(crate) fn packet(&self, id: Option<u16>) -> Packet {
         let [pod, out, router] = addresses(self.six);
         let (src, dst, input, output) = if self.from_pod {
             (pod, out, POD_SIDE, OUT_SIDE)
@@ -82,15 +83,15 @@ impl Shot {
         packet.ct_states = [self.state].into();
         // The interfaces are no ports of a bridge.
         packet.bridge_ports = Some(BridgePorts::default());
-        packet.headers = self.headers(&packet);
+        packet.headers = self.headers(&packet, id);
         packet.connection = self.known();
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         packet.at = now.ok().and_then(|now| i64::try_from(now.as_secs()).ok());
         packet
     }
 
-    /// What the wire writes, but for what changes on the way and the packet's own number.
-    fn headers(&self, packet: &Packet) -> HeaderBytes {
+    /// What the wire writes, but for what changes on the way.
+    fn headers(&self, packet: &Packet, id: Option<u16>) -> HeaderBytes {
         let mut headers = HeaderBytes::plain(packet);
         let known = |bytes: &mut Vec<Option<u8>>, at: usize, values: &[u8]| {
             bytes.resize(bytes.len().max(at + values.len()), None);
@@ -98,18 +99,32 @@ impl Shot {
                 *byte = Some(*value);
             }
         };
+        let (network, transport) = (&mut headers.network, &mut headers.transport);
         if !self.six {
-            known(&mut headers.network, 6, &[0, 0]);
+            known(network, 6, &[0, 0]);
         }
         match (self.proto, self.six) {
             (6, _) => {
-                known(&mut headers.transport, 8, &[0, 0, 0, 0, 0x50]);
-                known(&mut headers.transport, 14, &[0xff, 0xff]);
-                known(&mut headers.transport, 18, &[0, 0]);
+                known(transport, 8, &[0, 0, 0, 0, 0x50]);
+                known(transport, 14, &[0xff, 0xff]);
+                known(transport, 18, &[0, 0]);
             }
-            (17, false) => known(&mut headers.transport, 6, &[0, 0]),
-            (1, _) => known(&mut headers.transport, 6, &[0, 1]),
+            (17, false) => known(transport, 6, &[0, 0]),
+            (1, _) => known(transport, 6, &[0, 1]),
             _ => {}
+        }
+        let Some([high, low]) = id.map(u16::to_be_bytes) else {
+            return headers;
+        };
+        if self.six {
+            known(network, 2, &[high, low]);
+        } else {
+            known(network, 4, &[high, low]);
+        }
+        match self.proto {
+            6 => known(transport, 4, &[0, 0, high, low]),
+            17 => known(transport, 8, &[high, low]),
+            _ => known(transport, 4, &[high, low]),
         }
         headers
     }

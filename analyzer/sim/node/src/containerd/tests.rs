@@ -170,6 +170,25 @@ fn a_snapshotter_that_nobody_provides_keeps_cri_from_loading() {
 }
 
 #[test]
+fn a_specification_that_is_missing_keeps_cri_from_loading_on_every_release() {
+    let two = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n\
+        runtime_type = \"io.containerd.runc.v2\"\nbase_runtime_spec = \"/etc/containerd/spec.json\"\n";
+    let three = "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]\n\
+        runtime_type = \"io.containerd.runc.v2\"\nbase_runtime_spec = \"/etc/containerd/spec.json\"\n";
+    for (version, text) in [
+        ("1.6.20", two),
+        ("1.7.24", two),
+        ("2.1.9", two),
+        ("2.1.9", three),
+    ] {
+        let cri = |files: &[(&str, &str)]| cri_view(&resolved(version, files)).available;
+        assert_eq!(cri(&[(ROOT, text)]), Answer::No, "{version}: {text}");
+        let there = [(ROOT, text), ("/etc/containerd/spec.json", "{}")];
+        assert_eq!(cri(&there), Answer::Yes, "{version}: {text}");
+    }
+}
+
+#[test]
 fn plugins_that_cri_rests_on_need_a_pool_a_program_or_a_file() {
     let available =
         |version: &str, text: &str| cri_view(&resolved(version, &[(ROOT, text)])).available;

@@ -143,3 +143,27 @@ fn sockets_systems_and_translations_fail_what_cannot_have_them() {
     assert!(verdict_of(listens, &tcp).is_undecided());
     assert_eq!(verdict_of(listens, &ping), Verdict::Dropped);
 }
+
+#[test]
+fn a_route_has_a_realm_only_where_one_is_configured() {
+    let verdict = |routes: &str, rule: &str| {
+        let text = format!(
+            "table inet t {{\nchain f {{\ntype filter hook forward priority filter; policy drop;\n{rule} accept\n}}\n}}\n"
+        );
+        let ruleset = parse_ruleset("nft", &text);
+        let mut routing = crate::route::Routing::default();
+        let path = "ip-route";
+        routing.read_routes(crate::question::Captured { path, text: routes });
+        let rules = Rules {
+            nft: ruleset.tables.iter().collect(),
+            routes: Some(&routing),
+            ..Rules::default()
+        };
+        evaluate_all(&rules, &first(Protocol::UDP)).verdict
+    };
+    let plain = "default via 192.0.2.1 dev eno1\n";
+    assert_eq!(verdict(plain, "rt classid 0"), Verdict::Accepted);
+    assert_eq!(verdict(plain, "meta rtclassid 10"), Verdict::Dropped);
+    let realm = "default via 192.0.2.1 dev eno1 realm 10\n";
+    assert!(verdict(realm, "rt classid 10").is_undecided());
+}

@@ -1,0 +1,32 @@
+//! What rules give a connection: what none of them gives, it does not have.
+
+use super::Rules;
+
+/// Something that a connection has from a rule only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gift {
+    /// A label (`connlabel --set`, `ct label set`).
+    Label,
+    /// A zone (`CT --zone`, `ct zone set`).
+    Zone,
+}
+
+impl Rules<'_> {
+    /// Whether a rule of any table gives it.
+    pub(crate) fn gives(&self, gift: Gift) -> bool {
+        let saved = self.saved.iter().flat_map(|set| set.tables.values());
+        let tables = saved.chain(self.nft.iter().map(|table| &table.rules));
+        let mut rules =
+            tables.flat_map(|table| table.chains.values().flat_map(|chain| &chain.rules));
+        rules.any(|rule| {
+            let text = rule.text.as_str();
+            match gift {
+                Gift::Label => {
+                    text.contains("ct label set")
+                        || (text.contains("connlabel") && text.contains("--set"))
+                }
+                Gift::Zone => text.contains("zone set") || text.contains("--zone"),
+            }
+        })
+    }
+}
