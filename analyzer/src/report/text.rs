@@ -132,7 +132,7 @@ fn draw(analysis: &Analysis, width: usize, room: Room) -> String {
             }
             ("Fix", Some(first)) => fix(first, &text.plain(), &mut out),
             ("Proof", Some(first)) => proof(first, room, &mut out),
-            ("Also found" | "Failing" | "Command", _) => {}
+            ("Also found" | "Failing" | "Command" | "Start with", _) => {}
             _ => out.row(label, &text.plain()),
         }
     }

@@ -28,7 +28,7 @@ fn faults(analysis: &Analysis) -> Vec<String> {
         return faults;
     };
     let sure = match incident.verdict {
-        Verdict::Possible => "No cause is confirmed. Only possible",
+        Verdict::Possible => "No cause is confirmed; possible",
         verdict => verdict.word(),
     };
     let mut wanted = vec![format!("Cause      [{}] {sure}", incident.cause)];

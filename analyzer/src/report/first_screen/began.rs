@@ -98,7 +98,7 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
                 ". A pod has not been ready since then; collected lines show the cause from {} on",
                 sign.format("%H:%M:%S")
             )),
-            None if proven => text.text(". First sign: see Proof"),
+            None if proven => text,
             None => text.text(". First sign"),
         };
         if !proven {

@@ -220,7 +220,7 @@ fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) ->
 }
 
 /// How a row begins that knows of nothing that fails.
-const NOBODY: &str = "Nothing in this input is known to be failing";
+const NOBODY: &str = "No failure was seen in this input";
 
 /// What is said where nothing that fails is known, with what was seen to be well.
 fn nobody(analysis: &Analysis) -> Rich {

@@ -72,7 +72,16 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.push(row("Affected", affected));
     }
     rows.push(row("Fix", fix(first, analysis)));
-    rows.extend(command(first).map(|line| row("Command", Rich::new().code(line))));
+    if let Some(line) = command(first) {
+        let steps = plan::of(first).steps;
+        let acting = steps.iter().filter(|step| !plan::only_looks(step));
+        // One command of several is not yet the fix.
+        let label = match acting.count() {
+            0 | 1 => "Command",
+            _ => "Start with",
+        };
+        rows.push(row(label, Rich::new().code(line)));
+    }
     if !proof.is_empty() {
         rows.push(row("Proof", proof));
     }
@@ -103,9 +112,9 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     let unseen = unseen(analysis);
     let next = match (analysis.unexplained.is_empty(), unseen.is_some()) {
         (true, true) => {
-            "Nothing, unless somebody reports a fault. Then collect the sources under Not seen."
+            "If nobody has reported a fault, nothing. If somebody has, collect the sources under Not seen."
         }
-        (true, false) => "Nothing, unless somebody reports a fault.",
+        (true, false) => "Nothing if nobody has reported a fault.",
         (false, true) => "Collect the sources under Not seen, then analyse again.",
         (false, false) => "Read the lines around its last words.",
     };
@@ -156,7 +165,7 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
 /// Verdict and what happened, in as many whole sentences as there is room for.
 fn cause(first: &Incident, analysis: &Analysis) -> Rich {
     let text = match first.verdict {
-        Verdict::Possible => Rich::from("No cause is confirmed. Only "),
+        Verdict::Possible => Rich::from("No cause is confirmed; "),
         _ => Rich::new(),
     };
     let text = text.verdict(first.verdict);
@@ -281,7 +290,7 @@ fn fix(first: &Incident, analysis: &Analysis) -> Rich {
             .text(")");
     }
     text = text.text(". ");
-    text = text.text("Nothing has been changed yet.");
+    text = text.text("This report has changed nothing.");
     match replayed::in_short(first, analysis) {
         Some(shown) => text.text(" ").say(&shown),
         None if first.verdict <= Verdict::Likely => {

@@ -20,7 +20,7 @@ pub(super) fn is_about_something_else(analysis: &Analysis) -> bool {
 /// The causes that are only possible, by name.
 pub(super) fn guesses(analysis: &Analysis) -> Rich {
     const NAMED: usize = 2;
-    let mut text = Rich::from("No cause is confirmed. Only ")
+    let mut text = Rich::from("No cause is confirmed; ")
         .verdict(Verdict::Possible)
         .text(": ");
     for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
@@ -70,10 +70,12 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
         1 => "possible cause",
         _ => "first possible cause",
     };
-    const UNLESS: &str = "Nothing, unless somebody reports a fault.";
+    const UNLESS: &str = "Nothing if nobody has reported a fault.";
     let text = first.would_settle.first().map(|text| words::clause(text));
     match (text, calm) {
-        (Some(text), true) => Some(format!("{UNLESS} Then settle the {which}: {text}.")),
+        (Some(text), true) => Some(format!(
+            "If nobody has reported a fault, nothing. If somebody has, settle the {which}: {text}."
+        )),
         (None, true) => Some(UNLESS.to_owned()),
         (Some(text), false) => Some(format!("Settle the {which}: {text}.")),
         (None, false) => None,

@@ -6,8 +6,9 @@ use crate::report::Page;
 /// Most characters: what people read before they scroll, and what the smallest trackers take.
 const MOST: usize = 1_500;
 /// Rows that are shortened where the text is too long, in this order, and the characters that each keeps at least.
-const LEAST_FIRST: [(&str, usize); 8] = [
+const LEAST_FIRST: [(&str, usize); 9] = [
     ("Command", 0),
+    ("Start with", 0),
     ("Since", 80),
     ("Cause", 240),
     ("Proof", 200),

@@ -96,7 +96,7 @@ const STEPS: [(&str, &str); 4] = [
 /// What trying the fix showed, in a sentence for the first screen; none where nothing was tried.
 pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<String> {
     let fix = incident.fix.as_ref()?;
-    let with = "Simulated on the snapshot: with this change the cause is gone";
+    let with = "Simulated on the snapshot: with this change the cause would be gone";
     let cost = fix.costs.first().map(|cost| words::clause(cost));
     let text = match (&fix.claim, cost) {
         (FixClaim::DoesNotHelp, _) => {
@@ -150,7 +150,7 @@ pub(crate) fn cannot_be_shown(incident: &Incident) -> String {
 }
 
 /// Said of a reset, a reboot, or a package: the files of a node do not tell what it does.
-const STEP: &str = "This is a step on the running system, which no snapshot can show.";
+const STEP: &str = "Not simulated: no snapshot can show a step on the running system.";
 
 /// With the first check of the rule.
 fn and_check(said: &str, incident: &Incident) -> String {
