@@ -106,4 +106,61 @@ tcp   LISTEN 0      128    [2001:db8::7]:443  [::]:*\n";
         let text = "ss: command not found\n";
         assert_eq!(Listening::parse(Captured { path, text }), None);
     }
+
+    /// The verdict of a rule that accepts, in a chain that drops, for a first packet of UDP to this port.
+    fn verdict(rule: &str, port: u16, listening: bool) -> crate::eval::Verdict {
+        use crate::packet::{CtState, Direction};
+        use crate::question::{Captures, Firewall};
+        let nft = rule.starts_with("table");
+        let text = match nft {
+            true => rule.to_owned(),
+            false => format!(
+                "*mangle\n:PREROUTING DROP [0:0]\n{rule} -j ACCEPT\nCOMMIT\n*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
+            ),
+        };
+        let captured = |path, text| Some(Captured { path, text });
+        let captures = Captures {
+            iptables: captured("iptables-save", &text).filter(|_| !nft),
+            nft: captured("nft", &text).filter(|_| nft),
+            listening: captured("ss-listening", SS).filter(|_| listening),
+            ..Captures::default()
+        };
+        let address = |text: &str| text.parse().expect("address");
+        let (src, dst) = (address("10.42.0.7"), address("192.0.2.53"));
+        let mut packet = Packet::new(Direction::Forward, src, dst);
+        packet.proto = Some(Protocol::TCP);
+        (packet.sport, packet.dport) = (Some(40_000), Some(port));
+        packet.fragment = Some(false);
+        packet.ct_states = [CtState::New].into();
+        Firewall::from_captures(&captures)
+            .evaluate(&packet)
+            .evaluation
+            .verdict
+    }
+
+    #[test]
+    fn a_first_packet_finds_what_listens_and_nothing_else() {
+        use crate::eval::Verdict;
+        let rule = "-A PREROUTING -p tcp -m socket --transparent";
+        assert_eq!(verdict(rule, 8080, true), Verdict::Dropped);
+        // iptables passes over what listens everywhere.
+        assert_eq!(verdict(rule, 10_250, true), Verdict::Dropped);
+        let wild = "-A PREROUTING -p tcp -m socket --nowildcard";
+        assert!(verdict(wild, 10_250, true).is_undecided());
+        let unknown = verdict(rule, 8080, false);
+        assert!(
+            matches!(&unknown, Verdict::Undecided { why } if why.contains("ss -tuan")),
+            "{unknown:?}"
+        );
+        let nft = |rule: &str| {
+            format!(
+                "table ip t {{\n chain c {{\n type filter hook prerouting priority mangle; policy drop;\n {rule} accept\n }}\n}}\n"
+            )
+        };
+        let socket = nft("meta l4proto tcp socket transparent 0");
+        assert_eq!(verdict(&socket, 8080, true), Verdict::Dropped);
+        assert!(verdict(&socket, 22, true).is_undecided());
+        let proxy = nft("meta l4proto tcp tproxy to :50080");
+        assert_eq!(verdict(&proxy, 80, true), Verdict::Dropped);
+    }
 }

@@ -140,7 +140,7 @@ pub(crate) fn packet(known: &Known<'_>, asked: &Asked<'_>) -> Result<Told, Strin
 /// An address of a service that no rule rewrites is none that a packet can arrive at.
 fn unserved(known: &Known<'_>, check: &ReachCheck, to: IpAddr) -> Option<String> {
     let mut services = known.facts.table::<Service>().iter().map(|one| &one.data);
-    let own = |address: &String| address.parse() == Ok(to);
+    let own = |address: &String| address.parse::<IpAddr>() == Ok(to);
     let service = services.find(|one| one.addresses.iter().any(own))?;
     let served = check.route.contains("after translation") || check.verdict == "rejected";
     (!served).then(|| {

@@ -48,7 +48,7 @@ fn told(
         to,
         port,
         protocol,
-        node: Some("n1"),
+        node: None,
         shown,
     };
     packet(&known, &asked)
@@ -279,7 +279,7 @@ fn a_host_port_leads_to_its_pod_and_another_port_to_the_host() {
 #[test]
 fn a_ping_and_ipv6_are_asked_for_what_they_are() {
     let rules = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\n-A FORWARD -p icmp -m icmp --icmp-type 8 -j ACCEPT\nCOMMIT\n";
-    let six = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\n-A FORWARD -p ipv6-icmp -m icmp6 --icmpv6-type 128 -j ACCEPT\n-A FORWARD -i cali6 -p udp -m udp --dport 53 -j ACCEPT\nCOMMIT\n";
+    let six = "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\n-A FORWARD -p ipv6-icmp -m icmp6 --icmpv6-type 128 -j ACCEPT\n-A FORWARD -i cali6 -p udp -m udp --dport 53 -j ACCEPT\n-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\nCOMMIT\n*nat\n:PREROUTING ACCEPT [0:0]\n:POSTROUTING ACCEPT [0:0]\n-A POSTROUTING -s fd00:42::/64 -o eth0 -j MASQUERADE\nCOMMIT\n";
     let routes = "default via 2001:db8::1 dev eth0\nfd00:42::7 dev cali6 metric 1024\n2001:db8::/64 dev eth0 proto kernel\nlocal 2001:db8::7 dev eth0 table local\n";
     let files = [
         ("commands/ip-route.out", ROUTES),

@@ -40,11 +40,16 @@ impl<'a> Saved<'a> {
         self.0.into_iter().flat_map(str::lines)
     }
 
-    /// The address of a service, from the first rule or map element whose comment names it.
+    /// The address of a service (`NAMESPACE/NAME`, with or without `:PORT`), from the first rule whose comment names it or
+    /// the first map element that leads to its chain.
     pub(super) fn service(&self, name: &str) -> Option<IpAddr> {
-        let line = self.lines().find(|line| {
-            line.contains(name) && (line.contains("cluster IP") || line.contains("goto service-"))
-        })?;
+        let (service, port) = name.split_once(':').unwrap_or((name, ""));
+        let (chain, end) = (format!("-{service}/"), format!("/{port}"));
+        let serves = |line: &&str| match line.split_once("goto service-") {
+            Some((_, to)) => to.contains(&chain) && to.contains(&end),
+            None => line.contains("cluster IP") && line.contains(name),
+        };
+        let line = self.lines().find(serves)?;
         let mut words = line.split_ascii_whitespace();
         words.find_map(|word| word.trim_end_matches("/32").parse().ok())
     }

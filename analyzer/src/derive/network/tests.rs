@@ -129,7 +129,7 @@ fn a_node_port_is_asked_about_whether_its_rule_has_counters_or_not() {
 
 #[test]
 fn a_node_port_is_asked_about_in_nft_mode_beside_tables_of_iptables() {
-    let nft = "table ip kube-proxy {\n\tmap service-nodeports {\n\t\ttype inet_proto . inet_service : verdict\n\t\telements = { udp . 30053 : goto external-D,\n\t\t\t     tcp . 31080 : goto external-A }\n\t}\n\tchain external-A {\n\t\tmeta l4proto tcp dnat to 10.42.0.8:8080\n\t}\n\tchain services {\n\t\tfib daddr type local meta l4proto . th dport vmap @service-nodeports\n\t}\n\tchain nat-prerouting {\n\t\ttype nat hook prerouting priority dstnat; policy accept;\n\t\tjump services\n\t}\n}\n";
+    let nft = "table ip kube-proxy {\n\tmap service-ips {\n\t\ttype ipv4_addr . inet_proto . inet_service : verdict\n\t\telements = { 10.43.0.1 . tcp . 443 : goto service-2QRHZV4L-default/kubernetes/tcp/https,\n\t\t\t     10.43.0.10 . udp . 53 : goto service-NWBZK7IH-kube-system/kube-dns/udp/dns }\n\t}\n\tmap service-nodeports {\n\t\ttype inet_proto . inet_service : verdict\n\t\telements = { udp . 30053 : goto external-D,\n\t\t\t     tcp . 31080 : goto external-A }\n\t}\n\tchain external-A {\n\t\tmeta l4proto tcp dnat to 10.42.0.8:8080\n\t}\n\tchain services {\n\t\tfib daddr type local meta l4proto . th dport vmap @service-nodeports\n\t}\n\tchain nat-prerouting {\n\t\ttype nat hook prerouting priority dstnat; policy accept;\n\t\tjump services\n\t}\n}\n";
     let files = [
         ("commands/ip-route.out", ROUTES),
         ("commands/iptables-save.out", OPEN),
@@ -141,6 +141,13 @@ fn a_node_port_is_asked_about_in_nft_mode_beside_tables_of_iptables() {
         asked.route.starts_with("to 10.42.0.8 after translation"),
         "{asked:?}"
     );
+    for (question, address) in [
+        ("pod to service kubernetes", "10.43.0.1"),
+        ("pod to cluster DNS", "10.43.0.10"),
+    ] {
+        let asked = reach(&[], &files, question);
+        assert!(asked.packet.contains(address), "{}", asked.packet);
+    }
 }
 
 #[test]

@@ -284,3 +284,39 @@ fn counters_decide_what_hangs_on_earlier_packets_and_leave_open_what_they_do_not
         assert_eq!(found, wanted, "{rule} {policy}");
     }
 }
+
+#[test]
+fn the_status_of_a_connection_is_that_of_a_first_packet_or_of_an_answered_one() {
+    let ask = |rule: &str, packet: &Packet| {
+        let set = filter(&format!("{rule} -j ACCEPT"));
+        evaluate(&set, packet).verdict
+    };
+    let first = pod_packet(Protocol::UDP, 53);
+    let mut known = first.clone();
+    known.ct_states = [CtState::Established].into();
+    let mut connection = crate::connection::Connection::begun_by(&known);
+    (connection.dnat, connection.snat) = (Some(false), Some(false));
+    known.connection = Some(Box::new(connection));
+    let (yes, no) = (Verdict::Accepted, Verdict::Dropped);
+    for (status, of_first, of_known) in [
+        ("NONE", &no, Some(&no)),
+        ("CONFIRMED", &no, Some(&yes)),
+        ("SEEN_REPLY", &no, Some(&yes)),
+        ("EXPECTED", &no, None),
+        ("ASSURED", &no, None),
+    ] {
+        let rule = format!("-A FORWARD -m conntrack --ctstatus {status}");
+        assert_eq!(&ask(&rule, &first), of_first, "{status}");
+        let found = ask(&rule, &known);
+        match of_known {
+            Some(wanted) => assert_eq!(&found, wanted, "{status}"),
+            None => assert!(found.is_undecided(), "{status}: {found:?}"),
+        }
+    }
+    let helper = "-A FORWARD -m helper --helper ftp";
+    assert_eq!(ask(helper, &first), no);
+    let other = "-A FORWARD -m helper ! --helper ftp";
+    assert_eq!(ask(other, &first), yes);
+    let realm = "-A FORWARD -m realm --realm 0x2a";
+    assert!(ask(realm, &first).is_undecided(), "no routes were captured");
+}

@@ -57,7 +57,7 @@ const ICMPV6_CODES: [(&str, u128); 6] = [
 pub(super) fn piece(field: Field, token: &Token<'_>) -> Option<Piece> {
     let text = token.text;
     match field {
-        Field::Unseen(_) => Some(Piece::Range(0, u128::MAX)),
+        Field::Unseen(_) | Field::Helper => Some(Piece::Range(0, u128::MAX)),
         Field::InInterface | Field::OutInterface => Some(Piece::Interface(interface(text))),
         Field::Source(family)
         | Field::Destination(family)

@@ -167,3 +167,57 @@ fn a_route_has_a_realm_only_where_one_is_configured() {
     let realm = "default via 192.0.2.1 dev eno1 realm 10\n";
     assert!(verdict(realm, "rt classid 10").is_undecided());
 }
+
+#[test]
+fn a_value_that_a_rule_sets_breaks_it_off_where_the_packet_does_not_have_it() {
+    let packet = first(Protocol::UDP);
+    let mut loose = packet.clone();
+    (loose.connection, loose.ct_states) = (None, [CtState::Invalid].into());
+    for (rule, packet, wanted) in [
+        ("meta mark set mark map { 1 : 10, 2 : 20 }", &packet, false),
+        ("meta mark set mark map { 0 : 10, 2 : 20 }", &packet, true),
+        ("ct mark set ct mark or 0x1", &packet, true),
+        ("ct mark set ct mark or 0x1", &loose, false),
+        ("meta mark set ct mark", &loose, false),
+        ("ct zone set mark map { 1 : 1, 2 : 2 }", &packet, false),
+        ("add @s { ip saddr }", &packet, true),
+        ("add @s { ip6 saddr . ip6 daddr }", &packet, false),
+        (
+            "ct mark set osf name map { \"Windows\" : 1 }",
+            &packet,
+            false,
+        ),
+    ] {
+        let wanted = match wanted {
+            true => Verdict::Accepted,
+            false => Verdict::Dropped,
+        };
+        let rule = format!("{rule} accept");
+        assert_eq!(verdict_of(&rule, packet), wanted, "{rule}");
+    }
+}
+
+#[test]
+fn a_connection_that_begins_has_no_helper_label_or_zone_that_no_rule_gives() {
+    let packet = first(Protocol::UDP);
+    for (rule, wanted) in [
+        ("ct helper \"ftp\" accept", Verdict::Dropped),
+        ("ct zone 0 accept", Verdict::Accepted),
+        ("ct original zone 1 accept", Verdict::Dropped),
+        ("ct label 127 accept", Verdict::Dropped),
+        ("ct label != 127 accept", Verdict::Accepted),
+    ] {
+        assert_eq!(verdict_of(rule, &packet), wanted, "{rule}");
+    }
+    for rules in [
+        "ip daddr 203.0.113.1 ct label set 127\nct label 127 accept",
+        "ip daddr 203.0.113.1 ct zone set 1\nct zone 1 accept",
+    ] {
+        assert!(verdict_of(rules, &packet).is_undecided(), "{rules}");
+    }
+    let expires = verdict_of("ct expiration 30s accept", &packet);
+    assert!(
+        matches!(&expires, Verdict::Undecided { why } if why.contains("conntrack -L")),
+        "{expires:?}"
+    );
+}
