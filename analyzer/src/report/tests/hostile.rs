@@ -205,8 +205,13 @@ fn assert_rows_have_their_cells(markdown: &str) {
 
 /// A report without its row of the first command: what is not one whole command has none.
 fn without_command(report: &str) -> String {
-    let is_row =
-        |line: &&str| line.starts_with("| **Command** |") || line.starts_with("|| Command |");
+    const ROWS: [&str; 4] = [
+        "| **Command** |",
+        "| **Start with** |",
+        "|| Command |",
+        "|| Start with |",
+    ];
+    let is_row = |line: &&str| ROWS.iter().any(|row| line.starts_with(row));
     let lines: Vec<&str> = report.lines().filter(|line| !is_row(line)).collect();
     lines.join("\n")
 }
