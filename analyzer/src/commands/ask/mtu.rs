@@ -37,7 +37,7 @@ pub(super) fn answer(scanned: &Scanned, args: &AskMtuArgs) -> Result<Vec<String>
         ));
     }
     if lines.is_empty() {
-        return Err("no way of a pod's packet could be followed: links and routes of a node with pods are needed".to_owned());
+        return Err("no way of a pod's packet could be followed: it takes the links and routes of a node, and a pod on it whose link shows its size (Cilium sets sizes inside of pods)".to_owned());
     }
     Ok(lines)
 }

@@ -5,6 +5,7 @@
 
 mod answer;
 pub mod clock;
+mod doubt;
 pub mod field;
 mod kept;
 pub mod lookup;

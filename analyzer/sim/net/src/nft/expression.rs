@@ -4,20 +4,16 @@
 use std::sync::Arc;
 
 use super::chain::Statement;
+use super::compare::{Compared, compare, value_list};
 use super::conntrack::{ct, status};
 use super::set::RawElement;
-use super::tokens::Token;
-use super::values::{number, piece, single};
+use super::special::{NO_IPSEC, fib, lacks, of_route, random, raw, route_back, socket, tcp_option};
 use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
 use crate::condition::set::{Element, Piece, Set};
-use crate::header::{Bits, Layer, network_field, transport_field, types_with};
+use crate::header::{network_field, transport_field, types_with};
 use crate::packet::{Family, Protocol};
-
-/// What packets are taken not to have.
-const NO_EXTENSION: &str = "the packet has no IPv6 extension header";
-const NO_IPSEC: &str = "the packet does not pass through IPsec";
 
 /// What a match reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,21 +101,7 @@ fn changed(statement: &mut Statement<'_, '_, '_>, one: &mut Masked) -> Option<()
     }
 }
 
-enum Compared {
-    Set {
-        set: Arc<Set>,
-        name: String,
-        negated: bool,
-    },
-    /// Bits of a field against a value.
-    Flags {
-        mask: u128,
-        value: u128,
-        negated: bool,
-    },
-}
-
-fn push(
+pub(super) fn push(
     statement: &mut Statement<'_, '_, '_>,
     fields: Vec<Masked>,
     set: Arc<Set>,
@@ -129,7 +111,7 @@ fn push(
     statement.test(negated, Test::Lookup(Lookup { fields, set, name }));
 }
 
-fn exactly(value: u128) -> Arc<Set> {
+pub(super) fn exactly(value: u128) -> Arc<Set> {
     Arc::new(Set::new(vec![Element::new(vec![Piece::Range(
         value, value,
     )])]))
@@ -198,23 +180,6 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         word => return meta(word),
     };
     Some(Subject::Field(field))
-}
-
-/// `socket transparent`, `socket cgroupv2 level 1`: only TCP and UDP have sockets.
-fn socket(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
-    let protocols = [Protocol::TCP, Protocol::UDP].map(|proto| {
-        let number = u128::from(proto.0);
-        Element::new(vec![Piece::Range(number, number)])
-    });
-    let set = Arc::new(Set::new(protocols.to_vec()));
-    let fields = vec![Masked::from(Field::Protocol)];
-    push(statement, fields, set, String::new(), false);
-    let what = statement.word()?;
-    if what.is("cgroupv2") && statement.eat("level") {
-        statement.word()?;
-    }
-    statement.opaque("socket", format!("socket: {}", what.text));
-    Some(Subject::Unseen("socket, which `ss -tuan` would show,"))
 }
 
 fn meta(word: &str) -> Option<Subject> {
@@ -362,257 +327,6 @@ fn icmp(statement: &mut Statement<'_, '_, '_>, name: &str) -> Option<Field> {
             Field::Bits(bits)
         }
     })
-}
-
-/// `fib daddr type`, `fib daddr . iif type`, `fib saddr . mark . iif oif`.
-fn fib(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
-    let destination = match statement.word()?.text {
-        "daddr" => true,
-        "saddr" => false,
-        _ => return None,
-    };
-    while statement.eat(".") {
-        statement.word()?;
-    }
-    match statement.word()?.text {
-        "type" => Some(Subject::Field(Field::AddressType { destination })),
-        // Since nft 1.1.2 `check` is what `oif` was beside `exists` and `missing`.
-        "oif" | "oifname" | "check" => Some(Subject::RouteBack),
-        _ => None,
-    }
-}
-
-/// `numgen random mod 3 offset 0`, `jhash ip saddr . tcp sport mod 2`.
-fn random(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
-    while !statement.eat("mod") {
-        statement.word()?;
-    }
-    let count: u32 = statement.word()?.text.parse().ok()?;
-    while statement.eat("seed") || statement.eat("offset") {
-        if !statement.word()?.text.starts_with('0') {
-            return Some(Subject::Unseen("random number"));
-        }
-    }
-    Some(Subject::Field(Field::Random(count)))
-}
-
-/// `fib saddr . iif oif missing`: reverse path filtering.
-fn route_back(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
-    let negated = statement.eat("!=");
-    let answer = match statement.word()?.text {
-        "exists" => true,
-        "missing" | "0" => false,
-        _ => return None,
-    };
-    let assumption = "reverse path filtering passes: the source is routed through the interface the packet came in by";
-    statement.test(
-        false,
-        Test::Assumed {
-            answer: answer != negated,
-            assumption: assumption.to_owned(),
-        },
-    );
-    Some(())
-}
-
-/// `rt ip nexthop` asks for the packet's route, `rt ipsec` for what becomes of it; other fields are those of a header
-/// between IPv6 and the transport.
-fn of_route(statement: &mut Statement<'_, '_, '_>, field: &str) -> Option<Subject> {
-    if matches!(
-        field,
-        "ip" | "ip6" | "ipsec" | "classid" | "nexthop" | "mtu" | "tcpmss"
-    ) {
-        // Before a packet is routed there is nothing to ask.
-        statement.has(&[Masked::from(Field::RouteClass)]);
-    }
-    let family = match field {
-        "ip" => Family::V4,
-        "ip6" => Family::V6,
-        "ipsec" => return Some(Subject::Lacks(NO_IPSEC)),
-        "classid" => return Some(Subject::Field(Field::RouteClass)),
-        "nexthop" | "mtu" | "tcpmss" => return None,
-        _ => return Some(Subject::Lacks(NO_EXTENSION)),
-    };
-    statement
-        .eat("nexthop")
-        .then_some(Subject::Field(Field::NextHop(family)))
-}
-
-/// `@nh,8,8`: bits of a header by their place.
-fn raw(statement: &mut Statement<'_, '_, '_>, layer: &str) -> Option<Field> {
-    let mut number = || {
-        statement.eat(",").then_some(())?;
-        statement.word()?.text.parse::<u16>().ok()
-    };
-    let (offset, length) = (number()?, number()?);
-    Some(Field::Bits(match layer {
-        "@nh" => Bits::network(offset, length),
-        "@ih" => Bits {
-            layer: Layer::Carried,
-            offset,
-            length,
-        },
-        _ => Bits::transport(offset, length),
-    }))
-}
-
-/// `tcp option maxseg size 1460`, `tcp option sack-perm missing`: without options the header has none of them.
-fn tcp_option(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
-    let presence = |statement: &mut Statement<'_, '_, '_>| {
-        let missing = statement.eat("missing");
-        (missing || statement.eat("exists")).then_some(missing)
-    };
-    let missing = match presence(statement) {
-        Some(missing) => missing,
-        None => {
-            // The option's field, if one is named.
-            let compares =
-                |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || "=!<>{@".contains(c));
-            if !compares(statement.peek()?.text) {
-                statement.word()?;
-            }
-            compare(statement, &[Masked::from(Field::Unseen("content"))])?;
-            false
-        }
-    };
-    let none = Arc::new(Set::new(vec![Element::new(vec![Piece::Range(0, 0)])]));
-    let fields = vec![Masked::from(Field::TcpOptions)];
-    push(statement, fields, none, String::new(), !missing);
-    Some(())
-}
-
-/// A match on something that the packet does not have fails whatever it compares, but for `missing`.
-fn lacks(statement: &mut Statement<'_, '_, '_>, assumption: &str) -> Option<()> {
-    let answer = statement.eat("missing");
-    if !answer && !statement.eat("exists") {
-        compare(statement, &[Masked::from(Field::Unseen("content"))])?;
-    }
-    let assumption = assumption.to_owned();
-    statement.test(false, Test::Assumed { answer, assumption });
-    Some(())
-}
-
-/// The relation and the right side of a match.
-fn compare(statement: &mut Statement<'_, '_, '_>, fields: &[Masked]) -> Option<Compared> {
-    let relation = ["==", "!=", "<=", ">=", "<", ">", "!"]
-        .into_iter()
-        .find(|sign| statement.eat(sign));
-    let negated = relation == Some("!=");
-    let next = statement.peek()?;
-    if next.text.starts_with('@') || next.is("{") {
-        let (set, name, _) = statement.set(fields)?;
-        return Some(Compared::Set { set, name, negated });
-    }
-    if let [one] = fields
-        && let Some(flags) = flags(statement, one, relation)?
-    {
-        return Some(flags);
-    }
-    let key = key(statement, fields)?;
-    let key = match (relation, key.as_slice()) {
-        (None | Some("==" | "!="), _) => key,
-        _ if fields
-            .iter()
-            .all(|one| matches!(one.field, Field::Unseen(_))) =>
-        {
-            key
-        }
-        (Some(sign), [Piece::Range(low, high)]) if low == high => vec![ordered(sign, *low)?],
-        _ => return None,
-    };
-    Some(Compared::Set {
-        set: Arc::new(Set::new(vec![Element::new(key)])),
-        name: String::new(),
-        negated,
-    })
-}
-
-fn ordered(sign: &str, value: u128) -> Option<Piece> {
-    Some(match sign {
-        "<" => Piece::Range(0, value.checked_sub(1)?),
-        "<=" => Piece::Range(0, value),
-        ">" => Piece::Range(value.checked_add(1)?, u128::MAX),
-        ">=" => Piece::Range(value, u128::MAX),
-        _ => return None,
-    })
-}
-
-/// One constant for each field, joined by ` . `.
-fn key(statement: &mut Statement<'_, '_, '_>, fields: &[Masked]) -> Option<Vec<Piece>> {
-    let mut key = Vec::new();
-    for (nth, field) in fields.iter().enumerate() {
-        if nth > 0 && !statement.eat(".") {
-            return None;
-        }
-        let token = statement.word()?;
-        key.push(piece(field.field, &token)?);
-    }
-    Some(key)
-}
-
-/// Comparisons of fields that are bits: states and TCP flags, alone or in lists.
-fn flags(
-    statement: &mut Statement<'_, '_, '_>,
-    field: &Masked,
-    relation: Option<&str>,
-) -> Option<Option<Compared>> {
-    if !matches!(field.field, Field::State | Field::TcpFlags | Field::Status) {
-        return Some(None);
-    }
-    if field.flip != 0 {
-        return None;
-    }
-    let negated = relation == Some("!=");
-    let value = value_list(statement, field.field)?;
-    if statement.eat("/") {
-        let mask = value_list(statement, field.field)?;
-        return Some(Some(Compared::Flags {
-            mask,
-            value,
-            negated,
-        }));
-    }
-    let bits = match (relation, field.mask) {
-        // A mask and a relation compare the masked bits.
-        (_, Some(mask)) => (mask, value, negated),
-        // Without a relation any of the bits is enough, with `!` none may be set.
-        (None, None) => (value, 0, true),
-        (Some("!"), None) => (value, 0, false),
-        (Some("==" | "!="), None) => (u128::from(u32::MAX), value, negated),
-        _ => return None,
-    };
-    let (mask, value, negated) = bits;
-    Some(Some(Compared::Flags {
-        mask,
-        value,
-        negated,
-    }))
-}
-
-/// `fin,syn`, `(fin | syn)`, `established | related`, or one number.
-fn value_list(statement: &mut Statement<'_, '_, '_>, field: Field) -> Option<u128> {
-    let open = statement.eat("(");
-    let mut all = 0u128;
-    loop {
-        let token = statement.word()?;
-        all |= match single(field, token.text).or_else(|| number(token.text)) {
-            Some(value) => value,
-            None => list(field, &token)?,
-        };
-        if !(statement.eat(",") || statement.eat("|")) {
-            break;
-        }
-    }
-    (!open || statement.eat(")")).then_some(all)
-}
-
-/// A list in one word: `syn|ack`.
-fn list(field: Field, token: &Token<'_>) -> Option<u128> {
-    let mut all = 0;
-    for part in token.text.split('|') {
-        all |= single(field, part)?;
-    }
-    Some(all)
 }
 
 /// The constant of a map element for an address translation: `10.0.0.1`, `10.0.0.1 . 80`.

@@ -2,10 +2,12 @@
 //! iptables: tables, base chains with hook and priority, sets, maps and rules.
 
 mod chain;
+mod compare;
 mod conntrack;
 mod document;
 mod expression;
 mod set;
+mod special;
 mod statement;
 mod tables;
 #[cfg(test)]
