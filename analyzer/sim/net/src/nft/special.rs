@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::chain::Statement;
 use super::compare::compare;
-use super::expression::{Subject, exactly, push};
+use super::expression::{Subject, push};
 use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::Masked;
