@@ -267,15 +267,7 @@ fn posted(analysis: &Analysis, format: Format, options: &Options) -> Result<Stri
     if let Some(lang) = options.lang {
         lang.page(&mut page);
     }
-    Ok(match format {
-        Format::Slack => post::blocks(&page),
-        Format::Teams => post::card(&page),
-        Format::Adf => {
-            let limit = options.max_size.or(format.takes());
-            return fit::fit(page, limit, post::said, |page| Ok(post::document(page)));
-        }
-        _ => post::text(&page),
-    })
+    post::print(page, format, options)
 }
 
 /// What the Markdown report leaves out because it is folded in HTML; none where nothing is.

@@ -45,7 +45,7 @@ impl Format {
     ];
 
     /// Most bytes that the place where it goes takes: GitHub and GitLab refuse longer comments, Jira longer fields. Of
-    /// an Atlassian Document the text counts, as [`super::post::said`] adds it up.
+    /// an Atlassian Document the text counts, not the JSON around it.
     pub(super) fn takes(self) -> Option<usize> {
         match self {
             Format::Markdown | Format::GitHub => Some(65_536),

@@ -3,6 +3,7 @@
 //! It stands above all sections, and `--format ticket` is this screen alone.
 
 mod began;
+mod command;
 mod impact;
 mod open;
 mod stamp;
@@ -72,16 +73,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.push(row("Affected", affected));
     }
     rows.push(row("Fix", fix(first, analysis)));
-    if let Some(line) = command(first) {
-        let steps = plan::of(first).steps;
-        let acting = steps.iter().filter(|step| !plan::only_looks(step));
-        // One command of several is not yet the fix.
-        let label = match acting.count() {
-            0 | 1 => "Command",
-            _ => "Start with",
-        };
-        rows.push(row(label, Rich::new().code(line)));
-    }
+    rows.extend(command::row(first));
     if !proof.is_empty() {
         rows.push(row("Proof", proof));
     }
@@ -193,26 +185,6 @@ fn cause(first: &Incident, analysis: &Analysis) -> Rich {
         text = text.text(" ").say(&doubt(first, analysis));
     }
     text
-}
-
-/// The first command of the fix that changes something, where it is one line of a screen.
-fn command(first: &Incident) -> Option<String> {
-    const LONGEST: usize = 200;
-    if first.verdict > Verdict::Likely {
-        return None;
-    }
-    let plan = plan::of(first);
-    let mut steps = plan.steps.iter().filter(|step| !plan::only_looks(step));
-    let command = steps.find_map(|step| step.command.as_deref())?;
-    let mut lines = command.lines().map(str::trim);
-    // What it saves first stands in the script; of a script one line says little.
-    let line = lines.find(|line| !line.starts_with("mkdir -p ./backup"))?;
-    // What prepares a file, or deletes after a check, says too little or too much alone.
-    let alone = !line.contains("--local") && !line.contains(" delete ");
-    let whole = alone && !line.ends_with(['\\', '{']) && !line.starts_with("if ");
-    // What a person has to fill in first cannot be typed as it is.
-    let is_open = line.contains(" <") || line.contains("=<") || line.contains("-<");
-    (whole && !is_open && line.chars().count() <= LONGEST).then(|| line.to_owned())
 }
 
 /// What the summary of the first cause says beyond the sentences of the first screen.

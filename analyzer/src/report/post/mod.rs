@@ -2,19 +2,37 @@
 
 use serde_json::Value;
 
-use super::Page;
 use super::blocks::{Inline, Rich};
 use super::columns::shown;
+use super::{Format, Options, Page, RenderError, fit};
 
 mod adf;
 mod slack;
 mod teams;
 mod ticket;
 
-pub(super) use adf::{document, said};
-pub(super) use slack::blocks;
-pub(super) use teams::card;
-pub(super) use ticket::text;
+#[cfg(test)]
+pub(super) use adf::said;
+
+/// The page in a format that needs no template.
+///
+/// # Errors
+/// [`RenderError::Size`] where even the first screen is longer than the place where it goes takes.
+pub(super) fn print(
+    page: Page<'_>,
+    format: Format,
+    options: &Options,
+) -> Result<String, RenderError> {
+    Ok(match format {
+        Format::Slack => slack::blocks(&page),
+        Format::Teams => teams::card(&page),
+        Format::Adf => {
+            let limit = options.max_size.or(format.takes());
+            return fit::fit(page, limit, adf::said, |page| Ok(adf::document(page)));
+        }
+        _ => ticket::text(&page),
+    })
+}
 
 /// A text without its links to other parts of the page.
 fn flat(text: &Rich) -> String {
