@@ -78,8 +78,13 @@ const IN_PATH: usize = 24;
 /// Whether a text is made as expressions are, or the same sign stands between names or values again and again: `a|b|c`,
 /// `x=1,y=2,z=3`.
 fn structured(text: &[u8]) -> bool {
-    CODE.iter()
-        .any(|mark| memchr::memmem::find(text, mark).is_some())
+    // What is written in percent signs is judged when it is decoded.
+    let encoded =
+        |at: &[u8]| at[0] == b'%' && at[1].is_ascii_hexdigit() && at[2].is_ascii_hexdigit();
+    text.windows(3).any(encoded)
+        || CODE
+            .iter()
+            .any(|mark| memchr::memmem::find(text, mark).is_some())
         || BETWEEN
             .iter()
             .any(|sign| memchr::memchr_iter(*sign, text).count() > 2)
