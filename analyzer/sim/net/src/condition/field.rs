@@ -2,13 +2,13 @@
 //! look-ups in sets and maps.
 
 use super::answer::{address_kinds, link_kinds};
+use super::course::{link_type, next_hop, priority, slot_of};
 use super::kept::{counted, helper, status, tracked};
 use super::{AddressKind, Slot, View};
 use crate::connection::{Tracked, TupleSide};
 use crate::eval::Gift;
 use crate::header::{Bits, HeaderBytes, Layer};
-use crate::packet::{CtState, Direction, Family, Interface, Protocol};
-use crate::route::Route;
+use crate::packet::{CtState, Direction, Family, Protocol};
 
 /// A field of a packet, of its connection or of its interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,6 +90,8 @@ pub enum Field {
     Helper,
     /// The zone that connection tracking keeps the connection in, 0 without one.
     Zone,
+    /// The packet's priority in queues.
+    Priority,
     /// The bits of `ct status`.
     Status,
     /// What the connection has counted, in one direction (true for answers) or in both.
@@ -169,6 +171,7 @@ impl Field {
             Field::InterfaceGroup { .. } | Field::InterfaceType { .. } => "interface",
             Field::NextHop(_) => "next hop",
             Field::RouteClass => "route's realm",
+            Field::Priority => "priority",
             Field::Helper => "connection's helper",
             Field::Zone => "connection's zone",
             Field::Status => "connection's status",
@@ -251,6 +254,7 @@ impl Field {
             // Before a packet is routed it has none.
             Field::RouteClass if !view.routed => Reading::Absent,
             Field::RouteClass => known(view.routes.filter(|all| !all.has_realms()).map(|_| 0)),
+            Field::Priority => priority(view),
             Field::Helper => helper(view),
             Field::Zone => tracked(view, |_| (!view.rules.gives(Gift::Zone)).then_some(0)),
             Field::Status => status(view),
@@ -263,28 +267,6 @@ impl Field {
 /// The host itself sends the packet, and IPVS does not merely send it on.
 pub(super) fn sent_here(view: &View<'_>) -> bool {
     view.packet.direction == Direction::Output && view.packet.in_iface.is_none()
-}
-
-fn slot_of<'a>(view: &View<'a>, outgoing: bool) -> Slot<'a> {
-    if outgoing {
-        view.out_iface
-    } else {
-        view.in_iface
-    }
-}
-
-/// Names of interfaces without an Ethernet header are known; a prefix may be any.
-fn link_type<'a>(interface: &Interface) -> Reading<'a> {
-    const ETHERNET: u128 = 1;
-    const LOOPBACK: u128 = 772;
-    const OTHERS: [&str; 7] = ["tun", "wg", "ppp", "ipip", "gre", "sit", "ip6tnl"];
-    match interface {
-        Interface::Name(name) if name == "lo" => known(Some(LOOPBACK)),
-        Interface::Name(name) if OTHERS.iter().all(|other| !name.starts_with(other)) => {
-            known(Some(ETHERNET))
-        }
-        _ => Reading::Unknown,
-    }
 }
 
 /// What lies behind the packet's end fails a rule (`nft_payload_eval`).
@@ -328,17 +310,6 @@ fn tcp_options<'a>(view: &View<'_>) -> Reading<'a> {
     }
 }
 
-fn next_hop<'a>(view: &View<'_>, family: Family) -> Reading<'a> {
-    if view.packet.family() != family || !view.routed {
-        return Reading::Absent;
-    }
-    match view.routes.map(|routes| routes.decide(view.packet)) {
-        Some(Route::Via { also, .. }) if !also.is_empty() => Reading::Unknown,
-        Some(Route::Via { gateway, .. }) => address(family, gateway.unwrap_or(view.packet.dst)),
-        _ => Reading::Unknown,
-    }
-}
-
 /// The number that stands for an address type in sets.
 pub fn kind_number(kind: AddressKind) -> u128 {
     match kind {
@@ -374,7 +345,7 @@ pub(super) fn known<'a>(value: Option<u128>) -> Reading<'a> {
     value.map_or(Reading::Unknown, |value| Reading::Numbers(vec![value]))
 }
 
-fn address<'a>(family: Family, address: std::net::IpAddr) -> Reading<'a> {
+pub(super) fn address<'a>(family: Family, address: std::net::IpAddr) -> Reading<'a> {
     if Family::of(address) == family {
         known(Some(super::address_bits(address)))
     } else {

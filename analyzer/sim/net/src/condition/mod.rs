@@ -5,6 +5,7 @@
 
 mod answer;
 pub mod clock;
+mod course;
 mod doubt;
 pub mod field;
 mod kept;

@@ -1,14 +1,16 @@
-//! What rules give a connection: what none of them gives, it does not have.
+//! What rules give a packet or its connection: what none of them gives, it does not have.
 
 use super::Rules;
 
-/// Something that a connection has from a rule only.
+/// Something that a packet or its connection has from a rule only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gift {
     /// A label (`connlabel --set`, `ct label set`).
     Label,
     /// A zone (`CT --zone`, `ct zone set`).
     Zone,
+    /// A priority in queues (`CLASSIFY`, `meta priority set`).
+    Priority,
 }
 
 impl Rules<'_> {
@@ -25,6 +27,7 @@ impl Rules<'_> {
                     text.contains("ct label set")
                         || (text.contains("connlabel") && text.contains("--set"))
                 }
+                Gift::Priority => text.contains("priority set") || text.contains("CLASSIFY"),
                 Gift::Zone => text.contains("zone set") || text.contains("--zone"),
             }
         })

@@ -7,7 +7,9 @@ use super::chain::Statement;
 use super::compare::{Compared, compare, value_list};
 use super::conntrack::{ct, status};
 use super::set::RawElement;
-use super::special::{NO_IPSEC, fib, lacks, of_route, random, raw, route_back, socket, tcp_option};
+use super::special::{
+    NO_IPSEC, NO_VLAN, fib, lacks, of_route, random, raw, route_back, socket, tcp_option,
+};
 use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
@@ -176,6 +178,10 @@ fn subject(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
             }
             return Some(Subject::Lacks(NO_IPSEC));
         }
+        "vlan" => {
+            statement.word()?;
+            return Some(Subject::Lacks(NO_VLAN));
+        }
         "socket" => return socket(statement),
         word => return meta(word),
     };
@@ -192,6 +198,7 @@ fn meta(word: &str) -> Option<Subject> {
         "pkttype" => Field::PacketType,
         "length" => Field::Length,
         "skuid" | "skgid" | "cgroup" => Field::Sender,
+        "priority" => Field::Priority,
         "rtclassid" => Field::RouteClass,
         "iifgroup" => Field::InterfaceGroup { outgoing: false },
         "oifgroup" => Field::InterfaceGroup { outgoing: true },
@@ -208,7 +215,6 @@ fn meta(word: &str) -> Option<Subject> {
                 "interface's kind, which `ip -d link` shows,",
             ));
         }
-        "priority" => return Some(Subject::Unseen("priority")),
         _ => return None,
     }))
 }

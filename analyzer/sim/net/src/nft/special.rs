@@ -14,6 +14,7 @@ use crate::packet::{Family, Protocol};
 
 /// What packets are taken not to have.
 pub(super) const NO_EXTENSION: &str = "the packet has no IPv6 extension header";
+pub(super) const NO_VLAN: &str = "the packet comes without the tag of a VLAN";
 pub(super) const NO_IPSEC: &str = "the packet does not pass through IPsec";
 
 /// `socket transparent`, `socket cgroupv2 level 1`: only TCP and UDP have sockets.

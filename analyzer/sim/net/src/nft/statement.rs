@@ -359,6 +359,8 @@ impl<'a> Statement<'_, '_, 'a> {
                 return Some(());
             }
             ["tcp", "option", "maxseg", "size", "set"] => {
+                let (negated, test) = (false, Test::Protocol(Protocol::TCP));
+                self.conditions.push(Condition { negated, test });
                 self.skip_words(5);
                 return Some(());
             }

@@ -63,6 +63,7 @@ pub(super) fn piece(field: Field, token: &Token<'_>) -> Option<Piece> {
         | Field::Destination(family)
         | Field::TupleAddress(_, family)
         | Field::NextHop(family) => addresses(family, text),
+        Field::Mark if text.contains('/') => prefix(text),
         _ => single(field, text)
             .map(|number| Piece::Range(number, number))
             .or_else(|| {
@@ -70,6 +71,15 @@ pub(super) fn piece(field: Field, token: &Token<'_>) -> Option<Piece> {
                 Some(Piece::Range(single(field, low)?, single(field, high)?))
             }),
     }
+}
+
+/// `0xffffff00/24`: a number of 32 bits by its first ones.
+fn prefix(text: &str) -> Option<Piece> {
+    let (base, length) = text.split_once('/')?;
+    let length: u32 = length.parse().ok().filter(|length| *length <= 32)?;
+    let rest = u128::from(u32::MAX.checked_shr(length).unwrap_or(0));
+    let low = number(base)? & !rest;
+    Some(Piece::Range(low, low | rest))
 }
 
 /// `eth0`, or `lxc*` for every name that starts so; a star behind a backslash is a star.
@@ -139,6 +149,9 @@ fn named(field: Field, text: &str) -> Option<u128> {
         Field::Family => match text {
             "ipv4" | "ip" => Some(2),
             "ipv6" | "ip6" => Some(10),
+            // What is neither passes no chain of IP.
+            "arp" => Some(3),
+            "vlan" | "8021q" | "8021ad" => Some(u128::from(u16::MAX)),
             _ => None,
         },
         Field::State => match text {
@@ -170,6 +183,7 @@ fn named(field: Field, text: &str) -> Option<u128> {
             _ => None,
         },
         Field::Status => status(text),
+        Field::Priority => class_of_queue(text),
         // The name that `rt_realms` has without a change.
         Field::RouteClass => (text == "cosmos").then_some(0),
         Field::IcmpType(Family::V4) => icmp(text),
@@ -177,6 +191,22 @@ fn named(field: Field, text: &str) -> Option<u128> {
         Field::IcmpCode(Family::V4) => code(&ICMP_CODES, text),
         Field::IcmpCode(Family::V6) => code(&ICMPV6_CODES, text),
         _ => None,
+    }
+}
+
+/// `none`, `root`, or the two halves of a handle in hexadecimal: `1:10`.
+fn class_of_queue(text: &str) -> Option<u128> {
+    let half = |text: &str| match text {
+        "" => Some(0),
+        text => u16::from_str_radix(text, 16).ok().map(u128::from),
+    };
+    match text {
+        "none" => Some(0),
+        "root" => Some(u128::from(u32::MAX)),
+        _ => {
+            let (high, low) = text.split_once(':')?;
+            Some(half(high)? << 16 | half(low)?)
+        }
     }
 }
 

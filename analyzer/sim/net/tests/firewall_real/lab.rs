@@ -278,7 +278,9 @@ impl Lab {
             if !text.is_empty() {
                 let path = self.scratch.path().join(command.replace(' ', "-"));
                 std::fs::write(&path, text).expect("rules file");
+                // Names of hosts in the rules would be asked for in a network that has no resolver.
                 let line = [
+                    "timeout 10 ",
                     command,
                     " < ",
                     &path.display().to_string(),

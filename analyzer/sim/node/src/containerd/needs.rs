@@ -11,7 +11,8 @@ pub(super) fn check(config: &EffectiveConfig) -> Vec<ConfigProblem> {
     if config.uncertain() {
         return Vec::new();
     }
-    differ(config).into_iter().chain(scratch(config)).collect()
+    let differs = differ(config).into_iter().chain(unpacker(config));
+    differs.chain(scratch(config)).collect()
 }
 
 fn setting<'a>(config: &'a EffectiveConfig, plugin: &str, key: &str) -> Option<&'a Setting> {
@@ -32,24 +33,49 @@ fn differ(config: &EffectiveConfig) -> Option<ConfigProblem> {
     let Value::List(names) = &named.value else {
         return None;
     };
-    let proxies = config.top.section(&["proxy_plugins"]);
-    let provided = |name: &str| {
-        DIFFERS.contains(&name) || proxies.is_some_and(|all| all.entries.contains_key(name))
-    };
     let mut names = names.iter().filter_map(Value::as_str);
-    let missing = names.find(|name| !provided(name))?;
+    let missing = names.find(|name| !provided(config, name))?;
+    Some(lacking(config, "the diff service", missing, named))
+}
+
+/// Since 2.1 CRI pulls by the transfer service, which loads only with the differs that it unpacks with
+/// (`plugins/transfer/plugin.go`).
+fn unpacker(config: &EffectiveConfig) -> Option<ConfigProblem> {
+    let plugin = "io.containerd.transfer.v1.local";
+    let unpacks = setting(config, plugin, "unpack_config")
+        .filter(|_| config.containerd.pulls_by_transfer())?;
+    let Value::List(all) = &unpacks.value else {
+        return None;
+    };
+    let mut names = all.iter().filter_map(|one| match one {
+        Value::Table(of) => of.get("differ")?.as_str(),
+        _ => None,
+    });
+    let missing = names.find(|name| !name.is_empty() && !provided(config, name))?;
+    Some(lacking(config, "the transfer service", missing, unpacks))
+}
+
+fn provided(config: &EffectiveConfig, differ: &str) -> bool {
+    let proxies = config.top.section(&["proxy_plugins"]);
+    DIFFERS.contains(&differ) || proxies.is_some_and(|all| all.entries.contains_key(differ))
+}
+
+/// What lacks a differ: that of erofs may be there.
+fn lacking(config: &EffectiveConfig, who: &str, missing: &str, named: &Setting) -> ConfigProblem {
     if missing == "erofs" && config.containerd.pulls_by_transfer() {
-        return Some(ConfigProblem::NodeNeeded {
-            message: "the diff service names differ erofs, which loads only where the node has mkfs.erofs".to_owned(),
+        return ConfigProblem::NodeNeeded {
+            message: format!(
+                "{who} names differ erofs, which loads only where the node has mkfs.erofs"
+            ),
             place: named.place.clone(),
-        });
+        };
     }
-    Some(ConfigProblem::CriRejects {
+    ConfigProblem::CriRejects {
         message: format!(
-            "the diff service names differ {missing:?}, which is neither built in nor one of proxy_plugins"
+            "{who} names differ {missing:?}, which is neither built in nor one of proxy_plugins"
         ),
         place: Some(named.place.clone()),
-    })
+    }
 }
 
 /// containerd 2 copies the blockfile snapshotter's scratch file at its start, and CRI does not load without it

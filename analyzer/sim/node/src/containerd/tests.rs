@@ -207,6 +207,16 @@ fn plugins_that_cri_rests_on_need_a_pool_a_program_or_a_file() {
     assert_eq!(available("1.7.24", differ), Answer::No);
     let first = differ.replace("version = 2", "version = 1");
     assert_eq!(available("1.7.24", &first), Answer::Yes, "another name");
+    let unpacks = "version = 2\n[[plugins.\"io.containerd.transfer.v1.local\".unpack_config]]\n\
+        platform = \"linux/amd64\"\nsnapshotter = \"overlayfs\"\ndiffer = \"erofs\"\n";
+    assert_eq!(available("2.1.9", unpacks), Answer::Unknown);
+    assert_eq!(
+        available("1.7.24", unpacks),
+        Answer::Yes,
+        "CRI pulls by itself"
+    );
+    let walked = unpacks.replace("erofs", "walking");
+    assert_eq!(available("2.1.9", &walked), Answer::Yes);
     let walking = differ.replace("\"erofs\", ", "");
     assert_eq!(available("1.7.24", &walking), Answer::Yes);
     let scratch = "version = 2\n[plugins.\"io.containerd.snapshotter.v1.blockfile\"]\n\

@@ -221,3 +221,32 @@ fn a_connection_that_begins_has_no_helper_label_or_zone_that_no_rule_gives() {
         "{expires:?}"
     );
 }
+
+#[test]
+fn a_packet_that_comes_in_has_the_priority_of_its_class_and_no_tag() {
+    let mut packet = first(Protocol::UDP);
+    for (rule, wanted) in [
+        ("meta priority none accept", Verdict::Accepted),
+        ("meta priority bcad:dadc accept", Verdict::Dropped),
+        ("meta priority != root accept", Verdict::Accepted),
+        ("vlan id 1 accept", Verdict::Dropped),
+        ("meta protocol { ip, arp, vlan } accept", Verdict::Accepted),
+        ("meta protocol != { ip, arp } accept", Verdict::Dropped),
+        ("meta mark 0xffffff00/24 accept", Verdict::Dropped),
+        ("meta mark 0x00000000/24 accept", Verdict::Accepted),
+    ] {
+        assert_eq!(verdict_of(rule, &packet), wanted, "{rule}");
+    }
+    // A class of the old kind: minimize delay.
+    packet.headers.network[1] = Some(0x10);
+    assert_eq!(
+        verdict_of("meta priority 0:6 accept", &packet),
+        Verdict::Accepted
+    );
+    let set = "ip daddr 203.0.113.1 meta priority set 1:10\nmeta priority none accept";
+    assert!(verdict_of(set, &packet).is_undecided());
+    // Only TCP has segments.
+    let clamp = "tcp option maxseg size set 1360 accept";
+    assert_eq!(verdict_of(clamp, &packet), Verdict::Dropped);
+    assert_eq!(verdict_of(clamp, &first(Protocol::TCP)), Verdict::Accepted);
+}
