@@ -34,7 +34,7 @@ impl Kind for Hardware {
         let node = manual::which(self.node.as_deref(), state);
         let mut step = format!("Drain {node}. {} {}.", self.act, self.part);
         if let Some(then) = &self.if_not {
-            step.push_str(&format!(" If that does not help: {then}."));
+            step = format!("{step} If that does not help: {then}.");
         }
         let manual = Manual {
             step: format!("{step} Then take {node} back into service."),
