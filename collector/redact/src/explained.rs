@@ -4,7 +4,7 @@
 mod ids;
 mod things;
 
-pub(super) use ids::{Said, hex, in_request};
+pub(super) use ids::{Said, hex};
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -271,11 +271,6 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
 /// Whether a value at the end of these bytes has a name, whatever it says.
 pub(super) fn has_name(before: &[u8]) -> bool {
     name_before(before).is_some_and(|name| !name.text.is_empty())
-}
-
-/// Whether a value at the end of these bytes has the name of an id, a sum or something public.
-pub(super) fn named(before: &[u8]) -> bool {
-    name_before(before).is_some_and(|name| NAMES.contains(last_word(name.text).as_str()))
 }
 
 /// The words of a name in lower case.

@@ -4,7 +4,7 @@
 mod alone;
 mod hex;
 mod parts;
-mod scattered;
+mod signs;
 
 pub(super) use hex::note_only_id;
 
@@ -13,12 +13,11 @@ use std::ops::Range;
 use super::explained::{self, Said, by_place};
 use super::known::Known;
 use super::marker::Marker;
-use super::random::{MIN_DRAWN, ONE_CASE, Sorts, drawn_of, short_drawn, surprise};
+use super::random::{MIN_DRAWN, Sorts, drawn_of, short_drawn, surprise};
 use super::{MAX_DEPTH, clean_text, encoded};
-use alone::{glued, is_issued, padded, stands_alone};
+use alone::{is_issued, padded, stands_alone};
 use hex::{as_text, hexadecimal, issued_hex};
 use parts::strange;
-use scattered::scattered;
 
 /// The placeholder's class.
 pub(super) const CLASS: &str = "unexplained";
@@ -53,23 +52,23 @@ static RUN: [bool; 256] = {
     table
 };
 
-/// The next run of such characters that is long enough, at or behind `from`.
-fn next_of(inside: &[bool; 256], bytes: &[u8], from: usize) -> Option<Range<usize>> {
+/// The next word of letters and digits that is long enough, at or behind `from`.
+fn next_word(bytes: &[u8], from: usize) -> Option<Range<usize>> {
     let mut at = from;
     while at + MIN_DRAWN <= bytes.len() {
-        // A run of this length holds one of every eleventh bytes; most are passed over here.
+        // A word of this length holds one of every eleventh bytes; most are passed over here.
         let probe = at + MIN_DRAWN - 1;
-        if !inside[usize::from(bytes[probe])] {
+        if !WORD[usize::from(bytes[probe])] {
             at = probe + 1;
             continue;
         }
         let start = bytes[at..probe]
             .iter()
-            .rposition(|byte| !inside[usize::from(*byte)])
+            .rposition(|byte| !WORD[usize::from(*byte)])
             .map_or(at, |place| at + place + 1);
         let end = bytes[probe..]
             .iter()
-            .position(|byte| !inside[usize::from(*byte)])
+            .position(|byte| !WORD[usize::from(*byte)])
             .map_or(bytes.len(), |length| probe + length);
         if end - start >= MIN_DRAWN {
             return Some(start..end);
@@ -103,64 +102,47 @@ fn without_escape(bytes: &[u8], word: Range<usize>) -> Range<usize> {
     (word.start + length).min(word.end)..word.end
 }
 
-/// What stands between blanks, quotes and escapes.
-static TOKEN: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = b'!';
-    while byte <= b'~' {
-        table[byte as usize] = !matches!(byte, b'"' | b'\'' | b'`' | b'\\');
-        byte += 1;
-    }
-    table
-};
+/// So many letters without a number are none that was drawn: of one case, and of both.
+const ONE_CASE: usize = 20;
+const MIXED: usize = 14;
 
 /// The next thing that nothing explains, or that is a text in hexadecimal digits.
 fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
-    let mut at = from;
-    while let Some(token) = next_of(&TOKEN, bytes, at) {
-        at = token.end;
-        let mut placed = false;
-        if let Some(found) = in_runs(bytes, from, &token, known, &mut placed) {
-            return Some(found);
-        }
-        if !placed && let Some(place) = scattered(bytes, &token) {
-            return Some(Found::Drawn(place));
-        }
+    let word = next_drawn(bytes, from, known);
+    let begin = |found: &Found| match found {
+        Found::Drawn(place) | Found::Hex(place) => place.start,
+    };
+    let end = word.as_ref().map_or(bytes.len(), begin);
+    match signs::next(bytes, from, end) {
+        Some(signs) if signs.start <= end => Some(Found::Drawn(signs)),
+        _ => word,
     }
-    None
 }
 
-/// The same of the words in a token. `placed` is set where one was drawn, and its place says why.
-fn in_runs(
-    bytes: &[u8],
-    from: usize,
-    token: &Range<usize>,
-    known: &Known,
-    placed: &mut bool,
-) -> Option<Found> {
-    let mut at = token.start;
-    while let Some(run) = next_of(&RUN, &bytes[..token.end], at) {
+/// The same of what holds words.
+fn next_drawn(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
+    let mut at = from;
+    while let Some(run) = next_run(bytes, at) {
         at = run.end;
         let sorts = Sorts::of(&bytes[run.clone()]);
         // Words of one case without a number, as most names are.
-        if sorts.digits == 0 && run.len() < ONE_CASE && (sorts.upper == 0 || sorts.lower == 0) {
+        if sorts.digits == 0 && run.len() < ONE_CASE && (sorts.upper == 0 || run.len() < MIXED) {
             continue;
         }
-        let (mut start, mut here) = (run.start, false);
-        while let Some(word) = next_of(&WORD, &bytes[..run.end], start) {
+        let (mut start, mut placed) = (run.start, false);
+        while let Some(word) = next_word(&bytes[..run.end], start) {
             match judge(bytes, from, word.clone(), known) {
                 Judged::Found(found) => return Some(found),
                 Judged::Written => start = word.end,
                 Judged::Explained(end) => {
                     start = end.max(word.end);
-                    here = true;
+                    placed = true;
                 }
             }
         }
-        if !here && let Some(found) = strange(bytes, &run, sorts) {
+        if !placed && let Some(found) = strange(bytes, &run, sorts) {
             return Some(found);
         }
-        *placed |= here;
         at = at.max(start);
     }
     None
@@ -196,14 +178,12 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
         Sorts::of(text)
     };
     let short = || stands_alone(bytes, &word) && short_drawn(text, sorts);
-    let issued =
-        || is_issued(bytes, &word, sorts) && (short_drawn(text, sorts) || padded(bytes, &word));
-    if !drawn_of(text, sorts)
-        && !glued(text, sorts)
-        && !short()
-        && !issued()
-        && !padded(bytes, &word)
-    {
+    let issued = || {
+        sorts.upper > 0
+            && is_issued(bytes, &word)
+            && (short_drawn(text, sorts) || padded(bytes, &word))
+    };
+    if !drawn_of(text, sorts) && !short() && !issued() && !padded(bytes, &word) {
         let issued = issued_hex(text) && explained::hex(bytes, &word, text.len()) == Said::Nothing;
         return match issued && !by_place(bytes, &word) {
             true => Judged::Found(Found::Drawn(word)),
@@ -216,6 +196,32 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
         return Judged::Explained(whole.end);
     }
     Judged::Found(Found::Drawn(whole))
+}
+
+/// The next run of letters, digits, `-` and `_` that is long enough, at or behind `from`.
+fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let mut at = from;
+    while at + MIN_DRAWN <= bytes.len() {
+        // A run of this length holds one of every eleventh bytes; most are passed over here.
+        let probe = at + MIN_DRAWN - 1;
+        if !RUN[usize::from(bytes[probe])] {
+            at = probe + 1;
+            continue;
+        }
+        let start = bytes[at..probe]
+            .iter()
+            .rposition(|byte| !RUN[usize::from(*byte)])
+            .map_or(at, |place| at + place + 1);
+        let end = bytes[probe..]
+            .iter()
+            .position(|byte| !RUN[usize::from(*byte)])
+            .map_or(bytes.len(), |length| probe + length);
+        if end - start >= MIN_DRAWN {
+            return Some(start..end);
+        }
+        at = end;
+    }
+    None
 }
 
 /// Where the first thing begins that nothing explains.

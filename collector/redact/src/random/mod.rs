@@ -4,8 +4,6 @@
 //! The model is a table of three letters in a row and of upper and lower case, made by
 //! `examples/train_letters.rs`.
 
-pub(super) mod signs;
-
 use std::sync::LazyLock;
 
 /// 26 letters, any digit, and the edge of a word.
@@ -135,9 +133,7 @@ pub(super) fn surprise(word: &[u8], sorts: Sorts) -> i32 {
 }
 
 /// From so many letters on, letters and digits may not change places at every third.
-const RESTLESS: usize = 22;
-/// And no name of any length does so often.
-const MOST_CHANGES: usize = 7;
+const RESTLESS: usize = 24;
 /// No name of so many letters holds many of each sort.
 const LONG: usize = 32;
 /// Fewer letters are a chance of spelling.
@@ -150,27 +146,20 @@ pub(super) fn drawn_of(word: &[u8], sorts: Sorts) -> bool {
         _ if sorts.beyond_hex == 0 => return false,
         (true, true, true) if word.len() < 14 => (MIN_DRAWN, 4),
         (true, true, true) => (14, 0),
-        (true, true, false) if word.len() >= 14 && changes_case(word) => (14, 10),
-        (true, true, false) => (MIN_DRAWN, LETTERS),
+        (true, true, false) => (14, 10),
         (true, false, true) => (15, 2),
         (false, true, true) => (20, 6),
-        (true, false, false) | (false, true, false) if word.len() >= 20 => (20, 12),
-        (true, false, false) | (false, true, false) => (ONE_CASE, NO_WORD),
+        (true, false, false) | (false, true, false) => (20, 12),
         _ => return false,
     };
-    if word.len() >= LONG && sorts.lower > 5 && sorts.upper > 3 && sorts.digits > 5 {
+    if word.len() >= LONG && sorts.lower > 5 && sorts.upper > 5 && sorts.digits > 5 {
         return varied(word);
     }
-    word.len() >= least
-        && varied(word)
-        && (surprise(word, sorts) > surprise_from || (sorts.digits > 0 && restless(word)))
+    if word.len() < least || !varied(word) || (sorts.digits == 0 && !changes_case(word)) {
+        return false;
+    }
+    surprise(word, sorts) > surprise_from || restless(word)
 }
-
-/// Bits from which letters of both cases are those of no name, however they change.
-const LETTERS: i32 = 16;
-/// So many letters of one case may be no word, and from so many bits they are none.
-pub(super) const ONE_CASE: usize = 14;
-const NO_WORD: i32 = 22;
 
 /// Whether a short word of letters and digits that stands alone was drawn.
 pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
@@ -180,15 +169,9 @@ pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
         (true, false, true) | (false, true, true) => SHORT,
         _ => return false,
     };
-    if sorts.beyond_hex == 0 || !varied(word) {
-        return false;
-    }
-    let bits = surprise(word, sorts);
-    bits >= STRANGE || (bits >= least && mixes(word))
+    sorts.beyond_hex > 0 && varied(word) && surprise(word, sorts) >= least && mixes(word)
 }
 
-/// Bits of surprise from which no order of letters and digits is a name.
-const STRANGE: i32 = 16;
 /// Bits of surprise from which a short word was drawn.
 const SHORT: i32 = 6;
 
@@ -224,7 +207,7 @@ fn restless(word: &[u8]) -> bool {
         .windows(2)
         .filter(|two| two[0].is_ascii_digit() != two[1].is_ascii_digit())
         .count();
-    word.len() >= RESTLESS && (changes * 3 >= word.len() || changes >= MOST_CHANGES)
+    word.len() >= RESTLESS && changes * 3 >= word.len()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::explained::by_place;
-use super::super::random::{Sorts, drawn_of, surprise};
+use super::super::random::{Sorts, surprise};
 use super::WORD;
 
 /// Whether a word is no part of a name, a path or an address.
@@ -15,13 +15,12 @@ pub(super) fn stands_alone(bytes: &[u8], word: &Range<usize>) -> bool {
         && (dot || edge(bytes.get(word.end)))
 }
 
-/// Whether a word stands alone but for what an issuer puts in front of it: `zq_`, `ZQKT-`, `71234:`. Small letters and
-/// digits behind a dash are how names of objects end, those behind `_` are not.
-pub(super) fn is_issued(bytes: &[u8], word: &Range<usize>, sorts: Sorts) -> bool {
+/// Whether a word stands alone but for what an issuer puts in front of it: `zq_`, `ZQKT-`, `71234:`.
+pub(super) fn is_issued(bytes: &[u8], word: &Range<usize>) -> bool {
     let before = &bytes[..word.start];
-    let Some(mark) = before.last().filter(|byte| b"_-.:~".contains(byte)) else {
+    if !before.last().is_some_and(|byte| b"_-.:~".contains(byte)) {
         return false;
-    };
+    }
     let before = &before[..before.len() - 1];
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
     let length = before
@@ -31,48 +30,13 @@ pub(super) fn is_issued(bytes: &[u8], word: &Range<usize>, sorts: Sorts) -> bool
         .take_while(part)
         .count();
     let start = before.len() - length;
-    let capitals = before[start..]
-        .iter()
-        .all(|byte| !byte.is_ascii_lowercase());
     (2..=LONGEST_ISSUER).contains(&length)
-        && (sorts.upper > 0 || *mark == b'_' || *mark == b'~' || capitals)
         && stands_alone(bytes, &(start..word.end))
         && !by_place(bytes, &(start..word.end))
 }
 
 /// No issuer's prefix is longer.
 const LONGEST_ISSUER: usize = 12;
-
-/// Whether a word is one of fewer sorts of letters behind what an issuer puts in front of it, or in front of what it puts
-/// behind: `ZQk3v9x2...`, `k3v9x2...ZQRT`.
-pub(super) fn glued(text: &[u8], sorts: Sorts) -> bool {
-    if sorts.lower == 0 || sorts.upper == 0 || text.len() < MIN_GLUED {
-        return false;
-    }
-    let same = |first: &u8, byte: &&u8| {
-        byte.is_ascii_alphabetic() && byte.is_ascii_uppercase() == first.is_ascii_uppercase()
-    };
-    let front = text.iter().take_while(|byte| same(&text[0], byte)).count();
-    let last = &text[text.len() - 1];
-    let behind = text
-        .iter()
-        .rev()
-        .take_while(|byte| same(last, byte))
-        .count();
-    let fewer = |rest: &[u8]| {
-        let left = Sorts::of(rest);
-        rest.len() >= MIN_GLUED - LONGEST_GLUED
-            && (left.lower == 0 || left.upper == 0)
-            && drawn_of(rest, left)
-    };
-    let letters = 1..=LONGEST_GLUED;
-    (letters.contains(&front) && fewer(&text[front..]))
-        || (letters.contains(&behind) && fewer(&text[..text.len() - behind]))
-}
-
-/// An issuer glues no more letters to a token, which has at least so many with them.
-const LONGEST_GLUED: usize = 8;
-const MIN_GLUED: usize = 22;
 
 /// Whether a word ends a run of digits of base64 whose padding shows what it is: `u/n0r+9rql3qq2qxvkp==`.
 pub(super) fn padded(bytes: &[u8], word: &Range<usize>) -> bool {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::super::explained::{self, Said};
 use super::super::known::Known;
 use super::super::random::Sorts;
-use super::alone::stands_alone;
 use super::{Found, MIN_HEX, RUN, WORD};
 
 /// Whether a word is hexadecimal digits behind a few letters: `eu01xxbfd4a807e4099453ba160493119a126319cb`.
@@ -24,7 +23,7 @@ pub(super) fn issued_hex(text: &[u8]) -> bool {
 }
 
 /// So many hexadecimal digits behind an issuer's letters are no version.
-const ISSUED: usize = 20;
+const ISSUED: usize = 24;
 
 /// Hexadecimal digits: a text in them, a UUID, or an id or key of another form.
 pub(super) fn hexadecimal(
@@ -94,61 +93,22 @@ fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
     let address = ["0x", "ffff", "0000"]
         .iter()
         .any(|begin| text.starts_with(begin.as_bytes()));
-    if text.len() < MIN_SHORT - 2 || address {
+    if text.len() < MIN_SHORT || address {
         return false;
     }
-    if let Some(issued) = issued_short(bytes, word) {
-        return issued;
+    let before = word.start.checked_sub(1).map(|at| bytes[at]);
+    if before.is_some_and(|byte| RUN[usize::from(byte)]) {
+        let name = &bytes[..word.start - 1];
+        let part = name.rsplit(|byte| !WORD[usize::from(*byte)]).next();
+        let issuers: [&[u8]; 6] = [b"key", b"secret", b"token", b"sk", b"pk", b"live"];
+        return part.is_some_and(|part| issuers.contains(&part));
     }
-    let edge = |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n\"'[](){},;".contains(byte));
-    let dot = bytes.get(word.end) == Some(&b'.') && edge(bytes.get(word.end + 1));
-    let before = word.start.checked_sub(1).and_then(|at| bytes.get(at));
-    text.len() >= MIN_SHORT
-        && edge(before)
-        && (dot || edge(bytes.get(word.end)))
+    let edge = |byte: Option<u8>| byte.is_none_or(|byte| b" \t\r\n\"'".contains(&byte));
+    edge(before)
+        && edge(bytes.get(word.end).copied())
         && !explained::has_name(&bytes[..word.start])
         && explained::hex(bytes, word, text.len()) == Said::Nothing
 }
-
-/// Whether few hexadecimal digits stand behind an issuer's prefix rather than behind the name of an object: `zq_live_`,
-/// `ZQKT-`. None where they stand behind neither.
-fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
-    let mark = *bytes[..word.start].last()?;
-    if !RUN[usize::from(mark)] {
-        return None;
-    }
-    let name = &bytes[..word.start - 1];
-    let length = name
-        .iter()
-        .rev()
-        .take(LONGEST_PREFIX + 1)
-        .take_while(|byte| RUN[usize::from(**byte)])
-        .count();
-    let start = name.len() - length;
-    let prefix = &name[start..];
-    let letters = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
-    let capitals = |byte: &u8| byte.is_ascii_uppercase();
-    let said: [&[u8]; 6] = [b"key", b"secret", b"token", b"sk", b"pk", b"live"];
-    let last = prefix.rsplit(|byte| !WORD[usize::from(*byte)]).next();
-    if last.is_some_and(|last| said.contains(&last)) {
-        return Some(word.len() >= MIN_SHORT);
-    }
-    let formed = match mark {
-        b'_' => prefix.iter().all(letters) && prefix.len() > 1,
-        b'-' => prefix.iter().all(capitals) && prefix.len() > 2,
-        _ => false,
-    };
-    Some(
-        formed
-            && length <= LONGEST_PREFIX
-            && stands_alone(bytes, &(start..word.end))
-            && explained::hex(bytes, word, word.len()) == Said::Nothing
-            && !explained::by_place(bytes, &(start..word.end)),
-    )
-}
-
-/// No issuer puts more letters in front.
-const LONGEST_PREFIX: usize = 16;
 
 /// The second part of a token that joins a cluster has so many digits.
 const BOOTSTRAP: usize = 16;

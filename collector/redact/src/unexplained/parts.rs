@@ -144,7 +144,7 @@ const MIN_RUN: usize = 22;
 const STRANGE: i32 = 10;
 
 /// Whether a name ends as Kubernetes makes it unique: `-x2x4z`, of letters that form no words.
-pub(super) fn is_pod_name(text: &[u8]) -> bool {
+fn is_pod_name(text: &[u8]) -> bool {
     let unique = |part: &[u8]| {
         part.iter()
             .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(byte))
