@@ -5,11 +5,14 @@ mod apart;
 mod cited;
 mod context;
 mod coverage;
+mod differential;
+mod error;
 pub mod examples;
 pub(crate) mod fill_in;
 mod gpu_map;
 mod hami;
 mod incident;
+mod input;
 mod knows;
 mod link;
 mod naming;
@@ -24,59 +27,25 @@ mod unexplained;
 mod waiting;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+pub use error::AnalyzeError;
 pub use standing::{Examined, Judged, Proposal, Reading, Standing};
 
-use casefile_bundle::{Form, Keys, OpenError, Summary};
+use casefile_bundle::Keys;
 use chrono::{DateTime, Utc};
 
 use crate::change::captured::Captured;
 use crate::derive;
-use crate::facts::failing::LogSpan;
-use crate::facts::kube::{Node, Pod};
 use crate::join::{Member, Unit};
-use crate::layouts::LAYOUTS;
 
-use crate::model::{
-    Analysis, Benign, Considered, Input, Place, Problem, RulesUsed, Seen, Unexplained, Verdict,
-};
+use crate::model::{Analysis, Considered, Place, Problem, RulesUsed, Seen, Unexplained, Verdict};
 use crate::rules::engine::{self, Assessment};
 use crate::rules::file::Kind;
 use crate::rules::{RuleError, RuleSet};
 use crate::scan::patterns::Patterns;
 use crate::scan::{self, Budget, Documents, Router, Scanned, joined};
 use crate::sources::Availability;
-
-/// Why there is no analysis.
-#[derive(Debug, thiserror::Error)]
-pub enum AnalyzeError {
-    /// The input cannot be read.
-    #[error("{0}")]
-    Open(OpenError),
-    /// Nothing in the input is of a kind that is read.
-    #[error(
-        "{path}: nothing in it was understood ({entries} files{why}). What is accepted, packed in any way: a bundle of \
-         casefile-collector; a capture of {accepted}; logs, and what kubectl, nvidia-smi and other programs of a node print",
-        path = path.display()
-    )]
-    NotUnderstood {
-        /// The input.
-        path: PathBuf,
-        /// Files in it.
-        entries: u64,
-        /// What could not be read, behind a semicolon; empty where all could.
-        why: String,
-        /// Tools whose captures are recognised.
-        accepted: String,
-    },
-    /// A shipped rule is broken; a bug.
-    #[error("a shipped rule is broken")]
-    Rules(#[source] RuleError),
-    /// A table of patterns does not compile; a bug.
-    #[error("the pattern set does not compile: {0}")]
-    Patterns(String),
-}
 
 /// An analyzer that is ready to read inputs.
 pub struct Analyzer {
@@ -371,15 +340,15 @@ impl Analyzer {
             .collect();
         waiting::attribute(&scanned.facts, &ranked, &mut incidents);
         ranking::by_weight(&scanned.facts, &mut incidents);
-        let mut differential = differential(&ranked, links.direct());
+        let mut differential = differential::rows(&ranked, links.direct());
         unexplained::as_possible(&mut unexplained, &mut differential);
         let asked = self.about.as_deref().map(|subject| {
             about::answer(subject, &scanned.facts, &mut incidents, &mut unexplained)
         });
-        let reference_time = reference_time(scanned, assessments);
+        let reference_time = input::reference_time(scanned, assessments);
         let timeline = timeline::build(scanned, &incidents);
         let mut analysis = Analysis {
-            input: describe(input, &scanned.summary),
+            input: input::describe(input, &scanned.summary),
             about: asked,
             reference_time,
             coverage: coverage::complete(
@@ -401,7 +370,10 @@ impl Analyzer {
                 .collect(),
             impact: context::impact(&scanned.facts, &incidents),
             environment: context::environment(&scanned.facts),
-            benign: benign.into_iter().filter_map(benign_noise).collect(),
+            benign: benign
+                .into_iter()
+                .filter_map(differential::benign)
+                .collect(),
             incidents,
             differential,
             unexplained,
@@ -436,24 +408,6 @@ fn is_understood(scanned: &Scanned, analysis: &Analysis) -> bool {
         || !analysis.timeline.is_empty()
 }
 
-impl AnalyzeError {
-    /// Says of an analysis in which nothing was understood what is accepted.
-    pub(crate) fn not_understood(input: &Path, analysis: &Analysis) -> Self {
-        let mut titles: Vec<&str> = LAYOUTS.iter().map(|layout| layout.title).collect();
-        titles.dedup();
-        Self::NotUnderstood {
-            path: input.to_owned(),
-            entries: analysis.input.entries,
-            why: analysis
-                .problems
-                .first()
-                .map(|problem| format!("; {}", problem.text))
-                .unwrap_or_default(),
-            accepted: titles.join(", "),
-        }
-    }
-}
-
 /// Says of each line which node it is about, where several were collected and its sentence does not.
 fn name_nodes(assessments: &mut [Assessment<'_>]) {
     let sightings = assessments.iter_mut().flat_map(|one| one.seen.values_mut());
@@ -461,105 +415,5 @@ fn name_nodes(assessments: &mut [Assessment<'_>]) {
         if !sighting.node.is_empty() && !sighting.says.contains(&sighting.node) {
             sighting.says = format!("{} (node {})", sighting.says, sighting.node);
         }
-    }
-}
-
-fn differential(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<Considered> {
-    let by = |id: &str| {
-        explained
-            .iter()
-            .find(|(effect, _)| *effect == id)
-            .map(|(_, by)| *by)
-    };
-    let mut rows: Vec<Considered> = ranked
-        .iter()
-        .filter_map(|one| {
-            let file = &one.rule.file;
-            let (why, place) = incident::why(one);
-            Some(Considered {
-                cause: file.id.clone(),
-                family: file.family.clone(),
-                title: one.headline(),
-                verdict: one.verdict?,
-                why,
-                place,
-                explained_by: by(&file.id).map(str::to_owned),
-            })
-        })
-        .collect();
-    // Among equally sure causes the ones that explain others come first, and of those that were ruled out the ones
-    // that resemble the best cause.
-    let family = |id: &str| {
-        let rule = ranked.iter().find(|one| one.rule.file.id == id);
-        rule.map(|one| one.rule.file.family.as_str())
-    };
-    let best = ranked.first().map(|one| one.rule.file.family.as_str());
-    rows.sort_by_key(|row| {
-        let far = row.verdict == Verdict::RuledOut && family(&row.cause) != best;
-        (row.verdict, row.explained_by.is_some(), far)
-    });
-    rows
-}
-
-fn benign_noise(one: &Assessment<'_>) -> Option<Benign> {
-    one.verdict.filter(|verdict| verdict.is_live())?;
-    Some(Benign {
-        id: one.rule.file.id.clone(),
-        text: one.tell(&one.rule.file.summary),
-        evidence: incident::evidence(one, |_| true),
-    })
-}
-
-/// "Now" of the analysis: the end of collection, else the newest time that an object, the end of a log or any evidence
-/// carries.
-fn reference_time(scanned: &Scanned, assessments: &[Assessment<'_>]) -> Option<DateTime<Utc>> {
-    let summary = &scanned.summary;
-    let facts = &scanned.facts;
-    let nodes = facts.table::<Node>().iter();
-    let nodes = nodes.flat_map(|node| [node.data.heartbeat, node.data.ready_since]);
-    let pods = facts.table::<Pod>().iter().map(|pod| pod.data.since);
-    let objects = nodes.chain(pods).flatten().max();
-    let spans = facts.table::<LogSpan>().iter();
-    let ends = spans.flat_map(|span| span.data.last.values());
-    let logs = ends
-        .filter_map(|moment| DateTime::from_timestamp(moment.at?, 0))
-        .max();
-    let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
-    let started = summary.header.as_ref().map(|header| header.started);
-    let seen = || {
-        assessments
-            .iter()
-            .flat_map(|one| one.seen.values().flatten())
-    };
-    finished.or(started).or_else(|| {
-        let said = seen().filter_map(|sighting| sighting.last.or(sighting.at));
-        said.max().max(objects).max(logs)
-    })
-}
-
-fn describe(input: &Path, summary: &Summary) -> Input {
-    let header = summary.header.as_ref();
-    let manifest = summary.manifest.as_ref();
-    let name = input
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
-    Input {
-        name: name.unwrap_or_else(|| ".".into()),
-        form: match summary.form {
-            Form::Bundle => "bundle".into(),
-            Form::Tar => "tar".into(),
-            Form::Folder => "folder".into(),
-            Form::Archive => "archive".into(),
-            Form::Text => "text".into(),
-        },
-        node: header.map(|header| header.node.clone()),
-        tool: header.map(|header| header.tool.clone()),
-        started: header.map(|header| header.started),
-        finished: manifest.map(|manifest| manifest.finished),
-        interrupted: manifest.and_then(|manifest| manifest.interrupted.clone()),
-        cut_short: summary.cut_short,
-        entries: summary.entries,
-        bytes: summary.bytes,
-        bundles: Vec::new(),
     }
 }
