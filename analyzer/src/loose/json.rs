@@ -1,6 +1,8 @@
 //! Kubernetes JSON: one object or a list, in any layout.
 
-use serde_json::{Deserializer, Value};
+use serde::Deserialize;
+use serde_json::Deserializer;
+use serde_json::value::RawValue;
 
 use super::dedent::indent_of;
 use super::split::Section;
@@ -15,8 +17,8 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     if !starts {
         return Taken::No;
     }
-    if closed && let Ok(value) = serde_json::from_str::<Value>(line) {
-        return found(&value, 1);
+    if closed && let Ok(value) = serde_json::from_str::<&RawValue>(line) {
+        return found(value, 1);
     }
     // Indented as programs print it, the value ends where its first bracket closes; else it may end
     // anywhere.
@@ -26,27 +28,46 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     });
     let end = at + 2 + inside;
     let text = section.range(at, end).join("\n");
-    let mut stream = Deserializer::from_str(&text).into_iter::<Value>();
+    let mut stream = Deserializer::from_str(&text).into_iter::<&RawValue>();
     match stream.next() {
         Some(Ok(value)) => {
             let end = stream.byte_offset().min(text.len());
             let lines = 1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..end]).count();
-            found(&value, lines)
+            found(value, lines)
         }
         _ => Taken::Refused(1),
     }
 }
 
-fn found(value: &Value, lines: usize) -> Taken {
-    let text = |name: &str| value.get(name).and_then(Value::as_str);
-    let object = text("kind").is_some() && text("apiVersion").is_some();
-    if text("kind") == Some("KubeletConfiguration") {
-        return Taken::one(What::Entry(super::host::KUBELET_CONFIG.into()), lines);
-    }
-    if object || value.get("items").is_some_and(Value::is_array) {
-        Taken::one(What::Json, lines)
-    } else {
+/// What tells an object or a list of Kubernetes from other JSON; nothing else of it is read here.
+#[derive(Deserialize)]
+struct Shape<'a> {
+    #[serde(borrow, default)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "apiVersion")]
+    api_version: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    items: Option<&'a RawValue>,
+}
+
+fn found(value: &RawValue, lines: usize) -> Taken {
+    let starts =
+        |part: Option<&RawValue>, mark| part.is_some_and(|part| part.get().starts_with(mark));
+    match serde_json::from_str::<Shape<'_>>(value.get()) {
+        Ok(shape)
+            if shape
+                .kind
+                .is_some_and(|kind| kind.get() == "\"KubeletConfiguration\"") =>
+        {
+            Taken::one(What::Entry(super::host::KUBELET_CONFIG.into()), lines)
+        }
+        Ok(shape)
+            if starts(shape.items, '[')
+                || starts(shape.kind, '"') && starts(shape.api_version, '"') =>
+        {
+            Taken::one(What::Json, lines)
+        }
         // What is inside is not looked at again: a log record is no object.
-        Taken::Refused(lines)
+        _ => Taken::Refused(lines),
     }
 }

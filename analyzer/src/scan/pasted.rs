@@ -4,7 +4,8 @@
 //! An entry gets the path that it would have in a bundle, so that parsers and derivers need not know that
 //! it was pasted. [`Origins`] leads every place back to the text that a person gave.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use casefile_bundle::{Entry, entry};
 
@@ -98,7 +99,7 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
                 .entry(list.path())
                 .or_insert_with(|| origin.clone());
         }
-        let parsed = match &piece.what {
+        let mut parsed = match &piece.what {
             What::Object(object) => loose::read_object(router, object, origin)
                 .into_iter()
                 .collect(),
@@ -114,8 +115,10 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
                 continue;
             }
         };
+        let starts = starts(&mut parsed);
+        let end = first_line(piece.line).saturating_add(extent);
         for mut one in parsed {
-            point(&mut one, &lines, extent);
+            point(&mut one, &lines, &starts, end);
             pieces.parsed.push(one);
         }
     }
@@ -149,22 +152,43 @@ fn message(text: &str, place: Place) -> Parsed {
     }
 }
 
-/// Moves each statement about an object to the line of the text that shows it, and quotes that line.
-fn point(parsed: &mut Parsed, lines: &[&str], extent: usize) {
-    let first =
-        |place: &Place| usize::try_from(place.line.unwrap_or(1).saturating_sub(1)).unwrap_or(0);
+/// A line as an index.
+fn first_line(number: u32) -> usize {
+    usize::try_from(number.saturating_sub(1)).unwrap_or(0)
+}
+
+/// The lines at which the objects start that were read.
+fn starts(parsed: &mut [Parsed]) -> BTreeSet<usize> {
+    let mut starts = BTreeSet::new();
+    let mut note = |place: &Place| {
+        starts.insert(first_line(place.line.unwrap_or(1)));
+    };
+    for one in parsed {
+        for fact in &mut one.facts {
+            fact.rewrite(&mut |place, _| note(place));
+        }
+        one.said.iter().for_each(|said| note(&said.place));
+    }
+    starts
+}
+
+/// Moves each statement about an object to the line of the text that shows it, and quotes that line. An object goes to
+/// where the next one starts.
+fn point(parsed: &mut Parsed, lines: &[&str], starts: &BTreeSet<usize>, end: usize) {
+    let object = |place: &Place| {
+        let start = first_line(place.line.unwrap_or(1));
+        start..starts.range(start + 1..).next().map_or(end, |next| *next)
+    };
     for fact in &mut parsed.facts {
         fact.rewrite(&mut |place, text| {
-            let start = first(place);
             // The parser quotes what it found as `"field":"value"`.
             let value = text.rsplit('"').nth(1).unwrap_or("").to_owned();
-            let at = line_with(lines, start, extent, &value);
+            let at = line_with(lines, object(place), &value);
             place.line = u32::try_from(at + 1).ok();
             *text = quote(lines, at);
         });
     }
     for said in &mut parsed.said {
-        let start = first(&said.place);
         let head: String = said
             .text
             .split(": ")
@@ -173,14 +197,15 @@ fn point(parsed: &mut Parsed, lines: &[&str], extent: usize) {
             .chars()
             .take(24)
             .collect();
-        let at = line_with(lines, start, extent, &head);
+        let at = line_with(lines, object(&said.place), &head);
         said.place.line = u32::try_from(at + 1).ok();
         said.subject = said.subject.replace("//", "/");
     }
 }
 
-fn line_with(lines: &[&str], start: usize, extent: usize, value: &str) -> usize {
-    let end = start.saturating_add(extent).min(lines.len());
+fn line_with(lines: &[&str], object: Range<usize>, value: &str) -> usize {
+    let start = object.start;
+    let end = object.end.min(lines.len());
     let range = lines.get(start..end).unwrap_or(&[]);
     let at = range.iter().position(|line| line.contains(value));
     start + at.filter(|_| value.len() > 1).unwrap_or(0)
