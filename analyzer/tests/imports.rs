@@ -175,6 +175,41 @@ fn no_folder_uses_what_lies_above_it() {
     assert!(up.is_empty(), "these use what lies above them: {up:?}");
 }
 
+#[test]
+fn every_file_is_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    rust_files(&root, &mut files);
+    let words = |path: &Path| -> BTreeSet<String> {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        words.map(str::to_owned).collect()
+    };
+    for file in files {
+        let is_folder = file.ends_with("mod.rs");
+        let own = if is_folder {
+            file.parent().unwrap()
+        } else {
+            file.as_path()
+        };
+        let (name, folder) = (own.file_stem().unwrap(), own.parent().unwrap());
+        let above = [
+            folder.join("mod.rs"),
+            folder.join("lib.rs"),
+            folder.with_extension("rs"),
+        ];
+        let named = above
+            .iter()
+            .any(|above| words(above).contains(name.to_str().unwrap()));
+        let is_root = name == "lib" && folder == root;
+        assert!(
+            is_root || named,
+            "{} is named by no file above it",
+            file.display()
+        );
+    }
+}
+
 /// The workspace's crates that a crate needs, outside of its tests.
 fn needs(manifest: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(manifest);

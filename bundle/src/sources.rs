@@ -50,21 +50,28 @@ pub fn find(id: &str) -> Option<&'static About> {
     SOURCES.iter().copied().find(|source| source.id == id)
 }
 
-/// Writes a static for each source, and the list of them.
+/// Writes a static for each source, the list of them, and a macro that hands the ids on, so that the collector's modules are
+/// these and no others.
 macro_rules! sources {
-    ($($name:ident { $($fields:tt)* })*) => {
+    ($dollar:tt $($name:ident $id:ident { $($fields:tt)* })*) => {
         $(
-            #[doc = concat!("The source `", stringify!($name), "`, in small letters.")]
-            pub static $name: About = About { $($fields)* };
+            #[doc = concat!("The source `", stringify!($id), "`.")]
+            pub static $name: About = About { id: stringify!($id), $($fields)* };
         )*
+        /// Calls a macro with the ids of all sources.
+        #[macro_export]
+        macro_rules! each_source {
+            ($dollar then:ident) => {
+                $dollar then! { $($id)* }
+            };
+        }
         /// All of them, in the order of reports.
         pub static SOURCES: &[&About] = &[$(&$name),*];
     };
 }
 
-sources! {
-    CLUSTER_OBJECTS {
-        id: "cluster_objects",
+sources! { $
+    CLUSTER_OBJECTS cluster_objects {
         title: "Kubernetes objects",
         name: "objects",
         scope: Scope::Cluster,
@@ -72,8 +79,7 @@ sources! {
         by_hand: Some("kubectl get pods -A -o wide; kubectl describe node <node>"),
         entries: &[Entry::ListIn("pods", ANY), Entry::List("nodes")],
     }
-    CLUSTER_EVENTS {
-        id: "cluster_events",
+    CLUSTER_EVENTS cluster_events {
         title: "Kubernetes events",
         name: "events",
         scope: Scope::Cluster,
@@ -81,8 +87,7 @@ sources! {
         by_hand: Some("kubectl get events -A --sort-by=.lastTimestamp"),
         entries: &[Entry::Objects("events/")],
     }
-    CLUSTER_POD_LOGS {
-        id: "cluster_pod_logs",
+    CLUSTER_POD_LOGS cluster_pod_logs {
         title: "Pod logs",
         name: "pod logs",
         scope: Scope::Cluster,
@@ -90,8 +95,7 @@ sources! {
         by_hand: Some("kubectl logs -n <namespace> <pod> --all-containers --previous --tail=200"),
         entries: &[Entry::PodLog("")],
     }
-    HELM_RELEASES {
-        id: "helm_releases",
+    HELM_RELEASES helm_releases {
         title: "Helm values",
         name: "Helm values",
         scope: Scope::Cluster,
@@ -99,8 +103,7 @@ sources! {
         by_hand: Some("helm list -A; helm get values -n <namespace> <release> --all"),
         entries: &[Entry::Helm(ANY, ANY, "")],
     }
-    CONTAINERD_CONFIG {
-        id: "containerd_config",
+    CONTAINERD_CONFIG containerd_config {
         title: "containerd configuration",
         name: "containerd",
         scope: Scope::Node,
@@ -108,8 +111,7 @@ sources! {
         by_hand: Some("ps -eo args | grep -e '[c]ontainerd' -e '[k]ubelet'; cat <the file after --config>"),
         entries: &[Entry::Node(ANY, "containerd.json"), Entry::Rootfs(ANY, "etc/containerd/")],
     }
-    KUBELET_CONFIG {
-        id: "kubelet_config",
+    KUBELET_CONFIG kubelet_config {
         title: "Kubelet configuration",
         name: "kubelet",
         scope: Scope::Node,
@@ -117,8 +119,7 @@ sources! {
         by_hand: Some("ps -eo args | grep '[k]ubelet'; cat /var/lib/kubelet/config.yaml"),
         entries: &[Entry::Rootfs(ANY, "var/lib/kubelet/"), Entry::Node(ANY, "processes.json")],
     }
-    JOURNAL {
-        id: "journal",
+    JOURNAL journal {
         title: "System journal",
         name: "journal",
         scope: Scope::Node,
@@ -126,8 +127,7 @@ sources! {
         by_hand: Some("journalctl --since -2h -u kubelet -u containerd; journalctl -k --since -2h"),
         entries: &[Entry::Journal(ANY, "")],
     }
-    FIREWALL {
-        id: "firewall",
+    FIREWALL firewall {
         title: "Firewall rules",
         name: "firewall",
         scope: Scope::Node,
@@ -139,8 +139,7 @@ sources! {
             Entry::Rootfs(ANY, "etc/ufw/"),
         ],
     }
-    NVIDIA_SMI {
-        id: "nvidia_smi",
+    NVIDIA_SMI nvidia_smi {
         title: "nvidia-smi",
         name: "nvidia-smi",
         scope: Scope::Node,
@@ -148,8 +147,7 @@ sources! {
         by_hand: Some("nvidia-smi -q"),
         entries: &[Entry::Command(ANY, "nvidia-smi")],
     }
-    HOST_INFO {
-        id: "host_info",
+    HOST_INFO host_info {
         title: "Host information",
         name: "system",
         scope: Scope::Node,
@@ -157,8 +155,7 @@ sources! {
         by_hand: Some("uname -a; cat /etc/os-release; timedatectl; df -h"),
         entries: &[Entry::Rootfs(ANY, "etc/os-release"), Entry::Printed(ANY, "uname")],
     }
-    CERTIFICATES {
-        id: "certificates",
+    CERTIFICATES certificates {
         title: "Certificates: owners and dates",
         name: "certificates",
         scope: Scope::Node,
@@ -166,8 +163,7 @@ sources! {
         by_hand: Some("openssl x509 -noout -subject -issuer -dates -in <certificate>"),
         entries: &[Entry::Host(ANY, "certificates.json")],
     }
-    CLUSTER_NODE_LOGS {
-        id: "cluster_node_logs",
+    CLUSTER_NODE_LOGS cluster_node_logs {
         title: "Journals of other nodes",
         name: "journals of other nodes",
         scope: Scope::Cluster,
@@ -175,8 +171,7 @@ sources! {
         by_hand: Some("kubectl get --raw \"/api/v1/nodes/<node>/proxy/logs/?query=kubelet\""),
         entries: &[],
     }
-    CONTAINER_RUNTIMES {
-        id: "container_runtimes",
+    CONTAINER_RUNTIMES container_runtimes {
         title: "CRI-O, Docker, NVIDIA container toolkit, device specifications",
         name: "runtime files",
         scope: Scope::Node,
@@ -190,8 +185,7 @@ sources! {
             Entry::Rootfs(ANY, "etc/cdi/"),
         ],
     }
-    CRI {
-        id: "cri",
+    CRI cri {
         title: "Container runtimes, as they answer over CRI",
         name: "container runtimes",
         scope: Scope::Node,
@@ -199,8 +193,7 @@ sources! {
         by_hand: Some("crictl info; crictl pods; crictl ps -a; crictl images"),
         entries: &[Entry::Node(ANY, "cri.json"), Entry::Node(ANY, "cri/")],
     }
-    ETCD {
-        id: "etcd",
+    ETCD etcd {
         title: "etcd's health",
         name: "etcd",
         scope: Scope::Node,
@@ -208,8 +201,7 @@ sources! {
         by_hand: Some("etcdctl endpoint health --cluster; etcdctl endpoint status --cluster"),
         entries: &[Entry::Command(ANY, "etcd-")],
     }
-    HARDWARE {
-        id: "hardware",
+    HARDWARE hardware {
         title: "PCI tree, memory errors, power and temperatures",
         name: "hardware",
         scope: Scope::Node,
@@ -221,8 +213,7 @@ sources! {
             Entry::Rootfs(ANY, "proc/interrupts"),
         ],
     }
-    INFINIBAND {
-        id: "infiniband",
+    INFINIBAND infiniband {
         title: "InfiniBand adapters and ports",
         name: "InfiniBand",
         scope: Scope::Node,
@@ -230,8 +221,7 @@ sources! {
         by_hand: Some("ibstat; rdma link"),
         entries: &[Entry::Host(ANY, "infiniband.json")],
     }
-    NETWORK {
-        id: "network",
+    NETWORK network {
         title: "Links, neighbours, sockets and network settings",
         name: "network",
         scope: Scope::Node,
@@ -239,8 +229,7 @@ sources! {
         by_hand: Some("ip -d link; ip neigh; ss -tuln; sysctl net"),
         entries: &[Entry::Printed(ANY, "ip-link"), Entry::Host(ANY, "links.json"), Entry::Host(ANY, "sysctl.txt")],
     }
-    NODE_PROXY {
-        id: "node_proxy",
+    NODE_PROXY node_proxy {
         title: "Kubelet and GPU metrics, asked through the API server",
         name: "kubelet metrics",
         scope: Scope::Cluster,
@@ -248,8 +237,7 @@ sources! {
         by_hand: Some("kubectl get --raw /api/v1/nodes/<node>/proxy/stats/summary"),
         entries: &[],
     }
-    NVIDIA_DRIVER {
-        id: "nvidia_driver",
+    NVIDIA_DRIVER nvidia_driver {
         title: "NVIDIA driver: devices, modules, libraries, daemons",
         name: "NVIDIA driver",
         scope: Scope::Node,
@@ -257,8 +245,7 @@ sources! {
         by_hand: Some("cat /proc/driver/nvidia/version; lsmod | grep nvidia; ls -l /dev/nvidia*"),
         entries: &[Entry::Host(ANY, "libraries.json"), Entry::Host(ANY, "pci.json")],
     }
-    NVIDIA_FABRIC {
-        id: "nvidia_fabric",
+    NVIDIA_FABRIC nvidia_fabric {
         title: "Fabric Manager, NVSwitch, IMEX, DCGM, logs of NVIDIA's tools",
         name: "GPU fabric",
         scope: Scope::Node,
@@ -266,8 +253,7 @@ sources! {
         by_hand: Some("systemctl status nvidia-fabricmanager; nvidia-smi nvlink -s; nvidia-smi topo -m"),
         entries: &[Entry::Command(ANY, "nvidia-smi-nvlink"), Entry::Rootfs(ANY, "var/log/fabricmanager")],
     }
-    OTHER_GPUS {
-        id: "other_gpus",
+    OTHER_GPUS other_gpus {
         title: "AMD and Intel GPUs",
         name: "AMD and Intel GPUs",
         scope: Scope::Node,
@@ -275,8 +261,7 @@ sources! {
         by_hand: Some("amd-smi static; rocm-smi; xpu-smi discovery"),
         entries: &[Entry::Command(ANY, "amd-smi"), Entry::Command(ANY, "rocm-smi"), Entry::Command(ANY, "xpu-smi")],
     }
-    PACKAGES {
-        id: "packages",
+    PACKAGES packages {
         title: "Installed packages and their latest changes",
         name: "packages",
         scope: Scope::Node,
@@ -284,8 +269,7 @@ sources! {
         by_hand: Some("dpkg -l; rpm -qa; cat /var/log/apt/history.log"),
         entries: &[Entry::Printed(ANY, "dpkg-packages"), Entry::Printed(ANY, "rpm-packages")],
     }
-    POD_RESOURCES {
-        id: "pod_resources",
+    POD_RESOURCES pod_resources {
         title: "Devices that the kubelet gave to containers",
         name: "devices of pods",
         scope: Scope::Node,
@@ -293,8 +277,7 @@ sources! {
         by_hand: Some("cat /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"),
         entries: &[Entry::Host(ANY, "pod-resources.json")],
     }
-    PROBE {
-        id: "probe",
+    PROBE probe {
         title: "What the node itself can resolve and reach",
         name: "probes",
         scope: Scope::Node,
@@ -302,8 +285,7 @@ sources! {
         by_hand: Some("getent hosts <name>; nc -vz <address> <port>"),
         entries: &[Entry::Host(ANY, "probe.json")],
     }
-    TASKS {
-        id: "tasks",
+    TASKS tasks {
         title: "Tasks that hang in the kernel, processes that hold GPU devices",
         name: "hanging tasks",
         scope: Scope::Node,

@@ -238,7 +238,7 @@ fn collected(args: &CollectArgs) -> Result<(u8, run::Report), u8> {
     }
     let result = runtime.block_on(run::run(
         options,
-        sources::SOURCES,
+        &sources::SOURCES,
         args.output.as_deref(),
         progress,
     ));

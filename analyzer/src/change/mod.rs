@@ -7,11 +7,10 @@ pub mod shell;
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use captured::Captured;
+pub use kinds::Change;
 use shell::{Program, Script, Test, Unfit};
 
 /// What can be done to one kind of state.
@@ -28,98 +27,6 @@ pub trait Kind {
     fn node(&mut self) -> Option<&mut Option<String>> {
         None
     }
-}
-
-/// Makes the list of changes from what each is and where it lives.
-macro_rules! changes {
-    ($($(#[$about:meta])* $file:ident::$name:ident,)*) => {
-        /// One change. In a rule every text may hold `{signal.field}`.
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum Change {
-            $($(#[$about])* $name(kinds::$file::$name),)*
-        }
-
-        impl Change {
-            /// The names of all kinds.
-            #[cfg(test)]
-            pub(crate) const KINDS: &[&str] = &[$(stringify!($name),)*];
-
-            /// The change as its kind.
-            pub fn kind(&self) -> &dyn Kind {
-                match self {
-                    $(Change::$name(change) => change,)*
-                }
-            }
-
-            fn kind_mut(&mut self) -> &mut dyn Kind {
-                match self {
-                    $(Change::$name(change) => change,)*
-                }
-            }
-        }
-    };
-}
-
-// To add a kind, write a file under `kinds/`, its `mod` line in `kinds/mod.rs`, and add it here.
-changes! {
-    /// Merge values into a helm release.
-    helm_values::HelmValues,
-    /// Add routed-traffic rules to ufw.
-    ufw_route::UfwRoute,
-    /// Write or remove a file of the node.
-    host_file::HostFile,
-    /// Define a runtime handler in a containerd's configuration.
-    containerd_runtime::ContainerdRuntime,
-    /// Let a containerd import a folder of drop-ins.
-    containerd_import::ContainerdImport,
-    /// Repeat a containerd's CRI section in the drop-in that replaces it.
-    containerd_section::ContainerdSection,
-    /// Move a containerd's registry mirrors to the hosts directory.
-    containerd_registry::ContainerdRegistry,
-    /// Delete the attachment of a volume to a node that is gone.
-    volume_attachment::VolumeAttachment,
-    /// Set a kernel parameter.
-    sysctl::Sysctl,
-    /// Restart a unit, so that it reads its files again.
-    restart::Restart,
-    /// Create or patch a Kubernetes object.
-    kube_object::KubeObject,
-    /// Add or remove rules of iptables.
-    iptables::Iptables,
-    /// Put interfaces and ranges into a zone of firewalld.
-    firewalld::Firewalld,
-    /// Change the kubelet's configuration file.
-    kubelet_config::KubeletConfig,
-    /// Change a flag of the kubelet.
-    kubelet_flag::KubeletFlag,
-    /// Change a systemd unit, by a drop-in where one suffices.
-    unit::Unit,
-    /// Change Docker's daemon.json.
-    docker_daemon::DockerDaemon,
-    /// Change a pod's spec where the pod comes from.
-    pod_spec::PodSpec,
-    /// Let a pod tolerate a taint.
-    toleration::Toleration,
-    /// Set or remove a label.
-    label::Label,
-    /// Set or remove an annotation.
-    annotation::Annotation,
-    /// Set or remove a taint of a node.
-    taint::Taint,
-    /// Change a key of a configmap.
-    #[serde(rename = "configmap")]
-    configmap::ConfigMap,
-    /// Raise a quota that refuses pods.
-    quota::Quota,
-    /// Install another version of a package or driver; no replay can show it.
-    package::Package,
-    /// Reset or replace a part; no replay can show it.
-    hardware::Hardware,
-    /// Reboot a node; no replay can show it.
-    reboot::Reboot,
-    /// Anything else that no replay can show.
-    manual::Manual,
 }
 
 impl Change {

@@ -1,21 +1,7 @@
 //! Derivers: facts that follow from several others, such as what a containerd would do with its
 //! configuration or a firewall with a packet. Rules never join; derivers join.
 //!
-//! To add one, write a file with a [`Deriver`] and add it to [`DERIVERS`].
-
-mod cluster;
-pub(crate) mod containerd;
-pub(crate) mod egress;
-mod ending;
-mod failing;
-mod flows;
-mod gpu;
-mod hami;
-mod helm;
-mod moments;
-pub(crate) mod network;
-mod runtimes;
-mod scheduling;
+//! To add one, write a file with a [`Deriver`] and name it in the list below.
 
 use std::collections::BTreeSet;
 
@@ -27,6 +13,32 @@ use crate::facts::{AnyFact, Facts};
 use crate::model::{Place, Problem};
 use crate::scan::pasted::{self, Origins};
 use crate::scan::{Documents, Scanned, joined};
+
+/// Makes the modules of the derivers and the list of them.
+macro_rules! derivers {
+    ($($seen:vis $deriver:ident)*) => {
+        $($seen mod $deriver;)*
+
+        /// All derivers; each sees the facts of the ones before it.
+        static DERIVERS: &[&Deriver] = &[$(&$deriver::DERIVER,)*];
+    };
+}
+
+derivers! {
+    pub(crate) containerd
+    runtimes
+    pub(crate) egress
+    pub(crate) network
+    hami
+    scheduling
+    gpu
+    cluster
+    ending
+    moments
+    helm
+    failing
+    flows
+}
 
 /// What a deriver reads.
 pub struct Known<'a> {
@@ -68,23 +80,6 @@ pub struct Deriver {
     /// Joins facts into new ones.
     pub derive: fn(&Known<'_>) -> Vec<AnyFact>,
 }
-
-/// All derivers; each sees the facts of the ones before it.
-static DERIVERS: &[&Deriver] = &[
-    &containerd::DERIVER,
-    &runtimes::DERIVER,
-    &egress::DERIVER,
-    &network::DERIVER,
-    &hami::DERIVER,
-    &scheduling::DERIVER,
-    &gpu::DERIVER,
-    &cluster::DERIVER,
-    &ending::DERIVER,
-    &moments::DERIVER,
-    &helm::DERIVER,
-    &failing::DERIVER,
-    &flows::DERIVER,
-];
 
 /// What derivers added, so that it can be taken out again.
 #[derive(Debug, Default)]

@@ -2,43 +2,15 @@
 //!
 //! A [`Layout`] recognises a capture in the [`Survey`] of an input, says whose it is, and maps each entry to our own layout's path,
 //! so that parsers, derivers and rules do not know the difference; places lead back to the file that the capture holds. To add
-//! one, write a file with a [`Layout`], its `mod` line, and add it to [`LAYOUTS`]. What none recognises is read by content.
+//! one, write a file with a [`Layout`] and name it in the list below. What none recognises is read by content.
 
-mod aks;
-mod antrea;
-mod bug_report;
-mod calico;
-mod cilium_bugtool;
-mod cilium_sysdump;
-mod cloud_init;
-mod cluster_dump;
-mod dcgm;
 mod dump_internal;
-mod dump_text;
-mod eks;
-mod gke;
-mod gpu_operator;
-mod gpud;
-mod host_log;
-mod insights;
-mod inspection;
-mod kernel_log;
-mod kind_export;
 mod kubernetes_dirs;
-mod minikube;
 mod months;
-mod must_gather;
 mod node_files;
-mod nvidia_installer;
-mod rancher;
-mod sonobuoy;
-mod sos;
-mod support_bundle_kit;
-mod supportconfig;
 pub mod survey;
 #[cfg(test)]
 mod tests;
-mod troubleshoot;
 mod yaml_json;
 mod yaml_list;
 
@@ -46,6 +18,54 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use survey::{Entry, Survey};
 pub(crate) use yaml_list::{items as yaml_items, items_as_json as yaml_items_as_json};
+
+/// Makes the modules of the layouts and the lists of them.
+macro_rules! layouts {
+    (captures: $($capture:ident)*; files: $($file:ident)*;) => {
+        $(mod $capture;)*
+        $(mod $file;)*
+
+        /// All layouts; where two recognise the same root the first has it.
+        pub static LAYOUTS: &[&Layout] = &[$(&$capture::LAYOUT,)* $(&$file::LAYOUT,)*];
+        /// Those of single files, which say less of a file than the capture around it does.
+        static FILES: &[&Layout] = &[$(&$file::LAYOUT,)*];
+    };
+}
+
+layouts! {
+    captures:
+        bug_report
+        minikube
+        dump_text
+        sos
+        supportconfig
+        insights
+        cilium_sysdump
+        cilium_bugtool
+        calico
+        antrea
+        support_bundle_kit
+        must_gather
+        kind_export
+        sonobuoy
+        gpu_operator
+        troubleshoot
+        rancher
+        inspection
+        eks
+        aks
+        gke
+        cluster_dump
+    ;
+    files:
+        nvidia_installer
+        cloud_init
+        dcgm
+        gpud
+        host_log
+        kernel_log
+    ;
+}
 
 /// What another tool's capture looks like.
 pub struct Layout {
@@ -134,50 +154,8 @@ pub enum Target {
     Unknown,
 }
 
-/// All layouts; where two recognise the same root the first has it.
-pub static LAYOUTS: &[&Layout] = &[
-    &bug_report::LAYOUT,
-    &minikube::LAYOUT,
-    &dump_text::LAYOUT,
-    &sos::LAYOUT,
-    &supportconfig::LAYOUT,
-    &insights::LAYOUT,
-    &cilium_sysdump::LAYOUT,
-    &cilium_bugtool::LAYOUT,
-    &calico::LAYOUT,
-    &antrea::LAYOUT,
-    &support_bundle_kit::LAYOUT,
-    &must_gather::LAYOUT,
-    &kind_export::LAYOUT,
-    &sonobuoy::LAYOUT,
-    &gpu_operator::LAYOUT,
-    &troubleshoot::LAYOUT,
-    &rancher::LAYOUT,
-    &inspection::LAYOUT,
-    &eks::LAYOUT,
-    &aks::LAYOUT,
-    &gke::LAYOUT,
-    &cluster_dump::LAYOUT,
-    &nvidia_installer::LAYOUT,
-    &cloud_init::LAYOUT,
-    &dcgm::LAYOUT,
-    &gpud::LAYOUT,
-    &host_log::LAYOUT,
-    &kernel_log::LAYOUT,
-];
-
 /// Folders of our own layout: what was taken out of a bundle keeps its place.
 const OURS: [&str; 4] = ["nodes/", "cluster-resources/", "cluster-info/", "helm/"];
-/// Layouts of single files, which say less of a file than the capture around it does.
-const SINGLE: [&str; 6] = [
-    "cloud-init",
-    "dcgm",
-    "gpud-scan",
-    "journal",
-    "kernel-log",
-    "nvidia-installer-log",
-];
-
 /// How the entries of a capture are read.
 #[derive(Debug, Default)]
 pub struct Counted<'p> {
@@ -213,7 +191,9 @@ impl Plan {
             for root in (layout.recognise)(survey) {
                 let inside = |outer: &String| root.starts_with(outer.as_str());
                 let ours = OURS.iter().any(|folder| root.starts_with(folder));
-                if !(SINGLE.contains(&layout.id) && (ours || roots.keys().any(inside))) {
+                if !(FILES.iter().any(|file| file.id == layout.id)
+                    && (ours || roots.keys().any(inside)))
+                {
                     roots.entry(root).or_insert(layout);
                 }
             }

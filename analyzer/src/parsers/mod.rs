@@ -2,42 +2,19 @@
 //!
 //! A parser states what stands there and judges nothing. It never fails: what it cannot read becomes
 //! a [`Problem`] with a place, and the rest is still read. To add one, write a file with a [`Parser`]
-//! and add it to [`PARSERS`].
+//! and name it in the list below.
 
 pub(crate) mod changes;
-mod cluster_parts;
 mod components;
-mod container_rows;
 mod driver_lines;
-mod events;
 mod figures;
-mod helm;
-mod host_files;
-mod host_json;
 mod host_lines;
-mod ipvs;
 mod kernel_packets;
-mod logs;
-mod machine;
-mod net_counters;
-mod node_json;
-mod nodes;
-mod nvidia_smi;
-mod nvml;
-mod operators;
 mod pod_json;
 mod pod_state;
-mod pods;
-mod probe;
-mod proc_driver;
 mod repeated;
 mod router;
 mod runs;
-mod scheduling;
-mod services;
-mod sysctl;
-mod templates;
-mod workloads;
 
 pub use crate::lines::Channel;
 use casefile_bundle::Entry;
@@ -59,6 +36,45 @@ use chrono::{DateTime, Utc};
 use crate::facts::AnyFact;
 use crate::lines::LogLine;
 use crate::model::{Place, Problem};
+
+/// Makes the modules of the parsers and the list of them.
+macro_rules! parsers {
+    ($($file:ident: $($parser:ident)+;)*) => {
+        $(mod $file;)*
+
+        /// All parsers; the first whose glob matches an entry reads it.
+        pub static PARSERS: &[&Parser] = &[$($(&$file::$parser,)+)*];
+    };
+}
+
+parsers! {
+    pods: PARSER;
+    events: PARSER;
+    nodes: PARSER RUNTIME_CLASSES;
+    services: PARSER;
+    workloads: PARSER;
+    helm: PARSER HISTORY CHANGES;
+    templates: CUSTOM;
+    scheduling: PARSER CLUSTER;
+    cluster_parts: PARSER;
+    operators: PARSER;
+    node_json: PROCESSES CONTAINERD FILES;
+    host_json: PROGRAMS CERTIFICATES;
+    machine:
+        TASKS HOLDERS NVLINK EVENTS SENSORS EDAC PRESSURE UNITS UNIT_STATUS LINKS PORTS STATS
+        GRANTS METRICS OTHER_GPUS GROUPS DISKS DEVICES COUNTERS PATHS PEERS MODULES RECORDED
+        HEALTH DOMAIN ADAPTERS ETCD CHECKS FIRST_BOOT CONTAINERS;
+    nvidia_smi: PARSER;
+    net_counters: PARSER;
+    nvml: PARSER;
+    probe: PARSER;
+    proc_driver: PARSER;
+    sysctl: PARSER;
+    ipvs: PARSER;
+    container_rows: PARSER;
+    logs: POD_LOGS JOURNAL_KERNEL JOURNAL KERNEL_TEXT DOCKER;
+    host_files: LOGS COMMANDS TOML CONFIGS ROOTFS OWN LOOSE;
+}
 
 /// A line found inside an object (an event's message, a container's state), for the pattern scan.
 #[derive(Debug, Clone)]
@@ -172,79 +188,6 @@ pub struct Parser {
     /// How.
     pub read: Read,
 }
-
-/// All parsers; the first whose glob matches an entry reads it.
-pub static PARSERS: &[&Parser] = &[
-    &pods::PARSER,
-    &events::PARSER,
-    &nodes::PARSER,
-    &nodes::RUNTIME_CLASSES,
-    &services::PARSER,
-    &workloads::PARSER,
-    &helm::PARSER,
-    &helm::HISTORY,
-    &helm::CHANGES,
-    &templates::CUSTOM,
-    &scheduling::PARSER,
-    &scheduling::CLUSTER,
-    &cluster_parts::PARSER,
-    &operators::PARSER,
-    &node_json::PROCESSES,
-    &node_json::CONTAINERD,
-    &node_json::FILES,
-    &host_json::PROGRAMS,
-    &host_json::CERTIFICATES,
-    &machine::TASKS,
-    &machine::HOLDERS,
-    &machine::NVLINK,
-    &machine::EVENTS,
-    &machine::SENSORS,
-    &machine::EDAC,
-    &machine::PRESSURE,
-    &machine::UNITS,
-    &machine::UNIT_STATUS,
-    &machine::LINKS,
-    &machine::PORTS,
-    &machine::STATS,
-    &machine::GRANTS,
-    &machine::METRICS,
-    &machine::OTHER_GPUS,
-    &machine::GROUPS,
-    &machine::DISKS,
-    &machine::DEVICES,
-    &machine::COUNTERS,
-    &machine::PATHS,
-    &machine::PEERS,
-    &machine::MODULES,
-    &machine::RECORDED,
-    &machine::HEALTH,
-    &machine::DOMAIN,
-    &machine::ADAPTERS,
-    &machine::ETCD,
-    &machine::CHECKS,
-    &machine::FIRST_BOOT,
-    &machine::CONTAINERS,
-    &nvidia_smi::PARSER,
-    &net_counters::PARSER,
-    &nvml::PARSER,
-    &probe::PARSER,
-    &proc_driver::PARSER,
-    &sysctl::PARSER,
-    &ipvs::PARSER,
-    &container_rows::PARSER,
-    &logs::POD_LOGS,
-    &logs::JOURNAL_KERNEL,
-    &logs::JOURNAL,
-    &logs::KERNEL_TEXT,
-    &logs::DOCKER,
-    &host_files::LOGS,
-    &host_files::COMMANDS,
-    &host_files::TOML,
-    &host_files::CONFIGS,
-    &host_files::ROOTFS,
-    &host_files::OWN,
-    &host_files::LOOSE,
-];
 
 /// Turns a line that matched a literal into a fact, e.g. a firewall's log line into a packet.
 pub struct Extractor {

@@ -1,67 +1,29 @@
-//! The list of all sources. Adding one is a file beside this one, its `mod` line, its line in [`SOURCES`], and an entry in
-//! `bundle/src/sources.rs`.
+//! All sources. Adding one is a file beside this one, called as its entry in `bundle/src/sources.rs`, the list of both
+//! programs.
 
-pub mod certificates;
-pub mod cluster_events;
-pub mod cluster_node_logs;
-pub mod cluster_objects;
-pub mod cluster_pod_logs;
-pub mod container_runtimes;
-pub mod containerd_config;
-pub mod cri;
-pub mod etcd;
-pub mod firewall;
-pub mod hardware;
-pub mod helm_releases;
-pub mod host_info;
-pub mod infiniband;
-pub mod journal;
-pub mod kubelet_config;
-pub mod network;
-pub mod node_proxy;
-pub mod nvidia_driver;
-pub mod nvidia_fabric;
-pub mod nvidia_smi;
 pub mod nvml;
-pub mod other_gpus;
-pub mod packages;
-pub mod pod_resources;
-pub mod probe;
 pub mod processes;
-pub mod tasks;
+
+use std::sync::LazyLock;
 
 use crate::options::Options;
 use crate::source::Source;
 
-/// Every source, in the order of their ids.
-pub static SOURCES: &[&Source] = &[
-    &certificates::SOURCE,
-    &cluster_events::SOURCE,
-    &cluster_node_logs::SOURCE,
-    &cluster_objects::SOURCE,
-    &cluster_pod_logs::SOURCE,
-    &container_runtimes::SOURCE,
-    &containerd_config::SOURCE,
-    &cri::SOURCE,
-    &etcd::SOURCE,
-    &firewall::SOURCE,
-    &hardware::SOURCE,
-    &helm_releases::SOURCE,
-    &host_info::SOURCE,
-    &infiniband::SOURCE,
-    &journal::SOURCE,
-    &kubelet_config::SOURCE,
-    &network::SOURCE,
-    &node_proxy::SOURCE,
-    &nvidia_driver::SOURCE,
-    &nvidia_fabric::SOURCE,
-    &nvidia_smi::SOURCE,
-    &other_gpus::SOURCE,
-    &packages::SOURCE,
-    &pod_resources::SOURCE,
-    &probe::SOURCE,
-    &tasks::SOURCE,
-];
+/// Makes the modules of the sources and the list of them.
+macro_rules! modules {
+    ($($file:ident)*) => {
+        $(pub mod $file;)*
+
+        /// Every source, in the order of their ids.
+        pub static SOURCES: LazyLock<Vec<&'static Source>> = LazyLock::new(|| {
+            let mut sources = vec![$(&$file::SOURCE,)*];
+            sources.sort_unstable_by_key(|source| source.id);
+            sources
+        });
+    };
+}
+
+casefile_bundle::each_source!(modules);
 
 /// A source that runs only where the user asks for it.
 pub struct OptIn {
@@ -97,12 +59,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_source_of_the_common_list_is_collected_here() {
-        for about in casefile_bundle::sources::SOURCES {
+    fn every_file_of_this_folder_is_compiled() {
+        let here = concat!(env!("CARGO_MANIFEST_DIR"), "/src/sources");
+        let own = std::fs::read_to_string(format!("{here}/mod.rs")).unwrap();
+        for file in std::fs::read_dir(here).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
             assert!(
-                find(about.id).is_some(),
-                "{0} stands in bundle/src/sources.rs: write sources/{0}.rs, its `mod` line and its line in SOURCES",
-                about.id
+                name == "mod" || find(name).is_some() || own.contains(&format!("mod {name};")),
+                "{name} has no entry in bundle/src/sources.rs"
             );
         }
     }

@@ -401,7 +401,7 @@ fn narrow() -> Result<Seen, String> {
     assert!(lines <= 10, "{lines} lines: {end}");
     assert!(end.matches("no credentials").count() <= 1, "{end}");
     assert!(end.contains("casefile-analyzer diagnose"), "{end}");
-    for source in casefile_collector::sources::SOURCES {
+    for source in casefile_collector::sources::SOURCES.iter() {
         let id = format!("{}:", source.id);
         assert!(
             !source.id.contains('_') || !end.contains(&id),

@@ -55,7 +55,7 @@ fn planned() -> BTreeMap<&'static str, Vec<&'static Spec>> {
         .filter(|spec| spec.program != FOUND_OUT)
         .collect();
     let mut planned: BTreeMap<&str, Vec<&Spec>> = BTreeMap::new();
-    for source in SOURCES {
+    for source in SOURCES.iter() {
         let lines: Vec<String> = (source.plan)(&ctx)
             .into_iter()
             .filter_map(|item| match item {

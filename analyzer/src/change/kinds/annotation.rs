@@ -17,3 +17,12 @@ impl Kind for Annotation {
         self.0.set(state, Meta::Annotations)
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let value = format!("{}2", trial.bad);
+    vec![
+        serde_json::json!({"annotation": {"kind": "Node", "name": trial.bad, "key": trial.bad, "value": value}}),
+    ]
+}

@@ -136,3 +136,12 @@ impl ConfigMap {
         })
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let replace = format!("{}2", trial.bad);
+    vec![
+        json!({"configmap": {"namespace": "a", "name": trial.bad, "key": trial.bad, "replace": replace, "restart": trial.bad}}),
+    ]
+}

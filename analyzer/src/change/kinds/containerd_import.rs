@@ -60,3 +60,12 @@ pub(super) fn line(root: &str, pattern: &str) -> String {
     }
     format!("imports = {}\n", toml::Value::Array(all))
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let drop_in = format!("/etc/containerd/{}/x.toml", trial.segment);
+    vec![
+        serde_json::json!({"containerd-import": {"node": trial.node, "path": "/etc/containerd/config.toml", "drop_in": drop_in}}),
+    ]
+}

@@ -205,3 +205,9 @@ fn hosts_file(registry: &str, endpoints: &[String]) -> String {
     }
     text
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(_: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![serde_json::json!({"containerd-registry": {}})]
+}

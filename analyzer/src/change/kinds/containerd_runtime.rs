@@ -193,3 +193,11 @@ fn quoted_key(key: &str) -> String {
         toml::Value::String(key.to_owned()).to_string()
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        serde_json::json!({"containerd-runtime": {"node": trial.node, "path": "/etc/containerd/config.toml", "handler": trial.bad, "binary": trial.bad}}),
+    ]
+}

@@ -81,3 +81,10 @@ fn imports(text: &str) -> Vec<globset::GlobMatcher> {
         .filter_map(|one| Some(globset::Glob::new(one.as_str()?).ok()?.compile_matcher()))
         .collect()
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let path = format!("/etc/containerd/{}", trial.segment);
+    vec![serde_json::json!({"containerd-section": {"node": trial.node, "path": path}})]
+}

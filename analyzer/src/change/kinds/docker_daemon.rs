@@ -93,3 +93,11 @@ fn told(node: String, path: String, edit: Edit, lives: bool) -> Applied {
         ..Applied::default()
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        serde_json::json!({"docker-daemon": {"set": serde_json::json!({"x": trial.bad}).to_string()}}),
+    ]
+}

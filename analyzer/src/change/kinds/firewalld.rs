@@ -262,6 +262,15 @@ pub(crate) fn interfaces(change: &Firewalld) -> Vec<(Option<Interface>, Option<I
         .collect()
 }
 
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        serde_json::json!({"firewalld": {"zone": "trusted", "interfaces": [trial.bad], "sources": ["10.0.0.0/8"]}}),
+        serde_json::json!({"firewalld": {"zone": trial.bad, "sources": [trial.bad]}}),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,3 +48,11 @@ impl Kind for Hardware {
         ))
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        serde_json::json!({"hardware": {"part": trial.bad, "act": trial.bad, "if_not": trial.bad, "expect": trial.bad}}),
+    ]
+}

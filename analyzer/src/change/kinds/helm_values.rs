@@ -180,3 +180,12 @@ impl HelmValues {
         Some((revision, version.and_then(Value::as_str).map(str::to_owned)))
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let values = serde_json::json!({"a": {"b": trial.bad}}).to_string();
+    vec![
+        serde_json::json!({"helm-values": {"namespace": "a", "release": "r", "chart": trial.bad, "values": values}}),
+    ]
+}

@@ -238,3 +238,16 @@ fn file_name(path: &str) -> String {
         _ => "file".to_owned(),
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let path = format!("/etc/containerd/{}", trial.segment);
+    let merged = format!("b = {}", toml::Value::String(trial.bad.to_owned()));
+    let new = format!("/etc/{}/new", trial.segment);
+    vec![
+        serde_json::json!({"host-file": {"node": trial.node, "path": path, "merge_toml": merged}}),
+        serde_json::json!({"host-file": {"node": trial.node, "path": path, "remove": true}}),
+        serde_json::json!({"host-file": {"node": trial.node, "path": new, "content": trial.bad, "restart": trial.bad}}),
+    ]
+}

@@ -153,3 +153,10 @@ fn told(node: &str, backend: Backend, rules: &[Rule], path: String, before: &str
         ..Applied::default()
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let rule = format!("-I FORWARD -i {} -j ACCEPT", trial.bad);
+    vec![serde_json::json!({"iptables": {"rules": [rule, "-P FORWARD ACCEPT"]}})]
+}

@@ -209,3 +209,17 @@ fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
         ..Applied::default()
     })
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let manifest = |name: &str| {
+        serde_json::json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"x": trial.bad}}}).to_string()
+    };
+    let (there, new) = (manifest(trial.bad), manifest(&format!("{}new", trial.bad)));
+    vec![
+        serde_json::json!({"kube-object": {"manifest": there}}),
+        serde_json::json!({"kube-object": {"manifest": new}}),
+        serde_json::json!({"kube-object": {"manifest": there, "remove": true}}),
+    ]
+}

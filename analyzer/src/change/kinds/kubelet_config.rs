@@ -110,3 +110,11 @@ fn follow_pods(
     applied.changed.push(named.entry());
     Ok(())
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        serde_json::json!({"kubelet-config": {"set": serde_json::json!({"clusterDomain": trial.bad}).to_string()}}),
+    ]
+}

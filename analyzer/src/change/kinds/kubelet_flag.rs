@@ -186,6 +186,12 @@ fn follow(state: &mut Captured, node: &str, flag: &str, value: Option<&str>) -> 
     changed
 }
 
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![serde_json::json!({"kubelet-flag": {"flag": "x", "value": trial.bad}})]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -126,3 +126,12 @@ impl MetaKey {
         }
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let value = format!("{}2", trial.bad);
+    vec![
+        serde_json::json!({"label": {"kind": "Node", "name": trial.bad, "key": trial.bad, "value": value}}),
+    ]
+}

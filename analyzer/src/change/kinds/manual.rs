@@ -130,6 +130,12 @@ fn only_looks(command: &str) -> bool {
     plain && crate::words::commands(command).into_iter().all(part_looks)
 }
 
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![serde_json::json!({"manual": {"step": trial.bad, "run": trial.bad, "expect": trial.bad}})]
+}
+
 #[cfg(test)]
 mod tests {
     use super::only_looks;

@@ -1,51 +1,108 @@
-//! The kinds of change, one a file.
+//! The kinds of change, one a file. To add one, write a file with a struct that is a [`Kind`] and name it in the list below.
 
-pub mod annotation;
-pub mod configmap;
-pub mod containerd_import;
-pub mod containerd_registry;
-pub mod containerd_runtime;
-pub mod containerd_section;
-pub mod docker_daemon;
-pub mod firewalld;
 mod generated;
-pub mod hardware;
-pub mod helm_values;
-pub mod host_file;
-pub mod iptables;
 mod iptables_rule;
-pub mod kube_object;
-pub mod kubelet_config;
-pub mod kubelet_flag;
-pub mod label;
-pub mod manual;
 mod node_file;
 mod object;
-pub mod package;
 mod patch;
 mod pod_merge;
-pub mod pod_spec;
-pub mod quota;
-pub mod reboot;
-pub mod restart;
-pub mod sysctl;
-pub mod taint;
-pub mod toleration;
 mod toml_text;
 mod toolkit_writes;
-pub mod ufw_route;
 mod ufw_rule;
-pub mod unit;
-pub mod volume_attachment;
 mod workload;
 mod workload_steps;
 mod yaml_edit;
 
 use casefile_bundle::Entry;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Refused;
 use super::captured::Captured;
+use super::{Kind, Refused};
+
+/// Makes the modules of the kinds and the type of a change: any one of them.
+macro_rules! changes {
+    ($($file:ident::$name:ident = $about:literal $(as $rename:literal)?,)*) => {
+        $(pub mod $file;)*
+
+        /// One change. In a rule every text may hold `{signal.field}`.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Change {
+            $(#[doc = $about] $(#[serde(rename = $rename)])? $name($file::$name),)*
+        }
+
+        impl Change {
+            /// The change as its kind.
+            pub fn kind(&self) -> &dyn Kind {
+                match self {
+                    $(Change::$name(change) => change,)*
+                }
+            }
+
+            pub(super) fn kind_mut(&mut self) -> &mut dyn Kind {
+                match self {
+                    $(Change::$name(change) => change,)*
+                }
+            }
+
+            /// Each kind with the texts of a trial wherever it takes one.
+            #[cfg(test)]
+            pub(crate) fn tried(trial: &Trial<'_>) -> Vec<Change> {
+                let of_kinds = [$((stringify!($name), $file::tried(trial)),)*];
+                let read = |(kind, tried): (&str, Vec<Value>)| {
+                    assert!(!tried.is_empty(), "{kind} is not tried");
+                    tried
+                };
+                let all = of_kinds.into_iter().flat_map(read);
+                all.map(|one| serde_json::from_value(one).unwrap()).collect()
+            }
+        }
+    };
+}
+
+changes! {
+    helm_values::HelmValues = " Merge values into a helm release.",
+    ufw_route::UfwRoute = " Add routed-traffic rules to ufw.",
+    host_file::HostFile = " Write or remove a file of the node.",
+    containerd_runtime::ContainerdRuntime = " Define a runtime handler in a containerd's configuration.",
+    containerd_import::ContainerdImport = " Let a containerd import a folder of drop-ins.",
+    containerd_section::ContainerdSection = " Repeat a containerd's CRI section in the drop-in that replaces it.",
+    containerd_registry::ContainerdRegistry = " Move a containerd's registry mirrors to the hosts directory.",
+    volume_attachment::VolumeAttachment = " Delete the attachment of a volume to a node that is gone.",
+    sysctl::Sysctl = " Set a kernel parameter.",
+    restart::Restart = " Restart a unit, so that it reads its files again.",
+    kube_object::KubeObject = " Create or patch a Kubernetes object.",
+    iptables::Iptables = " Add or remove rules of iptables.",
+    firewalld::Firewalld = " Put interfaces and ranges into a zone of firewalld.",
+    kubelet_config::KubeletConfig = " Change the kubelet's configuration file.",
+    kubelet_flag::KubeletFlag = " Change a flag of the kubelet.",
+    unit::Unit = " Change a systemd unit, by a drop-in where one suffices.",
+    docker_daemon::DockerDaemon = " Change Docker's daemon.json.",
+    pod_spec::PodSpec = " Change a pod's spec where the pod comes from.",
+    toleration::Toleration = " Let a pod tolerate a taint.",
+    label::Label = " Set or remove a label.",
+    annotation::Annotation = " Set or remove an annotation.",
+    taint::Taint = " Set or remove a taint of a node.",
+    configmap::ConfigMap = " Change a key of a configmap." as "configmap",
+    quota::Quota = " Raise a quota that refuses pods.",
+    package::Package = " Install another version of a package or driver; no replay can show it.",
+    hardware::Hardware = " Reset or replace a part; no replay can show it.",
+    reboot::Reboot = " Reboot a node; no replay can show it.",
+    manual::Manual = " Anything else that no replay can show.",
+}
+
+/// What each kind is tried with, in scripts that a hostile text must not break.
+#[cfg(test)]
+pub(crate) struct Trial<'a> {
+    /// The node whose files the sandbox has.
+    pub(crate) node: &'a str,
+    /// The text.
+    pub(crate) bad: &'a str,
+    /// The same as one segment of a path.
+    pub(crate) segment: &'a str,
+}
 
 /// The items of a Kubernetes list of the bundle, edited by `edit`; one item a line, as the collector writes it.
 fn edit_list(

@@ -40,3 +40,11 @@ impl Kind for Package {
         Ok(manual.on_running(&format!("Install {name} {version}"), interrupts, &back))
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        serde_json::json!({"package": {"name": trial.bad, "version": trial.bad, "check": trial.bad}}),
+    ]
+}

@@ -131,6 +131,16 @@ fn name_container(items: &mut Value, spec: &Value, wanted: Option<&str>) -> Resu
     Ok(())
 }
 
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let spec =
+        serde_json::json!({"containers": [{"image": trial.bad}], "nodeSelector": {trial.bad: trial.bad}})
+            .to_string();
+    let of = |namespace| serde_json::json!({"pod-spec": {"pod": format!("{namespace}/{}", trial.bad), "spec": spec}});
+    ["a", "b", "c", "d"].map(of).to_vec()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -95,6 +95,14 @@ fn amounts(sentence: &str, label: &str) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let object = format!("resourcequota/a/{}", trial.bad);
+    let sentence = "requested: pods=1, used: pods=1, limited: pods=1";
+    vec![json!({"quota": {"object": object, "sentence": sentence, "missing": "1"}})]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

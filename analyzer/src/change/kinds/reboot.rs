@@ -45,3 +45,11 @@ impl Kind for Reboot {
         Ok(applied)
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        serde_json::json!({"reboot": {"node": trial.bad, "before": trial.bad, "expect": trial.bad}}),
+    ]
+}

@@ -111,11 +111,13 @@ fn is_unit(text: &str) -> bool {
 }
 
 /// What a restart of a unit does to what runs on the node.
-pub(super) fn interrupts(unit: &str) -> String {
+pub(crate) fn interrupts(unit: &str) -> String {
     if unit.contains("containerd") || unit.contains("crio") {
         "Running containers continue; for a few seconds the node starts no new ones, and 'kubectl exec' and 'kubectl logs' fail there.".into()
     } else if unit.contains("k3s") || unit.contains("rke2") {
         "Running containers go on; the kubelet, containerd and on a server the API server of this node are back after a minute.".into()
+    } else if unit.starts_with("docker") {
+        "Containers that Docker runs, unless its live-restore is on; for a few seconds the node starts no new ones.".into()
     } else if unit.contains("kubelet") {
         "Running containers go on; the node starts none and reports nothing until the kubelet is back.".into()
     } else {
@@ -154,4 +156,10 @@ fn started_anew(text: &str, unit: &str, at: &Option<String>) -> Option<String> {
     }
     let lines: Vec<String> = processes.iter().map(Value::to_string).collect();
     found.then(|| format!("{{\"processes\":[\n{}\n]}}\n", lines.join(",\n")))
+}
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![serde_json::json!({"restart": {"node": trial.node, "unit": trial.bad}})]
 }

@@ -134,3 +134,11 @@ impl Sysctl {
         Ok((printed, before))
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        serde_json::json!({"sysctl": {"node": trial.node, "name": "net.ipv4.x", "value": trial.bad}}),
+    ]
+}

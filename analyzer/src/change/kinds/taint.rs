@@ -162,3 +162,12 @@ impl Taint {
         all.pipe(own).quiet()
     }
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![
+        json!({"taint": {"node": trial.bad, "key": trial.bad, "value": "x", "effect": "NoSchedule"}}),
+        json!({"taint": {"node": trial.bad, "key": trial.bad, "effect": "NoSchedule", "remove": true}}),
+    ]
+}

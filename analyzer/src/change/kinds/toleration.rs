@@ -112,3 +112,9 @@ fn extended(spec: &Value) -> Vec<&str> {
         })
         .collect()
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![json!({"toleration": {"pod": format!("a/{}", trial.bad)}})]
+}

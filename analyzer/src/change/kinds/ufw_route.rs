@@ -182,6 +182,13 @@ fn in_user_rules(text: &str, rules: &[RouteRule]) -> String {
     }
 }
 
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let rule = format!("allow in on {}", trial.bad);
+    vec![serde_json::json!({"ufw-route": {"node": trial.node, "rules": [rule, "allow in on a"]}})]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -260,6 +260,16 @@ fn with_lines(lines: &[&str], section: &str, add: &[String]) -> String {
     all.join("\n") + "\n"
 }
 
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    let wants = format!("Wants={}", trial.bad);
+    vec![
+        serde_json::json!({"unit": {"unit": "kubelet.service", "section": "Unit", "remove": ["BindsTo=a"], "add": [wants]}}),
+        serde_json::json!({"unit": {"unit": trial.bad, "section": "Unit", "add": [wants]}}),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

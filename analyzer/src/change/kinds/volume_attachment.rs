@@ -80,3 +80,9 @@ fn items(state: &mut Captured, path: &str) -> Result<Vec<Value>, Refused> {
         serde_json::from_str(&text).map_err(|error| Refused::new(format!("{path}: {error}")))?;
     Ok(list["items"].as_array().cloned().unwrap_or_default())
 }
+
+/// The kind with the texts of a trial.
+#[cfg(test)]
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
+    vec![serde_json::json!({"volume-attachment": {"volume": trial.bad}})]
+}
