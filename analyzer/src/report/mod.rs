@@ -32,6 +32,7 @@ pub mod own;
 mod paint;
 mod plan;
 mod post;
+mod risk;
 mod sarif;
 mod seal;
 pub mod sections;

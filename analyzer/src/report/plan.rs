@@ -1,7 +1,7 @@
 //! What to do about a cause as steps: the typed changes that were tried, else what the rule says in words.
 
 use super::blocks::{Look, Rich, StepItem};
-use super::words;
+use super::{risk, words};
 use crate::model::fix::{Fix, FixAction, FixOutcome};
 use crate::model::{Incident, Step};
 
@@ -50,8 +50,15 @@ pub(crate) fn in_words(incident: &Incident) -> Plan {
 
 /// Steps of the model as steps of the report.
 pub(crate) fn steps(steps: &[Step]) -> Vec<StepItem> {
+    let text = |step: &Step| {
+        let text = Rich::prose(&words::sentence(&step.text));
+        match step.command.as_deref().and_then(risk::interrupts) {
+            Some(risk) => text.text(" Interrupts: ").say(&risk),
+            None => text,
+        }
+    };
     let step = |step: &Step| StepItem {
-        text: Rich::prose(&words::sentence(&step.text)),
+        text: text(step),
         looks: Vec::new(),
         command: step
             .command

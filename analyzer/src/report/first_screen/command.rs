@@ -1,13 +1,35 @@
-//! The row with the first command of the fix.
+//! The first command of the fix, and what it interrupts.
 
 use super::super::blocks::Rich;
-use super::super::plan;
+use super::super::{plan, risk, words};
 use super::StatusRow;
 use crate::model::{Incident, Verdict};
 
-/// The row; none where no command stands on its own.
-pub(super) fn row(first: &Incident) -> Option<StatusRow> {
-    let line = line(first)?;
+/// The rows; none where no command stands on its own.
+pub(super) fn rows(first: &Incident) -> Vec<StatusRow> {
+    let Some(line) = line(first) else {
+        return Vec::new();
+    };
+    let risk = interrupts(first, &line);
+    let risk = risk.map(|risk| super::row("Interrupts", Rich::new().say(&words::sentence(&risk))));
+    std::iter::once(command(first, line)).chain(risk).collect()
+}
+
+/// What the command stops: by the change that it is of, where there is one.
+fn interrupts(first: &Incident, line: &str) -> Option<String> {
+    let of_line = |command: &String| command.lines().any(|own| own.trim() == line);
+    let actions = plan::tried(first).map_or(&[][..], |fix| &fix.actions);
+    let action = actions
+        .iter()
+        .find(|action| action.command.as_ref().is_some_and(of_line));
+    match action.map(|action| action.interrupts.trim()) {
+        Some("") | None => risk::interrupts(line),
+        Some(told) if told.starts_with("Nothing") => None,
+        Some(told) => Some(told.to_owned()),
+    }
+}
+
+fn command(first: &Incident, line: String) -> StatusRow {
     let steps = plan::of(first).steps;
     let acting = steps.iter().filter(|step| !plan::only_looks(step));
     // One command of several is not yet the fix.
@@ -15,7 +37,7 @@ pub(super) fn row(first: &Incident) -> Option<StatusRow> {
         0 | 1 => "Command",
         _ => "Start with",
     };
-    Some(super::row(label, Rich::new().code(line)))
+    super::row(label, Rich::new().code(line))
 }
 
 /// The first command of the fix that changes something, where it is one line of a screen.

@@ -73,7 +73,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.push(row("Affected", affected));
     }
     rows.push(row("Fix", fix(first, analysis)));
-    rows.extend(command::row(first));
+    rows.extend(command::rows(first));
     if !proof.is_empty() {
         rows.push(row("Proof", proof));
     }

@@ -1,0 +1,163 @@
+//! What a command of a rule's steps stops or destroys: a person has to know it before it is pasted. Typed changes say it
+//! themselves.
+
+use super::words;
+use crate::change::kinds::restart;
+
+/// What a script stops or destroys, as sentences; none where it does neither.
+pub(super) fn interrupts(script: &str) -> Option<String> {
+    let mut said: Vec<String> = Vec::new();
+    for command in words::commands(script) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        for sentence in of_command(called(&words)) {
+            if !said.contains(&sentence) {
+                said.push(sentence);
+            }
+        }
+    }
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// A command line without the programs that only start another.
+fn called<'w>(words: &'w [&'w str]) -> &'w [&'w str] {
+    match words {
+        [
+            "sudo" | "exec" | "then" | "do" | "else" | "if" | "!",
+            rest @ ..,
+        ]
+        | ["timeout" | "ssh", _, rest @ ..] => called(rest),
+        all => all,
+    }
+}
+
+fn of_command(words: &[&str]) -> Vec<String> {
+    let has = |word: &str| words.contains(&word);
+    let one = |text: &str| vec![text.to_owned()];
+    match words {
+        ["kubectl", rest @ ..] if !rest.iter().any(|word| word.starts_with("--dry-run")) => {
+            of_kubectl(rest)
+        }
+        ["helm", "upgrade" | "rollback", ..] if !has("--dry-run") => {
+            one("Pods whose template changes are replaced.")
+        }
+        ["helm", "uninstall", ..] => one("All objects of the release are deleted."),
+        ["reboot" | "poweroff" | "shutdown", ..]
+        | ["systemctl", "reboot" | "poweroff" | "kexec", ..] => {
+            one("Everything on the node, until it is up again.")
+        }
+        ["systemctl", "restart" | "stop", units @ ..] => {
+            let units = units.iter().filter(|unit| !unit.starts_with('-'));
+            units.map(|unit| restart::interrupts(unit)).collect()
+        }
+        ["nvidia-smi", ..] if has("--gpu-reset") || has("-r") => {
+            one("Nothing that runs: it is refused while a program uses the GPU.")
+        }
+        ["rmmod", ..] | ["modprobe", "-r", ..] => {
+            one("Nothing that runs: it is refused while the module is in use.")
+        }
+        ["fio", ..] if words.iter().any(|word| writes(word)) => {
+            one("It writes into that folder and loads its disk while it runs.")
+        }
+        ["rm", ..] => one("What it names is deleted for good."),
+        ["ip", "link", "delete" | "del", ..] => {
+            one("Traffic through that interface, until it is made again.")
+        }
+        ["iptables" | "ip6tables", ..] if has("-F") || has("--flush") => {
+            one("All rules of the table are gone.")
+        }
+        ["nft", "flush", ..] => one("All rules that it names are gone."),
+        _ => Vec::new(),
+    }
+}
+
+fn writes(option: &str) -> bool {
+    let mode = option
+        .strip_prefix("--rw=")
+        .or(option.strip_prefix("--readwrite="));
+    mode.is_some_and(|mode| mode.contains("write") || mode.contains("rw"))
+}
+
+fn of_kubectl(words: &[&str]) -> Vec<String> {
+    let one = |text: &str| vec![text.to_owned()];
+    let words = match words {
+        ["-n" | "--namespace", _, rest @ ..] => rest,
+        all => all,
+    };
+    match words {
+        ["drain", rest @ ..] => {
+            let data = rest.contains(&"--delete-emptydir-data");
+            one(if data {
+                "Every pod of the node moves away but those of daemonsets, and what they keep in emptyDir volumes is deleted."
+            } else {
+                "Every pod of the node moves away but those of daemonsets."
+            })
+        }
+        // What has ended keeps nothing but its logs.
+        ["delete", rest @ ..]
+            if rest.iter().any(|word| {
+                word.ends_with("status.phase=Failed") || word.ends_with("status.phase=Succeeded")
+            }) =>
+        {
+            one("Nothing that runs; the logs of the pods go with them.")
+        }
+        ["delete", "pod" | "pods" | "po", ..] => one(
+            "The pod that it names, until its owner makes a new one; a pod without an owner is gone.",
+        ),
+        ["delete", ..] => {
+            one("What it names is deleted; save it before with 'kubectl get -o yaml'.")
+        }
+        ["rollout", "restart" | "undo", ..] | ["set", "env" | "image" | "resources", ..] => {
+            one("The pods of the workload are replaced.")
+        }
+        ["scale", ..] => one("Pods above the new number end."),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stops_or_deletes_is_said_and_what_looks_is_not() {
+        for (script, told) in [
+            (
+                "kubectl drain n1 --ignore-daemonsets --delete-emptydir-data; nvidia-smi --gpu-reset -i 0",
+                &[
+                    "emptyDir volumes is deleted",
+                    "while a program uses the GPU",
+                ][..],
+            ),
+            (
+                "kubectl -n a delete pod b",
+                &["until its owner makes a new one"],
+            ),
+            (
+                "systemctl reset-failed containerd; systemctl restart containerd",
+                &["Running containers continue"],
+            ),
+            (
+                "timeout 120 nvidia-smi --gpu-reset -i 1 || systemctl reboot",
+                &["uses the GPU", "until it is up again"],
+            ),
+            (
+                "fio --rw=write --directory=/var/lib/etcd",
+                &["loads its disk"],
+            ),
+        ] {
+            let said = interrupts(script).unwrap_or_default();
+            assert!(
+                told.iter().all(|part| said.contains(part)),
+                "{script}: {said}"
+            );
+        }
+        for script in [
+            "kubectl get pods -A; systemctl status containerd | tail -n 5",
+            "kubectl delete pod a --dry-run=server",
+            "nvidia-smi -q; journalctl -u kubelet",
+            "fio --rw=read --filename=/dev/sda --readonly",
+        ] {
+            assert_eq!(interrupts(script), None, "{script}");
+        }
+    }
+}
