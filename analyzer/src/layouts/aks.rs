@@ -14,7 +14,9 @@ pub(super) static LAYOUT: Layout = Layout {
         let mut roots = survey.roots("collect/");
         roots.retain(|root| {
             let has = |path: &str| survey.below(&format!("{root}{path}")).next().is_some();
-            has("proc/") && (has("collect/systemctl-status.txt") || has("collect/ip_"))
+            // Releases before 2025 kept what is below /proc beside the outputs.
+            (has("proc/") || has("collect/proc/"))
+                && (has("collect/systemctl-status.txt") || has("collect/ip_"))
         });
         roots
     },
@@ -43,6 +45,10 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
         }
         // The journal's own files.
         ["var", "log", "journal", ..] => Target::Unknown,
+        ["collect", "proc", ..] => {
+            let file = path.strip_prefix("collect/").and_then(copied);
+            file.map_or(Target::Unknown, |file| capture.of_node(&file))
+        }
         ["collect", file] => printed(file).map_or(Target::Unknown, |file| capture.of_node(&file)),
         // Of a network namespace, whose node is not told from others' by the names.
         ["collect", ..] => Target::Unknown,

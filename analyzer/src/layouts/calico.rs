@@ -47,9 +47,24 @@ fn servers_version(text: &str) -> Option<String> {
     Some(value.trim().trim_matches('"').to_owned())
 }
 
+/// Whether a file holds what kubectl said in the place of an output: the tool writes both into it.
+fn is_refusal(survey: &Survey, path: &str) -> bool {
+    let said = [
+        "error: ",
+        "Error from server",
+        "Unable to connect to the server",
+        "The connection to the server",
+    ];
+    let line = survey.line(path);
+    line.is_some_and(|line| said.iter().any(|start| line.starts_with(start)))
+}
+
 fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
+        ["cluster" | "nodes", ..] if is_refusal(survey, &format!("{}{path}", capture.root)) => {
+            Target::Unknown
+        }
         ["cluster", "kubernetes", file] => objects(survey, capture, path, file),
         ["cluster", "calico-system" | "tigera-operator", _] => Target::Double,
         ["cluster", "version.yaml"] => Target::Loose,

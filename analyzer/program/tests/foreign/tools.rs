@@ -100,6 +100,15 @@ pub(crate) fn calico_diagnostics() -> Files {
         of_node("ip-route.txt", node("commands/ip-route.out")),
         of_node("ip-rule.txt", node("commands/ip-rule.out")),
         of_node("iptables-nft-save.txt", node("commands/iptables-save.out")),
+        // What kubectl could not do stands where the output would.
+        of_node(
+            "iptables-legacy-save.txt",
+            "error: Internal error occurred: unable to upgrade connection: container not found (\"calico-node\")\n".to_owned(),
+        ),
+        text(
+            "cluster/kubernetes/configmaps.yaml",
+            "error: the server doesn't have a resource type \"configmaps\"\n",
+        ),
         of_node(
             "cni.log.log",
             "2026-11-20 10:15:00.000 [INFO][1] cni-plugin/k8s.go 77: Extracted identifiers\n"
@@ -136,7 +145,11 @@ fn calico_diagnostics_of_a_cluster() {
         (&seen["nodes"], &seen["pods"], &seen["kubernetes_version"]),
         (&1.into(), &(PODS + 1).into(), &VERSION.into())
     );
-    let unread = ["cluster/crd/ippools.crd.projectcalico.org.yaml"];
+    let unread = [
+        "cluster/crd/ippools.crd.projectcalico.org.yaml".to_owned(),
+        "cluster/kubernetes/configmaps.yaml".to_owned(),
+        format!("nodes/{NODE}/iptables-legacy-save.txt"),
+    ];
     assert_eq!(not_understood(&analysis), unread);
     assert_eq!(outcome(&analysis, "firewall"), "unknown");
 }

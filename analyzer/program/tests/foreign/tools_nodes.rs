@@ -133,6 +133,18 @@ fn aks_log_collector_without_a_system_log() {
     );
 }
 
+#[test]
+fn aks_log_collector_of_the_year_before() {
+    let mut files = aks();
+    for (path, _) in &mut files {
+        if path.starts_with("proc/") {
+            path.insert_str(0, "collect/");
+        }
+    }
+    let analysis = of_node(&files, "aks-log-collector");
+    assert_eq!(analysis["seen"]["kernel"], "6.8.0-79-generic");
+}
+
 /// `log-dump.sh` of a master and a node.
 pub(crate) fn gke() -> Files {
     let serial = "SeaBIOS (version 1.8.2-google)\nTotal RAM Size = 0x00000001e0000000 = 7680 MiB\n[    0.000000] Linux version 6.8.0-79-generic (builder@localhost)\n";
