@@ -50,7 +50,11 @@ pub(super) static LAYOUT: Layout = Layout {
 /// What a file is, by the command that its name is made of: every blank and sign became `-`.
 fn known(file: &str) -> Option<&'static str> {
     let command = file.strip_suffix(".md")?;
+    if let Some(rest) = command.strip_prefix("ip-") {
+        return of_ip(rest);
+    }
     Some(match command {
+        "hostname" => "rootfs/etc/hostname",
         "cat--etc-resolv.conf" => "rootfs/etc/resolv.conf",
         "cat--proc-net-xfrm_stat" => "rootfs/proc/net/xfrm_stat",
         "uname--a" => "commands/uname.out",
@@ -59,13 +63,33 @@ fn known(file: &str) -> Option<&'static str> {
         "ip6tables-save--c" => "commands/ip6tables-save.out",
         "iptables-legacy-save--c" => "commands/iptables-legacy-save.out",
         "ip6tables-legacy-save--c" => "commands/ip6tables-legacy-save.out",
+        "iptables-nft-save--c" => "commands/iptables-nft-save.out",
+        "ip6tables-nft-save--c" => "commands/ip6tables-nft-save.out",
+        "ipset-list" => "commands/ipset-list.out",
         "nft-list-ruleset" => "commands/nft-list-ruleset.out",
-        "ip-a" => "commands/ip-addr.out",
-        "ip-route-show-table-all" | "ip--4-r" => "commands/ip-route.out",
         "lsmod" => "commands/lsmod.out",
         _ if command.starts_with("dmesg") => "commands/dmesg.out",
         _ => printed(&command.replace('-', " "))?,
     })
+}
+
+/// What `ip` shows with these options, whose letters differ between releases: `--d--s--s-l` of `ip -d -s -s l`.
+fn of_ip(typed: &str) -> Option<&'static str> {
+    let typed = typed.strip_prefix('-').unwrap_or(typed);
+    let words: Vec<&str> = typed.split('-').filter(|word| !word.is_empty()).collect();
+    let is_option = |word: &&str| matches!(*word, "4" | "6" | "d" | "s" | "j");
+    let object = words.iter().position(|word| !is_option(word))?;
+    let six = words[..object].contains(&"6");
+    match (words[object], &words[object + 1..], six) {
+        ("a" | "addr" | "address", [] | ["show"], false) => Some("commands/ip-addr.out"),
+        ("l" | "link", [] | ["show"], _) => Some("commands/ip-link.out"),
+        ("rule", [], false) => Some("commands/ip-rule.out"),
+        ("rule", [], true) => Some("commands/ip6-rule.out"),
+        ("r" | "route", [] | ["show", "table", "all"], false) => Some("commands/ip-route.out"),
+        ("r" | "route", [], true) => Some("commands/ip6-route.out"),
+        ("n" | "neigh", [], false) => Some("commands/ip-neigh.out"),
+        _ => None,
+    }
 }
 
 /// The output in a file, and the line at which it starts, from 1.
@@ -100,6 +124,34 @@ fn unwrap(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ip_shows_is_told_by_its_object() {
+        let found = [
+            "ip-a",
+            "ip--d--s-l",
+            "ip--d--s--s-l",
+            "ip--4-r",
+            "ip--6-r",
+            "ip--d-rule",
+            "ip--4-route-show-2004",
+            "ip--s-xfrm-policy",
+        ]
+        .map(|command| known(&format!("{command}.md")).unwrap_or("-"));
+        assert_eq!(
+            found,
+            [
+                "commands/ip-addr.out",
+                "commands/ip-link.out",
+                "commands/ip-link.out",
+                "commands/ip-route.out",
+                "commands/ip6-route.out",
+                "commands/ip-rule.out",
+                "-",
+                "-",
+            ]
+        );
+    }
 
     #[test]
     fn outputs_are_read_with_and_without_a_fence() {

@@ -64,6 +64,10 @@ fn identity(survey: &Survey, root: &str) -> Identity {
 fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
     let file = path.strip_suffix("-prev.log").map(|rest| (rest, true));
     let (whole, previous) = file.unwrap_or((path, false));
+    if path == "cilium-sysdump.log" {
+        // What the tool did, and which of it failed.
+        return Target::Loose;
+    }
     if path.contains('/') {
         // A bugtool's folder is a capture by itself; what else has folders is profiles of the agent.
         return Target::Unknown;
@@ -85,7 +89,8 @@ fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
         return match stem {
             "k8s-events" => Target::Double,
             "k8s-pods" if survey.has(&twin) => Target::Double,
-            "k8s-pods" => Target::Loose,
+            // The version is read for whose the capture is.
+            "k8s-pods" | "k8s-version" => Target::Loose,
             _ => Target::Unknown,
         };
     }

@@ -6,7 +6,10 @@
 use casefile_bundle::Entry;
 
 use super::host_log::host;
+use super::kind_export::container_link;
+use super::kubernetes_dirs::list;
 use super::node_files::{copied, journal, printed};
+use super::survey::without_packing;
 use super::{Capture, Identity, Layout, Survey, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -29,6 +32,7 @@ pub(super) static LAYOUT: Layout = Layout {
             roots.push(String::new());
         }
         roots.extend(survey.roots("kubectlCommands/"));
+        roots.extend(survey.roots("nodes/kubectl_get_nodes.yaml"));
         roots.sort();
         roots.dedup();
         roots
@@ -59,15 +63,24 @@ fn map(_: &Survey, capture: &Capture, path: &str) -> Target {
         ["nodes", node, "files", rest @ ..] => {
             copied(&rest.join("/")).map_or(Target::Unknown, |file| on(node, &file))
         }
+        // What `log-dump.sh` asks of the cluster.
+        ["nodes", "kubectl_get_nodes.yaml"] => Target::Yaml(list("nodes", None)),
+        ["nodes", ..] => Target::Unknown,
+        [_, "containers", file] => container_link(file),
         [node, file] => log(file).map_or(Target::Unknown, |path| on(node, &path)),
         [file] => log(file).map_or(Target::Unknown, |path| capture.of_node(&path)),
         _ => Target::Unknown,
     }
 }
 
-/// Our path of a log below its node's folder.
+/// Our path of a log below its node's folder; rotations keep their names, `kube-proxy.log-20261119-1763600000.gz`.
 fn log(file: &str) -> Option<String> {
-    Some(match file.strip_suffix(".log")? {
+    let file = without_packing(file);
+    let Some(name) = file.strip_suffix(".log") else {
+        let rotated = file.contains(".log-") || file.contains(".log.");
+        return rotated.then(|| format!("rootfs/var/log/{file}"));
+    };
+    Some(match name {
         "kern" => "rootfs/var/log/kern.log".to_owned(),
         "systemd" => journal("journal"),
         serial if serial.starts_with("serial-") => format!("rootfs/var/log/dmesg-{serial}"),

@@ -1,8 +1,28 @@
 //! Objects and logs of a cluster by the names that tools give their files.
 
+use std::sync::LazyLock;
+
 use casefile_bundle::Entry;
 
 use super::{Capture, Part, Survey, Target};
+use crate::parsers::{Read, Router};
+
+/// Kinds whose objects have no namespace.
+const OF_CLUSTER: [&str; 13] = [
+    "nodes",
+    "namespaces",
+    "runtimeclasses",
+    "persistentvolumes",
+    "storageclasses",
+    "volumeattachments",
+    "mutatingwebhookconfigurations",
+    "validatingwebhookconfigurations",
+    "csinodes",
+    "deviceclasses",
+    "resourceslices",
+    "priorityclasses",
+    "clusterpolicies",
+];
 
 /// Where we keep objects of a kind: a file a namespace, or one of the cluster.
 pub(super) fn list(plural: &str, namespace: Option<&str>) -> String {
@@ -14,19 +34,6 @@ pub(super) fn list(plural: &str, namespace: Option<&str>) -> String {
 
 /// Where a list of all namespaces goes, or one of objects that have none.
 pub(super) fn everywhere(plural: &str) -> String {
-    const OF_CLUSTER: [&str; 11] = [
-        "nodes",
-        "namespaces",
-        "runtimeclasses",
-        "persistentvolumes",
-        "storageclasses",
-        "volumeattachments",
-        "mutatingwebhookconfigurations",
-        "validatingwebhookconfigurations",
-        "resourceslices",
-        "priorityclasses",
-        "clusterpolicies",
-    ];
     let namespace = (!OF_CLUSTER.contains(&plural)).then_some("all-namespaces");
     list(plural, namespace)
 }
@@ -47,36 +54,60 @@ pub(super) fn pod_and_rest(name: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Whether objects of a kind are read at all.
+/// Whether objects of a kind are read at all: a parser reads their lists object by object.
 pub(super) fn is_read(plural: &str) -> bool {
-    const READ: [&str; 25] = [
-        "pods",
-        "events",
-        "nodes",
-        "daemonsets",
-        "deployments",
-        "statefulsets",
-        "configmaps",
-        "namespaces",
-        "runtimeclasses",
-        "persistentvolumes",
-        "persistentvolumeclaims",
-        "storageclasses",
-        "volumeattachments",
-        "mutatingwebhookconfigurations",
-        "validatingwebhookconfigurations",
-        "clusterpolicies",
-        "nvidiadrivers",
-        "resourceclaims",
-        "resourceslices",
-        "resourcequotas",
-        "limitranges",
-        "priorityclasses",
-        "clusteroperators",
-        "clusterserviceversions",
-        "clusterversions",
-    ];
-    READ.contains(&plural)
+    static ROUTER: LazyLock<Option<Router>> = LazyLock::new(|| Router::new().ok());
+    let by_object = |path: &str| {
+        let parser = ROUTER.as_ref().and_then(|router| router.parser(path));
+        parser.is_some_and(|parser| matches!(parser.read, Read::Items(_)))
+    };
+    by_object(&list(plural, None))
+        || by_object(&list(plural, Some("x")))
+        || OF_CLUSTER.contains(&plural)
+}
+
+/// Whether a group's objects by this name are those that Kubernetes means by it: others have nodes, volumes and policies too, metrics
+/// come by the names of what they measure, and events by those of a second group again.
+pub(super) fn is_of(group: &str, plural: &str) -> bool {
+    match group {
+        "nvidia.com" => matches!(plural, "clusterpolicies" | "nvidiadrivers"),
+        "config.openshift.io" => matches!(plural, "clusteroperators" | "clusterversions"),
+        "operators.coreos.com" => plural == "clusterserviceversions",
+        "events.k8s.io" => false,
+        _ if group.ends_with("metrics.k8s.io") => false,
+        _ => !group.contains('.') || group.ends_with(".k8s.io"),
+    }
+}
+
+/// Adds the objects of a YAML document, which starts at this line of its file, to the list that is our path: each as JSON in a line of
+/// its own, at the number that it has there.
+pub(super) fn add_objects(
+    parts: &mut Vec<Part>,
+    path: &str,
+    from: u32,
+    document: &str,
+    change: impl Fn(String) -> String,
+) {
+    for (line, json) in super::yaml_items_as_json(document) {
+        let number = from.saturating_add(line.saturating_sub(1));
+        let Ok(json) = json.map(|json| change(String::from_utf8_lossy(&json).into_owned())) else {
+            continue;
+        };
+        match parts.iter_mut().find(|part| part.path == path) {
+            Some(part) => {
+                let lines = u32::try_from(part.text.matches('\n').count()).unwrap_or(u32::MAX);
+                let at = part.line.saturating_add(lines);
+                part.text.extend((at..number).map(|_| '\n'));
+                part.text += &json;
+                part.text.push('\n');
+            }
+            None => parts.push(Part {
+                path: path.to_owned(),
+                line: number,
+                text: json + "\n",
+            }),
+        }
+    }
 }
 
 /// The log of a container.

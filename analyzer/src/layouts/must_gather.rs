@@ -2,7 +2,7 @@
 
 use casefile_bundle::Entry;
 
-use super::kubernetes_dirs::{is_read, list, log};
+use super::kubernetes_dirs::{is_of, is_read, list, log};
 use super::{Capture, Identity, Layout, Survey, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -46,27 +46,33 @@ fn identity(survey: &Survey, root: &str) -> Identity {
     }
 }
 
+fn is_known(group: &str, plural: &str) -> bool {
+    is_read(plural) && is_of(group, plural)
+}
+
 fn map(survey: &Survey, capture: &Capture, path: &str) -> Target {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
-        ["cluster-scoped-resources", _, plural, name] => match name.strip_suffix(".yaml") {
+        ["cluster-scoped-resources", group, plural, name] => match name.strip_suffix(".yaml") {
             // One file an object: as many entries of ours.
-            Some(name) if is_read(plural) => Target::Yaml(Entry::ListIn(plural, name).path()),
+            Some(name) if is_known(group, plural) => {
+                Target::Yaml(Entry::ListIn(plural, name).path())
+            }
             _ => Target::Unknown,
         },
-        ["cluster-scoped-resources", _, file] => match file.strip_suffix(".yaml") {
-            Some(plural) if is_read(plural) => Target::Yaml(list(plural, None)),
+        ["cluster-scoped-resources", group, file] => match file.strip_suffix(".yaml") {
+            Some(plural) if is_known(group, plural) => Target::Yaml(list(plural, None)),
             _ => Target::Unknown,
         },
-        ["namespaces", namespace, _, file] if file.ends_with(".yaml") => {
+        ["namespaces", namespace, group, file] if file.ends_with(".yaml") => {
             let plural = file.trim_end_matches(".yaml");
-            if is_read(plural) {
+            if is_known(group, plural) {
                 Target::Yaml(list(plural, Some(namespace)))
             } else {
                 Target::Unknown
             }
         }
-        ["namespaces", namespace, _, plural, file] if is_read(plural) => {
+        ["namespaces", namespace, group, plural, file] if is_known(group, plural) => {
             match file.strip_suffix(".yaml") {
                 Some(name) => Target::Yaml(format!(
                     "cluster-resources/{plural}/{namespace}.{name}.json"

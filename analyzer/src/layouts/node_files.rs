@@ -31,11 +31,16 @@ const COMMANDS: &[(&str, &str)] = &[
     ("uname", "commands/uname.out"),
     ("iptables-save", "commands/iptables-save.out"),
     ("ip6tables-save", "commands/ip6tables-save.out"),
+    ("ipset list", "commands/ipset-list.out"),
     ("nft list ruleset", "commands/nft-list-ruleset.out"),
     ("ufw status verbose", "commands/ufw-status-verbose.out"),
     ("ip -d address", "commands/ip-addr.out"),
     ("ip addr", "commands/ip-addr.out"),
     ("ip a", "commands/ip-addr.out"),
+    ("ip link", "commands/ip-link.out"),
+    ("ip -d -s l", "commands/ip-link.out"),
+    ("ip neigh", "commands/ip-neigh.out"),
+    ("ip rule", "commands/ip-rule.out"),
     ("ip route", "commands/ip-route.out"),
     ("ip r", "commands/ip-route.out"),
     ("timedatectl", "commands/timedatectl.out"),
@@ -65,7 +70,10 @@ pub(super) fn printed(command: &str) -> Option<&'static str> {
     if command == "nvidia-smi" {
         return Some("commands/nvidia-smi.out");
     }
-    if matches!(command, "df" | "df -h" | "df -aliTh" | "df -al -x autofs") {
+    if matches!(
+        command,
+        "df" | "df -h" | "df -hT" | "df -aliTh" | "df -al -x autofs"
+    ) {
         return Some("commands/df.out");
     }
     COMMANDS.iter().find(fits).map(|known| known.1)

@@ -1,6 +1,6 @@
 //! sonobuoy results: `resources/ns/<ns>/core_v1_pods.json`, `podlogs/`, `hosts/<node>/`.
 
-use super::kubernetes_dirs::{is_read, list, log};
+use super::kubernetes_dirs::{is_of, is_read, list, log};
 use super::{Capture, Identity, Layout, Survey, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -18,8 +18,12 @@ pub(super) static LAYOUT: Layout = Layout {
 /// `core_v1_pods.json` or `pods.json` is of pods.
 fn plural(file: &str) -> Option<String> {
     let name = file.strip_suffix(".json")?;
-    let last = name.rsplit('_').next().unwrap_or(name);
-    Some(last.to_lowercase())
+    let (group, plural) = match name.split_once('_') {
+        Some((group, rest)) => (group, rest.rsplit('_').next().unwrap_or(rest)),
+        None => ("", name),
+    };
+    let plural = plural.to_lowercase();
+    is_of(group, &plural).then_some(plural)
 }
 
 fn map(_: &Survey, _: &Capture, path: &str) -> Target {

@@ -4,14 +4,21 @@
 
 use casefile_bundle::Entry;
 
-use super::kubernetes_dirs::{is_read, list, log};
+use super::kubernetes_dirs::{add_objects, is_of, is_read, list, log};
 use super::node_files::{copied, journal};
-use super::{Capture, Identity, Layout, Survey, Target};
+use super::{Capture, Identity, Layout, Part, Survey, Target};
 
 pub(super) static LAYOUT: Layout = Layout {
     id: "support-bundle-kit",
     title: "Harvester or Longhorn support bundle",
-    recognise: |survey| survey.roots_with("yamls/", &["yamls/cluster/", "yamls/namespaced/"]),
+    recognise: |survey| {
+        let mut roots = survey.roots_with("yamls/", &["yamls/cluster/", "yamls/namespaced/"]);
+        // Where no API server answered there are no objects, but what is said of that.
+        roots.extend(survey.roots("bundleGenerationError.log"));
+        roots.sort();
+        roots.dedup();
+        roots
+    },
     identity: |survey: &Survey, root| {
         let meta = survey.get(&format!("{root}metadata.yaml"));
         let text = meta.map(|entry| entry.text().into_owned());
@@ -34,8 +41,12 @@ pub(super) static LAYOUT: Layout = Layout {
 fn map(_: &Survey, _: &Capture, path: &str) -> Target {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
-        ["yamls", "cluster", .., file] => objects(file, None),
-        ["yamls", "namespaced", namespace, .., file] => objects(file, Some(namespace)),
+        ["metadata.yaml" | "bundleGenerationError.log"] => Target::Loose,
+        ["yamls", ..] => match ours(&parts) {
+            Of::Kept(_) => Target::Split(objects),
+            Of::Again => Target::Double,
+            Of::Other => Target::Unknown,
+        },
         ["logs", namespace, pod, file] => match file.strip_suffix(".log.1") {
             Some(container) => Target::As(log(namespace, pod, container, true)),
             None => match file.strip_suffix(".log") {
@@ -58,24 +69,70 @@ fn map(_: &Survey, _: &Capture, path: &str) -> Target {
     }
 }
 
-fn objects(file: &str, namespace: Option<&str>) -> Target {
-    match file.strip_suffix(".yaml") {
-        Some(plural) if is_read(plural) => Target::Yaml(list(plural, namespace)),
-        _ => Target::Unknown,
+/// What a list of objects is.
+enum Of {
+    /// One of ours, by this path.
+    Kept(String),
+    /// The objects of another one, as a second group has them.
+    Again,
+    /// Not read.
+    Other,
+}
+
+/// The list of a path `yamls/cluster/<group>/<version>/<plural>.yaml` or `yamls/namespaced/<namespace>/...`. The core group has no
+/// name; older releases wrote `kubernetes` for all groups of Kubernetes.
+fn ours(parts: &[&str]) -> Of {
+    let (namespace, group, file) = match parts {
+        ["yamls", "cluster", group @ .., file] => (None, group, file),
+        ["yamls", "namespaced", namespace, group @ .., file] => (Some(*namespace), group, file),
+        _ => return Of::Other,
+    };
+    let group = match group {
+        [group, _, ..] => group,
+        _ => "",
+    };
+    match file.strip_suffix(".yaml").filter(|plural| is_read(plural)) {
+        Some("events") if group == "events.k8s.io" => Of::Again,
+        Some(plural) if group == "extensions" && !plural.ends_with("policies") => Of::Again,
+        Some(plural) if is_of(group, plural) => Of::Kept(list(plural, namespace)),
+        _ => Of::Other,
     }
+}
+
+/// The objects, with what is empty in them: the tool writes a text `null` for every empty one and for most that are not set.
+fn objects(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
+    let below = path.strip_prefix(&capture.root).unwrap_or(path);
+    let parts: Vec<&str> = below.split('/').collect();
+    let mut found = Vec::new();
+    if let Of::Kept(ours) = ours(&parts) {
+        add_objects(&mut found, &ours, 1, text, |json| {
+            json.replace(":\"null\"", ":\"\"")
+        });
+    }
+    found
 }
 
 fn of_node(parts: &[&str]) -> Option<String> {
     match parts {
         ["configs", rest @ ..] => copied(&rest.join("/")),
+        ["hostinfos", "proc_mounts"] => Some("rootfs/proc/mounts".to_owned()),
+        ["hostinfos", "multipath.conf"] => Some("rootfs/etc/multipath.conf".to_owned()),
+        ["hostinfos", "processes_info"] => Some("commands/ps.out".to_owned()),
         ["logs", "kernel.log"] => Some("rootfs/var/log/kern.log".to_owned()),
         // The boot before, and the one before that.
         ["logs", "kernel.log.1"] => Some("rootfs/var/log/kern.log.boot-1".to_owned()),
         ["logs", "kernel.log.2"] => Some("rootfs/var/log/kern.log.boot-2".to_owned()),
+        ["logs", "dmesg.log"] => Some("commands/dmesg.out".to_owned()),
         ["logs", "console.log"] => Some("rootfs/var/log/console.log".to_owned()),
         ["logs", "containerd-images.log"] => None,
-        ["logs", "syslog" | "messages"] => Some(journal(parts[1])),
-        ["logs", file] => Some(journal(file)),
+        // With their rotations.
+        ["logs", file] if file.starts_with("syslog") || file.starts_with("messages") => {
+            Some(format!("rootfs/var/log/{file}"))
+        }
+        ["logs", file] => {
+            let unit = file.trim_end_matches(".log");
+            Some(journal(unit.strip_suffix("-service").unwrap_or(unit)))
+        }
         _ => None,
     }
 }
@@ -87,35 +144,94 @@ mod tests {
     #[test]
     fn both_namings_of_objects_and_the_zip_of_a_node_are_understood() {
         let survey = Survey::default();
-        let capture = Capture {
+        let capture = capture();
+        let path = |file: &str| match map(&survey, &capture, file) {
+            Target::As(path) => path,
+            Target::Split(_) => match ours(&file.split('/').collect::<Vec<_>>()) {
+                Of::Kept(path) => path,
+                _ => String::new(),
+            },
+            Target::Double => "again".to_owned(),
+            _ => String::new(),
+        };
+        for (file, expected) in [
+            (
+                "yamls/cluster/v1/nodes.yaml",
+                "cluster-resources/nodes.json",
+            ),
+            (
+                "yamls/cluster/kubernetes/nodes.yaml",
+                "cluster-resources/nodes.json",
+            ),
+            // What measures nodes, and what Longhorn calls one.
+            ("yamls/cluster/metrics.k8s.io/v1beta1/nodes.yaml", ""),
+            (
+                "yamls/namespaced/longhorn-system/longhorn.io/v1beta2/nodes.yaml",
+                "",
+            ),
+            (
+                "yamls/namespaced/kube-system/v1/pods.yaml",
+                "cluster-resources/pods/kube-system.json",
+            ),
+            (
+                "yamls/namespaced/kube-system/apps/v1/daemonsets.yaml",
+                "cluster-resources/daemonsets/kube-system.json",
+            ),
+            (
+                "yamls/namespaced/kube-system/events.k8s.io/v1/events.yaml",
+                "again",
+            ),
+            (
+                "logs/kube-system/p/c.log.1",
+                "cluster-resources/pods/logs/kube-system/p/c-previous.log",
+            ),
+            (
+                "nodes/n1.zip/n1/logs/kernel.log.1",
+                "nodes/n1/rootfs/var/log/kern.log.boot-1",
+            ),
+            (
+                "nodes/n1.zip/logs/rke2-agent.log",
+                "nodes/n1/journal/rke2-agent.service",
+            ),
+            (
+                "nodes/n1.zip/n1/logs/k3s-agent-service.log",
+                "nodes/n1/journal/k3s-agent.service",
+            ),
+            (
+                "nodes/n1.zip/n1/logs/syslog.1",
+                "nodes/n1/rootfs/var/log/syslog.1",
+            ),
+            (
+                "nodes/n1.zip/n1/configs/etc/os-release",
+                "nodes/n1/rootfs/etc/os-release",
+            ),
+        ] {
+            assert_eq!(path(file), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_text_null_is_what_is_empty() {
+        let text = "apiVersion: v1\nitems:\n- kind: PersistentVolumeClaim\n  metadata:\n    name: a\n  spec:\n    storageClassName: \"null\"\n- metadata:\n    name: nullable\nkind: List\n";
+        let path = "yamls/namespaced/default/v1/persistentvolumeclaims.yaml";
+        let parts = objects(&capture(), path, text);
+        assert_eq!(parts[0].line, 3);
+        let lines: Vec<&str> = parts[0].text.lines().collect();
+        assert!(
+            lines[0].contains("\"storageClassName\":\"\""),
+            "{}",
+            lines[0]
+        );
+        // Five lines of the first stand between the two.
+        assert!(lines[5].contains("nullable"));
+    }
+
+    fn capture() -> Capture {
+        Capture {
             format: "x",
             title: "x",
             root: String::new(),
             identity: Identity::default(),
-        };
-        let path = |file: &str| match map(&survey, &capture, file) {
-            Target::As(path) | Target::Yaml(path) => path,
-            _ => String::new(),
-        };
-        assert_eq!(
-            [
-                path("yamls/cluster/v1/nodes.yaml"),
-                path("yamls/cluster/kubernetes/nodes.yaml"),
-                path("yamls/namespaced/kube-system/v1/pods.yaml"),
-                path("logs/kube-system/p/c.log.1"),
-                path("nodes/n1.zip/n1/logs/kernel.log.1"),
-                path("nodes/n1.zip/logs/rke2-agent.log"),
-                path("nodes/n1.zip/n1/configs/etc/os-release"),
-            ],
-            [
-                "cluster-resources/nodes.json",
-                "cluster-resources/nodes.json",
-                "cluster-resources/pods/kube-system.json",
-                "cluster-resources/pods/logs/kube-system/p/c-previous.log",
-                "nodes/n1/rootfs/var/log/kern.log.boot-1",
-                "nodes/n1/journal/rke2-agent.service",
-                "nodes/n1/rootfs/etc/os-release",
-            ]
-        );
+        }
     }
 }

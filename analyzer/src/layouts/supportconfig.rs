@@ -45,42 +45,68 @@ fn sections(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
     let node = capture.identity.node.as_deref().unwrap_or(super::UNNAMED);
     let file = name(path);
     let mut parts: Vec<Part> = Vec::new();
-    // The section's kind, and its path of ours once its title was read.
-    let mut open: Option<(&str, Option<String>)> = None;
+    let mut open = Open::Between;
     for (line, number) in text.lines().zip(1_u32..) {
         if let Some(kind) = line.strip_prefix("#==[ ") {
-            open = Some((kind, None));
+            open = Open::Titled(kind);
             continue;
         }
-        match &mut open {
-            Some((kind, known @ None)) => {
+        match open {
+            Open::Titled(kind) => {
                 let title = line.trim_start_matches('#').trim();
-                let ours = target(kind, file, title).map(|ours| Entry::Node(node, &ours).path());
-                let new = ours.filter(|ours| parts.iter().all(|part| part.path != *ours));
-                if let Some(path) = &new {
-                    parts.push(Part {
-                        path: path.clone(),
-                        line: number.saturating_add(1),
-                        text: String::new(),
-                    });
-                }
-                *known = Some(new.unwrap_or_default());
+                let ours = target(kind, file, title, text);
+                open = ours
+                    .and_then(|ours| begin(&mut parts, Entry::Node(node, &ours).path(), number))
+                    .map_or(Open::Between, Open::Inside);
             }
-            Some((_, Some(path))) if !path.is_empty() => {
-                if let Some(part) = parts.last_mut() {
+            Open::Inside(at) => {
+                if let Some(part) = parts.get_mut(at) {
                     part.text.push_str(line);
                     part.text.push('\n');
                 }
             }
-            _ => {}
+            Open::Between => {}
         }
     }
     parts.retain(|part| !part.text.trim().is_empty());
     parts
 }
 
+/// Where in a text the next line is.
+#[derive(Clone, Copy)]
+enum Open<'a> {
+    /// In what is not read.
+    Between,
+    /// At the title of a section of this kind.
+    Titled(&'a str),
+    /// In a section that goes into this part.
+    Inside(usize),
+}
+
+/// The part that a section goes into, whose title stands in this line: a new one. Of commands that are repeated the first is read; but
+/// firewall rules are printed table by table, and each is one more of the same list, at the lines that it has.
+fn begin(parts: &mut Vec<Part>, path: String, title: u32) -> Option<usize> {
+    let first = title.saturating_add(1);
+    let Some(at) = parts.iter().position(|part| part.path == path) else {
+        parts.push(Part {
+            path,
+            line: first,
+            text: String::new(),
+        });
+        return Some(parts.len() - 1);
+    };
+    let part = parts.get_mut(at)?;
+    if !path.ends_with("tables-save.out") {
+        return None;
+    }
+    let lines = u32::try_from(part.text.matches('\n').count()).ok()?;
+    let next = part.line.saturating_add(lines);
+    part.text.extend((next..first).map(|_| '\n'));
+    Some(at)
+}
+
 /// Our path of a section; each command is read from the one file that is about it.
-fn target(kind: &str, file: &str, title: &str) -> Option<String> {
+fn target(kind: &str, file: &str, title: &str, all: &str) -> Option<String> {
     if title.ends_with("File not found") || title.contains("not found or not executable") {
         return None;
     }
@@ -95,8 +121,13 @@ fn target(kind: &str, file: &str, title: &str) -> Option<String> {
     }
     let command = title.trim_end_matches(" 2>&1");
     let program = command.split(' ').next()?.rsplit('/').next()?;
+    if program == "systemctl" {
+        let unit = command.split_once(" status ")?.1.trim_matches('\'');
+        return Some(format!("commands/systemctl-status-{unit}.out"));
+    }
     if program == "journalctl" {
         let known = match file {
+            _ if command.contains("--disk-usage") => return None,
             "boot.txt" if command.contains("--boot=0") => "journal/journal",
             "boot.txt" if command.contains("--boot=-1") => "journal/journal-previous",
             "messages.txt" => "journal/journal-messages",
@@ -116,8 +147,10 @@ fn target(kind: &str, file: &str, title: &str) -> Option<String> {
         "chronyc" => "ntp.txt",
         _ => file,
     };
-    // The brief list of devices says what the others repeat.
-    let brief = program != "lspci" || command.contains("-nn") || command.contains("-b");
+    // Of the lists of devices the brief one that names them also by number, where there is one.
+    let brief = program != "lspci"
+        || command.ends_with(" -nn")
+        || (command.ends_with(" -b") && !all.contains("lspci -nn"));
     (about == file && brief)
         .then(|| printed(command).map(str::to_owned))
         .flatten()
@@ -127,8 +160,7 @@ fn target(kind: &str, file: &str, title: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn commands_files_and_logs_become_entries_at_their_lines() {
+    fn found(file: &str, text: &str) -> Vec<(String, u32, String)> {
         let capture = Capture {
             format: "x",
             title: "x",
@@ -138,10 +170,52 @@ mod tests {
                 ..Identity::default()
             },
         };
+        let parts = sections(&capture, file, text).into_iter();
+        parts
+            .map(|part| (part.path, part.line, part.text))
+            .collect()
+    }
+
+    #[test]
+    fn rules_of_all_tables_are_one_list() {
+        let section = |table: &str| {
+            format!(
+                "#==[ Command ]======================================#\n# /sbin/iptables-save -t {table}\n*{table}\nCOMMIT\n\n"
+            )
+        };
+        let between = "#==[ Command ]======================================#\n# /sbin/ip addr\n1: lo: <UP>\n\n";
+        let text = section("filter") + between + &section("nat");
+        let found = found("network.txt", &text);
+        assert_eq!(
+            found[0],
+            (
+                "nodes/n1/commands/iptables-save.out".to_owned(),
+                3,
+                // The second table stands at its own lines, 12 and 13.
+                format!("*filter\nCOMMIT\n\n{}*nat\nCOMMIT\n\n", "\n".repeat(6))
+            )
+        );
+        assert_eq!(found[1].0, "nodes/n1/commands/ip-addr.out");
+    }
+
+    #[test]
+    fn the_journal_of_a_boot_is_not_what_it_takes_on_the_disk() {
+        let text = "#==[ Command ]======================================#\n# /bin/journalctl --boot=0 --no-pager --disk-usage\nArchived and active journals take up 8.0M in the file system.\n\n#==[ Command ]======================================#\n# /bin/journalctl --boot=0 --no-pager --output=short-iso\n2026-11-20T10:15:00+0000 n1 kernel: x\n\n#==[ Command ]======================================#\n# /bin/systemctl status 'kubelet.service'\nx\n\n";
+        let found = found("boot.txt", text);
+        assert_eq!(found[0].0, "nodes/n1/journal/journal");
+        assert_eq!(found[0].1, 7);
+        assert_eq!(
+            found[1].0,
+            "nodes/n1/commands/systemctl-status-kubelet.service.out"
+        );
+    }
+
+    #[test]
+    fn commands_files_and_logs_become_entries_at_their_lines() {
         let text = "\n#==[ Command ]======================================#\n# /sbin/sysctl -a\nnet.ipv4.ip_forward = 1\n\n#==[ Configuration File ]===========================#\n# /etc/sysctl.conf\nx = 1\n\n#==[ Configuration File ]===========================#\n# /etc/none - File not found\n\n#==[ Command ]======================================#\n# /bin/uname -a\nLinux other 1.0\n";
-        let found: Vec<(String, u32, String)> = sections(&capture, "scc_x/env.txt", text)
+        let found: Vec<(String, u32, String)> = found("scc_x/env.txt", text)
             .into_iter()
-            .map(|part| (part.path, part.line, part.text.trim().to_owned()))
+            .map(|(path, line, text)| (path, line, text.trim().to_owned()))
             .collect();
         assert_eq!(
             found,

@@ -1,6 +1,7 @@
 //! YAML as JSON text, written while it is read: parsers of objects take JSON, and a tree between the two costs more than both.
 
 use std::fmt;
+use std::io::Write as _;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -62,6 +63,11 @@ impl<'de> Visitor<'de> for Writer<'_> {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        // Some encoders write whole numbers from a million on as `1.5e+06`; Kubernetes has no others. As far as the form is exact.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        if number.fract() == 0.0 && number.abs() < EXACT {
+            return write!(self.0, "{number:.0}").map_err(E::custom);
+        }
         value(self.0, &number.into())
     }
 
@@ -129,5 +135,20 @@ impl Visitor<'_> for Key<'_> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         string(self.0, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_stay_whole_however_they_are_written() {
+        let found = json("a: 1.000650000e+09\nb: 0.5\nc: 3\nd: -2.5e+06\n").unwrap();
+        let found: Value = serde_json::from_slice(&found).unwrap();
+        assert_eq!(
+            found,
+            serde_json::json!({ "a": 1_000_650_000, "b": 0.5, "c": 3, "d": -2_500_000 })
+        );
     }
 }

@@ -1,140 +1,6 @@
 //! One capture a format, as the tool lays it out, filled with the sample's real objects, outputs and files.
 
-use super::support::{
-    EVENTS, NODE, VERSION, diagnose_files, node, objects, of_cluster, of_node, outcome, text,
-    yaml_list, yaml_object, zip,
-};
-
-#[test]
-fn cilium_sysdump() {
-    let files = [
-        text(
-            "cilium-sysdump.log",
-            "cilium-cli version: v0.16.0, args: [sysdump]\n",
-        ),
-        text(
-            "k8s-nodes-20261120-101500.yaml",
-            yaml_list(&objects("nodes")),
-        ),
-        text("k8s-pods-20261120-101500.yaml", yaml_list(&objects("pods"))),
-        text(
-            "k8s-pods-20261120-101500.txt",
-            "NAMESPACE   NAME   READY   STATUS    RESTARTS   AGE\n",
-        ),
-        text(
-            "k8s-events-20261120-101500.yaml",
-            yaml_list(&objects("events")),
-        ),
-        text(
-            "cilium-bugtool-cilium-x2x4z-20261120-101500/cmd/hostname.md",
-            format!("# hostname\n\n```\n{NODE}\n```\n"),
-        ),
-        text(
-            "cilium-bugtool-cilium-x2x4z-20261120-101500/cmd/iptables-save--c.md",
-            format!(
-                "# iptables-save -c\n\n```\n{}```\n",
-                node("commands/iptables-save.out")
-            ),
-        ),
-    ];
-    of_cluster(&files, "cilium-sysdump", EVENTS);
-    assert_eq!(outcome(&diagnose_files(&files), "firewall"), "unknown");
-}
-
-#[test]
-fn calico_diagnostics() {
-    let files = [
-        text(
-            "cluster/crd/ippools.crd.projectcalico.org.yaml",
-            "apiVersion: v1\nitems: []\n",
-        ),
-        text(
-            "cluster/kubernetes/nodes.yaml",
-            yaml_list(&objects("nodes")),
-        ),
-        text(
-            "cluster/kubernetes/nodes.txt",
-            "NAME   STATUS   ROLES   AGE   VERSION\n",
-        ),
-        text("cluster/kubernetes/pods.yaml", yaml_list(&objects("pods"))),
-        text(
-            &format!("nodes/{NODE}/ip-addr.txt"),
-            node("commands/ip-addr.out"),
-        ),
-        text(
-            &format!("nodes/{NODE}/iptables-nft-save.txt"),
-            node("commands/iptables-save.out"),
-        ),
-    ];
-    of_cluster(&files, "calico-diags", 0);
-    assert_eq!(outcome(&diagnose_files(&files), "firewall"), "unknown");
-}
-
-#[test]
-fn antrea_support_bundle() {
-    let documents = |kind: &str, version: &str, plural: &str| {
-        let all = objects(plural).into_iter().map(|mut object| {
-            object["kind"] = kind.into();
-            object["apiVersion"] = version.into();
-            yaml_object(&object) + "---\n"
-        });
-        format!("#{plural}\n{}", all.collect::<String>())
-    };
-    let files = [
-        text(
-            "clusterinfo",
-            documents("Pod", "v1", "pods") + &documents("Node", "v1", "nodes"),
-        ),
-        text(
-            &format!("agent_{NODE}/iptables"),
-            node("commands/iptables-save.out"),
-        ),
-        text(
-            &format!("agent_{NODE}/address"),
-            node("commands/ip-addr.out"),
-        ),
-        text(
-            &format!("agent_{NODE}/agentinfo"),
-            "apiVersion: crd.antrea.io/v1beta1\n",
-        ),
-    ];
-    of_cluster(&files, "antrea-supportbundle", 0);
-    assert_eq!(outcome(&diagnose_files(&files), "firewall"), "unknown");
-}
-
-#[test]
-fn harvester_support_bundle_with_a_zip_a_node() {
-    let mut files = vec![
-        text(
-            "metadata.yaml",
-            format!("bundleversion: 0.1.0\nkubernetesversion: {VERSION}\n"),
-        ),
-        text("yamls/cluster/v1/nodes.yaml", yaml_list(&objects("nodes"))),
-    ];
-    for namespace in ["kube-system", "gpu-operator", "default"] {
-        let of = |plural: &str| {
-            let mut items = objects(plural);
-            items.retain(|item| item["metadata"]["namespace"] == namespace);
-            yaml_list(&items)
-        };
-        let folder = format!("yamls/namespaced/{namespace}/v1");
-        files.push(text(&format!("{folder}/pods.yaml"), of("pods")));
-        files.push(text(&format!("{folder}/events.yaml"), of("events")));
-    }
-    let inside = zip(&[
-        text(
-            &format!("{NODE}/logs/kernel.log"),
-            node("commands/dmesg.out"),
-        ),
-        text(
-            &format!("{NODE}/configs/etc/os-release"),
-            node("rootfs/etc/os-release"),
-        ),
-    ]);
-    files.push((format!("nodes/{NODE}.zip"), inside));
-    of_cluster(&files, "support-bundle-kit", EVENTS);
-    assert_eq!(outcome(&diagnose_files(&files), "host_info"), "unknown");
-}
+use super::support::{NODE, diagnose_files, node, objects, of_cluster, of_node, outcome, text};
 
 #[test]
 fn insights_archives_of_a_host_and_of_a_cluster() {
@@ -173,40 +39,7 @@ fn insights_archives_of_a_host_and_of_a_cluster() {
 }
 
 #[test]
-fn supportconfig() {
-    let section = |kind: &str, title: &str, body: &str| {
-        let line = format!("#==[ {kind} ]");
-        format!("{line:=<51}#\n# {title}\n{body}\n")
-    };
-    let uname = format!("Linux {NODE} 6.8.0-79-generic #79 SMP x86_64 GNU/Linux\n");
-    let iptables = node("commands/iptables-save.out");
-    let files = [
-        text(
-            "basic-environment.txt",
-            section("Command", "/bin/date", "Fri Nov 20 10:15:00 UTC 2026\n")
-                + &section("Command", "/bin/uname -a", &uname)
-                + &section(
-                    "Configuration File",
-                    "/etc/os-release",
-                    &node("rootfs/etc/os-release"),
-                ),
-        ),
-        text(
-            "network.txt",
-            section("Command", "/usr/sbin/iptables-save", &iptables),
-        ),
-        text(
-            "boot.txt",
-            section("Command", "/bin/dmesg -T", &node("commands/dmesg.out")),
-        ),
-    ];
-    let analysis = of_node(&files, "supportconfig");
-    assert_eq!(outcome(&analysis, "firewall"), "unknown");
-    assert_eq!(analysis["seen"]["kernel"], "6.8.0-79-generic");
-}
-
-#[test]
-fn node_collectors_of_the_clouds() {
+fn eks_log_collector() {
     let log = |unit: &str| format!("Nov 20 10:15:00 {NODE} {unit}[1]: started\n").repeat(8);
     let eks = [
         text("system/instance-id.txt", "i-0123456789abcdef0\n"),
@@ -227,28 +60,6 @@ fn node_collectors_of_the_clouds() {
     let analysis = of_node(&eks, "eks-log-collector");
     assert_eq!(outcome(&analysis, "firewall"), "unknown");
     assert_eq!(analysis["seen"]["pods"], 1);
-    let aks = [
-        text(
-            "proc/version",
-            "Linux version 6.8.0-79-generic (buildd@x) (gcc) #79\n",
-        ),
-        text("proc/meminfo", node("rootfs/proc/meminfo")),
-        text("collect/systemctl-status.txt", "State: running\n"),
-        text("var/log/syslog", log("kubelet")),
-        text(
-            "var/log/pods/kube-system_coredns-x2x4z_0a1b/coredns/0.log",
-            "x\n",
-        ),
-    ];
-    let analysis = of_node(&aks, "aks-log-collector");
-    assert_eq!(analysis["seen"]["kernel"], "6.8.0-79-generic");
-    assert_eq!(analysis["seen"]["pods"], 1);
-    let gke = [
-        text(&format!("{NODE}/kubelet.log"), log("kubelet")),
-        text(&format!("{NODE}/kern.log"), log("kernel")),
-        text(&format!("{NODE}/serial-1.log"), node("commands/dmesg.out")),
-    ];
-    of_node(&gke, "gke-node-logs");
 }
 
 #[test]

@@ -11,3 +11,5 @@ mod large;
 mod nodes;
 mod packings;
 mod support;
+mod tools;
+mod tools_nodes;

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::support::{Files, NODE, diagnose, node, objects, run, text, write, zip};
+use super::{tools, tools_nodes};
 
 /// `kubectl cluster-info dump --output-directory` of the sample's cluster.
 fn dump() -> Files {
@@ -174,6 +175,25 @@ fn a_cluster_gives_the_same_report_in_all_packings() {
 #[test]
 fn a_node_gives_the_same_report_in_all_packings() {
     all_packings_of(&node_logs(), "sos");
+}
+
+#[test]
+fn captures_of_network_plugins_give_the_same_report_in_all_packings() {
+    all_packings_of(&tools::cilium_sysdump(), "cilium-sysdump");
+    all_packings_of(&tools::calico_diagnostics(), "calico-diags");
+    all_packings_of(&tools::antrea_support_bundle(), "antrea-supportbundle");
+}
+
+#[test]
+fn captures_with_archives_inside_give_the_same_report_in_all_packings() {
+    all_packings_of(&tools::harvester_support_bundle(), "support-bundle-kit");
+}
+
+#[test]
+fn captures_of_vendors_nodes_give_the_same_report_in_all_packings() {
+    all_packings_of(&tools_nodes::supportconfig(), "supportconfig");
+    all_packings_of(&tools_nodes::aks(), "aks-log-collector");
+    all_packings_of(&tools_nodes::gke(), "gke-node-logs");
 }
 
 #[test]

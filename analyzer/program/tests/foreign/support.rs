@@ -225,3 +225,19 @@ pub(crate) fn outcome(analysis: &Value, source: &str) -> String {
     let row = rows.iter().find(|row| row["source"] == source).unwrap();
     row["outcome"].as_str().unwrap().to_owned()
 }
+
+/// The files of captures that coverage calls not understood, sorted.
+pub(crate) fn not_understood(analysis: &Value) -> Vec<String> {
+    let rows = analysis["coverage"].as_array().unwrap();
+    let of_captures = rows
+        .iter()
+        .filter(|row| row["source"].as_str().unwrap().starts_with("capture:"));
+    let missing = of_captures.flat_map(|row| row["missing"].as_array().unwrap());
+    let mut files: Vec<String> = missing
+        .map(|line| line.as_str().unwrap())
+        .filter(|line| line.ends_with(": not understood"))
+        .map(|line| line.split(" (").next().unwrap().to_owned())
+        .collect();
+    files.sort();
+    files
+}
