@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use memchr::memmem;
+
 /// Texts of at most so many bytes are pasted; larger ones are captured.
 const LARGEST: usize = 256 << 10;
 /// Widths at which programs wrap.
@@ -68,7 +70,8 @@ pub(super) fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 /// Quotes and brackets as a keyboard has them.
 fn plain(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
-    if text.contains(['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}']) {
+    // All four begin with the same two bytes. Most texts have neither them nor an entity.
+    if memmem::find(text.as_bytes(), b"\xe2\x80").is_some() {
         let turned = text.chars().map(|letter| match letter {
             '\u{201c}' | '\u{201d}' => '"',
             '\u{2018}' | '\u{2019}' => '\'',
@@ -76,7 +79,8 @@ fn plain(text: &str) -> Cow<'_, str> {
         });
         text = Cow::Owned(turned.collect());
     }
-    if text.contains("&quot;") || text.contains("&gt;") || text.contains("&lt;") {
+    let has = |entity: &str| memmem::find(text.as_bytes(), entity.as_bytes()).is_some();
+    if has("&quot;") || has("&gt;") || has("&lt;") {
         for (entity, sign) in ENTITIES {
             text = Cow::Owned(text.replace(entity, sign));
         }
