@@ -4,27 +4,34 @@ use super::incident;
 use crate::model::{Benign, Considered, Verdict};
 use crate::rules::engine::Assessment;
 
-/// All that was considered, the surest first.
-pub(super) fn rows(ranked: &[&Assessment<'_>], explained: &[(&str, &str)]) -> Vec<Considered> {
-    let by = |id: &str| {
-        explained
-            .iter()
-            .find(|(effect, _)| *effect == id)
-            .map(|(_, by)| *by)
+/// All that was considered, the surest first. What another cause tells better (`readings`) is not claimed beside it.
+pub(super) fn rows(
+    ranked: &[&Assessment<'_>],
+    explained: &[(&str, &str)],
+    readings: &[(&str, &str)],
+) -> Vec<Considered> {
+    let of = |pairs: &[(&str, &str)], id: &str| {
+        let pair = pairs.iter().find(|(effect, _)| *effect == id);
+        pair.map(|(_, by)| (*by).to_owned())
     };
     let mut rows: Vec<Considered> = ranked
         .iter()
         .filter_map(|one| {
             let file = &one.rule.file;
             let (why, place) = incident::why(one);
+            let better = of(readings, &file.id);
+            let verdict = one.verdict?;
             Some(Considered {
                 cause: file.id.clone(),
                 family: file.family.clone(),
                 title: one.headline(),
-                verdict: one.verdict?,
+                verdict: match better {
+                    Some(_) => verdict.max(Verdict::Possible),
+                    None => verdict,
+                },
                 why,
                 place,
-                explained_by: by(&file.id).map(str::to_owned),
+                explained_by: of(explained, &file.id).or(better),
             })
         })
         .collect();

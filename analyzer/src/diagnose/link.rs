@@ -78,25 +78,52 @@ pub(super) fn roots<'a, 'r>(
     ranked: &[&'a Assessment<'r>],
     links: &Links<'r>,
 ) -> Vec<&'a Assessment<'r>> {
+    let told = unexplained(ranked, links);
+    let is_root = |one: &&Assessment<'r>| better(one, &told).is_none();
+    told.iter().copied().filter(is_root).collect()
+}
+
+/// Causes that are not told because another tells the same better: (cause, by). They are not claimed any more.
+pub(super) fn readings<'r>(
+    ranked: &[&Assessment<'r>],
+    links: &Links<'r>,
+) -> Vec<(&'r str, &'r str)> {
+    let told = unexplained(ranked, links);
+    let by = |one: &&Assessment<'r>| {
+        let better = better(one, &told)?;
+        Some((one.rule.file.id.as_str(), better.rule.file.id.as_str()))
+    };
+    told.iter().filter_map(by).collect()
+}
+
+/// The causes that no other explains, as sure as the best ones.
+fn unexplained<'a, 'r>(
+    ranked: &[&'a Assessment<'r>],
+    links: &Links<'r>,
+) -> Vec<&'a Assessment<'r>> {
     let weakest = weakest_told(ranked);
-    let told: Vec<&Assessment<'r>> = ranked
+    ranked
         .iter()
         .copied()
         .filter(|one| one.verdict.is_some_and(|verdict| verdict <= weakest))
         .filter(|one| !links.explains(&one.rule.file.id))
-        .collect();
-    told.iter()
-        .copied()
-        .filter(|one| {
-            !one.rule.file.catch_all
-                || !told.iter().any(|other| {
-                    !other.rule.file.catch_all
-                        && other.verdict <= one.verdict
-                        && overlap(one, other)
-                })
-        })
-        .filter(|one| !told.iter().any(|other| reads_the_same(one, other)))
         .collect()
+}
+
+/// The cause that tells the same better: a specific one than a catch-all, a surer one of the same lines.
+fn better<'a, 'r>(one: &Assessment<'r>, told: &[&'a Assessment<'r>]) -> Option<&'a Assessment<'r>> {
+    let specific = |other: &&&Assessment<'r>| {
+        // What rests on the line of a catch-all names the same trouble, and may be the less sure name of it.
+        let as_sure = other.verdict <= one.verdict && overlap(one, other);
+        let is_likely = other.verdict <= Some(Verdict::Likely) && share_a_line(one, other);
+        !other.rule.file.catch_all && (as_sure || is_likely)
+    };
+    let specific = told.iter().find(specific);
+    let surer = || told.iter().find(|other| reads_the_same(one, other));
+    specific
+        .filter(|_| one.rule.file.catch_all)
+        .or_else(surer)
+        .copied()
 }
 
 /// Whether a cause is only another, less sure reading of lines that a surer one rests on: it has no evidence of its
@@ -134,6 +161,15 @@ fn weakest_told(ranked: &[&Assessment<'_>]) -> Verdict {
         Some(Verdict::Confirmed | Verdict::Likely) => Verdict::Likely,
         _ => Verdict::Possible,
     }
+}
+
+fn share_a_line(one: &Assessment<'_>, other: &Assessment<'_>) -> bool {
+    let lines = |of: &Assessment<'_>| -> BTreeSet<Place> {
+        let all = of.seen.values().flatten();
+        let places = all.map(|sighting| sighting.place.clone());
+        places.filter(|place| place.line.is_some()).collect()
+    };
+    !lines(one).is_disjoint(&lines(other))
 }
 
 /// Whether two causes are about the same thing: they belong to one family, or rest on one line or subject.
@@ -197,6 +233,20 @@ mod tests {
         )
     }
 
+    /// What is not claimed since another cause tells it better.
+    fn told_as(causes: &[(Rule, Verdict)]) -> Vec<(String, String)> {
+        let all: Vec<Assessment<'_>> = causes
+            .iter()
+            .map(|(rule, verdict)| assessed(rule, *verdict))
+            .collect();
+        let ranked: Vec<&Assessment<'_>> = all.iter().collect();
+        let owned = |(one, by): (&str, &str)| (one.to_owned(), by.to_owned());
+        readings(&ranked, &links(&ranked))
+            .into_iter()
+            .map(owned)
+            .collect()
+    }
+
     #[test]
     fn the_deepest_of_a_chain_is_the_root_and_keeps_all_its_effects() {
         let (roots, links) = picture(&[
@@ -243,6 +293,11 @@ mod tests {
         assert_eq!(
             picture(&[general(), specific(Verdict::Possible)]).0,
             ["general"]
+        );
+        assert_eq!(
+            told_as(&[general(), specific(Verdict::Likely)]),
+            [("general".to_owned(), "specific".to_owned())],
+            "it is not claimed beside the specific one"
         );
         let elsewhere = (rule("elsewhere", "g", "", false), Verdict::Likely);
         assert_eq!(picture(&[general(), elsewhere]).0.len(), 2);

@@ -340,7 +340,8 @@ impl Analyzer {
             .collect();
         waiting::attribute(&scanned.facts, &ranked, &mut incidents);
         ranking::by_weight(&scanned.facts, &mut incidents);
-        let mut differential = differential::rows(&ranked, links.direct());
+        let mut differential =
+            differential::rows(&ranked, links.direct(), &link::readings(&ranked, &links));
         unexplained::as_possible(&mut unexplained, &mut differential);
         let asked = self.about.as_deref().map(|subject| {
             about::answer(subject, &scanned.facts, &mut incidents, &mut unexplained)
