@@ -160,4 +160,14 @@ mod tests {
             assert_eq!(interrupts(script), None, "{script}");
         }
     }
+
+    #[test]
+    fn what_a_report_asks_to_run_for_an_answer_stops_and_deletes_nothing() {
+        let (set, _) = crate::rules::load(None).unwrap();
+        let asked = set.rules.iter().flat_map(|rule| &rule.file.observations);
+        let harmful: Vec<String> = asked
+            .filter_map(|one| Some(format!("{}: {}", one.run, interrupts(&one.run)?)))
+            .collect();
+        assert!(harmful.is_empty(), "{harmful:#?}");
+    }
 }

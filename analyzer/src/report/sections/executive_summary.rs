@@ -16,10 +16,13 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
         return vec![calm(analysis)];
     }
     let mut blocks = vec![Block::heading(3, "what-happened", "What Happened")];
-    let guesses = first_screen::only_guesses(analysis);
+    let mut causes = analysis.incidents.iter();
+    let guesses = !analysis.incidents.is_empty()
+        && (first_screen::only_guesses(analysis)
+            || causes.all(|one| one.verdict == Verdict::Possible));
     if guesses {
         blocks.push(Block::paragraph(
-            "No cause was found, so what happened is not known.",
+            "No cause was confirmed, so what happened is not known.",
         ));
     }
     if analysis.incidents.is_empty() {

@@ -20,6 +20,10 @@ fn build(analysis: &Analysis, _: &SectionCtx) -> Vec<Block> {
         [only] if only.verdict == Verdict::Possible && something_fails(analysis) => {
             vec![without_cause(analysis)]
         }
+        [only] if only.verdict == Verdict::Possible => {
+            let text = Rich::from("No cause was confirmed. One would fit what was seen: ");
+            vec![Block::paragraph(text.join(problem(only)))]
+        }
         [only] => vec![Block::paragraph(symptom(only))],
         several => vec![
             Block::paragraph(introduced(several)),
