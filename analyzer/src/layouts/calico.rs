@@ -2,7 +2,7 @@
 //!
 //! Source: calico's `calicoctl/commands/cluster/diags.go` and `node/diags.go`.
 
-use casefile_bundle::{Entry, entry};
+use casefile_bundle::Entry;
 
 use super::kubernetes_dirs::{everywhere, is_read, log};
 use super::node_files::journal;
@@ -12,8 +12,13 @@ pub(super) static LAYOUT: Layout = Layout {
     id: "calico-diags",
     title: "calicoctl diagnostics",
     recognise: |survey| {
-        let mut roots = survey.roots_with("cluster/kubernetes/", &[entry::NODES, "cluster/crd/"]);
-        roots.retain(|root| survey.has_folder(&format!("{root}cluster/crd/")));
+        let mut roots = survey.roots("cluster/kubernetes/");
+        roots.retain(|root| {
+            // Where Calico keeps its objects elsewhere it has no definitions of them.
+            let beside = ["cluster/crd/", "cluster/calico-system/"];
+            let folders = beside.map(|folder| survey.has_folder(&format!("{root}{folder}")));
+            folders.contains(&true)
+        });
         // A node's diagnostics; what failed there leaves no file.
         for mark in ["ipv4_route", "ipv4_tables", "journalctl_calico_node"] {
             let marked = survey.roots(mark).into_iter();

@@ -54,19 +54,58 @@ fn map(_: &Survey, _: &Capture, path: &str) -> Target {
                 None => Target::Unknown,
             },
         },
-        ["nodes", node, rest @ ..] => {
-            let node = node.trim_end_matches(".zip");
-            // The archive holds a folder with the node's name again.
-            let rest = match rest {
-                [again, rest @ ..] if *again == node => rest,
-                rest => rest,
-            };
+        ["nodes", .., "hostinfos", "hostinfo"] => Target::Split(host_info),
+        ["nodes", ..] => {
+            let (node, rest) = inside(&parts);
             of_node(rest).map_or(Target::Unknown, |file| {
                 Target::As(Entry::Node(node, &file).path())
             })
         }
         _ => Target::Unknown,
     }
+}
+
+/// The node of a path below `nodes/`, and what is behind it: the archive holds a folder with the node's name again.
+fn inside<'a, 'p>(parts: &'p [&'a str]) -> (&'a str, &'p [&'a str]) {
+    let [_, node, rest @ ..] = parts else {
+        return (super::UNNAMED, &[]);
+    };
+    let node = node.trim_end_matches(".zip");
+    match rest {
+        [again, rest @ ..] if *again == node => (node, rest),
+        rest => (node, rest),
+    }
+}
+
+/// Longhorn's `hostinfo`: `os-release : ` and the like, each above its indented lines.
+fn host_info(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
+    let below = path.strip_prefix(&capture.root).unwrap_or(path);
+    let parts: Vec<&str> = below.split('/').collect();
+    let (node, _) = inside(&parts);
+    let mut found: Vec<Part> = Vec::new();
+    let mut open = false;
+    for (line, number) in text.lines().zip(1_u32..) {
+        let file = match line.trim_end() {
+            "hostname :" => "rootfs/etc/hostname",
+            "os-release :" => "rootfs/etc/os-release",
+            "system-info :" => "commands/uname.out",
+            line => {
+                open &= line.starts_with([' ', '\t']);
+                if let Some(part) = found.last_mut().filter(|_| open) {
+                    part.text += line.trim_start();
+                    part.text.push('\n');
+                }
+                continue;
+            }
+        };
+        open = true;
+        found.push(Part {
+            path: Entry::Node(node, file).path(),
+            line: number.saturating_add(1),
+            text: String::new(),
+        });
+    }
+    found
 }
 
 /// What a list of objects is.
@@ -224,6 +263,32 @@ mod tests {
         );
         // Five lines of the first stand between the two.
         assert!(lines[5].contains("nullable"));
+    }
+
+    #[test]
+    fn longhorns_host_is_described_in_one_file() {
+        let text = "hostname : \n \tn1\nos-release : \n \tID=ubuntu\n\tVERSION_ID=\"24.04\"\nsystem-info : \n \tLinux n1 6.8.0-79-generic #79 SMP x86_64\n";
+        let found = host_info(&capture(), "nodes/n1.zip/hostinfos/hostinfo", text);
+        let found: Vec<(&str, u32, &str)> = found
+            .iter()
+            .map(|part| (part.path.as_str(), part.line, part.text.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("nodes/n1/rootfs/etc/hostname", 2, "n1\n"),
+                (
+                    "nodes/n1/rootfs/etc/os-release",
+                    4,
+                    "ID=ubuntu\nVERSION_ID=\"24.04\"\n"
+                ),
+                (
+                    "nodes/n1/commands/uname.out",
+                    7,
+                    "Linux n1 6.8.0-79-generic #79 SMP x86_64\n"
+                ),
+            ]
+        );
     }
 
     fn capture() -> Capture {

@@ -93,7 +93,7 @@ pub(crate) fn calico_diagnostics() -> Files {
             ),
         ),
         text(
-            "cluster/crd/ippools.crd.projectcalico.org.yaml",
+            "cluster/calico-system/calico-system.yaml",
             "apiVersion: v1\nitems: []\nkind: List\n",
         ),
         of_node("ip-addr.txt", node("commands/ip-addr.out")),
@@ -146,7 +146,6 @@ fn calico_diagnostics_of_a_cluster() {
         (&1.into(), &(PODS + 1).into(), &VERSION.into())
     );
     let unread = [
-        "cluster/crd/ippools.crd.projectcalico.org.yaml".to_owned(),
         "cluster/kubernetes/configmaps.yaml".to_owned(),
         format!("nodes/{NODE}/iptables-legacy-save.txt"),
     ];
@@ -261,8 +260,7 @@ fn kit_list(objects: &[serde_json::Value]) -> String {
 
 /// A bundle of Harvester: zip in zip, lists of all groups.
 pub(crate) fn harvester_support_bundle() -> Files {
-    let root = "supportbundle_3f8e9c1a-0000-0000-0000-000000000000_2026-11-20T10-15-00Z";
-    let at = |path: &str, content: String| text(&format!("{root}/{path}"), content);
+    let at = |path: &str, content: String| text(path, content);
     let other = "apiVersion: v1\nitems:\n- apiVersion: x/v1\n  kind: X\n  metadata:\n    name: other\nkind: List\n";
     let mut files = vec![
         at(
@@ -322,8 +320,14 @@ pub(crate) fn harvester_support_bundle() -> Files {
             node("rootfs/etc/os-release"),
         ),
         text(&format!("{NODE}/hostinfos/kernel_config"), "CONFIG_X=y\n"),
+        text(
+            &format!("{NODE}/hostinfos/hostinfo"),
+            format!(
+                "hostname : \n \t{NODE}\nsystem-info : \n \tLinux {NODE} 6.8.0-79-generic #79 SMP\n"
+            ),
+        ),
     ]);
-    files.push((format!("{root}/nodes/{NODE}.zip"), inside));
+    files.push((format!("nodes/{NODE}.zip"), inside));
     files
 }
 
