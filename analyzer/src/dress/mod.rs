@@ -4,6 +4,7 @@
 //! text that is read from text that was said: help, comments, lists, schemas, source code.
 
 pub(crate) mod clock;
+mod comments;
 pub mod document;
 mod history;
 pub mod line;
@@ -12,6 +13,7 @@ mod page;
 pub mod respell;
 pub mod rewrap;
 mod rows;
+mod typed;
 
 use serde::Deserialize;
 

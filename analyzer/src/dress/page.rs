@@ -1,70 +1,10 @@
 //! Pages in Markdown: documentation, runbooks, reports of bugs. What was said stands in their blocks of code; the rest is
 //! what a person writes about it.
 
+use super::typed::is_typed;
+
 /// Headings that make a text a page.
 const HEADINGS: usize = 3;
-
-/// Programs whose name begins a line that is to be typed.
-const COMMANDS: [&str; 58] = [
-    "apt",
-    "apt-get",
-    "awk",
-    "brctl",
-    "cat",
-    "cd",
-    "chmod",
-    "containerd",
-    "cp",
-    "crictl",
-    "crio",
-    "ctr",
-    "curl",
-    "dmesg",
-    "dnf",
-    "docker",
-    "dpkg",
-    "echo",
-    "ethtool",
-    "export",
-    "fio",
-    "firewall-cmd",
-    "for",
-    "git",
-    "grep",
-    "helm",
-    "ip",
-    "ipset",
-    "iptables",
-    "journalctl",
-    "kubectl",
-    "ls",
-    "lsmod",
-    "lspci",
-    "make",
-    "mkdir",
-    "modinfo",
-    "modprobe",
-    "mount",
-    "mv",
-    "nano",
-    "nft",
-    "nvidia-ctk",
-    "nvidia-smi",
-    "openssl",
-    "python",
-    "python3",
-    "rpm",
-    "runc",
-    "sed",
-    "stat",
-    "sudo",
-    "sysctl",
-    "systemctl",
-    "tee",
-    "ufw",
-    "vim",
-    "wget",
-];
 
 /// Languages of blocks that are to be typed.
 const SHELLS: [&str; 6] = ["sh", "bash", "shell", "toml", "yaml", "ini"];
@@ -88,10 +28,10 @@ pub(super) fn written(path: &str, lines: &[&[u8]]) -> Option<Vec<bool>> {
                 return true;
             }
             if fenced {
-                return script || is_command(text) || is_setting(text);
+                return script || is_typed(text) || is_setting(text);
             }
             let indented = line.starts_with(b"    ") || line.starts_with(b"\t");
-            !(super::undress(text).outer > 0 || (indented && !is_command(text)))
+            !(super::undress(text).outer > 0 || (indented && !is_typed(text)))
         });
         written.collect()
     })
@@ -118,12 +58,6 @@ fn is_setting(line: &str) -> bool {
         && name
             .bytes()
             .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-}
-
-fn is_command(line: &str) -> bool {
-    let typed = line.strip_prefix("$ ").or_else(|| line.strip_prefix("# "));
-    let first = line.split([' ', ';']).next().unwrap_or("");
-    typed.is_some() || COMMANDS.contains(&first)
 }
 
 #[cfg(test)]

@@ -125,6 +125,11 @@ fn is_of_several(bytes: &[u8], last: &str) -> bool {
     captioned || !grade::message(last).0.is_empty()
 }
 
+/// How grave a text's last word is; none where it has none.
+pub fn gravest(origin: &Origin<'_>, bytes: &[u8]) -> Option<Grade> {
+    last_words(origin, bytes, 0).map(|said| said.grade)
+}
+
 /// The gravest of the last lines; of equally grave ones the last, and else the very last line.
 fn last_words(origin: &Origin<'_>, bytes: &[u8], lines: u32) -> Option<Said> {
     let begin = bytes.len().saturating_sub(BYTES);

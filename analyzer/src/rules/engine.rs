@@ -20,7 +20,7 @@ use super::sighting::{Nodes, from_hit, from_view};
 use super::silence::Silence;
 use super::template;
 use super::unwell::Unwell;
-use super::weigh::Present;
+use super::weigh::{Present, before_the_start, said_before};
 use crate::dress::Voice;
 use crate::facts::ending::ContainerEnded;
 use crate::facts::failing::MendedLines;
@@ -141,6 +141,7 @@ pub fn assess<'r>(
             .iter()
             .map(|one| (one.place.path.as_str(), &one.data.lines))
             .collect(),
+        said_before: said_before(hits),
         last_event: facts
             .table::<Event>()
             .iter()
@@ -219,6 +220,8 @@ struct Known<'a> {
     existing: Existing<'a>,
     loaded: Loaded<'a>,
     mended: BTreeMap<&'a str, &'a BTreeSet<u32>>,
+    /// Where lines stand that were all said before the machine's last start: what was read from them was so then.
+    said_before: BTreeSet<&'a Place>,
     last_event: Option<DateTime<Utc>>,
     unwell: Option<Unwell<'a>>,
     present: Present<'a>,
@@ -335,6 +338,8 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                     one.log_ends = known.last_event;
                 } else if kind == ContainerEnded::KIND {
                     one.over = known.present.outlived(&one);
+                } else if known.said_before.contains(&&one.place) {
+                    one.over = before_the_start(rule);
                 }
                 one
             })

@@ -41,6 +41,25 @@ const OFTEN: u64 = 5;
 /// So soon, in seconds.
 const SOONER: i64 = 15 * 60;
 
+/// What the kubelet says of a sandbox that was not created, and what it says each time that it replaces what is left of
+/// it (`pkg/kubelet/kuberuntime`): of two events that go on it may be the other one that is counted.
+const NOT_CREATED: &str = "FailedCreatePodSandBox";
+const REPLACED: &str = "SandboxChanged";
+
+/// How long ago a pod's sandbox was last replaced again, of those that were often, by text and pod.
+fn retried(facts: &Facts) -> BTreeMap<(&str, &str), i64> {
+    let mut youngest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+    for event in facts.table::<Event>() {
+        let often = event.data.reason == REPLACED && event.data.count >= OFTEN;
+        if let Some(ago) = event.data.ago.filter(|_| often) {
+            let key = (event.place.path.as_str(), event.data.object.as_str());
+            let known = youngest.entry(key).or_insert(ago);
+            *known = ago.min(*known);
+        }
+    }
+    youngest
+}
+
 /// How long ago the events of one text were seen, in seconds before it was printed, and how often.
 struct Ages {
     by_line: BTreeMap<Option<u32>, (i64, u64)>,
@@ -50,6 +69,7 @@ struct Ages {
 impl<'a> Silence<'a> {
     pub(super) fn of(facts: &'a Facts) -> Self {
         let spans = facts.table::<LogSpan>().iter();
+        let retried = retried(facts);
         let mut tables: BTreeMap<&str, Ages> = BTreeMap::new();
         for event in facts.table::<Event>() {
             if let Some(ago) = event.data.ago {
@@ -57,8 +77,11 @@ impl<'a> Silence<'a> {
                     by_line: BTreeMap::new(),
                     newest: ago,
                 });
+                let again = retried.get(&(event.place.path.as_str(), event.data.object.as_str()));
+                let again = again.filter(|_| event.data.reason == NOT_CREATED);
+                let since = again.map_or(ago, |again| ago.min(*again));
                 let count = event.data.count;
-                ages.by_line.insert(event.place.line, (ago, count));
+                ages.by_line.insert(event.place.line, (since, count));
                 ages.newest = ages.newest.min(ago);
             }
         }
@@ -155,6 +178,40 @@ mod tests {
         assert_eq!(rotated("kern.log.3.gz"), Some("kern.log"));
         assert_eq!(rotated("kern.log"), None);
         assert_eq!(rotated("node-10.0.0.12345"), None);
+    }
+
+    #[test]
+    fn a_sandbox_that_is_replaced_again_and_again_has_not_come_up() {
+        let event = |line: u32, reason: &str, ago: i64, object: &str| {
+            crate::facts::AnyFact::new(crate::facts::Fact {
+                data: Event {
+                    reason: reason.into(),
+                    object: object.into(),
+                    count: 300,
+                    ago: Some(ago),
+                    ..Event::default()
+                },
+                place: crate::model::Place {
+                    path: "events.txt".into(),
+                    line: Some(line),
+                },
+                text: String::new(),
+                at: None,
+            })
+        };
+        let mut facts = Facts::default();
+        for fact in [
+            event(1, "Pulled", 60, "pod/shop/a"),
+            event(2, NOT_CREATED, 1100, "pod/shop/b"),
+            event(3, REPLACED, 120, "pod/shop/b"),
+            event(4, NOT_CREATED, 1100, "pod/shop/c"),
+        ] {
+            facts.add(fact);
+        }
+        let silence = Silence::of(&facts);
+        let ages = &silence.tables["events.txt"].by_line;
+        assert_eq!(ages[&Some(2)].0, 120);
+        assert_eq!(ages[&Some(4)].0, 1100);
     }
 
     fn moment_of(seconds: i64) -> Moment {

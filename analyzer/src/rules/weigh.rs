@@ -210,11 +210,10 @@ impl<'a> Present<'a> {
     /// What ended the thing that a line or an event tells of; none where it may last.
     pub(super) fn over(&self, rule: &Rule, one: &Sighting, hit: Option<&Hit>) -> Option<Over> {
         let file = &rule.file;
-        if hit.is_some_and(|hit| hit.earlier_boot) && !file.outlasts_boot {
-            return Some(Over {
-                says: "it was said before the machine started anew".into(),
-                place: None,
-            });
+        if hit.is_some_and(|hit| hit.earlier_boot)
+            && let Some(over) = before_the_start(rule)
+        {
+            return Some(over);
         }
         if let Some((_, place)) = self.pods.get(&one.subject)
             && one.place.path.ends_with("previous.log")
@@ -308,6 +307,23 @@ impl<'a> Present<'a> {
             place: Some(after.last_place.clone()),
         })
     }
+}
+
+/// What ended what was said before the machine's last start; none of what a start does not end.
+pub(super) fn before_the_start(rule: &Rule) -> Option<Over> {
+    (!rule.file.outlasts_boot).then(|| Over {
+        says: "it was said before the machine started anew".into(),
+        place: None,
+    })
+}
+
+/// Where lines stand of which all that is alike was said before the machine's last start.
+pub(super) fn said_before(hits: &[Hit]) -> BTreeSet<&Place> {
+    let now = hits.iter().filter(|hit| !hit.earlier_boot);
+    let now: BTreeSet<&Place> = now.map(|hit| &hit.place).collect();
+    let before = hits.iter().filter(|hit| hit.earlier_boot);
+    let before = before.map(|hit| &hit.place);
+    before.filter(|place| !now.contains(place)).collect()
 }
 
 fn since_then(what: &str, since: DateTime<Utc>, place: &Place) -> Over {

@@ -1,7 +1,6 @@
 //! Text as terminals and other systems leave it: colour codes, UTF-16, byte order marks.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 const ESCAPE: u8 = 0x1b;
 
@@ -9,21 +8,6 @@ const ESCAPE: u8 = 0x1b;
 ///
 /// `start` says whether these bytes begin the file: only there a byte order mark can stand.
 pub(super) fn clean(bytes: &[u8], start: bool) -> Cow<'_, [u8]> {
-    mended(bytes, start).bytes
-}
-
-/// A text as it was before it was pasted.
-pub(super) struct Clean<'a> {
-    /// The text.
-    pub(super) bytes: Cow<'a, [u8]>,
-    /// Lines, from 0, that were put together from wrapped ones.
-    pub(super) joined: BTreeSet<u32>,
-    /// The text with its wraps, where some were undone.
-    pub(super) wrapped: Vec<u8>,
-}
-
-/// The same, and what was put together in it.
-pub(super) fn mended(bytes: &[u8], start: bool) -> Clean<'_> {
     let utf16 = |pair: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes[2..]
             .chunks_exact(2)
@@ -43,19 +27,8 @@ pub(super) fn mended(bytes: &[u8], start: bool) -> Clean<'_> {
         plain
     };
     match crate::dress::mend::mend(&plain).filter(|_| start) {
-        Some(mended) => Clean {
-            bytes: Cow::Owned(mended.text.into_bytes()),
-            wrapped: match mended.joined.is_empty() {
-                true => Vec::new(),
-                false => plain.into_owned(),
-            },
-            joined: mended.joined,
-        },
-        None => Clean {
-            bytes: plain,
-            joined: BTreeSet::new(),
-            wrapped: Vec::new(),
-        },
+        Some(mended) => Cow::Owned(mended.into_bytes()),
+        None => plain,
     }
 }
 

@@ -16,9 +16,11 @@ mod merge;
 pub mod pasted;
 pub mod patterns;
 mod sink;
+mod slips;
 mod spill;
 mod starts;
 mod typing;
+mod unwrap;
 
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 

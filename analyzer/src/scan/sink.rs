@@ -1,7 +1,6 @@
 //! What happens to one piece of an entry, on a worker thread.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use casefile_bundle::{BundlePath, EntryInfo, Piece, PieceSink};
@@ -11,9 +10,9 @@ use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
 use super::spill::{Kept, Spill};
+use super::unwrap::Heard;
 use super::{Router, clean, faults, joined, kube_list, manual, typing};
 use crate::dress::document::{self, Skipped};
-use crate::dress::{respell, rewrap};
 use crate::layouts::{Plan, Target};
 use crate::ledger::tail::{self, Tail};
 use crate::loose;
@@ -180,26 +179,26 @@ impl Sink<'_> {
     fn loose(&self, piece: &Piece<'_>, out: &mut Out) {
         let path = piece.entry.path.as_str();
         let origin = Origin::of(path, Channel::Text);
-        let clean = clean::mended(piece.bytes, piece.seq == 0);
+        let clean = clean::clean(piece.bytes, piece.seq == 0);
         let whole = piece.seq == 0 && piece.last;
-        let (mut bytes, told) = typing::mend(clean.bytes, whole, self.patterns);
+        let (mut bytes, mut told) = typing::mend(clean, whole, self.patterns);
         out.lines = u32::try_from(memchr::memchr_iter(b'\n', &bytes).count()).unwrap_or(0);
         out.loose = true;
         let mut heard = self.heard(&origin, &bytes);
-        let mut joined = clean.joined;
-        if !joined.is_empty() {
-            let before = typing::shown(&origin, &clean.wrapped, self.patterns);
-            joined = typing::needed(joined, &before, &heard.found);
+        let mut joined = BTreeSet::new();
+        if let Some(better) = self.unwrapped(&origin, &bytes, whole, &heard) {
+            bytes = Cow::Owned(better.text);
+            heard = better.heard;
+            joined = better.joined;
         }
-        // Where one wrap is a guess, so is every line, row and object of the text.
-        if let Some((text, better)) = self.unwrapped(&origin, &bytes, whole, &heard) {
+        if let Some((text, notes)) = self.respelled(&origin, &bytes, whole, &heard) {
             bytes = Cow::Owned(text);
-            heard = better;
-            joined.extend(0..=out.lines);
+            heard = self.heard(&origin, &bytes);
+            typing::add(&mut told, notes);
         }
         out.found = heard.found;
         out.skipped = heard.skipped;
-        let (mended, slack) = typing::say(path, &joined, &told);
+        let (mended, slack) = typing::say(path, out.lines, &joined, &told);
         out.parsed.facts.extend(mended);
         if heard.silent {
             return;
@@ -218,7 +217,7 @@ impl Sink<'_> {
     }
 
     /// What is found in a text of unknown origin.
-    fn heard(&self, origin: &Origin<'_>, bytes: &[u8]) -> Heard {
+    pub(super) fn heard(&self, origin: &Origin<'_>, bytes: &[u8]) -> Heard {
         let said = manual::without_help(Cow::Borrowed(bytes));
         let (speech, skipped) = document::speech(origin.path, &said);
         Heard {
@@ -226,36 +225,6 @@ impl Sink<'_> {
             skipped,
             silent: speech.iter().all(|byte| *byte == b'\n'),
         }
-    }
-
-    /// A short text with wraps undone by a guess, where that shows a message that it does not show as it stands and
-    /// hides none: the text, and what is found in it.
-    fn unwrapped(
-        &self,
-        origin: &Origin<'_>,
-        bytes: &[u8],
-        whole: bool,
-        plain: &Heard,
-    ) -> Option<(Vec<u8>, Heard)> {
-        let text = std::str::from_utf8(bytes).ok();
-        let text = text.filter(|_| whole && respell::is_short(bytes) && !plain.silent)?;
-        let patterns = |heard: &Heard| -> BTreeSet<usize> {
-            heard.found.hits.iter().map(|hit| hit.pattern).collect()
-        };
-        let known = patterns(plain);
-        let read = plain.found.hits.iter().filter_map(|hit| hit.place.line);
-        let read: BTreeSet<u32> = read.collect();
-        // A line of which a message is read as it stands, or the next one, was not broken.
-        let is_whole = |line: &u32| read.contains(&(line + 1)) || read.contains(&(line + 2));
-        let shown = LazyCell::new(|| typing::shown(origin, bytes, self.patterns));
-        rewrap::guesses(text).find_map(|guess| {
-            let heard = self.heard(origin, guess.text.as_bytes());
-            let lines = typing::needed(guess.joined, &shown, &heard.found);
-            let better = !lines.is_empty()
-                && !lines.iter().any(is_whole)
-                && patterns(&heard).is_superset(&known);
-            better.then(|| (guess.text.into_bytes(), heard))
-        })
     }
 
     fn keep(&self, piece: &Piece<'_>, limit: u64, out: &mut Out) {
@@ -284,13 +253,6 @@ impl Sink<'_> {
         };
         Some((path, self.piece(&piece)?))
     }
-}
-
-/// What was found in a text, and what of it nobody said.
-struct Heard {
-    found: Found,
-    skipped: Skipped,
-    silent: bool,
 }
 
 fn uids(bytes: &[u8]) -> Vec<(u32, String)> {

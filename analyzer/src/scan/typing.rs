@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::Origin;
-use super::patterns::{Found, Patterns};
+use super::patterns::Patterns;
 use crate::dress::respell;
 use crate::facts::failing::MendedLines;
 use crate::facts::{AnyFact, Fact};
@@ -31,45 +31,63 @@ pub(super) fn shown(origin: &Origin<'_>, text: &[u8], patterns: &Patterns) -> BT
     hits.iter().map(|hit| hit.pattern).collect()
 }
 
-/// Of lines that were put together from wrapped ones those of which a message is found only so, and not in what was
-/// `shown` before.
-pub(super) fn needed(
-    joined: BTreeSet<u32>,
-    shown: &BTreeSet<usize>,
-    found: &Found,
-) -> BTreeSet<u32> {
-    let only_so = |line: &u32| {
-        let mut hits = found.hits.iter();
-        hits.any(|hit| hit.place.line == Some(line + 1) && !shown.contains(&hit.pattern))
-    };
-    joined.into_iter().filter(only_so).collect()
+/// Puts notes of lines behind those that are there.
+pub(super) fn add(told: &mut BTreeMap<u32, String>, notes: BTreeMap<u32, String>) {
+    for (line, note) in notes {
+        told.entry(line)
+            .and_modify(|before| *before = format!("{before}, {note}"))
+            .or_insert(note);
+    }
 }
 
-/// What is said of mended lines: a fact for what rests on them, and the slack in words.
+/// What is said of mended lines: a fact for what rests on them, and the slack in words. Where one wrap is a guess, so is
+/// every line, row and object of the text.
 pub(super) fn say(
     path: &str,
+    all: u32,
     joined: &BTreeSet<u32>,
     told: &BTreeMap<u32, String>,
-) -> (Option<AnyFact>, Option<Problem>) {
-    let lines: BTreeSet<u32> = joined.iter().chain(told.keys()).copied().collect();
+) -> (Option<AnyFact>, Vec<Problem>) {
     let place = |line: Option<&u32>| Place {
         path: path.to_owned(),
         line: line.map(|line| line.saturating_add(1)),
     };
-    let problem = (!told.is_empty()).then(|| Problem {
-        place: place(told.keys().next()),
-        text: format!("a typing error: {}", respell::notes(told)),
-    });
-    let fact = (!lines.is_empty()).then(|| {
+    let mut problems = Vec::new();
+    if let Some(first) = joined.first() {
+        let lines = match joined.len() {
+            1 => "1 line is".to_owned(),
+            many => format!("{many} lines are"),
+        };
+        let text = format!(
+            "wrapped: {lines} read as before the wrap: what rests on this text is at most likely"
+        );
+        let place = place(Some(first));
+        problems.push(Problem { place, text });
+    }
+    if let Some(first) = told.keys().next() {
+        problems.push(Problem {
+            place: place(Some(first)),
+            text: format!("a typing error: {}", respell::notes(told)),
+        });
+    }
+    let mut lines: BTreeSet<u32> = told.keys().map(|line| line.saturating_add(1)).collect();
+    if !joined.is_empty() {
+        lines.extend(1..=all.saturating_add(1));
+    }
+    let fact = lines.first().copied().map(|first| {
+        let place = Place {
+            path: path.to_owned(),
+            line: Some(first),
+        };
+        let (text, at) = (String::new(), None);
+        let data = MendedLines { lines };
         Fact {
-            data: MendedLines {
-                lines: lines.iter().map(|line| line.saturating_add(1)).collect(),
-            },
-            place: place(lines.first()),
-            text: String::new(),
-            at: None,
+            data,
+            place,
+            text,
+            at,
         }
         .into()
     });
-    (fact, problem)
+    (fact, problems)
 }

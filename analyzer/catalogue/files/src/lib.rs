@@ -117,9 +117,11 @@ impl Files {
     fn note(&mut self, value: &Value) {
         match value {
             Value::Object(map) => {
-                if let Some(line) = map.get("line").and_then(Value::as_str) {
-                    let clauses = || clauses::clauses(line);
-                    let known = self.expressions.entry(line.to_owned());
+                // What facts are tested with is searched in the lines of damaged texts as well.
+                let written = ["line", "matches"].iter().filter_map(|key| map.get(*key));
+                for expression in written.filter_map(Value::as_str) {
+                    let clauses = || clauses::clauses(expression);
+                    let known = self.expressions.entry(expression.to_owned());
                     known.or_insert_with(clauses);
                 }
                 map.values().for_each(|value| self.note(value));

@@ -44,6 +44,8 @@ pub struct Patterns {
     spelling: OnceLock<respell::Words>,
     /// Expressions that facts are tested with: their words are those of messages as well.
     tests: Vec<String>,
+    /// The same as patterns; ready when a text that may be wrapped is first met.
+    tested: OnceLock<Box<Patterns>>,
     /// Automata that tell which shapes of lines a pattern cannot match; made when first asked.
     automata: Vec<OnceLock<Option<NFA>>>,
     /// Words that shapes of lines have to show; known when first asked.
@@ -79,6 +81,7 @@ impl Patterns {
             same: same.collect(),
             spelling: OnceLock::new(),
             tests: Vec::new(),
+            tested: OnceLock::new(),
             automata: patterns.iter().map(|_| OnceLock::new()).collect(),
             words: OnceLock::new(),
             learnt: Learnt::default(),
@@ -92,6 +95,19 @@ impl Patterns {
     /// Also mends typing errors in the words of expressions that facts are tested with.
     pub fn with_tests(self, tests: Vec<String>) -> Self {
         Self { tests, ..self }
+    }
+
+    /// Expressions that facts are tested with, to be searched in lines: what they match is as good as a message.
+    pub(super) fn tested(&self) -> &Patterns {
+        self.tested.get_or_init(|| {
+            let lines = self.tests.iter().map(|expression| LinePattern {
+                regex: Expression::new(expression),
+                channels: Vec::new(),
+                speaker: None,
+                nature: None,
+            });
+            Box::new(Patterns::new(lines.collect()))
+        })
     }
 
     /// The texts that make patterns worth trying in a channel. What asks for them is a pattern or, behind all

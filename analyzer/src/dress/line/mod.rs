@@ -1,25 +1,19 @@
 //! The dress of a line: journal, syslog, kernel, klog, logfmt, JSON and container logs.
 
+mod forms;
+mod level;
+
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use regex::Regex;
 
+use forms::{DATED, DECODED, FIELD, HOSTED, KERNEL, KLOG, SYSLOG, WORD, XORG, begins};
+use level::level;
+pub use level::{Level, is_note};
+
 /// Layers that are taken off one line at most: a container log of a journal line of klog has three.
 const LAYERS: usize = 4;
-
-/// How loudly a line says what it says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// For who looks for a fault in the program.
-    Debug,
-    /// What goes its way.
-    Info,
-    /// What somebody should look at.
-    Warning,
-    /// What did not work.
-    Error,
-}
 
 /// What stands before the message of a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,99 +37,6 @@ pub struct Dress<'a> {
     pub time: usize,
     /// Whether the line has any dress at all.
     pub is_dressed: bool,
-}
-
-/// `Nov 20 10:00:00 gpu-1 kubelet[812]: `, with any word for the month, a fraction or a year.
-static SYSLOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:<\d{1,3}>)?(?P<month>\d{1,2}\S{0,2}|\S{3,9}\.?) {1,2}(?P<day>\d{1,2}) (?:\d{4} )?(?P<time>\d\d:\d\d:\d\d)(?:\.\d+)? (?P<host>[\w.-]+) (?P<speaker>[^\s\[\]:]+(?:/[^\s\[\]:]+)?)(?:\[\d+\])?: ?",
-    )
-    .ok()
-});
-/// `gpu-1 kubelet[812]: ` behind a time, and `[  12.345678] gpu-1 kubelet[812]: ` without its clock.
-static HOSTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?P<host>[\w.-]+) (?P<speaker>[A-Za-z_(][^\s\[\]:]*)(?:\[\d+\])?: ?").ok()
-});
-/// The kernel's clock: seconds since the boot with six digits, or the date of `dmesg -T`.
-static KERNEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:<\d{1,3}>|(?:kern|user|daemon|syslog) *:\w+ *: )?\[(?: *\d+\.\d{6}|\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})\](?:\[ *[TC]\d+\])? ",
-    )
-    .ok()
-});
-/// Facility and level in words, as `dmesg -x` (`--decode`) puts them before its clock.
-static DECODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:kern|user|mail|daemon|auth|syslog) *:(?P<level>emerg|alert|crit|err|warn|notice|info|debug) *: ",
-    )
-    .ok()
-});
-/// X.Org's clock has three digits, and a mark for the level behind it.
-static XORG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:\[ *\d+\.\d{3}\] )?\((?P<level>II|WW|EE|==|--|\*\*|!!|NI|\?\?)\) ").ok()
-});
-static KLOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?P<level>[DIWEF])(?P<month>\d\d)(?P<day>\d\d) (?P<time>\d\d:\d\d:\d\d)\.\d+ +\d+ [\w./-]+:\d+\]").ok()
-});
-/// A date and a time without a zone, as etcd 3.4, Calico, Python and Fabric Manager write them.
-static DATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^\[?\w{0,3} ?\w{0,3} ?\d{2,4}[-/]\d\d[-/]\d{2,4}[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?\]? ",
-    )
-    .ok()
-});
-/// A level as a word near the beginning of a line.
-static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?:^|[\s\[(|<*-])(?P<level>DEBUG|TRACE|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|CRIT|PANIC|EMERG|SEVERE|[DINWEC](?: \|))(?:$|[\s\])|>:*-])"#,
-    )
-    .ok()
-});
-/// The same as a field.
-static FIELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?i)\b(?:level|lvl|severity|L)"?[=:] ?"?(?P<level>[a-z]+)\b"#).ok()
-});
-
-/// What lines of a form begin with: most lines have another form, and meet no expression.
-mod begins {
-    /// `Nov 20 `: a short word, one or two blanks, one or two digits, a blank.
-    pub(super) fn syslog(line: &[u8]) -> bool {
-        // A mark for priority, and a month's name of nine characters with a point.
-        const LONGEST: usize = 5 + 9 * 4 + 1;
-        let head = &line[..line.len().min(LONGEST + 5)];
-        let Some(blank) = memchr::memchr(b' ', head).filter(|at| *at > 0) else {
-            return false;
-        };
-        let behind = &head[blank + 1..];
-        let behind = behind.strip_prefix(b" ").unwrap_or(behind);
-        matches!(
-            behind,
-            [b'0'..=b'9', b' ', ..] | [b'0'..=b'9', b'0'..=b'9', b' ', ..]
-        )
-    }
-
-    /// `[`, or facility and level in front of it.
-    pub(super) fn kernel(line: &[u8]) -> bool {
-        matches!(line.first(), Some(b'[' | b'<' | b'k' | b'u' | b'd' | b's'))
-    }
-
-    /// A facility in words.
-    pub(super) fn facility(line: &[u8]) -> bool {
-        matches!(line.first(), Some(b'k' | b'u' | b'm' | b'd' | b'a' | b's'))
-    }
-
-    /// `I1120 `.
-    pub(super) fn klog(line: &[u8]) -> bool {
-        matches!(line, [b'D' | b'I' | b'W' | b'E' | b'F', b'0'..=b'9', ..])
-    }
-
-    /// A digit with a dash or a slash behind it, in the first words.
-    pub(super) fn dated(line: &[u8]) -> bool {
-        const LONGEST: usize = 40;
-        let head = &line[..line.len().min(LONGEST)];
-        let mut pairs = head.windows(2);
-        pairs.any(|pair| matches!(pair, [b'0'..=b'9', b'-' | b'/']))
-    }
 }
 
 /// Takes the dress off a line.
@@ -316,42 +217,6 @@ fn head(message: &str) -> &str {
     &message[..end]
 }
 
-fn level(word: &str) -> Option<Level> {
-    let word = word.trim_end_matches(" |").to_ascii_lowercase();
-    Some(match word.as_str() {
-        "d" | "debug" | "trace" => Level::Debug,
-        "i" | "n" | "info" | "notice" => Level::Info,
-        "w" | "warn" | "warning" => Level::Warning,
-        "e" | "c" | "f" | "alert" | "err" | "error" | "fatal" | "critical" | "crit" | "panic"
-        | "emerg" | "severe" | "dpanic" => Level::Error,
-        _ => return None,
-    })
-}
-
-/// What a program writes of itself when it starts: its flags, its arguments, the commands that it runs.
-static START_UP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"\bFLAG: --|_runner\.go:\d+\] (?:Run|Completed|Args|Start): |"msg":"(?:Running: ?|starting an etcd server|server starting)"|level=info msg="?Start(?:ing|ed)? cri plugin with config"#,
-    )
-    .ok()
-});
-/// Words by which a note tells of a fault all the same: the kubelet calls a failed probe information.
-static TROUBLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i-u)\b(?:fail(?:s|ed|ing|ure)?|errors?|err=|unhealthy|refused|denied|forbidden|cannot|can't|could not|unable|timed? ?out|not (?:found|ready|fit|match|enough|supported|available|exist)|no such|insufficient|exceed\w*|kill(?:ed|ing)|evict\w*|back-?off|invalid|panic|oom\w*|warning|mismatch|lost|corrupt\w*|degraded|retrying|skip\w*|dropped|died|crash\w*|missing)\b",
-    )
-    .ok()
-});
-
-/// Whether a line is a mere note: its speaker calls it information, and no word of it speaks of trouble, or it is
-/// what a program writes of itself when it starts.
-pub fn is_note(message: &str, level: Option<Level>) -> bool {
-    let has = |form: &'static LazyLock<Option<Regex>>| {
-        form.as_ref().is_some_and(|form| form.is_match(message))
-    };
-    has(&START_UP) || (level.is_some_and(|level| level <= Level::Info) && !has(&TROUBLE))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -450,17 +315,5 @@ mod tests {
             assert!(!found.is_dressed, "{line}: {found:?}");
             assert_eq!(found.outer, 0, "{line}");
         }
-    }
-
-    #[test]
-    fn a_note_that_tells_of_trouble_is_more_than_a_note() {
-        let info = Some(Level::Info);
-        assert!(is_note(
-            "I0512 1 flags.go:64] FLAG: --fail-swap-on=\"true\"",
-            info
-        ));
-        assert!(is_note("lock is held and has not yet expired", info));
-        assert!(!is_note("I0512 1 prober.go:107] \"Probe failed\"", info));
-        assert!(!is_note("lock is held and has not yet expired", None));
     }
 }

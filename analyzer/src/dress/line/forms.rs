@@ -1,0 +1,98 @@
+//! The forms of what stands before messages.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// `Nov 20 10:00:00 gpu-1 kubelet[812]: `, with any word for the month, a fraction or a year.
+pub(super) static SYSLOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:<\d{1,3}>)?(?P<month>\d{1,2}\S{0,2}|\S{3,9}\.?) {1,2}(?P<day>\d{1,2}) (?:\d{4} )?(?P<time>\d\d:\d\d:\d\d)(?:\.\d+)? (?P<host>[\w.-]+) (?P<speaker>[^\s\[\]:]+(?:/[^\s\[\]:]+)?)(?:\[\d+\])?: ?",
+    )
+    .ok()
+});
+/// `gpu-1 kubelet[812]: ` behind a time, and `[  12.345678] gpu-1 kubelet[812]: ` without its clock.
+pub(super) static HOSTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?P<host>[\w.-]+) (?P<speaker>[A-Za-z_(][^\s\[\]:]*)(?:\[\d+\])?: ?").ok()
+});
+/// The kernel's clock: seconds since the boot with six digits, or the date of `dmesg -T`.
+pub(super) static KERNEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:<\d{1,3}>|(?:kern|user|daemon|syslog) *:\w+ *: )?\[(?: *\d+\.\d{6}|\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})\](?:\[ *[TC]\d+\])? ",
+    )
+    .ok()
+});
+/// Facility and level in words, as `dmesg -x` (`--decode`) puts them before its clock.
+pub(super) static DECODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:kern|user|mail|daemon|auth|syslog) *:(?P<level>emerg|alert|crit|err|warn|notice|info|debug) *: ",
+    )
+    .ok()
+});
+/// X.Org's clock has three digits, and a mark for the level behind it.
+pub(super) static XORG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?:\[ *\d+\.\d{3}\] )?\((?P<level>II|WW|EE|==|--|\*\*|!!|NI|\?\?)\) ").ok()
+});
+pub(super) static KLOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?P<level>[DIWEF])(?P<month>\d\d)(?P<day>\d\d) (?P<time>\d\d:\d\d:\d\d)\.\d+ +\d+ [\w./-]+:\d+\]").ok()
+});
+/// A date and a time without a zone, as etcd 3.4, Calico, Python and Fabric Manager write them.
+pub(super) static DATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^\[?\w{0,3} ?\w{0,3} ?\d{2,4}[-/]\d\d[-/]\d{2,4}[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?\]? ",
+    )
+    .ok()
+});
+/// A level as a word near the beginning of a line.
+pub(super) static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?:^|[\s\[(|<*-])(?P<level>DEBUG|TRACE|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|CRIT|PANIC|EMERG|SEVERE|[DINWEC](?: \|))(?:$|[\s\])|>:*-])"#,
+    )
+    .ok()
+});
+/// The same as a field.
+pub(super) static FIELD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?i)\b(?:level|lvl|severity|L)"?[=:] ?"?(?P<level>[a-z]+)\b"#).ok()
+});
+
+/// What lines of a form begin with: most lines have another form, and meet no expression.
+pub(super) mod begins {
+    /// `Nov 20 `: a short word, one or two blanks, one or two digits, a blank.
+    pub(in crate::dress::line) fn syslog(line: &[u8]) -> bool {
+        // A mark for priority, and a month's name of nine characters with a point.
+        const LONGEST: usize = 5 + 9 * 4 + 1;
+        let head = &line[..line.len().min(LONGEST + 5)];
+        let Some(blank) = memchr::memchr(b' ', head).filter(|at| *at > 0) else {
+            return false;
+        };
+        let behind = &head[blank + 1..];
+        let behind = behind.strip_prefix(b" ").unwrap_or(behind);
+        matches!(
+            behind,
+            [b'0'..=b'9', b' ', ..] | [b'0'..=b'9', b'0'..=b'9', b' ', ..]
+        )
+    }
+
+    /// `[`, or facility and level in front of it.
+    pub(in crate::dress::line) fn kernel(line: &[u8]) -> bool {
+        matches!(line.first(), Some(b'[' | b'<' | b'k' | b'u' | b'd' | b's'))
+    }
+
+    /// A facility in words.
+    pub(in crate::dress::line) fn facility(line: &[u8]) -> bool {
+        matches!(line.first(), Some(b'k' | b'u' | b'm' | b'd' | b'a' | b's'))
+    }
+
+    /// `I1120 `.
+    pub(in crate::dress::line) fn klog(line: &[u8]) -> bool {
+        matches!(line, [b'D' | b'I' | b'W' | b'E' | b'F', b'0'..=b'9', ..])
+    }
+
+    /// A digit with a dash or a slash behind it, in the first words.
+    pub(in crate::dress::line) fn dated(line: &[u8]) -> bool {
+        const LONGEST: usize = 40;
+        let head = &line[..line.len().min(LONGEST)];
+        let mut pairs = head.windows(2);
+        pairs.any(|pair| matches!(pair, [b'0'..=b'9', b'-' | b'/']))
+    }
+}
