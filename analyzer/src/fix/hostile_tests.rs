@@ -52,7 +52,7 @@ fn segment(text: &str) -> String {
 }
 
 /// A bundle whose every name and value is the text, and the node that it is of.
-fn bundle(sandbox: &Sandbox, bad: &str) {
+pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
     let meta = |namespace: &str| {
         json!({"name": bad, "namespace": namespace, "uid": bad, "generation": 1,
         "resourceVersion": bad, "labels": {bad: bad}, "annotations": {"meta.helm.sh/release-name": bad}})
@@ -103,7 +103,7 @@ fn bundle(sandbox: &Sandbox, bad: &str) {
 }
 
 /// What the node's own part of the bundle holds, and the node as it is.
-fn node_files(sandbox: &Sandbox, bad: &str) {
+pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
     let line: String = bad
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -164,7 +164,7 @@ fn node_files(sandbox: &Sandbox, bad: &str) {
 }
 
 /// Each kind of change, with the text wherever it takes one.
-fn changes(bad: &str) -> Vec<Change> {
+pub(super) fn changes(bad: &str) -> Vec<Change> {
     let path = format!("/etc/containerd/{}", segment(bad));
     let toml_text = format!("b = {}", toml::Value::String(bad.to_owned()));
     let file = |rest: serde_json::Value| {
@@ -209,6 +209,7 @@ fn changes(bad: &str) -> Vec<Change> {
         pod_spec("c"),
         pod_spec("d"),
         json!({"toleration": {"pod": pod("a")}}),
+        json!({"pod-restart": {"pod": pod("a")}}),
         json!({"label": meta}),
         json!({"annotation": meta}),
         json!({"taint": {"node": bad, "key": bad, "value": "x", "effect": "NoSchedule"}}),

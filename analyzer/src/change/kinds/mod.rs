@@ -24,6 +24,7 @@ mod object;
 pub mod package;
 mod patch;
 mod pod_merge;
+pub mod pod_restart;
 pub mod pod_spec;
 pub mod quota;
 pub mod reboot;
