@@ -80,7 +80,8 @@ fn fill_texts(value: &mut Value, fill: &dyn Fn(&str) -> Option<String>) -> Resul
             Some(filled) => *text = filled,
             None => {
                 return Err(Refused::new(format!(
-                    "the bundle does not say everything that this change needs: {text}"
+                    "the bundle does not say everything that this change needs: {}",
+                    missing(text)
                 )));
             }
         },
@@ -97,6 +98,20 @@ fn fill_texts(value: &mut Value, fill: &dyn Fn(&str) -> Option<String>) -> Resul
         _ => {}
     }
     Ok(())
+}
+
+/// What the first `{signal.field}` of a text asks for, in words of whoever reads the report.
+fn missing(text: &str) -> String {
+    let asks = text.replace("{{", "");
+    let field = asks
+        .split_once('{')
+        .and_then(|(_, rest)| rest.split_once('}'));
+    let field = field.and_then(|(names, _)| names.split('|').next()?.rsplit('.').next());
+    match field {
+        Some("subject") => "the pod or node that it is for".to_owned(),
+        Some(field) => format!("its {}", field.replace('_', " ")),
+        None => text.to_owned(),
+    }
 }
 
 /// Why a change cannot be tried on this input.

@@ -69,6 +69,8 @@ pub struct Proposal {
     pub by_person: Option<String>,
     /// The changes, filled in; or why one cannot be.
     pub changes: Vec<Result<Change, Refused>>,
+    /// Of a joined input, what is changed on some nodes and not on these, and why, as sentences.
+    pub left_out: Vec<String>,
 }
 
 /// What is said of a cause.
@@ -169,6 +171,7 @@ pub(super) fn proposals(
             .iter()
             .find(|one| one.rule.file.id == incident.cause)?;
         let affected = affected(one, nodes);
+        let (changes, left_out) = changes(one, &affected);
         Some(Proposal {
             cause: incident.cause.clone(),
             title: incident.title.clone(),
@@ -177,7 +180,8 @@ pub(super) fn proposals(
             steps: incident.remedy.steps.clone(),
             verify: incident.remedy.verify.clone(),
             hinges: hinges(one),
-            changes: changes(one, &affected),
+            changes,
+            left_out,
             by_person: one.rule.file.remedy.by_person.clone(),
             nodes: affected,
         })
@@ -195,17 +199,21 @@ fn affected(one: &Assessment<'_>, nodes: &[&str]) -> Vec<String> {
     own.into_iter().map(str::to_owned).collect()
 }
 
-/// The rule's changes, filled in: for each affected node, or once where none is named.
-fn changes(one: &Assessment<'_>, affected: &[String]) -> Vec<Result<Change, Refused>> {
+/// The rule's changes, filled in: for each affected node, or once where none is named; and what is left out of it.
+fn changes(
+    one: &Assessment<'_>,
+    affected: &[String],
+) -> (Vec<Result<Change, Refused>>, Vec<String>) {
     let filled = |one: &Assessment<'_>| -> Vec<Result<Change, Refused>> {
         let all = one.rule.file.remedy.changes.iter();
         all.map(|change| change.filled(&|text| one.whole(text)))
             .collect()
     };
     if affected.is_empty() {
-        return filled(one);
+        return (filled(one), Vec::new());
     }
     let mut all: Vec<Result<Change, Refused>> = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
     for node in affected {
         // What it says of other nodes fills in nothing here.
         let mut own = one.clone();
@@ -214,6 +222,9 @@ fn changes(one: &Assessment<'_>, affected: &[String]) -> Vec<Result<Change, Refu
         }
         own.seen.retain(|_, sightings| !sightings.is_empty());
         for change in filled(&own) {
+            if let Err(refused) = &change {
+                left_out.push(format!("{node} is not changed: {refused}"));
+            }
             let change = change.map(|change| change.on(node));
             if !all.contains(&change) {
                 all.push(change);
@@ -223,8 +234,11 @@ fn changes(one: &Assessment<'_>, affected: &[String]) -> Vec<Result<Change, Refu
     // A node whose evidence does not fill a change in is no reason to leave out the others.
     if all.iter().any(Result::is_ok) {
         all.retain(Result::is_ok);
+    } else {
+        left_out.clear();
     }
-    all
+    left_out.dedup();
+    (all, left_out)
 }
 
 fn hinges(one: &Assessment<'_>) -> Vec<Hinge> {

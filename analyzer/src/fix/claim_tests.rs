@@ -195,3 +195,45 @@ fn nothing_is_claimed_that_the_replay_does_not_show() {
         "{cost:?}"
     );
 }
+
+/// A bundle of a sample without one of its entries.
+fn without(name: &str, left_out: &str, to: &Path) {
+    let from = sample(name);
+    let mut folders = vec![from.clone()];
+    while let Some(folder) = folders.pop() {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            let inside = path.strip_prefix(&from).unwrap().to_owned();
+            if path.is_dir() {
+                std::fs::create_dir_all(to.join(&inside)).unwrap();
+                folders.push(path);
+            } else if inside != Path::new(left_out) {
+                std::fs::copy(&path, to.join(&inside)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn what_heals_a_cluster_of_one_node_heals_none_whose_nodes_are_not_known() {
+    let (set, _) = rules::load(None).unwrap();
+    let analyzer = Analyzer::new(set).unwrap();
+    for entry in [
+        "cluster-resources/nodes.json",
+        "cluster-resources/pods/default.json",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        without("ufw-blocks-dns", entry, folder.path());
+        let examined = analyzer.examine(folder.path()).unwrap();
+        let fixes = super::proofs(&analyzer, &examined).unwrap();
+        let claims: Vec<_> = fixes
+            .iter()
+            .filter_map(Fix::best)
+            .map(Proof::claim)
+            .collect();
+        assert!(
+            !claims.contains(&Claim::HealsTheWorkload),
+            "{entry}: {claims:?}"
+        );
+    }
+}

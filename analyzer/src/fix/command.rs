@@ -105,7 +105,7 @@ const MOST_OPEN: usize = 3;
 
 fn tell(fix: &Fix, out: &mut dyn Write) -> std::io::Result<()> {
     let shown = fix.shown();
-    writeln!(out, "{}: {} ({})", shown.word(), fix.title, fix.cause)?;
+    writeln!(out, "{}: {} ({})", fix.word(), fix.title, fix.cause)?;
     writeln!(
         out,
         "  fix: {}",
@@ -118,17 +118,20 @@ fn tell(fix: &Fix, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "  {}", shown.why())?;
     if let Some(proof) = fix.best() {
         writeln!(out, "  claim: {}", proof.claim().says())?;
-        for one in proof.runtime().chain(&proof.unshown) {
+        let not_shown = proof.runtime().chain(&proof.unshown);
+        for one in not_shown.filter(|one| *one != shown.why()) {
             writeln!(out, "  not shown: {one}")?;
         }
-        if let Some(shown) = proof.workload.shown() {
-            writeln!(out, "  shown to work after it: {shown}")?;
-        }
-        for one in &proof.workload.broken {
-            writeln!(out, "  still broken after it: {one}")?;
-        }
-        for one in proof.workload.open.iter().take(MOST_OPEN) {
-            writeln!(out, "  not shown: {one}")?;
+        if let Some(workload) = proof.followed() {
+            if let Some(shown) = workload.shown() {
+                writeln!(out, "  shown to work after it: {shown}")?;
+            }
+            for one in &workload.broken {
+                writeln!(out, "  still broken after it: {one}")?;
+            }
+            for one in workload.open.iter().take(MOST_OPEN) {
+                writeln!(out, "  not shown: {one}")?;
+            }
         }
         for one in proof.costs() {
             writeln!(out, "  a person has to choose it: {one}")?;

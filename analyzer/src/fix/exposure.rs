@@ -63,21 +63,29 @@ pub(super) fn unshown(state: &mut Captured, changes: &[Change]) -> Vec<String> {
     let mut changed: Vec<String> = changed.collect();
     changed.sort();
     changed.dedup();
-    let nodes = state.now(&Entry::List("nodes").path()).unwrap_or_default();
-    let nodes: serde_json::Value = serde_json::from_str(&nodes).unwrap_or_default();
-    let all = nodes["items"].as_array().map_or(0, Vec::len);
-    let others = all.saturating_sub(changed.len());
-    if changed.is_empty() || others == 0 {
+    if changed.is_empty() {
         return Vec::new();
     }
-    let others = if others == 1 {
-        "the other node".to_owned()
-    } else {
-        format!("the other {others} nodes")
+    let own = changed.join(" and ");
+    let nodes = state.now(&Entry::List("nodes").path());
+    let nodes = nodes.and_then(|text| serde_json::from_str(&text).ok());
+    let nodes: serde_json::Value = nodes.unwrap_or_default();
+    let Some(all) = nodes["items"]
+        .as_array()
+        .map(Vec::len)
+        .filter(|all| *all > 0)
+    else {
+        return vec![format!(
+            "Only the flow of pods on {own} is looked at; whether the cluster has other nodes was not collected."
+        )];
+    };
+    let others = match all.saturating_sub(changed.len()) {
+        0 => return Vec::new(),
+        1 => "the other node".to_owned(),
+        others => format!("the other {others} nodes"),
     };
     vec![format!(
-        "The flow of pods on {} is shown to pass; that of pods on {others} comes in on another interface, here and there, and is not.",
-        changed.join(" and ")
+        "The flow of pods on {own} is shown to pass; that of pods on {others} comes in on another interface, here and there, and is not."
     )]
 }
 

@@ -53,7 +53,7 @@ fn segment(text: &str) -> String {
 }
 
 /// A bundle whose every name and value is the text, and the node that it is of.
-fn bundle(sandbox: &Sandbox, bad: &str) {
+pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
     let meta = |namespace: &str| {
         json!({"name": bad, "namespace": namespace, "uid": bad, "generation": 1,
         "resourceVersion": bad, "labels": {bad: bad}, "annotations": {"meta.helm.sh/release-name": bad}})
@@ -104,7 +104,7 @@ fn bundle(sandbox: &Sandbox, bad: &str) {
 }
 
 /// What the node's own part of the bundle holds, and the node as it is.
-fn node_files(sandbox: &Sandbox, bad: &str) {
+pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
     let line: String = bad
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -165,7 +165,7 @@ fn node_files(sandbox: &Sandbox, bad: &str) {
 }
 
 /// Each kind of change, with the text wherever it takes one.
-fn changes(bad: &str) -> Vec<Change> {
+pub(super) fn changes(bad: &str) -> Vec<Change> {
     Change::tried(&Trial {
         node: NODE,
         bad,

@@ -2,7 +2,7 @@
 
 use casefile_bundle::Entry;
 
-use super::replay::{Aim, Proof, Replay, ReplayError, Shown};
+use super::replay::{Aim, Claim, Proof, Replay, ReplayError, Shown};
 use crate::change::kinds::manual::Manual;
 use crate::change::{Applied, Change, Refused};
 use crate::diagnose::{AnalyzeError, Analyzer, Examined, Proposal};
@@ -25,7 +25,7 @@ pub struct Fix {
     pub verdict: Option<Verdict>,
     /// One line that names the fix.
     pub remedy: String,
-    /// The rule's steps, for people, where no change could be tried.
+    /// The rule's steps, for people.
     pub by_hand: Vec<Applied>,
     /// How to see that it helped.
     pub verify: Vec<Step>,
@@ -45,6 +45,14 @@ impl Fix {
                 )
             }),
             Err(refused) => Shown::CannotBeShown(refused.why.clone()),
+        }
+    }
+
+    /// What became of the cause, in words for tables. Files that are right show nothing of a unit that has to run after it.
+    pub fn word(&self) -> &'static str {
+        match (self.shown(), self.best().map(Proof::claim)) {
+            (Shown::Gone(_), Some(Claim::NeedsARuntimeStep)) => "gone after a runtime step",
+            (shown, _) => shown.word(),
         }
     }
 
@@ -71,7 +79,16 @@ impl Fix {
 
     /// What a person does, in order.
     pub fn applied(&self) -> &[Applied] {
-        self.best().map_or(&self.by_hand, |proof| &proof.applied)
+        let Some(proof) = self.best() else {
+            return &self.by_hand;
+        };
+        let mut actions = proof.applied.iter().flat_map(|one| &one.actions);
+        // A change that only a person makes says less than the rule's steps with their commands.
+        let by_script = actions.any(|action| action.script().is_some());
+        match by_script || self.by_hand.is_empty() {
+            true => &proof.applied,
+            false => &self.by_hand,
+        }
     }
 
     /// Captured against changed, entry by entry.
@@ -124,11 +141,15 @@ pub(super) fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, A
         },
         Err(refused) => Err(refused),
     };
-    let narrower = proof.as_ref().ok().and_then(|proof| {
+    let mut proof = proof;
+    let mut narrower = proof.as_ref().ok().and_then(|proof| {
         matches!(proof.shown, Some(Shown::Gone(_)))
             .then(|| replay.narrower(proof, aim))
             .flatten()
     });
+    for proof in proof.iter_mut().chain(&mut narrower) {
+        proof.unshown.extend(proposal.left_out.iter().cloned());
+    }
     Ok(Fix {
         cause: proposal.cause.clone(),
         title: proposal.title.clone(),

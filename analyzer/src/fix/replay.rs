@@ -133,6 +133,12 @@ impl Proof {
         }
     }
 
+    /// How far the pods that failed get, where the replay followed the change.
+    pub fn followed(&self) -> Option<&Workload> {
+        let simulated = matches!(self.shown, Some(Shown::Gone(_) | Shown::StillThere(_)));
+        simulated.then_some(&self.workload)
+    }
+
     /// What it takes from somebody.
     pub fn costs(&self) -> impl Iterator<Item = &String> {
         self.applied.iter().flat_map(|one| &one.costs)
@@ -225,7 +231,10 @@ impl<'a> Replay<'a> {
         Ok(Proof {
             works,
             workload,
-            unshown: exposure::unshown(&mut state, changes),
+            unshown: match shown {
+                Some(Shown::Gone(_)) => exposure::unshown(&mut state, changes),
+                _ => Vec::new(),
+            },
             shown,
             gone,
             remains: only(&after.state, &|one| live(&self.before.state, &one.cause)),
@@ -280,6 +289,9 @@ impl<'a> Replay<'a> {
             return Shown::CannotBeShown("the bundle does not show this cause".into());
         };
         let ended = ended(before, now);
+        if let Some(now) = now.filter(|now| now.verdict == Verdict::RuledOut) {
+            return Shown::Gone(now.why.clone());
+        }
         let weaker = now.is_none_or(|now| now.verdict > before.verdict);
         if weaker && !ended.is_empty() {
             Shown::Gone(no_longer_holds(&ended.join("; ")))

@@ -49,6 +49,21 @@ fn pretended() -> impl Iterator<Item = &'static str> {
     let listed = listed.filter(|name| !REAL.contains(name) && *name != "printf");
     listed.chain(["hostname", "id"])
 }
+/// Stands before a script that dies. The count is in a file, since a subshell's own is lost with it.
+const KILLED: &str = r#"#!/usr/bin/env bash
+set -T
+dies() {
+  local count=0
+  case $1 in
+    *'> '* | *'>> '*) ;;
+    *) command -v -- "$PATH/${1%% *}" >/dev/null || return 0 ;;
+  esac
+  read -r count < "$KILL_COUNT" || true
+  [ $((count + 1)) -lt "$KILL_BEFORE" ] || kill -9 0
+  printf '%s\n' $((count + 1)) > "$KILL_COUNT"
+}
+trap 'dies "$BASH_COMMAND"' DEBUG
+"#;
 pub(super) const NODE: &str = "n1";
 
 /// Folders of a node that a script may name; a run finds them below a folder of its own.
@@ -186,31 +201,37 @@ impl Sandbox {
 
     /// Runs `apply.sh` with nothing on its path but recorded programs.
     pub(super) fn run(&self, fix: &Planned, arguments: &[&str]) -> Ran {
-        self.ran(fix, "moved.sh", arguments).0
+        self.ran(fix, "moved.sh", arguments)
     }
 
-    /// The same, killed with all that it started before its n-th command; whether it came so far.
+    /// The same, killed with all that it started before its n-th command that can change anything: one that starts a
+    /// program, or that writes to a file. Between two of them nothing becomes different that a kill could show. Whether
+    /// it came so far.
     pub(super) fn killed_before(&self, fix: &Planned, arguments: &[&str], command: usize) -> bool {
-        let script = std::fs::read_to_string(fix.folder.join("moved.sh")).unwrap();
-        let trap = format!(
-            "#!/usr/bin/env bash\nset -T\ntrap '((++killed_at != {command})) || kill -9 0' DEBUG\n"
-        );
-        plant(&fix.folder.join("killed.sh"), &(trap + &script));
-        self.ran(fix, "killed.sh", arguments).1
+        let deadly = fix.folder.join("killed.sh");
+        if !deadly.exists() {
+            let script = std::fs::read_to_string(fix.folder.join("moved.sh")).unwrap();
+            plant(&deadly, &(KILLED.to_owned() + &script));
+        }
+        let mut run = self.command(fix, "killed.sh", arguments);
+        let count = self.folder.path().join("killed-at");
+        plant(&count, "0\n");
+        run.env("KILL_BEFORE", command.to_string())
+            .env("KILL_COUNT", count);
+        run.output().unwrap().status.signal() == Some(9)
     }
 
-    fn ran(&self, fix: &Planned, script: &str, arguments: &[&str]) -> (Ran, bool) {
+    fn ran(&self, fix: &Planned, script: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(fix, script, arguments);
         let log = self.folder.path().join("programs");
         let _ = std::fs::remove_file(&log);
         let output = command.output().unwrap();
         let programs = std::fs::read_to_string(&log).unwrap_or_default();
-        let ran = Ran {
+        Ran {
             code: output.status.code().unwrap_or(-1),
             said: String::from_utf8_lossy(&output.stderr).into_owned(),
             programs: programs.lines().map(str::to_owned).collect(),
-        };
-        (ran, output.status.signal() == Some(9))
+        }
     }
 
     /// A run of `apply.sh` that nobody answers yet, with all that it starts in a group of its own.

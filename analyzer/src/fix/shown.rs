@@ -91,7 +91,7 @@ fn of(fix: &mut Fix) -> model::Fix {
         not_shown: proof
             .runtime()
             .chain(&proof.unshown)
-            .chain(&proof.workload.broken)
+            .chain(proof.followed().iter().flat_map(|one| &one.broken))
             // The reason itself stands beside them.
             .filter(|one| *one != shown.why())
             .cloned()

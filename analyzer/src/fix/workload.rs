@@ -15,6 +15,8 @@ pub struct Workload {
     passed: BTreeMap<&'static str, usize>,
     /// Pods that were failing.
     pods: usize,
+    /// The same with nodes and units.
+    failed: usize,
     /// Steps that are shown to fail, and things that no cause explains, as sentences.
     pub broken: Vec<String>,
     /// What nothing shows, as sentences.
@@ -36,6 +38,7 @@ impl Workload {
         Self {
             passed,
             pods: own.iter().filter(|one| one.is_pod()).count(),
+            failed: own.len(),
             broken: broken.chain(unexplained).take(MOST).collect(),
             open: own.iter().filter_map(|one| one.open()).take(MOST).collect(),
         }
@@ -58,9 +61,9 @@ impl Workload {
         ))
     }
 
-    /// Whether every pod that failed is shown to get through every step.
+    /// Whether every pod that failed is shown to get through every step; of nothing that failed nothing is shown.
     pub fn runs(&self) -> bool {
-        self.broken.is_empty() && self.open.is_empty()
+        self.failed > 0 && self.broken.is_empty() && self.open.is_empty()
     }
 
     /// The steps that are shown to succeed, with the number of pods: `scheduled (2 of 2 pods), sandbox (1 of 2 pods)`.
@@ -85,6 +88,16 @@ mod tests {
             pod: "a/b".into(),
             steps: vec![("scheduled", Passes::Yes), ("flow", flow)],
         }]
+    }
+
+    #[test]
+    fn where_nothing_is_known_to_fail_nothing_is_shown_to_run() {
+        assert!(!Workload::default().runs());
+        let well = Workload {
+            failed: 1,
+            ..Workload::default()
+        };
+        assert!(well.runs());
     }
 
     #[test]

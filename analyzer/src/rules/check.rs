@@ -187,7 +187,7 @@ fn line(id: &str, line: &str, signal: &Signal, faults: &mut Vec<Fault>) -> Optio
     let captures = expression.capture_names().flatten().map(str::to_owned);
     Some(
         captures
-            .chain(["subject", "speaker", "line", "host_file", "shm"].map(str::to_owned))
+            .chain(["subject", "speaker", "line", "host_file", "shm", "node"].map(str::to_owned))
             .collect(),
     )
 }

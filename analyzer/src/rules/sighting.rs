@@ -187,9 +187,14 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
     if let Some(size) = nodes.shm.get(&hit.subject) {
         values.insert("shm".into(), size.clone());
     }
+    let node = nodes.find(&hit.subject, &hit.place, None);
+    if !node.is_empty() {
+        // What the line itself calls a node goes first.
+        values.entry("node".into()).or_insert_with(|| node.clone());
+    }
     Sighting {
         says: template::fill_from(says, &values),
-        node: nodes.find(&hit.subject, &hit.place, None),
+        node,
         subject: hit.subject.clone(),
         place: hit.place.clone(),
         text: hit.text.clone(),

@@ -167,3 +167,22 @@ fn loose_text_without_the_files_that_a_fix_needs_proves_nothing_and_says_what_is
     assert_eq!(said.code, 0, "{said:?}");
     assert!(!said.out.contains("gone: "), "{said:?}");
 }
+
+#[test]
+fn a_node_whose_evidence_does_not_fill_a_change_in_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = folder.path().join("site");
+    twin(&site.join("a"), NODE);
+    let other = twin(&site.join("b"), "ci-gpu-5");
+    std::fs::remove_file(
+        other.join("nodes/ci-gpu-5/rootfs/proc/sys/fs/inotify/max_user_instances"),
+    )
+    .unwrap();
+    let out = folder.path().join("fix");
+    let said = fix(&site, &out, &["--join"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let left = "not shown: ci-gpu-5 is not changed: the bundle does not say everything";
+    assert!(said.out.contains(left), "{said:?}");
+    let page = std::fs::read_to_string(out.join(CAUSE).join("README.md")).unwrap();
+    assert!(page.contains("ci-gpu-5 is not changed"), "{page}");
+}

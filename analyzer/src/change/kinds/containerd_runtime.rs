@@ -86,7 +86,7 @@ impl ContainerdRuntime {
             node: self.node.clone(),
             unit: unit.clone(),
         };
-        let mut applied = match restart.apply(state) {
+        let mut applied = match restart.seen(state) {
             Ok(applied) => applied,
             Err(refused) => Applied {
                 actions: vec![restart.unseen().ok_or(refused)?],

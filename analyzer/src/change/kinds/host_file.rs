@@ -126,7 +126,7 @@ impl HostFile {
             node: self.node.clone(),
             unit: unit.clone(),
         };
-        match restart.apply(state) {
+        match restart.seen(state) {
             Ok(restarted) => {
                 applied.actions.extend(restarted.actions);
                 applied.assumes.extend(restarted.assumes);

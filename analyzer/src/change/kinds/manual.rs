@@ -49,7 +49,7 @@ impl Manual {
                 interrupts: if looks {
                     "Nothing: it only looks.".into()
                 } else {
-                    "Not known here: judge it before the step.".into()
+                    interrupts(self.run.as_deref().unwrap_or_default()).into()
                 },
             }],
             ..Applied::default()
@@ -73,6 +73,29 @@ pub(super) fn which(named: Option<&str>, state: &Captured) -> String {
     let known = super::node(named, state).ok();
     let known = known.filter(|node| node != crate::lines::UNNAMED_NODE);
     known.unwrap_or_else(|| "the node".to_owned())
+}
+
+/// What some commands interrupt, the gravest first.
+const INTERRUPTS: [(&str, &str); 5] = [
+    ("reboot", "All pods of the node, until it is up again."),
+    (
+        "chassis power",
+        "All pods of the node, until it is up again.",
+    ),
+    ("gpu-reset", "Every process on the GPU."),
+    (
+        "kubectl drain",
+        "All pods of the node, which start elsewhere where they can.",
+    ),
+    (
+        "kubectl cordon",
+        "Nothing that runs: new pods start elsewhere.",
+    ),
+];
+
+fn interrupts(command: &str) -> &'static str {
+    let known = INTERRUPTS.iter().find(|(part, _)| command.contains(part));
+    known.map_or("Not known here: judge it before the step.", |one| one.1)
 }
 
 /// Whether a command line does nothing but print; a doubt counts as no.
@@ -139,6 +162,14 @@ pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
 #[cfg(test)]
 mod tests {
     use super::only_looks;
+
+    #[test]
+    fn the_gravest_of_what_a_step_interrupts_is_said() {
+        let of = super::interrupts;
+        assert!(of("kubectl drain n1; systemctl reboot").contains("up again"));
+        assert!(of("kubectl cordon n1 && kubectl drain n1").contains("elsewhere where"));
+        assert!(of("make install").starts_with("Not known"));
+    }
 
     #[test]
     fn what_changes_something_is_not_taken_for_a_look() {

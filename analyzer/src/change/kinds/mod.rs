@@ -81,6 +81,7 @@ changes! {
     unit::Unit = " Change a systemd unit, by a drop-in where one suffices.",
     docker_daemon::DockerDaemon = " Change Docker's daemon.json.",
     pod_spec::PodSpec = " Change a pod's spec where the pod comes from.",
+    pod_restart::PodRestart = " Delete a pod, so that its controller makes a new one; no replay can show it.",
     toleration::Toleration = " Let a pod tolerate a taint.",
     label::Label = " Set or remove a label.",
     annotation::Annotation = " Set or remove an annotation.",

@@ -21,6 +21,19 @@ pub struct Restart {
 
 impl Kind for Restart {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        match self.seen(state) {
+            Ok(applied) => Ok(applied),
+            Err(refused) => {
+                let step = self.unseen().map(|step| self.told(step, "started"));
+                step.ok_or(refused)
+            }
+        }
+    }
+}
+
+impl Restart {
+    /// A unit of which the bundle shows a process.
+    pub(super) fn seen(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let (node, unit) = (&self.node, &self.unit);
         if unit.starts_with('-') || unit.chars().any(char::is_control) {
             return Err(Refused::new(format!("{unit:?} is no name of a unit")));
@@ -32,33 +45,42 @@ impl Kind for Restart {
         let edited = started_anew(&text, unit, &collected(state, node))
             .ok_or_else(|| Refused::new(format!("{path} shows no process of {unit}")))?;
         state.set(&path, edited);
+        let step = self.step(Guard {
+            test: Test::Succeeds(call("is-active").word("--quiet").text(unit).into()),
+            says: format!("{unit} runs"),
+        });
         Ok(Applied {
-            title: format!("Restart {unit} on {node}"),
-            changed: Vec::new(),
-            files: Vec::new(),
-            actions: vec![self.step(Guard {
-                test: Test::Succeeds(call("is-active").word("--quiet").text(unit).into()),
-                says: format!("{unit} runs"),
-            })],
             assumes: vec![format!("{unit} comes up again")],
             simulated: true,
-            runtime: vec![format!(
-                "{unit} has to be restarted on {node}; only the node shows whether it then stays up"
-            )],
-            ..Applied::default()
+            ..self.told(step, "restarted")
         })
     }
-}
 
-impl Restart {
+    /// A step that no replay can show; where the bundle shows a process, its new start is simulated beside it.
+    fn told(&self, step: Action, what: &str) -> Applied {
+        let (node, unit) = (&self.node, &self.unit);
+        Applied {
+            title: format!("Restart {unit} on {node}"),
+            actions: vec![step],
+            runtime: vec![format!(
+                "{unit} has to be {what} on {node}; only the node shows whether it then stays up"
+            )],
+            ..Applied::default()
+        }
+    }
+
     /// The step for a unit of which the bundle shows no process; none for what is no name of a unit.
     pub(super) fn unseen(&self) -> Option<Action> {
         let unit = &self.unit;
         is_unit(unit).then(|| {
-            self.step(Guard {
+            let guard = Guard {
                 test: Test::Succeeds(call("cat").text(unit).quiet()),
                 says: format!("{unit} is a unit of {}", self.node),
-            })
+            };
+            Action {
+                text: format!("Start {unit}, or restart it where it runs."),
+                ..self.step(guard)
+            }
         })
     }
 

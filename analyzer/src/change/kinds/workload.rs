@@ -23,7 +23,7 @@ pub(super) struct Owner {
 }
 
 /// `NAMESPACE/NAME`, as rules write it, also with `pod/` before it.
-fn pod_of(text: &str) -> Result<Named, Refused> {
+pub(super) fn pod_of(text: &str) -> Result<Named, Refused> {
     let text = text.strip_prefix("pod/").unwrap_or(text);
     match text.split_once('/') {
         Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() => {

@@ -35,7 +35,7 @@ pub(super) fn overview(input: &Input, fixes: &[Fix]) -> String {
             page,
             "| {} | {verdict} | **{}** | [{}]({folder}/README.md) |",
             md_text(&fix.title),
-            fix.shown().word(),
+            fix.word(),
             md_text(if fix.remedy.is_empty() {
                 "steps"
             } else {
@@ -91,6 +91,9 @@ fn what_replay_shows(fix: &Fix) -> String {
     let shown = fix.shown();
     let mut text = String::from("## What the replay shows\n\n");
     let sentence = match &shown {
+        Shown::Gone(_) if fix.word() != shown.word() => {
+            "With this change the captured files no longer make the cause; it is **gone after a step on the running system**, which no replay can show."
+        }
         Shown::Gone(_) => "With this change the cause is **gone** from the captured state.",
         Shown::StillThere(_) => "With this change the cause is **still there**: it does not help.",
         Shown::NeedsAStep(_) => {
@@ -137,18 +140,26 @@ fn claimed(fix: &Fix) -> String {
     let Some(proof) = fix.best() else {
         return String::new();
     };
-    let mut text = format!("What this claims: {}.\n\n", proof.claim().says());
-    for one in proof.runtime().chain(&proof.unshown) {
+    let shown = fix.shown();
+    let mut text = match &shown {
+        // The first sentence says it.
+        Shown::NeedsAStep(_) => String::new(),
+        _ => format!("What this claims: {}.\n\n", proof.claim().says()),
+    };
+    let not_shown = proof.runtime().chain(&proof.unshown);
+    for one in not_shown.filter(|one| *one != shown.why()) {
         let _ = writeln!(text, "- Not shown: {}", md_text(one));
     }
-    if let Some(shown) = proof.workload.shown() {
-        let _ = writeln!(text, "- Shown to work after it: {}", md_text(&shown));
-    }
-    for one in &proof.workload.broken {
-        let _ = writeln!(text, "- Still broken after it: {}", md_text(one));
-    }
-    for one in &proof.workload.open {
-        let _ = writeln!(text, "- Not shown: {}", md_text(one));
+    if let Some(workload) = proof.followed() {
+        if let Some(shown) = workload.shown() {
+            let _ = writeln!(text, "- Shown to work after it: {}", md_text(&shown));
+        }
+        for one in &workload.broken {
+            let _ = writeln!(text, "- Still broken after it: {}", md_text(one));
+        }
+        for one in &workload.open {
+            let _ = writeln!(text, "- Not shown: {}", md_text(one));
+        }
     }
     for one in proof.costs() {
         let _ = writeln!(text, "- A person has to choose it: {}.", md_text(one));

@@ -125,10 +125,10 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
             }
         }
     };
-    let left: Vec<String> = fix
-        .remains
-        .iter()
-        .filter(|left| analysis.incidents.iter().any(|one| one.cause == left.cause))
+    let stays = |left: &&CauseName| analysis.incidents.iter().any(|one| one.cause == left.cause);
+    let remains = fix.remains.iter().filter(stays);
+    let left: Vec<String> = remains
+        .chain(fix.appears.iter().filter(|one| is_sure(one)))
         .map(|left| words::clause(&left.title))
         .collect();
     Some(match left.is_empty() {
@@ -174,6 +174,10 @@ fn pods(analysis: &Analysis) -> String {
 fn verdict(fix: &Fix) -> Rich {
     let text = Rich::new();
     let text = match fix.outcome {
+        FixOutcome::Gone if fix.claim == FixClaim::NeedsARuntimeStep => text
+            .text("The cause is ")
+            .strong("gone after a step on the running system")
+            .text(", which no snapshot can show: "),
         FixOutcome::Gone => text.text("The cause is ").strong("gone").text(": "),
         FixOutcome::StillThere => text
             .text("The cause is ")

@@ -146,6 +146,15 @@ pub(super) const ROWS: &[Row] = &[
         faulty: "iptables -S FORWARD | grep -qx -- '-P FORWARD DROP'",
     },
     Row {
+        kind: "manual, containerd-runtime (its control groups)",
+        program: "containerd config dump",
+        state: "runtime/nvidia-runtime-missing-systemdcgroup#runc has it",
+        cause: "nvidia-runtime-missing-systemdcgroup",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd -c /etc/containerd/config.toml config dump | grep -A 12 'runtimes.nvidia.options\\]' | grep -q 'SystemdCgroup = true'",
+    },
+    Row {
         kind: "containerd-section",
         program: "containerd config dump",
         state: "drop-in-without-runc",
