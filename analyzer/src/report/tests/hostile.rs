@@ -207,10 +207,10 @@ fn assert_rows_have_their_cells(markdown: &str) {
 fn without_command(report: &str) -> String {
     const ROWS: [&str; 3] = ["Command", "Start with", "Interrupts"];
     let is_row = |line: &&str| {
-        let is = |row: &&str| {
+        let is = |row: &str| {
             line.starts_with(&format!("| **{row}** |")) || line.starts_with(&format!("|| {row} |"))
         };
-        ROWS.iter().any(|row| is(&row))
+        ROWS.iter().any(|row| is(row))
     };
     let lines: Vec<&str> = report.lines().filter(|line| !is_row(line)).collect();
     lines.join("\n")
