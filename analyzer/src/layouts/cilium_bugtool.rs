@@ -18,7 +18,13 @@ pub(super) static LAYOUT: Layout = Layout {
             let Some((root, file)) = own.or_else(|| entry.path.rsplit_once("/cmd/")) else {
                 continue;
             };
-            let named = root.contains("cilium-bugtool") || file.starts_with("cilium-");
+            // Where no agent answers, none of its commands is there: then the node's own tell.
+            let named = root.contains("cilium-bugtool")
+                || file.starts_with("cilium-")
+                || (file == "hostname.md" && {
+                    let folder = entry.path.strip_suffix(file).unwrap_or_default();
+                    survey.has(&format!("{folder}uname--a.md"))
+                });
             if named && file.ends_with(".md") {
                 roots.push(match root {
                     "" => String::new(),
@@ -107,12 +113,21 @@ fn body(text: &str) -> (&str, u32) {
     (output, u32::try_from(before + 1).unwrap_or(1))
 }
 
+/// Lines up to which what a failed command printed is taken for its complaint.
+const SAID: usize = 5;
+
 fn unwrap(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
     let file = path.rsplit('/').next().unwrap_or(path);
     let Some(ours) = known(file) else {
         return Vec::new();
     };
     let (output, line) = body(text);
+    let output = match output.split_once("> Error while running '") {
+        // A command that fails late, as sysctl does at one that cannot be read, has still said the rest.
+        Some((before, _)) if before.lines().count() > SAID => before,
+        Some(_) => return Vec::new(),
+        None => output,
+    };
     let node = capture.identity.node.as_deref().unwrap_or(super::UNNAMED);
     vec![Part {
         path: Entry::Node(node, ours).path(),
@@ -151,6 +166,22 @@ mod tests {
                 "-",
             ]
         );
+    }
+
+    #[test]
+    fn what_a_failed_command_complains_of_is_no_output() {
+        let capture = Capture {
+            format: "x",
+            title: "x",
+            root: String::new(),
+            identity: Identity::default(),
+        };
+        let end = "> Error while running 'sysctl -a':  exit status 255\n\n";
+        let refused = format!("sysctl: permission denied\n{end}");
+        assert!(unwrap(&capture, "b/cmd/sysctl--a.md", &refused).is_empty());
+        let most = format!("{}{end}", "net.ipv4.ip_forward = 1\n".repeat(9));
+        let parts = unwrap(&capture, "b/cmd/sysctl--a.md", &most);
+        assert_eq!(parts[0].text.lines().count(), 9);
     }
 
     #[test]

@@ -9,6 +9,7 @@ const NOT_TOP: &[&str] = &[
     "cluster-info",
     "cluster-resources",
     "cluster-scoped-resources",
+    "cmd",
     "dev",
     "etc",
     "helm",

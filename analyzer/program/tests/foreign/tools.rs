@@ -249,7 +249,6 @@ fn kit_list(objects: &[serde_json::Value]) -> String {
         match number.and_then(|number| number.parse::<u64>().ok()) {
             Some(number) if number >= 1_000_000 => {
                 let end = line.rfind(": ").unwrap();
-                #[expect(clippy::cast_precision_loss, reason = "as the tool does")]
                 lines.push(format!("{}: {:e}", &line[..end], number as f64));
             }
             _ => lines.push(line.to_owned()),

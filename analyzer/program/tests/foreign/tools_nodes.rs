@@ -1,5 +1,5 @@
 //! Captures of nodes, with the names and the forms that the tools' own scripts gave them when they were run: SUSE's supportconfig
-//! 3.2.14, AgentBaker's `aks-log-collector.sh` and test-infra's `log-dump.sh`, both of August 2026.
+//! 3.2.14, AgentBaker's `aks-log-collector.sh` and test-infra's `log-dump.sh`, both of August 2026, cilium-bugtool 1.19.
 
 use super::support::{
     Files, NODE, VERSION, diagnose_files, node, not_understood, objects, of_node, outcome, text,
@@ -84,6 +84,36 @@ fn supportconfig_with_rules_by_table() {
     assert_eq!(outcome(&analysis, "journal"), "unknown");
     assert_eq!(analysis["seen"]["kernel"], "6.8.0-79-generic");
     assert_eq!(not_understood(&analysis), ["summary.xml"]);
+}
+
+#[test]
+fn cilium_bugtool_where_no_agent_answers() {
+    let files = [
+        text("cmd/hostname.md", format!("{NODE}\n")),
+        text(
+            "cmd/uname--a.md",
+            format!("Linux {NODE} 6.8.0-79-generic #79 SMP x86_64 GNU/Linux\n"),
+        ),
+        text(
+            "cmd/iptables-save--c.md",
+            node("commands/iptables-save.out"),
+        ),
+        text("cmd/ip-a.md", node("commands/ip-addr.out")),
+        text("cmd/ip--4-r.md", node("commands/ip-route.out")),
+        text("cmd/ip--d-rule.md", node("commands/ip-rule.out")),
+        text(
+            "cmd/nft-list-ruleset.md",
+            "Error: Could not process rule: Operation not supported\n> Error while running 'nft list ruleset':  exit status 1\n\n",
+        ),
+        text(
+            "cmd/taskset--pc-1.md",
+            "pid 1's current affinity list: 0,1\n",
+        ),
+    ];
+    let analysis = of_node(&files, "cilium-bugtool");
+    assert_eq!(analysis["seen"]["kernel"], "6.8.0-79-generic");
+    assert_eq!(outcome(&analysis, "firewall"), "unknown");
+    assert_eq!(not_understood(&analysis), ["cmd/taskset--pc-1.md"]);
 }
 
 /// What AKS' collector leaves of a node that keeps no system log as text.
