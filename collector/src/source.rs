@@ -1,6 +1,6 @@
 //! A source: one thing worth knowing about a node or its cluster, how long it may take, and how it is collected.
 //!
-//! Adding one is a file in `sources/` with its two lines in `sources/mod.rs`, and an entry in `bundle/src/sources.rs`.
+//! Adding one is a file in `sources/` and its entry in `bundle/src/sources.rs`.
 
 use std::ops::Deref;
 use std::path::PathBuf;
