@@ -24,8 +24,9 @@ impl Kind for Restart {
         match self.seen(state) {
             Ok(applied) => Ok(applied),
             Err(refused) => {
-                let step = self.unseen().map(|step| self.told(step, "started"));
-                step.ok_or(refused)
+                let step = self.is_known(state).then(|| self.unseen()).flatten();
+                let applied = step.map(|step| self.told(step, "started"));
+                applied.ok_or(refused)
             }
         }
     }
@@ -54,6 +55,21 @@ impl Restart {
             simulated: true,
             ..self.told(step, "restarted")
         })
+    }
+
+    /// Whether anything of the node's own part of the bundle names the unit: its file, its journal, a command about it.
+    fn is_known(&self, state: &mut Captured) -> bool {
+        let (unit, dashed) = (&self.unit, self.unit.replace('.', "-"));
+        let own = |path: &&str| crate::scan::node_of(path) == self.node;
+        let paths: Vec<String> = state.paths().filter(own).map(str::to_owned).collect();
+        let named = |path: &String| path.contains(unit) || path.contains(&dashed);
+        let lists =
+            |path: &&String| path.contains("systemctl") || path.ends_with("/processes.json");
+        paths.iter().any(named)
+            || paths.iter().filter(lists).any(|path| {
+                let text = state.now(path);
+                text.is_some_and(|text| text.contains(unit.as_str()))
+            })
     }
 
     /// A step that no replay can show; where the bundle shows a process, its new start is simulated beside it.
