@@ -6,6 +6,7 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use super::lines::Origin;
 use super::patterns::{Found, Patterns};
@@ -63,7 +64,7 @@ impl Sink<'_> {
         let read = plain.patterns();
         let mut best: Option<(usize, Unwrapped)> = None;
         for guess in rewrap::guesses(text, &known) {
-            let mut weight = self.weight(origin, &guess, (&shown, &tested));
+            let mut weight = self.weight(origin, &guess, &shown, &tested);
             let text = guess.text();
             if guess.is_framed {
                 weight += loose::pieces(&text).len().saturating_sub(*pieces);
@@ -101,20 +102,21 @@ impl Sink<'_> {
 
     /// How much speaks for a guess: messages that go over a seam, or stand in a frame, and words that were cut. That both
     /// sides of a seam hold a part of a message counts where the line before it is unfinished by itself, or as wide as
-    /// programs make lines.
+    /// programs make lines. What the text shows as it stands, by messages and by tests, is asked for only where a guess
+    /// shows anything.
     fn weight(
         &self,
         origin: &Origin<'_>,
         guess: &Guess,
-        (shown, tested): (&BTreeSet<usize>, &BTreeSet<usize>),
+        shown: &impl Deref<Target = BTreeSet<usize>>,
+        tested: &impl Deref<Target = BTreeSet<usize>>,
     ) -> usize {
         let is_enough = guess.is_framed || guess.is_usual || guess.unfinished > 0;
-        let new = |patterns: &Patterns, shown: &BTreeSet<usize>| -> usize {
+        let new = |patterns: &Patterns, is_shown: &dyn Fn(&usize) -> bool| -> usize {
             let read = |text: String| -> BTreeSet<(Option<u32>, usize)> {
                 let hits = patterns.search(origin, text.as_bytes()).hits;
                 let hits = hits.iter().map(|hit| (hit.place.line, hit.pattern));
-                hits.filter(|(_, pattern)| !shown.contains(pattern))
-                    .collect()
+                hits.filter(|(_, pattern)| !is_shown(pattern)).collect()
             };
             let whole = read(guess.seams(false));
             match is_enough || whole.is_empty() {
@@ -122,6 +124,8 @@ impl Sink<'_> {
                 false => whole.difference(&read(guess.seams(true))).count(),
             }
         };
-        new(self.patterns, shown) + new(self.patterns.tested(), tested) + guess.healed
+        new(self.patterns, &|pattern| shown.contains(pattern))
+            + new(self.patterns.tested(), &|pattern| tested.contains(pattern))
+            + guess.healed
     }
 }
