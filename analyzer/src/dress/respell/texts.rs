@@ -3,7 +3,10 @@
 /// The texts that matches of an expression are made of, each way that it can be worded.
 pub fn texts_of(expression: &str) -> Vec<String> {
     let mut found = Vec::new();
-    if let Ok(hir) = regex_syntax::parse(expression) {
+    // Letters beyond ASCII make classes of hundreds of ranges, and no word; some expressions need them all the same.
+    let mut plain = regex_syntax::ParserBuilder::new();
+    let plain = plain.unicode(false).utf8(false).build().parse(expression);
+    if let Ok(hir) = plain.or_else(|_| regex_syntax::parse(expression)) {
         let runs = worded(&hir, vec![String::new()], &mut found);
         found.extend(runs);
     }
