@@ -6,7 +6,8 @@ pub fn texts_of(expression: &str) -> Vec<String> {
     // Letters beyond ASCII make classes of hundreds of ranges, and no word; some expressions need them all the same.
     let mut plain = regex_syntax::ParserBuilder::new();
     let plain = plain.unicode(false).utf8(false).build().parse(expression);
-    if let Ok(hir) = plain.or_else(|_| regex_syntax::parse(expression)) {
+    let hir = plain.ok().or_else(|| regex_syntax::parse(expression).ok());
+    if let Some(hir) = hir {
         let runs = worded(&hir, vec![String::new()], &mut found);
         found.extend(runs);
     }
