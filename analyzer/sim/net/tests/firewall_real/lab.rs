@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use casefile_sim_net::packet::CtState;
 
@@ -105,7 +106,10 @@ pub(crate) fn missing() -> Option<String> {
             return Some(format!("{tool} is not installed"));
         }
     }
-    let probe = format!("fw-probe-{}", std::process::id());
+    // Tests of one process ask at the same time.
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    let asked = ASKED.fetch_add(1, Ordering::Relaxed);
+    let probe = format!("fw-probe-{}-{asked}", std::process::id());
     if !sh(&format!(
         "ip netns add {probe} && ip netns exec {probe} iptables-save && ip netns del {probe}"
     ))
