@@ -118,12 +118,10 @@ fn better<'a, 'r>(one: &Assessment<'r>, told: &[&'a Assessment<'r>]) -> Option<&
         let is_likely = other.verdict <= Some(Verdict::Likely) && share_a_line(one, other);
         !other.rule.file.catch_all && (as_sure || is_likely)
     };
-    let specific = told.iter().find(specific);
+    let general = one.rule.file.catch_all.then_some(told);
+    let specific = general.and_then(|told| told.iter().find(specific));
     let surer = || told.iter().find(|other| reads_the_same(one, other));
-    specific
-        .filter(|_| one.rule.file.catch_all)
-        .or_else(surer)
-        .copied()
+    specific.or_else(surer).copied()
 }
 
 /// Whether a cause is only another, less sure reading of lines that a surer one rests on: it has no evidence of its

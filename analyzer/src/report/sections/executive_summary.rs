@@ -17,9 +17,8 @@ fn build(analysis: &Analysis, ctx: &SectionCtx) -> Vec<Block> {
     }
     let mut blocks = vec![Block::heading(3, "what-happened", "What Happened")];
     let mut causes = analysis.incidents.iter();
-    let guesses = !analysis.incidents.is_empty()
-        && (first_screen::only_guesses(analysis)
-            || causes.all(|one| one.verdict == Verdict::Possible));
+    let guesses =
+        !analysis.incidents.is_empty() && causes.all(|one| one.verdict == Verdict::Possible);
     if guesses {
         blocks.push(Block::paragraph(
             "No cause was confirmed, so what happened is not known.",
