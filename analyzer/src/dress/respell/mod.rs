@@ -126,6 +126,14 @@ mod tests {
     }
 
     #[test]
+    fn another_countrys_spelling_is_no_slip() {
+        let words = Words::of(["cannot synchronise", "the behaviour of the log"].into_iter());
+        assert!(respell("cannot synchronize; its behavior", &words).is_none());
+        assert!(words.near("synchronize").is_empty());
+        assert!(respell("cannot synchrinise", &words).is_some());
+    }
+
+    #[test]
     fn letters_in_the_wrong_order_are_a_slip_however_often_they_are_copied() {
         let (mended, told) = respell("contianerd\ncontianerd\ncontianerd\n", &words()).unwrap();
         assert_eq!(mended, "containerd\n".repeat(3));

@@ -78,7 +78,7 @@ impl Words {
         near.extend(others.map(String::as_str).filter(|_| lower.len() >= LONG));
         near.retain(|known| {
             let ends = |text: &str| (text.bytes().next(), text.bytes().next_back());
-            known.len() >= SHORTEST && ends(known) == ends(&lower)
+            known.len() >= SHORTEST && ends(known) == ends(&lower) && !is_variant(known, &lower)
         });
         let (Some(known), 1) = (near.first(), near.len()) else {
             return None;
@@ -111,6 +111,7 @@ impl Words {
         let is_near = |known: &&&str| {
             known.len() >= SHORT
                 && ends(known) == ends(&lower)
+                && !is_variant(known, &lower)
                 && (known.len() != lower.len()
                     || is_turned(known, &lower)
                     || differing(known, &lower).len() == 1)
@@ -155,6 +156,17 @@ impl Words {
 /// A word without one of its inner letters, in all ways.
 fn parts(word: &str) -> impl Iterator<Item = String> {
     (1..word.len().saturating_sub(1)).map(|at| format!("{}{}", &word[..at], &word[at + 1..]))
+}
+
+/// Whether two words are one in British and in American spelling: "synchronise" and "synchronize", "behaviour" and
+/// "behavior". That is how somebody writes, and no slip.
+fn is_variant(one: &str, other: &str) -> bool {
+    let american = |word: &str| {
+        word.replace("is", "iz")
+            .replace("ys", "yz")
+            .replace("our", "or")
+    };
+    one != other && american(one) == american(other)
 }
 
 /// Whether two words of the same length differ in one letter, or in the order of two neighbours.
