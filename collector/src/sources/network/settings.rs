@@ -21,6 +21,10 @@ const ELSEWHERE: [&str; 5] = [
     "netfilter/nf_conntrack_max",
 ];
 
+/// The kernel logs a warning with the reader's name for these of IPv6 (`ndisc_warn_deprecated_sysctl` in net/ipv6/ndisc.c);
+/// `_ms` beside them has the same values.
+const WARNED_OF: [&str; 2] = ["/base_reachable_time", "/retrans_time"];
+
 /// What is read, for the plan.
 pub(super) fn reads() -> impl Iterator<Item = String> {
     (1..=MAX_DEPTH).map(|depth| format!("{ROOT}{}", "/*".repeat(depth)))
@@ -74,7 +78,8 @@ fn walk(host: &Host, dir: &str, depth: usize, lines: &mut Vec<String>) {
 }
 
 fn elsewhere(path: &str) -> bool {
-    ELSEWHERE.iter().any(|end| path.ends_with(end)) || path.starts_with("/proc/sys/net/bridge/")
+    let mut left = ELSEWHERE.iter().chain(&WARNED_OF);
+    left.any(|end| path.ends_with(end)) || path.starts_with("/proc/sys/net/bridge/")
 }
 
 /// `net.ipv4.tcp_mem = 1 2 3`; none for what cannot be read (`route/flush` is there to be written).
@@ -111,6 +116,7 @@ mod tests {
         write("ipv4/conf/eth0.7/mtu", "1500\n");
         write("ipv4/conf/veth12/mtu", "1500\n");
         write("ipv4/ip_forward", "1\n");
+        write("ipv6/neigh/default/retrans_time", "250\n");
         let mut lines = Vec::new();
         walk(&Host::new(dir.path()), ROOT, 0, &mut lines);
         assert_eq!(
