@@ -10,10 +10,12 @@ pub use table::{COMMANDS, Spec, find};
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -148,6 +150,8 @@ impl Call {
 pub struct Ended {
     /// Its exit code; none when a signal ended it.
     pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
     /// What it said on standard error, cut at 256 KiB.
     pub stderr: Vec<u8>,
     /// More output came than was wanted; the rest was not read.
@@ -167,7 +171,7 @@ impl Ended {
         let first: String = first.chars().take(300).collect();
         let ended = match self.code {
             Some(code) => format!("exit code {code}"),
-            None => "ended by a signal".to_owned(),
+            None => signalled(self.signal),
         };
         if first.is_empty() {
             ended
@@ -175,6 +179,23 @@ impl Ended {
             format!("{ended}: {first}")
         }
     }
+}
+
+/// `ended by signal 7 (bus error)`: which one it was tells a damaged library from a program that somebody stopped.
+fn signalled(signal: Option<i32>) -> String {
+    let Some(signal) = signal else {
+        return "ended by a signal".to_owned();
+    };
+    let meaning = match Signal::from_named_raw(signal) {
+        Some(Signal::ILL) => " (illegal instruction)",
+        Some(Signal::ABORT) => " (abort)",
+        Some(Signal::BUS) => " (bus error)",
+        Some(Signal::KILL) => " (killed)",
+        Some(Signal::SEGV) => " (segmentation fault)",
+        Some(Signal::TERM) => " (terminated)",
+        _ => "",
+    };
+    format!("ended by signal {signal}{meaning}")
 }
 
 /// Starts inspecting commands.
@@ -274,7 +295,7 @@ impl Exec {
             status = child.wait() => {
                 // What it wrote is in the pipe; a child of its own may hold that open for ever.
                 let cut = timeout(DRAIN, &mut read).await.unwrap_or(false);
-                Waited::Ended(cut, status.ok().and_then(|status| status.code()))
+                Waited::Ended(cut, status.ok())
             }
             () = cancel.cancelled() => Waited::Cancelled,
             () = sleep_until(deadline) => Waited::TimedOut,
@@ -287,7 +308,7 @@ impl Exec {
             }
             Waited::Read(false) => tokio::select! {
                 status = timeout_at(deadline, child.wait()) => match status {
-                    Ok(status) => Waited::Ended(false, status.ok().and_then(|status| status.code())),
+                    Ok(status) => Waited::Ended(false, status.ok()),
                     Err(_) => Waited::TimedOut,
                 },
                 () = cancel.cancelled() => Waited::Cancelled,
@@ -295,7 +316,7 @@ impl Exec {
             other => other,
         };
         match waited {
-            Waited::Ended(cut, code) => {
+            Waited::Ended(cut, status) => {
                 group.finish();
                 // A grandchild may hold the pipe open; it is not waited for.
                 let stderr = timeout(GRACE, errors)
@@ -303,7 +324,12 @@ impl Exec {
                     .ok()
                     .and_then(Result::ok)
                     .unwrap_or_default();
-                Ok(Ended { code, stderr, cut })
+                Ok(Ended {
+                    code: status.and_then(|status| status.code()),
+                    signal: status.and_then(|status| status.signal()),
+                    stderr,
+                    cut,
+                })
             }
             Waited::Cancelled => {
                 let how = group.end(&mut child, GRACE).await;
@@ -346,7 +372,7 @@ impl Exec {
 enum Waited {
     /// Standard output is over; true when it was cut.
     Read(bool),
-    Ended(bool, Option<i32>),
+    Ended(bool, Option<std::process::ExitStatus>),
     Cancelled,
     TimedOut,
 }

@@ -189,7 +189,13 @@ fn many_rules() -> Result<Seen, String> {
 fn crashes() -> Result<Seen, String> {
     let (_desk, ran) = smi("echo half; kill -SEGV $$");
     let bundle = ran.bundle();
-    bundle.row(&ran, "nvidia_smi", HURT, "ended by a signal", REST)
+    bundle.row(
+        &ran,
+        "nvidia_smi",
+        HURT,
+        "ended by signal 11 (segmentation fault)",
+        REST,
+    )
 }
 
 fn no_program() -> Result<Seen, String> {
