@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use casefile_bundle::Manifest;
+
 use crate::facts::said::SaidOtherwise;
 use crate::facts::scheduling::PodFit;
 use crate::facts::{AnyFact, Facts};
@@ -52,6 +54,8 @@ pub struct Known<'a> {
     pub origins: &'a Origins,
     /// Entries that were not read whole, as they lie in their bundle.
     pub broken: &'a BTreeSet<String>,
+    /// What the collector says of its work; none for other input and for a bundle that is cut short.
+    pub manifest: Option<&'a Manifest>,
     /// The clock of the collection at its end; none for input that does not say.
     pub now: Option<DateTime<Utc>>,
     /// Entries were changed since they were collected, so that what programs said then is about another state.
@@ -109,6 +113,7 @@ pub(crate) fn ask<T>(scanned: &Scanned, question: impl FnOnce(&Known<'_>) -> T) 
         documents: &scanned.documents,
         paths: &paths,
         origins: &scanned.origins,
+        manifest: scanned.summary.manifest.as_ref(),
         now: None,
         replayed: scanned.replayed,
     })
@@ -161,6 +166,7 @@ pub fn run(scanned: &mut Scanned) -> Added {
             documents: &scanned.documents,
             paths: &paths,
             origins: &scanned.origins,
+            manifest: summary.manifest.as_ref(),
             now,
             replayed: scanned.replayed,
         };

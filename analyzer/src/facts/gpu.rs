@@ -125,6 +125,22 @@ fact! {
 }
 
 fact! {
+    /// A library of the driver whose file is there and is no library: empty, or cut short.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "damaged-library" = pub struct DamagedLibrary {
+        /// Node.
+        pub node: String,
+        /// Its name for the loader, e.g. `libcuda.so.1`.
+        pub library: String,
+        /// The file.
+        pub path: String,
+        /// Its size.
+        pub bytes: u64,
+    }
+    subject = |fact| format!("node/{}", fact.node);
+}
+
+fact! {
     /// Two parts of the driver stack that do not fit.
     #[derive(Debug, Clone, Default, Serialize)]
     "driver-mismatch" = pub struct DriverMismatch {

@@ -382,6 +382,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<gpu::Gpu>(),
     kind::<gpu::Driver>(),
     kind::<gpu::DriverMismatch>(),
+    kind::<gpu::DamagedLibrary>(),
     kind::<gpu::GpuInventory>(),
     kind::<gpu::XidStory>(),
     kind::<scheduling::ClusterVersion>(),

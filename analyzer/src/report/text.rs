@@ -86,11 +86,15 @@ pub(crate) fn one_line(analysis: &Analysis) -> String {
             first.title,
             first.cause
         ),
-        (None, Some(first)) => format!(
-            "no cause confirmed: {} is failing ({})",
-            words::subject(&first.subject),
-            words::clause(&first.reason)
-        ),
+        (None, Some(first)) => {
+            let subject = words::subject(&first.subject);
+            match words::clause(&first.reason) {
+                reason if reason.is_empty() => {
+                    format!("no cause confirmed: {subject} is failing")
+                }
+                reason => format!("no cause confirmed: {subject} is failing ({reason})"),
+            }
+        }
         (None, None) => "no cause confirmed".to_owned(),
     };
     format!("{}\n", shown(&text))

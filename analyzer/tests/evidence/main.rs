@@ -16,6 +16,7 @@ mod damaged;
 mod dresses;
 mod noise;
 mod prose;
+mod recorded;
 mod samples;
 mod screen;
 mod simulated;

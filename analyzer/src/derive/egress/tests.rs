@@ -21,6 +21,7 @@ fn side(routes: &str, links: &str) -> Option<Interface> {
         origins: &Origins::new(),
         broken: &std::collections::BTreeSet::new(),
         now: None,
+        manifest: None,
         replayed: false,
     };
     let mut captures = Captures::default();

@@ -10,8 +10,9 @@ use crate::model::Place;
 use crate::words;
 
 /// What nvidia-smi prints where it cannot list GPUs.
-const REFUSALS: [&str; 4] = [
+const REFUSALS: [&str; 5] = [
     "NVIDIA-SMI has failed because",
+    "NVIDIA-SMI couldn't find libnvidia-ml",
     "Failed to initialize NVML",
     "No devices were found",
     "Unable to determine the device handle",
@@ -92,13 +93,32 @@ fn refusal(known: &Known<'_>, node: &str) -> Option<(String, Place)> {
         let lines = text.lines().zip(1_u32..);
         lines.map(move |(line, number)| (path, line, number))
     });
-    let (path, line, number) =
-        lines.find(|(_, line, _)| REFUSALS.iter().any(|refusal| line.contains(refusal)))?;
+    let refused = lines.find(|(_, line, _)| REFUSALS.iter().any(|refusal| line.contains(refusal)));
+    let Some((path, line, number)) = refused else {
+        return crash(known, node);
+    };
     let place = Place {
         path: path.clone(),
         line: Some(number),
     };
     Some((line.trim().to_owned(), place))
+}
+
+/// How nvidia-smi ended where a signal ended it and it printed nothing: the collector's note says so.
+fn crash(known: &Known<'_>, node: &str) -> Option<(String, Place)> {
+    let manifest = known.manifest.filter(|manifest| manifest.node == node)?;
+    let smi = casefile_bundle::sources::NVIDIA_SMI.id;
+    let source = manifest.sources.iter().find(|source| source.id == smi)?;
+    let ended = |note: &String| {
+        let (program, how) = note.split_once(": ")?;
+        let asked = program.split(' ').next()?.ends_with("/nvidia-smi");
+        (asked && how.starts_with("ended by ")).then(|| format!("nvidia-smi: {how}"))
+    };
+    let place = Place {
+        path: "manifest.json".to_owned(),
+        line: None,
+    };
+    Some((source.notes.iter().find_map(ended)?, place))
 }
 
 /// Where the kernel module is: loaded, or on the disk for the running kernel, or neither.

@@ -3,6 +3,7 @@
 
 mod host;
 mod inventory;
+mod libraries;
 mod stack;
 mod stories;
 
@@ -30,6 +31,7 @@ fn derive(known: &Known<'_>) -> Vec<AnyFact> {
         let listed = from_short_forms(known, node);
         facts.extend(stories::facts(known, node, &listed));
         facts.extend(stack::facts(known, node, &listed));
+        facts.extend(libraries::facts(known, node));
         facts.extend(inventory::fact(known, node, &listed).map(AnyFact::new));
         facts.extend(listed.into_iter().map(AnyFact::new));
     }

@@ -39,6 +39,7 @@ fn told(
         origins: &crate::scan::pasted::Origins::new(),
         broken: &std::collections::BTreeSet::new(),
         now: None,
+        manifest: None,
         replayed: false,
     };
     let (from, _) = End::parse(from)?;

@@ -58,6 +58,7 @@ fn derived(files: &[(&str, &str)]) -> Facts {
         origins: &Origins::new(),
         broken: &BTreeSet::new(),
         now: None,
+        manifest: None,
         replayed: false,
     };
     let mut found = Facts::default();

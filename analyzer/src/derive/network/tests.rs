@@ -87,6 +87,7 @@ pub(super) fn read(facts: &Facts, documents: &Documents) -> Facts {
         origins: &Origins::new(),
         broken: &std::collections::BTreeSet::new(),
         now: None,
+        manifest: None,
         replayed: false,
     };
     let mut found = Facts::default();
