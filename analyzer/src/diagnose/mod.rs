@@ -16,6 +16,7 @@ mod input;
 mod knows;
 mod link;
 mod naming;
+mod no_cluster;
 mod ranking;
 mod seen;
 mod standing;
@@ -393,6 +394,7 @@ impl Analyzer {
         analysis.digests = cited::digests(&analysis, &scanned.summary);
         naming::name(&mut analysis);
         fill_in::fill(&mut analysis);
+        no_cluster::leave_out(&mut analysis);
         analysis
     }
 }

@@ -1,0 +1,77 @@
+//! Remedies for a machine that runs no kubelet: a command of kubectl or helm cannot be typed there, so its step keeps the
+//! sentence and loses the command.
+
+use casefile_bundle::sources;
+
+use crate::model::{Analysis, Step};
+use crate::words;
+
+/// The source that finds a kubelet where one is.
+const KUBELET: &str = sources::KUBELET_CONFIG.id;
+const NOTE: &str =
+    "No kubelet was found on this machine, so commands of kubectl and helm are left out.";
+
+/// Leaves out what only a cluster can answer, where the collector looked for a kubelet and found none, and nothing of a
+/// cluster is in the input.
+pub(super) fn leave_out(analysis: &mut Analysis) {
+    if !is_alone(analysis) {
+        return;
+    }
+    for incident in &mut analysis.incidents {
+        let steps = &mut incident.remedy.steps;
+        let mut left = strip(steps);
+        left |= strip(&mut incident.remedy.verify);
+        if let Some(last) = steps.last_mut().filter(|_| left) {
+            last.text = format!("{} {NOTE}", words::sentence(&last.text));
+        }
+    }
+}
+
+fn is_alone(analysis: &Analysis) -> bool {
+    let mut sources = analysis.coverage.iter();
+    let looked = sources.any(|one| one.source == KUBELET && one.outcome == "skipped");
+    looked && analysis.seen.pods == 0 && analysis.seen.events == 0
+}
+
+/// Whether a command was left out.
+fn strip(steps: &mut [Step]) -> bool {
+    let mut left = false;
+    for step in steps {
+        let asks = step.command.as_deref().is_some_and(asks_a_cluster);
+        if asks {
+            step.command = None;
+            step.expect = None;
+            left = true;
+        }
+    }
+    left
+}
+
+fn asks_a_cluster(command: &str) -> bool {
+    let mut words =
+        command.split(|letter: char| letter.is_whitespace() || "|;&()`".contains(letter));
+    words.any(|word| ["kubectl", "helm"].contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_of_the_node_itself_stay() {
+        assert!(asks_a_cluster("kubectl drain n1 && systemctl reboot"));
+        assert!(asks_a_cluster("grep x f; helm upgrade r c"));
+        assert!(!asks_a_cluster(
+            "grep kubectl.kubernetes.io /etc/kubernetes/kubelet.conf"
+        ));
+        let step = |command: &str| Step {
+            text: "Do it.".to_owned(),
+            command: Some(command.to_owned()),
+            expect: Some("Done.".to_owned()),
+        };
+        let mut steps = [step("kubectl get pods"), step("nvidia-smi -L")];
+        assert!(strip(&mut steps));
+        assert_eq!(steps[0].command, None);
+        assert_eq!(steps[1].command.as_deref(), Some("nvidia-smi -L"));
+    }
+}
