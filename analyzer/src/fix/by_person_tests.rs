@@ -24,6 +24,15 @@ fn a_remedy_without_a_change_says_in_one_sentence_why_a_person_does_it() {
             }
             (None, false) => {}
         }
+        if let Some(choice) = &file.remedy.choice {
+            let clause = choice.starts_with(char::is_lowercase) && !choice.ends_with('.');
+            if file.remedy.changes.is_empty() || !clause || choice.split_whitespace().count() > 25 {
+                wrong.push(format!(
+                    "{}: no short clause beside changes: {choice}",
+                    file.id
+                ));
+            }
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -88,14 +97,16 @@ fn table(files: &[&RuleFile]) -> String {
         .iter()
         .map(|(kind, count)| format!("`{kind}` {count}"));
     let kinds: Vec<String> = kinds.collect();
+    let chosen = typed.iter().filter(|file| file.remedy.choice.is_some());
     let mut text = format!(
         "# Remedies\n\nWritten by `CASEFILE_UPDATE=1 cargo test -p casefile-analyzer-lib --lib by_person`, and compared by it.\n\n\
-         Of {} causes {} have a typed change, which `fix` tries and hands over as a script or as a step for a person: {}.\n\n\
+         Of {} causes {} have a typed change, which `fix` tries and hands over as a script or as a step for a person: {}. Of {} of them a person first chooses what the remedy decides for somebody.\n\n\
          The other {} are a person's work. *Commands* says whether a step of the remedy shows a command that changes something.\n\n\
          | cause | remedy | commands | why a person does it |\n|---|---|---|---|\n",
         files.len(),
         typed.len(),
         kinds.join(", "),
+        chosen.count(),
         people.len()
     );
     for file in people {

@@ -70,7 +70,7 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
     assert!(wrong.is_empty(), "{wrong:?}{table}");
 }
 
-fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stdout(), "{text}");
 }
