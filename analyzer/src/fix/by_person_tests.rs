@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::change::risk::interrupts;
 use crate::rules;
 use crate::rules::file::{Kind, RuleFile};
 
@@ -137,4 +138,14 @@ fn the_table_of_remedies_for_people_is_the_one_that_was_read() {
         read == now,
         "the remedies for people are others than docs/remedies.md has: run it with CASEFILE_UPDATE=1 and read the difference"
     );
+}
+
+#[test]
+fn what_a_report_asks_to_run_for_an_answer_stops_and_deletes_nothing() {
+    let (set, _) = rules::load(None).unwrap();
+    let asked = set.rules.iter().flat_map(|rule| &rule.file.observations);
+    let harmful: Vec<String> = asked
+        .filter_map(|one| Some(format!("{}: {}", one.run, interrupts(&one.run)?)))
+        .collect();
+    assert!(harmful.is_empty(), "{harmful:#?}");
 }

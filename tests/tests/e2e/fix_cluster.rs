@@ -194,7 +194,10 @@ fn a_change_of_the_cluster_that_is_killed_ends_clean() {
     let step = std::env::var("CASEFILE_KILL_STEP").ok();
     let step = step.and_then(|text| text.parse().ok()).unwrap_or(9);
     let rows = rows();
-    let rows: Vec<&Row> = rows.iter().filter(|row| row.kind.contains(&wanted)).collect();
+    let rows: Vec<&Row> = rows
+        .iter()
+        .filter(|row| row.kind.contains(&wanted))
+        .collect();
     let turns = std::sync::Mutex::new(rows.iter().enumerate());
     let mut table = String::from("\n| kind, killed on the way | times |\n|---|---|\n");
     let done = std::sync::Mutex::new(Vec::new());
@@ -231,7 +234,8 @@ fn killed_at_each(row: &Row, first: usize, step: usize) -> Option<usize> {
     }
     let mut times = 0;
     for at in (first..).step_by(step) {
-        let ends = ["back", "again"].map(|how| killed(row, &input, &written(row, folder.path()), at, how));
+        let ends =
+            ["back", "again"].map(|how| killed(row, &input, &written(row, folder.path()), at, how));
         if ends.iter().all(|out| out == "the script has ended\n") {
             return Some(times);
         }

@@ -118,6 +118,8 @@ fn there(row: &Row) -> bool {
         "systemd-analyze",
         "kubectl",
         "firewall-cmd",
+        "nft",
+        "ethtool",
     ]
     .contains(&program);
     let found = Command::new("which")
@@ -231,6 +233,51 @@ fn on(machine: &str, row: &Row, input: &Path, folder: &Path) -> Command {
         .env("BEFORE", row.before)
         .env("FAULTY", row.faulty);
     command
+}
+
+/// Killed before commands that can change anything, on the real programs of firewalls and of the node: taking back and a
+/// run that begins again end clean. `CASEFILE_KILL_STEP=1` stops before each such command.
+#[test]
+fn a_change_of_the_real_programs_that_is_killed_ends_clean() {
+    let test = "a_change_of_the_real_programs_that_is_killed_ends_clean";
+    if !namespaces() {
+        skip(
+            test,
+            "needs root and namespaces, for overlays and a firewall",
+        );
+        return;
+    }
+    let step = std::env::var("CASEFILE_KILL_STEP").unwrap_or_else(|_| "9".into());
+    let kinds = [
+        "ufw-route",
+        "iptables",
+        "nft-rule",
+        "file-owner",
+        "link-feature",
+        "sysctl",
+    ];
+    let mut table =
+        String::from("\n| kind, killed on the way | program | times |\n|---|---|---|\n");
+    let own = |row: &&Row| kinds.iter().any(|kind| row.kind.starts_with(kind)) && there(row);
+    for row in ROWS.iter().filter(own) {
+        let folder = tempfile::tempdir().unwrap();
+        let input = state(row.state, folder.path());
+        if what_if(row, &input, folder.path()) != "gone" {
+            continue;
+        }
+        let mut command = on("apart", row, &input, folder.path());
+        let ended = ended(command.env("KILL_STEP", &step).output().unwrap());
+        let times = times_killed(&ended).unwrap_or_else(|| panic!("{}: {ended:?}", row.kind));
+        let _ = writeln!(table, "| {} | {} | {times} |", row.kind, row.program);
+        assert!(times > 1, "{}: {ended:?}", row.kind);
+    }
+    print(&table);
+}
+
+/// How often a run died, where each end was clean.
+pub(crate) fn times_killed(ended: &Ended) -> Option<usize> {
+    let last = ended.out.trim().strip_prefix("killed ")?;
+    last.strip_suffix(" times")?.parse().ok()
 }
 
 /// What a run of apply.sh and of taking it back printed.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::helm_values::{check_names, is_at, release};
 use crate::change::captured::Captured;
-use crate::change::shell::{Line, Program, Script, Test, Word, run};
+use crate::change::shell::{Line, Script, Test, Word};
 use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
 
 /// A release, and the revision whose values and templates it shall have again.

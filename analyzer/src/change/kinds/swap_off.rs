@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::node_file::{check_path, edit};
 use super::entry;
 use crate::change::captured::Captured;
-use crate::change::shell::{Line, Pipe, Program, Script, Test, Word, run};
+use crate::change::shell::{Line, Pipe, Program, Script, Test, run};
 use crate::change::{Act, Action, Applied, Back, Guard, Kind, Place, Refused};
 
 const IN_USE: &str = "/proc/swaps";
