@@ -27,6 +27,11 @@ impl Kind for CdiSpec {
 
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let node = super::node(self.node.as_deref(), state)?;
+        if !state.nodes().contains(&node) {
+            return Err(Refused::new(format!(
+                "the bundle holds no files of node {node:?}, so its specifications are not known"
+            )));
+        }
         if let Some(path) = specification(state, &node) {
             return Err(Refused::new(format!(
                 "{path} describes cards of NVIDIA already; what is wrong with it has to be read before another is written"

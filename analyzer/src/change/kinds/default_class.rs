@@ -41,6 +41,13 @@ impl Kind for DefaultClass {
             "claims of all namespaces that name no class get their data from {}",
             key.name
         ));
+        // Which volume a claim then gets is the work of controllers, of which a bundle holds none.
+        applied.changed.clear();
+        applied.simulated = false;
+        applied.runtime = vec![format!(
+            "claims that wait get the class {}; only the cluster shows whether its provisioner makes their volumes",
+            key.name
+        )];
         Ok(applied)
     }
 }

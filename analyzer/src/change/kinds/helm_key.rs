@@ -46,12 +46,28 @@ impl Kind for HelmKey {
             values: to_yaml(&delta)?,
         };
         let mut applied = values.apply(state)?;
+        self.read_now(state);
         applied.title = format!(
             "Move {} of helm release {}/{} to {}",
             self.from, self.namespace, self.release, self.to
         );
         applied.costs.push(format!("{} of the chart gets the value that {} was given", self.to, self.from));
         Ok(applied)
+    }
+}
+
+impl HelmKey {
+    /// Takes the old key out of what the collector noted as read by no template.
+    fn read_now(&self, state: &mut Captured) {
+        let path = Entry::Helm(&self.namespace, &self.release, "release.json").path();
+        let Some(text) = state.now(&path) else { return };
+        let Ok(mut release) = serde_json::from_str::<Value>(&text) else {
+            return;
+        };
+        if let Some(unread) = release.get_mut("unread_values").and_then(Value::as_array_mut) {
+            unread.retain(|key| key.as_str() != Some(self.from.as_str()));
+            state.set(&path, release.to_string() + "\n");
+        }
     }
 }
 
