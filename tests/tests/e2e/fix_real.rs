@@ -53,7 +53,8 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
         } else {
             told_by("apart", row, &input, folder.path())
         };
-        let agree = said == real;
+        // Of a step that no replay can show, only the real program tells whether it was made.
+        let agree = said == real || said == "needs a runtime step" && real == "gone";
         let _ = writeln!(
             table,
             "| {} | {} | {said} | {real} | {} | {back} |",
@@ -262,7 +263,8 @@ fn a_change_of_the_real_programs_that_is_killed_ends_clean() {
     for row in ROWS.iter().filter(own) {
         let folder = tempfile::tempdir().unwrap();
         let input = state(row.state, folder.path());
-        if what_if(row, &input, folder.path()) != "gone" {
+        if !["gone", "needs a runtime step"].contains(&what_if(row, &input, folder.path()).as_str())
+        {
             continue;
         }
         let mut command = on("apart", row, &input, folder.path());

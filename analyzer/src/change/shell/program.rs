@@ -79,6 +79,8 @@ programs! {
     Sed => "sed",
     /// Hashes.
     Sha256sum => "sha256sum",
+    /// Waits.
+    Sleep => "sleep",
     /// Says what a file is.
     Stat => "stat",
     /// Takes swap out of use.
@@ -131,6 +133,7 @@ impl Program {
                 | Self::Printf
                 | Self::Sed
                 | Self::Sha256sum
+                | Self::Sleep
                 | Self::Stat
         )
     }
