@@ -103,7 +103,7 @@ impl ConfigMap {
             named.differs(patch()),
             Script::from(named.save(&file)).run(patch()),
         );
-        let (act, back) = (restarted(act), restarted(put_back(&file, &["replace"])));
+        let (act, back) = (restarted(act), restarted(put_back(&file)));
         Ok(Applied {
             title: format!("Change key {} of {named}", self.key),
             changed: vec![named.entry()],
