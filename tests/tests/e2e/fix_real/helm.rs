@@ -214,6 +214,8 @@ fn tried(
         .env("CHART", if chart { file.as_os_str() } else { "".as_ref() })
         .env("BACKUP_DIR", folder.join("backup"))
         .env("KILL_STEP", kill_step)
+        // Helm keeps ten revisions, and a release that is changed again and again loses the one to go back to.
+        .env("HELM_MAX_HISTORY", "0")
         .env("BEFORE", before)
         .env("FAULTY", row.faulty);
     let ended = ended(command.output().unwrap());
