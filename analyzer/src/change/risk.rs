@@ -4,8 +4,23 @@
 use super::kinds::restart;
 use crate::words;
 
+/// Said of a step that people take, and left out of reports: it is no reason to think twice.
+const HARMLESS: &str = "Nothing that runs: new pods start elsewhere.";
+
 /// What a script stops or destroys, as sentences; none where it does neither.
 pub(crate) fn interrupts(script: &str) -> Option<String> {
+    let mut said = sentences(script);
+    said.retain(|sentence| sentence != HARMLESS);
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// The same of a step of a fix, where a command that stops nothing is said to.
+pub(super) fn of_step(script: &str) -> Option<String> {
+    let said = sentences(script);
+    interrupts(script).or_else(|| (!said.is_empty()).then(|| said.join(" ")))
+}
+
+fn sentences(script: &str) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     for command in words::commands(script) {
         let words: Vec<&str> = command.split_whitespace().collect();
@@ -15,7 +30,7 @@ pub(crate) fn interrupts(script: &str) -> Option<String> {
             }
         }
     }
-    (!said.is_empty()).then(|| said.join(" "))
+    said
 }
 
 /// A command line without the programs that only start another.
@@ -95,7 +110,7 @@ fn of_kubectl(words: &[&str]) -> Vec<String> {
                 "Every pod of the node moves away but those of daemonsets."
             })
         }
-        ["cordon", ..] => one("Nothing that runs: new pods start elsewhere."),
+        ["cordon", ..] => one(HARMLESS),
         // What has ended keeps nothing but its logs.
         ["delete", rest @ ..]
             if rest.iter().any(|word| {
@@ -158,6 +173,7 @@ mod tests {
         for script in [
             "kubectl get pods -A; systemctl status containerd | tail -n 5",
             "kubectl delete pod a --dry-run=server",
+            "kubectl cordon n1",
             "nvidia-smi -q; journalctl -u kubelet",
             "fio --rw=read --filename=/dev/sda --readonly",
         ] {

@@ -77,7 +77,7 @@ pub(super) fn which(named: Option<&str>, state: &Captured) -> String {
 
 /// What a command interrupts; where that is not known, a person judges it.
 fn interrupts(command: &str) -> String {
-    let known = risk::interrupts(command);
+    let known = risk::of_step(command);
     known.unwrap_or_else(|| "Not known here: judge it before the step.".to_owned())
 }
 
@@ -151,6 +151,7 @@ mod tests {
         let of = super::interrupts;
         assert!(of("kubectl drain n1; systemctl reboot").contains("up again"));
         assert!(of("kubectl cordon n1 && kubectl drain n1").contains("moves away"));
+        assert!(of("kubectl cordon n1").starts_with("Nothing that runs"));
         assert!(of("make install").starts_with("Not known"));
     }
 
