@@ -105,10 +105,9 @@ fn is_swap(line: &str) -> bool {
 
 fn off(node: &str, device: &str) -> Action {
     let in_use = || -> Pipe {
-        let list = run(Program::Cat).word(IN_USE);
-        let names = run(Program::Cut).words(&["-d", " ", "-f", "1"]);
+        let names = run(Program::Cut).words(&["-d", " ", "-f", "1", IN_USE]);
         let own = run(Program::Grep).words(&["-c", "-x", "-F"]).text(device);
-        list.pipe(names).pipe(own).quiet()
+        names.pipe(own).quiet()
     };
     let again = run(Program::Swapon).text(device);
     let there = Line::Say("it is in use");
