@@ -98,20 +98,44 @@ attempt() {
   if faulty; then echo 'taken back'; fi
 }
 
-# The script of the fix that dies, with all that it started, before the command whose number KILL_BEFORE is.
+# Stands before a script that dies with all that it started, before the command whose number KILL_BEFORE is. Only those
+# count that can change anything: between two of them nothing becomes different that a kill could show. The count is in a
+# file, since a subshell's own is lost with it.
+dying() {
+  cat <<'END'
+#!/usr/bin/env bash
+set -T
+dies() {
+  local count=0
+  case $1 in
+    *'> '* | *'>> '*) ;;
+    cat\ * | cut\ * | date\ * | diff\ * | dirname\ * | flock\ * | grep\ * | head\ * | hostname* | id\ * | printf\ * | sed\ * | \
+      sha256sum\ * | stat\ * | sync\ * | tail\ * | '['* | kubectl\ get\ * | helm\ status\ * | helm\ history\ * | helm\ get\ * | \
+      iptables*\ -[CS]\ * | iptables*-save* | nft\ *list\ * | firewall-cmd\ *--query-* | firewall-cmd\ --get-* | \
+      firewall-cmd\ --state* | systemctl\ is-active\ * | systemctl\ status\ * | *\ --dry-run*) return 0 ;;
+    *) type -P -- "${1%% *}" >/dev/null || return 0 ;;
+  esac
+  read -r count <"$SCRATCH/kill-count" || true
+  [ $((count + 1)) -lt "$KILL_BEFORE" ] || { : >"$SCRATCH/dead"; kill -9 0; }
+  printf '%s\n' $((count + 1)) >"$SCRATCH/kill-count"
+}
+trap 'dies "$BASH_COMMAND"' DEBUG
+END
+}
+
+# The script of the fix that dies.
 deadly() {
   own=$SCRATCH/killed
-  export ACCEPT=yes KILL_BEFORE
+  export ACCEPT=yes KILL_BEFORE SCRATCH
   cp -R "$FIX" "$own"
-  # shellcheck disable=SC2016 # they are of the script that dies
-  { printf '%s\n' '#!/usr/bin/env bash' 'set -T' \
-    'trap '\''((++killed_at != KILL_BEFORE)) || { : >"$SCRATCH/dead"; kill -9 0; }'\'' DEBUG'; cat "$FIX/apply.sh"; } >"$own/killed.sh"
+  { dying; cat "$FIX/apply.sh"; } >"$own/killed.sh"
 }
 
 # Killed before this command, then taken back, or with `again` begun again and taken back. Ends with 9 where the script has
 # no more commands, and says what is not as it should be.
 killed_once() {
   rm -f "$SCRATCH/dead"
+  echo 0 >"$SCRATCH/kill-count"
   KILL_BEFORE=$1 setsid --wait bash "$own/killed.sh" --yes >&2 || true
   [ -e "$SCRATCH/dead" ] || return 9
   if [ "$2" = again ]; then

@@ -3,6 +3,7 @@
 pub mod captured;
 pub mod hinge;
 pub mod kinds;
+pub(crate) mod risk;
 pub mod shell;
 
 use std::collections::BTreeSet;

@@ -67,6 +67,8 @@ pub struct Proposal {
     pub nodes: Vec<String>,
     /// Why it is a person's work, as a sentence, where the rule has no changes.
     pub by_person: Option<String>,
+    /// What a person chooses by them, as a clause.
+    pub choice: Option<String>,
     /// The changes, filled in; or why one cannot be.
     pub changes: Vec<Result<Change, Refused>>,
     /// Of a joined input, what is changed on some nodes and not on these, and why, as sentences.
@@ -183,6 +185,7 @@ pub(super) fn proposals(
             changes,
             left_out,
             by_person: one.rule.file.remedy.by_person.clone(),
+            choice: one.rule.file.remedy.choice.clone(),
             nodes: affected,
         })
     })

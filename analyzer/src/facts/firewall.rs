@@ -66,6 +66,12 @@ fact! {
         pub decided_by: String,
         /// `ufw`, `iptables` or `firewalld`.
         pub owner: String,
+        /// Family and table, chain and text of the deciding rule where it is one of nft's own; empty otherwise.
+        pub nft_table: String,
+        /// Its chain.
+        pub nft_chain: String,
+        /// What it says.
+        pub nft_rule: String,
     }
     subject = |fact| format!("node/{}", fact.node);
 }

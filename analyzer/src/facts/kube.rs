@@ -175,6 +175,8 @@ fact! {
         pub taints: Vec<String>,
         /// CRI socket annotation.
         pub cri_socket: Option<String>,
+        /// What HAMi's scheduler and plugin say to each other in an annotation, e.g. `Deleted_2026.01.02 03:04:05`.
+        pub hami_handshake: String,
         /// Labels that tell of GPUs: NVIDIA's, HAMi's, and PCI devices of feature discovery.
         pub labels: BTreeMap<String, String>,
     }

@@ -26,11 +26,11 @@ fn merged(sandbox: &Sandbox) -> Planned {
 }
 
 /// A small file system of its own on a folder, as long as it is held.
-struct Mounted(PathBuf);
+pub(super) struct Mounted(PathBuf);
 
 impl Mounted {
     /// None where the test may not mount.
-    fn on(folder: &Path) -> Option<Self> {
+    pub(super) fn on(folder: &Path) -> Option<Self> {
         std::fs::create_dir_all(folder).unwrap();
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=16k", "tmpfs"])
@@ -47,7 +47,7 @@ impl Mounted {
         Some(Self(folder.to_owned()))
     }
 
-    fn read_only(&self) {
+    pub(super) fn read_only(&self) {
         let mount = Command::new("mount")
             .args(["-o", "remount,ro"])
             .arg(&self.0)
@@ -56,7 +56,7 @@ impl Mounted {
     }
 
     /// Takes all room that is left.
-    fn fill(&self) -> PathBuf {
+    pub(super) fn fill(&self) -> PathBuf {
         let file = self.0.join("full");
         let _ = std::fs::write(&file, vec![b'x'; 64 << 10]);
         file

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::change::risk::interrupts;
 use crate::rules;
 use crate::rules::file::{Kind, RuleFile};
 
@@ -23,6 +24,15 @@ fn a_remedy_without_a_change_says_in_one_sentence_why_a_person_does_it() {
                 }
             }
             (None, false) => {}
+        }
+        if let Some(choice) = &file.remedy.choice {
+            let clause = choice.starts_with(char::is_lowercase) && !choice.ends_with('.');
+            if file.remedy.changes.is_empty() || !clause || choice.split_whitespace().count() > 25 {
+                wrong.push(format!(
+                    "{}: no short clause beside changes: {choice}",
+                    file.id
+                ));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -88,14 +98,16 @@ fn table(files: &[&RuleFile]) -> String {
         .iter()
         .map(|(kind, count)| format!("`{kind}` {count}"));
     let kinds: Vec<String> = kinds.collect();
+    let chosen = typed.iter().filter(|file| file.remedy.choice.is_some());
     let mut text = format!(
         "# Remedies\n\nWritten by `CASEFILE_UPDATE=1 cargo test -p casefile-analyzer-lib --lib by_person`, and compared by it.\n\n\
-         Of {} causes {} have a typed change, which `fix` tries and hands over as a script or as a step for a person: {}.\n\n\
+         Of {} causes {} have a typed change, which `fix` tries and hands over as a script or as a step for a person: {}. Of {} of them a person first chooses what the remedy decides for somebody.\n\n\
          The other {} are a person's work. *Commands* says whether a step of the remedy shows a command that changes something.\n\n\
          | cause | remedy | commands | why a person does it |\n|---|---|---|---|\n",
         files.len(),
         typed.len(),
         kinds.join(", "),
+        chosen.count(),
         people.len()
     );
     for file in people {
@@ -126,4 +138,14 @@ fn the_table_of_remedies_for_people_is_the_one_that_was_read() {
         read == now,
         "the remedies for people are others than docs/remedies.md has: run it with CASEFILE_UPDATE=1 and read the difference"
     );
+}
+
+#[test]
+fn what_a_report_asks_to_run_for_an_answer_stops_and_deletes_nothing() {
+    let (set, _) = rules::load(None).unwrap();
+    let asked = set.rules.iter().flat_map(|rule| &rule.file.observations);
+    let harmful: Vec<String> = asked
+        .filter_map(|one| Some(format!("{}: {}", one.run, interrupts(&one.run)?)))
+        .collect();
+    assert!(harmful.is_empty(), "{harmful:#?}");
 }

@@ -6,7 +6,7 @@ use casefile_bundle::Entry;
 
 use crate::change::Change;
 use crate::change::captured::Captured;
-use crate::change::kinds::{firewalld, iptables, ufw_route};
+use crate::change::kinds::{firewalld, iptables, nft_rule, ufw_route};
 use crate::derive::egress;
 use crate::firewall::eval::Verdict;
 use crate::firewall::packet::Interface;
@@ -33,6 +33,10 @@ pub(super) fn opened(state: &mut Captured, changes: &[Change]) -> Vec<String> {
                 change.node.clone().or_else(|| state.only_node()),
                 firewalld::interfaces(change),
             ),
+            Change::NftRule(change) => (
+                change.node.clone().or_else(|| state.only_node()),
+                nft_rule::interfaces(change),
+            ),
             _ => continue,
         };
         let Some(node) = &node else { continue };
@@ -58,6 +62,7 @@ pub(super) fn unshown(state: &mut Captured, changes: &[Change]) -> Vec<String> {
         Change::UfwRoute(change) => Some(change.node.clone()),
         Change::Iptables(change) => change.node.clone().or_else(|| state.only_node()),
         Change::Firewalld(change) => change.node.clone().or_else(|| state.only_node()),
+        Change::NftRule(change) => change.node.clone().or_else(|| state.only_node()),
         _ => None,
     });
     let mut changed: Vec<String> = changed.collect();

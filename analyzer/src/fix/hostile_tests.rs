@@ -97,6 +97,11 @@ pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
     );
     list(
         sandbox,
+        "cluster-resources/storageclasses.json",
+        &json!({"metadata": {"name": bad, "uid": bad}}),
+    );
+    list(
+        sandbox,
         "cluster-resources/volumeattachments.json",
         &json!({"metadata": {"name": bad, "uid": bad},
         "spec": {"nodeName": "gone", "source": {"persistentVolumeName": bad}}}),
@@ -110,17 +115,21 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
     sandbox.entry("helm/a/r/values-all.yaml", "a: {b: 1}\n");
+    let user = json!({"a": {"c": bad}}).to_string();
+    sandbox.entry("helm/a/r/values-user.yaml", &user);
     sandbox.entry(
         "helm/a/r/release.json",
         &json!({"revision": 1, "chart_version": bad}).to_string(),
     );
+    let history = json!([{"revision": 1, "status": "deployed", "description": bad}, {"revision": 2, "status": "failed"}]);
+    sandbox.entry("helm/a/r/history.json", &history.to_string());
     sandbox.entry(
         "nodes/n1/commands/iptables-save.out",
         "*filter\n:FORWARD DROP [0:0]\n:ufw-user-forward - [0:0]\nCOMMIT\n",
     );
     sandbox.entry(
         "nodes/n1/commands/nft-list-ruleset.out",
-        "table inet firewalld {\n\tchain filter_FORWARD_ZONES {\n\t\tgoto filter_FWD_public\n\t}\n}\n",
+        "table inet firewalld {\n\tchain filter_FORWARD_ZONES {\n\t\tgoto filter_FWD_public\n\t}\n}\ntable inet own {\n\tchain forward {\n\t\tiifname \"cni0\" counter packets 5 bytes 300 drop\n\t\taccept\n\t}\n}\n",
     );
     sandbox.entry(
         "nodes/n1/processes.json",
@@ -159,6 +168,17 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
             format!("# {line}\nKUBELET_EXTRA_ARGS=\"--x=1\"\n"),
         ),
         ("/proc/sys/net/ipv4/x".into(), format!("{line}\n")),
+        (
+            "/proc/swaps".into(),
+            format!(
+                "Filename Type Size Used Priority\n/{} file 1 0 -2\n",
+                segment(bad)
+            ),
+        ),
+        (
+            "/etc/fstab".into(),
+            format!("# {line}\n/{} none swap sw 0 0\n", segment(bad)),
+        ),
     ] {
         sandbox.file(&path, &text, &text);
     }

@@ -21,6 +21,8 @@ mod air_gap_tests;
 #[cfg(test)]
 mod at_once_tests;
 #[cfg(test)]
+mod bad_answer_tests;
+#[cfg(test)]
 mod bad_input_tests;
 #[cfg(test)]
 mod by_person_tests;

@@ -149,6 +149,7 @@ pub(super) fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, A
     });
     for proof in proof.iter_mut().chain(&mut narrower) {
         proof.unshown.extend(proposal.left_out.iter().cloned());
+        choose(proof, proposal.choice.as_deref());
     }
     Ok(Fix {
         cause: proposal.cause.clone(),
@@ -160,6 +161,14 @@ pub(super) fn of_rule(replay: &Replay<'_>, proposal: &Proposal) -> Result<Fix, A
         narrower,
         proof,
     })
+}
+
+/// Lets a person choose before the first step what the changes as a whole decide.
+fn choose(proof: &mut Proof, choice: Option<&str>) {
+    let scripted = |one: &&mut Applied| one.actions.iter().any(|action| action.script().is_some());
+    if let (Some(choice), Some(first)) = (choice, proof.applied.iter_mut().find(scripted)) {
+        first.costs.push(choice.to_owned());
+    }
 }
 
 /// A step of a rule, for people.

@@ -373,6 +373,7 @@ fn is_followed(change: &Change) -> bool {
         Change::UfwRoute(_)
             | Change::Iptables(_)
             | Change::Firewalld(_)
+            | Change::NftRule(_)
             | Change::HelmValues(_)
             | Change::ContainerdRuntime(_)
             | Change::ContainerdImport(_)

@@ -69,7 +69,14 @@ trap 'dies "$BASH_COMMAND"' DEBUG
 pub(super) const NODE: &str = "n1";
 
 /// Folders of a node that a script may name; a run finds them below a folder of its own.
-const NODE_FOLDERS: [&str; 4] = ["/etc/", "/var/", "/usr/lib/", "/proc/sys/"];
+const NODE_FOLDERS: [&str; 6] = [
+    "/etc/",
+    "/opt/",
+    "/var/",
+    "/usr/lib/",
+    "/proc/sys/",
+    "/proc/swaps",
+];
 
 /// A bundle, what a change makes of it, and a node's folders for a run.
 pub(super) struct Sandbox {

@@ -9,22 +9,29 @@ use crate::rules;
 
 /// The rules' changes remove their causes, or the replay says that it cannot show it; printed as a table.
 /// A cause that is told by its message alone (a used-up limit of inotify) is one that it cannot show.
+/// `CASEFILE_FIX_RULES=ID,ID` tries those only.
 #[test]
 fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the_cause_there() {
     let (set, _) = rules::load(None).unwrap();
+    let wanted = std::env::var("CASEFILE_FIX_RULES").ok();
+    let is_wanted = |id: &str| {
+        wanted
+            .as_ref()
+            .is_none_or(|ids| ids.split(',').any(|own| own == id))
+    };
     let proposing: Vec<_> = set
         .rules
         .iter()
-        .filter(|rule| !rule.file.remedy.changes.is_empty())
+        .filter(|rule| !rule.file.remedy.changes.is_empty() && is_wanted(&rule.file.id))
         .map(|rule| rule.file.clone())
         .collect();
     let analyzer = Analyzer::new(set).unwrap();
     assert!(
-        proposing.len() >= 45,
+        proposing.len() >= 45 || wanted.is_some(),
         "only {} rules propose changes",
         proposing.len()
     );
-    let (mut untried, mut removed) = (Vec::new(), 0);
+    let (mut untried, mut left, mut removed) = (Vec::new(), Vec::new(), 0);
     for rule in proposing {
         let (mut gone, mut tried) = (false, false);
         for example in &rule.examples {
@@ -55,8 +62,11 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
                             tried = true;
                             gone |= matches!(shown, Shown::Gone(_));
                             same_without_a_new_scan(&analyzer, &examined.reading, &proof.state);
-                            let left = matches!(shown, Shown::StillThere(_));
-                            assert!(!left, "{} does not help on {:?}", rule.id, example.name);
+                            if matches!(shown, Shown::StillThere(_)) {
+                                let what =
+                                    format!("{} does not help on {:?}", rule.id, example.name);
+                                left.push(what);
+                            }
                             format!("{}: {}", shown.word(), shown.why())
                         }
                     }
@@ -69,11 +79,16 @@ fn each_change_that_a_rule_proposes_fits_one_of_its_examples_and_none_leaves_the
             untried.push(rule.id);
         }
     }
+    assert!(left.is_empty(), "{left:#?}");
     assert!(
         untried.is_empty(),
         "no example fits the changes of {untried:?}"
     );
-    assert!(removed >= 35, "only {removed} causes are shown to be gone");
+    let all = wanted.is_none();
+    assert!(
+        removed >= 35 || !all,
+        "only {removed} causes are shown to be gone"
+    );
 }
 
 /// What is judged from one reading is what a new scan of the changed state says.

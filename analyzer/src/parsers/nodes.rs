@@ -205,6 +205,11 @@ fn node(object: Object) -> Node {
             .annotations
             .get("kubeadm.alpha.kubernetes.io/cri-socket")
             .cloned(),
+        hami_handshake: metadata
+            .annotations
+            .get("hami.io/node-handshake")
+            .cloned()
+            .unwrap_or_default(),
         labels: metadata
             .labels
             .into_iter()

@@ -32,7 +32,6 @@ pub mod own;
 mod paint;
 mod plan;
 mod post;
-mod risk;
 mod sarif;
 mod seal;
 pub mod sections;

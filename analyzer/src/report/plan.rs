@@ -1,7 +1,8 @@
 //! What to do about a cause as steps: the typed changes that were tried, else what the rule says in words.
 
 use super::blocks::{Look, Rich, StepItem};
-use super::{risk, words};
+use super::words;
+use crate::change::risk;
 use crate::model::fix::{Fix, FixAction, FixOutcome};
 use crate::model::{Incident, Step};
 

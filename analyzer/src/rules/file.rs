@@ -282,6 +282,10 @@ pub struct RemedyFile {
     /// The same as typed changes, which a replay can try on the captured state.
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// What the changes decide for somebody or take from him beyond what they say themselves, as a clause: a person
+    /// chooses it before a script makes the first of them.
+    #[serde(default)]
+    pub choice: Option<String>,
     /// What the cause needs to be so in captured files, for causes that only logs tell: a change that ends
     /// one of them ends the cause.
     #[serde(default)]

@@ -1,12 +1,13 @@
 //! Kinds of change that go to the cluster: the real kubectl, against a small API that keeps the captured objects.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 use casefile_tests::store;
 use serde_json::json;
 
-use crate::fix_real::{Row, state, told, what_if, written};
+use crate::fix_real::{Row, print, state, told, what_if, written};
 use crate::support::{ended, skip};
 
 const PROGRAM: &str = "kubectl, with a small API";
@@ -184,34 +185,70 @@ pub(crate) fn apply(row: &Row, input: &Path, folder: &Path) -> (String, &'static
     told(row, &ended(command.output().unwrap()))
 }
 
-/// Killed between commands: taking back and a run that begins again end clean, also for a Job, which is another one
-/// each time that it is made anew.
+/// Killed before commands that can change anything: taking back and a run that begins again end clean, for each kind
+/// that goes to the cluster; also for a Job, which is another one each time that it is made anew.
+/// `CASEFILE_KILL_STEP=1` stops before each such command, `CASEFILE_KILL_ROWS=WORDS` picks rows.
 #[test]
 fn a_change_of_the_cluster_that_is_killed_ends_clean() {
-    let wanted = std::env::var("CASEFILE_KILL_ROWS");
-    let wanted = wanted.unwrap_or_else(|_| "pod-spec of a Job".into());
+    let wanted = std::env::var("CASEFILE_KILL_ROWS").unwrap_or_default();
     let step = std::env::var("CASEFILE_KILL_STEP").ok();
-    let step = step.and_then(|text| text.parse().ok()).unwrap_or(60);
-    let mut times = 0;
-    for row in rows().iter().filter(|row| row.kind.contains(&wanted)) {
-        for at in (step..).step_by(step) {
-            let ends = ["back", "again"].map(|how| killed(row, at, how));
-            if ends.iter().all(|out| out == "the script has ended\n") {
-                break;
-            }
-            times += 1;
-            assert_eq!(ends, ["clean\n", "clean\n"], "{} at {at}", row.kind);
+    let step = step.and_then(|text| text.parse().ok()).unwrap_or(9);
+    let rows = rows();
+    let rows: Vec<&Row> = rows
+        .iter()
+        .filter(|row| row.kind.contains(&wanted))
+        .collect();
+    let turns = std::sync::Mutex::new(rows.iter().enumerate());
+    let mut table = String::from("\n| kind, killed on the way | times |\n|---|---|\n");
+    let done = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some((number, row)) = turns.lock().unwrap().next() else {
+                        return;
+                    };
+                    // Each row leaves out other commands.
+                    if let Some(times) = killed_at_each(row, 1 + number % step, step) {
+                        done.lock().unwrap().push((row.kind, times));
+                    }
+                }
+            });
         }
-        assert!(times > 1, "{}: {times}", row.kind);
+    });
+    let mut done = done.into_inner().unwrap();
+    done.sort_unstable();
+    for (kind, times) in &done {
+        let _ = writeln!(table, "| {kind} | {times} |");
     }
+    print(&table);
+    assert!(done.iter().all(|(_, times)| *times > 0), "{table}");
+}
+
+/// How often a run of a row's fix died, and ended clean all the same; none for a change that does not help.
+fn killed_at_each(row: &Row, first: usize, step: usize) -> Option<usize> {
+    let folder = tempfile::tempdir().unwrap();
+    let input = state(row.state, folder.path());
+    if what_if(row, &input, folder.path()) != "gone" {
+        return None;
+    }
+    let mut times = 0;
+    for at in (first..).step_by(step) {
+        let ends =
+            ["back", "again"].map(|how| killed(row, &input, &written(row, folder.path()), at, how));
+        if ends.iter().all(|out| out == "the script has ended\n") {
+            return Some(times);
+        }
+        times += ends.len();
+        assert_eq!(ends, ["clean\n", "clean\n"], "{} at {at}", row.kind);
+    }
+    Some(times)
 }
 
 /// What became of a run that was killed before this command, on a cluster of its own.
-fn killed(row: &Row, at: usize, how: &str) -> String {
+fn killed(row: &Row, input: &Path, fix: &Path, at: usize, how: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let input = state(row.state, folder.path());
-    what_if(row, &input, folder.path());
-    let address = store::serve(&input).unwrap();
+    let address = store::serve(input).unwrap();
     let words = casefile_tests::bins::checkout().join("tests/lab/tried.sh");
     let script = format!(
         r#"set -e
@@ -230,7 +267,7 @@ fn killed(row: &Row, at: usize, how: &str) -> String {
         .env("LOCK_DIR", folder.path())
         .env("SCRATCH", folder.path())
         .env("BACKUP_DIR", folder.path().join("backup"))
-        .env("FIX", written(row, folder.path()))
+        .env("FIX", fix)
         .env("FAULTY", row.faulty);
     let ended = ended(command.output().unwrap());
     assert_eq!(ended.code, 0, "{at} {how}: {ended:?}");

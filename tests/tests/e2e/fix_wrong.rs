@@ -282,6 +282,52 @@ const UNFIT: &[(&str, &str, &str)] = &[
     ),
     (
         "toolkit-wrong-containerd",
+        "helm-rollback: {namespace: gpu-operator, release: gpu-operator-1758912452, revision: '7'}",
+        "it has no revision 7",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "helm-key: {namespace: gpu-operator, release: gpu-operator-1758912452, chart: c, from: no.such, to: toolkit.env}",
+        "sets no no.such",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "nft-rule: {table: inet nosuch, chain: forward, rule: drop}",
+        "nft-list-ruleset.out",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "nft-rule: {table: inet filter, chain: forward, rule: 'drop; flush ruleset'}",
+        "no rule that is understood here",
+    ),
+    ("toolkit-wrong-containerd", "swap-off: {}", "names no swap"),
+    (
+        "toolkit-wrong-containerd",
+        "file-owner: {path: /opt/cni, owner: nobody, mode: '755'}",
+        "no USER:GROUP",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "link-feature: {link: a-name-that-is-too-long, feature: x}",
+        "no interface",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "cdi-spec: {node: nosuch}",
+        "no files of node",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "image-removal: {image: '--all'}",
+        "no name of an image",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "default-class: {name: nosuch}",
+        "no StorageClass nosuch",
+    ),
+    (
+        "toolkit-wrong-containerd",
         "nosuch-kind: {a: 1}",
         "nosuch-kind",
     ),

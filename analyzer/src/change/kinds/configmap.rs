@@ -8,7 +8,7 @@ use super::kube_object::put_back;
 use super::object::Named;
 use super::to_yaml;
 use crate::change::captured::Captured;
-use crate::change::shell::{Program, Script, Test, Word, run};
+use crate::change::shell::{Line, Program, Script, Test, Word, run};
 use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
 
 /// A configmap, and what one of its keys shall hold.
@@ -88,10 +88,14 @@ impl ConfigMap {
         };
         let restarted = |script: Script| match &self.restart {
             Some(one) => {
-                let restart = run(Program::Kubectl)
-                    .words(&["rollout", "restart"])
-                    .text(one);
-                script.run(restart.with("-n", Word::text(&self.namespace)))
+                let restart = || {
+                    let restart = run(Program::Kubectl).words(&["rollout", "restart"]);
+                    restart.text(one).with("-n", Word::text(&self.namespace))
+                };
+                // kubectl refuses a second one within a second of the first, as on the way back right after a run.
+                let again = Script::from(run(Program::Sleep).word("2")).run(restart());
+                let refused = Test::Fails(restart().into());
+                script.then(Line::If(refused, again, Script::default()))
             }
             None => script,
         };
@@ -99,7 +103,7 @@ impl ConfigMap {
             named.differs(patch()),
             Script::from(named.save(&file)).run(patch()),
         );
-        let (act, back) = (restarted(act), restarted(put_back(&file, &["replace"])));
+        let (act, back) = (restarted(act), restarted(put_back(&file)));
         Ok(Applied {
             title: format!("Change key {} of {named}", self.key),
             changed: vec![named.entry()],

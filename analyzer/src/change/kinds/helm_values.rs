@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{merge, to_yaml, toolkit_writes, yaml};
 use crate::change::captured::Captured;
-use crate::change::shell::{Command, Line, Program, Script, Test, Word, run};
+use crate::change::shell::{Command, Line, Pipe, Program, Script, Test, Word, run};
 use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
 
 /// Values to merge, and the release that they are for.
@@ -26,13 +26,7 @@ pub struct HelmValues {
 
 impl Kind for HelmValues {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
-        for name in [&self.namespace, &self.release, &self.chart] {
-            if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_control) {
-                return Err(Refused::new(format!(
-                    "{name:?} can be no name of a release, namespace or chart"
-                )));
-            }
-        }
+        check_names(&[&self.namespace, &self.release, &self.chart])?;
         let delta = yaml("the values", &self.values)?;
         let Value::Object(sections) = &delta else {
             return Err(Refused::new("the values are no map of sections"));
@@ -80,10 +74,8 @@ impl Kind for HelmValues {
 }
 
 impl HelmValues {
-    /// `helm VERB RELEASE` in the release's namespace.
     fn helm(&self, verb: &[&'static str]) -> Command {
-        let command = run(Program::Helm).words(verb).text(&self.release);
-        command.with("-n", Word::text(&self.namespace))
+        release(&self.namespace, &self.release, verb)
     }
 
     fn told(&self, state: &mut Captured, whole: String, changed: Vec<String>) -> Applied {
@@ -130,16 +122,7 @@ impl HelmValues {
         };
         let values = self.helm(&["get", "values"]).words(&["-o", "yaml"]);
         let before = Line::Save(values.into(), Word::saved("values-before.yaml"));
-        let is_at = |revision: u64| {
-            let status = self.helm(&["status"]).words(&["-o", "json"]);
-            // What was rolled back to it, by this script or by hand, is as it was.
-            let number = format!(
-                "\"version\": *{revision}[,}}]|\"description\": *\"Rollback to {revision}\""
-            );
-            status
-                .pipe(run(Program::Grep).words(&["-c", "-E"]).text(number))
-                .quiet()
-        };
+        let is_at = |revision: u64| is_at(&self.namespace, &self.release, revision);
         Action {
             text: "Upgrade the release with the changed values, at the installed chart version. Where the site has no chart repository, name the chart's file with CHART=FILE.".into(),
             place: Place::Cluster,
@@ -179,6 +162,35 @@ impl HelmValues {
         ]);
         Some((revision, version.and_then(Value::as_str).map(str::to_owned)))
     }
+}
+
+/// Refuses what helm would take for an option, or could be no name.
+pub(super) fn check_names(names: &[&String]) -> Result<(), Refused> {
+    let odd = |name: &&&String| {
+        name.is_empty() || name.starts_with('-') || name.chars().any(char::is_control)
+    };
+    match names.iter().find(odd) {
+        Some(name) => Err(Refused::new(format!(
+            "{name:?} can be no name of a release, namespace or chart"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// `helm VERB RELEASE` in the release's namespace.
+pub(super) fn release(namespace: &str, name: &str, verb: &[&'static str]) -> Command {
+    let command = run(Program::Helm).words(verb).text(name);
+    command.with("-n", Word::text(namespace))
+}
+
+/// Succeeds where the release is at a revision. What was rolled back to it, by this script or by hand, is as it was.
+pub(super) fn is_at(namespace: &str, name: &str, revision: u64) -> Pipe {
+    let status = release(namespace, name, &["status"]).words(&["-o", "json"]);
+    let number =
+        format!("\"version\": *{revision}[,}}]|\"description\": *\"Rollback to {revision}\"");
+    status
+        .pipe(run(Program::Grep).words(&["-c", "-E"]).text(number))
+        .quiet()
 }
 
 /// The kind with the texts of a trial.

@@ -116,7 +116,7 @@ fn patched(named: &Named, file: &str) -> (Script, Script, Script) {
     (
         named.differs(patch()),
         Script::from(named.save(file)).run(patch()),
-        put_back(file, &["replace"]),
+        put_back(file),
     )
 }
 
@@ -134,12 +134,31 @@ fn created(named: &Named, file: &str) -> (Script, Script, Script) {
 }
 
 /// What was saved is put back; where nothing was saved, nothing was changed.
-pub(super) fn put_back(file: &str, verb: &[&'static str]) -> Script {
+pub(super) fn put_back(file: &str) -> Script {
     let saved = Word::saved(file);
-    let back = run(Program::Kubectl).words(verb).with("-f", saved.clone());
+    let back = run(Program::Kubectl)
+        .word("replace")
+        .with("-f", saved.clone());
     Line::If(
         Test::IsSaved(saved),
         back.into(),
+        Line::Say("nothing was changed").into(),
+    )
+    .into()
+}
+
+/// What was deleted is made again from what was saved. A run that was stopped before it deleted, or after it made the
+/// object again, left it there.
+pub(super) fn made_again(named: &Named, file: &str) -> Script {
+    let saved = Word::saved(file);
+    let there = Test::Succeeds(named.kubectl(&["get"]).quiet());
+    let create = run(Program::Kubectl)
+        .word("create")
+        .with("-f", saved.clone());
+    let kept = Script::from(Line::Say("it is there"));
+    Line::If(
+        Test::IsSaved(saved),
+        Line::If(there, kept, create.into()).into(),
         Line::Say("nothing was changed").into(),
     )
     .into()
@@ -201,7 +220,7 @@ fn remove(state: &mut Captured, named: &Named) -> Result<Applied, Refused> {
                 "'kubectl get {}' says NotFound; an object that stays has a finalizer, and its controller has to act first.",
                 named.target()
             ),
-            back: Back::Script(put_back(&file, &["create"])),
+            back: Back::Script(made_again(named, &file)),
             interrupts: format!("Whatever uses {named}."),
         }],
         assumes: vec!["no controller makes it again".into()],

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::captured::Captured;
 use crate::change::shell::Script;
-use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused};
+use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused, risk};
 
 /// What a person has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ impl Manual {
                 interrupts: if looks {
                     "Nothing: it only looks.".into()
                 } else {
-                    interrupts(self.run.as_deref().unwrap_or_default()).into()
+                    interrupts(self.run.as_deref().unwrap_or_default())
                 },
             }],
             ..Applied::default()
@@ -75,27 +75,10 @@ pub(super) fn which(named: Option<&str>, state: &Captured) -> String {
     known.unwrap_or_else(|| "the node".to_owned())
 }
 
-/// What some commands interrupt, the gravest first.
-const INTERRUPTS: [(&str, &str); 5] = [
-    ("reboot", "All pods of the node, until it is up again."),
-    (
-        "chassis power",
-        "All pods of the node, until it is up again.",
-    ),
-    ("gpu-reset", "Every process on the GPU."),
-    (
-        "kubectl drain",
-        "All pods of the node, which start elsewhere where they can.",
-    ),
-    (
-        "kubectl cordon",
-        "Nothing that runs: new pods start elsewhere.",
-    ),
-];
-
-fn interrupts(command: &str) -> &'static str {
-    let known = INTERRUPTS.iter().find(|(part, _)| command.contains(part));
-    known.map_or("Not known here: judge it before the step.", |one| one.1)
+/// What a command interrupts; where that is not known, a person judges it.
+fn interrupts(command: &str) -> String {
+    let known = risk::of_step(command);
+    known.unwrap_or_else(|| "Not known here: judge it before the step.".to_owned())
 }
 
 /// Whether a command line does nothing but print; a doubt counts as no.
@@ -164,10 +147,11 @@ mod tests {
     use super::only_looks;
 
     #[test]
-    fn the_gravest_of_what_a_step_interrupts_is_said() {
+    fn what_a_step_interrupts_is_what_reports_say_of_its_command() {
         let of = super::interrupts;
         assert!(of("kubectl drain n1; systemctl reboot").contains("up again"));
-        assert!(of("kubectl cordon n1 && kubectl drain n1").contains("elsewhere where"));
+        assert!(of("kubectl cordon n1 && kubectl drain n1").contains("moves away"));
+        assert!(of("kubectl cordon n1").starts_with("Nothing that runs"));
         assert!(of("make install").starts_with("Not known"));
     }
 

@@ -2,6 +2,7 @@
 
 mod generated;
 mod iptables_rule;
+mod nft_text;
 mod node_file;
 mod object;
 mod patch;
@@ -64,6 +65,8 @@ macro_rules! changes {
 
 changes! {
     helm_values::HelmValues = " Merge values into a helm release.",
+    helm_key::HelmKey = " Move a value of a helm release to the key that its chart reads.",
+    helm_rollback::HelmRollback = " Roll a helm release back to an earlier revision.",
     ufw_route::UfwRoute = " Add routed-traffic rules to ufw.",
     host_file::HostFile = " Write or remove a file of the node.",
     containerd_runtime::ContainerdRuntime = " Define a runtime handler in a containerd's configuration.",
@@ -72,9 +75,15 @@ changes! {
     containerd_registry::ContainerdRegistry = " Move a containerd's registry mirrors to the hosts directory.",
     volume_attachment::VolumeAttachment = " Delete the attachment of a volume to a node that is gone.",
     sysctl::Sysctl = " Set a kernel parameter.",
+    swap_off::SwapOff = " Take a node's swap out of use.",
+    file_owner::FileOwner = " Change owner and mode of a file or folder of the node.",
+    link_feature::LinkFeature = " Switch a feature of a network device off; no replay can show it.",
+    cdi_spec::CdiSpec = " Have a node's cards described for containers; no replay can show it.",
+    image_removal::ImageRemoval = " Remove images of a node; no replay can show it.",
     restart::Restart = " Restart a unit, so that it reads its files again.",
     kube_object::KubeObject = " Create or patch a Kubernetes object.",
     iptables::Iptables = " Add or remove rules of iptables.",
+    nft_rule::NftRule = " Delete a rule of nftables.",
     firewalld::Firewalld = " Put interfaces and ranges into a zone of firewalld.",
     kubelet_config::KubeletConfig = " Change the kubelet's configuration file.",
     kubelet_flag::KubeletFlag = " Change a flag of the kubelet.",
@@ -87,6 +96,7 @@ changes! {
     annotation::Annotation = " Set or remove an annotation.",
     taint::Taint = " Set or remove a taint of a node.",
     configmap::ConfigMap = " Change a key of a configmap." as "configmap",
+    default_class::DefaultClass = " Make a StorageClass the default.",
     quota::Quota = " Raise a quota that refuses pods.",
     package::Package = " Install another version of a package or driver; no replay can show it.",
     hardware::Hardware = " Reset or replace a part; no replay can show it.",
@@ -144,6 +154,18 @@ fn merge(into: &mut Value, delta: &Value) {
                 } else {
                     merge(into.entry(key.clone()).or_insert(Value::Null), value);
                 }
+            }
+        }
+        (into, delta) => *into = delta.clone(),
+    }
+}
+
+/// The same, nulls kept: both are changes to merge.
+fn add(into: &mut Value, delta: &Value) {
+    match (into, delta) {
+        (Value::Object(into), Value::Object(delta)) => {
+            for (key, value) in delta {
+                add(into.entry(key.clone()).or_insert(Value::Null), value);
             }
         }
         (into, delta) => *into = delta.clone(),

@@ -42,7 +42,8 @@ impl Unfit {
             | Word::Checked(text)
             | Word::Chosen(_, text)
             | Word::Beside(text)
-            | Word::Saved(text) => text.as_str(),
+            | Word::Saved(text)
+            | Word::SavedText(text) => text.as_str(),
         };
         Self {
             word: format!("{:?}", text.chars().take(80).collect::<String>()),

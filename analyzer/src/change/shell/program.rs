@@ -27,14 +27,22 @@ macro_rules! programs {
 programs! {
     /// Prints files.
     Cat => "cat",
+    /// Changes the mode of files.
+    Chmod => "chmod",
+    /// Changes the owner of files.
+    Chown => "chown",
     /// The container runtime, which checks and prints its configuration.
     Containerd => "containerd",
+    /// Speaks to the container runtime.
+    Crictl => "crictl",
     /// Cuts columns.
     Cut => "cut",
     /// Compares texts.
     Diff => "diff",
     /// Docker's daemon, which checks its configuration.
     Dockerd => "dockerd",
+    /// Settings of network devices.
+    Ethtool => "ethtool",
     /// The firewall of Red Hat's and SUSE's systems.
     FirewallCmd => "firewall-cmd",
     /// Searches texts.
@@ -61,12 +69,24 @@ programs! {
     IptablesNftSave => "iptables-nft-save",
     /// Speaks to the API server.
     Kubectl => "kubectl",
+    /// Rules of nftables.
+    Nft => "nft",
+    /// NVIDIA's tool for containers, which writes CDI specifications.
+    NvidiaCtk => "nvidia-ctk",
     /// The shell's own printf.
     Printf => "printf",
     /// Edits a stream.
     Sed => "sed",
     /// Hashes.
     Sha256sum => "sha256sum",
+    /// Waits.
+    Sleep => "sleep",
+    /// Says what a file is.
+    Stat => "stat",
+    /// Takes swap out of use.
+    Swapoff => "swapoff",
+    /// Takes swap into use.
+    Swapon => "swapon",
     /// Kernel parameters.
     Sysctl => "sysctl",
     /// Units.
@@ -83,6 +103,8 @@ impl Program {
         matches!(
             self,
             Self::Cat
+                | Self::Chmod
+                | Self::Chown
                 | Self::Cut
                 | Self::Diff
                 | Self::Grep
@@ -90,6 +112,9 @@ impl Program {
                 | Self::Kubectl
                 | Self::Sed
                 | Self::Sha256sum
+                | Self::Stat
+                | Self::Swapoff
+                | Self::Swapon
                 | Self::Systemctl
                 | Self::SystemdAnalyze
         )
@@ -100,12 +125,16 @@ impl Program {
         matches!(
             self,
             Self::Cat
+                | Self::Chmod
+                | Self::Chown
                 | Self::Cut
                 | Self::Diff
                 | Self::Grep
                 | Self::Printf
                 | Self::Sed
                 | Self::Sha256sum
+                | Self::Sleep
+                | Self::Stat
         )
     }
 }

@@ -17,6 +17,8 @@ pub enum Word {
     Beside(String),
     /// A file that the script saved before the step, by its plain name.
     Saved(String),
+    /// What a file that the script saved holds: the script's own record of what was there, as one word.
+    SavedText(String),
     /// Text that a person may replace, by a variable of this name when the script is run.
     Chosen(&'static str, String),
 }
@@ -37,11 +39,20 @@ impl Word {
         Self::Saved(safe_name(name))
     }
 
+    /// What that file holds, as one word.
+    pub fn saved_text(name: &str) -> Self {
+        Self::SavedText(safe_name(name))
+    }
+
     /// Whether a program would take it for an option.
     pub fn looks_like_an_option(&self) -> bool {
         match self {
             Self::Text(text) | Self::Chosen(_, text) => text.starts_with('-'),
-            Self::Fixed(_) | Self::Checked(_) | Self::Beside(_) | Self::Saved(_) => false,
+            Self::Fixed(_)
+            | Self::Checked(_)
+            | Self::Beside(_)
+            | Self::Saved(_)
+            | Self::SavedText(_) => false,
         }
     }
 
@@ -60,8 +71,10 @@ impl Word {
             (Self::Chosen(_, text), Dialect::Hands) => quoted(text).into_owned(),
             (Self::Beside(name), Dialect::Script) => format!("\"$here/{name}\""),
             (Self::Saved(name), Dialect::Script) => format!("\"$saved/{name}\""),
+            (Self::SavedText(name), Dialect::Script) => format!("\"$(cat -- \"$saved/{name}\")\""),
             (Self::Beside(name), Dialect::Hands) => format!("\"./{name}\""),
             (Self::Saved(name), Dialect::Hands) => format!("\"./backup/{name}\""),
+            (Self::SavedText(name), Dialect::Hands) => format!("\"$(cat ./backup/{name})\""),
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::model::Place;
 use crate::parsers::PacketLine;
 use crate::scan::Documents;
 use sides::{default_route_interface, pod_address, pod_side, upstream_servers};
-use words::{decided_at, direction, in_words, name, owner, path, verdict, words};
+use words::{decided_at, direction, in_words, name, nft_rule, owner, path, verdict, words};
 
 /// Joins firewall captures, logged packets, pods and nodes.
 pub(super) static DERIVER: Deriver = Deriver {
@@ -213,8 +213,12 @@ fn logged(
             .map(ToString::to_string)
             .unwrap_or_default(),
     };
+    let [nft_table, nft_chain, nft_rule] = nft_rule(&answer, known.documents);
     let check = decided_at(&answer).map(|origin| {
         let check = EgressCheck {
+            nft_table,
+            nft_chain,
+            nft_rule,
             node: line.node.clone(),
             question: if from_pod {
                 "logged packet of a pod".into()
@@ -309,7 +313,11 @@ fn needed(known: &Known<'_>, firewall: &Firewall, node: &str) -> Vec<AnyFact> {
     let answers = questions.into_iter().flat_map(|(question, packet)| {
         let answer = firewall.evaluate(&packet);
         let path = path(node, &question, &packet, &answer);
+        let [nft_table, nft_chain, nft_rule] = nft_rule(&answer, known.documents);
         let check = EgressCheck {
+            nft_table,
+            nft_chain,
+            nft_rule,
             node: node.to_owned(),
             question,
             packet: in_words(&packet),

@@ -7,6 +7,7 @@ use crate::firewall::packet::{Direction, Interface, Packet};
 use crate::firewall::question::Answer;
 use crate::model::Place;
 use crate::model::state::{PacketPath, PathStep};
+use crate::scan::Documents;
 
 /// Steps of a packet's way that are kept; of a longer way the middle is left out.
 const MOST_STEPS: usize = 16;
@@ -132,6 +133,22 @@ fn owner_of(decided: &DecidedBy, explained_by_ufw: bool) -> &'static str {
     } else {
         "iptables"
     }
+}
+
+/// Table, chain and text of a deciding rule that is one of nft's own; empty for any other.
+pub(super) fn nft_rule(answer: &Answer, documents: &Documents) -> [String; 3] {
+    let own = answer.evaluation.decided_by.as_ref().and_then(|decided| {
+        let DecidedBy::Rule { table, chain, .. } = decided else {
+            return None;
+        };
+        let origin = decided
+            .origin()
+            .filter(|_| owner_of(decided, answer.ufw.is_some()) == "nft")?;
+        let index = usize::try_from(origin.line).ok()?.checked_sub(1)?;
+        let text = documents.get::<str>(&origin.path)?.lines().nth(index)?;
+        Some([table.clone(), chain.clone(), text.trim().to_owned()])
+    });
+    own.unwrap_or_default()
 }
 
 /// The zone of firewalld that a deciding rule belongs to, by the name of its chain.

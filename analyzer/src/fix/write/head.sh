@@ -47,7 +47,7 @@ alone() {
   [ "$mode" != dry ] || return 0
   [ ! -L "$backup" ] || stop "$backup is a link; name the folder for the files before with BACKUP_DIR"
   mkdir -p -- "$backup" || stop "the files before cannot be kept in $backup (the reason is above); name another folder with BACKUP_DIR"
-  chmod 700 -- "$backup"
+  chmod 700 -- "$backup" || stop "the files before cannot be kept in $backup (the reason is above); name another folder with BACKUP_DIR"
   local file=$backup/lock other='' folder=${LOCK_DIR:-/run}
   [ ! -w "$folder" ] || file=$folder/casefile-fix
   [ ! -L "$file" ] || stop "$file is a link, which no run of a fix makes; look at it and remove it"

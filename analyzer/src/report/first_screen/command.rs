@@ -1,8 +1,9 @@
 //! The first command of the fix, and what it interrupts.
 
 use super::super::blocks::Rich;
-use super::super::{plan, risk, words};
+use super::super::{plan, words};
 use super::StatusRow;
+use crate::change::risk;
 use crate::model::{Incident, Verdict};
 
 /// The rows; none where no command stands on its own.

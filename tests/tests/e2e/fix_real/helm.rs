@@ -8,7 +8,7 @@ use casefile_tests::{bins, store};
 
 use super::{Row, print, state, told, what_if, written};
 use crate::fix_cluster::kubeconfig;
-use crate::support::{self, ended};
+use crate::support::{self, Ended, ended};
 
 const STATE: &str = "toolkit-wrong-containerd";
 
@@ -58,10 +58,22 @@ wait "$run" || true
 kubectl delete configmap waits -n gpu-operator >/dev/null
 "#;
 
+/// A release whose second revision failed, for its hook did not end in time.
+const FAILED: &str = r#"
+helm install "$NAME" repository/*.tgz -n gpu-operator --set toolkit.version=v1.17.8 >/dev/null
+kubectl create configmap waits -n gpu-operator >/dev/null
+! helm upgrade "$NAME" repository/*.tgz -n gpu-operator --set toolkit.version=v1.18.0 --timeout 2s >/dev/null 2>&1
+kubectl delete configmap waits -n gpu-operator >/dev/null
+helm status "$NAME" -n gpu-operator -o json | grep -q '"status":"failed"'
+helm get values "$NAME" -n gpu-operator >before
+"#;
+
 const TRY: &str = r#"
 set -e
 cd "$HOME"
 . "$LAB/tried.sh"
+# The last run of those that are killed comes to its end, and stays.
+if [ -n "$KILL_STEP" ]; then attempt_killed; exit; fi
 attempt
 helm get values "$NAME" -n gpu-operator >after
 diff before after >&2 || echo 'other values than before'
@@ -78,6 +90,60 @@ fn row(program: &'static str) -> Row {
         proposal: None,
         before: "",
         faulty: FAULTY,
+    }
+}
+
+fn rolled_back() -> Row {
+    Row {
+        kind: "helm-rollback",
+        program: "helm",
+        state: "workload/helm-upgrade-not-in-effect#the upgrade failed",
+        cause: "helm-upgrade-not-in-effect",
+        proposal: None,
+        before: "",
+        faulty: "helm get values gpu -n gpu-operator | grep -q v1.18.0",
+    }
+}
+
+#[test]
+fn a_rollback_does_on_the_real_helm_what_the_replay_says() {
+    let test = "a_rollback_does_on_the_real_helm_what_the_replay_says";
+    let Some(helm) = support::helm(test) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (row, input) = (rolled_back(), state(rolled_back().state, folder.path()));
+    let said = what_if(&row, &input, folder.path());
+    let before = [RELEASE, FAILED].concat();
+    let ended = tried(&helm, &row, &input, folder.path(), (true, &before), "");
+    assert_eq!(
+        (said, told(&row, &ended)),
+        ("gone".into(), ("gone".into(), "yes")),
+        "{ended:?}"
+    );
+}
+
+/// Killed before commands that can change anything: taking back and a run that begins again end clean.
+/// `CASEFILE_KILL_STEP=1` stops before each such command.
+#[test]
+fn a_change_of_a_release_that_is_killed_ends_clean() {
+    let test = "a_change_of_a_release_that_is_killed_ends_clean";
+    let Some(helm) = support::helm(test) else {
+        return;
+    };
+    let step = std::env::var("CASEFILE_KILL_STEP").unwrap_or_else(|_| "9".into());
+    for (row, before) in [
+        (row("helm"), [RELEASE, INSTALLED].concat()),
+        (rolled_back(), [RELEASE, FAILED].concat()),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let input = state(row.state, folder.path());
+        what_if(&row, &input, folder.path());
+        let ended = tried(&helm, &row, &input, folder.path(), (true, &before), &step);
+        let times =
+            super::times_killed(&ended).unwrap_or_else(|| panic!("{}: {ended:?}", row.kind));
+        print(&format!("{}: killed {times} times", row.kind));
+        assert!(times > 1, "{}: {ended:?}", row.kind);
     }
 }
 
@@ -102,7 +168,11 @@ fn helm_values_do_on_the_real_helm_what_the_replay_says() {
         let folder = tempfile::tempdir().unwrap();
         let (row, input) = (row(what), state(STATE, folder.path()));
         let said = what_if(&row, &input, folder.path());
-        let (real, back) = on_helm(&helm, &row, &input, folder.path(), (chart, &before));
+        let ended = tried(&helm, &row, &input, folder.path(), (chart, &before), "");
+        let (real, back) = told(&row, &ended);
+        if back == "no" {
+            print(&ended.err);
+        }
         let _ = writeln!(table, "| {what} | {said} | {real} | {back} |");
         if (said == real) != chart || back == "no" {
             wrong.push(what);
@@ -112,21 +182,25 @@ fn helm_values_do_on_the_real_helm_what_the_replay_says() {
     assert!(wrong.is_empty(), "{wrong:?}{table}");
 }
 
-fn on_helm(
+/// A try with the real helm, or with a step to be killed at one that is killed again and again.
+fn tried(
     helm: &Path,
     row: &Row,
     input: &Path,
     folder: &Path,
     (chart, before): (bool, &str),
-) -> (String, &'static str) {
+    kill_step: &str,
+) -> Ended {
     let address = store::serve(input).unwrap();
     let bin = folder.join("bin");
     std::fs::create_dir(&bin).unwrap();
     std::os::unix::fs::symlink(helm, bin.join("helm")).unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
     let file = folder.join("repository/gpu-operator-v1.0.0-devel.tgz");
+    let releases = std::fs::read_dir(input.join("helm/gpu-operator")).unwrap();
+    let release = releases.map(|one| one.unwrap().file_name()).next().unwrap();
     let mut command = Command::new("timeout");
-    command.args(["120", "bash", "-c", TRY]);
+    command.args(["580", "bash", "-c", TRY]);
     command
         .env("KUBECONFIG", kubeconfig(address, folder))
         .env("PATH", format!("{}:{path}", bin.display()))
@@ -134,18 +208,17 @@ fn on_helm(
         .env("LOCK_DIR", folder)
         .env("SCRATCH", folder)
         .env("LAB", bins::checkout().join("tests/lab"))
-        .env("NAME", "gpu-operator-1758912452")
+        .env("NAME", release)
         .env("STATE", input)
         .env("FIX", written(row, folder))
         .env("CHART", if chart { file.as_os_str() } else { "".as_ref() })
         .env("BACKUP_DIR", folder.join("backup"))
+        .env("KILL_STEP", kill_step)
+        // Helm keeps ten revisions, and a release that is changed again and again loses the one to go back to.
+        .env("HELM_MAX_HISTORY", "0")
         .env("BEFORE", before)
         .env("FAULTY", row.faulty);
     let ended = ended(command.output().unwrap());
     assert!(!ended.out.contains("other values"), "{ended:?}");
-    let (real, back) = told(row, &ended);
-    if back == "no" {
-        print(&ended.err);
-    }
-    (real, back)
+    ended
 }

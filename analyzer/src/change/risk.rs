@@ -1,11 +1,26 @@
-//! What a command of a rule's steps stops or destroys: a person has to know it before it is pasted. Typed changes say it
-//! themselves.
+//! What a command of a person's step stops or destroys, which has to be known before it is pasted: one judgement for
+//! reports, and for the steps of a fix that no script makes. Typed changes say it themselves.
 
-use super::words;
-use crate::change::kinds::restart;
+use super::kinds::restart;
+use crate::words;
+
+/// Said of a step that people take, and left out of reports: it is no reason to think twice.
+const HARMLESS: &str = "Nothing that runs: new pods start elsewhere.";
 
 /// What a script stops or destroys, as sentences; none where it does neither.
-pub(super) fn interrupts(script: &str) -> Option<String> {
+pub(crate) fn interrupts(script: &str) -> Option<String> {
+    let mut said = sentences(script);
+    said.retain(|sentence| sentence != HARMLESS);
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// The same of a step of a fix, where a command that stops nothing is said to.
+pub(super) fn of_step(script: &str) -> Option<String> {
+    let said = sentences(script);
+    interrupts(script).or_else(|| (!said.is_empty()).then(|| said.join(" ")))
+}
+
+fn sentences(script: &str) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     for command in words::commands(script) {
         let words: Vec<&str> = command.split_whitespace().collect();
@@ -15,7 +30,7 @@ pub(super) fn interrupts(script: &str) -> Option<String> {
             }
         }
     }
-    (!said.is_empty()).then(|| said.join(" "))
+    said
 }
 
 /// A command line without the programs that only start another.
@@ -48,6 +63,9 @@ fn of_command(words: &[&str]) -> Vec<String> {
         ["systemctl", "restart" | "stop", units @ ..] => {
             let units = units.iter().filter(|unit| !unit.starts_with('-'));
             units.map(|unit| restart::interrupts(unit)).collect()
+        }
+        ["ipmitool", ..] if has("power") && !has("status") => {
+            one("Everything on the node, until it is up again.")
         }
         ["nvidia-smi", ..] if has("--gpu-reset") || has("-r") => {
             one("Nothing that runs: it is refused while a program uses the GPU.")
@@ -92,6 +110,7 @@ fn of_kubectl(words: &[&str]) -> Vec<String> {
                 "Every pod of the node moves away but those of daemonsets."
             })
         }
+        ["cordon", ..] => one(HARMLESS),
         // What has ended keeps nothing but its logs.
         ["delete", rest @ ..]
             if rest.iter().any(|word| {
@@ -154,20 +173,11 @@ mod tests {
         for script in [
             "kubectl get pods -A; systemctl status containerd | tail -n 5",
             "kubectl delete pod a --dry-run=server",
+            "kubectl cordon n1",
             "nvidia-smi -q; journalctl -u kubelet",
             "fio --rw=read --filename=/dev/sda --readonly",
         ] {
             assert_eq!(interrupts(script), None, "{script}");
         }
-    }
-
-    #[test]
-    fn what_a_report_asks_to_run_for_an_answer_stops_and_deletes_nothing() {
-        let (set, _) = crate::rules::load(None).unwrap();
-        let asked = set.rules.iter().flat_map(|rule| &rule.file.observations);
-        let harmful: Vec<String> = asked
-            .filter_map(|one| Some(format!("{}: {}", one.run, interrupts(&one.run)?)))
-            .collect();
-        assert!(harmful.is_empty(), "{harmful:#?}");
     }
 }
