@@ -56,6 +56,7 @@ layouts! {
         aks
         gke
         cluster_dump
+        cloud_init_logs
     ;
     files:
         nvidia_installer
@@ -92,6 +93,8 @@ pub struct Identity {
     pub kubernetes: Option<String>,
     /// The kernel that runs, where a file says nothing else.
     pub kernel: Option<String>,
+    /// The namespace of pods whose files do not name it.
+    pub namespace: Option<String>,
 }
 
 /// A capture that was recognised.
