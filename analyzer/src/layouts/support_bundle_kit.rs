@@ -105,7 +105,7 @@ fn host_info(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
             text: String::new(),
         });
     }
-    found.finish()
+    found
 }
 
 /// What a list of objects is.

@@ -98,11 +98,12 @@ pub(super) static KERNEL: Extractor = Extractor {
     },
 };
 
-/// What `dcgmi diag` found: `| Driver Version Detected   | 570.148.08   |`.
+/// What `dcgmi diag` found: `| Driver Version Detected   | 570.148.08   |`, with `-j` `"Driver Version Detected" : "570.148.08"`.
 pub(super) static DCGM_DRIVER: Extractor = Extractor {
-    needle: "| Driver Version Detected",
+    needle: "Driver Version Detected",
     extract: |line| {
-        let version = cell(line.text, "Driver Version Detected")?;
+        let name = "Driver Version Detected";
+        let version = cell(&line.text, name).or_else(|| member(&line.text, name))?;
         Some(figure(line, Figure::Module(version.to_owned())))
     },
 };
@@ -111,7 +112,7 @@ pub(super) static DCGM_DRIVER: Extractor = Extractor {
 pub(super) static GPUD_DRIVER: Extractor = Extractor {
     needle: "GPU Driver Version",
     extract: |line| {
-        let version = cell(line.text, "GPU Driver Version")?;
+        let version = cell(&line.text, "GPU Driver Version")?;
         Some(figure(line, Figure::Module(version.to_owned())))
     },
 };
@@ -120,7 +121,7 @@ pub(super) static GPUD_DRIVER: Extractor = Extractor {
 pub(super) static GPUD_KERNEL: Extractor = Extractor {
     needle: " Kernel Version ",
     extract: |line| {
-        let version = cell(line.text, "Kernel Version")?;
+        let version = cell(&line.text, "Kernel Version")?;
         Some(figure(line, Figure::Kernel(version.to_owned())))
     },
 };
@@ -142,9 +143,19 @@ pub(super) static DCGM_GPU: Extractor = Extractor {
 fn cell<'t>(row: &'t str, name: &str) -> Option<&'t str> {
     let mut cells = row.trim().strip_prefix('|')?.split('|').map(str::trim);
     (cells.next()? == name).then_some(())?;
-    let value = cells.next()?;
-    let like = value.starts_with(|c: char| c.is_ascii_digit()) && value.contains('.');
-    like.then_some(value)
+    cells.next().filter(|value| is_version(value))
+}
+
+/// The text of a JSON object's member that has a line to itself, where it begins like a version.
+fn member<'t>(line: &'t str, name: &str) -> Option<&'t str> {
+    let rest = line.trim().strip_prefix('"')?.strip_prefix(name)?;
+    let rest = rest.strip_prefix('"')?.trim_start().strip_prefix(':')?;
+    let value = rest.trim().trim_end_matches(',').trim_matches('"');
+    is_version(value).then_some(value)
+}
+
+fn is_version(value: &str) -> bool {
+    value.starts_with(|c: char| c.is_ascii_digit()) && value.contains('.')
 }
 
 fn version(line: &LogLine<'_>, text: &str) -> Option<Extracted> {
@@ -208,6 +219,9 @@ mod tests {
         let table = "| Driver Version Detected   | 570.148.08               |";
         let found = told(&DCGM_DRIVER, Channel::Journal, table);
         assert_eq!(found, Some(Figure::Module("570.148.08".into())));
+        let json = "\t\t\"Driver Version Detected\" : \"580.82.09\",";
+        let found = told(&DCGM_DRIVER, Channel::Journal, json);
+        assert_eq!(found, Some(Figure::Module("580.82.09".into())));
         let bus = "|        | PCI Bus ID: 00000000:4C:00.0                |";
         let found = told(&DCGM_GPU, Channel::Journal, bus);
         assert_eq!(found, Some(Figure::Gpu("0000:4c:00.0".into())));
