@@ -252,6 +252,12 @@ impl Plan {
         Some((self.captures.get(*index)?, target))
     }
 
+    /// Whether an entry is of a capture.
+    pub fn is_of(&self, capture: usize, path: &str) -> bool {
+        let found = self.targets.get(path);
+        found.is_some_and(|(index, _)| *index == capture)
+    }
+
     /// How the entries of a capture are read.
     pub fn counted(&self, capture: usize) -> Counted<'_> {
         let mut counted = Counted::default();

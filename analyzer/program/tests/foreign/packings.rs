@@ -180,6 +180,28 @@ fn a_node_gives_the_same_report_in_all_packings() {
 }
 
 #[test]
+fn what_lies_in_folders_of_one_folder_gives_the_same_report_in_all_packings() {
+    let below = |(path, content): (String, Vec<u8>)| (format!("evidence/of-today/{path}"), content);
+    let deep: Files = node_logs().into_iter().map(below).collect();
+    all_packings_of(&deep, "sos");
+    let archive = vec![("evidence/dump.zip".to_owned(), zip(&dump()))];
+    all_packings_of(&archive, "cluster-info-dump");
+}
+
+#[test]
+fn the_report_of_a_pipe_has_the_lines_around_what_it_cites() {
+    let log = "cluster-resources/pods/logs/gpu-operator/p/c.log";
+    let mut lines: Vec<String> = (0..40).map(|n| format!("line {n} of this log\n")).collect();
+    lines[20] = "NVRM: Xid (PCI:0000:01:00): 79, pid=0, GPU has fallen off the bus.\n".to_owned();
+    let archive = zip(&[text(log, lines.concat())]);
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("out");
+    run(&["report", "-", "-o", out.to_str().unwrap()], &archive);
+    let html = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(html.contains("line 12 of this log"));
+}
+
+#[test]
 fn captures_of_network_plugins_give_the_same_report_in_all_packings() {
     all_packings_of(&tools::cilium_sysdump(), "cilium-sysdump");
     all_packings_of(&tools::calico_diagnostics(), "calico-diags");
