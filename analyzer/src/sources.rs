@@ -134,7 +134,7 @@ impl Availability {
     }
 
     /// Says which tools took an input that is no bundle of ours, how much of it is understood, and names what is not.
-    pub fn with_captures(mut self, plan: &Plan, paths: &[String], problems: &[Problem]) -> Self {
+    pub fn with_captures(mut self, plan: &Plan, paths: &[String], not_read: &[&str]) -> Self {
         const NAMED: usize = 40;
         let Some(first) = plan.captures.first() else {
             return self;

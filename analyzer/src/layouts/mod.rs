@@ -13,6 +13,7 @@ pub mod survey;
 mod tests;
 mod yaml_json;
 mod yaml_list;
+mod yaml_plain;
 
 use std::collections::{BTreeMap, BTreeSet};
 
