@@ -41,7 +41,7 @@ fn of_operator(survey: &Survey, root: &str, key: &str) -> Option<String> {
     let start = format!("  {key}: ");
     let text = pod.text();
     let line = text.lines().find_map(|line| line.strip_prefix(&start))?;
-    Some(line.trim().to_owned())
+    Some(line.trim().trim_matches(['"', '\'']).to_owned())
 }
 
 /// The namespace, which is mostly called like this.
