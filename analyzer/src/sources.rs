@@ -134,7 +134,7 @@ impl Availability {
     }
 
     /// Says which tools took an input that is no bundle of ours, how much of it is understood, and names what is not.
-    pub fn with_captures(mut self, plan: &Plan, paths: &[String]) -> Self {
+    pub fn with_captures(mut self, plan: &Plan, paths: &[String], not_read: &[&str]) -> Self {
         const NAMED: usize = 40;
         let Some(first) = plan.captures.first() else {
             return self;
@@ -163,7 +163,11 @@ impl Availability {
                 Some(size) => format!("{path} ({size} bytes): not understood"),
                 None => format!("{path}: not understood"),
             });
-            let mut missing: Vec<String> = named.collect();
+            let too_large = not_read
+                .iter()
+                .filter(|path| plan.is_of(index, path))
+                .map(|path| format!("{path}: too large to be read as a whole"));
+            let mut missing: Vec<String> = too_large.chain(named).collect();
             if unknown.len() > NAMED {
                 missing.push(format!(
                     "{} more files: not understood",
@@ -173,7 +177,7 @@ impl Availability {
             self.coverage.push(Coverage {
                 source: format!("capture:{}", capture.root),
                 title: format!("{} {version}", capture.title).trim_end().to_owned() + &of,
-                outcome: if unknown.is_empty() {
+                outcome: if missing.is_empty() {
                     "collected"
                 } else {
                     "partial"

@@ -44,9 +44,10 @@ pub(super) fn report(
         })
         .collect();
     for (unit, folder) in &placed {
-        let analysis = analyze_unit(&fix::shown::analyze, &analyzer, unit, terminal)?;
+        let readable = readable(unit)?;
+        let analysis = analyze_unit(&fix::shown::analyze, &analyzer, &readable, terminal)?;
         if formats.contains(&Format::Html) {
-            options.context = context::around(unit, keys.as_ref(), &analysis);
+            options.context = context::around(&readable.unit, keys.as_ref(), &analysis);
         }
         let written = report::write_reports(&analysis, folder, &formats, "report", &options)?;
         write!(out, "{}", report::render_line(&analysis))?;
@@ -163,7 +164,8 @@ pub(super) fn diagnose(
     // One document holds a test suite for each input.
     let mut suites: Vec<Analysis> = Vec::new();
     for unit in &units {
-        let analysis = analyze_unit(&Analyzer::analyze_unit, &analyzer, unit, terminal)?;
+        let readable = readable(unit)?;
+        let analysis = analyze_unit(&Analyzer::analyze_unit, &analyzer, &readable, terminal)?;
         match args.format {
             DiagnoseFormat::Text if args.quiet => {
                 write!(out, "{}", report::render_line(&analysis))?;

@@ -20,11 +20,11 @@ pub(super) type Analyze = dyn Fn(&Analyzer, &Unit) -> Result<Analysis, AnalyzeEr
 pub(super) fn analyze_unit(
     analyze: &Analyze,
     analyzer: &Analyzer,
-    unit: &Unit,
+    readable: &Readable,
     terminal: Terminal,
 ) -> anyhow::Result<Analysis> {
+    let unit = &readable.named;
     let _progress = terminal.progress.then(|| Progress::start(unit.input()));
-    let readable = readable(unit)?;
     let mut analysis = analyze(analyzer, &readable.unit)?;
     if analysis.seen.format == Seen::NOTHING {
         return Err(AnalyzeError::not_understood(unit.input(), &analysis).into());
@@ -46,8 +46,10 @@ fn name(named: &Unit, read: &Unit) -> Option<String> {
     Some(named.file_name()?.to_string_lossy().into_owned())
 }
 
-/// What the reader can open in the place of what was named.
+/// What the reader can open in the place of what was named. A pipe is read once, so one of these serves all that a command
+/// does with its input.
 pub(super) struct Readable {
+    named: Unit,
     pub(super) unit: Unit,
     /// Holds a text for as long as it is read.
     _staged: Option<tempfile::TempDir>,
@@ -58,6 +60,7 @@ pub(super) struct Readable {
 pub(super) fn readable(unit: &Unit) -> anyhow::Result<Readable> {
     let Unit::Alone(input) = unit else {
         return Ok(Readable {
+            named: unit.clone(),
             unit: unit.clone(),
             _staged: None,
         });
@@ -74,11 +77,13 @@ pub(super) fn readable(unit: &Unit) -> anyhow::Result<Readable> {
     } else {
         let path = unpacked_inside(input).unwrap_or_else(|| innermost(input));
         return Ok(Readable {
+            named: unit.clone(),
             unit: Unit::Alone(path),
             _staged: None,
         });
     };
     Ok(Readable {
+        named: unit.clone(),
         unit: Unit::Alone(path),
         _staged: Some(folder),
     })

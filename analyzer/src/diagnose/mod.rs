@@ -349,6 +349,7 @@ impl Analyzer {
         });
         let reference_time = input::reference_time(scanned, assessments);
         let timeline = timeline::build(scanned, &incidents);
+        let not_read: Vec<&str> = crate::scan::not_read(&scanned.problems).collect();
         let mut analysis = Analysis {
             input: input::describe(input, &scanned.summary),
             about: asked,
@@ -356,7 +357,7 @@ impl Analyzer {
             coverage: coverage::complete(
                 available
                     .with_pieces(&scanned.origins)
-                    .with_captures(&scanned.plan, &scanned.paths)
+                    .with_captures(&scanned.plan, &scanned.paths, &not_read)
                     .into_coverage(),
                 &differential,
                 assessments,

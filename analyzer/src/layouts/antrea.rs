@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use casefile_bundle::Entry;
 
-use super::kubernetes_dirs::{add_objects, everywhere, is_read};
+use super::kubernetes_dirs::{PartLines, everywhere, is_read};
 use super::survey::name;
 use super::{Capture, Identity, Layout, Part, Survey, Target};
 
@@ -129,7 +129,7 @@ fn agent(node: &str, parts: &[&str]) -> Target {
 /// The objects of the cluster: below a comment that names their kind, either each as a document or, of releases before 1.5, a list
 /// as one. None says its kind itself.
 fn objects(_: &Capture, _: &str, text: &str) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts = PartLines::default();
     let mut open: Option<(u32, String)> = None;
     let mut kind: Option<String> = None;
     for (line, number) in text.lines().zip(1_u32..).chain([("---", u32::MAX)]) {
@@ -140,7 +140,7 @@ fn objects(_: &Capture, _: &str, text: &str) -> Vec<Part> {
             continue;
         }
         if let (Some((from, document)), Some(kind)) = (open.take(), &kind) {
-            add_objects(&mut parts, kind, from, &document, |json| json);
+            parts.add_objects(kind, from, &document, |json| json);
         }
         if let Some(comment) = names {
             let plural = match comment {
@@ -151,7 +151,7 @@ fn objects(_: &Capture, _: &str, text: &str) -> Vec<Part> {
             kind = is_read(plural).then(|| everywhere(plural));
         }
     }
-    parts
+    parts.finish()
 }
 
 /// The rules of both protocols, dumped one behind the other.

@@ -108,10 +108,59 @@ fn pieces<'s, 'a>(lines: &'s [&'a str]) -> Vec<(String, usize, &'s [&'a str])> {
         };
     }
     let body = head + 1;
+    if title.starts_with("Scanning kernel log files") {
+        return of_log_files(lines, body);
+    }
     match of_title(title) {
         Some(path) => vec![(path, body, &lines[body..])],
         None => Vec::new(),
     }
+}
+
+/// What the driver said in log files, which go back over many starts of the machine, each below its name. Where the kernel's clock
+/// falls back the machine came up again: what stands before the last such line of a file is of earlier starts.
+fn of_log_files<'s, 'a>(lines: &'s [&'a str], body: usize) -> Vec<(String, usize, &'s [&'a str])> {
+    let mut found = Vec::new();
+    let named = |line: &&&str| line.trim_start().starts_with('/') && line.trim_end().ends_with(':');
+    let first = lines[body..].iter().position(|line| named(&line));
+    let mut from = body + first.unwrap_or(0);
+    while from < lines.len() {
+        let file = &lines[from..];
+        // The name of the file itself is its first line.
+        let next = file.iter().skip(1).position(|line| named(&line));
+        let end = next.map_or(lines.len(), |at| from + 1 + at);
+        let restart = last_restart(&lines[from..end]).map_or(from, |at| from + at);
+        let number = match found.len() {
+            0 => String::new(),
+            others => others.to_string(),
+        };
+        let path = format!("rootfs/var/log/kern.log.files{number}");
+        if restart > from {
+            found.push((format!("{path}.boot-1"), from, &lines[from..restart]));
+        }
+        found.push((path, restart, &lines[restart..end]));
+        from = end;
+    }
+    found
+}
+
+/// The last line whose kernel clock is behind that of the one before.
+fn last_restart(lines: &[&str]) -> Option<usize> {
+    let clock = |line: &str| -> Option<f64> {
+        let (_, rest) = line.split_once(" kernel: [")?;
+        rest.split_once(']')?.0.trim().parse().ok()
+    };
+    let mut before = 0.0;
+    let mut last = None;
+    for (at, line) in lines.iter().enumerate() {
+        let Some(now) = clock(line) else { continue };
+        // Processors print a little out of order.
+        if now + 0.01 < before {
+            last = Some(at);
+        }
+        before = now;
+    }
+    last
 }
 
 fn of_file(file: &str) -> Option<String> {
@@ -141,9 +190,6 @@ fn of_title(title: &str) -> Option<String> {
             (false, 0) => format!("journal/{name}"),
             (false, boot) => format!("journal/{name}.boot-{boot}"),
         });
-    }
-    if command.starts_with("Scanning kernel log files") {
-        return Some("rootfs/var/log/kern.log.files".to_owned());
     }
     if command.starts_with("Skipping") {
         return None;
@@ -178,6 +224,25 @@ mod tests {
     use super::*;
 
     const RULE: &str = "____________________________________________";
+
+    #[test]
+    fn log_files_are_parted_at_the_last_start_of_the_machine() {
+        let text = "Scanning kernel log files for NVIDIA kernel messages:\n\n  /var/log/kern.log:\nNov 20 10:00:00 n kernel: [900.1] NVRM: old\nNov 21 10:00:00 n kernel: [    2.3] NVRM: older\nNov 22 10:00:00 n kernel: [    2.1] NVRM: new\n  /var/log/messages:\nNov 22 10:00:00 n kernel: [    2.1] NVRM: same\n";
+        let lines: Vec<&str> = text.lines().collect();
+        let found: Vec<(String, usize)> = pieces(&lines)
+            .into_iter()
+            .map(|(path, from, _)| (path, from))
+            .collect();
+        let path = "rootfs/var/log/kern.log.files";
+        assert_eq!(
+            found,
+            [
+                (format!("{path}.boot-1"), 2),
+                (path.to_owned(), 5),
+                (format!("{path}2"), 6)
+            ]
+        );
+    }
 
     #[test]
     fn files_commands_and_boots_become_entries_at_their_lines() {

@@ -108,6 +108,7 @@ fn object(stem: &str) -> Option<String> {
         "daemonset" => "daemonsets",
         "deployment" => "deployments",
         "statefulset" => "statefulsets",
+        "cronjob" => "cronjobs",
         _ => return None,
     };
     Some(Entry::ListIn(plural, name).path())

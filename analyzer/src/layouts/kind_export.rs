@@ -21,13 +21,12 @@ pub(super) static LAYOUT: Layout = Layout {
         roots
     },
     identity: |survey: &Survey, root| Identity {
-        node: None,
         version: survey.line(&format!("{root}kind-version.txt")),
         kubernetes: survey
             .below(root)
             .find(|entry| entry.path.ends_with("/kubernetes-version.txt"))
             .and_then(|entry| survey.line(&entry.path)),
-        kernel: None,
+        ..Identity::default()
     },
     map,
 };

@@ -79,34 +79,57 @@ pub(super) fn is_of(group: &str, plural: &str) -> bool {
     }
 }
 
-/// Adds the objects of a YAML document, which starts at this line of its file, to the list that is our path: each as JSON in a line of
-/// its own, at the number that it has there.
-pub(super) fn add_objects(
-    parts: &mut Vec<Part>,
-    path: &str,
-    from: u32,
-    document: &str,
-    change: impl Fn(String) -> String,
-) {
-    for (line, json) in super::yaml_items_as_json(document) {
-        let number = from.saturating_add(line.saturating_sub(1));
-        let Ok(json) = json.map(|json| change(String::from_utf8_lossy(&json).into_owned())) else {
-            continue;
-        };
-        match parts.iter_mut().find(|part| part.path == path) {
-            Some(part) => {
-                let lines = u32::try_from(part.text.matches('\n').count()).unwrap_or(u32::MAX);
-                let at = part.line.saturating_add(lines);
-                part.text.extend((at..number).map(|_| '\n'));
-                part.text += &json;
-                part.text.push('\n');
-            }
-            None => parts.push(Part {
+/// Entries of ours that are lines of one file, each at the number that it has there.
+#[derive(Default)]
+pub(super) struct PartLines {
+    /// Each with the number of the line behind its last.
+    parts: Vec<(Part, u32)>,
+}
+
+impl PartLines {
+    /// Adds a line to the entry that is our path.
+    pub(super) fn add(&mut self, path: &str, number: u32, text: &str) {
+        let found = self.parts.iter().position(|(part, _)| part.path == path);
+        let at = found.unwrap_or_else(|| {
+            let part = Part {
                 path: path.to_owned(),
                 line: number,
-                text: json + "\n",
-            }),
+                text: String::new(),
+            };
+            self.parts.push((part, number));
+            self.parts.len() - 1
+        });
+        let Some((part, next)) = self.parts.get_mut(at) else {
+            return;
+        };
+        part.text.extend((*next..number).map(|_| '\n'));
+        part.text += text;
+        part.text.push('\n');
+        *next = number.max(*next).saturating_add(1);
+    }
+
+    /// Adds the objects of a YAML document, which starts at this line of its file, to the list that is our path: each as JSON in a
+    /// line of its own.
+    pub(super) fn add_objects(
+        &mut self,
+        path: &str,
+        from: u32,
+        document: &str,
+        change: impl Fn(String) -> String,
+    ) {
+        for (line, json) in super::yaml_items_as_json(document) {
+            let number = from.saturating_add(line.saturating_sub(1));
+            let Ok(json) = json.map(|json| change(String::from_utf8_lossy(&json).into_owned()))
+            else {
+                continue;
+            };
+            self.add(path, number, &json);
         }
+    }
+
+    /// The entries.
+    pub(super) fn finish(self) -> Vec<Part> {
+        self.parts.into_iter().map(|(part, _)| part).collect()
     }
 }
 

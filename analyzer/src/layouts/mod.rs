@@ -13,6 +13,7 @@ pub mod survey;
 mod tests;
 mod yaml_json;
 mod yaml_list;
+mod yaml_plain;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,6 +57,7 @@ layouts! {
         aks
         gke
         cluster_dump
+        cloud_init_logs
     ;
     files:
         nvidia_installer
@@ -92,6 +94,8 @@ pub struct Identity {
     pub kubernetes: Option<String>,
     /// The kernel that runs, where a file says nothing else.
     pub kernel: Option<String>,
+    /// The namespace of pods whose files do not name it.
+    pub namespace: Option<String>,
 }
 
 /// A capture that was recognised.
@@ -247,6 +251,12 @@ impl Plan {
     pub fn target(&self, path: &str) -> Option<(&Capture, &Target)> {
         let (index, target) = self.targets.get(path)?;
         Some((self.captures.get(*index)?, target))
+    }
+
+    /// Whether an entry is of a capture.
+    pub fn is_of(&self, capture: usize, path: &str) -> bool {
+        let found = self.targets.get(path);
+        found.is_some_and(|(index, _)| *index == capture)
     }
 
     /// How the entries of a capture are read.

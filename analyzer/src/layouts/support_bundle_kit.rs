@@ -4,7 +4,7 @@
 
 use casefile_bundle::Entry;
 
-use super::kubernetes_dirs::{add_objects, is_of, is_read, list, log};
+use super::kubernetes_dirs::{PartLines, is_of, is_read, list, log};
 use super::node_files::{copied, journal};
 use super::{Capture, Identity, Layout, Part, Survey, Target};
 
@@ -142,13 +142,11 @@ fn ours(parts: &[&str]) -> Of {
 fn objects(capture: &Capture, path: &str, text: &str) -> Vec<Part> {
     let below = path.strip_prefix(&capture.root).unwrap_or(path);
     let parts: Vec<&str> = below.split('/').collect();
-    let mut found = Vec::new();
+    let mut found = PartLines::default();
     if let Of::Kept(ours) = ours(&parts) {
-        add_objects(&mut found, &ours, 1, text, |json| {
-            json.replace(":\"null\"", ":\"\"")
-        });
+        found.add_objects(&ours, 1, text, |json| json.replace(":\"null\"", ":\"\""));
     }
-    found
+    found.finish()
 }
 
 fn of_node(parts: &[&str]) -> Option<String> {

@@ -8,6 +8,9 @@ use serde_json::Value;
 
 /// A document as JSON; the error is its first line.
 pub(super) fn json(text: &str) -> Result<Vec<u8>, String> {
+    if let Some(plain) = super::yaml_plain::json(text) {
+        return Ok(plain);
+    }
     let mut out = Vec::with_capacity(text.len());
     let written = serde_saphyr::with_deserializer_from_str(text, |document| {
         Writer(&mut out).deserialize(document)

@@ -98,6 +98,66 @@ pub(super) static KERNEL: Extractor = Extractor {
     },
 };
 
+/// What `dcgmi diag` found: `| Driver Version Detected   | 570.148.08   |`, with `-j` `"Driver Version Detected" : "570.148.08"`.
+pub(super) static DCGM_DRIVER: Extractor = Extractor {
+    needle: "Driver Version Detected",
+    extract: |line| {
+        let name = "Driver Version Detected";
+        let version = cell(&line.text, name).or_else(|| member(&line.text, name))?;
+        Some(figure(line, Figure::Module(version.to_owned())))
+    },
+};
+
+/// What `gpud` found: `|     GPU Driver Version     |   535.161.08   |`.
+pub(super) static GPUD_DRIVER: Extractor = Extractor {
+    needle: "GPU Driver Version",
+    extract: |line| {
+        let version = cell(&line.text, "GPU Driver Version")?;
+        Some(figure(line, Figure::Module(version.to_owned())))
+    },
+};
+
+/// The same for the kernel that runs.
+pub(super) static GPUD_KERNEL: Extractor = Extractor {
+    needle: " Kernel Version ",
+    extract: |line| {
+        let version = cell(&line.text, "Kernel Version")?;
+        Some(figure(line, Figure::Kernel(version.to_owned())))
+    },
+};
+
+/// What `dcgmi discovery -l` lists: `|        | PCI Bus ID: 00000000:4C:00.0   |`.
+pub(super) static DCGM_GPU: Extractor = Extractor {
+    needle: "| PCI Bus ID: ",
+    extract: |line| {
+        let (_, rest) = line.text.split_once("| PCI Bus ID: ")?;
+        let address = rest.split([' ', '|']).next()?;
+        // The driver writes a domain with eight digits, the kernel with four.
+        let short = address.get(address.len().saturating_sub(12)..)?;
+        let place = short.to_ascii_lowercase();
+        (place.matches(':').count() == 2).then(|| figure(line, Figure::Gpu(place)))
+    },
+};
+
+/// The value beside a name in a table's row of two, where it begins like a version.
+fn cell<'t>(row: &'t str, name: &str) -> Option<&'t str> {
+    let mut cells = row.trim().strip_prefix('|')?.split('|').map(str::trim);
+    (cells.next()? == name).then_some(())?;
+    cells.next().filter(|value| is_version(value))
+}
+
+/// The text of a JSON object's member that has a line to itself, where it begins like a version.
+fn member<'t>(line: &'t str, name: &str) -> Option<&'t str> {
+    let rest = line.trim().strip_prefix('"')?.strip_prefix(name)?;
+    let rest = rest.strip_prefix('"')?.trim_start().strip_prefix(':')?;
+    let value = rest.trim().trim_end_matches(',').trim_matches('"');
+    is_version(value).then_some(value)
+}
+
+fn is_version(value: &str) -> bool {
+    value.starts_with(|c: char| c.is_ascii_digit()) && value.contains('.')
+}
+
 fn version(line: &LogLine<'_>, text: &str) -> Option<Extracted> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-')));
     let version = &text[..end.unwrap_or(text.len())];
@@ -156,6 +216,23 @@ mod tests {
         assert_eq!(found, Some(Figure::Gpu("0000:01:00.0".into())));
         let audio = "[    0.5] pci 0000:01:00.1: [10de:0fb9] type 00 class 0x040300";
         assert_eq!(told(&GPU_ON_BUS, Channel::Kernel, audio), None);
+        let table = "| Driver Version Detected   | 570.148.08               |";
+        let found = told(&DCGM_DRIVER, Channel::Journal, table);
+        assert_eq!(found, Some(Figure::Module("570.148.08".into())));
+        let json = "\t\t\"Driver Version Detected\" : \"580.82.09\",";
+        let found = told(&DCGM_DRIVER, Channel::Journal, json);
+        assert_eq!(found, Some(Figure::Module("580.82.09".into())));
+        let bus = "|        | PCI Bus ID: 00000000:4C:00.0                |";
+        let found = told(&DCGM_GPU, Channel::Journal, bus);
+        assert_eq!(found, Some(Figure::Gpu("0000:4c:00.0".into())));
+        let driver = "|     GPU Driver Version    |          535.161.08          |";
+        let found = told(&GPUD_DRIVER, Channel::Journal, driver);
+        assert_eq!(found, Some(Figure::Module("535.161.08".into())));
+        let kernel = "|       Kernel Version      |       6.8.0-79-generic       |";
+        let found = told(&GPUD_KERNEL, Channel::Journal, kernel);
+        assert_eq!(found, Some(Figure::Kernel("6.8.0-79-generic".into())));
+        let none = "|     GPU Driver Version    |                              |";
+        assert_eq!(told(&GPUD_DRIVER, Channel::Journal, none), None);
         let module = "[    5.1] NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.126.09  Release Build";
         let found = told(&MODULE, Channel::Kernel, module);
         assert_eq!(found, Some(Figure::Module("580.126.09".into())));

@@ -227,4 +227,8 @@ pub static EXTRACTORS: &[&Extractor] = &[
     &figures::GPU_ON_CHIP,
     &figures::MODULE,
     &figures::KERNEL,
+    &figures::DCGM_DRIVER,
+    &figures::DCGM_GPU,
+    &figures::GPUD_DRIVER,
+    &figures::GPUD_KERNEL,
 ];

@@ -5,6 +5,15 @@ use super::sink::Out;
 use crate::model::{Place, Problem};
 use crate::parsers::{Parsed, Read};
 
+/// What is said of an entry that is read as a whole or not at all, and is too large for that.
+const TOO_LARGE: &str = "is too large to be read as a whole and was not read";
+
+/// The entries of which that was said.
+pub(crate) fn not_read(problems: &[Problem]) -> impl Iterator<Item = &str> {
+    let said = problems.iter().filter(|problem| problem.text == TOO_LARGE);
+    said.map(|problem| problem.place.path.as_str())
+}
+
 impl Gather<'_> {
     /// Reads a stretch of a list that had to wait; false where it is lost.
     pub(super) fn read_later(&self, path: &str, piece: &mut Out) -> bool {
@@ -65,7 +74,7 @@ impl Gather<'_> {
         let text = if matches!(read, Some(Read::Loose)) {
             "is larger than the texts in which tables and objects are looked for (4 MiB): its lines were searched, and nothing else was read of it"
         } else {
-            "is too large to be read as a whole and was not read"
+            TOO_LARGE
         };
         self.problem(path, text);
     }

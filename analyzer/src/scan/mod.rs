@@ -22,6 +22,8 @@ mod starts;
 mod typing;
 mod unwrap;
 
+pub(crate) use bounds::not_read;
+
 use casefile_bundle::{Input, Limits, OpenError, Summary};
 
 use crate::dress::document::Skipped;

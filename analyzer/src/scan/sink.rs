@@ -21,7 +21,7 @@ use crate::parsers::{Channel, Item, Parsed, Read};
 /// An entry that is read as a whole may hold this much, in bytes.
 const WHOLE_LIMIT: u64 = 16 << 20;
 
-/// A text that is taken apart into entries may hold this much, in bytes.
+/// A text that is taken apart into entries or objects may hold this much, in bytes.
 const SPLIT_LIMIT: u64 = 64 << 20;
 
 /// What one piece gave.
@@ -143,7 +143,7 @@ impl Sink<'_> {
             }
             Some(Read::Items(parse)) => {
                 if !self.items(path, piece.bytes, parse, &mut out) {
-                    self.keep(piece, WHOLE_LIMIT, &mut out);
+                    self.keep(piece, SPLIT_LIMIT, &mut out);
                 }
             }
             Some(Read::Whole(_) | Read::Keep) => self.keep(piece, WHOLE_LIMIT, &mut out),

@@ -30,6 +30,7 @@ pub use input::Input;
 pub use limits::Limits;
 pub use piece::{EntryInfo, Piece, PieceSink};
 pub use problem::{OpenError, ReadProblem};
+use top::Around;
 pub use top::is_content_folder;
 
 use crate::manifest::{Header, Manifest};
@@ -333,6 +334,7 @@ fn run<S: PieceSink>(
     shared: &Shared,
     deliver: &mut dyn Deliver,
 ) -> Result<(Summary, Results<S::Out>), OpenError> {
+    let around = around(input, limits)?;
     let opened = input.open()?;
     let harvest = |summary: Result<Summary, OpenError>, harvests: Vec<Harvest<S::Out>>| {
         let mut summary = summary?;
@@ -365,7 +367,7 @@ fn run<S: PieceSink>(
         }
         let summary = {
             let _close = CloseOnDrop(shared);
-            read(input, opened, limits, shared, deliver)
+            read(input, opened, (limits, &around), shared, deliver)
         };
         // A worker catches the panics of the sink; one that still died had nothing to bring home.
         let harvests = workers.into_iter().filter_map(|w| w.join().ok()).collect();
@@ -373,15 +375,46 @@ fn run<S: PieceSink>(
     })
 }
 
+/// The folders below the top folder of an archive that all of it lies in. Looking for them ends with the first file that lies
+/// beside, which is mostly the first or the second one.
+fn around(input: Input<'_>, limits: &Limits) -> Result<String, OpenError> {
+    struct Names(Around);
+    impl Deliver for Names {
+        fn wants(&mut self, entry: &EntryInfo) -> bool {
+            self.0.note(entry.path.as_str());
+            false
+        }
+
+        fn is_done(&self) -> bool {
+            self.0.none()
+        }
+
+        fn deliver(&mut self, _: OwnedPiece) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+    let opened = input.open()?;
+    if matches!(
+        opened,
+        Opened::Folder | Opened::Members(_) | Opened::Stream(_, Form::Text)
+    ) {
+        return Ok(String::new());
+    }
+    let mut names = Names(Around::new());
+    // Nothing is wanted, so that no piece needs a thread.
+    read(input, opened, (limits, ""), &Shared::new(1), &mut names)?;
+    Ok(names.0.finish())
+}
+
 fn read(
     input: Input<'_>,
     opened: Opened,
-    limits: &Limits,
+    (limits, around): (&Limits, &str),
     shared: &Shared,
     deliver: &mut dyn Deliver,
 ) -> Result<Summary, OpenError> {
     let strip_top = !matches!(opened, Opened::Folder);
-    let mut walk = Walk::new(input.path(), limits, strip_top, deliver);
+    let mut walk = Walk::new(input.path(), limits, strip_top, deliver).inside(around);
     let form = match opened {
         Opened::Folder => {
             read_folder(input.path(), &mut walk);

@@ -152,6 +152,11 @@ pub(crate) trait Deliver {
         true
     }
 
+    /// Whether no other entry is of interest; asked after each name.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// `Break` ends the reading: nothing more is wanted.
     fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()>;
 }

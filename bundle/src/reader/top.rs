@@ -100,3 +100,66 @@ impl TopFolder {
         }
     }
 }
+
+/// The folders below the top that everything in an archive lies in, as one folder in another that a person packed: they say no
+/// more than the top does, and a folder that was unpacked from it is read from the innermost as well.
+pub(crate) struct Around {
+    /// As far as the names go that were seen: the folders with their `/`.
+    common: Option<String>,
+}
+
+impl Around {
+    pub(crate) fn new() -> Self {
+        Self { common: None }
+    }
+
+    /// Takes the path of one more file.
+    pub(crate) fn note(&mut self, path: &str) {
+        let folder = path.rfind('/').map_or("", |at| &path[..=at]);
+        let Some(common) = &mut self.common else {
+            let of_content = folder
+                .split_inclusive('/')
+                .take_while(|part| !is_content_folder(part.trim_end_matches('/')));
+            self.common = Some(of_content.collect());
+            return;
+        };
+        let same = common
+            .split_inclusive('/')
+            .zip(folder.split_inclusive('/'))
+            .take_while(|(ours, theirs)| ours == theirs);
+        let len = same.map(|(part, _)| part.len()).sum();
+        common.truncate(len);
+    }
+
+    /// Whether there are none, whatever else comes.
+    pub(crate) fn none(&self) -> bool {
+        self.common.as_deref() == Some("")
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.common.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(paths: &[&str]) -> String {
+        let mut around = Around::new();
+        for path in paths {
+            around.note(path);
+        }
+        around.finish()
+    }
+
+    #[test]
+    fn folders_around_everything_end_where_content_begins() {
+        assert_eq!(around(&["a/b/c.log", "a/b/d/e.log"]), "a/b/");
+        assert_eq!(around(&["a/b/c.log", "a/bc/e.log"]), "a/");
+        assert_eq!(around(&["a/b/c.log", "x.log"]), "");
+        assert_eq!(around(&["a/nodes/b/c.log", "a/nodes/b/d.log"]), "a/");
+        assert_eq!(around(&["c.log"]), "");
+        assert_eq!(around(&[]), "");
+    }
+}

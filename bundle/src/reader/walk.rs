@@ -33,6 +33,8 @@ pub(crate) struct Walk<'a> {
     levels: Vec<Level>,
     /// Bytes read of the input so far.
     source: Rc<Cell<u64>>,
+    /// Folders that everything in the input lies in, which paths are given without.
+    around: String,
     seen: BTreeSet<BundlePath>,
     headers: u64,
     current: Option<Current>,
@@ -88,6 +90,7 @@ impl<'a> Walk<'a> {
                 top: TopFolder::new(strip_top),
             }],
             source: Rc::default(),
+            around: String::new(),
             seen: BTreeSet::new(),
             headers: 0,
             current: None,
@@ -102,6 +105,18 @@ impl<'a> Walk<'a> {
             inflated: 0,
             stop: None,
         }
+    }
+
+    /// Gives paths without these folders.
+    pub(crate) fn inside(mut self, around: &str) -> Self {
+        around.clone_into(&mut self.around);
+        self
+    }
+
+    /// A path as it is given.
+    fn given<'p>(&self, path: &'p str) -> &'p str {
+        let below = path.strip_prefix(&self.around);
+        below.filter(|rest| !rest.is_empty()).unwrap_or(path)
     }
 
     /// Whether reading should end here.
@@ -156,7 +171,7 @@ impl<'a> Walk<'a> {
     /// Notes what could not be read of an entry.
     pub(crate) fn unreadable(&mut self, path: &str, why: &str) {
         self.stream_cut = true;
-        let (path, message) = (path.to_owned(), why.to_owned());
+        let (path, message) = (self.given(path).to_owned(), why.to_owned());
         self.problem(ReadProblem::Unreadable { path, message });
     }
 
@@ -239,7 +254,7 @@ impl<'a> Walk<'a> {
             }
         };
         if renamed {
-            let path = path.to_string();
+            let path = self.given(path.as_str()).to_owned();
             self.problem(ReadProblem::Renamed { path });
         }
         Some(path)
@@ -247,6 +262,10 @@ impl<'a> Walk<'a> {
 
     /// Begins a regular file; false when its content is to be skipped.
     pub(crate) fn begin(&mut self, path: BundlePath, size: Option<u64>) -> bool {
+        let path = match self.given(path.as_str()) {
+            whole if whole.len() == path.as_str().len() => path,
+            below => BundlePath::new(below).unwrap_or(path),
+        };
         if !self.seen.insert(path.clone()) {
             let path = path.to_string();
             self.problem(ReadProblem::Duplicate { path });
@@ -257,6 +276,9 @@ impl<'a> Walk<'a> {
         self.entries += 1;
         let entry = EntryInfo { index, path, size };
         let wanted = self.deliver.wants(&entry);
+        if self.deliver.is_done() && self.stop.is_none() {
+            self.stop = Some(Stop::Satisfied);
+        }
         self.current = Some(Current {
             cutter: Cutter::new(Arc::new(entry)),
             wanted,

@@ -219,6 +219,18 @@ fn a_bomb_in_a_capture_is_named_and_its_neighbours_are_read() {
     files.push(("report/var/log/zeros.gz".to_owned(), bomb));
     let analysis = diagnose_bytes("bomb.tar", &tar(&files));
     assert_eq!(analysis["seen"]["format"], "sos");
+    // One that is all of the input ends the reading, which is said; what came before it is read.
+    let small = |(path, _): &(String, Vec<u8>)| !path.contains("journalctl");
+    let mut files: Files = sos().into_iter().filter(small).collect();
+    files.push((
+        "report/var/log/zeros.gz".to_owned(),
+        gzip(&gzip(&vec![0; 160 << 20])),
+    ));
+    let analysis = diagnose_bytes("bomb.tar.gz", &gzip(&tar(&files)));
+    assert_eq!(analysis["seen"]["format"], "sos");
+    assert_eq!(analysis["seen"]["nodes"], 1);
+    let said = problems(&analysis);
+    assert!(said.contains("times"), "{said}");
     // Nor does a nest without an end stop the rest.
     let mut nest = b"a line of a log\n".to_vec();
     for _ in 0..12 {
@@ -270,4 +282,43 @@ fn times_of_another_zone_are_the_same_moments() {
     let analysis = diagnose_files(&[text("kern.log", log)]);
     assert_eq!(analysis["incidents"][0]["since"], "2026-11-20T10:01:00Z");
     assert_eq!(analysis["differential"][0]["cause"], "gpu-fallen-off-bus");
+}
+
+/// A line as often as it takes to be larger than this.
+fn of_size(line: &str, bytes: usize) -> Vec<u8> {
+    line.repeat(bytes / line.len() + 1).into_bytes()
+}
+
+#[test]
+fn what_is_over_a_bound_is_named_whatever_the_layout() {
+    let rule = "-A INPUT -s 10.0.0.1/32 -p tcp -m tcp --dport 1 -j ACCEPT\n";
+    let pod = "- metadata:\n    name: a\n  status:\n    phase: Running\n";
+    let mut pods = b"apiVersion: v1\nkind: PodList\nitems:\n".to_vec();
+    pods.extend(of_size(pod, 64 << 20));
+    let mut json = b"{\n    \"kind\": \"PodList\",\n    \"items\": [\n".to_vec();
+    json.extend(of_size("        {},\n", 64 << 20));
+    let rules = "sos_commands/firewall_tables/iptables-save";
+    let list = "namespaces/default/core/pods.yaml";
+    let node = ("sos_commands/host/hostname", "n1\n");
+    let version = ("version", "x\n");
+    let nodes = ("nodes.json", "{\"kind\": \"NodeList\", \"items\": []}");
+    for (format, (small, content), large, bytes) in [
+        ("sos", node, rules, of_size(rule, 16 << 20)),
+        ("must-gather", version, list, pods),
+        ("cluster-info-dump", nodes, "default/pods.json", json),
+    ] {
+        let analysis = diagnose_files(&[text(small, content), (large.to_owned(), bytes)]);
+        assert_eq!(analysis["seen"]["format"], format);
+        let named = format!("{large}: is too large to be read as a whole and was not read");
+        let said = problems(&analysis);
+        assert!(said.contains(&named), "{format}: {said}");
+        let rows = analysis["coverage"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["source"] == "capture:").unwrap();
+        let missing = row["missing"].to_string();
+        let listed = format!("{large}: too large");
+        assert!(missing.contains(&listed), "{format}: {missing}");
+    }
+    let notes = of_size("a line of some text that nobody knows\n", 4 << 20);
+    let analysis = diagnose_files(&[("notes.txt".to_owned(), notes)]);
+    assert!(problems(&analysis).contains("notes.txt: is larger than the texts"));
 }

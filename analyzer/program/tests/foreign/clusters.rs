@@ -115,42 +115,57 @@ fn must_gather_with_the_pods_of_each_namespace_twice() {
     assert_eq!(causes[0]["cause"], "toolkit-containerd-socket-wrong");
 }
 
-#[test]
-fn the_gpu_operators_must_gather() {
-    let named = |prefix: &str| {
-        let mut pods = of_namespace("pods", "gpu-operator");
-        pods.retain(|pod| {
-            pod["metadata"]["name"]
-                .as_str()
-                .unwrap()
-                .starts_with(prefix)
-        });
-        pods
+/// What `hack/must-gather.sh` writes of the sample's operator, moved to another namespace: one object by itself, the lists, and logs
+/// whose lines say their container.
+fn gpu_operator_must_gather(namespace: &str) -> Files {
+    let mut pods = of_namespace("pods", "gpu-operator");
+    for pod in &mut pods {
+        pod["metadata"]["namespace"] = namespace.into();
+    }
+    let of_operator = |pod: &&Value| {
+        let name = pod["metadata"]["name"].as_str().unwrap();
+        name.starts_with("gpu-operator-687")
     };
-    let files = [
+    let operator = pods.iter().find(of_operator).unwrap();
+    let mark = format!("[pod/{TOOLKIT}/nvidia-container-toolkit-ctr] ");
+    let log: String = toolkit_log()
+        .lines()
+        .map(|line| format!("{mark}{line}\n"))
+        .collect();
+    vec![
         text(
             "gpu_nodes.status",
             format!("Name:               {NODE}\nRoles:              control-plane\n"),
         ),
-        text("gpu_operand_pods.yaml", yaml_list(&named("nvidia-"))),
-        text(
-            "gpu_operator_pod.yaml",
-            yaml_list(&named("gpu-operator-687")),
-        ),
-        text(&format!("gpu_operand_pod_{TOOLKIT}.log"), toolkit_log()),
+        text("gpu_operand_pods.yaml", yaml_list(&pods)),
+        text("gpu_operator_pod.yaml", yaml_object(operator)),
+        text("gpu_operator_pod.log", "2026-11-20T09:00:00.1Z started\n"),
+        text("gpu_operator_pod.previous.log", ""),
+        text(&format!("gpu_operand_pod_{TOOLKIT}.log"), log),
         text("cluster_policy.yaml", yaml_list(&[])),
-    ];
-    let analysis = diagnose_files(&files);
-    assert_eq!(analysis["seen"]["format"], "gpu-operator-must-gather");
-    let pods = named("nvidia-").len() + named("gpu-operator-687").len();
-    assert_eq!(analysis["seen"]["pods"], pods);
-    let unhealthy = analysis["seen"]["unhealthy_pods"].as_array().unwrap();
-    assert!(
-        unhealthy
-            .iter()
-            .any(|pod| pod.as_str().unwrap().contains(TOOLKIT)),
-        "{unhealthy:?}"
-    );
+    ]
+}
+
+#[test]
+fn the_gpu_operators_must_gather() {
+    for namespace in ["gpu-operator", "nvidia-gpu-operator"] {
+        let analysis = diagnose_files(&gpu_operator_must_gather(namespace));
+        assert_eq!(analysis["seen"]["format"], "gpu-operator-must-gather");
+        // Neither the operator's own object nor a log makes a pod more.
+        let pods = of_namespace("pods", "gpu-operator").len();
+        assert_eq!(analysis["seen"]["pods"], pods, "{namespace}");
+        let unhealthy = analysis["seen"]["unhealthy_pods"].as_array().unwrap();
+        let failing = format!("{namespace}/{TOOLKIT}");
+        assert!(
+            unhealthy
+                .iter()
+                .any(|pod| pod.as_str().unwrap().starts_with(&failing)),
+            "{unhealthy:?}"
+        );
+        // The log is cited by the name that the capture has it by.
+        let cited = format!("\"path\":\"gpu_operand_pod_{TOOLKIT}.log\"");
+        assert!(analysis.to_string().contains(&cited));
+    }
 }
 
 #[test]

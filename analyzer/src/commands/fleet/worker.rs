@@ -75,14 +75,19 @@ pub(super) fn analysed(
     keys: Option<&Keys>,
     job: &Job,
 ) -> anyhow::Result<Analysed> {
-    let unit = Unit::Alone(job.path.clone());
+    let readable = readable(&Unit::Alone(job.path.clone()))?;
     let analysis = if job.reports.is_some() {
-        analyze_unit(&fix::shown::analyze, analyzer, &unit, Terminal::default())?
+        analyze_unit(
+            &fix::shown::analyze,
+            analyzer,
+            &readable,
+            Terminal::default(),
+        )?
     } else {
         analyze_unit(
             &Analyzer::analyze_unit,
             analyzer,
-            &unit,
+            &readable,
             Terminal::default(),
         )?
     };
@@ -91,7 +96,6 @@ pub(super) fn analysed(
         let options = report::Options::default();
         report::write_reports(&analysis, folder, &formats, "report", &options)?;
     }
-    let readable = readable(&unit)?;
     let node = analysis.input.node.clone().unwrap_or_default();
     let said = said::collect(analyzer, &readable.unit, keys, &node)?;
     let captured = settings::collect(&readable.unit, keys, &analysis)?;

@@ -81,7 +81,7 @@ impl Capture {
     fn judge(&self) -> Result<Judged, String> {
         let unit = &self.readable.unit;
         let analyze = &fix::shown::analyze;
-        let analysis = analyze_unit(analyze, &self.analyzer, unit, Terminal::default())
+        let analysis = analyze_unit(analyze, &self.analyzer, &self.readable, Terminal::default())
             .map_err(|error| format!("there is no report: {error:#}"))?;
         let options = report::Options {
             context: context::around(unit, self.keys.as_ref(), &analysis),

@@ -217,10 +217,13 @@ fn kernel(scanned: &Scanned) -> Option<String> {
         Figure::Kernel(version) => Some(version.clone()),
         _ => None,
     });
+    let captures = scanned.plan.captures.iter();
+    let identities = captures.filter_map(|one| one.identity.kernel.clone());
     most(printed)
         .or_else(|| most(booted))
         .or_else(|| most(nodes))
         .or_else(|| most(told))
+        .or_else(|| most(identities))
 }
 
 fn kubernetes(scanned: &Scanned) -> Option<String> {
