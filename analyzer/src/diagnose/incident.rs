@@ -146,7 +146,7 @@ pub(super) fn why(one: &Assessment<'_>) -> (String, Option<Place>) {
         .into_iter()
         .flat_map(|group| group.all.iter().chain(&group.any));
     let sightings: Vec<&Sighting> = decided
-        .filter_map(|signal| one.seen.get(signal.as_str())?.first())
+        .filter_map(|signal| Some(one.seen.get(signal.as_str())?.first()?.as_ref()))
         .collect();
     let says: Vec<&str> = sightings
         .iter()

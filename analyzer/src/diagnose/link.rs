@@ -162,23 +162,35 @@ fn weakest_told(ranked: &[&Assessment<'_>]) -> Verdict {
 }
 
 fn share_a_line(one: &Assessment<'_>, other: &Assessment<'_>) -> bool {
-    let lines = |of: &Assessment<'_>| -> BTreeSet<Place> {
-        let all = of.seen.values().flatten();
-        let places = all.map(|sighting| sighting.place.clone());
-        places.filter(|place| place.line.is_some()).collect()
-    };
-    !lines(one).is_disjoint(&lines(other))
+    let lines = |of| places(of).filter(|place: &&Place| place.line.is_some());
+    meet(&lines(one).collect(), lines(other))
+}
+
+fn places<'a>(of: &'a Assessment<'_>) -> impl Iterator<Item = &'a Place> {
+    of.seen.values().flatten().map(|sighting| &sighting.place)
 }
 
 /// Whether two causes are about the same thing: they belong to one family, or rest on one line or subject.
 fn overlap(one: &Assessment<'_>, other: &Assessment<'_>) -> bool {
-    let lines = |of: &Assessment<'_>| -> BTreeSet<String> {
-        let all = of.seen.values().flatten();
-        all.flat_map(|sighting| [sighting.place.to_string(), sighting.subject.clone()])
-            .filter(|text| !text.is_empty())
-            .collect()
-    };
-    one.rule.file.family == other.rule.file.family || !lines(one).is_disjoint(&lines(other))
+    let known = || places(one).collect::<BTreeSet<&Place>>();
+    one.rule.file.family == other.rule.file.family
+        || share_a_subject(one, other)
+        || meet(&known(), places(other))
+}
+
+fn share_a_subject(one: &Assessment<'_>, other: &Assessment<'_>) -> bool {
+    let known: BTreeSet<&str> = subjects(one).collect();
+    meet(&known, subjects(other))
+}
+
+fn subjects<'a>(of: &'a Assessment<'_>) -> impl Iterator<Item = &'a str> {
+    let all = of.seen.values().flatten();
+    let subjects = all.map(|sighting| sighting.subject.as_str());
+    subjects.filter(|subject| !subject.is_empty())
+}
+
+fn meet<T: Ord>(known: &BTreeSet<T>, mut others: impl Iterator<Item = T>) -> bool {
+    !known.is_empty() && others.any(|other| known.contains(&other))
 }
 
 #[cfg(test)]
@@ -303,6 +315,8 @@ mod tests {
 
     /// What is told of a surer and a weaker cause that rest on lines of `x` with these numbers.
     fn told(surer: (&str, u32), weaker: (&str, u32), explains: &str) -> usize {
+        use std::sync::Arc;
+
         use crate::rules::engine::Sighting;
         let rules = [
             rule(surer.0, "f", "", false),
@@ -321,7 +335,7 @@ mod tests {
             .zip(verdicts)
             .zip([surer.1, weaker.1])
             .map(|((rule, verdict), line)| Assessment {
-                seen: BTreeMap::from([("s", vec![seen(line)])]),
+                seen: BTreeMap::from([("s", vec![Arc::new(seen(line))])]),
                 decided_by: rule.file.likely.first(),
                 ..assessed(rule, verdict)
             })

@@ -29,6 +29,7 @@ mod waiting;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use error::AnalyzeError;
 pub use standing::{Examined, Judged, Proposal, Reading, Standing};
@@ -417,6 +418,7 @@ fn name_nodes(assessments: &mut [Assessment<'_>]) {
     let sightings = assessments.iter_mut().flat_map(|one| one.seen.values_mut());
     for sighting in sightings.flatten() {
         if !sighting.node.is_empty() && !sighting.says.contains(&sighting.node) {
+            let sighting = Arc::make_mut(sighting);
             sighting.says = format!("{} (node {})", sighting.says, sighting.node);
         }
     }

@@ -16,6 +16,7 @@ pub mod machine;
 pub mod metrics;
 pub mod network;
 pub mod node;
+mod picked;
 mod picture;
 pub mod probe;
 pub mod runtime;
@@ -150,6 +151,9 @@ impl<T: FactType> From<Fact<T>> for AnyFact {
     }
 }
 
+/// Whether a fact is wanted, of which the fields are given that were asked for.
+pub type Wanted<'a> = dyn FnMut(&Value) -> bool + 'a;
+
 /// What the store needs of a table, whatever its type.
 trait Table: Any + Send + Sync {
     fn shift(&mut self, lines: u32);
@@ -157,7 +161,7 @@ trait Table: Any + Send + Sync {
     fn append(&mut self, other: Box<dyn Table>);
     fn sort(&mut self);
     fn kept(&self, keep: &dyn Fn(&Place) -> bool) -> Box<dyn Table>;
-    fn each_view(&self, with: &mut dyn FnMut(FactView));
+    fn each_view(&self, names: &[&str], wanted: &mut Wanted<'_>, with: &mut dyn FnMut(FactView));
     fn as_any(&self) -> &dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
@@ -190,8 +194,11 @@ impl<T: FactType> Table for Vec<Fact<T>> {
         Box::new(kept.collect::<Vec<_>>())
     }
 
-    fn each_view(&self, with: &mut dyn FnMut(FactView)) {
+    fn each_view(&self, names: &[&str], wanted: &mut Wanted<'_>, with: &mut dyn FnMut(FactView)) {
         for fact in self {
+            if !names.is_empty() && !wanted(&picked::picked(&fact.data, names)) {
+                continue;
+            }
             with(FactView {
                 // A piece of text may not name the namespace of what it tells about.
                 subject: fact.data.subject().replace("//", "/"),
@@ -274,14 +281,21 @@ impl Facts {
     /// The facts of a kind given by name, as rules see them.
     pub fn views(&self, kind: &str) -> Vec<FactView> {
         let mut views = Vec::new();
-        self.each_view(kind, &mut |view| views.push(view));
+        self.each_view(kind, &[], &mut |_| true, &mut |view| views.push(view));
         views
     }
 
-    /// Hands over the facts of a kind given by name one after the other, as rules see them.
-    pub fn each_view(&self, kind: &str, with: &mut dyn FnMut(FactView)) {
+    /// Hands over the facts of a kind given by name one after the other, as rules see them: where fields are named,
+    /// those that are wanted for what these fields hold.
+    pub fn each_view(
+        &self,
+        kind: &str,
+        names: &[&str],
+        wanted: &mut Wanted<'_>,
+        with: &mut dyn FnMut(FactView),
+    ) {
         if let Some(table) = self.tables.get(kind) {
-            table.each_view(with);
+            table.each_view(names, wanted, with);
         }
     }
 }

@@ -343,6 +343,10 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
                 .map(|node| format!("node/{}", node.data.name)),
         )
         .collect();
+    let subjects = known
+        .iter()
+        .filter_map(|one| one.data.subject.rsplit_once('/'));
+    let names: BTreeSet<&str> = subjects.map(|(_, name)| name).collect();
     let mut found = Vec::new();
     for (object, events) in &sources.warnings {
         let Some(last) = events.first() else { continue };
@@ -352,11 +356,8 @@ pub(super) fn told_by_events(sources: &Sources<'_>, known: &[Fact<Failing>]) -> 
             [kind, name] => (*kind, "", *name),
             _ => continue,
         };
-        let stands_known = known.iter().any(|one| {
-            let subject = &one.data.subject;
-            subject.ends_with(&format!("/{name}"))
-                || (kind == "replicaset" && owns(&one.data, name))
-        });
+        let owned = || known.iter().any(|one| owns(&one.data, name));
+        let stands_known = names.contains(name) || (kind == "replicaset" && owned());
         let recent = match last.data.count {
             OFTEN.. => REPEATED,
             _ => RECENT,

@@ -109,10 +109,11 @@ fn wrapped<T: FactType>(item: &Item<'_>, wrap: fn(api::Plain) -> T) -> Option<An
 
 /// A pod that holds resources or waits for a node. Ended pods do neither and are left out.
 pub(super) fn pod(item: &Item<'_>) -> Option<AnyFact> {
-    let pod: api::Pod = read(item)?;
+    let mut pod: api::Pod = read(item)?;
     if pod.ended() {
         return None;
     }
+    pod.slim();
     let name = pod.metadata.name.clone();
     Some(named(pod, &name, item))
 }

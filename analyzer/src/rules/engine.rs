@@ -1,14 +1,14 @@
 //! Judges every rule on the facts and hits: which signals were seen, and what follows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use chrono::{DateTime, Utc};
 use regex::Regex;
+use serde_json::Value;
 
 use super::compile::{Look, Rule, RuleSet, Test};
-use super::fields::{entry, passes};
+use super::fields::{entry, passes, top};
 use super::file::Group;
 use super::gone::Existing;
 use super::group::{self, Holding};
@@ -16,7 +16,7 @@ use super::installed::Loaded;
 pub use super::judge::Looked;
 use super::judge::{judge_now, look};
 pub use super::sighting::Sighting;
-use super::sighting::{Nodes, from_hit, from_view};
+use super::sighting::{Nodes, Viewed, from_hit, from_view};
 use super::silence::Silence;
 use super::template;
 use super::unwell::Unwell;
@@ -25,7 +25,7 @@ use crate::dress::Voice;
 use crate::facts::ending::ContainerEnded;
 use crate::facts::failing::MendedLines;
 use crate::facts::kube::{Event, Node, Pod};
-use crate::facts::{FactType as _, FactView, Facts};
+use crate::facts::{FactType as _, Facts};
 use crate::model::{Place, Verdict};
 use crate::parsers::CapturedFile;
 use crate::scan::patterns::Hit;
@@ -39,7 +39,7 @@ pub struct Assessment<'r> {
     /// The verdict; none if nothing of it was seen although its sources were there.
     pub verdict: Option<Verdict>,
     /// Sightings of each signal that was seen, by signal name.
-    pub seen: BTreeMap<&'r str, Vec<Sighting>>,
+    pub seen: BTreeMap<&'r str, Vec<Arc<Sighting>>>,
     /// Sources that it needs and that were not there.
     pub missing: Vec<&'r str>,
     /// The group that decided.
@@ -191,16 +191,25 @@ fn passing<'r>(set: &'r RuleSet, facts: &Facts) -> Views<'r> {
     }
     let mut views = Views::new();
     for (kind, looks) in looks {
-        facts.each_view(kind, &mut |view| {
+        let tests = looks.iter().flat_map(|(_, tests)| tests.iter());
+        let names: BTreeSet<&str> = tests.map(|(field, _)| top(field)).collect();
+        // A signal without tests is seen on every fact.
+        let is_open = looks.iter().any(|(_, tests)| tests.is_empty());
+        let names: Vec<&str> = names.into_iter().filter(|_| !is_open).collect();
+        let passing = |fields: &Value| -> Vec<(&'r str, &'r str)> {
             let passes_all = |tests: &[(String, Test)]| {
                 let mut tests = tests.iter();
-                tests.all(|(field, test)| passes(test, entry(&view.fields, field)))
+                tests.all(|(field, test)| passes(test, entry(fields, field)))
             };
             let asking = looks.iter().filter(|(_, tests)| passes_all(tests));
-            let asking: Vec<_> = asking.map(|(name, _)| *name).collect();
-            let view = Rc::new(view);
+            asking.map(|(name, _)| *name).collect()
+        };
+        let mut wanted = |fields: &Value| !passing(fields).is_empty();
+        facts.each_view(kind, &names, &mut wanted, &mut |view| {
+            let asking = passing(&view.fields);
+            let view = Arc::new(Viewed::new(view));
             for name in asking {
-                views.entry(name).or_default().push(Rc::clone(&view));
+                views.entry(name).or_default().push(Arc::clone(&view));
             }
         });
     }
@@ -208,7 +217,7 @@ fn passing<'r>(set: &'r RuleSet, facts: &Facts) -> Views<'r> {
 }
 
 /// Facts by rule and signal.
-type Views<'r> = BTreeMap<(&'r str, &'r str), Vec<Rc<FactView>>>;
+type Views<'r> = BTreeMap<(&'r str, &'r str), Vec<Arc<Viewed>>>;
 
 /// What the rules are judged on.
 struct Known<'a> {
@@ -259,7 +268,7 @@ fn log_ends(hits: &[Hit]) -> BTreeMap<(&str, &str), DateTime<Utc>> {
 }
 
 fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -> Assessment<'r> {
-    let mut seen: BTreeMap<&str, Vec<Sighting>> = BTreeMap::new();
+    let mut seen: BTreeMap<&str, Vec<Arc<Sighting>>> = BTreeMap::new();
     for (name, look) in &rule.looks {
         let sightings = sightings(rule, name, look, known);
         if !sightings.is_empty() {
@@ -317,7 +326,7 @@ fn assess_one<'r>(rule: &'r Rule, known: &Known<'_>, available: &Availability) -
 }
 
 /// Where a signal was seen.
-fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sighting> {
+fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Arc<Sighting>> {
     let says = rule
         .file
         .signals
@@ -341,7 +350,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                 } else if known.said_before.contains(&&one.place) {
                     one.over = before_the_start(rule);
                 }
-                one
+                Arc::new(one)
             })
             .collect(),
         Look::Line(pattern) => known
@@ -373,7 +382,7 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Sig
                         .or_else(|| known.existing.over(hit))
                         .or_else(|| known.loaded.over(hit));
                 }
-                one
+                Arc::new(one)
             })
             .collect(),
     }

@@ -46,6 +46,11 @@ pub(super) fn entry<'v>(fields: &'v Value, name: &str) -> &'v Value {
     }
 }
 
+/// The field that holds what a name names.
+pub(super) fn top(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(field, _)| field)
+}
+
 fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }

@@ -1,6 +1,7 @@
 //! Whether a group of signals holds, and on what.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::engine::Sighting;
 use super::file::{Group, Same};
@@ -19,7 +20,7 @@ pub(super) struct Holding<'r> {
 /// Where nothing says what a line is about, it may be about anything: a pasted line names no node.
 pub(super) fn holds<'r>(
     group: &'r Group,
-    seen: &BTreeMap<&str, Vec<Sighting>>,
+    seen: &BTreeMap<&str, Vec<Arc<Sighting>>>,
 ) -> Option<Holding<'r>> {
     let sightings = |signal: &str| seen.get(signal).map_or(&[][..], Vec::as_slice);
     if matches!(group.same, None | Some(Same::Cluster)) {
@@ -99,7 +100,12 @@ mod tests {
     }
 
     fn shared(same: Option<Same>, a: &[&str], b: &[&str], c: &[&str]) -> Option<Option<String>> {
-        let all = |nodes: &[&str]| nodes.iter().map(|node| on(node)).collect::<Vec<_>>();
+        let all = |nodes: &[&str]| {
+            nodes
+                .iter()
+                .map(|node| Arc::new(on(node)))
+                .collect::<Vec<_>>()
+        };
         let mut seen = BTreeMap::from([("a", all(a)), ("b", all(b)), ("c", all(c))]);
         seen.retain(|_, sightings| !sightings.is_empty());
         holds(&group(same), &seen).map(|holding| holding.shared)

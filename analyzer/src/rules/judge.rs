@@ -1,6 +1,7 @@
 //! From what was seen to a verdict: which groups hold, what speaks against them, and what still holds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::compile::Rule;
 use super::file::Refutation;
@@ -29,7 +30,7 @@ pub(super) fn look<'r>(
     rule: &'r Rule,
     unwell: &Unwell<'_>,
     holding: &Holding<'_>,
-    seen: &BTreeMap<&str, Vec<Sighting>>,
+    seen: &BTreeMap<&str, Vec<Arc<Sighting>>>,
 ) -> Vec<Looked<'r>> {
     let shared = holding.shared.as_deref();
     let decisive = unwell::deciding(holding.group, shared, seen);
@@ -38,7 +39,7 @@ pub(super) fn look<'r>(
         .flatten()
         .map(|one| one.node.as_str())
         .collect();
-    let about = |one: &&Sighting| {
+    let about = |one: &&Arc<Sighting>| {
         one.over.is_none()
             && one.voice != Voice::Bare
             && (one.node.is_empty() || nodes.contains("") || nodes.contains(one.node.as_str()))
@@ -82,14 +83,14 @@ pub(super) struct Judged<'r> {
 pub(super) fn judge_now<'r>(
     rule: &'r Rule,
     unwell: Option<&Unwell<'_>>,
-    seen: &mut BTreeMap<&'r str, Vec<Sighting>>,
+    seen: &mut BTreeMap<&'r str, Vec<Arc<Sighting>>>,
     incomplete: bool,
 ) -> Judged<'r> {
-    let is_over = |one: &Sighting| one.over.is_some();
+    let is_over = |one: &Arc<Sighting>| one.over.is_some();
     if !seen.values().flatten().any(is_over) {
         return judge(rule, unwell, seen, incomplete);
     }
-    let mut lasting: BTreeMap<&str, Vec<Sighting>> = seen.clone();
+    let mut lasting: BTreeMap<&str, Vec<Arc<Sighting>>> = seen.clone();
     lasting
         .values_mut()
         .for_each(|all| all.retain(|one| !is_over(one)));
@@ -113,7 +114,7 @@ pub(super) fn judge_now<'r>(
 fn judge<'r>(
     rule: &'r Rule,
     unwell: Option<&Unwell<'_>>,
-    seen: &BTreeMap<&str, Vec<Sighting>>,
+    seen: &BTreeMap<&str, Vec<Arc<Sighting>>>,
     incomplete: bool,
 ) -> Judged<'r> {
     let file = &rule.file;
@@ -168,7 +169,7 @@ fn held_back(
     rule: &Rule,
     unwell: &Unwell<'_>,
     holding: &Holding<'_>,
-    seen: &BTreeMap<&str, Vec<Sighting>>,
+    seen: &BTreeMap<&str, Vec<Arc<Sighting>>>,
 ) -> Option<String> {
     let looked = look(rule, unwell, holding, seen);
     let against = looked.into_iter().find(|one| one.found == Some(true));

@@ -1,6 +1,7 @@
 //! A signal that was seen: where, on what, how loudly, and whether that still holds.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -28,7 +29,7 @@ pub struct Sighting {
     /// What it means.
     pub says: String,
     /// Fields or captures, for the rule's sentences.
-    pub values: BTreeMap<String, String>,
+    pub values: Arc<BTreeMap<String, String>>,
     /// First time.
     pub at: Option<DateTime<Utc>>,
     /// Last time.
@@ -114,7 +115,7 @@ impl Sighting {
             place,
             text: String::new(),
             says: String::new(),
-            values: BTreeMap::new(),
+            values: Arc::default(),
             at: None,
             last: None,
             count: 1,
@@ -131,23 +132,47 @@ impl Sighting {
     }
 }
 
-/// From a fact.
-pub(super) fn from_view(kind: &str, view: &FactView, says: &str, nodes: &Nodes) -> Sighting {
-    let mut values: BTreeMap<String, String> = BTreeMap::new();
-    if let Value::Object(fields) = &view.fields {
-        for (name, value) in fields {
-            values.insert(name.clone(), plain(value));
+/// A fact that signals were seen on, as all of them tell it.
+pub(super) struct Viewed {
+    subject: String,
+    place: Place,
+    text: String,
+    at: Option<DateTime<Utc>>,
+    /// Node that the fact names.
+    node: Option<String>,
+    count: u64,
+    values: Arc<BTreeMap<String, String>>,
+}
+
+impl Viewed {
+    pub(super) fn new(view: FactView) -> Self {
+        let mut values: BTreeMap<String, String> = BTreeMap::new();
+        if let Value::Object(fields) = &view.fields {
+            for (name, value) in fields {
+                values.insert(name.clone(), plain(value));
+            }
+        }
+        values.insert("subject".into(), view.subject.clone());
+        values.insert("host_file".into(), host_file(&view.place.path));
+        let count = view.fields.get("count").and_then(Value::as_u64);
+        let node = view.fields.get("node").and_then(Value::as_str);
+        Self {
+            node: node.map(str::to_owned),
+            count: count.unwrap_or(1).max(1),
+            subject: view.subject,
+            place: view.place,
+            text: view.text,
+            at: view.at,
+            values: Arc::new(values),
         }
     }
-    values.insert("subject".into(), view.subject.clone());
-    values.insert("host_file".into(), host_file(&view.place.path));
+}
+
+/// From a fact.
+pub(super) fn from_view(kind: &str, view: &Viewed, says: &str, nodes: &Nodes) -> Sighting {
     Sighting {
-        says: template::fill_from(says, &values),
-        node: nodes.find(
-            &view.subject,
-            &view.place,
-            view.fields.get("node").and_then(Value::as_str),
-        ),
+        says: template::fill_from(says, &view.values),
+        node: nodes.find(&view.subject, &view.place, view.node.as_deref()),
         subject: view.subject.clone(),
         place: view.place.clone(),
         text: view.text.clone(),
@@ -162,13 +187,8 @@ pub(super) fn from_view(kind: &str, view: &FactView, says: &str, nodes: &Nodes) 
         kernel: false,
         log_ends: None,
         silent: false,
-        count: view
-            .fields
-            .get("count")
-            .and_then(Value::as_u64)
-            .unwrap_or(1)
-            .max(1),
-        values,
+        count: view.count,
+        values: Arc::clone(&view.values),
     }
 }
 
@@ -214,7 +234,7 @@ pub(super) fn from_hit(hit: &Hit, says: &str, nodes: &Nodes) -> Sighting {
         kernel: hit.speaker == "kernel",
         log_ends: None,
         silent: false,
-        values,
+        values: Arc::new(values),
     }
 }
 

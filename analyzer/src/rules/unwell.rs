@@ -5,6 +5,7 @@
 //! that was seen on other things than those explains none of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use chrono::{DateTime, Duration, Utc};
 
@@ -136,7 +137,7 @@ impl<'a> Unwell<'a> {
         rule: &Rule,
         group: &Group,
         shared: Option<&str>,
-        seen: &BTreeMap<&str, Vec<Sighting>>,
+        seen: &BTreeMap<&str, Vec<Arc<Sighting>>>,
     ) -> Option<String> {
         let decisive = deciding(group, shared, seen);
         let family = rule.file.family.as_str();
@@ -308,12 +309,13 @@ impl<'a> Unwell<'a> {
 pub(super) fn deciding<'s>(
     group: &Group,
     shared: Option<&str>,
-    seen: &'s BTreeMap<&str, Vec<Sighting>>,
+    seen: &'s BTreeMap<&str, Vec<Arc<Sighting>>>,
 ) -> Vec<Vec<&'s Sighting>> {
     let of = |signal: &String| -> Vec<&'s Sighting> {
         let all = seen.get(signal.as_str()).map_or(&[][..], Vec::as_slice);
         let own = all
             .iter()
+            .map(Arc::as_ref)
             .filter(|one| shared.is_none_or(|shared| shares(group.same, one, shared)));
         own.collect()
     };

@@ -1,6 +1,7 @@
 //! What evidence weighs: who said it, and whether it still holds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use chrono::{DateTime, Duration, Utc};
 
@@ -24,7 +25,7 @@ pub(super) fn capped(
     level: Verdict,
     group: &Group,
     shared: Option<&str>,
-    seen: &BTreeMap<&str, Vec<Sighting>>,
+    seen: &BTreeMap<&str, Vec<Arc<Sighting>>>,
 ) -> Verdict {
     let voice = |signal: &String| {
         let all = seen.get(signal.as_str())?.iter();
@@ -57,12 +58,15 @@ const NEAR: u32 = 3600;
 
 /// Whether the signals of a group stand near one another, where they stand in a heap of texts that no person put
 /// together: in one folder, and within an hour where both say when.
-fn is_near(group: &Group, seen: &BTreeMap<&str, Vec<Sighting>>) -> bool {
-    let all = |signal: &String| seen.get(signal.as_str()).map_or(&[][..], Vec::as_slice);
+fn is_near(group: &Group, seen: &BTreeMap<&str, Vec<Arc<Sighting>>>) -> bool {
+    let all = |signal: &String| {
+        let all = seen.get(signal.as_str()).map_or(&[][..], Vec::as_slice);
+        all.iter().map(Arc::as_ref)
+    };
     let wanted: Vec<Vec<&Sighting>> = group
         .all
         .iter()
-        .map(|signal| all(signal).iter().collect())
+        .map(|signal| all(signal).collect())
         .chain((!group.any.is_empty()).then(|| group.any.iter().flat_map(all).collect()))
         .collect();
     let Some((first, others)) = wanted.split_first() else {

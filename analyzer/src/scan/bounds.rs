@@ -49,6 +49,7 @@ impl Gather<'_> {
         if is_over {
             piece.parsed = Parsed::default();
             piece.found.hits.clear();
+            piece.said.clear();
         }
         is_over
     }

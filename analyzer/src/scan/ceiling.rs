@@ -14,6 +14,7 @@ use super::patterns::{Captures, Found, Hit};
 
 /// What makes two hits of a pattern alike.
 type Key = (String, String, Captures);
+type KeyOf<'a> = (&'a str, &'a str, &'a Captures);
 
 /// The boot of a line, as the journal calls it, and when the line was said.
 pub(super) type Boot = (String, Option<DateTime<Utc>>);
@@ -31,7 +32,7 @@ impl Ceiling {
         let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         found.hits.retain(|hit| {
             let stays =
-                hit.subject.is_empty() || is_among(met.entry(hit.pattern).or_default(), hit);
+                hit.subject.is_empty() || is_among(met.entry(hit.pattern).or_default(), of(hit));
             if !stays && !hit.boot.is_empty() {
                 boots.push((hit.boot.clone(), hit.last));
             }
@@ -39,11 +40,21 @@ impl Ceiling {
         });
         boots.into_iter().max_by_key(|(_, at)| *at)
     }
+
+    /// Whether a hit with this key may be among those that are kept of its pattern.
+    pub(super) fn admits(&self, pattern: usize, key: KeyOf<'_>) -> bool {
+        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        is_among(met.entry(pattern).or_default(), key)
+    }
 }
 
-/// Whether the key of a hit is among the smallest, of which it is one from now on.
-fn is_among(smallest: &mut Vec<Key>, hit: &Hit) -> bool {
+fn of(hit: &Hit) -> KeyOf<'_> {
     let (_, subject, speaker, captures) = hit.key();
+    (subject, speaker, captures)
+}
+
+/// Whether a key is among the smallest, of which it is one from now on.
+fn is_among(smallest: &mut Vec<Key>, (subject, speaker, captures): KeyOf<'_>) -> bool {
     let order = |key: &Key| {
         let key = (key.0.as_str(), key.1.as_str(), &key.2);
         key.cmp(&(subject, speaker, captures))

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use casefile_bundle::{BundlePath, Entry, Summary, entry};
 use chrono::{DateTime, Utc};
 
+use super::ceiling::Ceiling;
 use super::merge::{merge_hits, moved, shift, shift_place, state_all, without_doubles};
 use super::pasted::{self, Origins, Pieces};
 use super::patterns::{Hit, Patterns};
+use super::sayings::Saying;
 use super::sink::{Out, Sink};
 use super::spill::Spill;
 use std::collections::BTreeSet;
@@ -30,6 +32,8 @@ pub(super) struct Gather<'a> {
     pub(super) patterns: &'a Patterns,
     pub(super) router: &'a Router,
     pub(super) spill: &'a Spill,
+    /// What is kept of what objects of lists say.
+    pub(super) ceiling: Ceiling,
     /// Facts of lists so far.
     pub(super) listed: usize,
     pub(super) facts: Facts,
@@ -59,6 +63,7 @@ impl<'a> Gather<'a> {
             patterns,
             router,
             spill,
+            ceiling: Ceiling::default(),
             listed: 0,
             facts: Facts::default(),
             hits: Vec::new(),
@@ -199,6 +204,9 @@ impl<'a> Gather<'a> {
                 shift_place(&mut hit.last_place, lines_before);
                 self.hits.push(hit);
             }
+            let said = piece.said.into_iter();
+            let hits = |one: Saying| one.hits(self.patterns, &self.ceiling, lines_before);
+            self.hits.extend(said.flat_map(hits));
             moved(piece.found.packets, lines_before, &mut self.packets);
             moved(piece.found.driver, lines_before, &mut self.driver);
             moved(piece.found.host, lines_before, &mut self.host);

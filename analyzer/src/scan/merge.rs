@@ -44,21 +44,42 @@ pub(super) fn without_doubles(mut hits: Vec<Hit>) -> Vec<Hit> {
 }
 
 pub(super) fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
-    hits.sort_by(|a, b| (a.key(), &a.place).cmp(&(b.key(), &b.place)));
-    let mut merged: Vec<Hit> = Vec::new();
-    for hit in hits {
-        match merged.last_mut() {
-            Some(last) if last.key() == hit.key() => last.absorb(&hit),
-            _ => merged.push(hit),
+    in_order(&mut hits);
+    hits.dedup_by(|later, first| {
+        let alike = later.key() == first.key();
+        if alike {
+            first.absorb(later);
         }
-    }
+        alike
+    });
     let mut kept: BTreeMap<usize, usize> = BTreeMap::new();
-    merged.retain(|hit| {
+    hits.retain(|hit| {
         let count = kept.entry(hit.pattern).or_default();
         *count += 1;
         *count <= GROUPS_PER_PATTERN
     });
-    merged
+    hits.shrink_to_fit();
+    hits
+}
+
+/// Orders hits by what makes them alike, and alike ones by their places. Hits are large: their numbers are sorted, and
+/// each is moved once.
+fn in_order(hits: &mut [Hit]) {
+    let mut order: Vec<usize> = (0..hits.len()).collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (&hits[*a], &hits[*b]);
+        (a.key(), &a.place).cmp(&(b.key(), &b.place))
+    });
+    for start in 0..order.len() {
+        let mut at = start;
+        while order[at] != start {
+            let next = order[at];
+            hits.swap(at, next);
+            order[at] = at;
+            at = next;
+        }
+        order[at] = at;
+    }
 }
 
 /// Takes the lines of a later piece of an entry, whose places count from the piece's beginning.
@@ -103,4 +124,40 @@ fn merge_alike<S: Statement>(mut lines: Vec<Repeated<S>>) -> Vec<Repeated<S>> {
         }
     }
     merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::{Channel, Origin};
+    use crate::scan::patterns::{Expression, LinePattern, Patterns};
+
+    #[test]
+    fn hits_come_into_the_order_of_what_makes_them_alike_and_of_their_places() {
+        let pattern = LinePattern {
+            regex: Expression::new(r"lost (?P<what>\w+)"),
+            channels: Vec::new(),
+            speaker: None,
+            nature: None,
+        };
+        let patterns = Patterns::new(vec![pattern]);
+        let lines = (0..40u32).map(|line| format!("lost item{}\n", line * 7 % 11));
+        let text: String = lines.collect();
+        let mut hits = Vec::new();
+        for path in ["b.log", "c.log", "a.log"] {
+            let origin = Origin::of(path, Channel::Text);
+            hits.extend(patterns.search(&origin, text.as_bytes()).hits);
+        }
+        let mut sorted = hits.clone();
+        sorted.sort_by(|a, b| (a.key(), &a.place).cmp(&(b.key(), &b.place)));
+        in_order(&mut hits);
+        assert_eq!(hits, sorted);
+        let merged = merge_hits(hits);
+        assert_eq!(merged.len(), 11);
+        assert!(
+            merged
+                .iter()
+                .all(|hit| hit.also.len() == 2 && hit.place.path == "a.log")
+        );
+    }
 }

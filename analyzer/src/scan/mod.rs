@@ -15,6 +15,7 @@ mod manual;
 mod merge;
 pub mod pasted;
 pub mod patterns;
+mod sayings;
 mod sink;
 mod slips;
 mod spill;

@@ -9,6 +9,7 @@ use super::ceiling::{Boot, Ceiling};
 use super::lines::Origin;
 use super::pasted::{self, Pieces};
 use super::patterns::{Found, Patterns};
+use super::sayings::Saying;
 use super::spill::{Kept, Spill};
 use super::unwrap::Heard;
 use super::{Router, clean, faults, joined, kube_list, manual, typing};
@@ -29,6 +30,8 @@ const SPLIT_LIMIT: u64 = 64 << 20;
 pub(super) struct Out {
     pub(super) parsed: Parsed,
     pub(super) found: Found,
+    /// What objects of a list say.
+    pub(super) said: Vec<Saying>,
     /// The newest boot that hits name which were let go.
     pub(super) boot: Option<Boot>,
     /// Pieces recognised in a text that came in one stretch.
@@ -165,8 +168,14 @@ impl Sink<'_> {
         };
         // Searched here and let go: the messages of all events would fill the memory.
         let said = std::mem::take(&mut parsed.said);
-        let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
-        out.found.hits = hits.collect();
+        if self.uids {
+            let hits = said.iter().flat_map(|said| self.patterns.search_said(said));
+            out.found.hits = hits.collect();
+        } else {
+            let sayings = said.into_iter();
+            let sayings = sayings.filter_map(|said| Saying::of(self.patterns, said));
+            out.said = sayings.collect();
+        }
         self.spill.count(parsed.facts.len());
         out.parsed = parsed;
         out.list = Some(kube_list::ends(bytes));

@@ -177,6 +177,14 @@ impl Patterns {
 
     /// Searches a text that was found inside an object.
     pub fn search_said(&self, said: &Said) -> Vec<Hit> {
+        let matching = self.matching(said).into_iter();
+        matching
+            .filter_map(|(pattern, captures)| self.hit_of(said, pattern, captures))
+            .collect()
+    }
+
+    /// The patterns that a text matches which was found inside an object, with what they capture.
+    pub(super) fn matching(&self, said: &Said) -> Vec<(usize, Captures)> {
         let text = said.text.as_bytes();
         let mut asking = Asking::default();
         asking.search(self.index(said.channel), text);
@@ -184,31 +192,35 @@ impl Patterns {
         let matching = asking.numbers.into_iter().filter_map(|index| {
             let index = index as usize;
             let pattern = self.patterns.get(index)?;
-            if !pattern.applies(said.channel, "") {
-                return None;
-            }
-            Some(Hit {
-                pattern: index,
-                captures: expression::kept(&pattern.regex.captures(&said.text)?),
-                subject: said.subject.clone(),
-                speaker: String::new(),
-                place: said.place.clone(),
-                text: pattern.regex.around(&said.text),
-                at: said.at,
-                last: said.at,
-                count: said.count,
-                voice: Voice::Spoken,
-                last_place: said.place.clone(),
-                host: String::new(),
-                clock: None,
-                klog: None,
-                boot: String::new(),
-                earlier_boot: false,
-                scattered: false,
-                also: BTreeSet::new(),
-            })
+            let applies = pattern.applies(said.channel, "");
+            let caught = applies.then(|| pattern.regex.captures(&said.text))??;
+            Some((index, expression::kept(&caught)))
         });
         matching.collect()
+    }
+
+    /// The hit of a pattern in a text that was found inside an object.
+    pub(super) fn hit_of(&self, said: &Said, index: usize, captures: Captures) -> Option<Hit> {
+        Some(Hit {
+            pattern: index,
+            captures,
+            subject: said.subject.clone(),
+            speaker: String::new(),
+            place: said.place.clone(),
+            text: self.patterns.get(index)?.regex.around(&said.text),
+            at: said.at,
+            last: said.at,
+            count: said.count,
+            voice: Voice::Spoken,
+            last_place: said.place.clone(),
+            host: String::new(),
+            clock: None,
+            klog: None,
+            boot: String::new(),
+            earlier_boot: false,
+            scattered: false,
+            also: BTreeSet::new(),
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use super::clauses::Clauses;
 use super::expression::Caught;
 use super::hit::{Counter, Found, add_alike};
 use super::index::{Held, Index};
-use super::shapes::Shapes;
+use super::shapes::{Possible, Shapes};
 use super::{Patterns, boots, is_log};
 use crate::dress::Nature;
 use crate::lines::{LogLine, Origin, Record, Said};
@@ -43,12 +43,10 @@ impl Patterns {
             search.found.is_records &= raw.is_empty() || matches!(said, Said::Record(_));
             let possible = shapes.possible(self, words, (origin, &said));
             let asking = &mut search.asking;
+            asking.certain.clear();
             match possible {
-                Some([]) => asking.numbers.clear(),
-                Some(few) if few.len() <= FEW && few.iter().all(|one| self.is_pattern(*one)) => {
-                    asking.numbers.clear();
-                    asking.numbers.extend_from_slice(few);
-                }
+                Some(Possible { numbers: [], .. }) => asking.numbers.clear(),
+                Some(few) if self.are_few(few) => asking.take(few),
                 possible => {
                     // In a journal half of each line is fields that no pattern is matched against.
                     let skip = message.as_mut().map_or(0, |field| field.find(raw));
@@ -72,6 +70,12 @@ impl Patterns {
         self.lock_shapes().push(shapes);
         boots::mark(origin, bytes, &mut search.found);
         search.found
+    }
+
+    /// Whether what asks is patterns of which so few are to be tried that nothing has to be looked for before.
+    fn are_few(&self, possible: Possible<'_>) -> bool {
+        possible.numbers.len() - possible.certain.len() <= FEW
+            && possible.numbers.iter().all(|one| self.is_pattern(*one))
     }
 
     /// Whether what asks is a pattern, and no extractor.
@@ -105,7 +109,11 @@ impl Patterns {
             let same = self.same[index];
             let known = tried.iter().position(|(one, _)| *one == same);
             let at = known.unwrap_or_else(|| {
-                tried.push((same, self.patterns[index].regex.captures(&text)));
+                let caught = match search.asking.is_certain(index) {
+                    true => Some(Caught::new()),
+                    false => self.patterns[index].regex.captures(&text),
+                };
+                tried.push((same, caught));
                 tried.len() - 1
             });
             if tried[at].1.is_some() {
@@ -163,10 +171,23 @@ impl Heard {
 #[derive(Default)]
 pub(super) struct Asking {
     pub(super) numbers: Vec<u32>,
+    /// Patterns that match whatever stands at the open places of the line, in order.
+    certain: Vec<u32>,
     line: Held,
 }
 
 impl Asking {
+    /// Takes what asks for a line of a known shape.
+    fn take(&mut self, possible: Possible<'_>) {
+        self.numbers.clear();
+        self.numbers.extend_from_slice(possible.numbers);
+        self.certain.extend_from_slice(possible.certain);
+    }
+
+    fn is_certain(&self, index: usize) -> bool {
+        u32::try_from(index).is_ok_and(|index| self.certain.binary_search(&index).is_ok())
+    }
+
     /// Notes what asks for some text of a line.
     pub(super) fn search(&mut self, index: &Index, line: &[u8]) {
         let Self { numbers, .. } = self;
@@ -175,16 +196,17 @@ impl Asking {
     }
 
     /// Keeps what can match a line of its shape, each once and in order.
-    fn keep_among(&mut self, possible: &[u32]) {
+    fn keep_among(&mut self, possible: Possible<'_>) {
         self.numbers.sort_unstable();
         self.numbers.dedup();
-        let is_possible = |number: &u32| possible.binary_search(number).is_ok();
+        let is_possible = |number: &u32| possible.numbers.binary_search(number).is_ok();
         self.numbers.retain(is_possible);
+        self.certain.extend_from_slice(possible.certain);
     }
 
     /// Keeps the patterns of which every clause has a text in the line, and the extractors, each once and in order.
     pub(super) fn keep_possible(&mut self, clauses: &[Clauses], raw: &[u8]) {
-        let Self { numbers, line } = self;
+        let Self { numbers, line, .. } = self;
         if numbers.is_empty() {
             return;
         }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::abstract_match::Follower;
 use super::index::Held;
@@ -19,8 +19,8 @@ const OVERHEAD: usize = 160;
 const LONGEST: usize = 4096;
 /// Different shapes of one hash that are told apart.
 const SAME_HASH: usize = 4;
-/// A shape that was met so often is worth asking the automata which patterns can match it: trying them costs more.
-const OFTEN: u32 = 1000;
+/// A shape that one thread met so often is worth asking the automata which patterns can match it: trying them costs more.
+const OFTEN: u32 = 100;
 /// Places that remember the hash of a shape that was seen once: what is said once only is not worth a proof.
 const ONCE: usize = 1 << 14;
 
@@ -28,6 +28,44 @@ const ONCE: usize = 1 << 14;
 struct Known {
     shape: Box<[u8]>,
     possible: Box<[u32]>,
+    /// The same found out with more effort, once for all threads.
+    narrowed: OnceLock<Narrowed>,
+}
+
+/// What can match a line of a shape by the automata of its patterns.
+struct Narrowed {
+    possible: Box<[u32]>,
+    certain: Box<[u32]>,
+}
+
+/// What asks for a line of a known shape.
+#[derive(Clone, Copy)]
+pub(super) struct Possible<'s> {
+    /// What can match it, in order.
+    pub(super) numbers: &'s [u32],
+    /// Patterns without captures that every line of the shape matches, in order.
+    pub(super) certain: &'s [u32],
+}
+
+impl Known {
+    fn possible(&self) -> Possible<'_> {
+        match self.narrowed.get() {
+            Some(narrowed) => narrowed.possible(),
+            None => Possible {
+                numbers: &self.possible,
+                certain: &[],
+            },
+        }
+    }
+}
+
+impl Narrowed {
+    fn possible(&self) -> Possible<'_> {
+        Possible {
+            numbers: &self.possible,
+            certain: &self.certain,
+        }
+    }
 }
 
 type ByHash<K> = HashMap<u64, Vec<K>, BuildHasherDefault<AsIs>>;
@@ -125,7 +163,7 @@ impl Shapes {
         patterns: &Patterns,
         words: &Words,
         (origin, said): (&Origin<'_>, &Said<'_>),
-    ) -> Option<&[u32]> {
+    ) -> Option<Possible<'_>> {
         let (text, is_escaped) = match said {
             Said::Record(record) => (record.message(), true),
             // A line with fields that is no record is looked at in part only.
@@ -157,10 +195,12 @@ impl Shapes {
         };
         let met = self.known.met.get_mut(at)?;
         met.times = met.times.saturating_add(1);
-        if met.times == OFTEN && !met.known.possible.is_empty() {
-            met.known = Arc::new(narrowed(&met.known, patterns, &mut self.follower)?);
+        let known = &met.known;
+        if met.times >= OFTEN && !known.possible.is_empty() {
+            let narrow = || narrowed(known, patterns, &mut self.follower);
+            return Some(known.narrowed.get_or_init(narrow).possible());
         }
-        Some(&met.known.possible)
+        Some(known.possible())
     }
 
     /// What the others know of the present shape. Where it is seen for the second time, it is found out.
@@ -217,27 +257,38 @@ impl Shapes {
         Some(Known {
             shape: self.shape.as_slice().into(),
             possible: possible.into(),
+            narrowed: OnceLock::new(),
         })
     }
 }
 
-/// A known shape without the patterns whose automata exclude it.
-fn narrowed(known: &Known, patterns: &Patterns, follower: &mut Follower) -> Option<Known> {
-    let is_escaped = known.shape[1] != 0;
+/// What can match a known shape: the patterns that no automaton excludes, and which of them match it whatever stands
+/// at its open places.
+fn narrowed(known: &Known, patterns: &Patterns, follower: &mut Follower) -> Narrowed {
+    let is_record = known.shape[1] != 0;
     let mut said = Vec::new();
-    if !is_escaped {
+    if !is_record {
         said.extend_from_slice(&known.shape[2..]);
     } else if !shape::unescape(&known.shape[2..], &mut said) {
-        return None;
+        return Narrowed {
+            possible: known.possible.clone(),
+            certain: Box::default(),
+        };
     }
-    let may = |number: &&u32| match patterns.automaton(**number) {
+    let may = |number: &u32| match patterns.automaton(*number) {
         Some(automaton) => follower.may_match(automaton, &said),
         None => true,
     };
-    Some(Known {
-        possible: known.possible.iter().filter(may).copied().collect(),
-        shape: known.shape.clone(),
-    })
+    let possible: Box<[u32]> = known.possible.iter().copied().filter(may).collect();
+    // Of other lines a part that names clock and speaker is no part of the message.
+    let matches = |number: &u32| {
+        let pattern = patterns.patterns.get(*number as usize);
+        is_record && pattern.is_some_and(|pattern| pattern.regex.matches_shape(&said))
+    };
+    Narrowed {
+        certain: possible.iter().copied().filter(matches).collect(),
+        possible,
+    }
 }
 
 fn place(known: &ByHash<Arc<Known>>, hash: u64, shape: &[u8]) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! What a pod asks for altogether, as the scheduler adds it up.
 
-use super::api::{Condition, Container, ContainerResources, Pod, PodSpec};
+use super::api::{Container, ContainerResources, Pod, PodSpec};
 use super::cluster::Release;
 use super::quantity::Resources;
 
@@ -51,11 +51,14 @@ pub fn pod_takes(pod: &Pod, release: Release) -> Resources {
         return pod_requests(&pod.spec);
     }
     let status = &pod.status;
-    let pending = |one: &&Condition| one.kind == "PodResizePending";
-    let refused = status.conditions.iter().find(pending);
+    let containers = &status.container_statuses;
+    let mut states = containers.iter().chain(&status.init_container_statuses);
+    if status.resources.is_none() && states.all(|one| one.resources.is_none()) {
+        return pod_requests(&pod.spec);
+    }
+    let refused = status.conditions.iter().find(|one| one.is_of_resize());
     let infeasible = refused.is_some_and(|one| one.reason == "Infeasible");
     let mut spec = pod.spec.clone();
-    let containers = &status.container_statuses;
     let resize = |container: &mut Container| {
         let mut states = containers.iter().chain(&status.init_container_statuses);
         let Some(state) = states.find(|one| one.name == container.name) else {

@@ -49,6 +49,7 @@ macro_rules! objects {
 
 mod devices;
 mod others;
+mod slim;
 
 /// Name, namespace, labels and the annotations that matter.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -81,13 +82,13 @@ pub struct PodVolume {
     #[serde(deserialize_with = "present")]
     pub ephemeral: bool,
     /// A disk of GCE.
-    pub gce_persistent_disk: Option<Disk>,
+    pub gce_persistent_disk: Option<Box<Disk>>,
     /// A volume of EBS.
-    pub aws_elastic_block_store: Option<Disk>,
+    pub aws_elastic_block_store: Option<Box<Disk>>,
     /// A target of iSCSI.
-    pub iscsi: Option<Disk>,
+    pub iscsi: Option<Box<Disk>>,
     /// An image of Ceph.
-    pub rbd: Option<Disk>,
+    pub rbd: Option<Box<Disk>>,
 }
 
 /// A requirement on labels or, for topology terms, on node labels.

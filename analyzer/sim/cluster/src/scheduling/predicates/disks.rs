@@ -20,11 +20,11 @@ pub(super) fn conflict(pod: &Pod, here: &[&Pod]) -> Option<Reason> {
 
 /// Two that only read share a disk, except one of EBS.
 fn excludes(a: &PodVolume, b: &PodVolume) -> bool {
-    let both =
-        |a: &Option<Disk>, b: &Option<Disk>, same: fn(&Disk, &Disk) -> bool, shared: bool| {
-            let pair = a.as_ref().zip(b.as_ref());
-            pair.is_some_and(|(a, b)| same(a, b) && !(shared && a.read_only && b.read_only))
-        };
+    type Held = Option<Box<Disk>>;
+    let both = |a: &Held, b: &Held, same: fn(&Disk, &Disk) -> bool, shared: bool| {
+        let pair = a.as_deref().zip(b.as_deref());
+        pair.is_some_and(|(a, b)| same(a, b) && !(shared && a.read_only && b.read_only))
+    };
     let gce = |a: &Disk, b: &Disk| a.pd_name == b.pd_name;
     let ebs = |a: &Disk, b: &Disk| a.volume_id == b.volume_id;
     let iscsi = |a: &Disk, b: &Disk| a.iqn == b.iqn;
