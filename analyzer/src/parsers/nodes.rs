@@ -138,17 +138,7 @@ fn node(object: Object) -> Node {
         status,
     } = object;
     let gpus = |of: &BTreeMap<String, Value>| of.get("nvidia.com/gpu").and_then(whole_number);
-    let labelled = [
-        "nvidia.com/gpu.present",
-        "feature.node.kubernetes.io/pci-10de.present",
-    ]
-    .iter()
-    .any(|label| {
-        metadata
-            .labels
-            .get(*label)
-            .is_some_and(|value| value == "true")
-    });
+    let labelled = is_labelled(&metadata.labels);
     let mut pod_cidrs = spec.pod_cidrs;
     if let Some(single) = spec.pod_cidr.filter(|single| !pod_cidrs.contains(single)) {
         pod_cidrs.push(single);
@@ -217,6 +207,16 @@ fn node(object: Object) -> Node {
             .collect(),
         name: metadata.name,
     }
+}
+
+/// Whether feature discovery found a GPU of NVIDIA.
+fn is_labelled(labels: &BTreeMap<String, String>) -> bool {
+    let present = [
+        "nvidia.com/gpu.present",
+        "feature.node.kubernetes.io/pci-10de.present",
+    ];
+    let mut values = present.iter().filter_map(|label| labels.get(*label));
+    values.any(|value| value == "true")
 }
 
 fn tells_of_gpus(label: &str) -> bool {
