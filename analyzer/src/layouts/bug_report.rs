@@ -121,7 +121,11 @@ fn pieces<'s, 'a>(lines: &'s [&'a str]) -> Vec<(String, usize, &'s [&'a str])> {
 /// falls back the machine came up again: what stands before the last such line of a file is of earlier starts.
 fn of_log_files<'s, 'a>(lines: &'s [&'a str], body: usize) -> Vec<(String, usize, &'s [&'a str])> {
     let mut found = Vec::new();
-    let named = |line: &&&str| line.trim_start().starts_with('/') && line.trim_end().ends_with(':');
+    // Where there is a journal, its starts follow the files, each below the command that printed it.
+    let named = |line: &&&str| {
+        let name = line.trim();
+        name.ends_with(':') && (name.starts_with('/') || name.starts_with("journalctl -b -"))
+    };
     let first = lines[body..].iter().position(|line| named(&line));
     let mut from = body + first.unwrap_or(0);
     while from < lines.len() {
@@ -129,6 +133,11 @@ fn of_log_files<'s, 'a>(lines: &'s [&'a str], body: usize) -> Vec<(String, usize
         // The name of the file itself is its first line.
         let next = file.iter().skip(1).position(|line| named(&line));
         let end = next.map_or(lines.len(), |at| from + 1 + at);
+        if let Some(path) = of_title(file[0]).filter(|_| file[0].contains("journalctl")) {
+            found.push((path, from + 1, &lines[from + 1..end]));
+            from = end;
+            continue;
+        }
         let restart = last_restart(&lines[from..end]).map_or(from, |at| from + at);
         let number = match found.len() {
             0 => String::new(),
@@ -227,7 +236,7 @@ mod tests {
 
     #[test]
     fn log_files_are_parted_at_the_last_start_of_the_machine() {
-        let text = "Scanning kernel log files for NVIDIA kernel messages:\n\n  /var/log/kern.log:\nNov 20 10:00:00 n kernel: [900.1] NVRM: old\nNov 21 10:00:00 n kernel: [    2.3] NVRM: older\nNov 22 10:00:00 n kernel: [    2.1] NVRM: new\n  /var/log/messages:\nNov 22 10:00:00 n kernel: [    2.1] NVRM: same\n";
+        let text = "Scanning kernel log files for NVIDIA kernel messages:\n\n  /var/log/kern.log:\nNov 20 10:00:00 n kernel: [900.1] NVRM: old\nNov 21 10:00:00 n kernel: [    2.3] NVRM: older\nNov 22 10:00:00 n kernel: [    2.1] NVRM: new\n  /var/log/messages:\nNov 22 10:00:00 n kernel: [    2.1] NVRM: same\n  journalctl -b -0:\nNov 22 10:00:00 n kernel: NVRM: same\n  journalctl -b -1:\nNov 21 10:00:00 n kernel: NVRM: older\n";
         let lines: Vec<&str> = text.lines().collect();
         let found: Vec<(String, usize)> = pieces(&lines)
             .into_iter()
@@ -239,7 +248,9 @@ mod tests {
             [
                 (format!("{path}.boot-1"), 2),
                 (path.to_owned(), 5),
-                (format!("{path}2"), 6)
+                (format!("{path}2"), 6),
+                ("rootfs/var/log/kern.log".to_owned(), 9),
+                ("rootfs/var/log/kern.log.boot-1".to_owned(), 11),
             ]
         );
     }

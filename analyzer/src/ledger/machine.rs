@@ -140,7 +140,8 @@ pub(super) fn suspects(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     faults.map(entry).collect()
 }
 
-/// The driver's lines about a GPU that no program is to blame for.
+/// The driver's lines about a GPU that no program is to blame for, first those of the log that has them most often: it goes
+/// back the furthest.
 fn hard_faults<'a>(sources: &Sources<'a>, story: &XidStory) -> Vec<&'a Fact<DriverLine>> {
     let lines = sources.facts.table::<DriverLine>().iter();
     let of_gpu = lines.filter(|line| match &line.data.says.what {
@@ -157,5 +158,7 @@ fn hard_faults<'a>(sources: &Sources<'a>, story: &XidStory) -> Vec<&'a Fact<Driv
         }
         _ => false,
     });
-    of_gpu.collect()
+    let mut of_gpu: Vec<_> = of_gpu.collect();
+    of_gpu.sort_by_key(|line| std::cmp::Reverse(line.data.count));
+    of_gpu
 }

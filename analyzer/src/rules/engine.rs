@@ -28,6 +28,7 @@ use crate::facts::kube::{Event, Node, Pod};
 use crate::facts::{FactType as _, Facts};
 use crate::model::{Place, Verdict};
 use crate::parsers::CapturedFile;
+use crate::scan::is_of_earlier_boot;
 use crate::scan::patterns::Hit;
 use crate::sources::Availability;
 
@@ -347,7 +348,9 @@ fn sightings(rule: &Rule, name: &str, look: &Look, known: &Known<'_>) -> Vec<Arc
                     one.log_ends = known.last_event;
                 } else if kind == ContainerEnded::KIND {
                     one.over = known.present.outlived(&one);
-                } else if known.said_before.contains(&&one.place) {
+                } else if known.said_before.contains(&&one.place)
+                    || is_of_earlier_boot(&one.place.path)
+                {
                     one.over = before_the_start(rule);
                 }
                 Arc::new(one)

@@ -41,6 +41,7 @@ use pasted::Origins;
 use patterns::{Hit, Patterns};
 use sink::Sink;
 use spill::Spill;
+pub(crate) use starts::is_of_earlier_boot;
 
 /// Everything that one pass over the input gave.
 pub struct Scanned {

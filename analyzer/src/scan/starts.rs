@@ -10,7 +10,7 @@ use super::node_of;
 const BOOTS: [&str; 3] = ["boot_-", "-b_-", "boot-"];
 
 /// Whether an entry was written for an earlier start of the machine, by its name.
-fn is_of_earlier_boot(path: &str) -> bool {
+pub(crate) fn is_of_earlier_boot(path: &str) -> bool {
     let is_back = |(at, mark): (usize, &str)| {
         let rest = &path[at + mark.len()..];
         let number = rest

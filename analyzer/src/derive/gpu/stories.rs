@@ -7,6 +7,7 @@ use crate::facts::gpu::{Gpu, XidStory};
 use crate::facts::{AnyFact, Fact};
 use crate::gpu::xid::{self, Event, Health};
 use crate::parsers::{DriverLine, Says};
+use crate::scan::is_of_earlier_boot;
 use crate::scan::pasted::UNNAMED_NODE;
 
 pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<AnyFact> {
@@ -62,26 +63,22 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
     facts.collect()
 }
 
-/// The node's Xid messages. The kernel log is often captured twice; a message that the journal has is taken from there.
+/// The node's Xid messages. The kernel log is often captured twice: what this start of the machine said goes before what
+/// an earlier one did, the journal before other files, and of those the one that has it more often.
 fn lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a Fact<DriverLine>> {
     let of_node = |line: &&Fact<DriverLine>| line.data.node == node;
-    let all: Vec<&Fact<DriverLine>> = known
-        .facts
-        .table::<DriverLine>()
-        .iter()
-        .filter(of_node)
-        .collect();
-    let in_journal = |line: &Fact<DriverLine>| line.place.path.contains("/journal/");
+    let rank = |line: &Fact<DriverLine>| {
+        let path = &line.place.path;
+        let often = std::cmp::Reverse(line.data.count);
+        (is_of_earlier_boot(path), !path.contains("/journal/"), often)
+    };
     let mut kept: Vec<&Fact<DriverLine>> = Vec::new();
-    for line in &all {
-        let elsewhere = all
-            .iter()
-            .any(|other| other.data.says.what == line.data.says.what && in_journal(other));
-        let known = kept
-            .iter()
-            .any(|other| other.data.says.what == line.data.says.what);
-        if (in_journal(line) || !elsewhere) && !known {
-            kept.push(line);
+    for line in known.facts.table::<DriverLine>().iter().filter(of_node) {
+        let same = |other: &&mut &Fact<DriverLine>| other.data.says.what == line.data.says.what;
+        match kept.iter_mut().find(same) {
+            Some(other) if rank(line) < rank(other) => *other = line,
+            Some(_) => {}
+            None => kept.push(line),
         }
     }
     kept
