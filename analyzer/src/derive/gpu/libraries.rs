@@ -10,20 +10,30 @@ use crate::facts::{AnyFact, Fact};
 use crate::gpu::version;
 use crate::model::Place;
 
-/// A line of `host/libraries.json`, as far as it tells whether the file was understood.
+/// A line of `host/libraries.json`.
 #[derive(Deserialize)]
-struct Library {
+pub(super) struct Library {
+    pub(super) path: String,
     #[serde(default)]
-    cached_as: String,
+    pub(super) cached_as: String,
     #[serde(default)]
     real: String,
     #[serde(default)]
-    version: String,
+    pub(super) version: String,
     /// What the header of an ELF file is for; none where the file is no whole ELF file.
     #[serde(default)]
     machine: Option<String>,
     #[serde(default)]
     size: Option<u64>,
+    pub(super) exists: bool,
+}
+
+/// The libraries of that file, each with its line and the number of it.
+pub(super) fn records(text: &str) -> impl Iterator<Item = (Library, &str, u32)> {
+    text.lines().zip(1_u32..).filter_map(|(line, number)| {
+        let record = line.trim().trim_end_matches(',');
+        Some((serde_json::from_str(record).ok()?, record, number))
+    })
 }
 
 /// The damaged libraries that programs are given by the loader's cache, each file once.
@@ -34,11 +44,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str) -> Vec<AnyFact> {
     };
     let mut files: Vec<String> = Vec::new();
     let mut facts = Vec::new();
-    for (line, number) in text.lines().zip(1_u32..) {
-        let record = line.trim().trim_end_matches(',');
-        let Ok(library) = serde_json::from_str::<Library>(record) else {
-            continue;
-        };
+    for (library, record, number) in records(text) {
         let Some(bytes) = damaged(&library).filter(|_| !files.contains(&library.real)) else {
             continue;
         };

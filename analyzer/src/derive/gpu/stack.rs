@@ -1,8 +1,8 @@
 //! The driver stack of a node, gathered from what was captured, and its parts that do not fit.
 
 use casefile_bundle::Entry;
-use serde::Deserialize;
 
+use super::libraries::{self, Library};
 use super::{Known, gpus, host};
 use crate::facts::gpu::{Driver, DriverMismatch, Gpu};
 use crate::facts::kube::Pod;
@@ -213,29 +213,12 @@ fn libraries(known: &Known<'_>, node: &str) -> Vec<(String, Read<Place>)> {
     }
 }
 
-/// A line of `host/libraries.json`.
-#[derive(Deserialize)]
-struct Library {
-    path: String,
-    #[serde(default)]
-    cached_as: String,
-    #[serde(default)]
-    version: String,
-    exists: bool,
-}
-
 /// Of each library the one version that the loader's cache leads to; where it leads to several, it is not known which
 /// one a program gets.
 fn cached_libraries(path: &str, text: &str) -> Vec<(String, Read<Place>)> {
-    let lines = text.lines().zip(1_u32..);
-    let records: Vec<(Library, u32)> = lines
-        .filter_map(|(line, number)| {
-            let record = line.trim().trim_end_matches(',');
-            Some((serde_json::from_str(record).ok()?, number))
-        })
-        .filter(|(library, _): &(Library, u32)| {
-            library.exists && version::is_driver(&library.version)
-        })
+    let records: Vec<(Library, u32)> = libraries::records(text)
+        .filter(|(library, ..)| library.exists && version::is_driver(&library.version))
+        .map(|(library, _, number)| (library, number))
         .collect();
     let mut found = Vec::new();
     for stem in LIBRARIES {
