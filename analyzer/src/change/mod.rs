@@ -1,6 +1,7 @@
 //! Changes that a rule's remedy or a person proposes, typed so that they can be tried on the captured state.
 
 pub mod captured;
+mod harmless;
 pub mod hinge;
 pub mod kinds;
 pub(crate) mod risk;

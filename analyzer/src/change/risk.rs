@@ -1,11 +1,15 @@
 //! What a command of a person's step stops or destroys, which has to be known before it is pasted: one judgement for
 //! reports, and for the steps of a fix that no script makes. Typed changes say it themselves.
 
+use super::harmless;
 use super::kinds::restart;
 use crate::words;
 
 /// Said of a step that people take, and left out of reports: it is no reason to think twice.
 const HARMLESS: &str = "Nothing that runs: new pods start elsewhere.";
+
+/// Said of what changes the template of a workload.
+const REPLACED: &str = "Pods whose template changes are replaced.";
 
 /// What a script stops or destroys, as sentences; none where it does neither.
 pub(crate) fn interrupts(script: &str) -> Option<String> {
@@ -18,6 +22,28 @@ pub(crate) fn interrupts(script: &str) -> Option<String> {
 pub(super) fn of_step(script: &str) -> Option<String> {
     let said = sentences(script);
     interrupts(script).or_else(|| (!said.is_empty()).then(|| said.join(" ")))
+}
+
+/// What a whole step stops, and whether that is all.
+pub(crate) struct Stops {
+    /// As sentences; such as begin with `Nothing` say that it stops nothing.
+    pub sentences: Vec<String>,
+    /// Whether what each command of it does is known.
+    pub known: bool,
+}
+
+/// The judgement of a step of a person: a command that nothing is known of leaves the answer open.
+pub(crate) fn stops(script: &str) -> Stops {
+    let mut commands = words::commands(script).into_iter().map(str::trim);
+    let known = commands.all(|command| {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let words = called(&words);
+        words.is_empty() || harmless::only_writes(words) || !of_command(words).is_empty()
+    });
+    Stops {
+        sentences: sentences(script),
+        known,
+    }
 }
 
 fn sentences(script: &str) -> Vec<String> {
@@ -52,9 +78,7 @@ fn of_command(words: &[&str]) -> Vec<String> {
         ["kubectl", rest @ ..] if !rest.iter().any(|word| word.starts_with("--dry-run")) => {
             of_kubectl(rest)
         }
-        ["helm", "upgrade" | "rollback", ..] if !has("--dry-run") => {
-            one("Pods whose template changes are replaced.")
-        }
+        ["helm", "upgrade" | "rollback", ..] if !has("--dry-run") => one(REPLACED),
         ["helm", "uninstall", ..] => one("All objects of the release are deleted."),
         ["reboot" | "poweroff" | "shutdown", ..]
         | ["systemctl", "reboot" | "poweroff" | "kexec", ..] => {
@@ -119,17 +143,54 @@ fn of_kubectl(words: &[&str]) -> Vec<String> {
         {
             one("Nothing that runs; the logs of the pods go with them.")
         }
-        ["delete", "pod" | "pods" | "po", ..] => one(
-            "The pod that it names, until its owner makes a new one; a pod without an owner is gone.",
-        ),
+        ["delete", "pod" | "pods" | "po", rest @ ..] => vec![of_pods(rest)],
         ["delete", ..] => {
             one("What it names is deleted; save it before with 'kubectl get -o yaml'.")
         }
-        ["rollout", "restart" | "undo", ..] | ["set", "env" | "image" | "resources", ..] => {
-            one("The pods of the workload are replaced.")
-        }
+        ["rollout", "restart" | "undo", ..] => one("The pods of the workload are replaced."),
+        ["set", "env" | "image" | "resources", ..] => one(REPLACED),
+        ["patch" | "edit", rest @ ..] if rest.iter().any(|word| is_workload(word)) => one(REPLACED),
         ["scale", ..] => one("Pods above the new number end."),
         _ => Vec::new(),
+    }
+}
+
+/// Whether a word of a command names an object whose template makes pods.
+fn is_workload(word: &str) -> bool {
+    let kind = word.split(['/', '.']).next().unwrap_or_default();
+    let kind = kind.strip_suffix('s').unwrap_or(kind);
+    [
+        "deploy",
+        "deployment",
+        "d",
+        "daemonset",
+        "st",
+        "statefulset",
+    ]
+    .contains(&kind)
+}
+
+/// What deleting the pods does that the words after `kubectl delete pod` name.
+fn of_pods(words: &[&str]) -> String {
+    let takes_value = |word: &&str| ["-n", "--namespace", "-l", "--field-selector"].contains(word);
+    let mut names = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match *word {
+            word if takes_value(&word) => drop(rest.next()),
+            word if word.starts_with('-') => {}
+            word => names.push(word.to_owned()),
+        }
+    }
+    match names.as_slice() {
+        [name] => {
+            format!("Pod {name}, until its owner makes a new one; without an owner it is gone.")
+        }
+        [] => "Pods that match the selector, until their owners make new ones.".to_owned(),
+        names => format!(
+            "Pods {}, until their owners make new ones; those without an owner are gone.",
+            words::join(names)
+        ),
     }
 }
 

@@ -17,6 +17,7 @@ mod knows;
 mod link;
 mod naming;
 mod no_cluster;
+mod own_units;
 mod ranking;
 mod seen;
 mod standing;
@@ -396,6 +397,7 @@ impl Analyzer {
         analysis.digests = cited::digests(&analysis, &scanned.summary);
         naming::name(&mut analysis);
         fill_in::fill(&mut analysis);
+        own_units::name(&scanned.facts, &mut analysis);
         no_cluster::leave_out(&mut analysis);
         analysis
     }

@@ -19,10 +19,17 @@ pub(crate) struct Plan {
 /// The plan for one cause.
 pub(crate) fn of(incident: &Incident) -> Plan {
     match tried(incident) {
-        // A change that only a person makes says less than the rule's steps with their commands.
-        Some(fix) if !fix.actions.iter().all(|action| action.by_hand) => of_fix(fix),
-        Some(fix) if incident.remedy.steps.is_empty() => of_fix(fix),
+        Some(fix) if !is_in_words(incident) => of_fix(fix),
         _ => in_words(incident),
+    }
+}
+
+/// Whether the plan is the rule's own steps: a change that only a person makes says less than they do.
+pub(crate) fn is_in_words(incident: &Incident) -> bool {
+    match tried(incident) {
+        Some(fix) if incident.remedy.steps.is_empty() => fix.actions.is_empty(),
+        Some(fix) => fix.actions.iter().all(|action| action.by_hand),
+        None => true,
     }
 }
 

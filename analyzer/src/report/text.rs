@@ -3,9 +3,9 @@
 //! A sentence is wrapped to the width and never cut; where the screen is too low, whole rows go.
 
 use super::columns::{Columns, shown};
-use super::first_screen::{self, StatusRow};
+use super::first_screen::{self, Start, StatusRow};
 use super::sections::{SectionCtx, coverage};
-use super::{plan, words};
+use super::words;
 use crate::model::{About, Analysis, Evidence, Incident, Role, Verdict};
 
 mod full;
@@ -194,20 +194,16 @@ fn about(analysis: &Analysis, asked: &About, out: &mut Columns) {
     out.row("Asked", &text);
 }
 
-/// The fix and its first command that changes something.
+/// The fix, and how it begins.
 fn fix(incident: &Incident, text: &str, out: &mut Columns) {
     out.row("Fix", text);
-    let plan = plan::of(incident);
-    let mut steps = plan.steps.iter().filter(|step| !plan::only_looks(step));
-    let command = steps.find_map(|step| step.command.as_deref());
-    let lines = command.into_iter().flat_map(str::lines);
-    // What it saves first stands in the script.
-    let mut changes = lines.filter(|line| !line.starts_with("mkdir -p ./backup"));
-    if let Some(line) = changes
-        .next()
-        .filter(|_| incident.verdict <= Verdict::Likely)
-    {
-        out.whole(&format!("$ {line}"));
+    match first_screen::start(incident) {
+        Some(Start::ByHand(step)) => out.row("Start with", &step),
+        Some(start) => {
+            let line = start.command().unwrap_or_default();
+            out.whole(&format!("$ {line}"));
+        }
+        None => {}
     }
 }
 

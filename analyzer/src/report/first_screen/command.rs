@@ -1,62 +1,159 @@
-//! The first command of the fix, and what it interrupts.
+//! How the fix begins, and what the whole of it interrupts.
 
-use super::super::blocks::Rich;
+use super::super::blocks::{Rich, StepItem};
 use super::super::{plan, words};
 use super::StatusRow;
 use crate::change::risk;
+use crate::model::fix::Fix;
 use crate::model::{Incident, Verdict};
 
-/// The rows; none where no command stands on its own.
-pub(super) fn rows(first: &Incident) -> Vec<StatusRow> {
-    let Some(line) = line(first) else {
-        return Vec::new();
-    };
-    let risk = interrupts(first, &line);
-    let risk = risk.map(|risk| super::row("Interrupts", Rich::new().say(&words::sentence(&risk))));
-    std::iter::once(command(first, line)).chain(risk).collect()
+/// Characters of a command or a step that the screen shows.
+const LONGEST: usize = 200;
+
+/// What comes first of a fix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// A command that is the whole fix.
+    Whole(String),
+    /// A command that others follow.
+    Command(String),
+    /// Something that a person does by hand, before any command helps.
+    ByHand(String),
 }
 
-/// What the command stops: by the change that it is of, where there is one.
-fn interrupts(first: &Incident, line: &str) -> Option<String> {
-    let of_line = |command: &String| command.lines().any(|own| own.trim() == line);
-    let actions = plan::tried(first).map_or(&[][..], |fix| &fix.actions);
-    let action = actions
-        .iter()
-        .find(|action| action.command.as_ref().is_some_and(of_line));
-    match action.map(|action| action.interrupts.trim()) {
-        Some("") | None => risk::interrupts(line),
-        Some(told) if told.starts_with("Nothing") => None,
-        Some(told) => Some(told.to_owned()),
+/// The rows; none where nothing short can be said.
+pub(super) fn rows(first: &Incident) -> Vec<StatusRow> {
+    let row = |label, text| super::row(label, text);
+    let start = start(first).filter(|start| !start.is_open());
+    let start = start.map(|start| match start {
+        Start::Whole(line) => row("Command", Rich::new().code(line)),
+        Start::Command(line) => row("Start with", Rich::new().code(line)),
+        Start::ByHand(text) => row("Start with", Rich::prose(&text)),
+    });
+    let risk = interrupts(first).map(|risk| row("Interrupts", Rich::new().say(&risk)));
+    start.into_iter().chain(risk).collect()
+}
+
+impl Start {
+    /// Whether a person has to fill in something first, so that it cannot be typed as it is.
+    fn is_open(&self) -> bool {
+        let (Start::Whole(line) | Start::Command(line)) = self else {
+            return false;
+        };
+        line.contains(" <") || line.contains("=<") || line.contains("-<")
+    }
+
+    /// The command, where it is one.
+    pub(crate) fn command(&self) -> Option<&str> {
+        match self {
+            Start::Whole(line) | Start::Command(line) => Some(line),
+            Start::ByHand(_) => None,
+        }
     }
 }
 
-fn command(first: &Incident, line: String) -> StatusRow {
-    let steps = plan::of(first).steps;
-    let acting = steps.iter().filter(|step| !plan::only_looks(step));
-    // One command of several is not yet the fix.
-    let label = match acting.count() {
-        0 | 1 => "Command",
-        _ => "Start with",
-    };
-    super::row(label, Rich::new().code(line))
-}
-
-/// The first command of the fix that changes something, where it is one line of a screen.
-fn line(first: &Incident) -> Option<String> {
-    const LONGEST: usize = 200;
+/// How the fix begins, where one line of a screen can say it.
+pub(crate) fn start(first: &Incident) -> Option<Start> {
     if first.verdict > Verdict::Likely {
         return None;
     }
     let plan = plan::of(first);
-    let mut steps = plan.steps.iter().filter(|step| !plan::only_looks(step));
-    let command = steps.find_map(|step| step.command.as_deref())?;
+    let acting: Vec<&StepItem> = plan.steps.iter().filter(|step| acts(step)).collect();
+    let step = acting.first()?;
+    let Some(command) = step.command.as_deref() else {
+        let text = step.text.plain();
+        // Where no step has a command, the sentence of the fix says the same.
+        let more = acting.iter().any(|step| step.command.is_some());
+        return (more && text.chars().count() <= LONGEST).then_some(Start::ByHand(text));
+    };
+    let line = line(command)?;
+    Some(match acting.len() {
+        1 => Start::Whole(line),
+        // One command of several is not yet the fix.
+        _ => Start::Command(line),
+    })
+}
+
+/// The first line of a command that changes something, where it says enough alone.
+fn line(command: &str) -> Option<String> {
     let mut lines = command.lines().map(str::trim);
     // What it saves first stands in the script; of a script one line says little.
     let line = lines.find(|line| !line.starts_with("mkdir -p ./backup"))?;
     // What prepares a file, or deletes after a check, says too little or too much alone.
     let alone = !line.contains("--local") && !line.contains(" delete ");
     let whole = alone && !line.ends_with(['\\', '{']) && !line.starts_with("if ");
-    // What a person has to fill in first cannot be typed as it is.
-    let is_open = line.contains(" <") || line.contains("=<") || line.contains("-<");
-    (whole && !is_open && line.chars().count() <= LONGEST).then(|| line.to_owned())
+    (whole && line.chars().count() <= LONGEST).then(|| line.to_owned())
 }
+
+/// Whether a step changes something, by a command or by hand.
+fn acts(step: &StepItem) -> bool {
+    !plan::only_looks(step)
+}
+
+/// What the fix stops from its first step to its last; none where a command is not known to stop nothing.
+fn interrupts(first: &Incident) -> Option<String> {
+    if first.verdict > Verdict::Likely {
+        return None;
+    }
+    let typed = plan::tried(first).map(of_fix);
+    // Commands that a person types tell more than the change that stands for them.
+    let by_person = plan::is_in_words(first).then(|| of_steps(first));
+    let told: Vec<Stops> = by_person.into_iter().chain(typed).collect();
+    if let Some(one) = told.iter().find(|one| one.stopped().count() > 0) {
+        return Some(one.stopped().collect::<Vec<_>>().join(" "));
+    }
+    let nothing = told.iter().rev().find(|one| one.known)?;
+    let said = nothing.sentences.first();
+    Some(said.map_or(NOTHING, String::as_str).to_owned())
+}
+
+/// What is said of the steps of a fix.
+#[derive(Default)]
+struct Stops {
+    sentences: Vec<String>,
+    /// Whether that is all.
+    known: bool,
+}
+
+impl Stops {
+    fn of<'a>(told: impl Iterator<Item = &'a str>, known: bool) -> Self {
+        let mut sentences: Vec<String> = Vec::new();
+        for text in told.map(words::sentence) {
+            if !text.is_empty() && !sentences.contains(&text) {
+                sentences.push(text);
+            }
+        }
+        Stops { sentences, known }
+    }
+
+    fn stopped(&self) -> impl Iterator<Item = &str> {
+        let sentences = self.sentences.iter().map(String::as_str);
+        sentences.filter(|text| stops(text))
+    }
+}
+
+fn of_fix(fix: &Fix) -> Stops {
+    let told = || fix.actions.iter().map(|action| action.interrupts.trim());
+    let known = told().all(|text| !text.is_empty() && !text.starts_with("Not known"));
+    Stops::of(told(), known)
+}
+
+fn of_steps(first: &Incident) -> Stops {
+    let plan = plan::of(first);
+    let steps = plan.steps.iter().filter(|step| acts(step));
+    let risks: Vec<_> = steps
+        .map(|step| step.command.as_deref().map(risk::stops))
+        .collect();
+    let known = risks
+        .iter()
+        .all(|risk| risk.as_ref().is_some_and(|risk| risk.known));
+    let told = risks.iter().flatten().flat_map(|risk| &risk.sentences);
+    Stops::of(told.map(String::as_str), known)
+}
+
+fn stops(text: &str) -> bool {
+    !text.starts_with("Nothing") && !text.starts_with("Not known")
+}
+
+/// Said of a fix whose commands only write files, settings and objects that nothing is restarted for.
+const NOTHING: &str = "Nothing that runs.";

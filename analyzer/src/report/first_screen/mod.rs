@@ -9,6 +9,7 @@ mod open;
 mod stamp;
 
 pub(crate) use began::began;
+pub(crate) use command::{Start, start};
 pub(crate) use impact::{counted, failing, gpus, hit};
 pub(crate) use open::{by_relevance, only_guesses};
 

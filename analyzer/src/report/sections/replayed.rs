@@ -157,7 +157,7 @@ fn and_check(said: &str, incident: &Incident) -> String {
     let check = incident.remedy.verify.first();
     let check = check.filter(|check| !check.text.trim().is_empty());
     match check {
-        Some(check) => format!("{said} Check afterwards: {}", words::sentence(&check.text)),
+        Some(check) => format!("{said} Afterwards: {}", words::sentence(&check.text)),
         None => said.to_owned(),
     }
 }

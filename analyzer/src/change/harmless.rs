@@ -1,0 +1,85 @@
+//! Commands that stop nothing that runs: they write files and settings that something reads later, or that only let more
+//! through than before.
+
+/// Programs that write files, parameters and clocks, and their first words where only some of their commands do.
+const WRITES: &[&[&str]] = &[
+    &["printf"],
+    &["echo"],
+    &["tee"],
+    &["cat"],
+    &["mkdir"],
+    &["cp"],
+    &["sed"],
+    &["install"],
+    &["chmod"],
+    &["chown"],
+    &["chgrp"],
+    &["setfacl"],
+    &["touch"],
+    &["ln"],
+    &["test"],
+    &["["],
+    &["true"],
+    &["done"],
+    &["fi"],
+    &["cd"],
+    &["sleep"],
+    &["sysctl"],
+    &["timedatectl"],
+    &["chronyc"],
+    &["update-ca-certificates"],
+    &["update-ca-trust"],
+    &["modprobe"],
+    &["ufw", "allow"],
+    &["ufw", "route", "allow"],
+    &["ufw", "insert"],
+    &["systemctl", "daemon-reload"],
+    &["systemctl", "enable"],
+    &["systemctl", "start"],
+    &["systemctl", "status"],
+    &["systemctl", "is-active"],
+    &["systemctl", "reset-failed"],
+    &["systemctl", "unmask"],
+    &["kubectl", "label"],
+    &["kubectl", "annotate"],
+    &["kubectl", "uncordon"],
+    &["kubectl", "get"],
+    &["kubectl", "describe"],
+    &["kubectl", "logs"],
+    &["kubectl", "create"],
+    &["nvidia-ctk"],
+];
+
+/// Whether a command, given as its words, stops nothing that runs.
+pub(super) fn only_writes(words: &[&str]) -> bool {
+    // `modprobe -r` takes a module away.
+    let takes = words.first() == Some(&"modprobe") && words.contains(&"-r");
+    let words: Vec<&str> = match words {
+        ["kubectl", "-n" | "--namespace", _, rest @ ..] => [&["kubectl"], rest].concat(),
+        all => all.to_vec(),
+    };
+    !takes && WRITES.iter().any(|known| words.starts_with(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::risk::stops;
+
+    #[test]
+    fn what_only_writes_stops_nothing_and_what_is_not_known_stays_open() {
+        for script in [
+            "printf 'a = 1\\n' > /etc/sysctl.d/9.conf && sysctl --system",
+            "sed -i 's#a#b#' /etc/x; systemctl daemon-reload; systemctl enable --now chrony",
+            "kubectl -n a label node b c=d",
+            "ufw route allow in on lxc+ out on eno1",
+        ] {
+            let stops = stops(script);
+            assert!(stops.known && stops.sentences.is_empty(), "{script}");
+        }
+        for script in ["dkms autoinstall", "modprobe -r nvidia_uvm; frobnicate x"] {
+            assert!(!stops(script).known, "{script}");
+        }
+        let both = stops("mkdir -p /x; systemctl restart containerd");
+        assert!(both.known && both.sentences.len() == 1);
+    }
+}
