@@ -70,4 +70,6 @@ pub enum Ending {
     EtcdReady,
     /// The driver has initialised the GPUs.
     DriverLoaded,
+    /// A kubelet got through its start.
+    KubeletStarted,
 }

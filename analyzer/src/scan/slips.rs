@@ -75,7 +75,8 @@ fn readings<'t>(text: &'t str, words: &Words) -> Option<Vec<Reading<'t>>> {
     let mut all = Vec::new();
     let mut near: HashMap<&str, Vec<String>> = HashMap::new();
     let lines = text.lines().zip(0u32..);
-    for (line, number) in lines.filter(|(line, _)| line.len() <= LONGEST) {
+    let prose = |line: &str| line.len() <= LONGEST && !respell::is_json_pair(line);
+    for (line, number) in lines.filter(|(line, _)| prose(line)) {
         let mut begin = 0;
         for word in respell::split(line) {
             let Some(at) = line[begin..].find(word).map(|at| begin + at) else {

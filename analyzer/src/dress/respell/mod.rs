@@ -23,6 +23,12 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
+/// Whether a line is a pair of JSON: a program wrote it, or its spelling is what a program reads and must not be mended.
+pub fn is_json_pair(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('"') && line.contains("\":")
+}
+
 /// A text with its typing errors mended, and what was read as what, by line from 0; none where nothing is.
 pub fn respell(text: &str, words: &Words) -> Option<(String, BTreeMap<u32, String>)> {
     let mut meant: HashMap<&str, Option<String>> = HashMap::new();
@@ -35,7 +41,7 @@ pub fn respell(text: &str, words: &Words) -> Option<(String, BTreeMap<u32, Strin
     }
     for (number, line) in (0u32..).zip(text.split_inclusive('\n')) {
         let mut rest = line;
-        for word in split(line) {
+        for word in split(line).filter(|_| !is_json_pair(line)) {
             let looked_up = meant.entry(word).or_insert_with(|| words.meant(word));
             let Some(known) = looked_up else { continue };
             // Nobody means two letters in the wrong order.
@@ -152,6 +158,7 @@ mod tests {
             "restarted",
             "restsrting",
             "containerID",
+            "  \"containres\": 3,",
         ] {
             assert!(respell(text, &words()).is_none(), "{text}");
         }
