@@ -120,7 +120,7 @@ impl HostFile {
     }
 
     /// The unit that reads the file is restarted after it.
-    fn restarted(&self, state: &mut Captured, applied: &mut Applied) {
+    pub(super) fn restarted(&self, state: &mut Captured, applied: &mut Applied) {
         let Some(unit) = &self.restart else { return };
         let restart = restart::Restart {
             node: self.node.clone(),
