@@ -37,11 +37,14 @@ impl Kind for ApiRight {
             let made = KubeObject { manifest: manifest.to_string(), patch: false, remove: false };
             let one = made.apply(state)?;
             all.files.extend(one.files);
-            all.changed.extend(one.changed);
             all.actions.extend(one.actions);
         }
         all.title = format!("Allow {}", right.words());
-        all.simulated = true;
+        // Who may do what is asked on the cluster, of which no snapshot shows an answer.
+        all.changed.clear();
+        all.runtime = vec![
+            "the program gets an answer with its next start; only the cluster shows which right it asks for next".into(),
+        ];
         all.costs.push(right.words());
         Ok(all)
     }

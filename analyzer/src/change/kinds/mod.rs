@@ -67,6 +67,7 @@ macro_rules! changes {
 changes! {
     helm_values::HelmValues = " Merge values into a helm release.",
     helm_key::HelmKey = " Move a value of a helm release to the key that its chart reads.",
+    helm_env::HelmEnv = " Take a variable out of a helm release's values.",
     helm_rollback::HelmRollback = " Roll a helm release back to an earlier revision.",
     ufw_route::UfwRoute = " Add routed-traffic rules to ufw.",
     host_file::HostFile = " Write or remove a file of the node.",
@@ -94,6 +95,7 @@ changes! {
     unit::Unit = " Change a systemd unit, by a drop-in where one suffices.",
     docker_daemon::DockerDaemon = " Change Docker's daemon.json.",
     pod_spec::PodSpec = " Change a pod's spec where the pod comes from.",
+    hami_cards::HamiCards = " Let a pod ask HAMi for no more cards than a node has.",
     host_port::HostPort = " Let a pod do without ports of its node.",
     scratch_volume::ScratchVolume = " Mount an empty volume where a pod's program writes.",
     pod_restart::PodRestart = " Delete a pod, so that its controller makes a new one; no replay can show it.",

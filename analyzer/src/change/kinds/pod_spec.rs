@@ -58,24 +58,34 @@ impl Kind for PodSpec {
 }
 
 impl PodSpec {
-    /// Labels and annotations, of which the pod has those that go: a label of the whole namespace is none of its own.
+    /// Labels and annotations. Of those that go only the ones that the pod has: one of the namespace is none of its own.
     fn metadata(&self, state: &mut Captured, text: &str) -> Result<Value, Refused> {
-        let metadata = yaml("the metadata", text)?;
+        let mut metadata = yaml("the metadata", text)?;
         let pod = workload::pod_of(&self.pod)?;
         let now = pod.read(state).unwrap_or_default();
-        for map in ["labels", "annotations"] {
-            for (key, value) in metadata[map].as_object().into_iter().flatten() {
-                if value.is_null() && now["metadata"][map].get(key).is_none() {
-                    return Err(Refused::new(format!("{pod} has no {key} among its {map}")));
-                }
+        let Some(maps) = metadata.as_object_mut() else {
+            return Err(Refused::new("the metadata is no map of labels and annotations"));
+        };
+        let mut missing = Vec::new();
+        for (name, map) in maps.iter_mut() {
+            if name != "labels" && name != "annotations" {
+                return Err(Refused::new(format!("{name} is neither labels nor annotations")));
+            }
+            if let Some(map) = map.as_object_mut() {
+                map.retain(|key, value| {
+                    let stays = !value.is_null() || now["metadata"][name].get(key).is_some();
+                    if !stays {
+                        missing.push(key.clone());
+                    }
+                    stays
+                });
             }
         }
-        let odd = |key: &&String| !["labels", "annotations"].contains(&key.as_str());
-        match metadata.as_object().map(|map| map.keys().find(odd)) {
-            Some(None) => Ok(metadata),
-            Some(Some(key)) => Err(Refused::new(format!("{key} is neither labels nor annotations"))),
-            None => Err(Refused::new("the metadata is no map of labels and annotations")),
+        maps.retain(|_, map| map.as_object().is_some_and(|map| !map.is_empty()));
+        if maps.is_empty() {
+            return Err(Refused::new(format!("{pod} has no {}", missing.join(" and no "))));
         }
+        Ok(metadata)
     }
 }
 
