@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::host_file::HostFile;
 use super::{copies, entry};
@@ -94,7 +93,7 @@ fn addition(text: &str, key: &[String], is_bool: bool) -> Option<String> {
 
 /// The kind with the texts of a trial.
 #[cfg(test)]
-pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
     let sentence = "version is a string, containerd expects an integer";
     vec![
         serde_json::json!({"toml-type": {"node": trial.node, "sentence": sentence, "restart": trial.bad}}),
