@@ -4,6 +4,7 @@ pub mod captured;
 mod harmless;
 pub mod hinge;
 pub mod kinds;
+pub(crate) mod looks;
 pub(crate) mod risk;
 pub mod shell;
 
@@ -153,9 +154,9 @@ pub struct Applied {
 }
 
 impl Applied {
-    /// Whether it changes no file and no object: all that it does is a step on the running system.
+    /// Whether it changes nothing of what was captured: all that it does is a step on the running system.
     pub fn is_step(&self) -> bool {
-        self.changed.is_empty() && self.files.is_empty() && !self.runtime.is_empty()
+        self.changed.is_empty() && !self.runtime.is_empty()
     }
 }
 

@@ -31,7 +31,8 @@ pub(super) fn cat(
 ) -> anyhow::Result<Exit> {
     let keys = Keys::load(&args.keys.identity)?;
     let input = Input::new(&args.input, keys.as_ref());
-    if copy(input, &args.path, None, out)?.entry {
+    // The first reading of an archive of several folders finds that their names are kept, the second one gives them.
+    if copy(input, &args.path, None, out)?.entry || copy(input, &args.path, None, out)?.entry {
         return Ok(Exit::Done);
     }
     // A path may itself hold a colon, so the plain path was tried first.

@@ -232,6 +232,8 @@ fact! {
         pub name: String,
         /// Pod; empty where the list has no such column.
         pub pod: String,
+        /// Its namespace; empty where the list has no such column.
+        pub namespace: String,
         /// `Running`, `Exited`, `Created` or `Unknown`.
         pub state: String,
         /// How many runs of it went before.

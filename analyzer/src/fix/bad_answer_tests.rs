@@ -163,6 +163,38 @@ fn a_program_that_is_refused_is_no_captured_state_for_a_step_of_any_sort() {
 }
 
 #[test]
+fn a_cluster_that_does_not_answer_is_no_changed_state_for_helm_either() {
+    let sort = sorts()
+        .into_iter()
+        .find(|sort| sort.name == "helm")
+        .unwrap();
+    let (sandbox, fix) = of_sort(&sort);
+    answering(
+        &sandbox,
+        "helm",
+        "echo 'Error: Kubernetes cluster unreachable: dial tcp 192.0.2.1:6443: i/o timeout' >&2; exit 1",
+    );
+    let says = "the API server does not answer as helm is set up here; nothing was changed";
+    stops(&sandbox, &fix, says, sort.name);
+    // Who may not list all releases may change one.
+    answering(
+        &sandbox,
+        "helm",
+        "case $1 in list) echo 'Error: secrets is forbidden' >&2; exit 1 ;; status) echo '{\"name\":\"r\",\"version\":2}' ;; esac",
+    );
+    let ran = sandbox
+        .command(&fix, "moved.sh", &["--yes"])
+        .env("ACCEPT", "yes")
+        .output()
+        .unwrap();
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+}
+
+#[test]
 fn the_wrong_node_and_missing_rights_are_named_by_a_step_of_a_firewall() {
     for sort in sorts()
         .iter()

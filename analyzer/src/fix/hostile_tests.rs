@@ -58,7 +58,8 @@ pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
         json!({"name": bad, "namespace": namespace, "uid": bad, "generation": 1,
         "resourceVersion": bad, "labels": {bad: bad}, "annotations": {"meta.helm.sh/release-name": bad}})
     };
-    let spec = json!({"containers": [{"name": bad, "image": bad, "resources": {"limits": {"nvidia.com/gpu": "1"}}}]});
+    let spec = json!({"containers": [{"name": bad, "image": bad, "ports": [{"containerPort": 80, "hostPort": 80}],
+        "resources": {"limits": {"nvidia.com/gpu": "1"}}}]});
     list(
         sandbox,
         "cluster-resources/nodes.json",
@@ -100,6 +101,26 @@ pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
         "cluster-resources/storageclasses.json",
         &json!({"metadata": {"name": bad, "uid": bad}}),
     );
+    for (path, item) in [
+        (
+            "daemonsets/a",
+            json!({"metadata": meta("a"), "spec": {"template": {"spec": {"nodeSelector": {bad: "x"}}}}}),
+        ),
+        (
+            "limitranges/a",
+            json!({"metadata": meta("a"), "spec": {"limits": [{"type": "Container", "max": {"memory": "1Gi"}}]}}),
+        ),
+        (
+            "validatingwebhookconfigurations",
+            json!({"metadata": meta(""), "webhooks": [{"name": bad}]}),
+        ),
+        (
+            "configmaps/b",
+            json!({"metadata": meta("b"), "data": {bad: "version: v1\nmps: {}\nrenameByDefault: true\n"}}),
+        ),
+    ] {
+        list(sandbox, &format!("cluster-resources/{path}.json"), &item);
+    }
     list(
         sandbox,
         "cluster-resources/volumeattachments.json",
@@ -114,7 +135,10 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    sandbox.entry("helm/a/r/values-all.yaml", "a: {b: 1}\n");
+    sandbox.entry(
+        "helm/a/r/values-all.yaml",
+        &json!({"a": {"b": 1, "env": [{"name": bad, "value": bad}, {"name": "E"}]}}).to_string(),
+    );
     let user = json!({"a": {"c": bad}}).to_string();
     sandbox.entry("helm/a/r/values-user.yaml", &user);
     sandbox.entry(
@@ -165,7 +189,7 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
         ),
         (
             "/etc/default/kubelet".into(),
-            format!("# {line}\nKUBELET_EXTRA_ARGS=\"--x=1\"\n"),
+            format!("# {line}\nKUBELET_EXTRA_ARGS=\"--x=1 --y='2'\"\n"),
         ),
         ("/proc/sys/net/ipv4/x".into(), format!("{line}\n")),
         (

@@ -276,6 +276,11 @@ impl<'a> Replay<'a> {
         let live = |one: &&Standing| one.verdict.is_live();
         if let Some(before) = Judged::find(&self.before.state, cause).filter(live) {
             let shown = of_state(before, Judged::find(&after.state, cause), applied);
+            // What runs keeps what it has until it is started anew, and the setting that it comes from is right by then.
+            let shown = match (shown, of_hinges(hinges, nodes, state)) {
+                (Shown::StillThere(_), Some(Shown::Gone(why))) => Shown::NeedsAStep(why),
+                (shown, _) => shown,
+            };
             return match Workload::lost_sight(&self.before.pods, &after.pods) {
                 Some(why) if matches!(shown, Shown::Gone(_)) => Shown::CannotBeShown(why),
                 _ => shown,

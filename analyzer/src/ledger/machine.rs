@@ -1,12 +1,13 @@
 //! What fails on a machine whether an API server knows it or not: containers that a runtime lists as ended, and GPUs that
 //! the driver does not serve.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Sources;
 use crate::facts::Fact;
-use crate::facts::failing::{ContainerRow, Failing, LogEnd};
+use crate::facts::failing::{ContainerRow, Failing, LogEnd, PodTrouble};
 use crate::facts::gpu::{Gpu, GpuInventory, XidStory};
+use crate::facts::kube::Node;
 use crate::gpu::xid::{self, Class, Xid};
 use crate::parsers::{DriverLine, Says};
 
@@ -49,14 +50,20 @@ fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
     } else {
         &data.pod
     };
+    let namespace = namespace(sources, data);
+    let subject = match namespace.as_str() {
+        "" => format!("pod/{name}"),
+        namespace => format!("pod/{namespace}/{name}"),
+    };
     Fact {
         data: Failing {
             what: "pod".into(),
-            subject: format!("pod/{name}"),
+            subject,
+            namespace,
             name: name.clone(),
             container: data.name.clone(),
             node: data.node.clone(),
-            state: data.state.clone(),
+            state: state(sources, data),
             seen: true,
             ended: true,
             restarts: data.attempt,
@@ -67,6 +74,35 @@ fn container(sources: &Sources<'_>, row: &Fact<ContainerRow>) -> Fact<Failing> {
         place,
         text,
         at: log.and_then(|log| log.at),
+    }
+}
+
+/// What the kubelet says of the container, which knows why it does not run; else what the runtime says.
+fn state(sources: &Sources<'_>, row: &ContainerRow) -> String {
+    let said = sources.facts.table::<PodTrouble>().iter();
+    let mut own = said.filter(|one| {
+        let one = &one.data;
+        !row.pod.is_empty() && one.pod == row.pod && one.container == row.name
+    });
+    let state = own.next().map(|one| &one.data.state);
+    state.unwrap_or(&row.state).clone()
+}
+
+/// The namespace of a container's pod: by the list itself, or by the only pod of its name that anything else names.
+fn namespace(sources: &Sources<'_>, row: &ContainerRow) -> String {
+    if !row.namespace.is_empty() || row.pod.is_empty() {
+        return row.namespace.clone();
+    }
+    let nodes = sources.facts.table::<Node>().iter();
+    let described = nodes.flat_map(|node| &node.data.listed_pods);
+    let described = described.filter_map(|name| name.split_once('/'));
+    let said = sources.facts.table::<PodTrouble>().iter();
+    let said = said.map(|one| (one.data.namespace.as_str(), one.data.pod.as_str()));
+    let own = described.chain(said).filter(|(_, name)| *name == row.pod);
+    let namespaces: BTreeSet<&str> = own.map(|(namespace, _)| namespace).collect();
+    match namespaces.first() {
+        Some(only) if namespaces.len() == 1 => (*only).to_owned(),
+        _ => String::new(),
     }
 }
 

@@ -4,37 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::age::seconds;
 use super::dedent::indent_of;
+use super::described::{Entry, Unfinished, get, text, tree};
 use super::split::Section;
 use super::tables::{About, event_object, row_cells};
 use super::{Taken, What};
-
-/// A line of the description with the lines indented below it.
-struct Entry<'a> {
-    key: &'a str,
-    value: &'a str,
-    /// Line within the description.
-    at: usize,
-    below: Vec<Entry<'a>>,
-}
-
-impl<'a> Entry<'a> {
-    fn get(&self, key: &str) -> Option<&Entry<'a>> {
-        get(&self.below, key)
-    }
-
-    fn text(&self, key: &str) -> Option<&'a str> {
-        text(&self.below, key)
-    }
-}
-
-fn get<'e, 'a>(entries: &'e [Entry<'a>], key: &str) -> Option<&'e Entry<'a>> {
-    entries.iter().find(|entry| entry.key == key)
-}
-
-fn text<'a>(entries: &[Entry<'a>], key: &str) -> Option<&'a str> {
-    let value = get(entries, key)?.value;
-    Some(value).filter(|value| !value.is_empty() && !matches!(*value, "<none>" | "<unset>"))
-}
 
 /// Takes a description: it starts with `Name:`, and has what only pods or nodes have.
 pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
@@ -47,7 +20,10 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
         return Taken::No;
     }
     let mut blank = 0;
+    let mut command = Unfinished::default();
     let lines = section.run(at, |line| {
+        let goes_on = command.takes(line);
+        let apart = blank >= 2;
         blank = if line.trim().is_empty() { blank + 1 } else { 0 };
         let another = line.trim_start().starts_with("Name:")
             && indent_of(line) == base
@@ -55,7 +31,9 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
         let key = line
             .split_once(':')
             .is_some_and(|(key, _)| is_heading(key.trim()));
-        blank < 2 && !another && (line.trim().is_empty() || indent_of(line) > base || key)
+        // A command of several lines may hold any number of empty ones; behind as many, what is not indented is another text.
+        let own = indent_of(line) > base || goes_on || (key && !apart);
+        !another && (line.trim().is_empty() || own)
     });
     let used = section.range(at, at + lines);
     let entries = tree(&used, base);
@@ -88,49 +66,6 @@ fn is_heading(key: &str) -> bool {
         && key
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_'))
-}
-
-/// The lines as a tree by indentation. Deeper than any description goes is not read.
-fn tree<'a>(lines: &[&'a str], base: usize) -> Vec<Entry<'a>> {
-    fn place<'a>(level: &mut Vec<(usize, Entry<'a>)>, done: &mut Vec<Entry<'a>>, indent: usize) {
-        while level.last().is_some_and(|(open, _)| *open >= indent) {
-            let Some((_, closed)) = level.pop() else {
-                return;
-            };
-            match level.last_mut() {
-                Some((_, parent)) => parent.below.push(closed),
-                None => done.push(closed),
-            }
-        }
-    }
-    let mut done = Vec::new();
-    let mut open: Vec<(usize, Entry<'a>)> = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let indent = indent_of(line).max(base);
-        place(&mut open, &mut done, indent);
-        let trimmed = line.trim();
-        let (key, value) = match trimmed
-            .split_once(": ")
-            .or_else(|| trimmed.strip_suffix(':').map(|key| (key, "")))
-        {
-            Some((key, value)) => (key.trim(), value.trim()),
-            None => ("", trimmed),
-        };
-        open.push((
-            indent,
-            Entry {
-                key,
-                value,
-                at,
-                below: Vec::new(),
-            },
-        ));
-    }
-    place(&mut open, &mut done, 0);
-    done
 }
 
 /// `a=b` lines: the first beside the key, the others below it.

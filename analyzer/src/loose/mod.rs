@@ -9,6 +9,7 @@ mod columns;
 mod config;
 mod dedent;
 mod describe;
+mod described;
 mod headless;
 mod headless_events;
 mod helm;

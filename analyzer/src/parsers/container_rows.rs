@@ -35,18 +35,18 @@ fn parse(document: &Document<'_>) -> Parsed {
     parsed
 }
 
-/// The cells behind the state are the name, the attempt, the id of the pod and, of newer releases, its name.
+/// The cells behind the state are the name, the attempt, the id of the pod and, of newer releases, its name and its namespace.
 fn row(line: &str, node: &str) -> Option<ContainerRow> {
     let cells: Vec<&str> = line.split_whitespace().collect();
     let at = cells.iter().position(|cell| STATES.contains(cell))?;
     let attempt = cells.get(at + 2)?.parse().ok()?;
+    let newer = |cell: usize| cells.get(at + cell).map_or_else(String::new, |text| (*text).to_owned());
     Some(ContainerRow {
         node: node.to_owned(),
         id: (*cells.first()?).to_owned(),
         name: (*cells.get(at + 1)?).to_owned(),
-        pod: cells
-            .get(at + 4)
-            .map_or_else(String::new, |pod| (*pod).to_owned()),
+        pod: newer(4),
+        namespace: newer(5),
         state: (*cells.get(at)?).to_owned(),
         attempt,
     })
@@ -61,6 +61,7 @@ mod tests {
         let line = "fd4caa36d1a6e  6e38f40d628db  11 minutes ago  Exited  etcd  3  9727f6f4647ff  etcd-n1  kube-system";
         let found = row(line, "n1").unwrap();
         assert_eq!((found.pod.as_str(), found.attempt), ("etcd-n1", 3));
+        assert_eq!(found.namespace, "kube-system");
         assert_eq!(
             (found.name.as_str(), found.state.as_str()),
             ("etcd", "Exited")

@@ -2,7 +2,7 @@
 
 use super::blocks::{Look, Rich, StepItem};
 use super::words;
-use crate::change::risk;
+use crate::change::{looks, risk};
 use crate::model::fix::{Fix, FixAction, FixOutcome};
 use crate::model::{Incident, Step};
 
@@ -125,105 +125,10 @@ fn looks(action: &FixAction) -> Vec<Look> {
     looks
 }
 
-/// What asks and changes nothing, as the first words of a command.
-const ASKING: &[&str] = &[
-    "awk",
-    "cat",
-    "containerd config dump",
-    "crictl images",
-    "crictl info",
-    "crictl inspect",
-    "crictl inspecti",
-    "crictl ps",
-    "crictl stats",
-    "cut",
-    "df",
-    "diff",
-    "dkms status",
-    "dmesg",
-    "dpkg -l",
-    "du",
-    "find",
-    "fio",
-    "getent",
-    "grep",
-    "head",
-    "helm diff",
-    "helm get",
-    "helm history",
-    "helm status",
-    "helm template",
-    "iostat",
-    "ip -br",
-    "journalctl",
-    "kubectl auth can-i",
-    "kubectl describe",
-    "kubectl get",
-    "kubectl logs",
-    "kubectl top",
-    "ls",
-    "lsmod",
-    "lspci",
-    "mkdir",
-    "mokutil --sb-state",
-    "nvidia-smi",
-    "nvidia-smi --query-compute-apps",
-    "nvidia-smi --query-gpu",
-    "nvidia-smi -L",
-    "nvidia-smi -q",
-    "openssl s_client",
-    "openssl x509",
-    "ps",
-    "rpm -qa",
-    "sort",
-    "ss",
-    "systemctl cat",
-    "systemctl status",
-    "tail",
-    "tr",
-    "uname",
-    "uniq",
-    "wc",
-];
-
-/// Whether a step of a rule changes nothing: it asks, prepares a folder, saves what is there, or is a dry run.
+/// Whether a step of a rule changes nothing that runs: it asks, prepares a folder, saves what is there, or is a dry run.
 pub(crate) fn only_looks(step: &StepItem) -> bool {
     let command = step.command.as_deref().unwrap_or_default().trim();
-    let parts = words::commands(command);
-    let mut parts = parts.iter().map(|part| part.trim());
-    !command.is_empty()
-        && (command.contains("--dry-run")
-            || parts.all(|part| part.is_empty() || part == "done" || asks(part)))
-}
-
-fn asks(command: &str) -> bool {
-    // kubectl and helm take the namespace before the verb as well.
-    let words: Vec<&str> = command.split_whitespace().collect();
-    let words: Vec<&str> = match words.as_slice() {
-        [program, "-n", _, rest @ ..] => [&[*program], rest].concat(),
-        all => all.to_vec(),
-    };
-    // What deletes or runs what it finds does more than look.
-    let acts = [
-        "-delete", "-exec", "-i.bak", "--pm", "-r", "-mig", "-pl", "-pm",
-    ];
-    let finds = matches!(words.first(), Some(&"find" | &"nvidia-smi"));
-    if finds && words.iter().any(|word| acts.contains(word)) {
-        return false;
-    }
-    ASKING.iter().any(|asking| {
-        let asking: Vec<&str> = asking.split(' ').collect();
-        // `nvidia-smi` alone prints; with an option that is not known it may set something.
-        let whole = asking.len() > 1 || asking[0] != "nvidia-smi" || words.len() == 1;
-        whole
-            && match words.get(..asking.len()) {
-                Some(start) => start.iter().zip(&asking).all(|(word, asked)| {
-                    word == asked
-                        || (asked.starts_with("--") && word.starts_with(&format!("{asked}=")))
-                }),
-                None => false,
-            }
-    })
+    !command.is_empty() && looks::at_most_saves(command)
 }
 
 fn step(text: Rich, command: Option<&String>, expect: &str) -> StepItem {

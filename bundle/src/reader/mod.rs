@@ -13,6 +13,7 @@ mod piece;
 mod pool;
 mod problem;
 mod seven;
+mod several;
 mod sniff;
 mod stream;
 mod tar_block;
@@ -262,9 +263,13 @@ pub fn list<'a>(
             ControlFlow::Continue(())
         }
     }
-    let mut names = Names(Vec::new());
-    let summary = read_in_order(input.into(), limits, &mut names)?;
-    let mut names = names.0;
+    let input = input.into();
+    let read = || {
+        let mut names = Names(Vec::new());
+        let summary = read_in_order(input, limits, &mut names)?;
+        Ok((summary, names.0))
+    };
+    let (summary, mut names) = several::settled(input.path(), read)?;
     names.sort_by(|a, b| a.path.cmp(&b.path));
     Ok((summary, names))
 }
@@ -302,14 +307,19 @@ pub fn survey<'a>(
             ControlFlow::Continue(())
         }
     }
-    let mut all = Heads {
-        found: Vec::new(),
-        head,
-        left: heads,
+    let input = input.into();
+    let read = || {
+        let mut all = Heads {
+            found: Vec::new(),
+            head,
+            left: heads,
+        };
+        read_in_order(input, limits, &mut all)?;
+        Ok(all.found)
     };
-    read_in_order(input.into(), limits, &mut all)?;
-    all.found.sort_by(|a, b| a.0.path.cmp(&b.0.path));
-    Ok(all.found)
+    let mut found = several::settled(input.path(), read)?;
+    found.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+    Ok(found)
 }
 
 /// Whether a file that begins like this is an archive, or compressed.

@@ -60,6 +60,8 @@ pub(crate) struct TopFolder {
     here: bool,
     /// Unknown before the first name, then the top folder if there is one.
     top: Option<Option<String>>,
+    /// Whether files lie beside the top folder, which is none then.
+    several: bool,
 }
 
 impl TopFolder {
@@ -68,12 +70,18 @@ impl TopFolder {
             strip,
             here: false,
             top: None,
+            several: false,
         }
     }
 
     /// The archive names the folder itself.
     pub(crate) fn note_here(&mut self) {
         self.here = true;
+    }
+
+    /// Whether the name that was taken off is one of several, and should have been kept.
+    pub(crate) fn is_one_of_several(&self) -> bool {
+        self.several
     }
 
     /// The path below the top folder; `None` for the top folder itself.
@@ -91,6 +99,8 @@ impl TopFolder {
             is_top.then(|| first.to_owned())
         });
         if top.as_deref() != Some(first) {
+            let taken_off = top.as_deref().is_some_and(|top| !top.starts_with(OURS));
+            self.several |= taken_off && !is_folder;
             return Some(path);
         }
         match rest {

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use super::limits::{Limits, RATIO_FLOOR};
 use super::piece::{Buf, Cutter, Deliver, EntryInfo, OwnedPiece};
 use super::problem::{OpenError, ReadProblem};
+use super::several;
 use super::top::TopFolder;
 use super::{Form, Summary};
 use crate::manifest::{FormatVersion, Header, Manifest};
@@ -31,6 +32,10 @@ pub(crate) struct Walk<'a> {
     deliver: &'a mut dyn Deliver,
     /// The archives around what is read, the innermost last.
     levels: Vec<Level>,
+    /// Archives whose first folder keeps its name, by the prefix of their entries.
+    kept: BTreeSet<String>,
+    /// Archives of which this reading shows that it should.
+    to_keep: BTreeSet<String>,
     /// Bytes read of the input so far.
     source: Rc<Cell<u64>>,
     /// Folders that everything in the input lies in, which paths are given without.
@@ -81,14 +86,18 @@ impl<'a> Walk<'a> {
         strip_top: bool,
         deliver: &'a mut dyn Deliver,
     ) -> Self {
+        let kept = several::known(input);
+        let top = TopFolder::new(strip_top && !kept.contains(""));
         Self {
             input: input.to_owned(),
             limits: *limits,
             deliver,
             levels: vec![Level {
                 prefix: String::new(),
-                top: TopFolder::new(strip_top),
+                top,
             }],
+            kept,
+            to_keep: BTreeSet::new(),
             source: Rc::default(),
             around: String::new(),
             seen: BTreeSet::new(),
@@ -154,17 +163,24 @@ impl<'a> Walk<'a> {
     /// Begins an archive that is an entry; none for the input itself.
     pub(crate) fn enter(&mut self, path: Option<&BundlePath>) {
         if let Some(path) = path {
-            self.levels.push(Level {
-                prefix: format!("{path}/"),
-                top: TopFolder::new(true),
-            });
+            let prefix = format!("{path}/");
+            let top = TopFolder::new(!self.kept.contains(&prefix));
+            self.levels.push(Level { prefix, top });
         }
     }
 
     /// Ends the innermost archive.
     pub(crate) fn leave(&mut self) {
         if self.levels.len() > 1 {
-            self.levels.pop();
+            let level = self.levels.pop();
+            self.look_beside(level);
+        }
+    }
+
+    /// Remembers an archive of several folders.
+    fn look_beside(&mut self, level: Option<Level>) {
+        if let Some(level) = level.filter(|level| level.top.is_one_of_several()) {
+            self.to_keep.insert(level.prefix);
         }
     }
 
@@ -418,6 +434,12 @@ impl<'a> Walk<'a> {
         if has_header && !has_manifest && !satisfied {
             self.stream_cut = true;
             self.problem(ReadProblem::NoManifest);
+        }
+        while let Some(level) = self.levels.pop() {
+            self.look_beside(Some(level));
+        }
+        if self.header.is_none() && !self.to_keep.is_empty() {
+            several::note(&self.input, std::mem::take(&mut self.to_keep));
         }
         self.problems.sort();
         self.problems.dedup();

@@ -121,6 +121,7 @@ fn there(row: &Row) -> bool {
         "firewall-cmd",
         "nft",
         "ethtool",
+        "nvidia-ctk",
     ]
     .contains(&program);
     let found = Command::new("which")

@@ -291,3 +291,29 @@ fn minikube_logs() {
         (&json!("6.8.0-79-generic"), &json!(VERSION))
     );
 }
+
+#[test]
+fn a_pod_that_only_the_runtime_lists_is_unhealthy_in_minikubes_logs() {
+    let row = |name: &str, state: &str, attempt: u32, pod: &str| {
+        format!(
+            "0a1b2c3d4e5f6       image          44 seconds ago       {state}              {name}                  {attempt}                  9c576eb7c19cd       {pod}\n"
+        )
+    };
+    let rows =
+        row("train", "Exited", 11, "train-cf678-x2x4z") + &row("dns", "Running", 1, "dns-5b8bb-q");
+    let describe = format!(
+        "Name:               {NODE}\nRoles:              control-plane\nSystem Info:\n  Kubelet Version:            {VERSION}\nNon-terminated Pods:          (2 in total)\n  Namespace   Name                CPU Requests\n  ---------   ----                ------------\n  jobs        train-cf678-x2x4z   0 (0%)\n  shop        dns-5b8bb-q         0 (0%)\n"
+    );
+    let logs = format!(
+        "\n==> Audit <==\n|---------|------|\n| Command | Args |\n|---------|------|\n\n==> container status <==\nCONTAINER           IMAGE          CREATED         STATE     NAME      ATTEMPT   POD ID          POD\n{rows}\n==> describe nodes <==\n{describe}\n"
+    );
+    let analysis = diagnose_files(&[text("logs.txt", logs)]);
+    assert_eq!(
+        analysis["seen"]["unhealthy_pods"],
+        json!(["jobs/train-cf678-x2x4z Exited"])
+    );
+    assert_eq!(
+        analysis["unexplained"][0]["subject"],
+        "pod/jobs/train-cf678-x2x4z"
+    );
+}

@@ -189,6 +189,41 @@ fn what_lies_in_folders_of_one_folder_gives_the_same_report_in_all_packings() {
 }
 
 #[test]
+fn folders_side_by_side_keep_their_names_however_they_are_packed() {
+    let beside = |name: &'static str| {
+        let host = move |(path, content): (String, Vec<u8>)| {
+            let text = String::from_utf8(content).map(|text| text.replace(NODE, name));
+            let content = text.map_or_else(|packed| packed.into_bytes(), String::into_bytes);
+            (format!("{name}/{path}"), content)
+        };
+        node_logs().into_iter().map(host)
+    };
+    let files: Files = beside("gpu-1").chain(beside("gpu-2")).collect();
+    let scratch = tempfile::tempdir().unwrap();
+    let at = |name: &str| scratch.path().join(name).to_str().unwrap().to_owned();
+    write(&scratch.path().join("both-4711"), &files);
+    assert_eq!(diagnose(Path::new(&at("both-4711")))["seen"]["nodes"], 2);
+    let expected = Whole::of(&at("both-4711"), b"");
+
+    fs::write(at("z-4711.zip"), zip(&files)).unwrap();
+    Whole::of(&at("z-4711.zip"), b"").expect(&expected, "zip");
+    let bytes = fs::read(at("z-4711.zip")).unwrap();
+    Whole::of("-", &bytes).expect(&expected, "zip through a pipe");
+    // In another archive as well.
+    let mail = vec![
+        ("both-4711.zip".to_owned(), bytes),
+        text("readme.txt", "see the archive\n"),
+    ];
+    fs::write(at("mail.zip"), zip(&mail)).unwrap();
+    let listed = run(&["ls", &at("mail.zip")], b"");
+    assert!(
+        listed.out.contains("both-4711.zip/gpu-1/") && listed.out.contains("both-4711.zip/gpu-2/"),
+        "{}",
+        listed.out
+    );
+}
+
+#[test]
 fn the_report_of_a_pipe_has_the_lines_around_what_it_cites() {
     let log = "cluster-resources/pods/logs/gpu-operator/p/c.log";
     let mut lines: Vec<String> = (0..40).map(|n| format!("line {n} of this log\n")).collect();

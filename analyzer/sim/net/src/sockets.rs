@@ -163,4 +163,19 @@ tcp   LISTEN 0      128    [2001:db8::7]:443  [::]:*\n";
         let proxy = nft("meta l4proto tcp tproxy to :50080");
         assert_eq!(verdict(&proxy, 80, true), Verdict::Dropped);
     }
+
+    #[test]
+    fn tproxy_of_iptables_drops_what_no_socket_can_take() {
+        use crate::eval::Verdict;
+        let rule = |port: u16| {
+            format!(
+                "-A PREROUTING -p tcp -j TPROXY --on-port {port} --on-ip 0.0.0.0 --tproxy-mark 0x1/0x1\n-A PREROUTING"
+            )
+        };
+        assert_eq!(verdict(&rule(50_080), 80, true), Verdict::Dropped);
+        let unknown = verdict(&rule(50_080), 80, false).to_string();
+        assert!(unknown.contains("ss -lntu"), "{unknown}");
+        let taken = verdict(&rule(10_250), 80, true).to_string();
+        assert!(taken.contains("transparent"), "{taken}");
+    }
 }

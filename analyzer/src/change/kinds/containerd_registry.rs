@@ -1,4 +1,5 @@
-//! Registry mirrors of a containerd, moved from its configuration to the hosts directory.
+//! Registry mirrors of a containerd, moved from its configuration to the hosts directory; where they are there already,
+//! the configuration names it.
 
 use std::fmt::Write as _;
 
@@ -11,6 +12,7 @@ use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
 const HOSTS: &str = "/etc/containerd/certs.d";
+const CONFIG: &str = "/etc/containerd/config.toml";
 
 /// A containerd whose inline mirrors go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +33,10 @@ impl Kind for ContainerdRegistry {
 
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let node = super::node(self.node.as_deref(), state)?;
-        let (path, found) = inline(state, &node)?;
+        let (path, found) = match inline(state, &node) {
+            Ok(found) => found,
+            Err(refused) => return self.read_folder(state, &node)?.ok_or(refused),
+        };
         let mut all = Applied {
             simulated: true,
             ..Applied::default()
@@ -69,6 +74,55 @@ impl Kind for ContainerdRegistry {
             found.folder
         );
         Ok(all)
+    }
+}
+
+impl ContainerdRegistry {
+    /// A hosts directory that is filled and that the configuration does not name: it names it. None where there is none.
+    fn read_folder(&self, state: &mut Captured, node: &str) -> Result<Option<Applied>, Refused> {
+        let prefix = copies(node);
+        let hosts = format!("{HOSTS}/");
+        let own = |path: &str| path.starts_with(&hosts) && path.ends_with("/hosts.toml");
+        let filled = state
+            .paths()
+            .filter_map(|path| path.strip_prefix(prefix.as_str()))
+            .any(own);
+        let text = state.now(&entry(node, CONFIG));
+        let (true, Some(text)) = (filled, text) else {
+            return Ok(None);
+        };
+        let file = HostFile {
+            node: node.to_owned(),
+            path: CONFIG.to_owned(),
+            merge_toml: Some(names_folder(&text)?),
+            restart: self.restart.clone(),
+            ..HostFile::default()
+        };
+        let mut applied = file.apply(state)?;
+        applied.title = format!("Let {CONFIG} on {node} name the hosts directory {HOSTS}");
+        Ok(Some(applied))
+    }
+}
+
+/// The setting, in the table that this file's schema version has for it.
+fn names_folder(text: &str) -> Result<String, Refused> {
+    let document: toml::Table = toml::from_str(text)
+        .map_err(|error| Refused::new(format!("{CONFIG} does not parse as TOML: {error}")))?;
+    let plugin = match document.get("version").and_then(toml::Value::as_integer) {
+        Some(2) => "io.containerd.grpc.v1.cri",
+        Some(3..) => "io.containerd.cri.v1.images",
+        _ => {
+            return Err(Refused::new(format!(
+                "{CONFIG} is of schema version 1, which knows no hosts directory"
+            )));
+        }
+    };
+    let own = document.get("plugins").and_then(|all| all.get(plugin)?.get("registry")?.get("config_path"));
+    match own.and_then(toml::Value::as_str) {
+        Some(other) if !other.is_empty() => Err(Refused::new(format!(
+            "config_path of {CONFIG} names {other}, so a person decides which of the two directories is meant"
+        ))),
+        _ => Ok(format!("[plugins.\"{plugin}\".registry]\nconfig_path = \"{HOSTS}\"\n")),
     }
 }
 
@@ -210,4 +264,20 @@ fn hosts_file(registry: &str, endpoints: &[String]) -> String {
 #[cfg(test)]
 pub(super) fn tried(_: &super::Trial<'_>) -> Vec<serde_json::Value> {
     vec![serde_json::json!({"containerd-registry": {}})]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_folder;
+
+    #[test]
+    fn the_table_is_that_of_the_files_schema_version() {
+        let of = |text: &str| names_folder(text).map_err(|refused| refused.why);
+        let table = |text: &str| of(text).unwrap().lines().next().unwrap().to_owned();
+        assert_eq!(table("version = 2\n"), "[plugins.\"io.containerd.grpc.v1.cri\".registry]");
+        assert_eq!(table("version = 3\n"), "[plugins.\"io.containerd.cri.v1.images\".registry]");
+        assert!(of("root = \"/x\"\n").unwrap_err().contains("schema version 1"));
+        let other = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"/srv/certs\"\n";
+        assert!(of(other).unwrap_err().contains("names /srv/certs"));
+    }
 }

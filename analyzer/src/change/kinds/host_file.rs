@@ -54,6 +54,13 @@ impl Kind for HostFile {
         {
             return self.through_template(state, &generated, text);
         }
+        let made = before.as_deref();
+        if let Some(line) = made.and_then(|text| Generated::without_template(&self.path, text)) {
+            return Err(Refused::new(format!(
+                "{} is written anew by a program (line {line} says so), so this change of it would be lost. A person changes what that program makes it of",
+                self.path
+            )));
+        }
         let pasted = state.is_pasted(&captured);
         let after = self.content_after(before.as_deref())?;
         let (action, files) = if self.remove {
@@ -120,7 +127,7 @@ impl HostFile {
     }
 
     /// The unit that reads the file is restarted after it.
-    fn restarted(&self, state: &mut Captured, applied: &mut Applied) {
+    pub(super) fn restarted(&self, state: &mut Captured, applied: &mut Applied) {
         let Some(unit) = &self.restart else { return };
         let restart = restart::Restart {
             node: self.node.clone(),

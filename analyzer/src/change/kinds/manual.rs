@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::captured::Captured;
 use crate::change::shell::Script;
-use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused, risk};
+use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused, looks, risk};
 
 /// What a person has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ impl Kind for Manual {
 impl Manual {
     /// What a person does.
     pub(crate) fn told(&self) -> Applied {
-        let looks = self.run.as_deref().is_some_and(only_looks);
+        let looks = self.run.as_deref().is_some_and(looks::only);
         Applied {
             title: self.step.trim_end_matches('.').to_owned(),
             actions: vec![Action {
@@ -81,61 +81,6 @@ fn interrupts(command: &str) -> String {
     known.unwrap_or_else(|| "Not known here: judge it before the step.".to_owned())
 }
 
-/// Whether a command line does nothing but print; a doubt counts as no.
-fn only_looks(command: &str) -> bool {
-    const LOOKS: [&str; 22] = [
-        "kubectl get",
-        "kubectl describe",
-        "kubectl logs",
-        "kubectl top",
-        "journalctl",
-        "dmesg",
-        "cat",
-        "ls",
-        "df",
-        "du",
-        "free",
-        "grep",
-        "head",
-        "tail",
-        "sort",
-        "wc",
-        "lsmod",
-        "lspci",
-        "nvidia-smi",
-        "systemctl status",
-        "crictl ps",
-        "helm get",
-    ];
-    let part_looks = |part: &str| {
-        let words: Vec<&str> = part.split_whitespace().collect();
-        let writes = match words.first() {
-            // It also resets cards and changes their modes.
-            Some(&"nvidia-smi") => words[1..].iter().any(|word| {
-                !word.starts_with("--query")
-                    && !word.starts_with("--format")
-                    && !["-q", "-L", "-x", "topo", "-m"].contains(word)
-            }),
-            Some(&"dmesg") => words
-                .iter()
-                .any(|word| word.to_ascii_lowercase().starts_with("-c") || *word == "--clear"),
-            Some(&"journalctl") => words.iter().any(|word| {
-                ["vacuum", "rotate", "flush"]
-                    .iter()
-                    .any(|one| word.contains(one))
-            }),
-            _ => false,
-        };
-        let start = words.join(" ");
-        !writes
-            && LOOKS
-                .iter()
-                .any(|known| start == *known || start.starts_with(&format!("{known} ")))
-    };
-    let plain = !command.contains(['>', '`', '\n', '&']) && !command.contains("$(");
-    plain && crate::words::commands(command).into_iter().all(part_looks)
-}
-
 /// The kind with the texts of a trial.
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
@@ -144,8 +89,6 @@ pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::only_looks;
-
     #[test]
     fn what_a_step_interrupts_is_what_reports_say_of_its_command() {
         let of = super::interrupts;
@@ -153,27 +96,5 @@ mod tests {
         assert!(of("kubectl cordon n1 && kubectl drain n1").contains("moves away"));
         assert!(of("kubectl cordon n1").starts_with("Nothing that runs"));
         assert!(of("make install").starts_with("Not known"));
-    }
-
-    #[test]
-    fn what_changes_something_is_not_taken_for_a_look() {
-        for look in [
-            "nvidia-smi -L; kubectl get nodes | grep gpu",
-            "nvidia-smi --query-compute-apps=pid --format=csv",
-            "kubectl top pods -A | grep -E 'dcgm|exporter'",
-        ] {
-            assert!(only_looks(look), "{look}");
-        }
-        for change in [
-            "nvidia-smi --gpu-reset -i 0",
-            "nvidia-smi -r",
-            "kubectl get x > y",
-            "kubectl delete pod x",
-            "dmesg -C",
-            "ls; reboot",
-            "cat $(reboot)",
-        ] {
-            assert!(!only_looks(change), "{change}");
-        }
     }
 }

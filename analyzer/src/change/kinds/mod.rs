@@ -5,6 +5,7 @@ mod iptables_rule;
 mod nft_text;
 mod node_file;
 mod object;
+mod object_patch;
 mod patch;
 mod pod_merge;
 mod toml_text;
@@ -66,6 +67,7 @@ macro_rules! changes {
 changes! {
     helm_values::HelmValues = " Merge values into a helm release.",
     helm_key::HelmKey = " Move a value of a helm release to the key that its chart reads.",
+    helm_env::HelmEnv = " Take a variable out of a helm release's values.",
     helm_rollback::HelmRollback = " Roll a helm release back to an earlier revision.",
     ufw_route::UfwRoute = " Add routed-traffic rules to ufw.",
     host_file::HostFile = " Write or remove a file of the node.",
@@ -73,6 +75,7 @@ changes! {
     containerd_import::ContainerdImport = " Let a containerd import a folder of drop-ins.",
     containerd_section::ContainerdSection = " Repeat a containerd's CRI section in the drop-in that replaces it.",
     containerd_registry::ContainerdRegistry = " Move a containerd's registry mirrors to the hosts directory.",
+    toml_type::TomlType = " Take the quotes from a number or truth value of a containerd's configuration.",
     volume_attachment::VolumeAttachment = " Delete the attachment of a volume to a node that is gone.",
     sysctl::Sysctl = " Set a kernel parameter.",
     swap_off::SwapOff = " Take a node's swap out of use.",
@@ -81,23 +84,34 @@ changes! {
     cdi_spec::CdiSpec = " Have a node's cards described for containers; no replay can show it.",
     image_removal::ImageRemoval = " Remove images of a node; no replay can show it.",
     restart::Restart = " Restart a unit, so that it reads its files again.",
+    time_service::TimeService = " Start a node's time service anew; no replay can show it.",
     kube_object::KubeObject = " Create or patch a Kubernetes object.",
     iptables::Iptables = " Add or remove rules of iptables.",
     nft_rule::NftRule = " Delete a rule of nftables.",
     firewalld::Firewalld = " Put interfaces and ranges into a zone of firewalld.",
     kubelet_config::KubeletConfig = " Change the kubelet's configuration file.",
     kubelet_flag::KubeletFlag = " Change a flag of the kubelet.",
+    kubelet_unquote::KubeletUnquote = " Take quotes out of the kubelet's flags.",
     unit::Unit = " Change a systemd unit, by a drop-in where one suffices.",
     docker_daemon::DockerDaemon = " Change Docker's daemon.json.",
     pod_spec::PodSpec = " Change a pod's spec where the pod comes from.",
+    hami_cards::HamiCards = " Let a pod ask HAMi for no more cards than a node has.",
+    host_port::HostPort = " Let a pod do without ports of its node.",
+    scratch_volume::ScratchVolume = " Mount an empty volume where a pod's program writes.",
     pod_restart::PodRestart = " Delete a pod, so that its controller makes a new one; no replay can show it.",
     toleration::Toleration = " Let a pod tolerate a taint.",
     label::Label = " Set or remove a label.",
     annotation::Annotation = " Set or remove an annotation.",
     taint::Taint = " Set or remove a taint of a node.",
     configmap::ConfigMap = " Change a key of a configmap." as "configmap",
+    sharing_config::SharingConfig = " Move sharing fields of a device plugin's configuration to where it reads them.",
     default_class::DefaultClass = " Make a StorageClass the default.",
+    class_copy::ClassCopy = " Create a StorageClass that claims name, with the storage of another.",
     quota::Quota = " Raise a quota that refuses pods.",
+    limit_range::LimitRange = " Widen a LimitRange that refuses pods.",
+    webhook_policy::WebhookPolicy = " Let the API server go on without a webhook that does not answer.",
+    api_right::ApiRight = " Give a service account the right that it lacks.",
+    daemonset_node::DaemonSetNode = " Let a DaemonSet's pods run on a node." as "daemonset-node",
     package::Package = " Install another version of a package or driver; no replay can show it.",
     hardware::Hardware = " Reset or replace a part; no replay can show it.",
     reboot::Reboot = " Reboot a node; no replay can show it.",

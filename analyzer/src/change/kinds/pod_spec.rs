@@ -16,7 +16,11 @@ pub struct PodSpec {
     /// `NAMESPACE/NAME` of a pod that shows the fault; its owner's template is changed.
     pub pod: String,
     /// YAML of the fields; null removes one. Lists merge by name, as in a strategic merge patch.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub spec: String,
+    /// YAML of labels and annotations, as `labels: {KEY: VALUE}`; null removes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<String>,
     /// Container that a list `containers` with one nameless item is for; the first if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
@@ -24,7 +28,10 @@ pub struct PodSpec {
 
 impl Kind for PodSpec {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
-        let mut delta = yaml("the spec", &self.spec)?;
+        let mut delta = match yaml("the spec", &self.spec)? {
+            Value::Null => Value::Object(serde_json::Map::new()),
+            other => other,
+        };
         let before = workload::spec(state, &self.pod)?;
         let Value::Object(fields) = &mut delta else {
             return Err(Refused::new("the spec is no map of fields"));
@@ -33,14 +40,52 @@ impl Kind for PodSpec {
             let spec = workload::spec(state, &self.pod)?;
             name_container(containers, &spec, self.container.as_deref())?;
         }
-        let names: Vec<String> = fields.keys().cloned().collect();
+        let mut names: Vec<String> = fields.keys().cloned().collect();
+        let mut all = serde_json::json!({"spec": delta});
+        if let Some(metadata) = &self.metadata {
+            let metadata = self.metadata(state, metadata)?;
+            names.extend(metadata.as_object().into_iter().flat_map(|map| map.keys().cloned()));
+            all["metadata"] = metadata;
+        }
         if names.is_empty() {
             return Err(Refused::new("the spec names no field to change"));
         }
         let title = format!("Change {}", names.join(", "));
-        let mut applied = workload::change(state, &self.pod, &delta, &title)?;
+        let mut applied = workload::change_all(state, &self.pod, &all, &title)?;
         applied.costs = taken(&self.pod, &before, &delta);
         Ok(applied)
+    }
+}
+
+impl PodSpec {
+    /// Labels and annotations. Of those that go only the ones that the pod has: one of the namespace is none of its own.
+    fn metadata(&self, state: &mut Captured, text: &str) -> Result<Value, Refused> {
+        let mut metadata = yaml("the metadata", text)?;
+        let pod = workload::pod_of(&self.pod)?;
+        let now = pod.read(state).unwrap_or_default();
+        let Some(maps) = metadata.as_object_mut() else {
+            return Err(Refused::new("the metadata is no map of labels and annotations"));
+        };
+        let mut missing = Vec::new();
+        for (name, map) in maps.iter_mut() {
+            if name != "labels" && name != "annotations" {
+                return Err(Refused::new(format!("{name} is neither labels nor annotations")));
+            }
+            if let Some(map) = map.as_object_mut() {
+                map.retain(|key, value| {
+                    let stays = !value.is_null() || now["metadata"][name].get(key).is_some();
+                    if !stays {
+                        missing.push(key.clone());
+                    }
+                    stays
+                });
+            }
+        }
+        maps.retain(|_, map| map.as_object().is_some_and(|map| !map.is_empty()));
+        if maps.is_empty() {
+            return Err(Refused::new(format!("{pod} has no {}", missing.join(" and no "))));
+        }
+        Ok(metadata)
     }
 }
 
@@ -137,7 +182,8 @@ pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
     let spec =
         serde_json::json!({"containers": [{"image": trial.bad}], "nodeSelector": {trial.bad: trial.bad}})
             .to_string();
-    let of = |namespace| serde_json::json!({"pod-spec": {"pod": format!("{namespace}/{}", trial.bad), "spec": spec}});
+    let metadata = serde_json::json!({"annotations": {trial.bad: trial.bad}}).to_string();
+    let of = |namespace| serde_json::json!({"pod-spec": {"pod": format!("{namespace}/{}", trial.bad), "spec": spec, "metadata": metadata}});
     ["a", "b", "c", "d"].map(of).to_vec()
 }
 

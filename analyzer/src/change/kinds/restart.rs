@@ -58,7 +58,7 @@ impl Restart {
     }
 
     /// Whether anything of the node's own part of the bundle names the unit: its file, its journal, a command about it.
-    fn is_known(&self, state: &mut Captured) -> bool {
+    pub(super) fn is_known(&self, state: &mut Captured) -> bool {
         let (unit, dashed) = (&self.unit, self.unit.replace('.', "-"));
         let own = |path: &&str| crate::scan::node_of(path) == self.node;
         let paths: Vec<String> = state.paths().filter(own).map(str::to_owned).collect();

@@ -1,11 +1,11 @@
 //! Pods and what makes them: a change of a pod is a change of its owner's template.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::edit_list;
 use super::object::Named;
 use super::pod_merge::merge as merge_spec;
 use super::workload_steps::told;
+use super::{edit_list, merge};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Refused};
 
@@ -54,6 +54,16 @@ pub(super) fn change(
     delta: &Value,
     title: &str,
 ) -> Result<Applied, Refused> {
+    change_all(state, pod, &json!({"spec": delta}), title)
+}
+
+/// The same with fields of the pod's metadata beside its spec.
+pub(super) fn change_all(
+    state: &mut Captured,
+    pod: &str,
+    delta: &Value,
+    title: &str,
+) -> Result<Applied, Refused> {
     let named = pod_of(pod)?;
     spec(state, pod)?;
     let owner = owner(state, &named);
@@ -67,7 +77,7 @@ pub(super) fn change(
             let own = named.is(item);
             let same = siblings.as_ref().is_some_and(|owner| made_by(item, owner));
             if own || same {
-                merge_spec(&mut item["spec"], delta);
+                merge_pod(item, delta);
                 pods.extend(item["metadata"]["name"].as_str().map(str::to_owned));
             }
         }
@@ -78,14 +88,24 @@ pub(super) fn change(
         && owner.named.read(state).is_some()
     {
         owner.named.edit(state, |item| {
-            if let Some(spec) = item.pointer_mut("/spec/template/spec") {
-                merge_spec(spec, delta);
+            if let Some(template) = item.pointer_mut("/spec/template") {
+                merge_pod(template, delta);
             }
             Ok(())
         })?;
         changed.push(owner.named.entry());
     }
     told(state, &named, owner, delta, title, &pods, changed)
+}
+
+/// A pod or a template, with the fields merged in.
+fn merge_pod(pod: &mut Value, delta: &Value) {
+    if let Some(metadata) = delta.get("metadata") {
+        merge(&mut pod["metadata"], metadata);
+    }
+    if let Some(spec) = delta.get("spec").filter(|_| pod.get("spec").is_some()) {
+        merge_spec(&mut pod["spec"], spec);
+    }
 }
 
 fn controller(item: &Value) -> Option<(String, String)> {
@@ -164,7 +184,6 @@ fn owner(state: &mut Captured, pod: &Named) -> Option<Owner> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn a_pod_of_a_replica_set_belongs_to_its_deployment() {

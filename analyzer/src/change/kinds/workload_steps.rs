@@ -31,7 +31,7 @@ pub(super) fn told(
     let Some(owner) = owner else {
         applied.files.push(HandOver {
             name: state.fresh_name(&format!("{}.yaml", pod.file())),
-            content: to_yaml(&json!({"spec": delta}))?,
+            content: to_yaml(delta)?,
             what: format!("the fields to change in the manifest of {pod}"),
         });
         applied.actions.push(of_bare_pod(pod));
@@ -40,7 +40,7 @@ pub(super) fn told(
     let name = state.fresh_name(&format!("{}.yaml", owner.named.file()));
     applied.files.push(HandOver {
         name: name.clone(),
-        content: to_yaml(&json!({"spec": {"template": {"spec": delta}}}))?,
+        content: to_yaml(&json!({"spec": {"template": delta}}))?,
         what: format!("the fields to change in the template of {}", owner.named),
     });
     applied.assumes = assumed(&owner);

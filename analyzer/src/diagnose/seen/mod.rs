@@ -27,7 +27,7 @@ pub(super) fn seen(scanned: &Scanned) -> Seen {
         kernel: kernel(scanned),
         kubernetes_version: kubernetes(scanned),
         boots: boots(scanned),
-        unhealthy_pods: pods::unhealthy(facts.table::<Pod>()),
+        unhealthy_pods: pods::unhealthy(facts),
     }
 }
 
@@ -112,10 +112,28 @@ fn gpus(scanned: &Scanned) -> u64 {
 
 fn found_by_kernel(scanned: &Scanned) -> u64 {
     let gpus = figures(scanned).filter_map(|(node, figure)| match figure {
-        Figure::Gpu(place) => Some((node, place)),
+        Figure::Gpu(place) => Some((node, place.as_str())),
         _ => None,
     });
-    count(gpus.collect::<BTreeSet<_>>().len())
+    count(at_places(&gpus.collect()))
+}
+
+/// How many GPUs these are, each with its node and its place on the bus. `dmesg` names no host: beside the log of one machine it
+/// is the same machine's.
+fn at_places(gpus: &BTreeSet<(&str, &str)>) -> usize {
+    let nameless = |node: &str| node.is_empty() || node == crate::scan::pasted::UNNAMED_NODE;
+    let nodes = gpus.iter().map(|(node, _)| *node);
+    let named: BTreeSet<&str> = nodes.filter(|node| !nameless(node)).collect();
+    let only = named.first().filter(|_| named.len() == 1);
+    let owner = |node| match only {
+        Some(only) if nameless(node) => *only,
+        _ => node,
+    };
+    let owned: BTreeSet<_> = gpus
+        .iter()
+        .map(|(node, place)| (owner(*node), place))
+        .collect();
+    owned.len()
 }
 
 /// Figures that logs tell, each with its node.
@@ -278,4 +296,18 @@ fn boots(scanned: &Scanned) -> Option<u64> {
         .filter(|boots| *boots > 0)
         .or_else(|| (!kept.is_empty()).then_some(kept.len() + 1))
         .map(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_without_a_host_is_of_the_only_machine_that_is_named() {
+        let count = |gpus: &[(&str, &str)]| at_places(&gpus.iter().copied().collect());
+        assert_eq!(count(&[("n1", "01:00.0"), ("", "01:00.0")]), 1);
+        assert_eq!(count(&[("n1", "01:00.0"), ("unnamed-node", "02:00.0")]), 2);
+        assert_eq!(count(&[("n1", "01:00.0"), ("n2", "01:00.0")]), 2);
+        assert_eq!(count(&[("", "01:00.0")]), 1);
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::Fact;
+use crate::facts::failing::Failing;
 use crate::facts::kube::{Node, Pod};
+use crate::facts::{Fact, Facts};
 use crate::scan::Scanned;
 
 /// A pod as (namespace, name).
@@ -92,12 +93,21 @@ pub(super) fn nodes_in_names(pods: &[Fact<Pod>]) -> BTreeSet<&str> {
     nodes.map(|(node, _)| node).collect()
 }
 
-/// Those that do not do their work, each with its state.
-pub(super) fn unhealthy(pods: &[Fact<Pod>]) -> Vec<String> {
-    let pods = said_best(pods);
+/// Those that do not do their work, each with its state: by the lists of pods, and those of other pods whose containers the
+/// runtime lists as ended.
+pub(super) fn unhealthy(facts: &Facts) -> Vec<String> {
+    let pods = said_best(facts.table::<Pod>());
+    let failing = facts.table::<Failing>().iter().map(|one| &one.data);
+    let by_runtime = failing.filter(|one| {
+        let listed = || pods.iter().any(|pod| pod.name == one.name);
+        one.what == "pod" && one.seen && !one.namespace.is_empty() && !listed()
+    });
+    let by_runtime = by_runtime.map(|one| (&one.namespace, &one.name, &one.state));
     let bad = pods.iter().filter(|pod| !pod.healthy);
+    let bad = bad.map(|pod| (&pod.namespace, &pod.name, &pod.state));
     let all: BTreeSet<String> = bad
-        .map(|pod| format!("{}/{} {}", pod.namespace, pod.name, pod.state))
+        .chain(by_runtime)
+        .map(|(namespace, name, state)| format!("{namespace}/{name} {state}"))
         .collect();
     all.into_iter().collect()
 }

@@ -83,6 +83,13 @@ answers() {
   there=$(kubectl get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null) || return 0
   [ -z "$there" ] || [ "$there" = "$cluster" ] || stop "kubectl reaches another cluster than the one that was collected (its kube-system is $there, not $cluster); nothing was changed. Choose the right context."
 }
+# The same for helm, which says so of each command. One that may not list releases has an answer all the same.
+releases() {
+  local said
+  said=$(helm list --max 1 --short 2>&1 >/dev/null) || case $said in
+    *'cluster unreachable'*) stop "the API server does not answer as helm is set up here; nothing was changed" ;;
+  esac
+}
 # What was checked before the step began, and is taken back, need not be the same object again: one that was made anew has
 # another identity.
 still() { [ -n "$resumed$checked" ] || "$2" || stop "the state is not the captured one: expected: $1. Collect and analyse again."; }

@@ -186,6 +186,9 @@ fn needs(programs: impl Iterator<Item = Program>, indent: usize) -> String {
     if wanted.contains(&Program::Kubectl) {
         let _ = writeln!(text, "{:indent$}answers", "");
     }
+    if wanted.contains(&Program::Helm) {
+        let _ = writeln!(text, "{:indent$}releases", "");
+    }
     text
 }
 

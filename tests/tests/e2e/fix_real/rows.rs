@@ -255,4 +255,22 @@ pub(super) const ROWS: &[Row] = &[
         before: "place",
         faulty: "grep -q cri-dockerd /var/lib/kubelet/kubeadm-flags.env",
     },
+    Row {
+        kind: "cdi-spec",
+        program: "nvidia-ctk, without a driver: what a list of files names",
+        state: "runtime/cdi-spec-missing#the runtime of a node",
+        cause: "cdi-spec-missing",
+        proposal: None,
+        before: "list_devices",
+        faulty: "! nvidia-ctk cdi list 2>/dev/null | grep -q nvidia.com/gpu",
+    },
+    Row {
+        kind: "swap-off",
+        program: "the kernel, with a swap file",
+        state: "node/kubelet-swap-on#a swap file that fstab",
+        cause: "kubelet-swap-on",
+        proposal: None,
+        before: "place; raise_swap",
+        faulty: "grep -q '^/swapfile ' /proc/swaps && grep -q '^/swapfile none swap' /etc/fstab",
+    },
 ];

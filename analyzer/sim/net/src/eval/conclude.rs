@@ -292,6 +292,7 @@ fn action(target: &Target) -> String {
         Target::Nat(nat) => format!("matches: {}", nat.text),
         Target::Map(_) => "matches: a map decides".to_owned(),
         Target::Queue(queue) => format!("matches: goes to {}", queue.words()),
+        Target::Proxy(at) => format!("matches: goes to a transparent socket at {at}"),
         Target::Pass(name) => format!("matches: {name}, continues"),
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::explore::{Explorer, MAX_DEPTH};
 use super::way::{Does, Fate, Frame, Met, Way};
+use crate::condition::Tri;
 use crate::iptables::{NatTo, Table, Target};
 use crate::packet::{Direction, Interface, Protocol};
 use crate::queue::Queue;
@@ -30,6 +31,7 @@ impl<'a> Explorer<'a> {
             Target::Reject(_) => return Some(Fate::Rejected),
             Target::Nat(nat) => return self.translate(way, &nat.to),
             Target::Queue(queue) => return self.queue(way, *queue),
+            Target::Proxy(at) => return Some(self.proxy(way, at)),
             Target::Return => self.leave_chain(way),
             Target::Jump(name) | Target::Goto(name) | Target::Named(name) => {
                 let goto = matches!(target, Target::Goto(_));
@@ -55,6 +57,20 @@ impl<'a> Explorer<'a> {
                 None
             }
             Some(_) => Some(Fate::Dropped),
+        }
+    }
+
+    /// `TPROXY` drops what no transparent socket takes; which sockets are transparent nothing lists.
+    fn proxy(&self, way: &Way<'a>, at: &str) -> Fate {
+        let at_words = if at.is_empty() { "its port" } else { at };
+        match self.listener(&way.packet, &[at]) {
+            Some(Tri::No) => Fate::Dropped,
+            _ if self.rules().listening.is_none() => Fate::Unknown(format!(
+                "a transparent socket at {at_words} takes it, and without one it is dropped: `ss -lntu` would tell whether one listens"
+            )),
+            _ => Fate::Unknown(format!(
+                "it is dropped unless the socket that listens at {at_words} is transparent, or one is open for its connection"
+            )),
         }
     }
 

@@ -11,6 +11,24 @@ use crate::condition::set::{Element, Piece, Set};
 use crate::header::{Bits, class};
 use crate::packet::Family;
 
+/// `devgroup ! --src-group 0x2 --dst-group 0xc/0xc`: holds for interfaces of these groups. Interfaces are in group 0 unless
+/// somebody puts them into another, which no capture shows.
+pub(super) fn groups(text: &str) -> Option<Test> {
+    let mut words = text.split(' ').skip(1).peekable();
+    let mut answer = true;
+    while words.peek().is_some() {
+        let negated = words.next_if(|word| *word == "!").is_some();
+        words.next_if(|word| matches!(*word, "--src-group" | "--dst-group"))?;
+        let (group, mask) = match words.next()? {
+            "default" => (0, u32::MAX),
+            value => values::masked(value)?,
+        };
+        answer &= (group & mask == 0) != negated;
+    }
+    let assumption = "no interface is in a group of its own".to_owned();
+    Some(Test::Assumed { answer, assumption })
+}
+
 /// The match of a module with its options, and whether it is negated.
 pub(super) fn read(text: &str, family: Family) -> Option<(bool, Test)> {
     let words: Vec<&str> = text.split(' ').filter(|word| *word != "!").collect();

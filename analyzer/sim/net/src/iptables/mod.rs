@@ -204,6 +204,8 @@ pub enum Target {
     Map(Box<VerdictMap>),
     /// Hands the packet to a program.
     Queue(Queue),
+    /// Hands the packet to a transparent socket that listens at `address:port`, and drops it where none does.
+    Proxy(String),
     /// A target that lets the packet continue unchanged in what rules can see.
     Pass(String),
     /// A chain of this name, or else a target whose effect is not known.

@@ -301,6 +301,10 @@ impl<'a> Parser<'a> {
                 None => self.push(false, opaque(module, text)),
             },
             "helper" => self.helper(&text),
+            "devgroup" => match headers::groups(&text) {
+                Some(test) => self.push(false, test),
+                None => self.push(false, opaque(module, text)),
+            },
             "ecn" => self.congestion(text),
             "tos" | "dscp" | "tcpmss" | "connbytes" | "realm" => self.of_header(module, text),
             "u32" | "bpf" | "string" => self.program(module, text),

@@ -101,6 +101,7 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
             Target::SetTtl(set.and_then(|ttl| ttl.parse().ok()))
         }
         "NFQUEUE" | "QUEUE" => Target::Queue(Queue::of_options(arguments)),
+        "TPROXY" => Target::Proxy(proxy(argument("--on-ip"), argument("--on-port"))),
         // A mark that is made of a hash of the packet.
         "HMARK" => Target::LoseMark,
         "DNAT" | "SNAT" | "MASQUERADE" | "REDIRECT" | "NETMAP" => Target::Nat(Nat {
@@ -118,6 +119,16 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
         }),
         _ if PASSING_TARGETS.contains(&name) => Target::Pass(name.to_owned()),
         _ => Target::Named(name.to_owned()),
+    }
+}
+
+/// Where a transparent socket has to listen: without a port, or at port 0, at that of the packet (`net/netfilter/xt_TPROXY.c`).
+fn proxy(address: Option<&str>, port: Option<&str>) -> String {
+    let address = address.filter(|one| *one != "0.0.0.0" && *one != "::");
+    let (address, port) = (address.unwrap_or(""), port.filter(|one| *one != "0"));
+    match port {
+        Some(port) => format!("{address}:{port}"),
+        None => address.to_owned(),
     }
 }
 

@@ -87,6 +87,23 @@ fn a_connection_mark_is_not_taken_for_the_packet_mark() {
 }
 
 #[test]
+fn interfaces_are_taken_to_be_in_group_0() {
+    let answer =
+        |rule: &str| match one_rule(&format!("-m devgroup {rule} -j DROP")).conditions[0].test {
+            Test::Assumed { answer, .. } => Some(answer),
+            _ => None,
+        };
+    assert_eq!(answer("--src-group 0x2"), Some(false));
+    assert_eq!(
+        answer("! --src-group 0x2 ! --dst-group 0xc/0xc"),
+        Some(true)
+    );
+    assert_eq!(answer("! --src-group 0x2 --dst-group 0xc/0xc"), Some(false));
+    assert_eq!(answer("--src-group default"), Some(true));
+    assert_eq!(answer("--src-group uplinks"), None);
+}
+
+#[test]
 fn an_unreadable_line_makes_its_table_incomplete_and_is_reported() {
     let set = parse_save(
         "x",

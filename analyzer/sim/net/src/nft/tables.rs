@@ -102,7 +102,11 @@ fn chain_drops<'a>(chain: &'a Chain, calls: &mut Vec<&'a str>) -> bool {
     let mut targets: Vec<&Target> = chain.rules.iter().map(|rule| &rule.target).collect();
     while let Some(target) = targets.pop() {
         match target {
-            Target::Drop | Target::Reject(_) | Target::Queue(_) | Target::Named(_) => return true,
+            Target::Drop
+            | Target::Reject(_)
+            | Target::Queue(_)
+            | Target::Proxy(_)
+            | Target::Named(_) => return true,
             Target::Jump(name) | Target::Goto(name) => calls.push(name),
             Target::Map(map) => targets.extend(&map.verdicts),
             _ => {}

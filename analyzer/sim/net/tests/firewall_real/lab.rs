@@ -22,6 +22,14 @@ pub(crate) struct Texts {
     pub(crate) listening: String,
 }
 
+impl Texts {
+    /// Nothing was listed, whatever is loaded.
+    pub(crate) fn lists_nothing(&self) -> bool {
+        let all = [&self.iptables, &self.legacy, &self.nft];
+        all.iter().all(|text| text.trim().is_empty())
+    }
+}
+
 /// What really happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {

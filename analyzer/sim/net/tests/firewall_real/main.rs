@@ -206,9 +206,16 @@ fn check(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
 }
 
 fn check_loaded(lab: &mut Lab, name: &str, rules: &Texts, score: &mut Score) {
-    score.rule_sets += 1;
     let routes = lab.routes();
     let mut before = lab.save(rules);
+    if before.lists_nothing() {
+        // Some releases of nft end while they list what they have loaded.
+        score
+            .refused
+            .push(format!("{name}: the program lists nothing of it"));
+        return;
+    }
+    score.rule_sets += 1;
     if let Some(record) = &mut score.record {
         record.rules(name, &before, &routes);
     }

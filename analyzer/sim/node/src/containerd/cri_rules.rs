@@ -1,7 +1,8 @@
 //! The checks the CRI plugin makes before it loads.
 
+use super::Answer;
 use super::config::EffectiveConfig;
-use super::handlers::{Cri, Known, Tables};
+use super::handlers::{Cri, Known, Tables, cri_view};
 use super::migrate::{CRI_IMAGES, CRI_RUNTIME, GRPC_CRI};
 use super::problem::ConfigProblem;
 use super::release::Release;
@@ -48,12 +49,29 @@ pub(super) fn check(
     out
 }
 
-fn disabled(config: &EffectiveConfig) -> Vec<ConfigProblem> {
-    let ids: &[&str] = match config.containerd.release {
+/// The plugins without which there is no CRI.
+fn parts(config: &EffectiveConfig) -> &'static [&'static str] {
+    match config.containerd.release {
         release if release.is_v1() && config.schema < 2 => &["cri"],
         release if release.is_v1() => &[GRPC_CRI],
         _ => &[GRPC_CRI, CRI_RUNTIME, CRI_IMAGES],
-    };
+    }
+}
+
+/// The daemon ends where a plugin that it is told to require does not load (`cmd/containerd/server`).
+pub(super) fn required(config: &EffectiveConfig) -> Option<ConfigProblem> {
+    let ids = parts(config);
+    let mut items = config.required_plugins.iter();
+    let item = items.find(|item| ids.contains(&item.value.as_str()))?;
+    let none = cri_view(config).available == Answer::No;
+    none.then(|| ConfigProblem::RequiredCri {
+        id: item.value.clone(),
+        place: item.place.clone(),
+    })
+}
+
+fn disabled(config: &EffectiveConfig) -> Vec<ConfigProblem> {
+    let ids = parts(config);
     let hits = config
         .disabled_plugins
         .iter()

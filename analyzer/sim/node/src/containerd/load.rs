@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::config::{EffectiveConfig, ListItem, LoadedFile, RootFile};
+use super::cri_rules;
 use super::cri_shape;
 use super::handlers::cri_view;
 use super::merge::{self, FileConfig};
@@ -353,6 +354,8 @@ impl<'a> Loader<'a> {
         let found = cri_shape::check_plugins(out);
         out.problems.extend(found);
         let found = missing_specs(self.tree, out);
+        out.problems.extend(found);
+        let found = cri_rules::required(out);
         out.problems.extend(found);
         self.out
     }

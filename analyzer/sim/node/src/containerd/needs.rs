@@ -4,7 +4,11 @@ use super::config::EffectiveConfig;
 use super::problem::ConfigProblem;
 use super::value::{Setting, Value};
 
-const DIFFERS: [&str; 4] = ["walking", "windows", "windows-lcow", "cimfs"];
+/// The differ of every build for Linux, and those that builds for Windows have in its place.
+const WALKING: &str = "walking";
+const OF_WINDOWS: [&str; 3] = ["windows", "windows-lcow", "cimfs"];
+/// What the transfer service of most nodes unpacks for.
+const USUAL: [&str; 2] = ["linux/amd64", "linux/amd64/v1"];
 
 /// Problems of these plugins; without them CRI does not load.
 pub(super) fn check(config: &EffectiveConfig) -> Vec<ConfigProblem> {
@@ -12,7 +16,8 @@ pub(super) fn check(config: &EffectiveConfig) -> Vec<ConfigProblem> {
         return Vec::new();
     }
     let differs = differ(config).into_iter().chain(unpacker(config));
-    differs.chain(scratch(config)).collect()
+    let of_node = scratch(config).into_iter().chain(pool(config));
+    differs.chain(platform(config)).chain(of_node).collect()
 }
 
 fn setting<'a>(config: &'a EffectiveConfig, plugin: &str, key: &str) -> Option<&'a Setting> {
@@ -55,9 +60,45 @@ fn unpacker(config: &EffectiveConfig) -> Option<ConfigProblem> {
     Some(lacking(config, "the transfer service", missing, unpacks))
 }
 
+/// It unpacks for a platform only where a differ of that platform is there, which is that of the node.
+fn platform(config: &EffectiveConfig) -> Option<ConfigProblem> {
+    let unpacks = setting(config, "io.containerd.transfer.v1.local", "unpack_config")
+        .filter(|_| config.containerd.pulls_by_transfer())?;
+    let Value::List(all) = &unpacks.value else {
+        return None;
+    };
+    let mut named = all.iter().filter_map(|one| match one {
+        Value::Table(of) => of.get("platform")?.as_str(),
+        _ => None,
+    });
+    let other = named.find(|name| !name.is_empty() && !USUAL.contains(name))?;
+    Some(ConfigProblem::NodeNeeded {
+        message: format!(
+            "the transfer service unpacks for {other}, and loads only on a node that is one"
+        ),
+        place: unpacks.place.clone(),
+    })
+}
+
+/// containerd 2 does not load CRI where the devmapper snapshotter has a pool to use and fails to, whoever asks for it.
+fn pool(config: &EffectiveConfig) -> Option<ConfigProblem> {
+    let plugin = "io.containerd.snapshotter.v1.devmapper";
+    let named =
+        setting(config, plugin, "pool_name").filter(|_| !config.containerd.release.is_v1())?;
+    let pool = named.value.as_str().filter(|name| !name.is_empty())?;
+    let mut off = config.disabled_plugins.iter();
+    let off = off.any(|item| item.value == plugin);
+    (!off).then(|| ConfigProblem::NodeNeeded {
+        message: format!(
+            "the devmapper snapshotter uses the thin pool {pool}, which the node has to have"
+        ),
+        place: named.place.clone(),
+    })
+}
+
 fn provided(config: &EffectiveConfig, differ: &str) -> bool {
     let proxies = config.top.section(&["proxy_plugins"]);
-    DIFFERS.contains(&differ) || proxies.is_some_and(|all| all.entries.contains_key(differ))
+    differ == WALKING || proxies.is_some_and(|all| all.entries.contains_key(differ))
 }
 
 /// What lacks a differ: that of erofs may be there.
@@ -67,6 +108,12 @@ fn lacking(config: &EffectiveConfig, who: &str, missing: &str, named: &Setting) 
             message: format!(
                 "{who} names differ erofs, which loads only where the node has mkfs.erofs"
             ),
+            place: named.place.clone(),
+        };
+    }
+    if OF_WINDOWS.contains(&missing) {
+        return ConfigProblem::NodeNeeded {
+            message: format!("{who} names differ {missing}, which only containerd on Windows has"),
             place: named.place.clone(),
         };
     }

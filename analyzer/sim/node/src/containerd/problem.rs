@@ -247,6 +247,14 @@ pub enum ConfigProblem {
         /// Where.
         place: Option<Place>,
     },
+    /// The daemon is told to end without CRI, and CRI does not load.
+    #[error("required_plugins asks for {id:?}, which does not load")]
+    RequiredCri {
+        /// The plugin's id.
+        id: String,
+        /// The item of `required_plugins`.
+        place: Place,
+    },
     /// CRI loads only with something that the node has or has not, and the configuration does not tell.
     #[error("{message}")]
     NodeNeeded {
@@ -284,6 +292,7 @@ impl ConfigProblem {
             | Self::UnsupportedVersion { .. }
             | Self::BadPluginId { .. }
             | Self::BadPattern { .. }
+            | Self::RequiredCri { .. }
             | Self::DropInVersionHigher { refused: true, .. } => Effect::RefusesToStart,
             Self::IgnoredTable { lost, .. } if lost.is_empty() => Effect::Harmless,
             Self::UnknownKey { set: false, .. } => Effect::Harmless,
@@ -331,6 +340,7 @@ impl ConfigProblem {
             | Self::AmbiguousTable { place, .. }
             | Self::CriDisabled { place, .. }
             | Self::NodeNeeded { place, .. }
+            | Self::RequiredCri { place, .. }
             | Self::NoRuntimeType { place, .. } => Some(place),
             Self::OverLimit { .. } => None,
         }

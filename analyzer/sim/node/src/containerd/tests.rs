@@ -201,7 +201,15 @@ fn plugins_that_cri_rests_on_need_a_pool_a_program_or_a_file() {
     );
     let pool =
         format!("{own}[plugins.\"io.containerd.snapshotter.v1.devmapper\"]\npool_name = \"p\"\n");
-    assert_eq!(available("2.1.9", &pool), Answer::Yes);
+    assert_eq!(
+        available("2.1.9", &pool),
+        Answer::Unknown,
+        "the node has the pool or not"
+    );
+    let unused =
+        "version = 2\n[plugins.\"io.containerd.snapshotter.v1.devmapper\"]\npool_name = \"p\"\n";
+    assert_eq!(available("2.1.9", unused), Answer::Unknown);
+    assert_eq!(available("1.7.24", unused), Answer::Yes, "1.x goes on");
     let differ = "version = 2\n[plugins.\"io.containerd.service.v1.diff-service\"]\ndefault = [\"erofs\", \"walking\"]\n";
     assert_eq!(available("2.1.9", differ), Answer::Unknown);
     assert_eq!(available("1.7.24", differ), Answer::No);
@@ -215,6 +223,10 @@ fn plugins_that_cri_rests_on_need_a_pool_a_program_or_a_file() {
         Answer::Yes,
         "CRI pulls by itself"
     );
+    let arm = unpacks.replace("erofs", "").replace("amd64", "arm64/v8");
+    assert_eq!(available("2.1.9", &arm), Answer::Unknown, "another machine");
+    let windows = differ.replace("\"erofs\", \"walking\"", "\"windows\"");
+    assert_eq!(available("1.7.24", &windows), Answer::Unknown);
     let walked = unpacks.replace("erofs", "walking");
     assert_eq!(available("2.1.9", &walked), Answer::Yes);
     let walking = differ.replace("\"erofs\", ", "");
@@ -226,6 +238,22 @@ fn plugins_that_cri_rests_on_need_a_pool_a_program_or_a_file() {
         available("2.1.9", &scratch.replace("true", "false")),
         Answer::Yes
     );
+}
+
+#[test]
+fn a_daemon_that_requires_cri_ends_where_cri_does_not_load() {
+    let starts = |version: &str, text: &str| resolved(version, &[(ROOT, text)]).starts();
+    let text = "version = 2\nrequired_plugins = [\"io.containerd.grpc.v1.cri\"]\n\
+        [plugins.\"io.containerd.grpc.v1.cri\".containerd]\nsnapshotter = \"nydus\"\n";
+    for version in ["1.6.20", "1.7.24", "2.1.9"] {
+        assert_eq!(starts(version, text), Starts::No, "{version}");
+        assert_eq!(
+            starts(version, &text.replace("nydus", "native")),
+            Starts::Yes
+        );
+        let asks_nothing = text.replace("[\"io.containerd.grpc.v1.cri\"]", "[]");
+        assert_eq!(starts(version, &asks_nothing), Starts::Yes);
+    }
 }
 
 #[test]

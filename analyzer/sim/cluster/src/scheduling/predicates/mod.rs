@@ -126,11 +126,10 @@ pub(super) fn filter(prepared: &Prepared<'_>, node: &Node, cluster: &Cluster<'_>
         let detail = format!("the pod may run on {} only (metadata.name)", all.join(", "));
         let says = words::narrowed(cluster.release);
         let reason = Reason::new(Predicate::NodeAffinity, says, detail);
-        // Releases that say nothing of such nodes also look at them for preemption.
-        return vec![if says.is_empty() {
-            reason.resolvable()
-        } else {
+        return vec![if words::narrowed_lost(cluster.release) {
             reason
+        } else {
+            reason.resolvable()
         }];
     }
     filter_beside(prepared, node, cluster.load(&node.metadata.name), cluster)

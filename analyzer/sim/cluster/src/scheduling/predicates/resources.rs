@@ -88,7 +88,11 @@ pub(super) fn fit(
         let allocatable = node.status.allocatable.of(resource);
         let used = allocated.of(resource);
         if amount > allocatable.saturating_sub(used) {
-            reasons.push(short(resource, amount, node, used, &load.pods));
+            let reason = short(resource, amount, node, used, &load.pods);
+            reasons.push(match words::resource_lost(cluster.release) {
+                true => reason,
+                false => reason.resolvable(),
+            });
         }
     }
     reasons

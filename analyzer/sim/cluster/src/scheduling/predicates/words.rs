@@ -6,7 +6,11 @@
 use crate::scheduling::cluster::Release;
 
 const fn minor(minor: u32) -> Release {
-    Release { minor, patch: 0 }
+    patch(minor, 0)
+}
+
+const fn patch(minor: u32, patch: u32) -> Release {
+    Release { minor, patch }
 }
 
 /// The scheduler no longer names the taint (kubernetes/kubernetes#134740, taken back to v1.34.2).
@@ -39,10 +43,15 @@ const VOLUME_LOOKED_UP: Release = minor(27);
 const CLAIM_IN_USE: Release = minor(33);
 /// Plugins narrow the nodes down before they are filtered (kubernetes/kubernetes#108648).
 const NARROWED: Release = minor(24);
-/// Nodes left out so are said to be (kubernetes/kubernetes#119779).
-const NARROWED_SAID: Release = minor(29);
-/// The plugin that left them out is named (kubernetes/kubernetes#122251).
-const NARROWED_BY: Release = minor(31);
+/// Nodes left out so are no candidates for preemption any more (kubernetes/kubernetes#119779), in the first release of each
+/// minor version that has it; in later ones all do.
+const NARROWED_LOST: [Release; 4] = [patch(27, 14), patch(28, 10), patch(29, 5), patch(30, 0)];
+/// Nor is anything said of them again (kubernetes/kubernetes#125197), in the order of the list above.
+const NARROWED_UNSAID: [Release; 4] = [patch(27, 15), patch(28, 11), patch(29, 6), patch(30, 2)];
+/// The plugin that left them out is named (`SetAbsentNodesStatus`: not in v1.31, in v1.32).
+const NARROWED_BY: Release = minor(32);
+/// Pods that would not fit an empty node make preemption unhelpful (`plugins/noderesources`: not in v1.33, in v1.34).
+const RESOURCE_LOST: Release = minor(34);
 /// The plugin for device claims, which speaks first of preemption, knows nothing of a pod that was rejected before its
 /// turn, and says so.
 const REJECTED_UNKNOWN: Release = minor(34);
@@ -112,13 +121,25 @@ pub(super) fn narrows(release: Release) -> bool {
 
 /// What is said of nodes that were left out before filtering; nothing by some releases.
 pub(super) fn narrowed(release: Release) -> &'static str {
+    let mut said = NARROWED_LOST.iter().zip(NARROWED_UNSAID);
     if release >= NARROWED_BY {
         "node(s) didn't satisfy plugin(s) [NodeAffinity]"
-    } else if release >= NARROWED_SAID {
+    } else if said.any(|(from, until)| *from <= release && release < until) {
         "node is filtered out by the prefilter result"
     } else {
         ""
     }
+}
+
+/// Whether preemption passes over nodes that were left out before filtering.
+pub(super) fn narrowed_lost(release: Release) -> bool {
+    let mut lost = NARROWED_LOST.iter();
+    lost.any(|from| *from <= release && release.minor == from.minor) || release >= minor(31)
+}
+
+/// Whether preemption passes over a node that offers less than the pod asks for.
+pub(super) fn resource_lost(release: Release) -> bool {
+    release >= RESOURCE_LOST
 }
 
 /// What is said of preemption for a pod whose volumes were refused before any node was looked at.

@@ -33,7 +33,21 @@ fn a_pod_of_a_daemon_set_is_filtered_on_its_own_node_only() {
          not helpful for scheduling."
     );
     let says = |version| of_four(version).says(&daemon);
-    assert!(says("v1.29.4").contains("3 node is filtered out by the prefilter result"));
+    // Said by one or two patches of each minor version; silent before and after, and passed over by preemption since.
+    for said in ["v1.27.14", "v1.28.10", "v1.29.5", "v1.30.1"] {
+        let says = says(said);
+        assert!(
+            says.contains("3 node is filtered out by the prefilter result"),
+            "{said}: {says}"
+        );
+    }
+    let lost = "0/4 nodes are available: 1 Insufficient cpu. preemption: 0/4 nodes are available: 1 No preemption victims \
+                found for incoming pod, 3 Preemption is not helpful for scheduling.";
+    for silent in ["v1.30.2", "v1.31.14"] {
+        assert_eq!(of_four(silent).verdict(&daemon).sentence, lost, "{silent}");
+    }
+    assert!(!says("v1.29.4").contains("prefilter"));
+    assert!(says("v1.32.0").contains("3 node(s) didn't satisfy plugin(s) [NodeAffinity]"));
     assert_eq!(
         says("v1.25.4"),
         "0/4 nodes are available: 1 Insufficient cpu."
@@ -56,6 +70,22 @@ fn a_pod_of_a_daemon_set_is_filtered_on_its_own_node_only() {
         nowhere.contains("4 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
         "{nowhere}"
     );
+}
+
+#[test]
+fn from_1_34_preemption_passes_over_nodes_that_offer_less_than_the_pod_asks_for() {
+    let says = |version| {
+        let verdict = of_four(version).verdict(&pod("p", json!({"cpu": "99"}), json!({})));
+        verdict
+            .sentence
+            .split("preemption: ")
+            .nth(1)
+            .map(str::to_owned)
+    };
+    let helps = "0/4 nodes are available: 4 No preemption victims found for incoming pod.";
+    assert_eq!(says("v1.33.13").as_deref(), Some(helps));
+    let lost = "0/4 nodes are available: 4 Preemption is not helpful for scheduling.";
+    assert_eq!(says("v1.34.0").as_deref(), Some(lost));
 }
 
 #[test]
