@@ -201,9 +201,17 @@ fn capture<'t>(name: &'t str, value: &'t str) -> (&'t str, Cow<'t, str>) {
     } else if value.len() <= LONGEST {
         Cow::Borrowed(value)
     } else {
-        Cow::Owned(excerpt(value, LONGEST))
+        Cow::Owned(whole_words(&excerpt(value, LONGEST)))
     };
     (name, value)
+}
+
+/// A sentence that was cut, without the piece of a word at its end and marked; what has no blank stays.
+fn whole_words(cut: &str) -> String {
+    match cut.rsplit_once(' ') {
+        Some((whole, _)) => format!("{} …", whole.trim_end_matches([' ', ',', ':'])),
+        None => cut.to_owned(),
+    }
 }
 
 /// A capture whose name begins so holds what no report may print.
