@@ -214,6 +214,11 @@ fn failing(analysis: &Analysis) -> String {
     };
     // A log may tell of what is over, so it is said who said it.
     if let Some(logged) = logged(&first.reason) {
+        let graver = graver(&first.reason).filter(|graver| *graver != logged);
+        let logged = match graver {
+            Some(graver) => format!("{graver} and {logged}"),
+            None => logged.to_owned(),
+        };
         return format!(
             "The driver logged {logged} for {}; no cause confirmed",
             subject(&first.subject)
@@ -243,6 +248,12 @@ pub(crate) fn failing_things(analysis: &Analysis) -> u64 {
 pub(crate) fn logged(state: &str) -> Option<&str> {
     let (fault, _) = state.strip_prefix("the driver logged ")?.split_once(':')?;
     Some(fault)
+}
+
+/// The fault of such a state that weighs more than the one it begins with: a program does not cause it.
+fn graver(state: &str) -> Option<&str> {
+    let (_, fault) = state.split_once("; a program does not cause ")?;
+    fault.split(['.', ',', ';']).next()
 }
 
 /// The state of a failing pod: one that runs is not ready.

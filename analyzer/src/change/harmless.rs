@@ -48,6 +48,8 @@ const WRITES: &[&[&str]] = &[
     &["kubectl", "logs"],
     &["kubectl", "create"],
     &["nvidia-ctk"],
+    // It asks a program for its stacks.
+    &["kill", "-USR1"],
 ];
 
 /// Whether a command, given as its words, stops nothing that runs.

@@ -129,9 +129,9 @@ fn of_kubectl(words: &[&str]) -> Vec<String> {
         ["drain", rest @ ..] => {
             let data = rest.contains(&"--delete-emptydir-data");
             one(if data {
-                "Every pod of the node moves away but those of daemonsets, and what they keep in emptyDir volumes is deleted."
+                "Every pod of the node is stopped, except those of DaemonSets; one with an owner starts on another node if there is room. What they keep in emptyDir volumes is deleted."
             } else {
-                "Every pod of the node moves away but those of daemonsets."
+                "Every pod of the node is stopped, except those of DaemonSets; one with an owner starts on another node if there is room."
             })
         }
         ["cordon", ..] => one(HARMLESS),

@@ -398,7 +398,7 @@ impl Analyzer {
         naming::name(&mut analysis);
         fill_in::fill(&mut analysis);
         own_units::name(&scanned.facts, &mut analysis);
-        no_cluster::leave_out(&mut analysis);
+        no_cluster::leave_out(&mut analysis, scanned);
         analysis
     }
 }

@@ -3,26 +3,32 @@
 
 use casefile_bundle::sources;
 
+use crate::facts::node::Process;
 use crate::model::{Analysis, Step};
+use crate::scan::Scanned;
 use crate::words;
 
 /// The source that finds a kubelet where one is.
 const KUBELET: &str = sources::KUBELET_CONFIG.id;
-const NOTE: &str =
+const LOOKED: &str =
     "No kubelet was found on this machine, so commands of kubectl and helm are left out.";
+const NO_SIGN: &str =
+    "This input shows no sign of Kubernetes, so commands of kubectl and helm are left out.";
 
-/// Leaves out what only a cluster can answer, where the collector looked for a kubelet and found none, and nothing of a
-/// cluster is in the input.
-pub(super) fn leave_out(analysis: &mut Analysis) {
-    if !is_alone(analysis) {
-        return;
-    }
+/// Leaves out what only a cluster can answer, where nothing of a cluster is in the input: the collector looked for a
+/// kubelet and found none, or another tool took the whole machine.
+pub(super) fn leave_out(analysis: &mut Analysis, scanned: &Scanned) {
+    let note = match (is_alone(analysis), shows_no_sign(analysis, scanned)) {
+        (true, _) => LOOKED,
+        (false, true) => NO_SIGN,
+        (false, false) => return,
+    };
     for incident in &mut analysis.incidents {
         let steps = &mut incident.remedy.steps;
         let mut left = strip(steps);
         left |= strip(&mut incident.remedy.verify);
         if let Some(last) = steps.last_mut().filter(|_| left) {
-            last.text = format!("{} {NOTE}", words::sentence(&last.text));
+            last.text = format!("{} {note}", words::sentence(&last.text));
         }
     }
 }
@@ -31,6 +37,19 @@ fn is_alone(analysis: &Analysis) -> bool {
     let mut sources = analysis.coverage.iter();
     let looked = sources.any(|one| one.source == KUBELET && one.outcome == "skipped");
     looked && analysis.seen.pods == 0 && analysis.seen.events == 0
+}
+
+/// Whether another tool's capture holds nothing that a kubelet or a cluster said or is.
+fn shows_no_sign(analysis: &Analysis, scanned: &Scanned) -> bool {
+    const KUBELETS: [&str; 3] = ["kubelet", "k3s", "rke2"];
+    let is_kubelet = |text: &str| KUBELETS.iter().any(|name| text.contains(name));
+    let seen = &analysis.seen;
+    let mut processes = scanned.facts.table::<Process>().iter();
+    !scanned.plan.captures.is_empty()
+        && (seen.pods, seen.events) == (0, 0)
+        && seen.kubernetes_version.is_none()
+        && !processes.any(|process| is_kubelet(&process.data.comm))
+        && !scanned.hits.iter().any(|hit| is_kubelet(&hit.speaker))
 }
 
 /// Whether a command was left out.

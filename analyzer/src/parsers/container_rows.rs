@@ -40,7 +40,11 @@ fn row(line: &str, node: &str) -> Option<ContainerRow> {
     let cells: Vec<&str> = line.split_whitespace().collect();
     let at = cells.iter().position(|cell| STATES.contains(cell))?;
     let attempt = cells.get(at + 2)?.parse().ok()?;
-    let newer = |cell: usize| cells.get(at + cell).map_or_else(String::new, |text| (*text).to_owned());
+    let newer = |cell: usize| {
+        cells
+            .get(at + cell)
+            .map_or_else(String::new, |text| (*text).to_owned())
+    };
     Some(ContainerRow {
         node: node.to_owned(),
         id: (*cells.first()?).to_owned(),

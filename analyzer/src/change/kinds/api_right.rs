@@ -34,7 +34,11 @@ impl Kind for ApiRight {
         })?;
         let mut all = Applied::default();
         for manifest in right.objects() {
-            let made = KubeObject { manifest: manifest.to_string(), patch: false, remove: false };
+            let made = KubeObject {
+                manifest: manifest.to_string(),
+                patch: false,
+                remove: false,
+            };
             let one = made.apply(state)?;
             all.files.extend(one.files);
             all.actions.extend(one.actions);
@@ -53,8 +57,14 @@ impl Kind for ApiRight {
 impl Right {
     fn words(&self) -> String {
         let (namespace, name) = &self.account;
-        let place = self.namespace.as_ref().map_or_else(|| "of the whole cluster".to_owned(), |own| format!("in namespace {own}"));
-        format!("service account {namespace}/{name} may {} {} {place}", self.verb, self.resource)
+        let place = self.namespace.as_ref().map_or_else(
+            || "of the whole cluster".to_owned(),
+            |own| format!("in namespace {own}"),
+        );
+        format!(
+            "service account {namespace}/{name} may {} {} {place}",
+            self.verb, self.resource
+        )
     }
 
     /// A role with the right, and its binding to the account.
@@ -104,9 +114,14 @@ fn right(sentence: &str) -> Option<Right> {
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
     let bad = trial.bad;
-    let scopes = [format!("in the namespace \"{bad}\""), "at the cluster scope".to_owned()];
+    let scopes = [
+        format!("in the namespace \"{bad}\""),
+        "at the cluster scope".to_owned(),
+    ];
     let said = scopes.map(|scope| format!("User \"system:serviceaccount:{bad}:{bad}\" cannot list resource \"{bad}\" in API group \"{bad}\" {scope}"));
-    said.into_iter().map(|sentence| json!({"api-right": {"sentence": sentence}})).collect()
+    said.into_iter()
+        .map(|sentence| json!({"api-right": {"sentence": sentence}}))
+        .collect()
 }
 
 #[cfg(test)]
@@ -117,11 +132,20 @@ mod tests {
     fn the_right_is_the_one_that_the_refusal_names_and_no_more() {
         let said = r#"panic: pods is forbidden: User \"system:serviceaccount:shop:web\" cannot list resource \"pods\" in API group \"\" in the namespace \"shop\""#;
         let [role, binding] = right(said).unwrap().objects();
-        assert_eq!(role["rules"], json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]));
+        assert_eq!(
+            role["rules"],
+            json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}])
+        );
         assert_eq!(role["kind"], "Role");
-        assert_eq!(binding["subjects"], json!([{"kind": "ServiceAccount", "namespace": "shop", "name": "web"}]));
+        assert_eq!(
+            binding["subjects"],
+            json!([{"kind": "ServiceAccount", "namespace": "shop", "name": "web"}])
+        );
         let cluster = said.replace(r#"in the namespace \"shop\""#, "at the cluster scope");
-        assert_eq!(right(&cluster).unwrap().objects()[1]["kind"], "ClusterRoleBinding");
+        assert_eq!(
+            right(&cluster).unwrap().objects()[1]["kind"],
+            "ClusterRoleBinding"
+        );
         assert!(right("User \"system:serviceaccount:shop:web\" cannot list resource").is_none());
     }
 }

@@ -37,9 +37,13 @@ impl Kind for ClassCopy {
         let named = Named::new("StorageClass", None, &self.name);
         let path = named.entry();
         let text = state.now(&path).ok_or_else(|| {
-            Refused::new(format!("{path} is not in the bundle, so the cluster's classes are not known"))
+            Refused::new(format!(
+                "{path} is not in the bundle, so the cluster's classes are not known"
+            ))
         })?;
-        let copied = self.copied(&text).map_err(|why| Refused::new(format!("{path}: {why}")))?;
+        let copied = self
+            .copied(&text)
+            .map_err(|why| Refused::new(format!("{path}: {why}")))?;
         let like = copied.1;
         let made = KubeObject {
             manifest: copied.0.to_string(),
@@ -47,7 +51,10 @@ impl Kind for ClassCopy {
             remove: false,
         };
         let mut applied = made.apply(state)?;
-        applied.title = format!("Create StorageClass {} with the storage of {like}", self.name);
+        applied.title = format!(
+            "Create StorageClass {} with the storage of {like}",
+            self.name
+        );
         applied.costs.push(format!(
             "claims that name {} get their data from the storage of {like}",
             self.name
@@ -61,7 +68,12 @@ impl ClassCopy {
     fn copied(&self, list: &str) -> Result<(Value, String), String> {
         let list: Value = serde_json::from_str(list).map_err(|error| error.to_string())?;
         let items = list["items"].as_array().ok_or("it is no list of objects")?;
-        let name = |item: &Value| item["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let name = |item: &Value| {
+            item["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
         if items.iter().any(|item| name(item) == self.name) {
             return Err(format!("{} is there already", self.name));
         }
@@ -76,7 +88,10 @@ impl ClassCopy {
         let names: Vec<String> = items.iter().map(name).collect();
         let chosen = chosen.ok_or_else(|| match names.len() {
             0 => "it holds no class whose storage could be given".to_owned(),
-            number => format!("none of {number} classes is the default, so a person has to choose: {}", names.join(", ")),
+            number => format!(
+                "none of {number} classes is the default, so a person has to choose: {}",
+                names.join(", ")
+            ),
         })?;
         let mut manifest = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": self.name}});
         for field in FIELDS {
@@ -102,15 +117,29 @@ mod tests {
     fn the_default_is_copied_and_one_of_several_is_a_persons_choice() {
         let class = |name: &str, default: &str| json!({"metadata": {"name": name, "uid": "u", "annotations": {DEFAULT: default}}, "provisioner": format!("{name}.csi"), "parameters": {"pool": name}});
         let copy = |of: Option<&str>, items: Value| {
-            let kind = ClassCopy { name: "fast".into(), of: of.map(str::to_owned) };
+            let kind = ClassCopy {
+                name: "fast".into(),
+                of: of.map(str::to_owned),
+            };
             kind.copied(&json!({"items": items}).to_string())
         };
         let (made, like) = copy(None, json!([class("a", "false"), class("b", "true")])).unwrap();
         assert_eq!(like, "b");
-        assert_eq!(made, json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "b.csi", "parameters": {"pool": "b"}}));
+        assert_eq!(
+            made,
+            json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "b.csi", "parameters": {"pool": "b"}})
+        );
         let two = json!([class("a", "false"), class("b", "false")]);
-        assert!(copy(None, two.clone()).unwrap_err().contains("a person has to choose: a, b"));
+        assert!(
+            copy(None, two.clone())
+                .unwrap_err()
+                .contains("a person has to choose: a, b")
+        );
         assert_eq!(copy(Some("a"), two).unwrap().1, "a");
-        assert!(copy(None, json!([class("fast", "true")])).unwrap_err().contains("there already"));
+        assert!(
+            copy(None, json!([class("fast", "true")]))
+                .unwrap_err()
+                .contains("there already")
+        );
     }
 }

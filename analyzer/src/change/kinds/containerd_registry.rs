@@ -117,12 +117,16 @@ fn names_folder(text: &str) -> Result<String, Refused> {
             )));
         }
     };
-    let own = document.get("plugins").and_then(|all| all.get(plugin)?.get("registry")?.get("config_path"));
+    let own = document
+        .get("plugins")
+        .and_then(|all| all.get(plugin)?.get("registry")?.get("config_path"));
     match own.and_then(toml::Value::as_str) {
         Some(other) if !other.is_empty() => Err(Refused::new(format!(
             "config_path of {CONFIG} names {other}, so a person decides which of the two directories is meant"
         ))),
-        _ => Ok(format!("[plugins.\"{plugin}\".registry]\nconfig_path = \"{HOSTS}\"\n")),
+        _ => Ok(format!(
+            "[plugins.\"{plugin}\".registry]\nconfig_path = \"{HOSTS}\"\n"
+        )),
     }
 }
 
@@ -274,9 +278,19 @@ mod tests {
     fn the_table_is_that_of_the_files_schema_version() {
         let of = |text: &str| names_folder(text).map_err(|refused| refused.why);
         let table = |text: &str| of(text).unwrap().lines().next().unwrap().to_owned();
-        assert_eq!(table("version = 2\n"), "[plugins.\"io.containerd.grpc.v1.cri\".registry]");
-        assert_eq!(table("version = 3\n"), "[plugins.\"io.containerd.cri.v1.images\".registry]");
-        assert!(of("root = \"/x\"\n").unwrap_err().contains("schema version 1"));
+        assert_eq!(
+            table("version = 2\n"),
+            "[plugins.\"io.containerd.grpc.v1.cri\".registry]"
+        );
+        assert_eq!(
+            table("version = 3\n"),
+            "[plugins.\"io.containerd.cri.v1.images\".registry]"
+        );
+        assert!(
+            of("root = \"/x\"\n")
+                .unwrap_err()
+                .contains("schema version 1")
+        );
         let other = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"/srv/certs\"\n";
         assert!(of(other).unwrap_err().contains("names /srv/certs"));
     }

@@ -44,17 +44,27 @@ impl Kind for DaemonSetNode {
         }
         let mut all = Applied::default();
         for (key, value) in labels {
-            let key = MetaKey { kind: "Node".into(), namespace: None, name: self.node.clone(), key, value: Some(value) };
+            let key = MetaKey {
+                kind: "Node".into(),
+                namespace: None,
+                name: self.node.clone(),
+                key,
+                value: Some(value),
+            };
             let one = key.set(state, Meta::Labels)?;
             all.actions.extend(one.actions);
             all.title = one.title;
-            all.assumes.push(format!("no program takes the label {} away again", key.key));
+            all.assumes
+                .push(format!("no program takes the label {} away again", key.key));
         }
         if !lacks.is_empty() {
             let one = self.tolerating(&named, &set, &lacks).applied(state)?;
             all.actions.extend(one.actions);
             all.title = one.title;
-            all.costs.push(format!("pods of {named} run on nodes that are kept free with {}", keys(&lacks)));
+            all.costs.push(format!(
+                "pods of {named} run on nodes that are kept free with {}",
+                keys(&lacks)
+            ));
             let release = set["metadata"]["annotations"]["meta.helm.sh/release-name"].as_str();
             all.assumes.extend(release.map(|release| format!("helm release {release} gets the same values, or its next upgrade takes them back")));
         }
@@ -68,13 +78,27 @@ impl Kind for DaemonSetNode {
 impl DaemonSetNode {
     /// The patch of the DaemonSet, or of the GPU Operator's policy, which would take a change of the former back.
     fn tolerating(&self, named: &Named, set: &Value, lacks: &[Value]) -> ObjectPatch {
-        let mut all = set["spec"]["template"]["spec"]["tolerations"].as_array().cloned().unwrap_or_default();
+        let mut all = set["spec"]["template"]["spec"]["tolerations"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         all.extend(lacks.iter().cloned());
-        let owners = set["metadata"]["ownerReferences"].as_array().into_iter().flatten();
-        let policy = owners.filter(|one| one["kind"] == "ClusterPolicy").find_map(|one| one["name"].as_str());
+        let owners = set["metadata"]["ownerReferences"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        let policy = owners
+            .filter(|one| one["kind"] == "ClusterPolicy")
+            .find_map(|one| one["name"].as_str());
         let (named, fields) = match policy {
-            Some(policy) => (Named::new("ClusterPolicy", None, policy), json!({"spec": {"daemonsets": {"tolerations": all}}})),
-            None => (named.clone(), json!({"spec": {"template": {"spec": {"tolerations": all}}}})),
+            Some(policy) => (
+                Named::new("ClusterPolicy", None, policy),
+                json!({"spec": {"daemonsets": {"tolerations": all}}}),
+            ),
+            None => (
+                named.clone(),
+                json!({"spec": {"template": {"spec": {"tolerations": all}}}}),
+            ),
         };
         ObjectPatch {
             how: "merge",
@@ -88,19 +112,28 @@ impl DaemonSetNode {
 }
 
 fn keys(tolerations: &[Value]) -> String {
-    let keys: Vec<&str> = tolerations.iter().filter_map(|one| one["key"].as_str()).collect();
+    let keys: Vec<&str> = tolerations
+        .iter()
+        .filter_map(|one| one["key"].as_str())
+        .collect();
     keys.join(", ")
 }
 
 /// Tolerations for the taints that keep the pods away.
 fn untolerated(spec: &Value, node: &Value) -> Vec<Value> {
-    let own: Vec<&Value> = spec["tolerations"].as_array().into_iter().flatten().collect();
+    let own: Vec<&Value> = spec["tolerations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
     let tolerates = |one: &&Value, taint: &Value| {
         let any = |field: &str| one[field].as_str().is_none_or(str::is_empty);
         let exists = one["operator"] == "Exists";
         (any("effect") || one["effect"] == taint["effect"])
             && ((any("key") && exists) || one["key"] == taint["key"])
-            && (exists || one["value"].as_str().unwrap_or_default() == taint["value"].as_str().unwrap_or_default())
+            && (exists
+                || one["value"].as_str().unwrap_or_default()
+                    == taint["value"].as_str().unwrap_or_default())
     };
     let taints = node["spec"]["taints"].as_array().into_iter().flatten();
     let keeps_away = |taint: &&Value| {
@@ -125,11 +158,21 @@ fn labels(spec: &Value, node: &Value) -> Result<Vec<(String, String)>, Refused> 
             all.push((key.clone(), value.to_owned()));
         }
     }
-    let terms = &spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
-    let simple: Vec<Option<(String, String)>> = terms.as_array().into_iter().flatten().map(simple_term).collect();
-    let fits = |term: &Option<(String, String)>| term.as_ref().is_some_and(|(key, value)| has(key, value));
+    let terms = &spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        ["nodeSelectorTerms"];
+    let simple: Vec<Option<(String, String)>> = terms
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(simple_term)
+        .collect();
+    let fits =
+        |term: &Option<(String, String)>| term.as_ref().is_some_and(|(key, value)| has(key, value));
     if !simple.is_empty() && !simple.iter().any(fits) {
-        let free = simple.into_iter().flatten().find(|(key, _)| !key.starts_with(DISCOVERED));
+        let free = simple
+            .into_iter()
+            .flatten()
+            .find(|(key, _)| !key.starts_with(DISCOVERED));
         all.push(free.ok_or_else(|| Refused::new("the DaemonSet's node affinity asks for labels that a program discovers; repair that program"))?);
     }
     match all.iter().find(|(key, _)| key.starts_with(DISCOVERED)) {
@@ -179,7 +222,10 @@ mod tests {
         let pci = "feature.node.kubernetes.io/pci-10de.present";
         let both = affinity(json!([expects(pci), expects("nvidia.com/gpu.present")]));
         let node = json!({"metadata": {"labels": {}}});
-        assert_eq!(labels(&both, &node).unwrap(), [("nvidia.com/gpu.present".to_owned(), "true".to_owned())]);
+        assert_eq!(
+            labels(&both, &node).unwrap(),
+            [("nvidia.com/gpu.present".to_owned(), "true".to_owned())]
+        );
         assert!(labels(&affinity(json!([expects(pci)])), &node).is_err());
         let deploy = json!({"nodeSelector": {"nvidia.com/gpu.deploy.device-plugin": "true"}});
         let off = json!({"metadata": {"labels": {"nvidia.com/gpu.deploy.device-plugin": "false"}}});

@@ -27,11 +27,15 @@ impl Kind for HostPort {
         }
         let (containers, ports) = without(&spec);
         if ports.is_empty() {
-            return Err(Refused::new(format!("{} asks for no port of its node", self.pod)));
+            return Err(Refused::new(format!(
+                "{} asks for no port of its node",
+                self.pod
+            )));
         }
         let ports = ports.join(", ");
         let title = format!("Do without the host port {ports}");
-        let mut applied = workload::change(state, &self.pod, &json!({"containers": containers}), &title)?;
+        let mut applied =
+            workload::change(state, &self.pod, &json!({"containers": containers}), &title)?;
         applied.costs.push(format!(
             "port {ports} of the node no longer leads to {}; who uses it has to use a Service",
             self.pod
@@ -73,6 +77,9 @@ mod tests {
             {"name": "a", "ports": [{"containerPort": 80, "hostPort": 8080}, {"containerPort": 9}]}, {"name": "b"}]});
         let (containers, ports) = without(&spec);
         assert_eq!(ports, ["8080"]);
-        assert_eq!(containers, [json!({"name": "a", "ports": [{"containerPort": 80, "hostPort": null}]})]);
+        assert_eq!(
+            containers,
+            [json!({"name": "a", "ports": [{"containerPort": 80, "hostPort": null}]})]
+        );
     }
 }

@@ -36,7 +36,9 @@ impl Kind for KubeletUnquote {
         let node = super::node(self.node.as_deref(), state)?;
         let prefix = copies(&node);
         let is_own = |path: &&str| FILES.contains(path) || path.contains("/kubelet.service");
-        let files = state.paths().filter_map(|path| path.strip_prefix(prefix.as_str()));
+        let files = state
+            .paths()
+            .filter_map(|path| path.strip_prefix(prefix.as_str()));
         let files: Vec<String> = files.filter(is_own).map(str::to_owned).collect();
         let mut all = Applied::default();
         for path in files {
@@ -45,15 +47,26 @@ impl Kind for KubeletUnquote {
                 Refused::new(format!("{path} on {node}, line {line}: a quoted value holds a space or a dollar sign, so what it was meant to be is not known"))
             })?;
             if after != before {
-                let file = HostFile { node: node.clone(), path, content: Some(after), ..HostFile::default() };
+                let file = HostFile {
+                    node: node.clone(),
+                    path,
+                    content: Some(after),
+                    ..HostFile::default()
+                };
                 add(&mut all, file.apply(state)?);
             }
         }
         let Some(last) = all.actions.pop() else {
-            return Err(Refused::new(format!("no collected file of {node} quotes a value of the kubelet's flags")));
+            return Err(Refused::new(format!(
+                "no collected file of {node} quotes a value of the kubelet's flags"
+            )));
         };
         // The unit's own files are read by systemd first, and the kubelet is started once, after the last of them.
-        let file = HostFile { node: node.clone(), restart: Some(UNIT.to_owned()), ..HostFile::default() };
+        let file = HostFile {
+            node: node.clone(),
+            restart: Some(UNIT.to_owned()),
+            ..HostFile::default()
+        };
         let reload = || run(Program::Systemctl).word("daemon-reload");
         let act = match last.act {
             Act::Script(script) => Act::Script(script.run(reload())),
@@ -63,7 +76,8 @@ impl Kind for KubeletUnquote {
             Back::Script(script) => Back::Script(script.run(reload())),
             other => other,
         };
-        all.actions.push(crate::change::Action { act, back, ..last });
+        all.actions
+            .push(crate::change::Action { act, back, ..last });
         file.restarted(state, &mut all);
         all.title = format!("Take the quotes out of the kubelet's flags on {node}");
         all.simulated = true;
@@ -82,20 +96,33 @@ fn add(all: &mut Applied, one: Applied) {
 /// The text with flags as `--name=value` instead of `--name="value"`, where an assignment around them would hand the
 /// quotes on; or the number of a line whose value falls apart without them.
 fn unquoted(text: &str) -> Result<String, usize> {
-    let flag = Regex::new(r#"(--[a-z][a-z0-9-]*=)(?:\\"([^"\\]*)\\"|\\'([^'\\]*)\\'|'([^']*)')"#).map_err(|_| 0_usize)?;
+    let flag = Regex::new(r#"(--[a-z][a-z0-9-]*=)(?:\\"([^"\\]*)\\"|\\'([^'\\]*)\\'|'([^']*)')"#)
+        .map_err(|_| 0_usize)?;
     let mut lines = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let in_assignment = Regex::new(r"^\s*(?:Environment=|ExecStart=|[A-Z_]*ARGS=)").is_ok_and(|head| head.is_match(line));
+        let in_assignment = Regex::new(r"^\s*(?:Environment=|ExecStart=|[A-Z_]*ARGS=)")
+            .is_ok_and(|head| head.is_match(line));
         if !in_assignment {
             lines.push(line.to_owned());
             continue;
         }
-        let value = |found: &regex::Captures<'_>| (2..=4).find_map(|at| found.get(at)).map_or_else(String::new, |one| one.as_str().to_owned());
-        let odd = |found: regex::Captures<'_>| value(&found).contains(|c: char| c.is_whitespace() || c == '$');
+        let value = |found: &regex::Captures<'_>| {
+            (2..=4)
+                .find_map(|at| found.get(at))
+                .map_or_else(String::new, |one| one.as_str().to_owned())
+        };
+        let odd = |found: regex::Captures<'_>| {
+            value(&found).contains(|c: char| c.is_whitespace() || c == '$')
+        };
         if flag.captures_iter(line).any(odd) {
             return Err(number);
         }
-        lines.push(flag.replace_all(line, |found: &regex::Captures<'_>| format!("{}{}", &found[1], value(found))).into_owned());
+        lines.push(
+            flag.replace_all(line, |found: &regex::Captures<'_>| {
+                format!("{}{}", &found[1], value(found))
+            })
+            .into_owned(),
+        );
     }
     Ok(lines.join("\n") + if text.ends_with('\n') { "\n" } else { "" })
 }
@@ -116,14 +143,29 @@ mod tests {
     #[test]
     fn quotes_of_a_value_go_and_those_of_the_assignment_stay() {
         for (before, after) in [
-            (r#"Environment="KUBELET_EXTRA_ARGS=--cgroup-driver=\"systemd\" --v=2""#, r#"Environment="KUBELET_EXTRA_ARGS=--cgroup-driver=systemd --v=2""#),
-            ("KUBELET_EXTRA_ARGS=--container-runtime-endpoint='unix:///run/x.sock'\n", "KUBELET_EXTRA_ARGS=--container-runtime-endpoint=unix:///run/x.sock\n"),
-            (r#"Environment="KUBELET_ARGS=--node-ip='192.0.2.7'""#, r#"Environment="KUBELET_ARGS=--node-ip=192.0.2.7""#),
-            (r#"KUBELET_KUBEADM_ARGS="--a=1 --b=2""#, r#"KUBELET_KUBEADM_ARGS="--a=1 --b=2""#),
+            (
+                r#"Environment="KUBELET_EXTRA_ARGS=--cgroup-driver=\"systemd\" --v=2""#,
+                r#"Environment="KUBELET_EXTRA_ARGS=--cgroup-driver=systemd --v=2""#,
+            ),
+            (
+                "KUBELET_EXTRA_ARGS=--container-runtime-endpoint='unix:///run/x.sock'\n",
+                "KUBELET_EXTRA_ARGS=--container-runtime-endpoint=unix:///run/x.sock\n",
+            ),
+            (
+                r#"Environment="KUBELET_ARGS=--node-ip='192.0.2.7'""#,
+                r#"Environment="KUBELET_ARGS=--node-ip=192.0.2.7""#,
+            ),
+            (
+                r#"KUBELET_KUBEADM_ARGS="--a=1 --b=2""#,
+                r#"KUBELET_KUBEADM_ARGS="--a=1 --b=2""#,
+            ),
             ("# --a='b'\n", "# --a='b'\n"),
         ] {
             assert_eq!(unquoted(before).as_deref(), Ok(after));
         }
-        assert_eq!(unquoted("\nKUBELET_EXTRA_ARGS=--node-labels='a=1 b=2'\n"), Err(2));
+        assert_eq!(
+            unquoted("\nKUBELET_EXTRA_ARGS=--node-labels='a=1 b=2'\n"),
+            Err(2)
+        );
     }
 }

@@ -39,13 +39,25 @@ impl Kind for LimitRange {
             ));
         }
         let (named, limits) = self.widened(state, &hits)?;
-        let said: Vec<String> = hits.iter().map(|hit| format!("{} {} of a {} to {}", hit.bound, hit.resource, hit.per.to_lowercase(), hit.asked)).collect();
+        let said: Vec<String> = hits
+            .iter()
+            .map(|hit| {
+                format!(
+                    "{} {} of a {} to {}",
+                    hit.bound,
+                    hit.resource,
+                    hit.per.to_lowercase(),
+                    hit.asked
+                )
+            })
+            .collect();
         let said = said.join(", ");
         let patch = ObjectPatch {
             how: "merge",
             fields: json!({"spec": {"limits": limits}}),
             title: format!("Set {said} in {named}"),
-            follows: "pods that were refused are made with the next attempt of their controller".into(),
+            follows: "pods that were refused are made with the next attempt of their controller"
+                .into(),
             interrupts: "Nothing; pods that run keep what they have.".into(),
             named,
         };
@@ -63,20 +75,34 @@ impl LimitRange {
     fn widened(&self, state: &mut Captured, hits: &[Hit]) -> Result<(Named, Value), Refused> {
         let path = Named::new("LimitRange", Some(&self.namespace), "x").entry();
         let text = state.now(&path).ok_or_else(|| {
-            Refused::new(format!("{path} is not in the bundle, so the bounds of namespace {} are not known", self.namespace))
+            Refused::new(format!(
+                "{path} is not in the bundle, so the bounds of namespace {} are not known",
+                self.namespace
+            ))
         })?;
-        let list: Value = serde_json::from_str(&text).map_err(|error| Refused::new(format!("{path}: {error}")))?;
+        let list: Value = serde_json::from_str(&text)
+            .map_err(|error| Refused::new(format!("{path}: {error}")))?;
         let mut found = Vec::new();
         for item in list["items"].as_array().into_iter().flatten() {
             let mut limits = item["spec"]["limits"].clone();
-            if let (true, Some(name)) = (hits.iter().all(|hit| widen(&mut limits, hit)), item["metadata"]["name"].as_str()) {
-                found.push((Named::new("LimitRange", Some(&self.namespace), name), limits));
+            if let (true, Some(name)) = (
+                hits.iter().all(|hit| widen(&mut limits, hit)),
+                item["metadata"]["name"].as_str(),
+            ) {
+                found.push((
+                    Named::new("LimitRange", Some(&self.namespace), name),
+                    limits,
+                ));
             }
         }
         match found.len() {
             1 => Ok(found.remove(0)),
-            0 => Err(Refused::new(format!("{path} holds no LimitRange with the bounds that the refusal names"))),
-            number => Err(Refused::new(format!("{path} holds {number} LimitRanges with these bounds; a person has to choose"))),
+            0 => Err(Refused::new(format!(
+                "{path} holds no LimitRange with the bounds that the refusal names"
+            ))),
+            number => Err(Refused::new(format!(
+                "{path} holds {number} LimitRanges with these bounds; a person has to choose"
+            ))),
         }
     }
 }
@@ -85,7 +111,8 @@ impl LimitRange {
 fn widen(limits: &mut Value, hit: &Hit) -> bool {
     let mut any = false;
     for limit in limits.as_array_mut().into_iter().flatten() {
-        let own = limit["type"] == hit.per.as_str() && limit[hit.bound][&hit.resource] == hit.is.as_str();
+        let own =
+            limit["type"] == hit.per.as_str() && limit[hit.bound][&hit.resource] == hit.is.as_str();
         if own {
             limit[hit.bound][&hit.resource] = hit.asked.clone().into();
             any = true;
@@ -96,7 +123,9 @@ fn widen(limits: &mut Value, hit: &Hit) -> bool {
 
 /// What the refusal names; a ratio and a missing limit have no amount that could be set.
 fn hits(sentence: &str) -> Vec<Hit> {
-    let Ok(bound) = Regex::new(r"(maximum|minimum) (\S+) usage per (Container|Pod) is ([^,\s]+), but (?:limit|request) is ([0-9][0-9.eEA-Za-z]*)") else {
+    let Ok(bound) = Regex::new(
+        r"(maximum|minimum) (\S+) usage per (Container|Pod) is ([^,\s]+), but (?:limit|request) is ([0-9][0-9.eEA-Za-z]*)",
+    ) else {
         return Vec::new();
     };
     let mut all: Vec<Hit> = Vec::new();
@@ -118,7 +147,10 @@ fn hits(sentence: &str) -> Vec<Hit> {
 /// The kind with the texts of a trial.
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
-    let sentence = format!("{} maximum memory usage per Container is 1Gi, but limit is 2Gi", trial.bad);
+    let sentence = format!(
+        "{} maximum memory usage per Container is 1Gi, but limit is 2Gi",
+        trial.bad
+    );
     vec![json!({"limit-range": {"namespace": "a", "sentence": sentence}})]
 }
 
@@ -130,18 +162,51 @@ mod tests {
     fn bounds_are_read_from_the_api_servers_refusal() {
         let said = "pods \"x\" is forbidden: [maximum cpu usage per Container is 1, but limit is 1500m, minimum memory usage per Pod is 64Mi, but request is 33554432]";
         let hits = hits(said);
-        let told: Vec<_> = hits.iter().map(|hit| (hit.bound, hit.per.as_str(), hit.is.as_str(), hit.asked.as_str())).collect();
-        assert_eq!(told, [("max", "Container", "1", "1500m"), ("min", "Pod", "64Mi", "33554432")]);
-        assert!(super::hits("cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000").is_empty());
-        assert!(super::hits("maximum memory usage per Container is 1Gi.  No limit is specified").is_empty());
+        let told: Vec<_> = hits
+            .iter()
+            .map(|hit| {
+                (
+                    hit.bound,
+                    hit.per.as_str(),
+                    hit.is.as_str(),
+                    hit.asked.as_str(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("max", "Container", "1", "1500m"),
+                ("min", "Pod", "64Mi", "33554432")
+            ]
+        );
+        assert!(
+            super::hits(
+                "cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000"
+            )
+            .is_empty()
+        );
+        assert!(
+            super::hits("maximum memory usage per Container is 1Gi.  No limit is specified")
+                .is_empty()
+        );
     }
 
     #[test]
     fn only_the_bound_that_was_hit_changes() {
         let mut limits = json!([{"type": "Container", "max": {"memory": "1Gi", "cpu": "1"}}, {"type": "Pod", "max": {"memory": "1Gi"}}]);
-        let hit = Hit { bound: "max", resource: "memory".into(), per: "Container".into(), is: "1Gi".into(), asked: "2Gi".into() };
+        let hit = Hit {
+            bound: "max",
+            resource: "memory".into(),
+            per: "Container".into(),
+            is: "1Gi".into(),
+            asked: "2Gi".into(),
+        };
         assert!(widen(&mut limits, &hit));
-        assert_eq!(limits, json!([{"type": "Container", "max": {"memory": "2Gi", "cpu": "1"}}, {"type": "Pod", "max": {"memory": "1Gi"}}]));
+        assert_eq!(
+            limits,
+            json!([{"type": "Container", "max": {"memory": "2Gi", "cpu": "1"}}, {"type": "Pod", "max": {"memory": "1Gi"}}])
+        );
         assert!(!widen(&mut limits, &hit), "it is another bound by now");
     }
 }

@@ -93,7 +93,7 @@ mod tests {
     fn what_a_step_interrupts_is_what_reports_say_of_its_command() {
         let of = super::interrupts;
         assert!(of("kubectl drain n1; systemctl reboot").contains("up again"));
-        assert!(of("kubectl cordon n1 && kubectl drain n1").contains("moves away"));
+        assert!(of("kubectl cordon n1 && kubectl drain n1").contains("is stopped"));
         assert!(of("kubectl cordon n1").starts_with("Nothing that runs"));
         assert!(of("make install").starts_with("Not known"));
     }

@@ -44,7 +44,12 @@ impl Kind for PodSpec {
         let mut all = serde_json::json!({"spec": delta});
         if let Some(metadata) = &self.metadata {
             let metadata = self.metadata(state, metadata)?;
-            names.extend(metadata.as_object().into_iter().flat_map(|map| map.keys().cloned()));
+            names.extend(
+                metadata
+                    .as_object()
+                    .into_iter()
+                    .flat_map(|map| map.keys().cloned()),
+            );
             all["metadata"] = metadata;
         }
         if names.is_empty() {
@@ -64,12 +69,16 @@ impl PodSpec {
         let pod = workload::pod_of(&self.pod)?;
         let now = pod.read(state).unwrap_or_default();
         let Some(maps) = metadata.as_object_mut() else {
-            return Err(Refused::new("the metadata is no map of labels and annotations"));
+            return Err(Refused::new(
+                "the metadata is no map of labels and annotations",
+            ));
         };
         let mut missing = Vec::new();
         for (name, map) in maps.iter_mut() {
             if name != "labels" && name != "annotations" {
-                return Err(Refused::new(format!("{name} is neither labels nor annotations")));
+                return Err(Refused::new(format!(
+                    "{name} is neither labels nor annotations"
+                )));
             }
             if let Some(map) = map.as_object_mut() {
                 map.retain(|key, value| {
@@ -83,7 +92,10 @@ impl PodSpec {
         }
         maps.retain(|_, map| map.as_object().is_some_and(|map| !map.is_empty()));
         if maps.is_empty() {
-            return Err(Refused::new(format!("{pod} has no {}", missing.join(" and no "))));
+            return Err(Refused::new(format!(
+                "{pod} has no {}",
+                missing.join(" and no ")
+            )));
         }
         Ok(metadata)
     }

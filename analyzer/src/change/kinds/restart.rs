@@ -158,6 +158,8 @@ pub(crate) fn interrupts(unit: &str) -> String {
         "Containers that Docker runs, unless its live-restore is on; for a few seconds the node starts no new ones.".into()
     } else if unit.contains("kubelet") {
         "Running containers go on; the node starts none and reports nothing until the kubelet is back.".into()
+    } else if unit.contains("fabricmanager") {
+        "All GPU pods of the node: multi-GPU work has to be started again.".into()
     } else {
         format!("Whatever {unit} serves, until it is back.")
     }

@@ -31,7 +31,11 @@ impl Kind for ScratchVolume {
         let spec = workload::spec(state, &self.pod)?;
         let path = folder(&self.words).map_err(Refused::new)?;
         self.check(&spec, &path)?;
-        let volume = format!("scratch{}", path.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+        let volume = format!(
+            "scratch{}",
+            path.to_lowercase()
+                .replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+        );
         let volume: String = volume.chars().take(63).collect();
         let volume = volume.trim_end_matches('-');
         let delta = json!({
@@ -52,11 +56,22 @@ impl ScratchVolume {
     /// Refuses a folder that a volume of the pod holds: then that volume is what is read-only.
     fn check(&self, spec: &Value, path: &str) -> Result<(), Refused> {
         let own = spec["containers"].as_array().into_iter().flatten();
-        let own = own.into_iter().find(|one| one["name"] == self.container.as_str());
-        let own = own.ok_or_else(|| Refused::new(format!("{} has no container {:?}", self.pod, self.container)))?;
+        let own = own
+            .into_iter()
+            .find(|one| one["name"] == self.container.as_str());
+        let own = own.ok_or_else(|| {
+            Refused::new(format!(
+                "{} has no container {:?}",
+                self.pod, self.container
+            ))
+        })?;
         let mounts = own["volumeMounts"].as_array().into_iter().flatten();
-        let below = |mount: &str| path == mount || path.starts_with(&format!("{}/", mount.trim_end_matches('/')));
-        let held = mounts.filter_map(|one| one["mountPath"].as_str()).find(|mount| below(mount));
+        let below = |mount: &str| {
+            path == mount || path.starts_with(&format!("{}/", mount.trim_end_matches('/')))
+        };
+        let held = mounts
+            .filter_map(|one| one["mountPath"].as_str())
+            .find(|mount| below(mount));
         match held {
             Some(mount) => Err(Refused::new(format!(
                 "{path} lies in the volume at {mount}, so it is that volume which cannot be written"
@@ -68,11 +83,19 @@ impl ScratchVolume {
 
 /// The folder that has to take the path: its parent, or the path itself at the top.
 fn folder(words: &str) -> Result<String, String> {
-    let wanted = Regex::new(r#"(?:^|[\s'"`(=:])(/[A-Za-z0-9._@+-]+(?:/[A-Za-z0-9._@+-]+)*)"#).map_err(|error| error.to_string())?;
-    let mut all: Vec<&str> = wanted.captures_iter(words).filter_map(|found| found.get(1)).map(|one| one.as_str().trim_end_matches(['.', ':'])).collect();
+    let wanted = Regex::new(r#"(?:^|[\s'"`(=:])(/[A-Za-z0-9._@+-]+(?:/[A-Za-z0-9._@+-]+)*)"#)
+        .map_err(|error| error.to_string())?;
+    let mut all: Vec<&str> = wanted
+        .captures_iter(words)
+        .filter_map(|found| found.get(1))
+        .map(|one| one.as_str().trim_end_matches(['.', ':']))
+        .collect();
     all.dedup();
     let [path] = all.as_slice() else {
-        return Err(format!("the last words name {} paths, so the folder is not known", all.len()));
+        return Err(format!(
+            "the last words name {} paths, so the folder is not known",
+            all.len()
+        ));
     };
     if path.split('/').any(|part| part == "..") {
         return Err(format!("{path} is no path of a folder"));
@@ -81,7 +104,9 @@ fn folder(words: &str) -> Result<String, String> {
     let folder = if parent.is_empty() { *path } else { parent };
     let of_image = |own: &&&str| folder == **own || folder.starts_with(&format!("{own}/"));
     match OF_THE_IMAGE.iter().find(of_image) {
-        Some(own) => Err(format!("{folder} lies in {own}, where the image has its programs and settings; an empty volume would hide them")),
+        Some(own) => Err(format!(
+            "{folder} lies in {own}, where the image has its programs and settings; an empty volume would hide them"
+        )),
         None => Ok(folder.to_owned()),
     }
 }
@@ -90,7 +115,9 @@ fn folder(words: &str) -> Result<String, String> {
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
     let words = format!("Read-only file system: '/data/{}'", trial.segment);
-    vec![json!({"scratch-volume": {"pod": format!("a/{}", trial.bad), "container": trial.bad, "words": words}})]
+    vec![
+        json!({"scratch-volume": {"pod": format!("a/{}", trial.bad), "container": trial.bad, "words": words}}),
+    ]
 }
 
 #[cfg(test)]
@@ -99,11 +126,32 @@ mod tests {
 
     #[test]
     fn the_folder_is_the_parent_of_what_could_not_be_written() {
-        assert_eq!(folder("OSError: [Errno 30] Read-only file system: '/tmp/cache'").as_deref(), Ok("/tmp"));
-        assert_eq!(folder("mkdir: can't create directory '/data': Read-only file system").as_deref(), Ok("/data"));
-        assert_eq!(folder("open /var/run/app/x.pid: read-only file system").as_deref(), Ok("/var/run/app"));
-        assert!(folder("nginx: mkdir() \"/etc/nginx/x\" failed (30: Read-only file system)").unwrap_err().contains("hide"));
-        assert!(folder("Read-only file system").unwrap_err().contains("0 paths"));
-        assert!(folder("cp /a/b to /c/d: Read-only file system").unwrap_err().contains("2 paths"));
+        assert_eq!(
+            folder("OSError: [Errno 30] Read-only file system: '/tmp/cache'").as_deref(),
+            Ok("/tmp")
+        );
+        assert_eq!(
+            folder("mkdir: can't create directory '/data': Read-only file system").as_deref(),
+            Ok("/data")
+        );
+        assert_eq!(
+            folder("open /var/run/app/x.pid: read-only file system").as_deref(),
+            Ok("/var/run/app")
+        );
+        assert!(
+            folder("nginx: mkdir() \"/etc/nginx/x\" failed (30: Read-only file system)")
+                .unwrap_err()
+                .contains("hide")
+        );
+        assert!(
+            folder("Read-only file system")
+                .unwrap_err()
+                .contains("0 paths")
+        );
+        assert!(
+            folder("cp /a/b to /c/d: Read-only file system")
+                .unwrap_err()
+                .contains("2 paths")
+        );
     }
 }

@@ -39,7 +39,14 @@ impl Kind for SharingConfig {
         }
         let mut all = Applied::default();
         for (namespace, name, key, moved) in found {
-            let change = ConfigMap { namespace, name, key, find: None, replace: to_yaml(&moved)?, restart: None };
+            let change = ConfigMap {
+                namespace,
+                name,
+                key,
+                find: None,
+                replace: to_yaml(&moved)?,
+                restart: None,
+            };
             let one = change.apply(state)?;
             all.title = one.title;
             all.changed.extend(one.changed);
@@ -69,10 +76,18 @@ impl SharingConfig {
         for place in ["", "/flags"] {
             let map = document.pointer_mut(place).and_then(Value::as_object_mut);
             let Some(map) = map else { continue };
-            let sections: Vec<_> = SECTIONS.iter().filter_map(|name| Some((*name, map.remove(*name)?))).collect();
+            let sections: Vec<_> = SECTIONS
+                .iter()
+                .filter_map(|name| Some((*name, map.remove(*name)?)))
+                .collect();
             for (name, section) in sections {
-                if document["sharing"].get(name).is_some_and(|own| *own != json!({})) {
-                    return Err(Refused::new(format!("the configuration has {name} twice; a person decides which counts")));
+                if document["sharing"]
+                    .get(name)
+                    .is_some_and(|own| *own != json!({}))
+                {
+                    return Err(Refused::new(format!(
+                        "the configuration has {name} twice; a person decides which counts"
+                    )));
                 }
                 document["sharing"][name] = section;
                 taken.entry(String::new()).or_insert(Value::Null);
@@ -96,12 +111,20 @@ impl SharingConfig {
 
     /// Where the fields go.
     fn section(&self, document: &Value) -> Result<String, Refused> {
-        let there: Vec<&str> = SECTIONS.iter().copied().filter(|name| document["sharing"].get(*name).is_some()).collect();
+        let there: Vec<&str> = SECTIONS
+            .iter()
+            .copied()
+            .filter(|name| document["sharing"].get(*name).is_some())
+            .collect();
         match (&self.section, there.as_slice()) {
             (Some(wanted), _) if SECTIONS.contains(&wanted.as_str()) => Ok(wanted.clone()),
             (None, [only]) => Ok((*only).to_owned()),
-            (Some(other), _) => Err(Refused::new(format!("{other:?} is neither timeSlicing nor mps"))),
-            (None, _) => Err(Refused::new("the configuration has neither timeSlicing nor mps, or both, so a person chooses which of them the field is for")),
+            (Some(other), _) => Err(Refused::new(format!(
+                "{other:?} is neither timeSlicing nor mps"
+            ))),
+            (None, _) => Err(Refused::new(
+                "the configuration has neither timeSlicing nor mps, or both, so a person chooses which of them the field is for",
+            )),
         }
     }
 }
@@ -109,20 +132,37 @@ impl SharingConfig {
 /// Keys of collected ConfigMaps that hold a device plugin's configuration: `version: v1` with `flags` or `sharing`.
 fn configurations(state: &mut Captured) -> Vec<(String, String, String, String)> {
     let folder = format!("{OBJECTS}configmaps/");
-    let paths: Vec<String> = state.paths().filter(|path| path.starts_with(&folder)).map(str::to_owned).collect();
+    let paths: Vec<String> = state
+        .paths()
+        .filter(|path| path.starts_with(&folder))
+        .map(str::to_owned)
+        .collect();
     let mut all = Vec::new();
     for path in paths {
         let list = state.now(&path).unwrap_or_default();
         let list: Value = serde_json::from_str(&list).unwrap_or_default();
         for item in list["items"].as_array().into_iter().flatten() {
-            let meta = |name: &str| item["metadata"][name].as_str().unwrap_or_default().to_owned();
+            let meta = |name: &str| {
+                item["metadata"][name]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned()
+            };
             for (key, text) in item["data"].as_object().into_iter().flatten() {
                 let Some(text) = text.as_str().filter(|text| text.contains("version")) else {
                     continue;
                 };
-                let own = yaml(key, text).is_ok_and(|one| one["version"] == "v1" && (one.get("flags").is_some() || one.get("sharing").is_some()));
+                let own = yaml(key, text).is_ok_and(|one| {
+                    one["version"] == "v1"
+                        && (one.get("flags").is_some() || one.get("sharing").is_some())
+                });
                 if own {
-                    all.push((meta("namespace"), meta("name"), key.clone(), text.to_owned()));
+                    all.push((
+                        meta("namespace"),
+                        meta("name"),
+                        key.clone(),
+                        text.to_owned(),
+                    ));
                 }
             }
         }
@@ -133,7 +173,10 @@ fn configurations(state: &mut Captured) -> Vec<(String, String, String, String)>
 /// The kind with the texts of a trial.
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
-    vec![json!({"sharing-config": {}}), json!({"sharing-config": {"section": trial.bad}})]
+    vec![
+        json!({"sharing-config": {}}),
+        json!({"sharing-config": {"section": trial.bad}}),
+    ]
 }
 
 #[cfg(test)]
@@ -141,7 +184,9 @@ mod tests {
     use super::*;
 
     fn moved(section: Option<&str>, text: &str) -> Result<Option<Value>, Refused> {
-        let kind = SharingConfig { section: section.map(str::to_owned) };
+        let kind = SharingConfig {
+            section: section.map(str::to_owned),
+        };
         kind.moved(yaml("it", text).unwrap())
     }
 
@@ -150,17 +195,39 @@ mod tests {
         let flags = "version: v1\nflags: {migStrategy: none, failRequestsGreaterThanOne: true}\n";
         let one = format!("{flags}sharing: {{timeSlicing: {{resources: []}}}}\n");
         let now = moved(None, &one).unwrap().unwrap();
-        assert_eq!(now["sharing"]["timeSlicing"]["failRequestsGreaterThanOne"], true);
+        assert_eq!(
+            now["sharing"]["timeSlicing"]["failRequestsGreaterThanOne"],
+            true
+        );
         assert_eq!(now["flags"], json!({"migStrategy": "none"}));
-        assert!(moved(None, flags).unwrap_err().why.contains("a person chooses"));
-        assert_eq!(moved(Some("mps"), flags).unwrap().unwrap()["sharing"]["mps"]["failRequestsGreaterThanOne"], true);
-        assert_eq!(moved(None, "version: v1\nsharing: {mps: {renameByDefault: true}}\n"), Ok(None));
+        assert!(
+            moved(None, flags)
+                .unwrap_err()
+                .why
+                .contains("a person chooses")
+        );
+        assert_eq!(
+            moved(Some("mps"), flags).unwrap().unwrap()["sharing"]["mps"]["failRequestsGreaterThanOne"],
+            true
+        );
+        assert_eq!(
+            moved(
+                None,
+                "version: v1\nsharing: {mps: {renameByDefault: true}}\n"
+            ),
+            Ok(None)
+        );
     }
 
     #[test]
     fn a_section_outside_sharing_moves_as_a_whole() {
-        let now = moved(None, "version: v1\ntimeSlicing: {renameByDefault: true}\n").unwrap().unwrap();
-        assert_eq!(now, json!({"version": "v1", "sharing": {"timeSlicing": {"renameByDefault": true}}}));
+        let now = moved(None, "version: v1\ntimeSlicing: {renameByDefault: true}\n")
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            now,
+            json!({"version": "v1", "sharing": {"timeSlicing": {"renameByDefault": true}}})
+        );
         let twice = "version: v1\nmps: {a: 1}\nsharing: {mps: {a: 2}}\n";
         assert!(moved(None, twice).unwrap_err().why.contains("twice"));
     }

@@ -68,7 +68,11 @@ impl TimeService {
             };
             own.is_known(state)
         };
-        let usual: Vec<&str> = SERVICES.iter().flat_map(|(_, units)| *units).copied().collect();
+        let usual: Vec<&str> = SERVICES
+            .iter()
+            .flat_map(|(_, units)| *units)
+            .copied()
+            .collect();
         let mut usual = usual;
         usual.dedup();
         let named: Vec<&&str> = usual.iter().filter(known).collect();
@@ -82,7 +86,11 @@ impl TimeService {
             (None, several) => Err(Refused::new(format!(
                 "the bundle names several time services of {}, and none runs: {}",
                 self.node,
-                several.iter().map(|one| **one).collect::<Vec<_>>().join(", ")
+                several
+                    .iter()
+                    .map(|one| **one)
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ))),
         }
     }

@@ -73,7 +73,9 @@ fn wanted(sentence: &str) -> Option<(Vec<String>, bool)> {
 /// What to merge into a file that has the key as a quoted value which is one without its quotes.
 fn addition(text: &str, key: &[String], is_bool: bool) -> Option<String> {
     let document: toml::Value = toml::from_str(text).ok()?;
-    let value = key.iter().try_fold(&document, |table, part| table.get(part))?;
+    let value = key
+        .iter()
+        .try_fold(&document, |table, part| table.get(part))?;
     let value = value.as_str()?.trim();
     let plain = if is_bool {
         value.parse::<bool>().ok()?.to_string()
@@ -114,8 +116,14 @@ mod tests {
             addition(text, &key, true).as_deref(),
             Some("[\"plugins\".\"io.containerd.grpc.v1.cri\"]\n\"enable_cdi\" = true\n")
         );
-        assert_eq!(addition(&text.replace("\"true\"", "\"maybe\""), &key, true), None);
-        assert_eq!(addition("version = \"2\"\n", &["version".to_owned()], false).as_deref(), Some("\"version\" = 2\n"));
+        assert_eq!(
+            addition(&text.replace("\"true\"", "\"maybe\""), &key, true),
+            None
+        );
+        assert_eq!(
+            addition("version = \"2\"\n", &["version".to_owned()], false).as_deref(),
+            Some("\"version\" = 2\n")
+        );
         assert!(wanted("imports is a string, containerd expects an array of strings").is_none());
     }
 }

@@ -32,9 +32,13 @@ impl Kind for WebhookPolicy {
         let patch = ObjectPatch {
             how: "strategic",
             fields: json!({"webhooks": [{"name": webhook, "failurePolicy": "Ignore"}]}),
-            title: format!("Let the API server go on without webhook {webhook} of {named} while it does not answer"),
-            follows: "objects that were refused are made with the next attempt of their controller".into(),
-            interrupts: "Nothing; what is made meanwhile is not checked or changed by the webhook.".into(),
+            title: format!(
+                "Let the API server go on without webhook {webhook} of {named} while it does not answer"
+            ),
+            follows: "objects that were refused are made with the next attempt of their controller"
+                .into(),
+            interrupts: "Nothing; what is made meanwhile is not checked or changed by the webhook."
+                .into(),
             named,
         };
         let mut applied = patch.applied(state)?;
@@ -64,7 +68,11 @@ fn configuration(state: &mut Captured, webhook: &str) -> Result<Named, Refused> 
                 continue;
             };
             open |= hook["failurePolicy"] == "Ignore";
-            found.extend(item["metadata"]["name"].as_str().map(|name| Named::new(kind, None, name)));
+            found.extend(
+                item["metadata"]["name"]
+                    .as_str()
+                    .map(|name| Named::new(kind, None, name)),
+            );
         }
     }
     match found.as_slice() {
@@ -84,7 +92,9 @@ fn configuration(state: &mut Captured, webhook: &str) -> Result<Named, Refused> 
 /// The kind with the texts of a trial.
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
-    vec![json!({"webhook-policy": {"sentence": format!("failed calling webhook \"{}\"", trial.bad)}})]
+    vec![
+        json!({"webhook-policy": {"sentence": format!("failed calling webhook \"{}\"", trial.bad)}}),
+    ]
 }
 
 #[cfg(test)]
@@ -95,6 +105,9 @@ mod tests {
     fn the_webhook_is_the_one_that_the_message_names() {
         let said = "Internal error occurred: failed calling webhook \\\"v.k.svc\\\": failed to call webhook: EOF";
         assert_eq!(called(said).as_deref(), Some("v.k.svc"));
-        assert_eq!(called("admission webhook \"v.k.svc\" denied the request"), None);
+        assert_eq!(
+            called("admission webhook \"v.k.svc\" denied the request"),
+            None
+        );
     }
 }

@@ -109,9 +109,13 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         }
         (true, false) => "Nothing if nobody has reported a fault.",
         (false, true) => "Collect the sources under Not seen, then analyse again.",
-        (false, false) => "Read the lines around its last words.",
+        (false, false) => "",
     };
-    rows.push(row("Next", Rich::from(next)));
+    let next = match analysis.unexplained.first().filter(|_| next.is_empty()) {
+        Some(first) => Rich::prose(&open::look_closer(&first.subject)),
+        None => Rich::from(next),
+    };
+    rows.push(row("Next", next));
     rows.extend(unseen);
     rows
 }

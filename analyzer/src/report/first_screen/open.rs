@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::model::{Analysis, Incident, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
+use crate::rules::template::is_shell_word;
 
 /// Whether the state of pods, nodes or units is known, so that a cause that is only possible is no more than a guess
 /// about them: its fix and its lines have no place on the first screen. Of plain log lines it is what there is to say.
@@ -17,12 +18,17 @@ pub(super) fn is_about_something_else(analysis: &Analysis) -> bool {
     pods || !analysis.state.nodes.is_empty() || !analysis.unexplained.is_empty()
 }
 
-/// The causes that are only possible, by name.
+/// The causes that are only possible, by name. Where something fails that none of them is about, that is said too.
 pub(super) fn guesses(analysis: &Analysis) -> Rich {
     const NAMED: usize = 2;
-    let mut text = Rich::from("No cause is confirmed; ")
-        .verdict(Verdict::Possible)
-        .text(": ");
+    let mut text = match only_guesses(analysis) {
+        true => Rich::from(
+            "No cause is confirmed. Single lines would fit others, without a link to this failure: ",
+        ),
+        false => Rich::from("No cause is confirmed; ")
+            .verdict(Verdict::Possible)
+            .text(": "),
+    };
     for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
         text = text.text(if index == 0 { "" } else { "; " });
         text = text.say(&words::clause(&incident.title));
@@ -63,9 +69,26 @@ pub(crate) fn by_relevance(analysis: &Analysis) -> Cow<'_, Analysis> {
     Cow::Owned(sorted)
 }
 
-/// The question that settles a cause which is only possible, with its command and what the answers mean.
+/// What tells more of a thing that fails.
+pub(super) fn look_closer(subject: &str) -> String {
+    const AROUND: &str = "Read the lines around its last words";
+    let pod = subject.strip_prefix("pod/");
+    let pod = pod.and_then(|pod| pod.split_once('/'));
+    match pod.filter(|(space, name)| is_shell_word(space) && is_shell_word(name)) {
+        Some((space, name)) => format!(
+            "{AROUND}, and ask the pod: `kubectl describe pod {name} -n {space}; kubectl logs {name} -n {space} --all-containers --previous`."
+        ),
+        None => format!("{AROUND}."),
+    }
+}
+
+/// What to do next: read the log of what fails, where no cause is about it; else the question that settles a cause which
+/// is only possible, with its command and what the answers mean.
 pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
     let first = analysis.incidents.first()?;
+    if only_guesses(analysis) {
+        return Some(look_closer(&analysis.unexplained.first()?.subject));
+    }
     let which = match analysis.incidents.len() {
         1 => "possible cause",
         _ => "first possible cause",
