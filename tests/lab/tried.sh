@@ -138,6 +138,11 @@ killed_once() {
   echo 0 >"$SCRATCH/kill-count"
   KILL_BEFORE=$1 setsid --wait bash "$own/killed.sh" --yes >&2 || true
   [ -e "$SCRATCH/dead" ] || return 9
+  # What died with it lets go of the lock a moment later; a person waits for that, as is said.
+  local lock
+  for lock in "${LOCK_DIR:-/run}/casefile-fix" "$BACKUP_DIR/lock"; do
+    [ ! -e "$lock" ] || flock -w 30 "$lock" true
+  done
   if [ "$2" = again ]; then
     bash "$own/apply.sh" --yes >&2 || { echo "not begun again after $1"; exit 0; }
     if faulty; then echo "still there after $1"; exit 0; fi

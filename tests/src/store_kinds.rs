@@ -3,13 +3,15 @@
 use serde_json::{Value, json};
 
 /// Kinds that are served: plural, kind, version, namespaced.
-pub(crate) const KINDS: [(&str, &str, &str, bool); 12] = [
+pub(crate) const KINDS: [(&str, &str, &str, bool); 21] = [
     ("nodes", "Node", "v1", false),
     ("namespaces", "Namespace", "v1", false),
     ("pods", "Pod", "v1", true),
     ("configmaps", "ConfigMap", "v1", true),
     ("secrets", "Secret", "v1", true),
     ("resourcequotas", "ResourceQuota", "v1", true),
+    ("limitranges", "LimitRange", "v1", true),
+    ("deployments", "Deployment", "apps/v1", true),
     ("statefulsets", "StatefulSet", "apps/v1", true),
     ("daemonsets", "DaemonSet", "apps/v1", true),
     ("controllerrevisions", "ControllerRevision", "apps/v1", true),
@@ -21,9 +23,36 @@ pub(crate) const KINDS: [(&str, &str, &str, bool); 12] = [
         "storage.k8s.io/v1",
         false,
     ),
+    ("storageclasses", "StorageClass", "storage.k8s.io/v1", false),
+    ("roles", "Role", RBAC, true),
+    ("rolebindings", "RoleBinding", RBAC, true),
+    ("clusterroles", "ClusterRole", RBAC, false),
+    ("clusterrolebindings", "ClusterRoleBinding", RBAC, false),
+    (
+        "validatingwebhookconfigurations",
+        "ValidatingWebhookConfiguration",
+        ADMISSION,
+        false,
+    ),
+    (
+        "mutatingwebhookconfigurations",
+        "MutatingWebhookConfiguration",
+        ADMISSION,
+        false,
+    ),
 ];
 
-const GROUPS: [&str; 4] = ["apps", "batch", "node.k8s.io", "storage.k8s.io"];
+const RBAC: &str = "rbac.authorization.k8s.io/v1";
+const ADMISSION: &str = "admissionregistration.k8s.io/v1";
+
+const GROUPS: [&str; 6] = [
+    "apps",
+    "batch",
+    "node.k8s.io",
+    "storage.k8s.io",
+    "rbac.authorization.k8s.io",
+    "admissionregistration.k8s.io",
+];
 
 /// The answer to a question about the API itself.
 pub(crate) fn discovery(path: &str) -> Option<Value> {

@@ -130,14 +130,14 @@ fn of_bounds() -> Vec<Row> {
             "scheduling/host-port-taken#asks for a port of its node",
             "host-port-taken",
             None,
-            "kubectl get deployment web -n shop -o yaml | grep -q 'hostPort: 8080'",
+            "kubectl get statefulset web -n shop -o yaml | grep -q 'hostPort: 8080'",
         ),
         row(
             "scratch-volume",
             "workload/application-read-only-filesystem#ends with this",
             "application-read-only-filesystem",
             None,
-            "! kubectl get deployment web -n shop -o yaml | grep -q 'mountPath: /tmp'",
+            "! kubectl get statefulset web -n shop -o yaml | grep -q 'mountPath: /tmp'",
         ),
     ]
 }

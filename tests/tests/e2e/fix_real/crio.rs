@@ -1,7 +1,7 @@
 //! CRI-O's drop-in, read by a real CRI-O: the program's own word on what the change makes of the captured files.
 //!
 //! No package has CRI-O for this machine, so that the test is skipped where the program is not; what it said when it was
-//! there is recorded below.
+//! there is recorded below. Started with the same folders (`crio status config`), it names the same two and three.
 
 use std::path::Path;
 use std::process::Command;
