@@ -23,6 +23,9 @@ pub(super) fn named(scanned: &Scanned) -> BTreeSet<(&str, &str)> {
     let described = described.filter_map(|name| name.split_once('/'));
     let mut all: BTreeSet<(&str, &str)> = objects.chain(described).collect();
     all.extend(scanned.plan.pods());
+    if all.is_empty() {
+        all.extend(scanned.paths.iter().filter_map(|path| of_log(path)));
+    }
     let placed: BTreeSet<&str> = all
         .iter()
         .filter(|(namespace, _)| !namespace.is_empty())
@@ -35,6 +38,14 @@ pub(super) fn named(scanned: &Scanned) -> BTreeSet<(&str, &str)> {
         at_one_moment(&mut all, facts.table::<Pod>());
     }
     all
+}
+
+/// The pod that a log is kept by, where nothing but logs tells of pods.
+fn of_log(path: &str) -> Option<Name<'_>> {
+    let below = path.strip_prefix("cluster-resources/pods/logs/")?;
+    let (namespace, rest) = below.split_once('/')?;
+    let (pod, _) = rest.split_once('/')?;
+    Some((namespace, pod))
 }
 
 /// Leaves out pods of other moments: a list of several namespaces holds all that each of them has at its moment, so that what
