@@ -6,7 +6,7 @@ use super::explore::{Explorer, MAX_DEPTH};
 use super::way::{Does, Fate, Frame, Met, Way};
 use crate::condition::Tri;
 use crate::iptables::{NatTo, Table, Target};
-use crate::packet::{Direction, Interface, Protocol};
+use crate::packet::{Direction, Interface, Packet, Protocol};
 use crate::queue::Queue;
 
 impl<'a> Explorer<'a> {

@@ -273,9 +273,9 @@ impl<'a> Statement<'_, '_, 'a> {
             "(", ".", "&", "|", "^", "and", "or", "xor", "set", "<<", ">>",
         ];
         // A plain value is one word; what stands behind it is another condition of the rule.
-        if self.peek().is_some_and(|value| !reads(value)) {
+        if self.peek().is_some_and(|value| !reads(&value)) {
             self.step(1);
-            let goes_on = |next: &Token<'_>| {
+            let goes_on = |next: Token<'_>| {
                 JOINS.iter().any(|sign| next.is(sign)) || next.is(",") || next.is("map")
             };
             if !self.peek().is_some_and(goes_on) {
