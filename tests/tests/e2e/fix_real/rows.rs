@@ -202,15 +202,6 @@ pub(super) const ROWS: &[Row] = &[
         faulty: "! containerd -c /var/lib/k8s-containerd/k8s-containerd/etc/containerd/config.toml config dump | grep -q 'runtimes.runc\\]'",
     },
     Row {
-        kind: "host-file (a drop-in of a newer schema goes)",
-        program: "containerd",
-        state: "runtime/containerd-dropin-version-mismatch#1.7 knows no version 3",
-        cause: "containerd-dropin-version-mismatch",
-        proposal: None,
-        before: "place",
-        faulty: "containerd_says 'version'",
-    },
-    Row {
         kind: "containerd-runtime (runc beside nvidia)",
         program: "containerd",
         state: "runtime/containerd-dropin-missing-runc-default#1.6 loses",
