@@ -108,8 +108,22 @@ fn settings() -> BTreeMap<PathBuf, String> {
     read.collect()
 }
 
+/// A containerd 2 among those that `CASEFILE_CONTAINERD_BINS` names; Debian 12 has none.
+fn containerd2() -> Option<String> {
+    let all = std::env::var("CASEFILE_CONTAINERD_BINS").ok()?;
+    let second = |path: &&str| {
+        let asked = Command::new(path).arg("--version").output();
+        asked.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains("/v2 "))
+    };
+    all.split(':').find(second).map(str::to_owned)
+}
+
 /// Whether the program of a row is installed.
 fn there(row: &Row) -> bool {
+    if row.program == "containerd 2" && containerd2().is_none() {
+        skip(row.kind, "CASEFILE_CONTAINERD_BINS names no containerd 2");
+        return false;
+    }
     let program = row.program.split([' ', ',']).next().unwrap_or_default();
     let needs_it = [
         "iptables",
@@ -234,6 +248,7 @@ fn on(machine: &str, row: &Row, input: &Path, folder: &Path) -> Command {
         .env("FIX", written(row, folder))
         .env("BINARIES", bins::folder())
         .env("BACKUP_DIR", folder.join("backup"))
+        .env("CONTAINERD2", containerd2().unwrap_or_default())
         .env("BEFORE", row.before)
         .env("FAULTY", row.faulty);
     command

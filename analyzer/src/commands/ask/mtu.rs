@@ -26,7 +26,8 @@ pub(super) fn answer(scanned: &Scanned, args: &AskMtuArgs) -> Result<Vec<String>
         if !row.because.is_empty() {
             lines.push(format!("  because {}", row.because));
         }
-        lines.extend(row.walk.iter().map(|step| format!("  {step}")));
+        let further = row.walk.iter().filter(|step| **step != row.because);
+        lines.extend(further.map(|step| format!("  {step}")));
         lines.extend(row.open.iter().map(|open| format!("  open: {open}")));
     }
     if let (true, Some(node), false) = (lines.is_empty(), &args.node, all.is_empty()) {

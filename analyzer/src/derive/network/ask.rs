@@ -9,7 +9,7 @@ use super::{Known, links, routing};
 use crate::derive::egress::{OUTSIDE, captures, has_rules};
 use crate::facts::kube::{Node, Pod, Service};
 use crate::facts::network::ReachCheck;
-use crate::firewall::packet::{Direction, Interface, Packet, Protocol};
+use crate::firewall::packet::{Direction, Family, Interface, Packet, Protocol};
 use crate::firewall::question::{Firewall, pod_to_tcp};
 use crate::firewall::route::Route;
 
@@ -301,7 +301,13 @@ fn all_of(known: &Known<'_>, end: &End, saved: &Saved<'_>) -> Result<Vec<IpAddr>
         End::Node(name) => {
             let mut nodes = known.facts.table::<Node>().iter().map(|node| &node.data);
             let node = nodes.find(|node| node.name == *name);
-            node.map(|node| read(&node.addresses)).unwrap_or_default()
+            let told = node.map(|node| read(&node.addresses));
+            // Where the object was not collected, the node's own addresses do.
+            told.filter(|all| !all.is_empty()).unwrap_or_else(|| {
+                let routing = routing(known, name);
+                let of = |family| routing.own_addresses(family);
+                [of(Family::V4), of(Family::V6)].concat()
+            })
         }
         End::Service(namespace, name) => match service(known, namespace, name) {
             Some(service) if service.addresses.is_empty() => {

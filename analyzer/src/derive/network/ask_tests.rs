@@ -327,3 +327,33 @@ fn a_ping_and_ipv6_are_asked_for_what_they_are() {
     assert!(dns.packet.contains("in on cali6"), "{}", dns.packet);
     assert_eq!(ask("[2001:db8:1::9]:443", Protocol::TCP).verdict, "dropped");
 }
+
+#[test]
+fn without_the_local_table_the_links_addresses_are_the_nodes_own() {
+    let routes = "default via 192.0.2.1 dev eth0\n192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.7\n\
+                  10.42.0.0/24 dev cni0 proto kernel scope link src 10.42.0.1\n";
+    let addresses = "2: eth0: <UP> mtu 1500\n    inet 192.0.2.7/24 scope global eth0\n\
+                     3: cni0: <UP> mtu 1450\n    inet 10.42.0.1/24 scope global cni0\n";
+    let rules = "*nat\n:PREROUTING ACCEPT [0:0]\n:POSTROUTING ACCEPT [0:0]\n\
+                 -A PREROUTING -p tcp --dport 30080 -j DNAT --to-destination 10.42.0.9:80\n\
+                 -A POSTROUTING -d 10.42.0.9 -j MASQUERADE\nCOMMIT\n\
+                 *filter\n:INPUT DROP [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n";
+    let ask = |to: &str, links: &str| {
+        let files = [
+            ("commands/ip-route.out", routes),
+            ("commands/ip-addr.out", links),
+            ("commands/iptables-save.out", rules),
+        ];
+        let ends = ("198.51.100.7", to, Protocol::TCP);
+        told(&Facts::default(), &files, ends, None).map(|told| told.check)
+    };
+    // What is for the node itself does not go on.
+    let own = ask("192.0.2.7:10250", addresses).expect("an answer");
+    assert_eq!((own.verdict.as_str(), own.route.as_str()), ("dropped", "to the host itself"));
+    let blind = ask("192.0.2.7:10250", "").expect("an answer");
+    assert_eq!(blind.verdict, "accepted", "taken for another host's");
+    // The object of the node was not collected; its links show its address, and which one masquerading takes.
+    let port = ask("node/n1:30080", addresses).expect("an answer");
+    assert_eq!(port.verdict, "accepted");
+    assert!(!port.reply.contains("masquerading"), "{}", port.reply);
+}

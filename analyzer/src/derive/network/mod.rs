@@ -76,6 +76,8 @@ fn routing(known: &Known<'_>, node: &str) -> Routing {
             routing.read_rules(captured);
         }
     }
+    let own = links::local(&links::read(known, node), &routing);
+    routing.routes.extend(own);
     routing
 }
 

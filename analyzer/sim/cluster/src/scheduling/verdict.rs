@@ -154,7 +154,12 @@ fn sentence(verdict: &Verdict, preemption: &str, release: Release) -> String {
         Some(reason) => reason.says.clone(),
         None => joined(&verdict.histogram()),
     };
-    let sentence = format!("0/{nodes} nodes are available: {reasons}.");
+    // Nothing is said of nodes that were left out before filtering, and no other may be there.
+    let reasons = match reasons.is_empty() && !words::counts_rejection(release) {
+        true => String::new(),
+        false => format!(" {reasons}."),
+    };
+    let sentence = format!("0/{nodes} nodes are available:{reasons}");
     if preemption.is_empty() || !words::tells_preemption(release) {
         sentence
     } else {

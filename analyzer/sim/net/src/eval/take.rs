@@ -6,7 +6,7 @@ use super::explore::{Explorer, MAX_DEPTH};
 use super::way::{Does, Fate, Frame, Met, Way};
 use crate::condition::Tri;
 use crate::iptables::{NatTo, Table, Target};
-use crate::packet::{Direction, Interface, Protocol};
+use crate::packet::{Direction, Interface, Packet, Protocol};
 use crate::queue::Queue;
 
 impl<'a> Explorer<'a> {
@@ -104,6 +104,9 @@ impl<'a> Explorer<'a> {
                 }
                 packet.dst = address.unwrap_or(packet.dst);
                 packet.dport = port.or(packet.dport);
+                if let Some(why) = martian(&packet) {
+                    return Some(Fate::Unknown(why));
+                }
                 if address.is_some()
                     && let Err(why) = self.route(&mut packet)
                 {
@@ -220,4 +223,19 @@ fn marked(mark: Option<u32>, value: u32, mask: u32) -> Option<u32> {
     } else {
         mark.map(|m| (m & !mask) ^ value)
     }
+}
+
+/// What comes in by an interface for the loopback address is dropped when it is routed (`ip_route_input_slow`), unless a
+/// setting of that interface allows it, as kube-proxy sets it for node ports on localhost.
+fn martian(packet: &Packet) -> Option<String> {
+    let Some(Interface::Name(name)) = &packet.in_iface else {
+        return None;
+    };
+    let loopback = matches!(packet.dst, std::net::IpAddr::V4(four) if four.is_loopback());
+    (loopback && name != "lo").then(|| {
+        format!(
+            "its destination becomes {}, which is dropped as it comes in by {name} unless net.ipv4.conf.all.route_localnet or that of {name} is 1",
+            packet.dst
+        )
+    })
 }

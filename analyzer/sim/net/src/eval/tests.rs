@@ -320,3 +320,23 @@ fn the_status_of_a_connection_is_that_of_a_first_packet_or_of_an_answered_one() 
     let realm = "-A FORWARD -m realm --realm 0x2a";
     assert!(ask(realm, &first).is_undecided(), "no routes were captured");
 }
+
+#[test]
+fn what_is_sent_to_the_hosts_own_loopback_address_needs_a_setting() {
+    let to = |address: &str| {
+        let text = format!(
+            "*nat\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p tcp --dport 80 -j DNAT --to-destination {address}:80\nCOMMIT\n\
+             *filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
+        );
+        let set = parse_save("iptables-save", &text, Family::V4);
+        evaluate(&set, &pod_packet(Protocol::TCP, 80))
+            .verdict
+            .to_string()
+    };
+    assert!(
+        to("127.0.0.1").contains("route_localnet"),
+        "{}",
+        to("127.0.0.1")
+    );
+    assert!(!to("10.1.0.9").contains("route_localnet"));
+}

@@ -70,6 +70,17 @@ const STARTS: [&str; 18] = [
     "meta",
 ];
 
+/// Words that a value begins with which is read from the packet or made for it.
+const READ: [&str; 24] = [
+    "(", "ct", "ether", "fib", "icmp", "icmpv6", "iif", "iifname", "ip", "ip6", "jhash", "mark",
+    "meta", "numgen", "oif", "oifname", "osf", "rt", "sctp", "socket", "symhash", "tcp", "th",
+    "udp",
+];
+
+fn reads(value: &Token<'_>) -> bool {
+    !value.quoted && (READ.contains(&value.text) || value.text.starts_with('@'))
+}
+
 impl<'a> Compiler<'_, 'a> {
     pub(super) fn rule(&mut self, tokens: &'a [Token<'a>]) -> Rule {
         let line = tokens.first().map_or(0, |token| token.line);
@@ -261,6 +272,16 @@ impl<'a> Statement<'_, '_, 'a> {
         const JOINS: [&str; 11] = [
             "(", ".", "&", "|", "^", "and", "or", "xor", "set", "<<", ">>",
         ];
+        // A plain value is one word; what stands behind it is another condition of the rule.
+        if self.peek().is_some_and(|value| !reads(&value)) {
+            self.step(1);
+            let goes_on = |next: Token<'_>| {
+                JOINS.iter().any(|sign| next.is(sign)) || next.is(",") || next.is("map")
+            };
+            if !self.peek().is_some_and(goes_on) {
+                return;
+            }
+        }
         loop {
             self.step(1);
             self.skip();

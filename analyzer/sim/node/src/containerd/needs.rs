@@ -2,6 +2,7 @@
 
 use super::config::EffectiveConfig;
 use super::problem::ConfigProblem;
+use super::release::Release;
 use super::value::{Setting, Value};
 
 /// The differ of every build for Linux, and those that builds for Windows have in its place.
@@ -10,6 +11,105 @@ const OF_WINDOWS: [&str; 3] = ["windows", "windows-lcow", "cimfs"];
 /// What the transfer service of most nodes unpacks for.
 const USUAL: [&str; 2] = ["linux/amd64", "linux/amd64/v1"];
 
+/// Plugins that CRI does not load without, from which release on and up to which; tried on 1.6.20, 1.7.24 and 2.1.9.
+const PARTS: [(&str, Release, Release); 19] = [
+    (
+        "io.containerd.content.v1.content",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.differ.v1.walking",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.event.v1.exchange",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.gc.v1.scheduler",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.metadata.v1.bolt",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.runtime.v2.task",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.service.v1.containers-service",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.service.v1.content-service",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.service.v1.diff-service",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.service.v1.images-service",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.service.v1.namespaces-service",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.service.v1.snapshots-service",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.service.v1.tasks-service",
+        Release::V1_6,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.service.v1.leases-service",
+        Release::V1_6,
+        Release::V1_6,
+    ),
+    (
+        "io.containerd.runtime.v1.linux",
+        Release::V1_6,
+        Release::V1_7,
+    ),
+    (
+        "io.containerd.lease.v1.manager",
+        Release::V1_7,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.sandbox.store.v1.local",
+        Release::V1_7,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.sandbox.controller.v1.shim",
+        Release::V2_0,
+        Release::V2_3,
+    ),
+    (
+        "io.containerd.podsandbox.controller.v1.podsandbox",
+        Release::V2_0,
+        Release::V2_3,
+    ),
+];
+
 /// Problems of these plugins; without them CRI does not load.
 pub(super) fn check(config: &EffectiveConfig) -> Vec<ConfigProblem> {
     if config.uncertain() {
@@ -17,7 +117,36 @@ pub(super) fn check(config: &EffectiveConfig) -> Vec<ConfigProblem> {
     }
     let differs = differ(config).into_iter().chain(unpacker(config));
     let of_node = scratch(config).into_iter().chain(pool(config));
-    differs.chain(platform(config)).chain(of_node).collect()
+    let parts = disabled(config).into_iter().chain(platform(config));
+    differs.chain(parts).chain(of_node).collect()
+}
+
+/// A part of containerd that CRI asks for is switched off. A version 1 file names plugins by the last word of their ids.
+fn disabled(config: &EffectiveConfig) -> Option<ConfigProblem> {
+    let release = config.containerd.release;
+    let short = release.is_v1() && config.schema < 2;
+    let mut parts = PARTS
+        .iter()
+        .filter(|(_, from, to)| (*from..=*to).contains(&release));
+    let off = |id: &str| {
+        let name = if short {
+            id.rsplit('.').next().unwrap_or(id)
+        } else {
+            id
+        };
+        config
+            .disabled_plugins
+            .iter()
+            .find(|item| item.value == name)
+    };
+    let item = parts.find_map(|(id, ..)| off(id))?;
+    Some(ConfigProblem::CriRejects {
+        message: format!(
+            "disabled_plugins lists {:?}, without which CRI does not load",
+            item.value
+        ),
+        place: Some(item.place.clone()),
+    })
 }
 
 fn setting<'a>(config: &'a EffectiveConfig, plugin: &str, key: &str) -> Option<&'a Setting> {

@@ -241,18 +241,43 @@ fn plugins_that_cri_rests_on_need_a_pool_a_program_or_a_file() {
 }
 
 #[test]
+fn cri_does_not_load_without_the_parts_that_it_rests_on() {
+    let available =
+        |version: &str, text: &str| cri_view(&resolved(version, &[(ROOT, text)])).available;
+    let off = |id: &str| format!("version = 2\ndisabled_plugins = [\"{id}\"]\n");
+    for version in ["1.6.20", "1.7.24", "2.1.9"] {
+        let content = off("io.containerd.content.v1.content");
+        assert_eq!(available(version, &content), Answer::No, "{version}");
+        assert_eq!(
+            available(version, &off("io.containerd.nri.v1.nri")),
+            Answer::Yes
+        );
+    }
+    let first = off("io.containerd.runtime.v1.linux");
+    assert_eq!(available("1.7.24", &first), Answer::No);
+    assert_eq!(
+        available("2.1.9", &first),
+        Answer::Yes,
+        "2.x has no such plugin"
+    );
+    assert_eq!(
+        available("1.7.24", "disabled_plugins = [\"content\"]\n"),
+        Answer::No
+    );
+}
+
+#[test]
 fn a_daemon_that_requires_cri_ends_where_cri_does_not_load() {
     let starts = |version: &str, text: &str| resolved(version, &[(ROOT, text)]).starts();
     let text = "version = 2\nrequired_plugins = [\"io.containerd.grpc.v1.cri\"]\n\
-        [plugins.\"io.containerd.grpc.v1.cri\".containerd]\nsnapshotter = \"nydus\"\n";
+        [plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"/etc/containerd/certs.d\"\n\
+        [plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"a.example\"]\nendpoint = [\"https://b.example\"]\n";
     for version in ["1.6.20", "1.7.24", "2.1.9"] {
         assert_eq!(starts(version, text), Starts::No, "{version}");
-        assert_eq!(
-            starts(version, &text.replace("nydus", "native")),
-            Starts::Yes
-        );
-        let asks_nothing = text.replace("[\"io.containerd.grpc.v1.cri\"]", "[]");
-        assert_eq!(starts(version, &asks_nothing), Starts::Yes);
+        let loads = text.replace("config_path = \"/etc/containerd/certs.d\"\n", "");
+        assert_eq!(starts(version, &loads), Starts::Yes, "{version}");
+        let asks_nothing = text.replace("[\"io.containerd.grpc.v1.cri\"]\n", "[]\n");
+        assert_eq!(starts(version, &asks_nothing), Starts::Yes, "{version}");
     }
 }
 

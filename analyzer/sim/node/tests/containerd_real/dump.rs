@@ -302,6 +302,15 @@ pub(crate) fn compare(
                     "2.x `config dump` stops reading at a missing import and shows the rest; the daemon refuses",
                 );
             }
+            let only = |problem: &ConfigProblem| match problem {
+                ConfigProblem::RequiredCri { .. } => true,
+                other => other.effect() != casefile_sim_node::containerd::Effect::RefusesToStart,
+            };
+            if config.problems.iter().all(only) {
+                return Outcome::Explained(
+                    "`config dump` loads no plugin; the daemon ends without one that it requires",
+                );
+            }
             return Outcome::Differs(format!("containerd accepts; we say {refused:?}"));
         }
         (false, false) => {

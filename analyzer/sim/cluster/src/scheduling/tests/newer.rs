@@ -66,6 +66,11 @@ fn a_pod_of_a_daemon_set_is_filtered_on_its_own_node_only() {
         "{gone}"
     );
     let nowhere = of_four("v1.36.2").says(&pod("p", json!({}), on(&["n9"])));
+    let unsaid = of_four("v1.31.14").verdict(&pod("p", json!({}), on(&["n9"])));
+    assert_eq!(
+        unsaid.sentence,
+        "0/4 nodes are available: preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling."
+    );
     assert!(
         nowhere.contains("4 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
         "{nowhere}"

@@ -238,7 +238,19 @@ fn priority_decides_what_is_said_of_preemption() {
         "{}",
         never.sentence
     );
+    // More than the node has: preemption passes over it since 1.34.
     let more = case.verdict(&pod("d", gpu(3), json!({})));
+    assert!(
+        more.sentence
+            .ends_with("1 No preemption victims found for incoming pod."),
+        "{}",
+        more.sentence
+    );
+    let newer = Case {
+        version: "v1.34.0",
+        ..case
+    };
+    let more = newer.verdict(&pod("d", gpu(3), json!({})));
     assert!(
         more.sentence
             .ends_with("1 Preemption is not helpful for scheduling."),

@@ -250,3 +250,22 @@ fn a_packet_that_comes_in_has_the_priority_of_its_class_and_no_tag() {
     assert_eq!(verdict_of(clamp, &packet), Verdict::Dropped);
     assert_eq!(verdict_of(clamp, &first(Protocol::TCP)), Verdict::Accepted);
 }
+
+#[test]
+fn what_stands_behind_a_value_that_is_set_is_asked_as_well() {
+    let packet = first(Protocol::UDP);
+    for set in [
+        "meta priority set 1:2",
+        "ct label set 40",
+        "ct event set new",
+        "meta pkttype set host",
+    ] {
+        let other = format!("{set} udp dport 5353 accept");
+        assert_eq!(verdict_of(&other, &packet), Verdict::Dropped, "{set}");
+        let own = format!("{set} udp dport 53 accept");
+        assert_eq!(verdict_of(&own, &packet), Verdict::Accepted, "{set}");
+    }
+    // Which bits the connection's label has once a rule sets one is not worked out.
+    let labelled = verdict_of("ct label set 40 ct label & 40 != 40 accept", &packet);
+    assert!(labelled.is_undecided(), "{labelled}");
+}
