@@ -349,7 +349,10 @@ fn without_the_local_table_the_links_addresses_are_the_nodes_own() {
     };
     // What is for the node itself does not go on.
     let own = ask("192.0.2.7:10250", addresses).expect("an answer");
-    assert_eq!((own.verdict.as_str(), own.route.as_str()), ("dropped", "to the host itself"));
+    assert_eq!(
+        (own.verdict.as_str(), own.route.as_str()),
+        ("dropped", "to the host itself")
+    );
     let blind = ask("192.0.2.7:10250", "").expect("an answer");
     assert_eq!(blind.verdict, "accepted", "taken for another host's");
     // The object of the node was not collected; its links show its address, and which one masquerading takes.
