@@ -130,6 +130,17 @@ pub(crate) fn sentence(text: &str) -> String {
     out
 }
 
+/// A sentence that goes on behind other words: its first letter small, unless the first word is a name or short form.
+pub(crate) fn small(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// A text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();

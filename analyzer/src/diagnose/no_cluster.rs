@@ -58,6 +58,7 @@ fn strip(steps: &mut [Step]) -> bool {
     for step in steps {
         let asks = step.command.as_deref().is_some_and(asks_a_cluster);
         if asks {
+            step.text = format!("On a node of Kubernetes: {}", words::small(&step.text));
             step.command = None;
             step.expect = None;
             left = true;

@@ -65,7 +65,7 @@ impl Kind for VolumeAttachment {
                 "Make sure that {node} is switched off or wiped, then delete VolumeAttachment {name}."
             );
             action.interrupts = format!(
-                "Nothing, if {node} is switched off: no pod that runs uses the volume through this attachment."
+                "The volume is corrupted if {node} still writes to it; nothing is interrupted if {node} is switched off."
             );
         }
         Ok(applied)

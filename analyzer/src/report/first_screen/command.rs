@@ -66,23 +66,35 @@ pub(crate) fn start(first: &Incident) -> Option<Start> {
         let more = acting.iter().any(|step| step.command.is_some());
         return (more && text.chars().count() <= LONGEST).then_some(Start::ByHand(text));
     };
-    let line = line(command)?;
+    let (line, all) = line(command)?;
     Some(match acting.len() {
-        1 => Start::Whole(line),
+        1 if all => Start::Whole(line),
         // One command of several is not yet the fix.
         _ => Start::Command(line),
     })
 }
 
-/// The first line of a command that changes something, where it says enough alone.
-fn line(command: &str) -> Option<String> {
-    let mut lines = command.lines().map(str::trim);
+/// A command as one line, and whether that is all of it: a few lines are joined, of a longer script the first one that
+/// changes something is shown where it says enough alone.
+fn line(command: &str) -> Option<(String, bool)> {
+    let lines = command.lines().map(str::trim);
     // What it saves first stands in the script; of a script one line says little.
-    let line = lines.find(|line| !line.starts_with("mkdir -p ./backup"))?;
-    // What prepares a file, or deletes after a check, says too little or too much alone.
-    let alone = !line.contains("--local") && !line.contains(" delete ");
-    let whole = alone && !line.ends_with(['\\', '{']) && !line.starts_with("if ");
-    (whole && line.chars().count() <= LONGEST).then(|| line.to_owned())
+    let lines: Vec<&str> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with("mkdir -p ./backup"))
+        .collect();
+    let is_alone = |line: &&str| {
+        // What prepares a file, or deletes after a check, says too little or too much alone.
+        let alone = !line.contains("--local") && !line.contains(" delete ");
+        alone && !line.ends_with(['\\', '{']) && !line.starts_with("if ")
+    };
+    let is_plain = |line: &&str| is_alone(line) && !line.contains("<<") && !line.contains('#');
+    let fits = |text: &str| text.chars().count() <= LONGEST;
+    let joined = lines.join(" && ");
+    if lines.len() > 1 && lines.iter().all(|line| is_plain(line)) && fits(&joined) {
+        return Some((joined, true));
+    }
+    let first = lines.first().filter(|line| is_alone(line) && fits(line))?;
+    Some(((*first).to_owned(), lines.len() == 1))
 }
 
 /// Whether a step changes something, by a command or by hand.
@@ -138,17 +150,28 @@ fn of_fix(fix: &Fix) -> Stops {
     Stops::of(told(), known)
 }
 
+/// What each step stops, with its number where it is not the first that does something.
 fn of_steps(first: &Incident) -> Stops {
     let plan = plan::of(first);
-    let steps = plan.steps.iter().filter(|step| acts(step));
-    let risks: Vec<_> = steps
-        .map(|step| step.command.as_deref().map(risk::stops))
+    let acting: Vec<(usize, &StepItem)> = (1..)
+        .zip(&plan.steps)
+        .filter(|(_, step)| acts(step))
         .collect();
-    let known = risks
-        .iter()
-        .all(|risk| risk.as_ref().is_some_and(|risk| risk.known));
-    let told = risks.iter().flatten().flat_map(|risk| &risk.sentences);
-    Stops::of(told.map(String::as_str), known)
+    let begins = acting.first().map_or(1, |(number, _)| *number);
+    let (mut told, mut known) = (Vec::new(), true);
+    for (number, step) in acting {
+        let Some(risk) = step.command.as_deref().map(risk::stops) else {
+            known = false;
+            continue;
+        };
+        known &= risk.known;
+        let text = risk.sentences.join(" ");
+        told.push(match text.is_empty() || !stops(&text) || number == begins {
+            true => text,
+            false => format!("Step {number}: {text}"),
+        });
+    }
+    Stops::of(told.iter().map(String::as_str), known)
 }
 
 fn stops(text: &str) -> bool {

@@ -244,7 +244,9 @@ fn nobody(analysis: &Analysis) -> Rich {
             words::are(all)
         ));
     }
+    let is_blind = get("pods").unwrap_or(0) == 0 && nodes.iter().all(|node| node.ready.is_none());
     Rich::from(match well.is_empty() {
+        true if is_blind => format!("{NOBODY}. It does not show the state of pods and nodes."),
         true => format!("{NOBODY}."),
         false => format!("{NOBODY}: {}.", words::join(&well)),
     })

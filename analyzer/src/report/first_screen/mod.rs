@@ -108,8 +108,7 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
             "If nobody has reported a fault, nothing. If somebody has, collect the sources under Not seen."
         }
         (true, false) => "Nothing if nobody has reported a fault.",
-        (false, true) => "Collect the sources under Not seen, then analyse again.",
-        (false, false) => "",
+        (false, _) => "",
     };
     let next = match analysis.unexplained.first().filter(|_| next.is_empty()) {
         Some(first) => Rich::prose(&open::look_closer(&first.subject)),

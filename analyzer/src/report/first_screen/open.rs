@@ -72,6 +72,15 @@ pub(crate) fn by_relevance(analysis: &Analysis) -> Cow<'_, Analysis> {
 /// What tells more of a thing that fails.
 pub(super) fn look_closer(subject: &str) -> String {
     const AROUND: &str = "Read the lines around its last words";
+    if let Some((_, bus_id)) = subject
+        .strip_prefix("gpu/")
+        .and_then(|gpu| gpu.split_once('/'))
+        && is_shell_word(bus_id)
+    {
+        return format!(
+            "{AROUND}, and ask the driver: `nvidia-smi -q -i {bus_id}; dmesg -T | grep -i -e xid -e nvrm | tail`."
+        );
+    }
     let pod = subject.strip_prefix("pod/");
     let pod = pod.and_then(|pod| pod.split_once('/'));
     match pod.filter(|(space, name)| is_shell_word(space) && is_shell_word(name)) {

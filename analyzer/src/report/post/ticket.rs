@@ -7,15 +7,15 @@ use crate::report::Page;
 const MOST: usize = 1_500;
 /// Rows that are shortened where the text is too long, in this order, and the characters that each keeps at least.
 const LEAST_FIRST: [(&str, usize); 9] = [
-    ("Command", 0),
-    ("Start with", 0),
+    ("Proof", 160),
     ("Since", 80),
     ("Cause", 240),
-    ("Proof", 200),
-    ("Not seen", 110),
     ("Affected", 160),
+    ("Not seen", 150),
     ("Also found", 80),
     ("Next", 200),
+    ("Command", 0),
+    ("Start with", 0),
 ];
 
 /// Title, time and rows, each cut at the end of a statement until they fit.
