@@ -84,7 +84,7 @@ const PRINTING: &[&str] = &[
 /// Whether a command line does nothing but print; a doubt counts as no.
 pub(crate) fn only(command: &str) -> bool {
     let plain = !command.contains(['>', '`']) && !command.contains("$(") && !in_background(command);
-    plain && parts(command).all(|part| asks(part))
+    plain && parts(command).all(asks)
 }
 
 /// The same where folders are made and what is there is saved: nothing that runs is changed.

@@ -13,10 +13,11 @@ const MOST: usize = 64;
 type Stamp = (u64, Option<SystemTime>);
 
 /// By path, the archives in it by the prefix of their entries; the input itself has none.
-static KNOWN: LazyLock<Mutex<BTreeMap<PathBuf, (Stamp, BTreeSet<String>)>>> =
-    LazyLock::new(Mutex::default);
+type Known = BTreeMap<PathBuf, (Stamp, BTreeSet<String>)>;
 
-fn all() -> MutexGuard<'static, BTreeMap<PathBuf, (Stamp, BTreeSet<String>)>> {
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
+fn all() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

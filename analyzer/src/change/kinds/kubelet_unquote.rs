@@ -98,11 +98,10 @@ fn add(all: &mut Applied, one: Applied) {
 fn unquoted(text: &str) -> Result<String, usize> {
     let flag = Regex::new(r#"(--[a-z][a-z0-9-]*=)(?:\\"([^"\\]*)\\"|\\'([^'\\]*)\\'|'([^']*)')"#)
         .map_err(|_| 0_usize)?;
+    let head = Regex::new(r"^\s*(?:Environment=|ExecStart=|[A-Z_]*ARGS=)").map_err(|_| 0_usize)?;
     let mut lines = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let in_assignment = Regex::new(r"^\s*(?:Environment=|ExecStart=|[A-Z_]*ARGS=)")
-            .is_ok_and(|head| head.is_match(line));
-        if !in_assignment {
+        if !head.is_match(line) {
             lines.push(line.to_owned());
             continue;
         }

@@ -90,7 +90,7 @@ fn line(command: &str) -> Option<(String, bool)> {
     let is_plain = |line: &&str| is_alone(line) && !line.contains("<<") && !line.contains('#');
     let fits = |text: &str| text.chars().count() <= LONGEST;
     let joined = lines.join(" && ");
-    if lines.len() > 1 && lines.iter().all(|line| is_plain(line)) && fits(&joined) {
+    if lines.len() > 1 && lines.iter().all(is_plain) && fits(&joined) {
         return Some((joined, true));
     }
     let first = lines.first().filter(|line| is_alone(line) && fits(line))?;

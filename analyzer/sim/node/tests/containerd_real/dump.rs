@@ -273,6 +273,35 @@ pub(crate) enum Outcome {
     Differs(String),
 }
 
+/// What a dump that works says where we hold that the daemon does not start.
+fn accepted_where_refused(config: &EffectiveConfig) -> Outcome {
+    let missing = |problem: &ConfigProblem| matches!(problem, ConfigProblem::Missing { .. });
+    if config.problems.iter().any(missing) && !config.containerd.release.is_v1() {
+        return Outcome::Explained(
+            "2.x `config dump` stops reading at a missing import and shows the rest; the daemon refuses",
+        );
+    }
+    let only = |problem: &ConfigProblem| match problem {
+        ConfigProblem::RequiredCri { .. } => true,
+        other => other.effect() != casefile_sim_node::containerd::Effect::RefusesToStart,
+    };
+    if config.problems.iter().all(only) {
+        return Outcome::Explained(
+            "`config dump` loads no plugin; the daemon ends without one that it requires",
+        );
+    }
+    Outcome::Differs(format!("containerd accepts; we say {:?}", refused(config)))
+}
+
+/// What makes the daemon refuse to start, as we hold.
+fn refused(config: &EffectiveConfig) -> Vec<String> {
+    let problems = config.problems.iter();
+    problems
+        .filter(|problem| problem.effect() == casefile_sim_node::containerd::Effect::RefusesToStart)
+        .map(ToString::to_string)
+        .collect()
+}
+
 pub(crate) fn compare(
     binary: &Path,
     root: &str,
@@ -284,35 +313,9 @@ pub(crate) fn compare(
         .output()
         .expect("binary runs");
     let accepted = out.status.success();
-    let refused: Vec<String> = config
-        .problems
-        .iter()
-        .filter(|problem| problem.effect() == casefile_sim_node::containerd::Effect::RefusesToStart)
-        .map(ToString::to_string)
-        .collect();
     match (accepted, config.starts() == Starts::No) {
         (false, true) => return Outcome::Equal,
-        (true, true) => {
-            let missing = config
-                .problems
-                .iter()
-                .any(|problem| matches!(problem, ConfigProblem::Missing { .. }));
-            if missing && !config.containerd.release.is_v1() {
-                return Outcome::Explained(
-                    "2.x `config dump` stops reading at a missing import and shows the rest; the daemon refuses",
-                );
-            }
-            let only = |problem: &ConfigProblem| match problem {
-                ConfigProblem::RequiredCri { .. } => true,
-                other => other.effect() != casefile_sim_node::containerd::Effect::RefusesToStart,
-            };
-            if config.problems.iter().all(only) {
-                return Outcome::Explained(
-                    "`config dump` loads no plugin; the daemon ends without one that it requires",
-                );
-            }
-            return Outcome::Differs(format!("containerd accepts; we say {refused:?}"));
-        }
+        (true, true) => return accepted_where_refused(config),
         (false, false) => {
             let message = String::from_utf8_lossy(&out.stderr);
             let line = message
