@@ -61,13 +61,14 @@ pub(super) static ROOTFS: Parser = Parser {
     read: Read::Keep,
 };
 
-/// What the collector says of itself, and objects that no parser reads.
+/// What the collector says of itself, objects that no parser reads, and what `convert` found and did not understand.
 pub(super) static OWN: Parser = Parser {
     id: "not-read",
     reads: &[
         Entry::Other("casefile.json"),
         Entry::Other("manifest.json"),
         Entry::Other("privacy.json"),
+        Entry::Other("not-read/**"),
         Entry::Cluster("**"),
         Entry::Objects("**"),
         Entry::Below(entry::HELM),

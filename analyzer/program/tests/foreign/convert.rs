@@ -228,3 +228,31 @@ fn a_converted_capture_follows_the_rules_of_sbctl() {
     let groups = entry(&bundle, "cluster-resources/groups.json");
     assert_eq!(groups[0]["versions"][0]["groupVersion"], "v1");
 }
+
+/// What a layout does not understand is not searched in the capture, so a bundle of it must not say more.
+#[test]
+fn what_was_not_understood_is_kept_and_is_evidence_of_nothing() {
+    let scratch = tempfile::tempdir().unwrap();
+    let odd = "sos_commands/block/parted_-s_.dev.sda_unit_s_print";
+    let files = vec![
+        text("report/version.txt", "sosreport: 4.2\n"),
+        text("report/sos_commands/host/hostname", "node-1\n"),
+        text(
+            "report/sos_commands/kernel/uname_-a",
+            "Linux node-1 5.15.0\n",
+        ),
+        text(
+            &format!("report/{odd}"),
+            "Error: Could not stat device /dev/sda - No such file or directory.\n",
+        ),
+    ];
+    let bundle = converted(&files, scratch.path());
+    let listed = run(&["ls", &bundle], b"").out;
+    assert!(listed.contains(&format!("not-read/{odd}")), "{listed}");
+    let causes = diagnose(Path::new(&bundle))["differential"].clone();
+    let live = |cause: &&Value| {
+        ["confirmed", "likely", "possible"].contains(&cause["verdict"].as_str().unwrap())
+    };
+    let all = causes.as_array().unwrap();
+    assert_eq!(all.iter().filter(live).count(), 0, "{causes}");
+}

@@ -1,8 +1,9 @@
 //! `convert`: another tool's capture as a bundle of ours, with the redaction of a collected one.
 //!
 //! Entries get the paths that they have in our layout; objects come out in lists of their kind and namespace, one item a line, as
-//! the collector writes them, and what is only understood by its content keeps its name below `foreign/`. Nothing is unpacked to
-//! disk but what entries spill.
+//! the collector writes them. What is only understood by its content keeps its name below `foreign/`, and what is not
+//! understood, which is not searched in the capture either, below `not-read/`. Nothing is unpacked to disk but what entries
+//! spill.
 
 mod discovery;
 mod lists;
@@ -36,6 +37,8 @@ use crate::words::count;
 const HELD: usize = 64 << 20;
 /// Where entries go that are read by their content.
 const FOREIGN: &str = "foreign";
+/// Where entries go that are kept for people.
+const NOT_READ: &str = "not-read";
 
 pub(super) fn convert(
     args: &ConvertArgs,
@@ -258,7 +261,8 @@ impl Conversion<'_> {
                 };
             }
             Some((_, Target::Double)) => return Open::Passed,
-            Some((_, Target::Loose | Target::Unknown)) | None => format!("{FOREIGN}/{path}"),
+            Some((_, Target::Unknown)) => format!("{NOT_READ}/{path}"),
+            Some((_, Target::Loose)) | None => format!("{FOREIGN}/{path}"),
         };
         self.stream(ours, path)
     }

@@ -175,16 +175,16 @@ fn cause(first: &Incident, analysis: &Analysis) -> Rich {
         _ => text.text(", severity ").severity(first.severity).text(". "),
     };
     let summary = if first.summary.trim().is_empty() {
-        &first.title
+        words::sentence(&first.title)
     } else {
-        &first.summary
+        words::sentence(&first.summary)
     };
     let mut text = match first.verdict {
         // The headline does not name it.
         Verdict::Possible => text.say(&words::sentence(&first.title)).text(" If so: "),
         _ => text,
     };
-    text = text.say(&words::sentences(summary, CAUSE));
+    text = text.say(&words::sentences(&summary, CAUSE));
     if first.verdict != Verdict::Confirmed {
         text = text.text(" ").say(&doubt(first, analysis));
     }
