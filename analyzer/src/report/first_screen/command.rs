@@ -165,7 +165,9 @@ fn of_steps(first: &Incident) -> Stops {
             continue;
         };
         known &= risk.known;
-        let text = risk.sentences.join(" ");
+        let stopping = risk.sentences.iter().any(|text| stops(text));
+        let said = risk.sentences.iter().filter(|text| !stopping || stops(text));
+        let text = said.map(String::as_str).collect::<Vec<_>>().join(" ");
         told.push(match text.is_empty() || !stops(&text) || number == begins {
             true => text,
             false => format!("Step {number}: {text}"),
