@@ -6,7 +6,9 @@ use casefile_bundle::{BundlePath, Entry, Summary, entry};
 use chrono::{DateTime, Utc};
 
 use super::ceiling::Ceiling;
-use super::merge::{merge_hits, moved, shift, shift_place, state_all, without_doubles};
+use super::merge::{
+    merge_hits, moved, shift, shift_place, state_all, unplaced_pods, without_doubles,
+};
 use super::pasted::{self, Origins, Pieces};
 use super::patterns::{Hit, Patterns};
 use super::sayings::Saying;
@@ -372,6 +374,10 @@ impl<'a> Gather<'a> {
         state_all(self.packets, &mut self.facts);
         state_all(self.host, &mut self.facts);
         self.facts.sort();
+        let again = unplaced_pods(&self.facts);
+        if !again.is_empty() {
+            self.facts = self.facts.kept(&|place: &Place| !again.contains(place));
+        }
         self.problems.sort();
         if self.loose.0 <= PASTED_LINES && self.loose.1 <= PASTED_FILES {
             // A person chose these lines: that they were said is what the person says.

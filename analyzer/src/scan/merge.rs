@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::patterns::Hit;
+use crate::facts::kube::Pod;
 use crate::facts::{AnyFact, Fact, Facts};
 use crate::model::Place;
 use crate::parsers::{Parsed, Repeated, Statement};
@@ -27,6 +28,20 @@ pub(super) fn shift(parsed: &mut Parsed, lines: u32) {
 
 pub(super) fn shift_place(place: &mut Place, lines: u32) {
     place.line = place.line.map(|line| line.saturating_add(lines));
+}
+
+/// The rows of tables without namespaces that name pods which another list of the input names with theirs: the same pods,
+/// told once more with less.
+pub(super) fn unplaced_pods(facts: &Facts) -> BTreeSet<Place> {
+    let pods = || facts.table::<Pod>().iter();
+    let placed: BTreeSet<&str> = pods()
+        .filter(|pod| !pod.data.namespace.is_empty())
+        .map(|pod| pod.data.name.as_str())
+        .collect();
+    let bare = pods().filter(|pod| pod.data.namespace.is_empty());
+    bare.filter(|pod| placed.contains(pod.data.name.as_str()))
+        .map(|pod| pod.place.clone())
+        .collect()
 }
 
 /// Leaves out what a plain line of a text said where the object around that line says it too, and knows

@@ -166,7 +166,10 @@ fn of_steps(first: &Incident) -> Stops {
         };
         known &= risk.known;
         let stopping = risk.sentences.iter().any(|text| stops(text));
-        let said = risk.sentences.iter().filter(|text| !stopping || stops(text));
+        let said = risk
+            .sentences
+            .iter()
+            .filter(|text| !stopping || stops(text));
         let text = said.map(String::as_str).collect::<Vec<_>>().join(" ");
         told.push(match text.is_empty() || !stops(&text) || number == begins {
             true => text,
