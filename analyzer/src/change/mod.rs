@@ -154,6 +154,16 @@ pub struct Applied {
 }
 
 impl Applied {
+    /// Adds what another change of the same remedy does; a title and costs are said once, of the whole.
+    pub(crate) fn absorb(&mut self, one: Applied) {
+        self.changed.extend(one.changed);
+        self.files.extend(one.files);
+        self.actions.extend(one.actions);
+        self.assumes.extend(one.assumes);
+        self.runtime.extend(one.runtime);
+        self.simulated &= one.simulated;
+    }
+
     /// Whether it changes nothing of what was captured: all that it does is a step on the running system.
     pub fn is_step(&self) -> bool {
         self.changed.is_empty() && !self.runtime.is_empty()

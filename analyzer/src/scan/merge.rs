@@ -34,12 +34,16 @@ pub(super) fn shift_place(place: &mut Place, lines: u32) {
 /// told once more with less.
 pub(super) fn unplaced_pods(facts: &Facts) -> BTreeSet<Place> {
     let pods = || facts.table::<Pod>().iter();
+    let bare = || pods().filter(|pod| pod.data.namespace.is_empty());
+    if bare().next().is_none() {
+        return BTreeSet::new();
+    }
     let placed: BTreeSet<&str> = pods()
         .filter(|pod| !pod.data.namespace.is_empty())
         .map(|pod| pod.data.name.as_str())
         .collect();
-    let bare = pods().filter(|pod| pod.data.namespace.is_empty());
-    bare.filter(|pod| placed.contains(pod.data.name.as_str()))
+    bare()
+        .filter(|pod| placed.contains(pod.data.name.as_str()))
         .map(|pod| pod.place.clone())
         .collect()
 }

@@ -55,7 +55,7 @@ impl Kind for ContainerdRegistry {
                 content: Some(hosts_file(registry, endpoints)),
                 ..HostFile::default()
             };
-            add(&mut all, file.apply(state)?);
+            all.absorb(file.apply(state)?);
         }
         let file = HostFile {
             node: node.clone(),
@@ -65,7 +65,7 @@ impl Kind for ContainerdRegistry {
             restart: self.restart.clone(),
             ..HostFile::default()
         };
-        add(&mut all, file.apply(state)?);
+        all.absorb(file.apply(state)?);
         if found.has_credentials {
             all.assumes.push(format!("what registry.configs of {path} says of certificates and credentials is moved by hand: certificates to hosts.toml, credentials to image pull secrets"));
         }
@@ -130,16 +130,6 @@ fn names_folder(text: &str) -> Result<String, Refused> {
     }
 }
 
-/// One step more of the same change.
-fn add(all: &mut Applied, one: Applied) {
-    all.changed.extend(one.changed);
-    all.files.extend(one.files);
-    all.actions.extend(one.actions);
-    all.assumes.extend(one.assumes);
-    all.runtime.extend(one.runtime);
-    all.simulated &= one.simulated;
-}
-
 /// What stands inline.
 struct Inline {
     plugin: String,
@@ -161,16 +151,20 @@ impl Inline {
     }
 }
 
+/// The collected configuration files of a node's containerds.
+pub(super) fn containerd_files(state: &Captured, node: &str) -> Vec<String> {
+    let prefix = copies(node);
+    let own = state
+        .paths()
+        .filter_map(|path| path.strip_prefix(prefix.as_str()));
+    own.filter(|path| path.ends_with(".toml") && path.contains("containerd"))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// The first collected file with inline mirrors.
 fn inline(state: &mut Captured, node: &str) -> Result<(String, Inline), Refused> {
-    let prefix = copies(node);
-    let files: Vec<String> = state
-        .paths()
-        .filter_map(|path| path.strip_prefix(prefix.as_str()))
-        .filter(|path| path.ends_with(".toml") && path.contains("containerd"))
-        .map(str::to_owned)
-        .collect();
-    for path in files {
+    for path in containerd_files(state, node) {
         let text = state.now(&entry(node, &path)).unwrap_or_default();
         if let Some(found) = read(&text) {
             return Ok((path, found));

@@ -183,7 +183,15 @@ fn guard(named: &Named, before: Option<&Value>) -> Guard {
             says: format!("{named} does not exist"),
         };
     };
-    match before.pointer("/metadata/uid").and_then(Value::as_str) {
+    same(
+        named,
+        before.pointer("/metadata/uid").and_then(Value::as_str),
+    )
+}
+
+/// Whether the object is the one with this uid; without one, whether it is there.
+pub(super) fn same(named: &Named, uid: Option<&str>) -> Guard {
+    match uid {
         Some(uid) => Guard {
             test: Test::Prints(named.field("{.metadata.uid}").into(), Word::text(uid)),
             says: format!("{named} is the one that was collected"),

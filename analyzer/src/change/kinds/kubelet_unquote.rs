@@ -53,7 +53,7 @@ impl Kind for KubeletUnquote {
                     content: Some(after),
                     ..HostFile::default()
                 };
-                add(&mut all, file.apply(state)?);
+                all.absorb(file.apply(state)?);
             }
         }
         let Some(last) = all.actions.pop() else {
@@ -83,14 +83,6 @@ impl Kind for KubeletUnquote {
         all.simulated = true;
         Ok(all)
     }
-}
-
-fn add(all: &mut Applied, one: Applied) {
-    all.changed.extend(one.changed);
-    all.files.extend(one.files);
-    all.actions.extend(one.actions);
-    all.assumes.extend(one.assumes);
-    all.runtime.extend(one.runtime);
 }
 
 /// The text with flags as `--name=value` instead of `--name="value"`, where an assignment around them would hand the

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::kube_object::put_back;
+use super::kube_object::{put_back, same};
 use super::object::Named;
 use crate::change::captured::Captured;
-use crate::change::shell::{Script, Test, Word};
-use crate::change::{Act, Action, Applied, Back, Guard, Place, Refused};
+use crate::change::shell::{Script, Word};
+use crate::change::{Act, Action, Applied, Back, Place, Refused};
 
 /// An object and the fields that it gets.
 pub(super) struct ObjectPatch {
@@ -55,18 +55,5 @@ impl ObjectPatch {
             runtime: vec![format!("{}; only the cluster shows it", self.follows)],
             ..Applied::default()
         })
-    }
-}
-
-fn same(named: &Named, uid: Option<&str>) -> Guard {
-    match uid {
-        Some(uid) => Guard {
-            test: Test::Prints(named.field("{.metadata.uid}").into(), Word::text(uid)),
-            says: format!("{named} is the one that was collected"),
-        },
-        None => Guard {
-            test: Test::Succeeds(named.kubectl(&["get"]).quiet()),
-            says: format!("{named} is there"),
-        },
     }
 }

@@ -6,8 +6,9 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::containerd_registry::containerd_files;
+use super::entry;
 use super::host_file::HostFile;
-use super::{copies, entry};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
@@ -29,15 +30,8 @@ impl Kind for TomlType {
         let (key, is_bool) = wanted(&self.sentence).ok_or_else(|| {
             Refused::new("only a number or a truth value in quotes has one right value; what else was meant is known to whoever wrote it")
         })?;
-        let prefix = copies(&self.node);
-        let files: Vec<String> = state
-            .paths()
-            .filter_map(|path| path.strip_prefix(prefix.as_str()))
-            .filter(|path| path.ends_with(".toml") && path.contains("containerd"))
-            .map(str::to_owned)
-            .collect();
         let mut found = Vec::new();
-        for path in files {
+        for path in containerd_files(state, &self.node) {
             let text = state.now(&entry(&self.node, &path)).unwrap_or_default();
             found.extend(addition(&text, &key, is_bool).map(|text| (path, text)));
         }

@@ -41,7 +41,8 @@ pub fn respell(text: &str, words: &Words) -> Option<(String, BTreeMap<u32, Strin
     }
     for (number, line) in (0u32..).zip(text.split_inclusive('\n')) {
         let mut rest = line;
-        for word in split(line).filter(|_| !is_json_pair(line)) {
+        let is_prose = !is_json_pair(line);
+        for word in split(line).filter(|_| is_prose) {
             let looked_up = meant.entry(word).or_insert_with(|| words.meant(word));
             let Some(known) = looked_up else { continue };
             // Nobody means two letters in the wrong order.

@@ -120,7 +120,6 @@ fn interrupts(first: &Incident) -> Option<String> {
 }
 
 /// What is said of the steps of a fix.
-#[derive(Default)]
 struct Stops {
     sentences: Vec<String>,
     /// Whether that is all.
