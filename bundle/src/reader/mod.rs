@@ -4,10 +4,13 @@
 //! the tar; a pool of threads inflates members and runs the caller's [`PieceSink`]. What was
 //! kept comes back sorted, so that the order of entries in the archive does not matter.
 
+mod entries;
 mod folder;
 mod formats;
 mod input;
+mod levels;
 mod limits;
+mod metadata;
 mod peeked;
 mod piece;
 mod pool;
@@ -17,6 +20,7 @@ mod several;
 mod sniff;
 mod stream;
 mod tar_block;
+mod tar_overrides;
 mod tar_stage;
 mod top;
 mod unpack;
@@ -24,9 +28,9 @@ mod utf16;
 mod walk;
 mod zip;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+pub use entries::{list, read_chosen, read_entries, read_entry, survey};
 pub use input::Input;
 pub use limits::Limits;
 pub use piece::{EntryInfo, Piece, PieceSink};
@@ -127,199 +131,8 @@ pub fn read_through<'a>(
     read_in_order(input.into(), limits, &mut Each(each))
 }
 
-/// The same for the entries that `wanted` names; of others only the name is read, which every entry is asked for.
-pub fn read_chosen<'a>(
-    input: impl Into<Input<'a>>,
-    limits: &Limits,
-    wanted: &mut dyn FnMut(&EntryInfo) -> bool,
-    each: &mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>,
-) -> Result<Summary, OpenError> {
-    struct Chosen<'a> {
-        wanted: &'a mut dyn FnMut(&EntryInfo) -> bool,
-        each: &'a mut dyn FnMut(&Piece<'_>) -> ControlFlow<()>,
-    }
-    impl Deliver for Chosen<'_> {
-        fn wants(&mut self, entry: &EntryInfo) -> bool {
-            (self.wanted)(entry)
-        }
-
-        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
-            (self.each)(&piece.view())
-        }
-    }
-    read_in_order(input.into(), limits, &mut Chosen { wanted, each })
-}
-
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(2, |n| n.get().min(MAX_THREADS))
-}
-
-/// The content of one entry, at most `cap` bytes; `None` when there is no such entry.
-///
-/// `path` is as [`list`] gives it. Reading ends with the entry.
-pub fn read_entry<'a>(
-    input: impl Into<Input<'a>>,
-    limits: &Limits,
-    path: &str,
-    cap: usize,
-) -> Result<Option<Vec<u8>>, OpenError> {
-    struct One<'a> {
-        path: &'a str,
-        cap: usize,
-        content: Option<Vec<u8>>,
-    }
-    impl Deliver for One<'_> {
-        fn wants(&mut self, entry: &EntryInfo) -> bool {
-            entry.path.as_str() == self.path
-        }
-
-        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
-            let content = self.content.get_or_insert_default();
-            let room = self.cap.saturating_sub(content.len());
-            let bytes = piece.bytes();
-            content.extend_from_slice(&bytes[..bytes.len().min(room)]);
-            if piece.last || content.len() >= self.cap {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let mut one = One {
-        path,
-        cap,
-        content: None,
-    };
-    read_in_order(input.into(), limits, &mut one)?;
-    Ok(one.content)
-}
-
-/// Entries that `wanted` names, in one pass. Those longer than `cap` bytes, and those for which less than that is
-/// left of `total` bytes for all, are left out.
-pub fn read_entries<'a>(
-    input: impl Into<Input<'a>>,
-    limits: &Limits,
-    wanted: &dyn Fn(&str) -> bool,
-    cap: usize,
-    total: usize,
-) -> Result<BTreeMap<String, Vec<u8>>, OpenError> {
-    struct Chosen<'a> {
-        wanted: &'a dyn Fn(&str) -> bool,
-        cap: usize,
-        left: usize,
-        read: BTreeMap<String, Vec<u8>>,
-        /// Left out, or whole: an archive may hold a path twice, and the first counts.
-        closed: BTreeSet<String>,
-    }
-    impl Deliver for Chosen<'_> {
-        fn wants(&mut self, entry: &EntryInfo) -> bool {
-            (self.wanted)(entry.path.as_str())
-        }
-
-        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
-            let path = piece.entry.path.as_str();
-            if self.closed.contains(path) {
-                return ControlFlow::Continue(());
-            }
-            let content = self.read.entry(path.to_owned()).or_default();
-            let bytes = piece.bytes();
-            if content.len() + bytes.len() > self.cap || bytes.len() > self.left {
-                self.left += content.len();
-                self.read.remove(path);
-                self.closed.insert(path.to_owned());
-                return ControlFlow::Continue(());
-            }
-            self.left -= bytes.len();
-            content.extend_from_slice(bytes);
-            if piece.last {
-                self.closed.insert(path.to_owned());
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let mut chosen = Chosen {
-        wanted,
-        cap,
-        left: total,
-        read: BTreeMap::new(),
-        closed: BTreeSet::new(),
-    };
-    read_in_order(input.into(), limits, &mut chosen)?;
-    Ok(chosen.read)
-}
-
-/// All entries in path order. Content is passed over, so damage inside it goes unnoticed.
-pub fn list<'a>(
-    input: impl Into<Input<'a>>,
-    limits: &Limits,
-) -> Result<(Summary, Vec<EntryInfo>), OpenError> {
-    struct Names(Vec<EntryInfo>);
-    impl Deliver for Names {
-        fn wants(&mut self, entry: &EntryInfo) -> bool {
-            self.0.push(entry.clone());
-            false
-        }
-
-        fn deliver(&mut self, _piece: OwnedPiece) -> ControlFlow<()> {
-            ControlFlow::Continue(())
-        }
-    }
-    let input = input.into();
-    let read = || {
-        let mut names = Names(Vec::new());
-        let summary = read_in_order(input, limits, &mut names)?;
-        Ok((summary, names.0))
-    };
-    let (summary, mut names) = several::settled(input.path(), read)?;
-    names.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok((summary, names))
-}
-
-/// All entries in path order, each with how it begins: at most `head` bytes, and `heads` bytes of all together.
-///
-/// Reading ends with the header of a bundle of ours, which says what the bundle is.
-pub fn survey<'a>(
-    input: impl Into<Input<'a>>,
-    limits: &Limits,
-    head: usize,
-    heads: usize,
-) -> Result<Vec<(EntryInfo, Vec<u8>)>, OpenError> {
-    struct Heads {
-        found: Vec<(EntryInfo, Vec<u8>)>,
-        head: usize,
-        left: usize,
-    }
-    impl Deliver for Heads {
-        fn wants(&mut self, entry: &EntryInfo) -> bool {
-            self.found.push((entry.clone(), Vec::new()));
-            true
-        }
-
-        fn deliver(&mut self, piece: OwnedPiece) -> ControlFlow<()> {
-            if piece.entry.path.as_str() == crate::HEADER_PATH {
-                return ControlFlow::Break(());
-            }
-            let Some((_, bytes)) = self.found.last_mut().filter(|_| piece.seq == 0) else {
-                return ControlFlow::Continue(());
-            };
-            let taken = piece.bytes().len().min(self.head).min(self.left);
-            bytes.extend_from_slice(&piece.bytes()[..taken]);
-            self.left -= taken;
-            ControlFlow::Continue(())
-        }
-    }
-    let input = input.into();
-    let read = || {
-        let mut all = Heads {
-            found: Vec::new(),
-            head,
-            left: heads,
-        };
-        read_in_order(input, limits, &mut all)?;
-        Ok(all.found)
-    };
-    let mut found = several::settled(input.path(), read)?;
-    found.sort_by(|a, b| a.0.path.cmp(&b.0.path));
-    Ok(found)
 }
 
 /// Whether a file that begins like this is an archive, or compressed.

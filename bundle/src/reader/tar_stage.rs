@@ -3,12 +3,13 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use tar::{EntryType, Header, PaxExtensions};
+use tar::{EntryType, Header};
 
 use super::piece::Buf;
 use super::problem::{OpenError, ReadProblem};
 use super::sniff::looks_like;
 use super::tar_block::{BLOCK, checksum_fits, kind_name, padded, within};
+use super::tar_overrides::Overrides;
 use super::unpack::{self, Inside};
 use super::walk::Walk;
 use crate::path::BundlePath;
@@ -48,14 +49,6 @@ impl Found {
         let inside = Inside::entry(self.path.clone(), Some(self.size), self.depth);
         unpack::read(content, inside, walk);
     }
-}
-
-/// What earlier GNU or PAX entries say of the next entry.
-#[derive(Default)]
-struct Overrides {
-    name: Option<Vec<u8>>,
-    size: Option<u64>,
-    sparse: bool,
 }
 
 enum State {
@@ -286,7 +279,7 @@ impl TarStage {
                 bytes,
             } => {
                 let (kind, size, bytes) = (*kind, *size, std::mem::take(bytes));
-                self.meta(kind, &bytes);
+                self.next.note(kind, &bytes);
                 self.state = padding(size);
             }
             State::Skip { left: 0 } => self.state = State::Header,
@@ -441,22 +434,6 @@ impl TarStage {
             return skip_entry(if kind.is_hard_link() { 0 } else { size });
         }
         State::Begin { path, size }
-    }
-
-    fn meta(&mut self, kind: EntryType, bytes: &[u8]) {
-        if kind.is_gnu_longname() {
-            let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
-            self.next.name = Some(bytes[..end].to_vec());
-        } else if kind.is_pax_local_extensions() {
-            for record in PaxExtensions::new(bytes).flatten() {
-                match record.key_bytes() {
-                    b"path" => self.next.name = Some(record.value_bytes().to_vec()),
-                    b"size" => self.next.size = record.value().ok().and_then(|v| v.parse().ok()),
-                    key if key.starts_with(b"GNU.sparse.") => self.next.sparse = true,
-                    _ => {}
-                }
-            }
-        }
     }
 }
 

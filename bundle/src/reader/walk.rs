@@ -7,16 +7,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-
+use super::levels::Levels;
 use super::limits::{Limits, RATIO_FLOOR};
+use super::metadata::{self, Metadata};
 use super::piece::{Buf, Cutter, Deliver, EntryInfo, OwnedPiece};
 use super::problem::{OpenError, ReadProblem};
 use super::several;
-use super::top::TopFolder;
 use super::{Form, Summary};
-use crate::manifest::{FormatVersion, Header, Manifest};
+use crate::manifest::{Header, Manifest};
 use crate::path::BundlePath;
 use crate::{HEADER_PATH, MANIFEST_PATH};
 
@@ -30,12 +28,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) input: PathBuf,
     limits: Limits,
     deliver: &'a mut dyn Deliver,
-    /// The archives around what is read, the innermost last.
-    levels: Vec<Level>,
-    /// Archives whose first folder keeps its name, by the prefix of their entries.
-    kept: BTreeSet<String>,
-    /// Archives of which this reading shows that it should.
-    to_keep: BTreeSet<String>,
+    levels: Levels,
     /// Bytes read of the input so far.
     source: Rc<Cell<u64>>,
     /// Folders that everything in the input lies in, which paths are given without.
@@ -53,13 +46,6 @@ pub(crate) struct Walk<'a> {
     bytes: u64,
     inflated: u64,
     stop: Option<Stop>,
-}
-
-/// One archive.
-struct Level {
-    /// What the paths of its entries start with.
-    prefix: String,
-    top: TopFolder,
 }
 
 struct Current {
@@ -86,18 +72,11 @@ impl<'a> Walk<'a> {
         strip_top: bool,
         deliver: &'a mut dyn Deliver,
     ) -> Self {
-        let kept = several::known(input);
-        let top = TopFolder::new(strip_top && !kept.contains(""));
         Self {
             input: input.to_owned(),
             limits: *limits,
             deliver,
-            levels: vec![Level {
-                prefix: String::new(),
-                top,
-            }],
-            kept,
-            to_keep: BTreeSet::new(),
+            levels: Levels::new(input, strip_top),
             source: Rc::default(),
             around: String::new(),
             seen: BTreeSet::new(),
@@ -162,26 +141,12 @@ impl<'a> Walk<'a> {
 
     /// Begins an archive that is an entry; none for the input itself.
     pub(crate) fn enter(&mut self, path: Option<&BundlePath>) {
-        if let Some(path) = path {
-            let prefix = format!("{path}/");
-            let top = TopFolder::new(!self.kept.contains(&prefix));
-            self.levels.push(Level { prefix, top });
-        }
+        self.levels.enter(path);
     }
 
     /// Ends the innermost archive.
     pub(crate) fn leave(&mut self) {
-        if self.levels.len() > 1 {
-            let level = self.levels.pop();
-            self.look_beside(level);
-        }
-    }
-
-    /// Remembers an archive of several folders.
-    fn look_beside(&mut self, level: Option<Level>) {
-        if let Some(level) = level.filter(|level| level.top.is_one_of_several()) {
-            self.to_keep.insert(level.prefix);
-        }
+        self.levels.leave();
     }
 
     /// Notes what could not be read of an entry.
@@ -193,11 +158,9 @@ impl<'a> Walk<'a> {
 
     /// Notes that the input, or the archive inside it that is being read, ended before its content did.
     pub(crate) fn cut(&mut self, at: u64, why: &str) {
-        if let Some(prefix) = self.levels.last().map(|level| level.prefix.clone())
-            && !prefix.is_empty()
-        {
+        if let Some(archive) = self.levels.archive().map(str::to_owned) {
             let why = format!("cut short after {at} bytes of content: {why}");
-            return self.unreadable(prefix.trim_end_matches('/'), &why);
+            return self.unreadable(&archive, &why);
         }
         self.stream_cut = true;
         let why = why.to_owned();
@@ -249,7 +212,7 @@ impl<'a> Walk<'a> {
                     && raw.iter().all(|b| matches!(b, b'.' | b'/'))
                     && !raw.starts_with(b"..") =>
             {
-                self.levels.last_mut()?.top.note_here();
+                self.levels.note_here();
                 return None;
             }
             Err(error) => {
@@ -259,9 +222,7 @@ impl<'a> Walk<'a> {
                 return None;
             }
         };
-        let level = self.levels.last_mut()?;
-        let below = level.top.strip(path, is_folder)?;
-        let path = match BundlePath::new(&format!("{}{below}", level.prefix)) {
+        let path = match BundlePath::new(&self.levels.name(path, is_folder)?) {
             Ok(path) => path,
             Err(error) => {
                 let (path, why) = (printable(raw), error.to_string());
@@ -398,27 +359,14 @@ impl<'a> Walk<'a> {
     }
 
     fn metadata(&mut self, path: &str, json: &[u8]) {
-        if let Some(major) = major_version(json)
-            && major > FormatVersion::CURRENT.major
-        {
-            let path = self.input.clone();
-            let known = FormatVersion::CURRENT.major;
-            self.refuse(OpenError::NewerMajor { path, major, known });
-        } else if path == HEADER_PATH {
-            self.header = self.parse(path, json);
-        } else {
-            self.manifest = self.parse(path, json);
-        }
-    }
-
-    fn parse<T: DeserializeOwned>(&mut self, path: &str, json: &[u8]) -> Option<T> {
-        match serde_json::from_slice(json) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                let (path, message) = (path.to_owned(), error.to_string());
-                self.problem(ReadProblem::BadMetadata { path, message });
-                None
+        match metadata::read(path, json) {
+            Ok(Metadata::Header(header)) => self.header = Some(header),
+            Ok(Metadata::Manifest(manifest)) => self.manifest = Some(*manifest),
+            Ok(Metadata::NewerMajor { major, known }) => {
+                let path = self.input.clone();
+                self.refuse(OpenError::NewerMajor { path, major, known });
             }
+            Err(problem) => self.problem(problem),
         }
     }
 
@@ -435,11 +383,9 @@ impl<'a> Walk<'a> {
             self.stream_cut = true;
             self.problem(ReadProblem::NoManifest);
         }
-        while let Some(level) = self.levels.pop() {
-            self.look_beside(Some(level));
-        }
-        if self.header.is_none() && !self.to_keep.is_empty() {
-            several::note(&self.input, std::mem::take(&mut self.to_keep));
+        let several = self.levels.finish();
+        if self.header.is_none() && !several.is_empty() {
+            several::note(&self.input, several);
         }
         self.problems.sort();
         self.problems.dedup();
@@ -457,16 +403,6 @@ impl<'a> Walk<'a> {
             form,
         })
     }
-}
-
-/// The major version, read leniently: a newer format may have changed everything else.
-fn major_version(json: &[u8]) -> Option<u32> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        format: FormatVersion,
-    }
-    let versioned: Versioned = serde_json::from_slice(json).ok()?;
-    Some(versioned.format.major)
 }
 
 /// A hostile name as far as it can be shown.
