@@ -54,7 +54,9 @@ impl Screen {
             let row = lines.find_map(|line| line.strip_prefix(label)?.strip_prefix(": "));
             row.unwrap_or_default().to_owned()
         };
+        // Of two times the first is when it began at the earliest.
         let since = row("Since");
+        let since = since.strip_prefix("Between ").unwrap_or(&since);
         // Where no cause is sure, what fails says who is affected.
         let affected = [row("Affected"), row("Failing")];
         let affected = affected.iter().find(|row| !row.is_empty());

@@ -56,22 +56,47 @@ fn not_known() -> Rich {
 
 /// A time, and how long before the end of the collection that was.
 fn ago(analysis: &Analysis, at: DateTime<Utc>) -> Rich {
-    match analysis.reference_time {
-        Some(now) if now >= at => {
-            // What has no time of its own was taken at some moment after its newest line.
-            let input = &analysis.input;
-            let until = match input.finished.or(input.started) {
-                Some(_) => "this snapshot",
-                None => "the last line",
-            };
-            Rich::from(format!(
-                "{}, {} before {until} ({} UTC)",
-                words::time(at),
-                words::span(now - at),
-                now.format("%H:%M:%S")
-            ))
+    let time = words::time(at);
+    match before(analysis, at) {
+        Some((span, until, now)) => {
+            Rich::from(format!("{time}, {span} before {until} ({now} UTC)"))
         }
-        _ => Rich::from(words::time(at)),
+        None => Rich::from(time),
+    }
+}
+
+/// How long before the end of the collection that was, what ended then, and when that was.
+fn before(analysis: &Analysis, at: DateTime<Utc>) -> Option<(String, &'static str, String)> {
+    let now = analysis.reference_time.filter(|now| *now >= at)?;
+    // What has no time of its own was taken at some moment after its newest line.
+    let input = &analysis.input;
+    let until = match input.finished.or(input.started) {
+        Some(_) => "this snapshot",
+        None => "the last line",
+    };
+    let span = words::span(now - at);
+    Some((span, until, now.format("%H:%M:%S").to_string()))
+}
+
+/// It began in between: a pod was no longer ready before any collected line shows why.
+fn between(analysis: &Analysis, at: DateTime<Utc>, sign: DateTime<Utc>) -> Rich {
+    let first = match before(analysis, at) {
+        Some((span, until, now)) => format!(" ({span} before {until}, {now} UTC)"),
+        None => String::new(),
+    };
+    Rich::from(format!(
+        "Between {}, when a pod was no longer ready{first}, and {}, the time of the first collected line that shows the cause",
+        words::time(at),
+        clock(at, sign)
+    ))
+}
+
+/// A later time, of the same day without its date.
+fn clock(at: DateTime<Utc>, later: DateTime<Utc>) -> String {
+    if at.date_naive() == later.date_naive() {
+        later.format("%H:%M:%S").to_string()
+    } else {
+        words::time(later)
     }
 }
 
@@ -84,36 +109,37 @@ pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich
             None => not_known(),
         };
     };
-    let mut text = ago(analysis, at);
     // Readiness and log lines of one event lie some seconds apart.
-    let later = |time: DateTime<Utc>| time - at >= TimeDelta::minutes(2);
-    let (sign, failing) = (first_sign(analysis), failing_since(analysis));
-    if let Some(line) = sign.and_then(|sign| line_at(analysis, sign)) {
-        let says = without_quote(line.says.trim(), &line.text);
-        let says = words::first_clause(&words::clause(says), 150);
-        // The row of proofs quotes it.
-        let proven = proof.plain().contains(&says);
-        text = match sign.filter(|sign| later(*sign)) {
-            Some(sign) => text.text(format!(
-                ". A pod has not been ready since then; collected lines show the cause from {} on",
-                sign.format("%H:%M:%S")
-            )),
-            None if proven => text,
-            None => text.text(". First sign"),
-        };
-        if !proven {
-            text = text.text(": ").say(&says).text(" (");
-            text = ctx.short_place(text, &line.place).text(")");
-        }
+    let later = |time: &DateTime<Utc>| *time - at >= TimeDelta::minutes(2);
+    let sign = first_sign(analysis);
+    let line = sign.and_then(|sign| line_at(analysis, sign));
+    // The row of proofs quotes it.
+    let untold = line.map(first_clause);
+    let untold = untold.filter(|says| !proof.plain().contains(says.as_str()));
+    let mut text = match sign.filter(later).filter(|_| line.is_some()) {
+        Some(sign) => between(analysis, at, sign),
+        None if untold.is_some() => ago(analysis, at).text(". First sign"),
+        None => ago(analysis, at),
+    };
+    if let (Some(line), Some(says)) = (line, &untold) {
+        text = text.text(": ").say(says).text(" (");
+        text = ctx.short_place(text, &line.place).text(")");
     }
     text = text.text(".");
-    match failing.filter(|time| later(*time)) {
+    match failing_since(analysis).filter(later) {
         Some(time) => text.text(format!(
-            " The first pod failed at {}.",
-            time.format("%H:%M:%S")
+            " The first pod failed {} later, at {}.",
+            words::span(time - at),
+            clock(at, time)
         )),
         None => text,
     }
+}
+
+/// What a line says, in few words.
+fn first_clause(line: &Evidence) -> String {
+    let says = without_quote(line.says.trim(), &line.text);
+    words::first_clause(&words::clause(says), 150)
 }
 
 /// The lines for a cause, the strongest first, as they stand.
