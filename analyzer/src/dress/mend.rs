@@ -1,5 +1,5 @@
 //! What a mail program, a browser or a terminal does to lines on their way into a ticket, undone where it is plain to
-//! see: marks of quotes and lists before every line, typographic quotes, HTML entities, elisions.
+//! see: marks of quotes and lists before every line, typographic quotes, HTML entities, elisions, outputs behind a sign of comments.
 
 use std::borrow::Cow;
 
@@ -30,6 +30,9 @@ pub fn mend(bytes: &[u8]) -> Option<String> {
         let lines = mended.lines();
         let bare = lines.map(|line| line.strip_prefix(mark).unwrap_or(line));
         mended = Cow::Owned(joined(bare));
+    }
+    if let Some(outputs) = commented(&mended) {
+        mended = Cow::Owned(outputs);
     }
     if mended.contains("...") {
         let whole = joined(mended.lines().map(whole));
@@ -76,6 +79,42 @@ fn mark(text: &str) -> Option<&'static str> {
         .find(|mark| lines().next().is_some() && lines().all(|line| line.starts_with(mark)))
 }
 
+/// The text with outputs as they were printed, where people set `# ` before each line of one, so that the commands above can be
+/// copied. A table or several lines are an output; a line or two below a command are a remark about it.
+fn commented(text: &str) -> Option<String> {
+    const LEAST: usize = 3;
+    memmem::find(text.as_bytes(), b"\n# ")?;
+    let mut lines: Vec<&str> = text.lines().collect();
+    let mut done = false;
+    let mut at = 1;
+    while at < lines.len() {
+        let run = lines[at..].iter().take_while(|line| line.starts_with("# "));
+        let run = run.count();
+        let bare = |line: &&str| line.strip_prefix("# ").is_some_and(is_head);
+        let is_output = run >= LEAST || (run > 1 && lines.get(at).is_some_and(bare));
+        let above = lines[at - 1];
+        if is_output && !above.starts_with('#') && super::typed::is_typed(above) {
+            for line in &mut lines[at..at + run] {
+                *line = line.strip_prefix("# ").unwrap_or(line);
+            }
+            done = true;
+        }
+        at += run.max(1);
+    }
+    done.then(|| joined(lines.into_iter()))
+}
+
+/// Whether a line is the head of a table: names of columns in capitals.
+fn is_head(line: &str) -> bool {
+    let columns = || {
+        line.split("  ")
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+    };
+    columns().count() > 1
+        && columns().all(|name| !name.bytes().any(|byte| byte.is_ascii_lowercase()))
+}
+
 /// A line without `... ` before and ` [...]` behind it.
 fn whole(line: &str) -> &str {
     let begun = ["... ", "[...] ", "\u{2026} "]
@@ -105,6 +144,11 @@ mod tests {
             assert_eq!(mended.as_deref(), Some(text), "{damaged}");
         }
         assert_eq!(mend(text.as_bytes()), None);
+        let table = "kubectl get pods\n# NAME  STATUS\n# a     Failed\n";
+        let bare = "kubectl get pods\nNAME  STATUS\na     Failed\n";
+        assert_eq!(mend(table.as_bytes()).as_deref(), Some(bare));
+        let remark = "kubectl get pods\n# shows those that failed to start\n";
+        assert_eq!(mend(remark.as_bytes()), None, "a remark");
         assert_eq!(mend(b"args:\n- one\n- two\n"), None, "a list of YAML");
     }
 }

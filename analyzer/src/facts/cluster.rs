@@ -24,6 +24,20 @@ fact! {
     subject = |fact| format!("configmap/{}/{}", fact.namespace, fact.name);
 }
 
+fact! {
+    /// What kubeadm was told of the cluster's network: its ClusterConfiguration, as a file or in the ConfigMap that it keeps.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "kubeadm-network" = pub struct KubeadmNetwork {
+        /// `networking.podSubnet`, one of each family.
+        pub pods: Vec<String>,
+        /// `networking.serviceSubnet`, one of each family.
+        pub services: Vec<String>,
+        /// The address of `controlPlaneEndpoint`, without its port; empty where none or a name is given.
+        pub server: String,
+    }
+    subject = |_fact| "cluster".to_owned();
+}
+
 /// A VolumeAttachment: that a volume is, or shall be, attached to a node.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Attachment {

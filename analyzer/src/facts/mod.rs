@@ -406,6 +406,7 @@ pub const KINDS: &[KindInfo] = &[
     kind::<scheduling::HamiCard>(),
     kind::<scheduling::QuotaRefusal>(),
     kind::<cluster::ConfigMap>(),
+    kind::<cluster::KubeadmNetwork>(),
     kind::<cluster::AttachedVolume>(),
     kind::<cluster::Webhook>(),
     kind::<cluster::WebhookSkip>(),

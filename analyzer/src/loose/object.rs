@@ -36,6 +36,13 @@ fn plural(kind: &str) -> String {
 /// Reads an object, whose text starts at this place.
 pub(crate) fn read(router: &Router, object: &Value, place: Place) -> Option<Parsed> {
     let kind = object.get("kind").and_then(Value::as_str)?;
+    if kind == "ClusterConfiguration" {
+        // No object of the API: the file that `kubeadm init` was given.
+        return Some(Parsed {
+            facts: vec![crate::parsers::kubeadm(object, place)?],
+            ..Parsed::default()
+        });
+    }
     let parse = reader(router, kind)?;
     let json = serde_json::to_vec(object).ok()?;
     Some(parse(&Item { json: &json, place }))

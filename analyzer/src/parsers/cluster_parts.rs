@@ -1,14 +1,18 @@
 //! ConfigMaps, VolumeAttachments and webhook configurations.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 
 use casefile_bundle::{ANY, Entry};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::pods::fact;
 use super::{Item, Parsed, Parser, Read};
-use crate::facts::cluster::{Attachment, ConfigMap, Webhook};
+use crate::facts::cluster::{Attachment, ConfigMap, KubeadmNetwork, Webhook};
+use crate::facts::{AnyFact, Fact};
+use crate::model::Place;
 use crate::scheduling::api::{LabelSelector, Meta};
 
 /// Reads the three kinds.
@@ -45,6 +49,7 @@ struct ConfigMapObject {
 
 fn config_map(item: &Item<'_>) -> serde_json::Result<Parsed> {
     let object: ConfigMapObject = serde_json::from_slice(item.json)?;
+    let network = kubeadm_network(item, &object.metadata);
     let keys = [object.data, object.binary_data].into_iter().flatten();
     let map = ConfigMap {
         keys: keys.flat_map(BTreeMap::into_keys).collect(),
@@ -52,10 +57,67 @@ fn config_map(item: &Item<'_>) -> serde_json::Result<Parsed> {
         name: object.metadata.name,
     };
     let text = format!("\"name\":\"{}\"", map.name);
+    let mut facts = vec![fact(map, item, text).into()];
+    facts.extend(network);
     Ok(Parsed {
-        facts: vec![fact(map, item, text).into()],
+        facts,
         ..Parsed::default()
     })
+}
+
+/// The ranges in the ConfigMap that kubeadm keeps its configuration in.
+fn kubeadm_network(item: &Item<'_>, meta: &Meta) -> Option<AnyFact> {
+    /// Where kubeadm keeps it; `kubeadm config print` and its documentation name it.
+    const NAME: &str = "kubeadm-config";
+    #[derive(Deserialize)]
+    struct Kept {
+        data: KeptData,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct KeptData {
+        cluster_configuration: String,
+    }
+    if meta.name != NAME {
+        return None;
+    }
+    let kept: Kept = serde_json::from_slice(item.json).ok()?;
+    let configuration = crate::helm::yaml::read(&kept.data.cluster_configuration)?;
+    kubeadm(&configuration, item.place.clone())
+}
+
+/// The ranges in kubeadm's ClusterConfiguration.
+pub(crate) fn kubeadm(configuration: &Value, place: Place) -> Option<AnyFact> {
+    let networking = configuration.get("networking")?;
+    let ranges = |key: &str| {
+        let text = networking.get(key).and_then(Value::as_str).unwrap_or("");
+        let each = text.split(',').map(str::trim).filter(|one| !one.is_empty());
+        each.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let endpoint = configuration.get("controlPlaneEndpoint");
+    let network = KubeadmNetwork {
+        pods: ranges("podSubnet"),
+        services: ranges("serviceSubnet"),
+        server: endpoint
+            .and_then(Value::as_str)
+            .map(address)
+            .unwrap_or_default(),
+    };
+    let text = format!("podSubnet: {}", network.pods.join(","));
+    let fact = Fact {
+        data: network,
+        place,
+        text,
+        at: None,
+    };
+    Some(fact.into())
+}
+
+/// The address of `ADDRESS:PORT`; empty for a name.
+fn address(endpoint: &str) -> String {
+    let with_port = endpoint.parse::<SocketAddr>().map(|found| found.ip());
+    let found = with_port.or_else(|_| endpoint.parse::<IpAddr>());
+    found.map_or_else(|_| String::new(), |found| found.to_string())
 }
 
 #[derive(Default, Deserialize)]

@@ -18,6 +18,7 @@ mod runs;
 
 pub use crate::lines::Channel;
 use casefile_bundle::Entry;
+pub(crate) use cluster_parts::kubeadm;
 pub use driver_lines::{DriverLine, Says, installed};
 pub use figures::Figure;
 pub use helm::{HelmChanges, HelmRevision, UnreadValue};

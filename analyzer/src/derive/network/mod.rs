@@ -37,6 +37,7 @@ pub(super) static DERIVER: Deriver = Deriver {
 
 fn derive(known: &Known<'_>) -> Vec<AnyFact> {
     let mut facts = overlap::of_cluster(known);
+    facts.extend(overlap::of_addresses(known));
     let far = reply::FarNodes::default();
     let mut nodes = Vec::new();
     for node in known.nodes() {

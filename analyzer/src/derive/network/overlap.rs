@@ -1,11 +1,12 @@
-//! Ranges of pods and services that share addresses with one another, with a node's networks or with
-//! its name servers.
+//! Ranges of pods and services that share addresses with one another, with a node's networks, with
+//! its name servers or with the addresses of the nodes themselves.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
 use super::{Known, fact};
+use crate::facts::cluster::KubeadmNetwork;
 use crate::facts::kube::Node;
 use crate::facts::network::{AddressOverlap, Resolv};
 use crate::facts::node::Process;
@@ -46,6 +47,8 @@ const OF_CNI: [&str; 16] = [
 struct Range {
     net: IpNet,
     is: &'static str,
+    /// The cluster gives out its addresses itself. Where a cloud does, a program may be told the range of the whole network.
+    own: bool,
     place: Place,
     text: String,
 }
@@ -71,6 +74,28 @@ pub(super) fn of_cluster(known: &Known<'_>) -> Vec<AnyFact> {
         }
     }
     facts
+}
+
+/// Addresses of nodes and of the API server that lie in a range whose addresses the cluster gives to pods or services.
+pub(super) fn of_addresses(known: &Known<'_>) -> Vec<AnyFact> {
+    let mut addresses: Vec<(String, String, String)> = Vec::new();
+    for node in known.facts.table::<Node>() {
+        let whose = format!("the address of node {}", node.data.name);
+        let each = node.data.addresses.iter();
+        addresses.extend(each.map(|one| (node.data.name.clone(), one.clone(), whose.clone())));
+    }
+    for told in known.facts.table::<KubeadmNetwork>() {
+        let whose = "the address of the API server".to_owned();
+        addresses.push((String::new(), told.data.server.clone(), whose));
+    }
+    let ranges = ranges(known);
+    let own = || ranges.iter().filter(|range| range.own);
+    let found = addresses.into_iter().filter_map(|(node, address, whose)| {
+        let parsed: IpAddr = address.parse().ok()?;
+        let range = own().find(|range| range.net.contains(&parsed))?;
+        Some(found(&node, range, address, whose))
+    });
+    found.collect()
 }
 
 /// Overlaps of the cluster's ranges with what a node reaches by other ways.
@@ -160,6 +185,7 @@ fn ranges(known: &Known<'_>) -> Vec<Range> {
                 Some(Range {
                     net: text.trim().parse().ok()?,
                     is,
+                    own: false,
                     place: process.place.clone(),
                     text: format!("{name}={text}"),
                 })
@@ -171,10 +197,28 @@ fn ranges(known: &Known<'_>) -> Vec<Range> {
             Some(Range {
                 net: text.parse().ok()?,
                 is: "pods",
+                own: true,
                 place: node.place.clone(),
                 text: format!("podCIDR of node {}: {text}", node.data.name),
             })
         }));
+    }
+    for told in known.facts.table::<KubeadmNetwork>() {
+        let network = &told.data;
+        for (is, key, each) in [
+            ("pods", "podSubnet", &network.pods),
+            ("services", "serviceSubnet", &network.services),
+        ] {
+            ranges.extend(each.iter().filter_map(|text| {
+                Some(Range {
+                    net: text.parse().ok()?,
+                    is,
+                    own: true,
+                    place: told.place.clone(),
+                    text: format!("{key}: {text}"),
+                })
+            }));
+        }
     }
     ranges
 }
