@@ -80,7 +80,8 @@ fn mark(text: &str) -> Option<&'static str> {
 }
 
 /// The text with outputs as they were printed, where people set `# ` before each line of one, so that the commands above can be
-/// copied. A table or several lines are an output; a line or two below a command are a remark about it.
+/// copied. A table, an event or several lines are an output; a line or two below a command are a remark about it, or
+/// about the next one.
 fn commented(text: &str) -> Option<String> {
     const LEAST: usize = 3;
     memmem::find(text.as_bytes(), b"\n# ")?;
@@ -90,8 +91,8 @@ fn commented(text: &str) -> Option<String> {
     while at < lines.len() {
         let run = lines[at..].iter().take_while(|line| line.starts_with("# "));
         let run = run.count();
-        let bare = |line: &&str| line.strip_prefix("# ").is_some_and(is_head);
-        let is_output = run >= LEAST || (run > 1 && lines.get(at).is_some_and(bare));
+        let first = lines[at].strip_prefix("# ").unwrap_or("");
+        let is_output = run >= LEAST || (run > 1 && is_head(first)) || (run > 0 && is_event(first));
         let above = lines[at - 1];
         if is_output && !above.starts_with('#') && super::typed::is_typed(above) {
             for line in &mut lines[at..at + run] {
@@ -102,6 +103,20 @@ fn commented(text: &str) -> Option<String> {
         at += run.max(1);
     }
     done.then(|| joined(lines.into_iter()))
+}
+
+/// Whether a line is an event as `kubectl describe` prints it.
+fn is_event(line: &str) -> bool {
+    let rest = line
+        .strip_prefix("Warning ")
+        .or_else(|| line.strip_prefix("Normal "));
+    let reason = rest
+        .and_then(|rest| rest.split_whitespace().next())
+        .unwrap_or("");
+    let inner = reason.trim_end_matches(':');
+    inner.starts_with(|first: char| first.is_ascii_uppercase())
+        && inner.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && inner.bytes().skip(1).any(|byte| byte.is_ascii_lowercase())
 }
 
 /// Whether a line is the head of a table: names of columns in capitals.
@@ -147,6 +162,9 @@ mod tests {
         let table = "kubectl get pods\n# NAME  STATUS\n# a     Failed\n";
         let bare = "kubectl get pods\nNAME  STATUS\na     Failed\n";
         assert_eq!(mend(table.as_bytes()).as_deref(), Some(bare));
+        let event =
+            "kubectl describe pod web-0\n# Warning  FailedScheduling: 0/1 nodes are available\n";
+        assert!(mend(event.as_bytes()).is_some_and(|text| text.contains("\nWarning  FailedS")));
         let remark = "kubectl get pods\n# shows those that failed to start\n";
         assert_eq!(mend(remark.as_bytes()), None, "a remark");
         assert_eq!(mend(b"args:\n- one\n- two\n"), None, "a list of YAML");

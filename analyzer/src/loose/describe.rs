@@ -17,7 +17,7 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     // The middle of a node's description is often all that is pasted of it.
     let middle = start.trim_end() == "Capacity:" && has_allocatable(section, at, base);
     if !start.starts_with("Name:") && !middle {
-        return Taken::No;
+        return container(section, at);
     }
     let mut blank = 0;
     let mut command = Unfinished::default();
@@ -49,6 +49,32 @@ pub(super) fn take(section: &Section<'_>, at: usize) -> Taken {
     };
     events(&used, &entries, about, &mut found);
     Taken::Found(found, lines)
+}
+
+/// One container of a pod's description, which is often all that is pasted of it: its name, and below it `Container ID:`.
+fn container(section: &Section<'_>, at: usize) -> Taken {
+    let line = section.line(at);
+    let base = indent_of(line);
+    let named = line.trim().strip_suffix(':');
+    let next = section.run(at + 1, |line| {
+        line.trim_start().starts_with("Container ID:")
+    });
+    let is_name = |name: &str| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    if next == 0 || !named.is_some_and(is_name) {
+        return Taken::No;
+    }
+    let own = |line: &str| line.trim().is_empty() || indent_of(line) > base;
+    let lines = 1 + section.run(at + 1, own);
+    let whole = Entry {
+        key: "Containers",
+        value: "",
+        at: 0,
+        below: tree(&section.range(at, at + lines), base),
+    };
+    Taken::one(What::Object(pod(&[whole])), lines)
 }
 
 /// Whether a heading `Allocatable:` follows what stands below `Capacity:`.

@@ -362,6 +362,22 @@ fn the_middle_of_a_nodes_description_is_a_node_without_a_name() {
 }
 
 #[test]
+fn one_container_of_a_pods_description_is_a_pod_without_a_name() {
+    let text = "seen:\n```\nexporter:\n    Container ID:  docker://3f\n    Image:  e:1\n    Last State:  Terminated\n      Reason:  OOMKilled\n      Exit Code:  137\n    Limits:\n      memory:  64Mi\n```\n";
+    let found = objects(text);
+    let (line, pod) = found.first().unwrap();
+    assert_eq!(*line, 3);
+    assert_eq!(pod["metadata"]["name"], "");
+    let status = &pod["status"]["containerStatuses"][0];
+    assert_eq!(status["name"], "exporter");
+    assert_eq!(status["lastState"]["terminated"]["reason"], "OOMKilled");
+    assert_eq!(
+        pod["spec"]["containers"][0]["resources"]["limits"]["memory"],
+        "64Mi"
+    );
+}
+
+#[test]
 fn a_json_file_ends_with_its_value() {
     let text =
         "# cat /etc/docker/daemon.json\n{\n\"debug\": true\n}\nStatus: Downloaded newer image\n";
