@@ -172,7 +172,25 @@ fn by_content(path: &str, bytes: &[u8]) -> Option<Kind> {
     {
         return Some(Kind::Schema);
     }
+    if is_template(head) {
+        return Some(Kind::Source);
+    }
     (is_manual(head) || super::history::is_history(head)).then_some(Kind::Manual)
+}
+
+/// Whether a text is one that another is made of: lines of it are instructions of Helm, Go or Jinja.
+fn is_template(head: &[u8]) -> bool {
+    /// A value may hold one that is filled in later.
+    const LEAST: usize = 2;
+    let begins = |line: &&[u8]| {
+        let line = line.trim_ascii();
+        (line.starts_with(b"{{") && line.ends_with(b"}}"))
+            || (line.starts_with(b"{%") && line.ends_with(b"%}"))
+    };
+    memmem::find(head, b"{{")
+        .or_else(|| memmem::find(head, b"{%"))
+        .is_some()
+        && head.split(|byte| *byte == b'\n').filter(begins).count() >= LEAST
 }
 
 /// Whether a text holds so many control characters that it is none.
@@ -263,6 +281,10 @@ mod tests {
             ("README.md", "NVRM: Xid 79\n"),
             ("a", "#!/bin/sh\necho NVRM: Xid\n"),
             ("a", "NAME\n  x\nSYNOPSIS\n  y\n"),
+            (
+                "templates/ds.yaml",
+                "{{- if .missing }}\nname: RHCOS_IMAGE_MISSING\n{{- end }}\n",
+            ),
             ("events.txt", "<!DOCTYPE html>\n<p>timeout</p>\n"),
             (
                 "crds/x.yaml",

@@ -21,13 +21,16 @@ pub(super) fn is_about_something_else(analysis: &Analysis) -> bool {
 /// The causes that are only possible, by name. Where something fails that none of them is about, that is said too.
 pub(super) fn guesses(analysis: &Analysis) -> Rich {
     const NAMED: usize = 2;
-    let mut text = match only_guesses(analysis) {
-        true => Rich::from(
+    let mut text = if words::is_calm(analysis) {
+        Rich::from("None, for nothing was seen to fail. Signs that have no failure to explain: ")
+    } else if only_guesses(analysis) {
+        Rich::from(
             "No cause is confirmed. Single lines would fit others, without a link to this failure: ",
-        ),
-        false => Rich::from("No cause is confirmed; ")
+        )
+    } else {
+        Rich::from("No cause is confirmed; ")
             .verdict(Verdict::Possible)
-            .text(": "),
+            .text(": ")
     };
     for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
         text = text.text(if index == 0 { "" } else { "; " });
@@ -98,9 +101,11 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
     if only_guesses(analysis) {
         return Some(look_closer(&analysis.unexplained.first()?.subject));
     }
-    let which = match analysis.incidents.len() {
-        1 => "possible cause",
-        _ => "first possible cause",
+    let which = match (analysis.incidents.len(), calm) {
+        (1, true) => "sign",
+        (_, true) => "first sign",
+        (1, false) => "possible cause",
+        (_, false) => "first possible cause",
     };
     const UNLESS: &str = "Nothing if nobody has reported a fault.";
     let text = first.would_settle.first().map(|text| words::clause(text));
