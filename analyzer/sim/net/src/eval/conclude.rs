@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::explore::Explorer;
-use super::hooks::Stage;
+use super::is_rest;
+use super::stage::Stage;
 use super::way::{Does, End, Entry, Fate, Met};
 use super::{Course, DecidedBy, Evaluation, MAX_COURSES, MAX_WALK, Step, Verdict};
 use crate::iptables::{NatTo, NewSource, Origin, Target};
@@ -169,11 +170,16 @@ impl Explorer<'_> {
         for group in entries.chunk_by(same) {
             // A translation chain that changes nothing is no part of the packet's way.
             let nat = group.first().and_then(|e| self.hook(e.stage, e.hook));
-            if nat.is_some_and(|hook| hook.nat) && !group.iter().any(|entry| rewrites(entry)) {
+            let ends = end.last.map(|last| &self.entries[last]);
+            let stopped =
+                end.fate != Fate::Accepted && ends.is_some_and(|last| same(&last, &group[0]));
+            let changes = stopped || group.iter().any(|entry| rewrites(entry));
+            if nat.is_some_and(|hook| hook.nat) && !changes {
                 continue;
             }
             steps.extend(group.iter().filter_map(|entry| self.describe_step(entry)));
-            if group.iter().any(|entry| entry.stage == Stage::Prerouting) {
+            let early_stage = |entry: &&Entry<'_>| entry.stage <= Stage::Prerouting;
+            if group.iter().any(early_stage) {
                 early = steps.len();
             }
         }
@@ -185,6 +191,8 @@ impl Explorer<'_> {
     fn describe_step(&self, entry: &Entry<'_>) -> Option<Step> {
         let hook = self.hook(entry.stage, entry.hook)?;
         let (origin, text, why, log_prefix) = match entry.what {
+            // What stands behind it in the rule tells whether it matches.
+            Met::Rule(_, Does::Target(Target::Jump(rest))) if is_rest(rest) => return None,
             Met::Rule(rule, does) => {
                 let logs = |target: &Target| match target {
                     Target::Log(prefix) => Some(prefix.clone()),
@@ -286,6 +294,7 @@ fn action(target: &Target) -> String {
             "matches: connection mark changes".to_owned()
         }
         Target::Untrack => "matches: not tracked".to_owned(),
+        Target::Fill(_) => "matches: a set changes".to_owned(),
         Target::LoseMark => "matches: mark is set".to_owned(),
         Target::SetService(_) => "matches: service class is set".to_owned(),
         Target::SetTtl(_) => "matches: time to live is set".to_owned(),

@@ -3,6 +3,7 @@
 
 mod chain;
 mod compare;
+mod compiler;
 mod conntrack;
 mod document;
 mod expression;
@@ -68,4 +69,6 @@ pub struct Base {
     pub hook: String,
     /// Lower ones come first.
     pub priority: i32,
+    /// The devices of a chain at `ingress` or `egress`.
+    pub devices: Vec<String>,
 }
