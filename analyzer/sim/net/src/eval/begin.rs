@@ -85,6 +85,7 @@ impl<'a> Explorer<'a> {
         let placeless = [CtState::Invalid, CtState::Untracked];
         Explorer {
             rules,
+            leaves_by: start.packet.out_iface.clone(),
             states,
             untracked: BTreeSet::from([CtState::Untracked]),
             not_yet: BTreeSet::from([CtState::Invalid]),

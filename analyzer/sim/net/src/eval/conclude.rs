@@ -10,6 +10,9 @@ use super::way::{Does, End, Entry, Fate, Met};
 use super::{Course, DecidedBy, Evaluation, MAX_COURSES, MAX_WALK, Step, Verdict};
 use crate::iptables::{NatTo, NewSource, Origin, Target};
 
+/// Behind a step that not every way takes, although all end alike.
+const ELSEWHERE: &str = ", unless a rule before it that may match leads elsewhere";
+
 /// Stands for the place of what connection tracking does by itself.
 const CONNTRACK: &str = "<connection tracking>";
 
@@ -156,8 +159,8 @@ impl Explorer<'_> {
         })
     }
 
-    /// The steps to an end, and how many of the first come before the packet is routed.
-    fn walk(&self, end: &End) -> (Vec<Step>, usize) {
+    /// What was met on the way to an end, in order.
+    fn met_by(&self, end: &End) -> Vec<&Entry<'_>> {
         let mut entries = Vec::new();
         let mut at = end.last;
         while let Some(index) = at {
@@ -165,6 +168,32 @@ impl Explorer<'_> {
             at = self.entries[index].before;
         }
         entries.reverse();
+        entries
+    }
+
+    /// What every way has met, where the ways are few and end alike.
+    fn shared(&self) -> Option<BTreeSet<Seen<'_>>> {
+        let first = self.ends.first()?;
+        let alike =
+            |end: &End| passes(end) == passes(first) && !matches!(end.fate, Fate::Unknown(_));
+        if !self.ends.iter().all(alike) {
+            return None;
+        }
+        let mut all = None::<BTreeSet<Seen<'_>>>;
+        for end in self.ends.iter().filter(|_| self.ends.len() <= MAX_COURSES) {
+            let own: BTreeSet<Seen<'_>> = self.met_by(end).into_iter().map(seen).collect();
+            all = Some(match all {
+                Some(all) => all.intersection(&own).copied().collect(),
+                None => own,
+            });
+        }
+        all
+    }
+
+    /// The steps to an end, and how many of the first come before the packet is routed.
+    fn walk(&self, end: &End) -> (Vec<Step>, usize) {
+        let entries = self.met_by(end);
+        let shared = self.shared();
         let same = |a: &&Entry<'_>, b: &&Entry<'_>| (a.stage, a.hook) == (b.stage, b.hook);
         let (mut steps, mut early): (Vec<Step>, usize) = (Vec::new(), 0);
         for group in entries.chunk_by(same) {
@@ -177,7 +206,14 @@ impl Explorer<'_> {
             if nat.is_some_and(|hook| hook.nat) && !changes {
                 continue;
             }
-            steps.extend(group.iter().filter_map(|entry| self.describe_step(entry)));
+            steps.extend(group.iter().filter_map(|entry| {
+                let mut step = self.describe_step(entry)?;
+                let certain = shared.as_ref().is_none_or(|all| all.contains(&seen(entry)));
+                if !certain && entry.doubt.is_none() {
+                    step.why.push_str(ELSEWHERE);
+                }
+                Some(step)
+            }));
             let early_stage = |entry: &&Entry<'_>| entry.stage <= Stage::Prerouting;
             if group.iter().any(early_stage) {
                 early = steps.len();
@@ -240,6 +276,17 @@ impl Explorer<'_> {
             log_prefix,
         })
     }
+}
+
+/// Where something was met: the stage, the hook, the chain, and the line of a rule.
+type Seen<'a> = (Stage, usize, &'a str, Option<u32>);
+
+fn seen<'a>(entry: &Entry<'a>) -> Seen<'a> {
+    let line = match entry.what {
+        Met::Rule(rule, _) => Some(rule.origin.line),
+        _ => None,
+    };
+    (entry.stage, entry.hook, entry.chain, line)
 }
 
 fn passes(end: &End) -> bool {

@@ -17,7 +17,7 @@ use super::{Rules, forwarding};
 use crate::condition::Tri;
 use crate::condition::lookup::Lookup;
 use crate::iptables::{NatTo, Rule, Target};
-use crate::packet::{CtState, Packet};
+use crate::packet::{CtState, Interface, Packet};
 use crate::route::Routing;
 
 /// Rules looked at in one evaluation before giving up.
@@ -37,6 +37,8 @@ pub(super) struct Explorer<'a> {
     pub(super) not_yet: BTreeSet<CtState>,
     /// What they see where it is not known whether tracking has looked.
     pub(super) perhaps: BTreeSet<CtState>,
+    /// The interface that the host's output chains see, also where one of them sends the packet elsewhere.
+    pub(super) leaves_by: Option<Interface>,
     /// The packet belongs to no connection in any state that it may have.
     pub(super) loose: bool,
     pub(super) path: Path<'a>,

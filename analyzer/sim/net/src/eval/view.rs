@@ -81,7 +81,11 @@ impl<'a> Explorer<'a> {
             ),
             out_iface: slot(
                 way.stage.sees_out() && packet.direction != Direction::Input,
-                packet.out_iface.as_ref(),
+                if way.stage == Stage::Output && !way.served {
+                    self.leaves_by.as_ref()
+                } else {
+                    packet.out_iface.as_ref()
+                },
             ),
             mark: way.mark,
             connmark: way.connmark,

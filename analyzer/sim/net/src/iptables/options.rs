@@ -284,6 +284,12 @@ impl<'a> Parser<'a> {
                 let answer = text.contains("--pol none");
                 self.push(false, Test::Assumed { answer, assumption });
             }
+            "statistic" => match headers::statistic(&text) {
+                Some(true) => {}
+                // No source lies in no range.
+                Some(false) => self.push(false, Test::Source(Vec::new())),
+                None => self.push(false, opaque(module, text)),
+            },
             "owner" | "cgroup" => {
                 // Without a socket `owner` holds if all that it asks is negated; `cgroup` never does.
                 let asked = text

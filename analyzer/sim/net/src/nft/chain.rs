@@ -45,17 +45,6 @@ const STARTS: [&str; 18] = [
     "meta",
 ];
 
-/// Words that a value begins with which is read from the packet or made for it.
-const READ: [&str; 24] = [
-    "(", "ct", "ether", "fib", "icmp", "icmpv6", "iif", "iifname", "ip", "ip6", "jhash", "mark",
-    "meta", "numgen", "oif", "oifname", "osf", "rt", "sctp", "socket", "symhash", "tcp", "th",
-    "udp",
-];
-
-fn reads(value: &Token<'_>) -> bool {
-    !value.quoted && (READ.contains(&value.text) || value.text.starts_with('@'))
-}
-
 /// The statements of a block inside a rule.
 fn parts<'a>(body: &'a [Token<'a>]) -> Vec<&'a [Token<'a>]> {
     let (mut all, mut start, mut depth) = (Vec::new(), 0, 0usize);
@@ -177,32 +166,6 @@ impl<'a> Statement<'_, '_, 'a> {
                 _ => {}
             }
             self.at += 1;
-        }
-    }
-
-    /// A value that is set, of any number of words: what begins a statement elsewhere is a part of it behind a sign.
-    pub(super) fn skip_value(&mut self) {
-        const JOINS: [&str; 11] = [
-            "(", ".", "&", "|", "^", "and", "or", "xor", "set", "<<", ">>",
-        ];
-        // A plain value is one word; what stands behind it is another condition of the rule.
-        if self.peek().is_some_and(|value| !reads(&value)) {
-            self.step(1);
-            let goes_on = |next: Token<'_>| {
-                JOINS.iter().any(|sign| next.is(sign)) || next.is(",") || next.is("map")
-            };
-            if !self.peek().is_some_and(goes_on) {
-                return;
-            }
-        }
-        loop {
-            self.step(1);
-            self.skip();
-            let before = self.tokens.get(self.at.wrapping_sub(1));
-            let joined = before.is_some_and(|token| JOINS.iter().any(|sign| token.is(sign)));
-            if !joined || self.peek().is_none() {
-                return;
-            }
         }
     }
 

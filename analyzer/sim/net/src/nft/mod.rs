@@ -15,6 +15,7 @@ mod tables;
 mod tests;
 mod tokens;
 mod translate;
+mod value;
 mod values;
 
 use std::sync::Arc;

@@ -52,7 +52,12 @@ impl<'a> Statement<'_, '_, 'a> {
                 Some(Some(()))
             }
             ("dup", _) => {
-                self.skip();
+                self.step(1);
+                for word in ["to", "device"] {
+                    if self.eat(word) {
+                        self.operand()?;
+                    }
+                }
                 Some(Some(()))
             }
             ("#", _) => self.foreign(),
@@ -72,7 +77,7 @@ impl<'a> Statement<'_, '_, 'a> {
             "comment" => self.step(1),
             "notrack" => self.effects.push(Target::Untrack),
             "flow" => {
-                self.skip();
+                self.step(2);
                 self.effects.push(Target::Pass("flow".to_owned()));
             }
             "log" => self.log(),
@@ -196,7 +201,10 @@ impl<'a> Statement<'_, '_, 'a> {
     fn listener(&mut self) {
         let start = self.at;
         self.step(1);
-        self.skip();
+        let _ = self.eat("ip") || self.eat("ip6");
+        if self.eat("to") {
+            let _ = self.operand();
+        }
         let tokens = self.tokens.get(start..self.at).unwrap_or_default();
         self.opaque("listener", written(self.compiler.text, tokens));
     }

@@ -58,18 +58,27 @@ pub(crate) fn compare(
     // The router's answer to a refused packet has rules of its own to pass; the deciding rule's
     // counter still shows that it was refused.
     let lost_answer = (expected, happened) == (Outcome::Refused, Outcome::Nothing);
-    let moved = moved(
+    let mut moved = moved(
         before,
         after,
         happened == Outcome::Refused || expected == Outcome::Refused,
     );
-    // Nobody listens at a port that a packet was sent to by a rule: the host answers, not a rule.
-    let at_home = |packet: &casefile_sim_net::packet::Packet| {
-        packet.direction == casefile_sim_net::packet::Direction::Input
-    };
     // What the host sends to itself is looked for by nobody.
     let to_itself = |packet: &casefile_sim_net::packet::Packet| {
         packet.out_iface == Some(casefile_sim_net::packet::Interface::Name("lo".to_owned()))
+    };
+    // What the router sends to itself, and what it is answered, passes its own input chains.
+    let own = |packet: &casefile_sim_net::packet::Packet| {
+        packet.direction == casefile_sim_net::packet::Direction::Output
+    };
+    let leaves = evaluation.leaves.as_ref();
+    let back = expected == Outcome::Refused || leaves.is_some_and(to_itself);
+    if leaves.is_some_and(own) && back {
+        moved.certain.clear();
+    }
+    // Nobody listens at a port that a packet was sent to by a rule: the host answers, not a rule.
+    let at_home = |packet: &casefile_sim_net::packet::Packet| {
+        packet.direction == casefile_sim_net::packet::Direction::Input
     };
     let home = evaluation
         .leaves
@@ -108,7 +117,7 @@ pub(crate) fn compare(
     let walked: BTreeSet<(String, u32)> = evaluation
         .walk
         .iter()
-        .filter(|step| !step.why.starts_with("may match"))
+        .filter(|step| !step.why.starts_with("may match") && !step.why.ends_with("leads elsewhere"))
         .map(|step| (step.origin.path.to_string(), step.origin.line))
         .collect();
     // Where one of several rules decides, any of them may be the one that did.

@@ -11,8 +11,6 @@ add doors 192.0.2.53,icmp:echo-reply
 add doors 10.1.0.1,udp:10250
 create pings hash:ip,port family inet
 add pings 192.0.2.53,icmp:echo-request
-create signs hash:ip,mark family inet markmask 0xf
-add signs 10.1.0.185,0x5
 create numbers bitmap:port range 0-65535
 add numbers 53
 add numbers 2048
@@ -148,7 +146,6 @@ fn matches(dice: &mut Dice, chain: &str) -> String {
             " -m set ! --match-set knocks dst",
             " -m set --match-set doors dst,dst",
             " -m set --match-set pings dst,dst",
-            " -m set --match-set signs src,src",
             " -m set --match-set numbers dst",
             " -m set ! --match-set numbers src",
             " -m set --match-set leavers src",

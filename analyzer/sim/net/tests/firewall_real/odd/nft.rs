@@ -19,7 +19,7 @@ const SETS: &str = "	set seen {
 	set scarce {
 		type ipv4_addr
 		flags dynamic
-		elements = { 10.1.0.185 limit rate 1/hour burst 1 packets, 192.0.2.53 quota 10 bytes }
+		elements = { 10.1.0.185 limit rate 1/hour burst 1 packets, 192.0.2.53 limit rate over 1/hour burst 1 packets }
 	}
 	set far {
 		type inet_service
@@ -46,10 +46,7 @@ const BASES: [(&str, &[&str]); 5] = [
         "forward",
         &["raw", "-200", "mangle", "filter", "filter", "security"],
     ),
-    (
-        "output",
-        &["raw", "mangle", "dstnat", "filter", "filter + 5"],
-    ),
+    ("output", &["raw", "mangle", "-100", "filter", "filter + 5"]),
     (
         "postrouting",
         &["mangle", "filter", "srcnat", "srcnat + 10", "200"],
@@ -124,9 +121,7 @@ fn translating(dice: &mut Dice, number: usize) -> String {
             ],
         ),
     };
-    let priority = dice.one(&[
-        "-190", "-110", "dstnat", "-90", "filter", "50", "srcnat", "150",
-    ]);
+    let priority = dice.one(&["-190", "-110", "-100", "-90", "0", "50", "100", "150"]);
     let policy = dice.one(&["accept", "accept", "accept", "accept", "drop"]);
     let mut text = format!(
         "\tchain n{number} {{\n\t\ttype nat hook {hook} priority {priority}; policy {policy};\n"
@@ -191,7 +186,6 @@ fn change<'a>(dice: &mut Dice) -> &'a str {
         "ip daddr set 192.0.2.53",
         "udp dport set 54",
         "meta priority set 1:2",
-        "meta pkttype set broadcast",
         "ct event set new",
         "meta nftrace set 0",
         "log prefix \"odd \"",
@@ -216,7 +210,7 @@ fn condition<'a>(dice: &mut Dice, hook: &str) -> &'a str {
         "ct status snat",
         "ct direction original",
         "ct original ip daddr 192.0.2.53",
-        "ct original proto-dst 123",
+        "meta l4proto udp ct original proto-dst 123",
         "ct reply ip saddr 192.0.2.53",
         "ip saddr @seen",
         "ip daddr @seen",
