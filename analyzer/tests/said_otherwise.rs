@@ -8,6 +8,7 @@
 use std::path::Path;
 
 use casefile_analyzer::diagnose::Analyzer;
+use casefile_analyzer::model::{Analysis, Considered, Verdict};
 use casefile_analyzer::rules;
 
 fn plant(root: &Path, path: &str, text: &str) {
@@ -18,6 +19,11 @@ fn plant(root: &Path, path: &str, text: &str) {
 
 /// Problems that the analysis of these files states.
 fn problems(files: &[(&str, &str)]) -> Vec<String> {
+    let problems = examined(files).problems.into_iter();
+    problems.map(|one| one.text).collect()
+}
+
+fn examined(files: &[(&str, &str)]) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
         plant(folder.path(), path, text);
@@ -27,9 +33,14 @@ fn problems(files: &[(&str, &str)]) -> Vec<String> {
     });
     let (set, _) = rules::load(None).unwrap();
     let analyzer = Analyzer::new(set).unwrap();
-    let examined = analyzer.examine(folder.path()).unwrap();
-    let problems = examined.analysis.problems.into_iter();
-    problems.map(|one| one.text).collect()
+    analyzer.examine(folder.path()).unwrap().analysis
+}
+
+/// Causes that the analysis holds for true or probable.
+fn causes(files: &[(&str, &str)]) -> Vec<String> {
+    let sure = |one: &Considered| matches!(one.verdict, Verdict::Confirmed | Verdict::Likely);
+    let all = examined(files).differential.into_iter().filter(sure);
+    all.map(|one| one.cause).collect()
 }
 
 const PROCESSES: &str = r#"{"processes":[
@@ -49,21 +60,26 @@ fn a_handler_that_the_running_runtime_lists_is_not_called_missing() {
         format!("{{\n\"config\":{{\"containerd\":{{\"runtimes\":{handlers}}}}}\n}}\n")
     };
     let of = |handlers: &str| {
-        problems(&[
+        let said = status(handlers);
+        let files = [
             ("nodes/n1/processes.json", PROCESSES),
             ("nodes/n1/rootfs/etc/containerd/config.toml", CONFIG),
             ("cluster-resources/runtimeclasses.json", CLASSES),
-            ("nodes/n1/cri/containerd/status.json", &status(handlers)),
-        ])
+            ("nodes/n1/cri/containerd/status.json", said.as_str()),
+        ];
+        (problems(&files), causes(&files))
     };
     let told = |all: &[String]| {
         all.iter()
             .any(|one| one.contains("lists the handler \"nvidia\""))
     };
-    let known = of(r#"{"runc":{},"nvidia":{}}"#);
+    let missing = "runtimeclass-handler-not-defined".to_owned();
+    let (known, steps_back) = of(r#"{"runc":{},"nvidia":{}}"#);
     assert!(told(&known), "{known:?}");
-    let unknown = of(r#"{"runc":{}}"#);
+    assert!(!steps_back.contains(&missing), "{steps_back:?}");
+    let (unknown, stands) = of(r#"{"runc":{}}"#);
     assert!(!told(&unknown), "{unknown:?}");
+    assert!(stands.contains(&missing), "{stands:?}");
 }
 
 #[test]

@@ -39,6 +39,7 @@ mod release;
 mod report_cli;
 mod root_tree;
 mod samples;
+mod scheduled;
 mod screens;
 mod serve;
 mod serve_clients;

@@ -1,6 +1,6 @@
 //! Any packet, asked by a person: from where to where, and what the node that sees it first does with it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use super::answer::Here;
 use super::reach::{Question, Saved, interface, routed};
@@ -11,7 +11,7 @@ use crate::facts::kube::{Node, Pod, Service};
 use crate::facts::network::ReachCheck;
 use crate::firewall::packet::{Direction, Family, Interface, Packet, Protocol};
 use crate::firewall::question::{Firewall, pod_to_tcp};
-use crate::firewall::route::Route;
+use crate::firewall::route::{Route, Routing};
 
 /// One end of the packet's way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,7 +133,9 @@ pub(crate) fn packet(known: &Known<'_>, asked: &Asked<'_>) -> Result<Told, Strin
     let check = facts.table::<ReachCheck>().first();
     let check = check.map(|fact| fact.data.clone());
     let check = check.ok_or_else(|| "no answer was found".to_owned())?;
-    let notes = unserved(known, &check, to).into_iter().collect();
+    let ends = [(&asked.from, source), (&asked.to, to)];
+    let named = ends.into_iter().filter_map(|(end, address)| taken(known, end, address));
+    let notes = named.chain(unserved(known, &check, to)).collect();
     Ok(Told { check, notes })
 }
 
@@ -284,6 +286,39 @@ fn addresses(
     })
 }
 
+/// The addresses of a node by its routes: before others the one that it has where its default route leads, which is what a
+/// kubelet takes for its node's.
+fn own_addresses(routing: &Routing) -> Vec<IpAddr> {
+    let outside = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
+    let families = [(Family::V4, OUTSIDE), (Family::V6, outside)];
+    let of = |(family, to): (Family, IpAddr)| {
+        let first = match routed(routing, to, to, None) {
+            Route::Via {
+                device, gateway, ..
+            } => routing.masquerade_address(&device, gateway.unwrap_or(to)),
+            _ => None,
+        };
+        let others = routing.own_addresses(family).into_iter();
+        let others = others.filter(move |one| Some(*one) != first);
+        first.into_iter().chain(others).collect::<Vec<_>>()
+    };
+    families.into_iter().flat_map(of).collect()
+}
+
+/// Says which address of a node was asked about, and why that one.
+fn taken(known: &Known<'_>, end: &End, address: IpAddr) -> Option<String> {
+    let End::Node(name) = end else { return None };
+    let mut nodes = known.facts.table::<Node>().iter().map(|node| &node.data);
+    let written = |one: &String| one.parse() == Ok(address);
+    let told = nodes.any(|node| node.name == *name && node.addresses.iter().any(written));
+    Some(match told {
+        true => format!("{address} is the InternalIP of node {name}"),
+        false => format!(
+            "{address} is taken for node {name} by its routes; its Node object, which names its InternalIP, was not collected"
+        ),
+    })
+}
+
 /// Every address of an end, at least one.
 fn all_of(known: &Known<'_>, end: &End, saved: &Saved<'_>) -> Result<Vec<IpAddr>, String> {
     let read =
@@ -303,11 +338,8 @@ fn all_of(known: &Known<'_>, end: &End, saved: &Saved<'_>) -> Result<Vec<IpAddr>
             let node = nodes.find(|node| node.name == *name);
             let told = node.map(|node| read(&node.addresses));
             // Where the object was not collected, the node's own addresses do.
-            told.filter(|all| !all.is_empty()).unwrap_or_else(|| {
-                let routing = routing(known, name);
-                let of = |family| routing.own_addresses(family);
-                [of(Family::V4), of(Family::V6)].concat()
-            })
+            told.filter(|all| !all.is_empty())
+                .unwrap_or_else(|| own_addresses(&routing(known, name)))
         }
         End::Service(namespace, name) => match service(known, namespace, name) {
             Some(service) if service.addresses.is_empty() => {

@@ -360,3 +360,38 @@ fn without_the_local_table_the_links_addresses_are_the_nodes_own() {
     assert_eq!(port.verdict, "accepted");
     assert!(!port.reply.contains("masquerading"), "{}", port.reply);
 }
+
+#[test]
+fn a_node_is_asked_at_the_address_that_its_object_names_and_the_answer_says_which() {
+    let routes = "default via 192.0.2.1 dev eth0\n192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.7\n\
+                  10.9.0.0/16 dev eth1 proto kernel scope link src 10.9.0.7\n";
+    let addresses = "2: eth0: <UP> mtu 1500\n    inet 192.0.2.7/24 scope global eth0\n\
+                     3: eth1: <UP> mtu 1500\n    inet 10.9.0.7/16 scope global eth1\n";
+    let rules = "*filter\n:INPUT DROP [0:0]\n:FORWARD ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\n\
+                 -A INPUT -d 10.9.0.7/32 -j ACCEPT\nCOMMIT\n";
+    let files = [
+        ("commands/ip-route.out", routes),
+        ("commands/ip-addr.out", addresses),
+        ("commands/iptables-save.out", rules),
+    ];
+    let ends = ("198.51.100.7", "node/n1:10250", Protocol::TCP);
+    // Its lowest address is one of another network.
+    let by_routes = told(&Facts::default(), &files, ends, None).expect("an answer");
+    assert_eq!(by_routes.check.verdict, "dropped");
+    assert_eq!(
+        by_routes.notes,
+        ["192.0.2.7 is taken for node n1 by its routes; its Node object, which names its InternalIP, was not collected"]
+    );
+    let mut facts = Facts::default();
+    add(
+        &mut facts,
+        Node {
+            name: "n1".into(),
+            addresses: vec!["10.9.0.7".into()],
+            ..Node::default()
+        },
+    );
+    let by_object = told(&facts, &files, ends, None).expect("an answer");
+    assert_eq!(by_object.check.verdict, "accepted");
+    assert_eq!(by_object.notes, ["10.9.0.7 is the InternalIP of node n1"]);
+}

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use super::field::{Field, Reading, sent_here};
-use super::{AddressKind, Condition, Slot, Test, Tri, View};
+use super::{AddressKind, Condition, RouteBack, Slot, Test, Tri, View};
 use crate::connection::{Connection, Tracked};
-use crate::packet::{CtState, Interface, Packet};
+use crate::eval::Gift;
+use crate::packet::{CtState, Direction, Interface, Packet};
+use crate::route::Route;
 
 impl Condition {
     /// Answers the condition for a packet.
@@ -91,6 +93,7 @@ impl Test {
                 )
             }),
             Test::AddressType { destination, kinds } => address_type(view, *destination, kinds),
+            Test::PacketType(_) if view.rules.gives(Gift::PacketType) => Tri::Maybe,
             Test::PacketType(kind) => subset(&link_kinds(packet), &BTreeSet::from([*kind])),
             Test::MacSource(wanted) => known(packet.mac_src, |m| m == *wanted),
             Test::Ttl(low, high) => known(packet.ttl, |t| (*low..=*high).contains(&t)),
@@ -110,6 +113,7 @@ impl Test {
             Test::Rewritten => view.rewritten.map_or(Tri::Maybe, Tri::of),
             Test::ExtensionHeader(_) => Tri::No,
             Test::Assumed { answer, .. } => Tri::of(*answer),
+            Test::RouteBack(asked) => Tri::of(routed_back(view, *asked).unwrap_or(true)),
             Test::Time(clock) => clock.holds(packet.at),
             Test::Bytes { program, .. } => program.run(packet),
             Test::Opaque { .. } => Tri::Maybe,
@@ -187,7 +191,8 @@ fn bridge_port(packet: &Packet, wanted: Option<&Interface>, outgoing: bool) -> T
 fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, snat: bool, dnat: bool) -> Tri {
     let mut answer = subset(view.states, wanted);
     if snat && view.tracked != Tracked::No {
-        answer = answer.max(tracked(view, |connection| connection.snat));
+        let rewritten = |connection: &Connection| connection.snat.filter(|_| !view.resourced);
+        answer = answer.max(tracked(view, rewritten));
     }
     if dnat && view.tracked != Tracked::No {
         answer = answer.max(view.rewritten.map_or(Tri::Maybe, Tri::of));
@@ -196,18 +201,6 @@ fn conntrack(view: &View<'_>, wanted: &BTreeSet<CtState>, snat: bool, dnat: bool
 }
 
 impl Test {
-    /// Reads the internet header beside its addresses and its protocol.
-    pub(crate) fn of_header(&self) -> bool {
-        match self {
-            Test::Lookup(lookup) => lookup
-                .fields
-                .iter()
-                .any(|masked| matches!(masked.field, Field::Bits(_) | Field::Ttl)),
-            Test::Bytes { .. } | Test::Ttl(..) => true,
-            _ => false,
-        }
-    }
-
     /// Asks for a connection's own facts.
     pub(crate) fn of_connection(&self) -> bool {
         matches!(
@@ -298,6 +291,45 @@ pub(super) fn address_kinds(view: &View<'_>, destination: bool) -> BTreeSet<Addr
         },
         (Input, false) if over_loopback(&packet.in_iface) => BTreeSet::from([AddressKind::Local]),
         (Input, false) | (Forward, _) => BTreeSet::from([AddressKind::Unicast]),
+    }
+}
+
+/// The types that a destination may have where only the addresses of the interface that it came in by are this host's
+/// (`nft_fib4_eval_type` with a device).
+pub(super) fn of_interface(view: &View<'_>, kinds: BTreeSet<AddressKind>) -> BTreeSet<AddressKind> {
+    if !kinds.contains(&AddressKind::Local) {
+        return kinds;
+    }
+    let holder = view.routes.and_then(|routes| routes.holder(view.packet));
+    let same = match (holder, view.in_iface) {
+        (Some((device, _)), Slot::Known(Interface::Name(name))) => Some(device == name),
+        _ => None,
+    };
+    match same {
+        Some(true) => kinds,
+        Some(false) => BTreeSet::from([AddressKind::Unicast]),
+        None => kinds.into_iter().chain([AddressKind::Unicast]).collect(),
+    }
+}
+
+/// Whether the source has a route back (`nft_fib4_eval`, `rpfilter_lookup_reverse`); `None` where the routes do not tell.
+pub(crate) fn routed_back(view: &View<'_>, asked: RouteBack) -> Option<bool> {
+    let packet = view.packet;
+    let Slot::Known(Interface::Name(input)) = view.in_iface else {
+        return None;
+    };
+    if input == "lo" {
+        return Some(true);
+    }
+    let mut back = Packet::new(Direction::Output, packet.dst, packet.src);
+    back.mark = if asked.marked { view.mark } else { Some(0) };
+    match view.routes?.decide(&back) {
+        Route::Via { device, also, .. } => {
+            Some(!asked.by_interface || device == *input || also.contains(input))
+        }
+        Route::Local => Some(asked.local),
+        Route::Refused { .. } => Some(false),
+        Route::Unknown => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a rule can read from a packet as a number or an interface name, for
 //! look-ups in sets and maps.
 
-use super::answer::{address_kinds, link_kinds};
+use super::answer::{address_kinds, link_kinds, of_interface};
 use super::course::{link_type, next_hop, priority, slot_of};
 use super::kept::{counted, helper, status, tracked};
 use super::{AddressKind, Slot, View};
@@ -21,6 +21,14 @@ pub enum Field {
     SourcePort,
     /// Destination port.
     DestinationPort,
+    /// A port as ipsets ask for it, of the source or of the destination: of ICMP type and code stand in its place, other
+    /// protocols have 0.
+    SetPort {
+        /// Of the source.
+        source: bool,
+        /// Only TCP and UDP have one.
+        plain: bool,
+    },
     /// Upper-layer protocol number.
     Protocol,
     /// Netfilter's number of the family: 2 for IPv4, 10 for IPv6.
@@ -47,6 +55,8 @@ pub enum Field {
     AddressType {
         /// True for the destination.
         destination: bool,
+        /// Only the addresses of the incoming interface are this host's (`fib daddr . iif type`).
+        here: bool,
     },
     /// Time to live or hop limit.
     Ttl,
@@ -149,6 +159,7 @@ impl Field {
             Field::Destination(_) => "destination address",
             Field::SourcePort => "source port",
             Field::DestinationPort => "destination port",
+            Field::SetPort { .. } => "port",
             Field::Protocol => "protocol",
             Field::Family => "family",
             Field::InInterface => "incoming interface",
@@ -182,11 +193,15 @@ impl Field {
 
     pub(super) fn read<'a>(self, view: &View<'a>) -> Reading<'a> {
         let packet = view.packet;
+        if view.resourced && self.of_source(packet.family()) {
+            return Reading::Unknown;
+        }
         match self {
             Field::Source(family) => address(family, packet.src),
             Field::Destination(family) => address(family, packet.dst),
             Field::SourcePort => port(view, packet.sport, 0),
             Field::DestinationPort => port(view, packet.dport, 16),
+            Field::SetPort { source, plain } => set_port(view, source, plain),
             Field::Protocol => known(packet.proto.map(|p| u128::from(p.0))),
             Field::Family => known(Some(match packet.family() {
                 Family::V4 => 2,
@@ -209,12 +224,17 @@ impl Field {
                 Some(_) => Reading::Absent,
                 None => Reading::Unknown,
             },
+            Field::PacketType if view.rules.gives(Gift::PacketType) => Reading::Unknown,
             Field::PacketType => numbers(link_kinds(packet).into_iter().map(kind_number)),
-            Field::AddressType { destination } => numbers(
-                address_kinds(view, destination)
-                    .into_iter()
-                    .map(kind_number),
-            ),
+            Field::AddressType { destination, here } => {
+                let kinds = address_kinds(view, destination);
+                let kinds = if here {
+                    of_interface(view, kinds)
+                } else {
+                    kinds
+                };
+                numbers(kinds.into_iter().map(kind_number))
+            }
             Field::Ttl => known(packet.ttl.map(u128::from)),
             Field::Length => known(packet.length.map(u128::from)),
             Field::PayloadLength => {
@@ -260,6 +280,26 @@ impl Field {
             Field::Status => status(view),
             Field::Counted(what, answers) => counted(view, what, answers),
             Field::Random(_) | Field::Unseen(_) => Reading::Unknown,
+        }
+    }
+}
+
+impl Field {
+    /// Reads where a packet of this family comes from.
+    fn of_source(self, packet: Family) -> bool {
+        let (from, to) = match packet {
+            Family::V4 => (96, 128),
+            Family::V6 => (64, 192),
+        };
+        match self {
+            Field::Source(family) => family == packet,
+            Field::SourcePort | Field::SetPort { source: true, .. } => true,
+            Field::Bits(bits) => match bits.layer {
+                Layer::Network => bits.offset < to && bits.offset + bits.length > from,
+                Layer::Transport => bits.offset < 16,
+                Layer::Carried => false,
+            },
+            _ => false,
         }
     }
 }
@@ -368,6 +408,33 @@ fn port<'a>(view: &View<'_>, value: Option<u16>, offset: u16) -> Reading<'a> {
     match view.packet.proto {
         Some(proto) if !proto.has_ports() => header(view, Bits::transport(offset, 16)),
         _ => transport(view, value.map(u128::from)),
+    }
+}
+
+/// What `ip_set_get_ip4_port` and `ip_set_get_ip_port` give an ipset.
+fn set_port<'a>(view: &View<'_>, source: bool, plain: bool) -> Reading<'a> {
+    let packet = view.packet;
+    let Some(proto) = packet.proto else {
+        return Reading::Unknown;
+    };
+    let has_port = match plain {
+        true => proto == Protocol::TCP || proto == Protocol::UDP,
+        false => proto.has_ports(),
+    };
+    if has_port {
+        let port = if source { packet.sport } else { packet.dport };
+        return transport(view, port.map(u128::from));
+    }
+    match proto {
+        _ if plain => Reading::Absent,
+        Protocol::ICMP | Protocol::ICMPV6 => {
+            let both = packet.icmp_type.zip(packet.icmp_code);
+            transport(
+                view,
+                both.map(|(kind, code)| u128::from(kind) << 8 | u128::from(code)),
+            )
+        }
+        _ => known(Some(0)),
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn status<'a>(view: &View<'_>) -> Reading<'a> {
         Tracked::Yes(one) => one,
         Tracked::Unknown => return Reading::Unknown,
     };
-    let Some(rewritten) = view.rewritten else {
+    let Some(rewritten) = view.rewritten.filter(|_| !view.resourced) else {
         return Reading::Unknown;
     };
     let answered = view

@@ -16,6 +16,8 @@ pub mod set;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+pub(crate) use answer::routed_back;
+
 use crate::connection::{Tracked, TupleSide};
 use crate::eval::Rules;
 use crate::packet::{CtState, Interface, Packet, Protocol};
@@ -207,6 +209,8 @@ pub enum Test {
         /// The sentence that says what was assumed.
         assumption: String,
     },
+    /// Answers to the packet's source would leave (`rpfilter`, `fib saddr ... oif`).
+    RouteBack(RouteBack),
     /// Fields of the packet in a set.
     Lookup(lookup::Lookup),
     /// Fields of the packet in one of several sets.
@@ -230,6 +234,20 @@ pub enum Test {
         text: String,
     },
 }
+
+/// A question for the route that answers would take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RouteBack {
+    /// By the interface that the packet came in by.
+    pub by_interface: bool,
+    /// With the packet's mark.
+    pub marked: bool,
+    /// An address of this host is taken for routed as well.
+    pub local: bool,
+}
+
+/// Said where the routes do not tell.
+pub const ROUTED_BACK: &str = "reverse path filtering passes: the source is routed through the interface the packet came in by";
 
 /// A test, possibly negated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,6 +288,10 @@ pub struct View<'a> {
     pub tracked: Tracked<'a>,
     /// The node's routes, where they were captured.
     pub routes: Option<&'a Routing>,
+    /// Its source is another by now, or may be.
+    pub resourced: bool,
+    /// Sets that rules on the way have changed.
+    pub fills: &'a [lookup::Filled],
     /// The packet's route was looked up already.
     pub routed: bool,
     /// All rules: what none of them gives a connection, it does not have.

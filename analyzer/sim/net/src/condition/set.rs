@@ -25,12 +25,18 @@ pub struct Element {
     pub key: Vec<Piece>,
     /// An exception (`nomatch` of an ipset) from less specific elements.
     pub except: bool,
+    /// Something at the element says at each packet whether it is found, such as a limit.
+    pub unsure: bool,
 }
 
 impl Element {
     /// An ordinary element.
     pub fn new(key: Vec<Piece>) -> Element {
-        Element { key, except: false }
+        Element {
+            key,
+            except: false,
+            unsure: false,
+        }
     }
 }
 
@@ -70,7 +76,7 @@ impl Set {
         for (at, element) in elements.iter().enumerate() {
             match exact_key(element) {
                 // Of two equal keys the kernel keeps the first.
-                Some(key) if !set.excepts => {
+                Some(key) if !set.excepts && !element.unsure => {
                     set.exact.entry(key).or_insert(at);
                 }
                 _ => set.ranged.push(at),
@@ -205,7 +211,12 @@ impl Element {
                 _ => Tri::No,
             });
         if self.key.len() == values.len() || self.key == [Piece::Any] {
-            parts.min().unwrap_or(Tri::No)
+            let found = parts.min().unwrap_or(Tri::No);
+            if self.unsure {
+                found.min(Tri::Maybe)
+            } else {
+                found
+            }
         } else {
             Tri::Maybe
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::Rules;
 use super::explore::{Explorer, MAX_RULES};
-use super::hooks::{Path, Stage};
+use super::hooks::Path;
+use super::stage::Stage;
 use super::way::Way;
 use crate::connection::Connection;
 use crate::packet::{CtState, Packet};
@@ -19,7 +20,7 @@ impl<'a> Explorer<'a> {
         // The first packet of a connection carries no connection mark yet.
         let fresh = states.iter().all(|state| *state == CtState::New);
         Explorer::along(
-            Path::new(rules, packet.connection.as_deref().filter(|one| one.reply)),
+            Path::new(rules, packet),
             Stage::first(packet),
             rules,
             packet,
@@ -71,6 +72,8 @@ impl<'a> Explorer<'a> {
             untracked: false,
             served: false,
             natted: false,
+            resourced: None,
+            fills: Vec::new(),
             source: None,
             rewritten,
             decider: None,
@@ -82,9 +85,11 @@ impl<'a> Explorer<'a> {
         let placeless = [CtState::Invalid, CtState::Untracked];
         Explorer {
             rules,
+            leaves_by: start.packet.out_iface.clone(),
             states,
             untracked: BTreeSet::from([CtState::Untracked]),
             not_yet: BTreeSet::from([CtState::Invalid]),
+            perhaps: states.iter().copied().chain([CtState::Invalid]).collect(),
             loose: states.iter().all(|state| placeless.contains(state)),
             path,
             entries: Vec::new(),

@@ -4,10 +4,14 @@
 use std::collections::BTreeSet;
 
 use super::explore::Explorer;
-use super::hooks::Stage;
+use super::is_rest;
+use super::stage::Stage;
 use super::way::{Does, End, Entry, Fate, Met};
 use super::{Course, DecidedBy, Evaluation, MAX_COURSES, MAX_WALK, Step, Verdict};
 use crate::iptables::{NatTo, NewSource, Origin, Target};
+
+/// Behind a step that not every way takes, although all end alike.
+const ELSEWHERE: &str = ", unless a rule before it that may match leads elsewhere";
 
 /// Stands for the place of what connection tracking does by itself.
 const CONNTRACK: &str = "<connection tracking>";
@@ -155,8 +159,8 @@ impl Explorer<'_> {
         })
     }
 
-    /// The steps to an end, and how many of the first come before the packet is routed.
-    fn walk(&self, end: &End) -> (Vec<Step>, usize) {
+    /// What was met on the way to an end, in order.
+    fn met_by(&self, end: &End) -> Vec<&Entry<'_>> {
         let mut entries = Vec::new();
         let mut at = end.last;
         while let Some(index) = at {
@@ -164,16 +168,54 @@ impl Explorer<'_> {
             at = self.entries[index].before;
         }
         entries.reverse();
+        entries
+    }
+
+    /// What every way has met, where the ways are few and end alike.
+    fn shared(&self) -> Option<BTreeSet<Seen<'_>>> {
+        let first = self.ends.first()?;
+        let alike =
+            |end: &End| passes(end) == passes(first) && !matches!(end.fate, Fate::Unknown(_));
+        if !self.ends.iter().all(alike) {
+            return None;
+        }
+        let mut all = None::<BTreeSet<Seen<'_>>>;
+        for end in self.ends.iter().filter(|_| self.ends.len() <= MAX_COURSES) {
+            let own: BTreeSet<Seen<'_>> = self.met_by(end).into_iter().map(seen).collect();
+            all = Some(match all {
+                Some(all) => all.intersection(&own).copied().collect(),
+                None => own,
+            });
+        }
+        all
+    }
+
+    /// The steps to an end, and how many of the first come before the packet is routed.
+    fn walk(&self, end: &End) -> (Vec<Step>, usize) {
+        let entries = self.met_by(end);
+        let shared = self.shared();
         let same = |a: &&Entry<'_>, b: &&Entry<'_>| (a.stage, a.hook) == (b.stage, b.hook);
         let (mut steps, mut early): (Vec<Step>, usize) = (Vec::new(), 0);
         for group in entries.chunk_by(same) {
             // A translation chain that changes nothing is no part of the packet's way.
             let nat = group.first().and_then(|e| self.hook(e.stage, e.hook));
-            if nat.is_some_and(|hook| hook.nat) && !group.iter().any(|entry| rewrites(entry)) {
+            let ends = end.last.map(|last| &self.entries[last]);
+            let stopped =
+                end.fate != Fate::Accepted && ends.is_some_and(|last| same(&last, &group[0]));
+            let changes = stopped || group.iter().any(|entry| rewrites(entry));
+            if nat.is_some_and(|hook| hook.nat) && !changes {
                 continue;
             }
-            steps.extend(group.iter().filter_map(|entry| self.describe_step(entry)));
-            if group.iter().any(|entry| entry.stage == Stage::Prerouting) {
+            steps.extend(group.iter().filter_map(|entry| {
+                let mut step = self.describe_step(entry)?;
+                let certain = shared.as_ref().is_none_or(|all| all.contains(&seen(entry)));
+                if !certain && entry.doubt.is_none() {
+                    step.why.push_str(ELSEWHERE);
+                }
+                Some(step)
+            }));
+            let early_stage = |entry: &&Entry<'_>| entry.stage <= Stage::Prerouting;
+            if group.iter().any(early_stage) {
                 early = steps.len();
             }
         }
@@ -185,6 +227,8 @@ impl Explorer<'_> {
     fn describe_step(&self, entry: &Entry<'_>) -> Option<Step> {
         let hook = self.hook(entry.stage, entry.hook)?;
         let (origin, text, why, log_prefix) = match entry.what {
+            // What stands behind it in the rule tells whether it matches.
+            Met::Rule(_, Does::Target(Target::Jump(rest))) if is_rest(rest) => return None,
             Met::Rule(rule, does) => {
                 let logs = |target: &Target| match target {
                     Target::Log(prefix) => Some(prefix.clone()),
@@ -232,6 +276,17 @@ impl Explorer<'_> {
             log_prefix,
         })
     }
+}
+
+/// Where something was met: the stage, the hook, the chain, and the line of a rule.
+type Seen<'a> = (Stage, usize, &'a str, Option<u32>);
+
+fn seen<'a>(entry: &Entry<'a>) -> Seen<'a> {
+    let line = match entry.what {
+        Met::Rule(rule, _) => Some(rule.origin.line),
+        _ => None,
+    };
+    (entry.stage, entry.hook, entry.chain, line)
 }
 
 fn passes(end: &End) -> bool {
@@ -286,6 +341,7 @@ fn action(target: &Target) -> String {
             "matches: connection mark changes".to_owned()
         }
         Target::Untrack => "matches: not tracked".to_owned(),
+        Target::Fill(_) => "matches: a set changes".to_owned(),
         Target::LoseMark => "matches: mark is set".to_owned(),
         Target::SetService(_) => "matches: service class is set".to_owned(),
         Target::SetTtl(_) => "matches: time to live is set".to_owned(),

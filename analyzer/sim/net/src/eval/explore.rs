@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::hooks::{Hook, Path, Stage};
+use super::hooks::{Hook, Path};
+use super::stage::Stage;
 use super::take::harmless;
 use super::way::{Does, End, Entry, Fate, Frame, Key, Met, Way};
 use super::{Rules, forwarding};
@@ -16,7 +17,8 @@ use super::{Rules, forwarding};
 use crate::condition::Tri;
 use crate::condition::lookup::Lookup;
 use crate::iptables::{NatTo, Rule, Target};
-use crate::packet::{CtState, Packet};
+use crate::packet::{CtState, Interface, Packet};
+use crate::route::Routing;
 
 /// Rules looked at in one evaluation before giving up.
 pub(super) const MAX_RULES: usize = 4_000_000;
@@ -33,6 +35,10 @@ pub(super) struct Explorer<'a> {
     pub(super) untracked: BTreeSet<CtState>,
     /// What rules see before connection tracking has looked.
     pub(super) not_yet: BTreeSet<CtState>,
+    /// What they see where it is not known whether tracking has looked.
+    pub(super) perhaps: BTreeSet<CtState>,
+    /// The interface that the host's output chains see, also where one of them sends the packet elsewhere.
+    pub(super) leaves_by: Option<Interface>,
     /// The packet belongs to no connection in any state that it may have.
     pub(super) loose: bool,
     pub(super) path: Path<'a>,
@@ -68,6 +74,9 @@ impl<'a> Explorer<'a> {
     pub(super) fn enter_hook(&mut self, way: &mut Way<'a>) {
         loop {
             let Some(hook) = self.path.hooks(way.stage).get(way.hook) else {
+                if let Err(why) = self.routed_by_mark(way) {
+                    return self.end(way, Fate::Unknown(why));
+                }
                 let Some(next) = way.stage.next(way.packet.direction) else {
                     return self.end(way, Fate::Accepted);
                 };
@@ -94,6 +103,9 @@ impl<'a> Explorer<'a> {
             }
             if let Some((_, chain)) = hook.found {
                 let name = hook.chain_name;
+                if hook.behind_sources(way.stage) && way.resourced.is_none() {
+                    way.resourced = Some(self.resourced(way));
+                }
                 way.frames.push((Frame { name, next: 0 }, chain));
                 return;
             }
@@ -163,11 +175,12 @@ impl<'a> Explorer<'a> {
         let Some((frame, chain)) = way.frames.last_mut() else {
             return;
         };
-        let (name, chain) = (frame.name, *chain);
+        let chain = *chain;
         let Some(rule) = chain.rules.get(frame.next) else {
             return self.leave_chain(way);
         };
         frame.next += 1;
+        let name = way.chain();
         if self.budget == 0 || self.entries.len() >= MAX_ENTRIES {
             return self.end(
                 way,
@@ -208,9 +221,20 @@ impl<'a> Explorer<'a> {
         does: Vec<Does<'a>>,
         doubt: Option<String>,
     ) {
-        let Some(found) = lookup.find(&self.view(way)) else {
+        let view = self.view(way);
+        let Some(found) = lookup.find(&view) else {
             return;
         };
+        if lookup.filled(&view) {
+            let why = format!("a rule before has changed what {} holds", lookup.name);
+            self.meet(
+                way,
+                name,
+                Met::Rule(rule, Does::Target(&Target::None)),
+                Some(why.clone()),
+            );
+            return self.end(way, Fate::Unknown(why));
+        }
         let certain = doubt.is_none() && found.answer == Tri::Yes;
         let held: Vec<Does<'a>> = found
             .elements
@@ -275,6 +299,21 @@ impl<'a> Explorer<'a> {
     pub(super) fn route(&mut self, packet: &mut Packet) -> Result<(), String> {
         let assumed = forwarding::route(self.rules.routes, packet)?;
         self.assumptions.extend(assumed);
+        Ok(())
+    }
+
+    /// A mark that rules gave the packet may lead to another route, where policy rules ask for marks.
+    fn routed_by_mark(&mut self, way: &mut Way<'a>) -> Result<(), String> {
+        let asks = self.rules.routes.is_some_and(Routing::asks_marks);
+        let routes = matches!(way.stage, Stage::Prerouting | Stage::Output);
+        if !asks || !routes || way.mark == way.packet.mark || way.packet.past_prerouting {
+            return Ok(());
+        }
+        let mut packet = (*way.packet).clone();
+        packet.mark = way.mark;
+        self.route(&mut packet)?;
+        packet.mark = way.packet.mark;
+        way.packet = Arc::new(packet);
         Ok(())
     }
 

@@ -28,7 +28,7 @@ pub(super) fn route(
         }
         Some(Route::Refused { what, .. }) => {
             return Err(format!(
-                "the rewritten destination {} has {what}",
+                "where the packet is sent on to, {}, has {what}",
                 packet.dst
             ));
         }

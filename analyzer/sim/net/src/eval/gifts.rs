@@ -11,6 +11,8 @@ pub enum Gift {
     Zone,
     /// A priority in queues (`CLASSIFY`, `meta priority set`).
     Priority,
+    /// A link-layer type (`meta pkttype set`).
+    PacketType,
 }
 
 impl Rules<'_> {
@@ -28,6 +30,7 @@ impl Rules<'_> {
                         || (text.contains("connlabel") && text.contains("--set"))
                 }
                 Gift::Priority => text.contains("priority set") || text.contains("CLASSIFY"),
+                Gift::PacketType => text.contains("pkttype set"),
                 Gift::Zone => text.contains("zone set") || text.contains("--zone"),
             }
         })

@@ -1,81 +1,13 @@
 //! A hook: one base chain that a packet passes, in the kernel's order over all
 //! rule sets: by stage, then by priority.
 
-use std::collections::BTreeSet;
-
 use super::Rules;
-use crate::connection::Connection;
-use crate::iptables::{Backend, Chain, NatTo, RuleSet, Table, Target};
+use super::reaches::{reaches, rewrites, stops};
+use super::stage::{DESTINATIONS, SOURCES, Stage, Tracking, translates_at};
+use crate::iptables::{Backend, Chain, RuleSet, Table, Target};
 use crate::ipvs::IPVS_TITLE;
 use crate::nft::NftTable;
-use crate::packet::{Direction, Packet};
-
-/// A netfilter hook of the IP stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stage {
-    Prerouting,
-    Input,
-    Forward,
-    Output,
-    Postrouting,
-}
-
-impl Stage {
-    const ALL: [Stage; 5] = [
-        Stage::Prerouting,
-        Stage::Input,
-        Stage::Forward,
-        Stage::Output,
-        Stage::Postrouting,
-    ];
-
-    /// Where a packet starts.
-    pub(super) fn first(packet: &Packet) -> Stage {
-        match packet.direction {
-            Direction::Output => Stage::Output,
-            _ if !packet.past_prerouting => Stage::Prerouting,
-            direction => Stage::routed(direction),
-        }
-    }
-
-    fn routed(direction: Direction) -> Stage {
-        match direction {
-            Direction::Input => Stage::Input,
-            _ => Stage::Forward,
-        }
-    }
-
-    /// The stage behind this one; `None` behind the last.
-    pub(super) fn next(self, direction: Direction) -> Option<Stage> {
-        match self {
-            Stage::Prerouting => Some(Stage::routed(direction)),
-            Stage::Forward | Stage::Output => Some(Stage::Postrouting),
-            Stage::Input | Stage::Postrouting => None,
-        }
-    }
-
-    /// Its name in nft.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Stage::Prerouting => "prerouting",
-            Stage::Input => "input",
-            Stage::Forward => "forward",
-            Stage::Output => "output",
-            Stage::Postrouting => "postrouting",
-        }
-    }
-
-    pub(super) fn sees_in(self) -> bool {
-        self != Stage::Output
-    }
-
-    pub(super) fn sees_out(self) -> bool {
-        !matches!(self, Stage::Prerouting | Stage::Input)
-    }
-}
-
-/// The priority at which connection tracking looks at a packet.
-const TRACKING: i32 = -200;
+use crate::packet::{Interface, Packet};
 
 /// One base chain on the packet's path.
 pub(super) struct Hook<'a> {
@@ -93,22 +25,31 @@ pub(super) struct Hook<'a> {
     pub(super) nat: bool,
     /// Its accept is an answer to the question who lets the packet through.
     pub(super) filter: bool,
-    /// Connection tracking has not seen the packet yet.
-    pub(super) untracked_yet: bool,
+    /// Whether connection tracking has seen the packet.
+    pub(super) tracking: Tracking,
     /// No chain: here a connection's translation is written back in its answers.
     pub(super) undoes: Option<Side>,
     /// The virtual services of IPVS.
     pub(super) ipvs: bool,
     priority: i32,
+    /// Its place among the chains of one priority that translate.
+    within: i32,
+    /// When it was registered among others, as far as that is known.
+    registered: usize,
+    /// The devices that it is attached to.
+    devices: Option<&'a [String]>,
+}
+
+impl Hook<'_> {
+    /// Sources are rewritten before it is asked.
+    pub(super) fn behind_sources(&self, stage: Stage) -> bool {
+        let leaves = matches!(stage, Stage::Input | Stage::Postrouting);
+        leaves && !self.nat && self.undoes.is_none() && self.priority >= SOURCES
+    }
 }
 
 /// The hooks of every stage.
-pub(super) struct Path<'a>([Vec<Hook<'a>>; 5]);
-
-/// The priority of iptables' chains that rewrite sources, and at which answers' sources are written back.
-const SOURCES: i32 = 100;
-/// The same for destinations.
-const DESTINATIONS: i32 = -100;
+pub(super) struct Path<'a>([Vec<Hook<'a>>; 6]);
 
 impl<'a> Path<'a> {
     /// The chains that may rewrite the source of a packet that leaves, and no others.
@@ -131,43 +72,51 @@ impl<'a> Path<'a> {
                         cut: set.cut,
                         nat: true,
                         filter: false,
-                        untracked_yet: false,
+                        tracking: Tracking::Behind,
                         undoes: None,
                         ipvs: false,
                         priority: SOURCES,
+                        within: SOURCES,
+                        registered: 0,
+                        devices: None,
                     }),
             );
         }
         bases(rules, stage, &mut hooks);
         hooks.retain(|hook| hook.nat);
-        hooks.sort_by_key(|hook| hook.priority);
-        let mut stages: [Vec<Hook<'a>>; 5] = Default::default();
+        hooks.reverse();
+        in_order(&mut hooks);
+        let mut stages: [Vec<Hook<'a>>; 6] = Default::default();
         stages[stage as usize] = hooks;
         Path(stages)
     }
 
     /// All hooks; for an answer with those that write translations back.
-    pub(super) fn new(rules: &Rules<'a>, answer: Option<&Connection>) -> Path<'a> {
+    pub(super) fn new(rules: &Rules<'a>, packet: &Packet) -> Path<'a> {
+        let answer = packet.connection.as_deref().filter(|one| one.reply);
         let stages = Stage::ALL.map(|stage| {
             let mut hooks = Vec::new();
-            // Of equal priorities the chain that was registered last comes first. The captures do not
-            // show that order; legacy tables stay registered from their first use, nft lists its
-            // tables as they were made.
+            // Of equal priorities the chain that was registered last comes first. Legacy tables stay registered
+            // from their first use, nft lists its tables as they were made.
             let legacy = |set: &&&RuleSet| set.backend == Backend::Legacy;
             for set in rules.saved.iter().filter(legacy) {
-                saved(set, stage, &mut hooks);
+                saved(rules, set, stage, &mut hooks);
             }
             for set in rules.saved.iter().filter(|set| !legacy(set)) {
-                saved(set, stage, &mut hooks);
+                saved(rules, set, stage, &mut hooks);
             }
             nft(rules, stage, &mut hooks);
             let served = answer.map(|connection| connection.served.is_some());
             hooks.extend(served.into_iter().flat_map(|ipvs| undoing(stage, ipvs)));
             if let Some(table) = rules.ipvs {
-                of_table(table, stage, &mut hooks);
+                of_table(rules, table, stage, &mut hooks);
             }
+            // Chains of devices are asked for what comes in by theirs.
+            let of_device = |hook: &Hook<'_>| hook.devices.is_none_or(|all| came_by(packet, all));
+            hooks.retain(of_device);
+            hooks.sort_by_key(|hook| hook.registered);
             hooks.reverse();
-            hooks.sort_by_key(|hook| hook.priority);
+            in_order(&mut hooks);
             hooks
         });
         Path(stages)
@@ -192,32 +141,60 @@ impl<'a> Path<'a> {
     }
 }
 
-/// Whether a chain or one that it calls has a rule that may rewrite destinations. Front ends such as firewalld's keep whole
-/// trees of chains there that only call one another.
-fn rewrites(table: &Table, start: &Chain) -> bool {
-    let mut called: BTreeSet<&str> = BTreeSet::new();
-    let mut waiting = vec![start];
-    while let Some(chain) = waiting.pop() {
-        for rule in &chain.rules {
-            let mut targets: Vec<&Target> = rule.effects.iter().chain([&rule.target]).collect();
-            while let Some(target) = targets.pop() {
-                match target {
-                    Target::Nat(nat) if !matches!(nat.to, NatTo::Source(_)) => return true,
-                    // A target that is not known may be one that rewrites.
-                    Target::Named(_) => return true,
-                    Target::Map(map) => targets.extend(&map.verdicts),
-                    Target::Jump(name) | Target::Goto(name) if called.insert(name) => {
-                        match table.chains.get(name) {
-                            Some(next) => waiting.push(next),
-                            None => return true,
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-    !table.complete
+/// The place of a table in nft's listing.
+fn listed(rules: &Rules<'_>, wanted: impl Fn(&NftTable) -> bool) -> Option<usize> {
+    rules.listed.iter().position(|table| wanted(table))
+}
+
+/// The place of a table that iptables-save shows; before all others where the listing does not tell.
+fn registered(rules: &Rules<'_>, set: &RuleSet, name: &str) -> usize {
+    let same = |table: &NftTable| {
+        table.name == name && table.looks_like_iptables() && table.sees(set.family)
+    };
+    let found = listed(rules, same).filter(|_| set.backend != Backend::Legacy);
+    found.unwrap_or(0)
+}
+
+/// The packet comes in by one of these devices.
+fn came_by(packet: &Packet, devices: &[String]) -> bool {
+    let Some(Interface::Name(name)) = &packet.in_iface else {
+        return false;
+    };
+    devices.contains(name)
+}
+
+/// Whether a rule may rewrite the source of what the host itself takes.
+pub(super) fn rewrites_local_sources(rules: &Rules<'_>) -> bool {
+    let mut hooks = Vec::new();
+    bases(rules, Stage::Input, &mut hooks);
+    let of_nft = hooks
+        .iter()
+        .filter(|hook| hook.nat)
+        .filter_map(|hook| hook.found);
+    let of_saved = rules.saved.iter().filter_map(|set| {
+        let table = set.tables.get("nat")?;
+        Some((table, table.chains.get("INPUT")?))
+    });
+    let rewrites = |target: &Target| matches!(target, Target::Nat(_) | Target::Named(_));
+    of_nft
+        .chain(of_saved)
+        .any(|(table, chain)| reaches(table, chain, rewrites))
+}
+
+/// Sorts hooks, which stand with the last registered first. Those that translate are asked together, where the first of
+/// them was registered.
+fn in_order(hooks: &mut Vec<Hook<'_>>) {
+    hooks.sort_by_key(|hook| hook.priority);
+    let Some(last) = hooks.iter().rposition(|hook| hook.nat) else {
+        return;
+    };
+    let behind = hooks.split_off(last + 1);
+    let (mut nat, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(hooks).into_iter().partition(|hook| hook.nat);
+    nat.sort_by_key(|hook| hook.within);
+    hooks.extend(rest);
+    hooks.extend(nat);
+    hooks.extend(behind);
 }
 
 /// Which address of an answer is written back.
@@ -248,10 +225,13 @@ fn undoing(stage: Stage, ipvs: bool) -> Vec<Hook<'static>> {
         cut: false,
         nat: false,
         filter: false,
-        untracked_yet: false,
+        tracking: Tracking::Behind,
         undoes: Some(side),
         ipvs: false,
         priority,
+        within: 0,
+        registered: usize::MAX,
+        devices: None,
     };
     own.into_iter()
         .chain(served.filter(|_| ipvs))
@@ -262,6 +242,7 @@ fn undoing(stage: Stage, ipvs: bool) -> Vec<Hook<'static>> {
 /// Tables of iptables at a stage with their priorities, and the name of the chain.
 fn builtin(stage: Stage) -> (&'static str, &'static [(&'static str, i32)]) {
     match stage {
+        Stage::Ingress => ("", &[]),
         Stage::Prerouting => (
             "PREROUTING",
             &[("raw", -300), ("mangle", -150), ("nat", -100)],
@@ -290,15 +271,20 @@ fn builtin(stage: Stage) -> (&'static str, &'static [(&'static str, i32)]) {
 
 /// The chains of a rule set at a stage. The filter table is always listed,
 /// others only when they hold rules or a policy other than ACCEPT.
-fn saved<'a>(set: &'a RuleSet, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
+fn saved<'a>(rules: &Rules<'a>, set: &'a RuleSet, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
     let (chain_name, tables) = builtin(stage);
-    for (table, priority) in tables {
+    let sources = matches!(stage, Stage::Input | Stage::Postrouting).then_some(&("nat", SOURCES));
+    for (table, priority) in tables.iter().chain(sources) {
         let found = set
             .tables
             .get(*table)
             .and_then(|t| t.chains.get(chain_name).map(|chain| (t, chain)));
         let filter = *table == "filter";
-        if filter || found.is_some_and(|(_, chain)| matters(chain)) {
+        // Chains that rewrite sources are asked elsewhere, unless they stop packets.
+        let asked = |(table, chain): (&Table, &Chain)| {
+            matters(chain) && (*priority != SOURCES || stops(table, chain))
+        };
+        if filter || found.is_some_and(asked) {
             hooks.push(Hook {
                 table,
                 chain_name,
@@ -307,16 +293,19 @@ fn saved<'a>(set: &'a RuleSet, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
                 cut: set.cut,
                 nat: *table == "nat",
                 filter,
-                untracked_yet: *priority < TRACKING,
+                tracking: Tracking::at(stage, *priority),
                 undoes: None,
                 ipvs: false,
                 priority: *priority,
+                within: *priority,
+                registered: registered(rules, set, table),
+                devices: None,
             });
         }
     }
 }
 
-/// nft's chains at a stage, without those that rewrite sources: they stop nothing.
+/// nft's chains at a stage, without those that rewrite sources and stop nothing.
 fn nft<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
     let own = hooks.len();
     bases(rules, stage, hooks);
@@ -324,18 +313,19 @@ fn nft<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
         let mut at = 0;
         hooks.retain(|hook| {
             at += 1;
-            at <= own || !hook.nat
+            let stops = || hook.found.is_some_and(|(table, chain)| stops(table, chain));
+            at <= own || !hook.nat || stops()
         });
     }
 }
 
 fn bases<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
     for table in &rules.nft {
-        of_table(table, stage, hooks);
+        of_table(rules, table, stage, hooks);
     }
 }
 
-fn of_table<'a>(table: &'a NftTable, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
+fn of_table<'a>(rules: &Rules<'a>, table: &'a NftTable, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
     {
         for base in table.bases.iter().filter(|base| base.hook == stage.word()) {
             let Some((name, chain)) = table.rules.chains.get_key_value(&base.chain) else {
@@ -350,10 +340,17 @@ fn of_table<'a>(table: &'a NftTable, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
                 cut: false,
                 nat,
                 filter: base.kind == "filter" && matters(chain),
-                untracked_yet: base.priority < TRACKING,
+                tracking: Tracking::at(stage, base.priority),
                 undoes: None,
                 ipvs: base.kind == IPVS_TITLE,
-                priority: base.priority,
+                priority: if nat {
+                    translates_at(stage)
+                } else {
+                    base.priority
+                },
+                within: base.priority,
+                registered: listed(rules, |one| std::ptr::eq(one, table)).unwrap_or(usize::MAX),
+                devices: (stage == Stage::Ingress).then_some(base.devices.as_slice()),
             });
         }
     }

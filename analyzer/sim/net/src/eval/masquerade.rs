@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 
 use super::explore::Explorer;
-use super::way::Fate;
+use super::hooks::rewrites_local_sources;
+use super::stage::Stage;
+use super::way::{Fate, Way};
 use super::{DecidedBy, Rules};
 use crate::iptables::{NewSource, Origin};
 use crate::packet::{CtState, Packet};
@@ -29,6 +31,25 @@ pub enum SourceNat {
         /// What is missing, as a sentence fragment.
         why: String,
     },
+}
+
+impl<'a> Explorer<'a> {
+    /// Whether the packet's source is another behind the chains that rewrite sources, or may be.
+    pub(super) fn resourced(&self, way: &Way<'a>) -> bool {
+        let connection = way.packet.connection.as_deref();
+        if way.untracked || self.loose || connection.is_some_and(|one| one.reply) {
+            return false;
+        }
+        if !self.begins() {
+            return connection.is_none_or(|one| one.snat != Some(false));
+        }
+        if way.stage == Stage::Input {
+            return rewrites_local_sources(self.rules());
+        }
+        let mut packet = (*way.packet).clone();
+        packet.mark = way.mark;
+        source_nat(self.rules(), &packet) != SourceNat::Kept
+    }
 }
 
 /// Follows the first packet of a connection through the chains that rewrite sources. The packet is

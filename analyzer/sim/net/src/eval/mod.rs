@@ -9,8 +9,10 @@ mod forwarding;
 mod gifts;
 mod hooks;
 mod masquerade;
+mod reaches;
 mod serve;
 mod socket;
+mod stage;
 mod take;
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,7 @@ use super::sockets::Listening;
 use explore::Explorer;
 pub use gifts::Gift;
 pub use masquerade::{SourceNat, source_nat};
+pub(crate) use way::{is_rest, rest_name};
 
 /// All rules that a packet of one family has to pass.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +40,8 @@ pub struct Rules<'a> {
     pub saved: Vec<&'a RuleSet>,
     /// Tables of `nft list ruleset` that iptables-save does not show.
     pub nft: Vec<&'a NftTable>,
+    /// All tables as nft lists them, with those that iptables-save shows: in the order in which they were made.
+    pub listed: Vec<&'a NftTable>,
     /// The virtual services of IPVS, where they were captured.
     pub ipvs: Option<&'a NftTable>,
     /// IPVS keeps what it takes in connection tracking (`net.ipv4.vs.conntrack`).

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::explore::Explorer;
-use super::hooks::Stage;
+use super::stage::Stage;
 use super::way::{Fate, Way};
 use crate::connection::Served;
 use crate::iptables::ToServer;

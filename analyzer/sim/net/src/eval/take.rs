@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::explore::{Explorer, MAX_DEPTH};
 use super::way::{Does, Fate, Frame, Met, Way};
 use crate::condition::Tri;
+use crate::connection::Tracked;
 use crate::iptables::{NatTo, Table, Target};
 use crate::packet::{Direction, Interface, Packet, Protocol};
 use crate::queue::Queue;
@@ -16,7 +17,7 @@ impl<'a> Explorer<'a> {
             return None;
         };
         for effect in &rule.effects {
-            change(way, effect);
+            self.change(way, effect);
         }
         match does {
             Does::Target(target) => self.take_target(way, target),
@@ -32,14 +33,36 @@ impl<'a> Explorer<'a> {
             Target::Nat(nat) => return self.translate(way, &nat.to),
             Target::Queue(queue) => return self.queue(way, *queue),
             Target::Proxy(at) => return Some(self.proxy(way, at)),
-            Target::Return => self.leave_chain(way),
+            Target::Return => {
+                way.out_of_rule();
+                self.leave_chain(way);
+            }
             Target::Jump(name) | Target::Goto(name) | Target::Named(name) => {
                 let goto = matches!(target, Target::Goto(_));
                 return self.enter_chain(way, name, goto);
             }
-            other => change(way, other),
+            other => self.change(way, other),
         }
         None
+    }
+
+    /// Applies a target that only changes what later rules see.
+    fn change(&mut self, way: &mut Way<'a>, target: &'a Target) {
+        let view = self.view(way);
+        let filled = match target {
+            Target::Fill(fill) => Some(fill.of(&view)),
+            _ => None,
+        };
+        let connected = view.tracked != Tracked::No;
+        match target {
+            Target::Fill(_) => way.fills.extend(filled),
+            // Without a connection there is no mark to take or to keep.
+            Target::RestoreMark { .. } | Target::SaveMark { .. } | Target::SetConnMark { .. }
+                if !connected => {}
+            // What tracking knows already stays known to it (`nft_notrack_eval`).
+            Target::Untrack => way.untracked |= !connected,
+            other => change(way, other),
+        }
     }
 
     /// Where nobody listens the packet is dropped, or goes on to the next base chain.
@@ -167,6 +190,7 @@ impl<'a> Explorer<'a> {
             )));
         }
         if goto {
+            way.out_of_rule();
             // The chain that is left is not returned to.
             let base = way.frames.len() == 1;
             if let Some((frame, chain)) = way.frames.last_mut() {
@@ -208,7 +232,6 @@ fn change(way: &mut Way<'_>, target: &Target) {
                 .and_then(|mark| marked(way.connmark, mark & nfmask, *ctmask));
         }
         Target::ChangeConnMark => way.connmark = None,
-        Target::Untrack => way.untracked = true,
         Target::SetService(change) => {
             Arc::make_mut(&mut way.packet).set_service(*change);
         }

@@ -1,8 +1,9 @@
 //! What a rule sees of the packet at a point of its way, and whether it matches.
 
 use super::explore::Explorer;
+use super::stage::{Stage, Tracking};
 use super::way::Way;
-use crate::condition::{Condition, Slot, Test, Tri, View};
+use crate::condition::{Condition, ROUTED_BACK, Slot, Test, Tri, View, routed_back};
 use crate::connection::Tracked;
 use crate::iptables::Rule;
 use crate::packet::{Direction, Interface};
@@ -30,6 +31,10 @@ impl<'a> Explorer<'a> {
             let assumption = match &condition.test {
                 Test::Assumed { assumption, .. } => Some(assumption.as_str()),
                 Test::Lookup(lookup) => lookup.assumption(),
+                Test::RouteBack(asked) => {
+                    let told = routed_back(&self.view(way), *asked);
+                    told.is_none().then_some(ROUTED_BACK)
+                }
                 Test::Time(_) if answer == Tri::Yes => Some(AT),
                 Test::Opaque { .. } if answer == Tri::Yes => Some(super::counted::ASSUMED),
                 _ => None,
@@ -50,6 +55,9 @@ impl<'a> Explorer<'a> {
     ) -> Tri {
         // Without a connection the match fails whatever it compares, unless it asks for a state beside that
         // (`net/netfilter/xt_conntrack.c`).
+        if matches!(condition.test, Test::ConnMark { .. }) && view.tracked == Tracked::No {
+            return Tri::No;
+        }
         if condition.test.of_connection() && view.tracked == Tracked::No {
             let states = |one: &Condition| matches!(one.test, Test::States { .. });
             return Tri::of(rule.conditions.iter().any(states));
@@ -63,9 +71,8 @@ impl<'a> Explorer<'a> {
     /// What rules see of the packet where the way has come to.
     pub(super) fn view<'b>(&'b self, way: &'b Way<'a>) -> View<'b> {
         let packet = &*way.packet;
-        let early = self
-            .hook(way.stage, way.hook)
-            .is_some_and(|hook| hook.untracked_yet);
+        let hook = self.hook(way.stage, way.hook);
+        let tracking = hook.map_or(Tracking::Behind, |hook| hook.tracking);
         View {
             packet,
             in_iface: slot(
@@ -74,23 +81,31 @@ impl<'a> Explorer<'a> {
             ),
             out_iface: slot(
                 way.stage.sees_out() && packet.direction != Direction::Input,
-                packet.out_iface.as_ref(),
+                if way.stage == Stage::Output && !way.served {
+                    self.leaves_by.as_ref()
+                } else {
+                    packet.out_iface.as_ref()
+                },
             ),
             mark: way.mark,
             connmark: way.connmark,
             rewritten: way.rewritten,
             routes: self.rules().routes,
             rules: self.rules(),
-            routed: way.stage != super::hooks::Stage::Prerouting,
-            tracked: match &packet.connection {
-                _ if way.untracked || early || self.loose => Tracked::No,
-                Some(connection) => Tracked::Yes(connection),
-                None => Tracked::Unknown,
+            routed: !matches!(way.stage, Stage::Ingress | Stage::Prerouting),
+            resourced: way.resourced == Some(true),
+            fills: &way.fills,
+            tracked: match (&packet.connection, tracking) {
+                _ if way.untracked || self.loose => Tracked::No,
+                (_, Tracking::Before) => Tracked::No,
+                (Some(connection), Tracking::Behind) => Tracked::Yes(connection),
+                _ => Tracked::Unknown,
             },
-            states: match (way.untracked, early) {
+            states: match (way.untracked, tracking) {
                 (true, _) => &self.untracked,
-                (_, true) => &self.not_yet,
-                _ => self.states,
+                (_, Tracking::Before) => &self.not_yet,
+                (_, Tracking::Either) => &self.perhaps,
+                (_, Tracking::Behind) => self.states,
             },
         }
     }

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::hooks::Stage;
+use super::stage::Stage;
+use crate::condition::lookup::Filled;
 use crate::iptables::{Chain, NatTo, Rule, Target};
 use crate::packet::Packet;
 
@@ -59,6 +60,10 @@ pub(super) struct Way<'a> {
     pub(super) served: bool,
     /// An address was rewritten at this stage.
     pub(super) natted: bool,
+    /// Rules have rewritten the source, or may have; asked where a chain stands behind them.
+    pub(super) resourced: Option<bool>,
+    /// Sets that rules on the way have changed.
+    pub(super) fills: Vec<Filled>,
     /// Walk entry that rewrote the source.
     pub(super) source: Option<usize>,
     /// Whether it was rewritten at all, where that is known.
@@ -72,7 +77,7 @@ pub(super) struct Way<'a> {
 /// What two ways must share to have the same outcomes.
 pub(super) type Key<'a> = (
     (Stage, usize, Vec<Frame<'a>>),
-    (Option<u32>, Option<u32>, bool, bool),
+    (Option<u32>, Option<u32>, bool, bool, Vec<Filled>),
     (IpAddr, Option<u16>),
     (Vec<Option<u8>>, Option<u8>),
     Option<usize>,
@@ -83,11 +88,49 @@ impl<'a> Way<'a> {
         let frames = self.frames.iter().map(|(frame, _)| *frame).collect();
         (
             (self.stage, self.hook, frames),
-            (self.mark, self.connmark, self.untracked, self.natted),
+            (
+                self.mark,
+                self.connmark,
+                self.untracked,
+                self.natted,
+                self.fills.clone(),
+            ),
             (self.packet.dst, self.packet.dport),
             (class(&self.packet), self.packet.ttl),
             self.decider,
         )
+    }
+}
+
+/// Chains that hold the rest of a rule, behind what the rule changes, are called so; no other chain has a brace in its name.
+const REST: &str = "{+";
+
+/// The name of such a chain.
+pub(crate) fn rest_name(line: u32, nth: usize) -> String {
+    format!("{REST}{line}:{nth}}}")
+}
+
+/// Whether a chain is the rest of a rule.
+pub(crate) fn is_rest(name: &str) -> bool {
+    name.starts_with(REST)
+}
+
+impl<'a> Way<'a> {
+    /// The chain that the way is in, as it is written.
+    pub(super) fn chain(&self) -> &'a str {
+        let mut names = self.frames.iter().rev().map(|(frame, _)| frame.name);
+        names.find(|name| !is_rest(name)).unwrap_or("")
+    }
+
+    /// Leaves the rest of a rule, as a verdict of the rule leaves the chain that the rule stands in.
+    pub(super) fn out_of_rule(&mut self) {
+        while self
+            .frames
+            .last()
+            .is_some_and(|(frame, _)| is_rest(frame.name))
+        {
+            self.frames.pop();
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use crate::condition::address_bits;
 use crate::condition::field::mac_number;
 use crate::condition::set::Piece;
+use crate::iptables::{ICMP_NAMES, ICMPV6_NAMES};
 use crate::packet::{Interface, Protocol};
 
 /// One dimension of a set's type.
@@ -65,9 +66,13 @@ pub(super) fn key(
             Part::Network => key.push(addresses(value, six, None)?),
             Part::Port => {
                 let (proto, port) = value.split_once(':')?;
-                let proto = u128::from(Protocol::parse(proto)?.0);
-                key.push(Piece::Range(proto, proto));
-                key.push(ports(port).or((proto == 1 || proto == 58).then_some(Piece::Any))?);
+                let proto = Protocol::parse(proto)?;
+                key.push(exact(proto.0.into()));
+                key.push(match proto {
+                    Protocol::ICMP => icmp(port, false)?,
+                    Protocol::ICMPV6 => icmp(port, true)?,
+                    _ => ports(port)?,
+                });
             }
             Part::PlainPort => key.push(ports(value)?),
             Part::Mac => key.push(exact(mac(value)?)),
@@ -82,6 +87,27 @@ pub(super) fn key(
         }
     }
     Some(key)
+}
+
+/// A number in hexadecimal or decimal.
+pub(super) fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Type and code of ICMP as one number: `echo-request`, `8/0`.
+fn icmp(text: &str, six: bool) -> Option<Piece> {
+    if let Some((kind, code)) = text.split_once('/') {
+        let (kind, code): (u8, u8) = (kind.parse().ok()?, code.parse().ok()?);
+        return Some(exact(u128::from(kind) << 8 | u128::from(code)));
+    }
+    let names: &[(&str, u8, Option<u8>)] = if six { &ICMPV6_NAMES } else { &ICMP_NAMES };
+    let (_, kind, code) = names.iter().find(|(name, ..)| *name == text)?;
+    Some(exact(
+        u128::from(*kind) << 8 | u128::from(code.unwrap_or(0)),
+    ))
 }
 
 fn exact(value: u128) -> Piece {

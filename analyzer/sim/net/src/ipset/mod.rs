@@ -26,6 +26,8 @@ struct IpSet {
     six: bool,
     /// Length of the networks that addresses stand for.
     netmask: Option<u8>,
+    /// Bits of marks that count (`markmask`).
+    markmask: Option<u32>,
     elements: Vec<Element>,
     /// Names of the sets in a `list:set`.
     members: Vec<String>,
@@ -106,7 +108,10 @@ impl IpSet {
         for pair in words.windows(2) {
             match pair {
                 ["family", "inet6"] => self.six = true,
+                // Addresses are compared by other bits than they are listed with.
+                ["bitmask", _] => self.parts = None,
                 ["netmask", length] => self.netmask = length.parse().ok(),
+                ["markmask", mask] => self.markmask = member::number(mask),
                 _ => {}
             }
         }
@@ -125,9 +130,15 @@ impl IpSet {
             self.members.push(key.to_owned());
             return;
         }
-        let except = line.split_ascii_whitespace().any(|word| word == "nomatch");
-        match member::key(parts, key, self.six, self.netmask) {
-            Some(key) => self.elements.push(Element { key, except }),
+        let says = |option: &str| line.split_ascii_whitespace().any(|word| word == option);
+        let except = says("nomatch");
+        // The name of an interface is then only how it begins.
+        let read = member::key(parts, key, self.six, self.netmask).filter(|_| !says("wildcard"));
+        match read {
+            Some(key) => self.elements.push(Element {
+                except,
+                ..Element::new(key)
+            }),
             None => self.unread += 1,
         }
     }

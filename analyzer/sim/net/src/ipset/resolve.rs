@@ -12,6 +12,13 @@ use crate::condition::{Condition, Test};
 use crate::iptables::RuleSet;
 use crate::packet::Family;
 
+/// Sets of ports and of hardware addresses hold for both families.
+fn any_family(parts: &[Part]) -> bool {
+    parts
+        .iter()
+        .all(|part| matches!(part, Part::PlainPort | Part::Mac))
+}
+
 impl IpSets {
     /// Gives every set match of a rule set the contents that were listed. A set
     /// that was not listed stays undecidable.
@@ -56,7 +63,7 @@ impl IpSets {
         for name in names {
             let set = self.sets.get(name)?;
             // A list may hold sets of both families; only those of the packet's are asked.
-            if set.six != (family == Family::V6) && set.parts.as_deref()? != [Part::PlainPort] {
+            if set.six != (family == Family::V6) && !any_family(set.parts.as_deref()?) {
                 continue;
             }
             let held = known
@@ -91,11 +98,20 @@ fn lookup(
             Part::Address | Part::Network => of(Field::Source(family), Field::Destination(family)),
             Part::Port => {
                 fields.push(Masked::from(Field::Protocol));
-                of(Field::SourcePort, Field::DestinationPort)
+                Masked::from(Field::SetPort {
+                    source,
+                    plain: false,
+                })
             }
-            Part::PlainPort => of(Field::SourcePort, Field::DestinationPort),
+            Part::PlainPort => Masked::from(Field::SetPort {
+                source,
+                plain: true,
+            }),
             Part::Mac => of(Field::SourceMac, Field::DestinationMac),
-            Part::Mark => Masked::from(Field::Mark),
+            Part::Mark => match set.markmask {
+                Some(mask) => Masked::bits(Field::Mark, mask.into()),
+                None => Masked::from(Field::Mark),
+            },
             Part::Interface => of(Field::InInterface, Field::OutInterface),
             Part::Set => return None,
         };

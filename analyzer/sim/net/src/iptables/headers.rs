@@ -29,6 +29,28 @@ pub(super) fn groups(text: &str) -> Option<Test> {
     Some(Test::Assumed { answer, assumption })
 }
 
+/// `statistic --mode nth --every 1`, `--mode random --probability 1.0`: what holds for every packet or for none.
+pub(super) fn statistic(text: &str) -> Option<bool> {
+    let words: Vec<&str> = text.split(' ').filter(|word| *word != "!").collect();
+    let value = |name: &str| {
+        let at = words.iter().position(|word| *word == name)?;
+        words.get(at + 1).copied()
+    };
+    let holds = match value("--mode")? {
+        "nth" => (value("--every")? == "1").then_some(true)?,
+        "random" => {
+            let digits = value("--probability")?.trim_end_matches('0');
+            match digits {
+                "1." | "1" => true,
+                "0." | "" => false,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(holds != text.contains("! "))
+}
+
 /// The match of a module with its options, and whether it is negated.
 pub(super) fn read(text: &str, family: Family) -> Option<(bool, Test)> {
     let words: Vec<&str> = text.split(' ').filter(|word| *word != "!").collect();

@@ -21,7 +21,7 @@ pub(crate) use targets::{destination, new_port, source};
 pub(crate) use values::{ICMP_NAMES, ICMPV6_NAMES, port};
 
 use super::condition::Condition;
-use super::condition::lookup::Lookup;
+use super::condition::lookup::{Fill, Lookup};
 use super::packet::Family;
 use super::queue::Queue;
 
@@ -190,6 +190,8 @@ pub enum Target {
     },
     /// Changes the connection mark in a way that is not followed.
     ChangeConnMark,
+    /// Puts the packet's fields into a set, or takes them out of it.
+    Fill(Box<Fill>),
     /// Exempts the packet from connection tracking.
     Untrack,
     /// Sets the mark to something that is not known.

@@ -9,7 +9,7 @@ use super::targets;
 use super::tuple;
 use super::values;
 use crate::condition::clock::Clock;
-use crate::condition::{Condition, Test};
+use crate::condition::{Condition, RouteBack, Test};
 use crate::packet::{Family, Interface, Protocol, tcp_flag};
 
 /// Modules whose options are read one by one; all others are opaque as a whole.
@@ -263,15 +263,13 @@ impl<'a> Parser<'a> {
             "nfacct" => {}
             "recent" if text.split(' ').nth(1) == Some("--set") => {}
             "rpfilter" => {
-                let answer = !text.split(' ').any(|word| word == "--invert");
-                let assumption = "reverse path filtering passes: the source is routed through the interface the packet came in by";
-                self.push(
-                    false,
-                    Test::Assumed {
-                        answer,
-                        assumption: assumption.to_owned(),
-                    },
-                );
+                let says = |option: &str| text.split(' ').any(|word| word == option);
+                let asked = RouteBack {
+                    by_interface: !says("--loose"),
+                    marked: says("--validmark"),
+                    local: says("--accept-local"),
+                };
+                self.push(says("--invert"), Test::RouteBack(asked));
             }
             "ttl" | "hl" => {
                 let test = headers::ttl(&text);
@@ -286,6 +284,12 @@ impl<'a> Parser<'a> {
                 let answer = text.contains("--pol none");
                 self.push(false, Test::Assumed { answer, assumption });
             }
+            "statistic" => match headers::statistic(&text) {
+                Some(true) => {}
+                // No source lies in no range.
+                Some(false) => self.push(false, Test::Source(Vec::new())),
+                None => self.push(false, opaque(module, text)),
+            },
             "owner" | "cgroup" => {
                 // Without a socket `owner` holds if all that it asks is negated; `cgroup` never does.
                 let asked = text
@@ -308,6 +312,12 @@ impl<'a> Parser<'a> {
             "ecn" => self.congestion(text),
             "tos" | "dscp" | "tcpmss" | "connbytes" | "realm" => self.of_header(module, text),
             "u32" | "bpf" | "string" => self.program(module, text),
+            // Asks for the transport's header as well, and may ask for headers that are not there.
+            "ipv6header"
+                if text.contains('!') || text.contains("prot") || text.contains("none") =>
+            {
+                self.push(false, opaque(module, text));
+            }
             _ if HEADER_MODULES.contains(&module) && self.family == Family::V6 => {
                 self.push(false, Test::ExtensionHeader(text));
             }

@@ -1,6 +1,7 @@
 //! The target of a rule with its own options.
 
 use super::values;
+use crate::condition::lookup::Fill;
 use crate::queue::Queue;
 
 use super::{Nat, NatTo, NewSource, SourceAddress, SourcePort, Target};
@@ -117,8 +118,28 @@ pub(super) fn target(name: &str, arguments: &[&str]) -> Target {
                 _ => NatTo::Source(masquerade(argument("--to-ports"), arguments)),
             },
         }),
+        "SET" => set_target(&argument),
         _ if PASSING_TARGETS.contains(&name) => Target::Pass(name.to_owned()),
         _ => Target::Named(name.to_owned()),
+    }
+}
+
+/// `SET --add-set name src`, `SET --map-set name src --map-mark`.
+fn set_target<'a>(argument: &impl Fn(&str) -> Option<&'a str>) -> Target {
+    let fill = |name: &str, deletes| {
+        Target::Fill(Box::new(Fill {
+            name: format!("ipset {name}"),
+            key: None,
+            deletes,
+        }))
+    };
+    match (argument("--add-set"), argument("--del-set")) {
+        (Some(name), None) => fill(name, false),
+        (None, Some(name)) => fill(name, true),
+        (None, None) if argument("--map-mark").is_none() => Target::Pass("SET".to_owned()),
+        // Both at once, or a mark that the set holds.
+        (None, None) => Target::LoseMark,
+        _ => Target::Named("SET".to_owned()),
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn table(services: &VirtualServices) -> NftTable {
         kind: IPVS_TITLE.to_owned(),
         hook: hook.to_owned(),
         priority,
+        devices: Vec::new(),
     };
     NftTable {
         family: "inet".to_owned(),

@@ -1,42 +1,15 @@
 //! The statements of a chain as rules: conditions, effects and a verdict.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::set::{RawElement, RawSet, anonymous};
+use super::compiler::Compiler;
+use super::set::{RawElement, anonymous};
 use super::tokens::{Token, written};
 use crate::condition::field::Field;
-use crate::condition::lookup::{Lookup, Masked};
+use crate::condition::lookup::{Fill, Lookup, Masked};
 use crate::condition::set::Set;
 use crate::condition::{Condition, Test};
 use crate::iptables::{Origin, Rule, Target, VerdictMap};
-
-/// Reads the rules of one table.
-pub(super) struct Compiler<'t, 'a> {
-    pub(super) text: &'a str,
-    path: &'t Arc<str>,
-    sets: &'t BTreeMap<&'a str, RawSet<'a>>,
-    read: BTreeMap<(String, Vec<Field>), Arc<Set>>,
-    /// Chains without a name that stand inside rules: `jump { ... }`.
-    pub(super) unnamed: Vec<(String, Vec<Rule>)>,
-    pub(super) problems: Vec<(Origin, String)>,
-}
-
-/// A reader for rules that may name these sets.
-pub(super) fn compile<'t, 'a>(
-    text: &'a str,
-    path: &'t Arc<str>,
-    sets: &'t BTreeMap<&'a str, RawSet<'a>>,
-) -> Compiler<'t, 'a> {
-    Compiler {
-        text,
-        path,
-        sets,
-        read: BTreeMap::new(),
-        unnamed: Vec::new(),
-        problems: Vec::new(),
-    }
-}
 
 /// A rule while it is read.
 pub(super) struct Statement<'c, 't, 'a> {
@@ -45,7 +18,9 @@ pub(super) struct Statement<'c, 't, 'a> {
     pub(super) at: usize,
     pub(super) conditions: Vec<Condition>,
     pub(super) effects: Vec<Target>,
-    target: Option<Target>,
+    pub(super) target: Option<Target>,
+    /// What stands before a condition that follows a change: the change is made whatever the condition says.
+    pub(super) before: Vec<(Vec<Condition>, Vec<Target>)>,
 }
 
 /// Words that start a statement, at which reading goes on behind something unknown.
@@ -70,64 +45,6 @@ const STARTS: [&str; 18] = [
     "meta",
 ];
 
-/// Words that a value begins with which is read from the packet or made for it.
-const READ: [&str; 24] = [
-    "(", "ct", "ether", "fib", "icmp", "icmpv6", "iif", "iifname", "ip", "ip6", "jhash", "mark",
-    "meta", "numgen", "oif", "oifname", "osf", "rt", "sctp", "socket", "symhash", "tcp", "th",
-    "udp",
-];
-
-fn reads(value: &Token<'_>) -> bool {
-    !value.quoted && (READ.contains(&value.text) || value.text.starts_with('@'))
-}
-
-impl<'a> Compiler<'_, 'a> {
-    pub(super) fn rule(&mut self, tokens: &'a [Token<'a>]) -> Rule {
-        let line = tokens.first().map_or(0, |token| token.line);
-        let origin = Origin {
-            path: Arc::clone(self.path),
-            line,
-        };
-        let text = written(self.text, tokens);
-        let counters = counters(tokens);
-        let mut statement = Statement {
-            compiler: self,
-            tokens,
-            at: 0,
-            conditions: Vec::new(),
-            effects: Vec::new(),
-            target: None,
-        };
-        statement.run();
-        Rule {
-            origin,
-            text,
-            counters,
-            conditions: statement.conditions,
-            effects: statement.effects,
-            target: statement.target.unwrap_or(Target::None),
-        }
-    }
-
-    fn named(&mut self, name: &str, fields: &[Masked]) -> Arc<Set> {
-        let fields: Vec<Field> = fields.iter().map(|one| one.field).collect();
-        let key = (name.to_owned(), fields);
-        if let Some(set) = self.read.get(&key) {
-            return Arc::clone(set);
-        }
-        let set = match self.sets.get(name) {
-            Some(raw) => raw.read(&key.1, name),
-            None => {
-                let mut set = Set::default();
-                set.doubt = Some(format!("set {name} was not captured"));
-                Arc::new(set)
-            }
-        };
-        self.read.insert(key, Arc::clone(&set));
-        set
-    }
-}
-
 /// The statements of a block inside a rule.
 fn parts<'a>(body: &'a [Token<'a>]) -> Vec<&'a [Token<'a>]> {
     let (mut all, mut start, mut depth) = (Vec::new(), 0, 0usize);
@@ -144,21 +61,6 @@ fn parts<'a>(body: &'a [Token<'a>]) -> Vec<&'a [Token<'a>]> {
     all.push(&body[start..]);
     all.retain(|part: &&[Token<'_>]| !part.is_empty());
     all
-}
-
-/// What `counter packets 12 bytes 3456` holds; a block inside the rule has counters of its own.
-fn counters(tokens: &[Token<'_>]) -> Option<(u64, u64)> {
-    let block = |pair: &[Token<'_>]| (pair[0].is("jump") || pair[0].is("goto")) && pair[1].is("{");
-    let inside = tokens.windows(2).position(block).unwrap_or(tokens.len());
-    let at = tokens[..inside]
-        .iter()
-        .position(|token| token.is("counter"))?;
-    match tokens.get(at + 1..at + 5)? {
-        [packets, count, bytes, size] if packets.is("packets") && bytes.is("bytes") => {
-            Some((count.text.parse().ok()?, size.text.parse().ok()?))
-        }
-        _ => None,
-    }
 }
 
 impl<'a> Statement<'_, '_, 'a> {
@@ -184,7 +86,7 @@ impl<'a> Statement<'_, '_, 'a> {
         self.at = (self.at + words).min(self.tokens.len());
     }
 
-    fn run(&mut self) {
+    pub(super) fn run(&mut self) {
         while let Some(token) = self.peek() {
             let start = self.at;
             if token.is(";") {
@@ -267,30 +169,20 @@ impl<'a> Statement<'_, '_, 'a> {
         }
     }
 
-    /// A value that is set, of any number of words: what begins a statement elsewhere is a part of it behind a sign.
-    pub(super) fn skip_value(&mut self) {
-        const JOINS: [&str; 11] = [
-            "(", ".", "&", "|", "^", "and", "or", "xor", "set", "<<", ">>",
-        ];
-        // A plain value is one word; what stands behind it is another condition of the rule.
-        if self.peek().is_some_and(|value| !reads(&value)) {
-            self.step(1);
-            let goes_on = |next: Token<'_>| {
-                JOINS.iter().any(|sign| next.is(sign)) || next.is(",") || next.is("map")
-            };
-            if !self.peek().is_some_and(goes_on) {
-                return;
-            }
+    /// Notes that the rule puts these fields into a set, or takes them out of it, where some rule looks them up.
+    pub(super) fn fill(&mut self, name: &str, fields: Vec<Masked>, deletes: bool) {
+        if !self.compiler.asked.contains(name) {
+            return;
         }
-        loop {
-            self.step(1);
-            self.skip();
-            let before = self.tokens.get(self.at.wrapping_sub(1));
-            let joined = before.is_some_and(|token| JOINS.iter().any(|sign| token.is(sign)));
-            if !joined || self.peek().is_none() {
-                return;
-            }
-        }
+        let set = self.compiler.named(name, &fields);
+        let name = format!("@{name}");
+        let key = Some(Lookup {
+            fields,
+            set,
+            name: name.clone(),
+        });
+        self.effects
+            .push(Target::Fill(Box::new(Fill { name, key, deletes })));
     }
 
     /// The words between the braces that stand here.
@@ -348,24 +240,29 @@ impl<'a> Statement<'_, '_, 'a> {
     }
 
     pub(super) fn test(&mut self, negated: bool, test: Test) {
-        // A mark that this rule has set itself is not followed within the rule.
-        let marks = |effect: &Target| match effect {
-            Target::Log(_) | Target::Pass(_) => false,
-            Target::SetService(_) | Target::SetTtl(_) => test.of_header(),
-            _ => true,
-        };
-        if self.effects.iter().any(marks) {
-            self.opaque("order", "a condition behind a change".to_owned());
+        let passes = |effect: &Target| matches!(effect, Target::Log(_) | Target::Pass(_));
+        if self.effects.iter().any(|effect| !passes(effect)) {
+            let conditions = std::mem::take(&mut self.conditions);
+            self.before
+                .push((conditions, std::mem::take(&mut self.effects)));
         }
         self.conditions.push(Condition { negated, test });
     }
 
     pub(super) fn opaque(&mut self, module: &str, text: String) {
         let module = module.to_owned();
-        self.conditions.push(Condition {
-            negated: false,
-            test: Test::Opaque { module, text },
-        });
+        self.test(false, Test::Opaque { module, text });
+    }
+
+    /// No more than a counter or a comment stands behind it.
+    fn ends(&self) -> bool {
+        let rest = self.tokens.get(self.at..).unwrap_or_default();
+        match rest {
+            [] => true,
+            [first, ..] if first.is("comment") => rest.len() == 2,
+            [first, ..] if first.is("counter") => rest.len() <= 5,
+            _ => false,
+        }
     }
 
     /// Something that is not understood: named, and doubtful where it could decide.
@@ -383,9 +280,11 @@ impl<'a> Statement<'_, '_, 'a> {
             .problems
             .push((origin, format!("`{text}` is not understood")));
         self.opaque("unread", text.clone());
-        if self.at >= self.tokens.len() && self.target.is_none() {
-            // It may be a verdict of its own.
+        // What is set may be what later rules ask for, and the last statement may be a verdict of its own.
+        let sets = tokens.iter().any(|token| token.is("set"));
+        if sets || (self.ends() && self.target.is_none()) {
             self.target = Some(Target::Named(text));
+            self.at = self.tokens.len();
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The blocks of `nft list ruleset`: tables, chains, sets and maps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::chain::compile;
+use super::compiler::{Compiler, compile};
 use super::set::{RawSet, raw_set};
 use super::tokens::{Token, tokens};
 use super::{Base, NftTable, Ruleset};
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
             },
             bases: Vec::new(),
         };
-        let mut compiled = compile(self.text, &ruleset.path, &raw.sets);
+        let mut compiled = compile(self.text, &ruleset.path, &raw.sets, asked(&raw.chains));
         for chain in &raw.chains {
             let built = self.chain(chain, &mut table, &mut compiled);
             table.rules.chains.insert(chain.name.to_owned(), built);
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         &self,
         raw: &RawChain<'a>,
         table: &mut NftTable,
-        compiled: &mut super::chain::Compiler<'_, 'a>,
+        compiled: &mut Compiler<'_, 'a>,
     ) -> Chain {
         let mut chain = Chain {
             policy: None,
@@ -210,6 +210,7 @@ impl<'a> Reader<'a> {
                         kind: (*kind).to_owned(),
                         hook: (*hook).to_owned(),
                         priority: priority(rest),
+                        devices: devices(rest),
                     });
                     // Without a policy of its own a base chain accepts.
                     chain.policy = Some(policy("accept", statement, &table.path));
@@ -225,6 +226,18 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Sets that rules look up, and do not merely fill.
+fn asked<'a>(chains: &[RawChain<'a>]) -> BTreeSet<&'a str> {
+    const FILLS: [&str; 3] = ["add", "update", "delete"];
+    let statements = chains.iter().flat_map(|chain| &chain.statements);
+    let names = statements.flat_map(|tokens| {
+        let looks_up = |pair: &&[Token<'a>]| !FILLS.iter().any(|word| pair[0].is(word));
+        let pairs = tokens.windows(2).filter(looks_up);
+        pairs.filter_map(|pair| pair[1].text.strip_prefix('@'))
+    });
+    names.collect()
+}
+
 fn policy(word: &str, statement: &[Token<'_>], path: &Arc<str>) -> Policy {
     Policy {
         accept: word == "accept",
@@ -235,6 +248,21 @@ fn policy(word: &str, statement: &[Token<'_>], path: &Arc<str>) -> Policy {
             line: statement.first().map_or(0, |token| token.line),
         },
     }
+}
+
+/// `device eth0`, `devices = { eth0, eth1 }` before the word `priority`.
+fn devices(words: &[&str]) -> Vec<String> {
+    const SIGNS: [&str; 4] = ["=", "{", "}", ","];
+    let end = words.iter().position(|word| *word == "priority");
+    let [first, names @ ..] = words.get(..end.unwrap_or(0)).unwrap_or_default() else {
+        return Vec::new();
+    };
+    let names = names.iter().filter(|name| !SIGNS.contains(name));
+    let named = first.starts_with("device");
+    names
+        .filter(|_| named)
+        .map(|name| (*name).to_owned())
+        .collect()
 }
 
 /// `filter - 5`, `dstnat`, `-150` behind the word `priority`.

@@ -10,10 +10,10 @@ use super::set::RawElement;
 use super::special::{
     NO_IPSEC, NO_VLAN, fib, lacks, of_route, random, raw, route_back, socket, tcp_option,
 };
-use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
 use crate::condition::set::{Element, Piece, Set};
+use crate::condition::{RouteBack, Test};
 use crate::header::{network_field, transport_field, types_with};
 use crate::packet::{Family, Protocol};
 
@@ -24,7 +24,7 @@ pub(super) enum Subject {
     /// Bits of `ct status`.
     Status,
     /// `fib ... oif`: whether, and by which interface, an address is routed.
-    RouteBack,
+    RouteBack(RouteBack),
     /// Something that a packet has only if it says so, with what is assumed of it.
     Lacks(&'static str),
     /// An option of TCP's header.
@@ -52,7 +52,7 @@ pub(super) fn expression(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
     let subjects = subjects(statement)?;
     match subjects.as_slice() {
         [Subject::Status] if status(statement).is_some() => return Some(()),
-        [Subject::RouteBack] => return route_back(statement),
+        [Subject::RouteBack(asked)] => return route_back(statement, *asked),
         [Subject::Lacks(assumption)] => return lacks(statement, assumption),
         [Subject::TcpOption] => return tcp_option(statement),
         [Subject::Asked] => return Some(()),

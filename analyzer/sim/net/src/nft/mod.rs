@@ -3,6 +3,7 @@
 
 mod chain;
 mod compare;
+mod compiler;
 mod conntrack;
 mod document;
 mod expression;
@@ -14,6 +15,7 @@ mod tables;
 mod tests;
 mod tokens;
 mod translate;
+mod value;
 mod values;
 
 use std::sync::Arc;
@@ -68,4 +70,6 @@ pub struct Base {
     pub hook: String,
     /// Lower ones come first.
     pub priority: i32,
+    /// The devices of a chain at `ingress` or `egress`.
+    pub devices: Vec<String>,
 }

@@ -12,6 +12,8 @@ use crate::condition::set::{Element, Piece, Set};
 pub(super) struct RawElement<'a> {
     pub(super) key: Vec<Token<'a>>,
     pub(super) data: &'a [Token<'a>],
+    /// A limit, a quota or a count stands at the element, which says at each packet whether it is found.
+    unsure: bool,
 }
 
 /// A set or map before it is known which fields are looked up in it.
@@ -21,14 +23,12 @@ pub(super) struct RawSet<'a> {
     cut: bool,
 }
 
-/// Words behind a key that belong to the element, with how many words follow each.
-const OPTIONS: [(&str, usize); 5] = [
-    ("timeout", 1),
-    ("expires", 1),
-    ("comment", 1),
-    ("counter", 4),
-    ("limit", 2),
+/// Words behind a key that belong to the element, up to the next of them.
+const OPTIONS: [&str; 8] = [
+    "timeout", "expires", "comment", "counter", "last", "limit", "quota", "ct",
 ];
+/// Those that are asked at each packet, and may say no.
+const ASKED: [&str; 3] = ["limit", "quota", "ct"];
 
 /// A named set from the statements of its block.
 pub(super) fn raw_set<'a>(statements: &[&'a [Token<'a>]], cut: bool) -> RawSet<'a> {
@@ -92,18 +92,16 @@ fn element<'a>(tokens: &'a [Token<'a>]) -> RawElement<'a> {
         Some(at) => (&tokens[..at], trim(&tokens[at + 1..])),
         None => (tokens, &tokens[..0]),
     };
-    let mut key = Vec::new();
-    let mut skip = 0usize;
-    for token in head.iter().filter(|token| !token.is(";")) {
-        if skip > 0 {
-            skip -= 1;
-        } else if let Some((_, follow)) = OPTIONS.iter().find(|(name, _)| token.is(name)) {
-            skip = *follow;
-        } else if !token.is(".") {
-            key.push(*token);
-        }
+    let option = |token: &Token<'_>| OPTIONS.iter().any(|name| token.is(name));
+    let words = head.iter().filter(|token| !token.is(";"));
+    let key = words.clone().take_while(|token| !option(*token));
+    RawElement {
+        key: key.filter(|token| !token.is(".")).copied().collect(),
+        data,
+        unsure: words
+            .clone()
+            .any(|token| ASKED.iter().any(|name| token.is(name))),
     }
-    RawElement { key, data }
 }
 
 /// The parts of a key: words that a bar joins are one part.
@@ -148,7 +146,10 @@ impl RawSet<'_> {
                 _ => None,
             };
             match key {
-                Some(key) => elements.push(Element::new(key)),
+                Some(key) => elements.push(Element {
+                    unsure: raw.unsure,
+                    ..Element::new(key)
+                }),
                 None => {
                     let line = raw.key.first().map_or(0, |token| token.line);
                     doubt.get_or_insert_with(|| {

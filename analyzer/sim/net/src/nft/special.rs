@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::chain::Statement;
 use super::compare::compare;
 use super::expression::{Subject, push};
-use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::Masked;
 use crate::condition::set::{Element, Piece, Set};
+use crate::condition::{RouteBack, Test};
 use crate::header::{Bits, Layer};
 use crate::packet::{Family, Protocol};
 
@@ -41,13 +41,21 @@ pub(super) fn fib(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
         "saddr" => false,
         _ => return None,
     };
+    let (mut by_interface, mut marked) = (false, false);
     while statement.eat(".") {
-        statement.word()?;
+        let word = statement.word()?;
+        by_interface |= word.is("iif");
+        marked |= word.is("mark");
     }
+    let here = destination && by_interface;
     match statement.word()?.text {
-        "type" => Some(Subject::Field(Field::AddressType { destination })),
+        "type" => Some(Subject::Field(Field::AddressType { destination, here })),
         // Since nft 1.1.2 `check` is what `oif` was beside `exists` and `missing`.
-        "oif" | "oifname" | "check" => Some(Subject::RouteBack),
+        "oif" | "oifname" | "check" if !destination => Some(Subject::RouteBack(RouteBack {
+            by_interface,
+            marked,
+            local: false,
+        })),
         _ => None,
     }
 }
@@ -67,21 +75,14 @@ pub(super) fn random(statement: &mut Statement<'_, '_, '_>) -> Option<Subject> {
 }
 
 /// `fib saddr . iif oif missing`: reverse path filtering.
-pub(super) fn route_back(statement: &mut Statement<'_, '_, '_>) -> Option<()> {
+pub(super) fn route_back(statement: &mut Statement<'_, '_, '_>, asked: RouteBack) -> Option<()> {
     let negated = statement.eat("!=");
-    let answer = match statement.word()?.text {
-        "exists" => true,
-        "missing" | "0" => false,
+    let missing = match statement.word()?.text {
+        "exists" => false,
+        "missing" | "0" => true,
         _ => return None,
     };
-    let assumption = "reverse path filtering passes: the source is routed through the interface the packet came in by";
-    statement.test(
-        false,
-        Test::Assumed {
-            answer: answer != negated,
-            assumption: assumption.to_owned(),
-        },
-    );
+    statement.test(negated != missing, Test::RouteBack(asked));
     Some(())
 }
 

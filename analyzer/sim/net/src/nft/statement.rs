@@ -7,9 +7,9 @@ use super::expression::{Subject, expression, subjects};
 use super::tokens::{Token, written};
 use super::translate;
 use super::values::single;
+use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::condition::lookup::{Lookup, Masked};
-use crate::condition::{Condition, Test};
 use crate::header;
 use crate::iptables::Target;
 use crate::packet::{CtState, Family, Protocol, tcp_flag};
@@ -52,7 +52,12 @@ impl<'a> Statement<'_, '_, 'a> {
                 Some(Some(()))
             }
             ("dup", _) => {
-                self.skip();
+                self.step(1);
+                for word in ["to", "device"] {
+                    if self.eat(word) {
+                        self.operand()?;
+                    }
+                }
                 Some(Some(()))
             }
             ("#", _) => self.foreign(),
@@ -72,7 +77,7 @@ impl<'a> Statement<'_, '_, 'a> {
             "comment" => self.step(1),
             "notrack" => self.effects.push(Target::Untrack),
             "flow" => {
-                self.skip();
+                self.step(2);
                 self.effects.push(Target::Pass("flow".to_owned()));
             }
             "log" => self.log(),
@@ -83,9 +88,7 @@ impl<'a> Statement<'_, '_, 'a> {
                 let words: Vec<&str> = with.iter().skip(1).map(|token| token.text).collect();
                 // nft makes such a rule ask for the protocol, and its listing leaves the question out.
                 if words.starts_with(&["tcp", "reset"]) {
-                    let tcp = Test::Protocol(Protocol::TCP);
-                    let negated = false;
-                    self.conditions.push(Condition { negated, test: tcp });
+                    self.test(false, Test::Protocol(Protocol::TCP));
                 }
                 self.finish(Target::Reject(if words.is_empty() {
                     "port-unreachable".to_owned()
@@ -198,7 +201,10 @@ impl<'a> Statement<'_, '_, 'a> {
     fn listener(&mut self) {
         let start = self.at;
         self.step(1);
-        self.skip();
+        let _ = self.eat("ip") || self.eat("ip6");
+        if self.eat("to") {
+            let _ = self.operand();
+        }
         let tokens = self.tokens.get(start..self.at).unwrap_or_default();
         self.opaque("listener", written(self.compiler.text, tokens));
     }
@@ -225,8 +231,7 @@ impl<'a> Statement<'_, '_, 'a> {
     fn synproxy(&mut self) -> Option<Option<()>> {
         let start = self.at;
         self.step(1);
-        let (negated, test) = (false, Test::Protocol(Protocol::TCP));
-        self.conditions.push(Condition { negated, test });
+        self.test(false, Test::Protocol(Protocol::TCP));
         if self.eat("name") {
             self.object();
         } else {
@@ -244,8 +249,7 @@ impl<'a> Statement<'_, '_, 'a> {
             return None;
         }
         self.word()?;
-        let (negated, test) = (false, Test::Protocol(Protocol::TCP));
-        self.conditions.push(Condition { negated, test });
+        self.test(false, Test::Protocol(Protocol::TCP));
         Some(())
     }
 
@@ -269,28 +273,36 @@ impl<'a> Statement<'_, '_, 'a> {
         if self.eat("size") {
             self.step(1);
         }
-        self.fills(start)
+        self.fills(start, Vec::new())
     }
 
     /// `update @set { ip saddr timeout 5m }`: goes on, unless a limit inside says no.
     fn dynamic(&mut self) -> Option<Option<()>> {
         let start = self.at;
+        let deletes = self.word()?.is("delete");
+        let name = self.peek()?.text.strip_prefix('@')?;
         self.step(1);
-        if !self.peek()?.text.starts_with('@') {
-            return None;
-        }
+        let open = self.at;
         self.step(1);
-        self.fills(start)
+        let fields = subjects(self).unwrap_or_default();
+        let fields = fields.iter().map(Subject::masked).collect();
+        self.at = open;
+        let filled = self.effects.len();
+        self.fill(name, fields, deletes);
+        let effects = self.effects.split_off(filled);
+        self.fills(start, effects)
     }
 
     /// What stands in braces behind a set that is filled.
-    fn fills(&mut self, start: usize) -> Option<Option<()>> {
+    fn fills(&mut self, start: usize, effects: Vec<Target>) -> Option<Option<()>> {
         // The key is read from the packet, which may not have it.
         let open = self.at;
         self.step(1);
         self.reads_value();
         self.at = open;
         let body = self.braces()?;
+        // The element is made before what stands in it is asked.
+        self.effects.extend(effects);
         if body
             .iter()
             .any(|t| t.is("limit") || t.is("quota") || t.is("ct"))
@@ -359,8 +371,7 @@ impl<'a> Statement<'_, '_, 'a> {
                 return Some(());
             }
             ["tcp", "option", "maxseg", "size", "set"] => {
-                let (negated, test) = (false, Test::Protocol(Protocol::TCP));
-                self.conditions.push(Condition { negated, test });
+                self.test(false, Test::Protocol(Protocol::TCP));
                 self.skip_words(5);
                 return Some(());
             }

@@ -1,10 +1,10 @@
 //! What a table is, beside its rules: whose it is, whom it sees, what it could stop.
 
-use super::NftTable;
+use super::{Base, NftTable};
 use crate::condition::Test;
 use crate::condition::field::Field;
 use crate::iptables::{Chain, Rule, Target};
-use crate::packet::{Direction, Family};
+use crate::packet::{Direction, Family, Interface, Packet};
 
 /// Table names that iptables-nft uses.
 const IPTABLES_TABLES: [&str; 5] = ["filter", "nat", "mangle", "raw", "security"];
@@ -19,7 +19,8 @@ impl NftTable {
 
     /// Names of the table's chains.
     pub fn chain_names(&self) -> impl Iterator<Item = &str> {
-        self.rules.chains.keys().map(String::as_str)
+        let names = self.rules.chains.keys().map(String::as_str);
+        names.filter(|name| !name.starts_with('{'))
     }
 
     /// Number of rules that ask for the packet mark.
@@ -55,10 +56,34 @@ impl NftTable {
     /// single devices are not evaluated.
     pub fn is_routed(&self) -> bool {
         matches!(self.family.as_str(), "ip" | "ip6" | "inet")
-            && !self
-                .bases
-                .iter()
-                .any(|base| matches!(base.hook.as_str(), "ingress" | "egress"))
+    }
+
+    /// True when a chain that is not evaluated can stop the packet: all of a table of bridges, of any other those of devices
+    /// that it may pass and that its way does not show.
+    pub(crate) fn may_drop_unasked(&self, packet: &Packet) -> bool {
+        if !self.is_routed() && self.family != "netdev" {
+            return self.may_drop(packet.direction);
+        }
+        let unasked = |base: &&Base| match base.hook.as_str() {
+            "ingress" if packet.direction != Direction::Output => {
+                below(packet, packet.in_iface.as_ref(), base) == Some(Below::Perhaps)
+            }
+            "egress" if packet.direction != Direction::Input => {
+                below(packet, packet.out_iface.as_ref(), base).is_some()
+            }
+            _ => false,
+        };
+        self.bases
+            .iter()
+            .filter(unasked)
+            .any(|base| self.stops(base))
+    }
+
+    fn stops(&self, base: &Base) -> bool {
+        let chain = self.rules.chains.get_key_value(&base.chain);
+        chain.is_some_and(|(name, chain)| {
+            chain.policy.as_ref().is_some_and(|policy| !policy.accept) || self.reaches_drop(name)
+        })
     }
 
     /// True when a base chain at a hook on the packet's path can stop it: by
@@ -69,14 +94,8 @@ impl NftTable {
             Direction::Input => &["ingress", "prerouting", "input"],
             Direction::Output => &["output", "postrouting", "egress"],
         };
-        let on_path = self
-            .bases
-            .iter()
-            .filter(|base| hooks.contains(&base.hook.as_str()))
-            .filter_map(|base| self.rules.chains.get_key_value(&base.chain));
-        on_path.into_iter().any(|(name, chain)| {
-            chain.policy.as_ref().is_some_and(|policy| !policy.accept) || self.reaches_drop(name)
-        })
+        let mut bases = self.bases.iter();
+        bases.any(|base| hooks.contains(&base.hook.as_str()) && self.stops(base))
     }
 
     fn reaches_drop(&self, start: &str) -> bool {
@@ -96,6 +115,29 @@ impl NftTable {
         }
         false
     }
+}
+
+/// How a device of a chain stands to the packet's interface.
+#[derive(PartialEq, Eq)]
+enum Below {
+    Same,
+    Perhaps,
+}
+
+/// Whether the packet passes a device of the chain; `None` where its interface is another one, and no bridge, bond or VLAN
+/// that has others below it.
+fn below(packet: &Packet, interface: Option<&Interface>, base: &Base) -> Option<Below> {
+    const UPPER: [&str; 6] = ["bond", "br", "team", "vlan", "macvlan", "ipvlan"];
+    let Some(Interface::Name(name)) = interface else {
+        return Some(Below::Perhaps);
+    };
+    if base.devices.contains(name) {
+        return Some(Below::Same);
+    }
+    let ports = packet.bridge_ports.as_ref();
+    let bridged = ports.is_none_or(|ports| ports.input.is_some() || ports.output.is_some());
+    let upper = name.contains('.') || UPPER.iter().any(|kind| name.starts_with(kind));
+    (bridged || upper || base.devices.is_empty()).then_some(Below::Perhaps)
 }
 
 fn chain_drops<'a>(chain: &'a Chain, calls: &mut Vec<&'a str>) -> bool {

@@ -17,6 +17,9 @@ const OPTIONS: [&str; 4] = [
     "random,fully-random",
 ];
 
+/// Signs that make another value of one.
+const CHANGES: [&str; 5] = ["&", "|", "^", "or", "xor"];
+
 /// An address translation.
 pub(super) fn nat(statement: &mut Statement<'_, '_, '_>) -> Option<Nat> {
     let start = statement.at;
@@ -168,9 +171,22 @@ pub(super) fn mark(statement: &mut Statement<'_, '_, '_>) -> Target {
 
 fn mark_value(statement: &mut Statement<'_, '_, '_>) -> Option<Target> {
     if statement.eat("ct") {
-        return statement.eat("mark").then_some(Target::RestoreMark {
+        if !statement.eat("mark") {
+            return None;
+        }
+        let masked = statement.eat("&") || statement.eat("and");
+        let ctmask = if masked {
+            constant(statement)?
+        } else {
+            u32::MAX
+        };
+        // What else is made of it is not followed.
+        let more = statement
+            .peek()
+            .is_some_and(|next| CHANGES.iter().any(|sign| next.is(sign)));
+        return (!more).then_some(Target::RestoreMark {
             nfmask: u32::MAX,
-            ctmask: u32::MAX,
+            ctmask,
         });
     }
     // `meta mark`, or `mark` as iptables-nft's rules are shown.

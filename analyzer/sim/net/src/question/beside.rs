@@ -25,11 +25,19 @@ impl Firewall {
                 .filter(of_family)
                 .any(|set| shows(set, table));
             let beside = table.family == "bridge" && crosses_no_bridge(packet);
-            if shown || table.is_routed() || beside {
+            let devices = table.bases.iter().any(|base| !base.devices.is_empty());
+            let asked = table.is_routed() || table.family == "netdev";
+            if shown || (asked && !devices) || beside {
                 continue;
             }
-            not_evaluated.push(table.title());
-            if table.may_drop(packet.direction) {
+            let unasked = table.may_drop_unasked(packet);
+            if unasked || !asked {
+                not_evaluated.push(match table.is_routed() {
+                    true => format!("the chains of devices in {}", table.title()),
+                    false => table.title(),
+                });
+            }
+            if unasked {
                 doubts.push(format!(
                     "{} ({}:{}) can drop packets on this path and was not evaluated",
                     table.title(),

@@ -256,11 +256,13 @@ impl Firewall {
             .filter(|set| set.family == family && !self.replaced(set))
             .collect();
         let nft = self.tables().filter(|table| {
-            table.is_routed() && table.sees(family) && !saved.iter().any(|set| shows(set, table))
+            let asked = table.is_routed() || table.family == "netdev";
+            asked && table.sees(family) && !saved.iter().any(|set| shows(set, table))
         });
         Rules {
             nft: nft.collect(),
             saved,
+            listed: self.tables().collect(),
             ipvs: self.ipvs.as_ref(),
             ipvs_tracks: self.ipvs_tracks,
             queues: self.queues.as_ref(),

@@ -141,6 +141,11 @@ impl Routing {
     pub(crate) fn has_realms(&self) -> bool {
         self.realms
     }
+
+    /// Whether some policy rule asks for a mark.
+    pub(crate) fn asks_marks(&self) -> bool {
+        self.rules.iter().any(|rule| rule.mark.is_some())
+    }
 }
 
 impl Routing {

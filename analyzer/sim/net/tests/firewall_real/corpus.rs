@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use casefile_sim_net::packet::CtState;
 
 use super::lab::{Lab, Texts, missing};
-use super::shot::{OUT_IP, OUT_SIDE, Shot};
+use super::shot::{OUT_IP, OUT_SIDE, Router, Shot};
 use super::{KNOWN, Score, check};
 
 /// Tracking stays on, and the sets of one file never meet those of another.
-const EMPTY: &str = "nft flush ruleset; nft 'add table inet keep; add chain inet keep c { type filter hook input priority 500; }; \
+pub(crate) const EMPTY: &str = "nft flush ruleset; nft 'add table inet keep; add chain inet keep c { type filter hook input priority 500; }; \
      add rule inet keep c ct state new counter'; true";
 
 /// The most ports of a rule set that get packets of their own.
@@ -77,7 +77,7 @@ fn rule_sets_of_a_folder_do_what_the_kernel_does_with_them() {
 }
 
 /// What a difference is, as far as its first words tell.
-fn class(difference: &str) -> &'static str {
+pub(crate) fn class(difference: &str) -> &'static str {
     let why = difference.split("}: ").nth(1).unwrap_or(difference);
     match why.split([' ', ':']).next() {
         Some("undecided") => "undecided",
@@ -144,6 +144,7 @@ fn shots(dport: u16) -> Vec<Shot> {
     let shot = |from_pod, to_router, proto| Shot {
         six: false,
         to_router,
+        router: Router::Plain,
         from_pod,
         proto,
         sport: 40_000,

@@ -9,27 +9,30 @@
 mod compare;
 mod corpus;
 mod dice;
+mod fixed;
+mod fixed_nft;
 mod generate;
 mod lab;
 mod mtu;
 mod mtu_lab;
 mod nft;
+mod odd;
 mod record;
 mod replies;
 mod reply_rules;
 mod routes;
+mod setup;
 mod shot;
 mod six;
+mod ufw;
 
 use std::io::Write;
 
-use casefile_sim_net::iptables::Backend;
 use casefile_sim_net::packet::{CtState, Packet};
-use casefile_sim_net::question::{Captured, Captures, Firewall};
-use casefile_sim_net::ufw::UfwFiles;
+use casefile_sim_net::question::Firewall;
 use compare::compare;
 use lab::{Lab, Outcome, Texts};
-use shot::Shot;
+use shot::{Router, Shot};
 
 /// UDP ports of a connection that is established before the rules are loaded.
 const KNOWN: (u16, u16) = (7001, 7002);
@@ -106,15 +109,15 @@ fn verdicts_and_deciding_rules_equal_those_of_the_kernel() {
             scores.push((kind, score));
         };
     run("ufw", &mut lab, &mut |lab, score| {
-        for (name, commands) in generate::UFW {
-            check_ufw(lab, name, commands, score);
+        for (name, commands) in fixed::UFW {
+            ufw::check(lab, name, commands, score);
         }
     });
     run("written by programs", &mut lab, &mut |lab, score| {
-        for (name, rules) in generate::FIXED {
+        for (name, rules) in fixed::FIXED {
             check(lab, name, &iptables(rules), score);
         }
-        for (name, rules) in nft::FIXED {
+        for (name, rules) in fixed_nft::FIXED {
             let rules = Texts {
                 nft: (*rules).to_owned(),
                 ..Texts::default()
@@ -280,10 +283,6 @@ fn judge(case: &Case<'_>, happened: Outcome, score: &mut Score) {
     score.undecided += usize::from(answer.evaluation.verdict.is_undecided());
 }
 
-fn captured<'a>(path: &'a str, text: &'a str) -> Captured<'a> {
-    Captured { path, text }
-}
-
 /// The packets sent through every rule set; source ports differ from set to
 /// set so that each is the first of its connection.
 fn shots(salt: usize, six: bool) -> Vec<Shot> {
@@ -291,6 +290,7 @@ fn shots(salt: usize, six: bool) -> Vec<Shot> {
     let shot = |from_pod, proto, sport, dport, flags| Shot {
         six,
         to_router: false,
+        router: Router::Plain,
         from_pod,
         proto,
         sport,
@@ -313,6 +313,14 @@ fn shots(salt: usize, six: bool) -> Vec<Shot> {
             to_router: true,
             ..shot(true, 17, port + 8, 10_250, 0)
         },
+        Shot {
+            to_router: true,
+            router: Router::Aside,
+            ..shot(true, 17, port + 9, 53, 0)
+        },
+        of_router(shot(true, 17, port + 10, 53, 0)),
+        of_router(shot(true, 6, port + 11, 443, 0x02)),
+        of_router(shot(false, 17, port + 12, 8472, 0)),
         shot(true, 1, 0, if six { 128 } else { 8 }, 0),
         Shot {
             state: CtState::Established,
@@ -329,75 +337,10 @@ fn shots(salt: usize, six: bool) -> Vec<Shot> {
     ]
 }
 
-/// Lets the real ufw load rules, checks them, and checks that the rule set
-/// assembled from ufw's files alone answers the same.
-fn check_ufw(lab: &mut Lab, name: &str, commands: &str, score: &mut Score) {
-    lab.fresh_ufw();
-    let empty = iptables("*filter\n:INPUT ACCEPT\n:FORWARD ACCEPT\n:OUTPUT ACCEPT\nCOMMIT\n");
-    lab.load(&empty).expect("empty rules");
-    let (done, output) = lab.router(commands);
-    assert!(done, "{name}: {output}");
-    check_loaded(lab, name, &empty, score);
-    let saved = lab.save(&empty).iptables;
-    let status = lab.router("ufw status verbose").1;
-    let read = |file: &str| std::fs::read_to_string(lab.etc().join(file)).expect("ufw's file");
-    let texts = [
-        "default-ufw",
-        "ufw/ufw.conf",
-        "ufw/before.rules",
-        "ufw/after.rules",
-        "ufw/user.rules",
-    ]
-    .map(read);
-    let files = UfwFiles {
-        defaults: Some(captured("etc/default/ufw", &texts[0])),
-        conf: Some(captured("etc/ufw/ufw.conf", &texts[1])),
-        before: Some(captured("etc/ufw/before.rules", &texts[2])),
-        after: Some(captured("etc/ufw/after.rules", &texts[3])),
-        user: Some(captured("etc/ufw/user.rules", &texts[4])),
-        ..UfwFiles::default()
-    };
-    let ufw_status = Some(captured("ufw-status", &status));
-    let kernel = Captures {
-        iptables: Some(captured("iptables-save", &saved)),
-        ufw_status,
-        ufw_files: files,
-        ..Captures::default()
-    };
-    let kernel = Firewall::from_captures(&kernel);
-    let alone = Firewall::from_captures(&Captures {
-        ufw_status,
-        ufw_files: files,
-        ..Captures::default()
-    });
-    let by_status = Firewall::from_captures(&Captures {
-        ufw_status,
-        ..Captures::default()
-    });
-    assert_eq!(alone.rule_sets()[0].backend, Backend::UfwFiles);
-    for shot in shots(0, false) {
-        let (a, b) = (
-            kernel.evaluate(&shot.packet(None)),
-            alone.evaluate(&shot.packet(None)),
-        );
-        assert_eq!(
-            a.evaluation.verdict, b.evaluation.verdict,
-            "{name}: {shot:?}: kernel rules against files\n{a:?}\n{b:?}"
-        );
-        let c = by_status.evaluate(&shot.packet(None));
-        assert_eq!(
-            a.evaluation.verdict, c.evaluation.verdict,
-            "{name}: {shot:?}: kernel rules against status\n{status}"
-        );
-        if alone.ufw().active() == Some(true) {
-            assert_eq!(
-                a.ufw, b.ufw,
-                "{name}: {shot:?}: ufw's words from kernel rules and from files"
-            );
-            assert!(
-                a.ufw.is_some_and(|words| words.origin.is_some()),
-                "{name}: {shot:?}"
-            );
-        }
+/// The same packet, sent by the router.
+fn of_router(shot: Shot) -> Shot {
+    Shot {
+        router: Router::Sends,
+        ..shot
     }
 }

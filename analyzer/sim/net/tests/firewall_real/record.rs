@@ -10,7 +10,7 @@ use casefile_sim_net::packet::{CtState, Packet};
 use serde_json::{Value, json};
 
 use super::lab::{Outcome, Texts};
-use super::shot::Shot;
+use super::shot::{Router, Shot};
 use super::{Score, judge};
 
 /// Where observations go.
@@ -41,6 +41,7 @@ impl Recorder {
             "shot": [
                 u16::from(shot.to_router), u16::from(shot.from_pod), u16::from(shot.proto),
                 shot.sport, shot.dport, u16::from(shot.flags), state_number(shot.state),
+                router_number(shot.router),
             ],
             "at": packet.at,
             "id": id,
@@ -59,6 +60,13 @@ const OUTCOMES: [Outcome; 3] = [Outcome::Arrived, Outcome::Refused, Outcome::Not
 
 fn state_number(state: CtState) -> u16 {
     let at = STATES.iter().position(|one| *one == state);
+    u16::try_from(at.unwrap_or(0)).unwrap_or(0)
+}
+
+const ROUTERS: [Router; 3] = [Router::Plain, Router::Aside, Router::Sends];
+
+fn router_number(router: Router) -> u16 {
+    let at = ROUTERS.iter().position(|one| *one == router);
     u16::try_from(at.unwrap_or(0)).unwrap_or(0)
 }
 
@@ -96,6 +104,7 @@ fn shot(value: &Value, six: bool) -> Shot {
     Shot {
         six,
         to_router: number(0) == 1,
+        router: ROUTERS[usize::from(number(7)) % ROUTERS.len()],
         from_pod: number(1) == 1,
         proto: byte(2),
         sport: number(3),

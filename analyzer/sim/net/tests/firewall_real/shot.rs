@@ -15,6 +15,9 @@ pub(crate) const ROUTER_IP: &str = "10.1.0.1";
 /// The same three in IPv6.
 pub(crate) const SIX: [&str; 3] = ["fd00:1::185", "2001:db8::53", "fd00:1::1"];
 
+/// The router's address on the other side, in both families.
+pub(crate) const ASIDE: [&str; 2] = ["192.0.2.1", "2001:db8::1"];
+
 /// Addresses of the pod, the outside and the router.
 pub(crate) fn addresses(six: bool) -> [&'static str; 3] {
     if six {
@@ -24,6 +27,17 @@ pub(crate) fn addresses(six: bool) -> [&'static str; 3] {
     }
 }
 
+/// What the router has to do with a packet, beside sending it on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Router {
+    #[default]
+    Plain,
+    /// The pod asks it by its address on the other side.
+    Aside,
+    /// It sends the packet itself.
+    Sends,
+}
+
 /// A packet to send.
 #[derive(Debug, Clone)]
 pub(crate) struct Shot {
@@ -31,6 +45,8 @@ pub(crate) struct Shot {
     pub(crate) six: bool,
     /// To the router itself, from the pod.
     pub(crate) to_router: bool,
+    /// To the router's address on the other side, or sent by the router itself.
+    pub(crate) router: Router,
     /// True from the pod to the outside, false the other way.
     pub(crate) from_pod: bool,
     pub(crate) proto: u8,
@@ -44,23 +60,26 @@ pub(crate) struct Shot {
 impl Shot {
     /// The packet; with its number, where it has gone over the wire with one.
     pub(crate) fn packet(&self, id: Option<u16>) -> Packet {
-        let [pod, out, router] = addresses(self.six);
-        let (src, dst, input, output) = if self.from_pod {
-            (pod, out, POD_SIDE, OUT_SIDE)
+        let (input, output) = if self.from_pod {
+            (POD_SIDE, OUT_SIDE)
         } else {
-            (out, pod, OUT_SIDE, POD_SIDE)
+            (OUT_SIDE, POD_SIDE)
         };
+        let (src, dst) = self.ends();
         let mut packet = Packet::new(
             Direction::Forward,
             src.parse().expect("address"),
             dst.parse().expect("address"),
         );
         packet.in_iface = Some(Interface::Name(input.into()));
+        packet.out_iface = Some(Interface::Name(output.into()));
         if self.to_router {
             packet.direction = Direction::Input;
-            packet.dst = router.parse().expect("address");
-        } else {
-            packet.out_iface = Some(Interface::Name(output.into()));
+            packet.out_iface = None;
+        }
+        if self.router == Router::Sends {
+            packet.direction = Direction::Output;
+            packet.in_iface = None;
         }
         packet.proto = Some(Protocol(self.number()));
         if self.proto == 1 {
@@ -88,6 +107,20 @@ impl Shot {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         packet.at = now.ok().and_then(|now| i64::try_from(now.as_secs()).ok());
         packet
+    }
+
+    /// Where it comes from and where it goes.
+    pub(crate) fn ends(&self) -> (&'static str, &'static str) {
+        let [pod, out, router] = addresses(self.six);
+        let aside = ASIDE[usize::from(self.six)];
+        match (self.router, self.from_pod) {
+            (Router::Sends, true) => (aside, out),
+            (Router::Sends, false) => (router, pod),
+            (Router::Aside, _) => (pod, aside),
+            (Router::Plain, true) if self.to_router => (pod, router),
+            (Router::Plain, true) => (pod, out),
+            (Router::Plain, false) => (out, pod),
+        }
     }
 
     /// What the wire writes, but for what changes on the way.

@@ -47,6 +47,9 @@ def settle():
 
 enter(sys.argv[3])
 services, served, routers = [], set(), set(sys.argv[4:])
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+raw6 = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_RAW)
+router = (None, raw, None, raw6)
 def serve(port):
     # A port that nobody serves is refused by the host itself, which is no word of the rules.
     if port in served:
@@ -137,15 +140,19 @@ def drain(side, events):
 for line in sys.stdin:
     words = line.split()
     if words[0] == "send":
-        side, src, dst = (pod if words[1] == "pod" else out), words[2], words[3]
+        side, src, dst = {"pod": pod, "out": out, "router": router}[words[1]], words[2], words[3]
         proto, sport, dport, flags, ident = map(int, words[4:9])
         sent[(dport, sport)] = ident
         if proto == 17 and dst in routers:
             serve(dport)
-        if ":" in dst:
-            side[3].sendto(packet6(src, dst, proto, sport, dport, flags, ident), (dst, 0, 0, 0))
-        else:
-            side[1].sendto(packet(src, dst, proto, sport, dport, flags, ident), (dst, 0))
+        try:
+            if ":" in dst:
+                side[3].sendto(packet6(src, dst, proto, sport, dport, flags, ident), (dst, 0, 0, 0))
+            else:
+                side[1].sendto(packet(src, dst, proto, sport, dport, flags, ident), (dst, 0))
+        except OSError:
+            # Who sends hears of it where a rule of his own host stops the packet.
+            pass
     else:
         settle()
         events = []

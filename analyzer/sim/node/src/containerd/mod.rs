@@ -10,6 +10,8 @@ pub mod checks;
 pub mod config;
 mod cri_rules;
 mod cri_shape;
+#[cfg(test)]
+mod cri_tests;
 mod distributions;
 pub mod handlers;
 pub mod instances;
