@@ -82,6 +82,7 @@ fn newest_part(host: &Host, out: &Out, path: &str, most: u64) -> Result<Stat, Ho
         .map_err(|error| failed(std::io::Error::other(error)))?;
     Ok(stat)
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
