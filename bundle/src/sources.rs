@@ -251,7 +251,12 @@ sources! { $
         scope: Scope::Node,
         expected: false,
         by_hand: Some("systemctl status nvidia-fabricmanager; nvidia-smi nvlink -s; nvidia-smi topo -m"),
-        entries: &[Entry::Command(ANY, "nvidia-smi-nvlink"), Entry::Rootfs(ANY, "var/log/fabricmanager")],
+        entries: &[
+            Entry::Command(ANY, "nvidia-smi-nvlink"),
+            Entry::Command(ANY, "imex-status"),
+            Entry::Rootfs(ANY, "var/log/fabricmanager"),
+            Entry::Rootfs(ANY, "run/nvidia/mps"),
+        ],
     }
     OTHER_GPUS other_gpus {
         title: "AMD and Intel GPUs",

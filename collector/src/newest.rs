@@ -82,3 +82,26 @@ fn newest_part(host: &Host, out: &Out, path: &str, most: u64) -> Result<Stat, Ho
         .map_err(|error| failed(std::io::Error::other(error)))?;
     Ok(stat)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::out::testing::sink;
+
+    #[test]
+    fn what_is_left_of_a_log_begins_with_a_whole_line() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.log"), "old line\nnew line\nlast line\n").unwrap();
+        let (out, mut done) = sink("journal", 1 << 20);
+        let mut tally = Tally::default();
+        // Into the middle of the second line.
+        take_newest(&Host::new(dir.path()), &out, &["/a.log"], 15, &mut tally);
+        assert_eq!((tally.taken, tally.broken.len()), (1, 0));
+        let one = done.try_recv().unwrap();
+        assert_eq!(one.entry.bytes(), "last line\n".len() as u64);
+        assert_eq!(
+            one.meta.truncated.as_deref(),
+            Some("newest 15 bytes kept, 13 older left out")
+        );
+    }
+}

@@ -315,4 +315,23 @@ mod tests {
             );
         }
     }
+    #[test]
+    fn a_run_that_was_ended_early_is_not_complete_even_where_each_source_was() {
+        let report = |interrupted: Option<&str>| Report {
+            finished: Finished {
+                path: "-".to_owned(),
+                bytes: 7,
+                sha256: String::new(),
+                encrypted: false,
+                mended: Mended::default(),
+                map: None,
+            },
+            sources: vec![source(0, Outcome::Collected)],
+            interrupted: interrupted.map(str::to_owned),
+            unwanted: Vec::new(),
+            without_root: false,
+        };
+        assert!(complete(&report(None)));
+        assert!(!complete(&report(Some("interrupted (SIGINT)"))));
+    }
 }

@@ -72,4 +72,6 @@ pub enum Ending {
     DriverLoaded,
     /// A kubelet got through its start.
     KubeletStarted,
+    /// The driver in a virtual machine got its license.
+    VgpuLicensed,
 }

@@ -62,6 +62,11 @@ impl FactType for Gpu {
         field("fabric_state", "state of the NVLink fabric"),
         field("fabric_status", "status of the NVLink fabric"),
         field("gsp_firmware", "GSP firmware version"),
+        field(
+            "virtualization",
+            "VGPU in a virtual machine that has a part of a GPU",
+        ),
+        field("license", "licence of a virtual GPU"),
         field("link_width", "PCIe lanes in use"),
         field("link_width_max", "PCIe lanes at most"),
         field("memory", "memory in MiB"),

@@ -192,3 +192,55 @@ fact! {
     }
     subject = |fact| format!("node/{}", fact.node);
 }
+
+fact! {
+    /// A switch between GPUs that the kernel drives: `/proc/driver/nvidia-nvswitch/devices`.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "nvswitch" = pub struct NvSwitch {
+        /// Node.
+        pub node: String,
+        /// PCI address, e.g. `0000:c1:00.0`.
+        pub address: String,
+        /// Version of its firmware; empty where the driver could not read it.
+        pub bios: String,
+    }
+    subject = |fact| format!("node/{}", fact.node);
+}
+
+fact! {
+    /// What nvidia-smi says of confidential computing; one output says a part of it.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "confidential-computing" = pub struct ConfidentialComputing {
+        /// Node.
+        pub node: String,
+        /// `on` or `off`; empty where the output does not say.
+        pub state: String,
+        /// `protected pcie`, `nvle`: how several GPUs of a machine are kept together; empty for none.
+        pub several: String,
+        /// `ready` or `not ready`: whether the GPUs take work; empty where the output does not say.
+        pub work: String,
+    }
+    subject = |fact| format!("node/{}", fact.node);
+}
+
+fact! {
+    /// A virtual GPU that a machine gives to one of its virtual machines: `nvidia-smi vgpu -q`.
+    #[derive(Debug, Clone, Default, Serialize)]
+    "virtual-gpu" = pub struct VirtualGpu {
+        /// Node that gives it.
+        pub node: String,
+        /// PCI address of the GPU that it is a part of.
+        pub gpu: String,
+        /// Its number.
+        pub id: String,
+        /// Name of the virtual machine.
+        pub machine: String,
+        /// Kind, e.g. `NVIDIA L40S-8Q`.
+        pub name: String,
+        /// Version of the driver in the virtual machine; empty while none is loaded there.
+        pub driver: String,
+        /// `Licensed`, `Unlicensed (Restricted)`, ...; empty while no driver is loaded there.
+        pub license: String,
+    }
+    subject = |fact| format!("node/{}", fact.node);
+}

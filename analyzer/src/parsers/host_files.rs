@@ -10,6 +10,8 @@ pub(super) static LOGS: Parser = Parser {
     reads: &[
         Entry::Rootfs(ANY, "var/log/**"),
         Entry::Rootfs(ANY, "var/lib/dkms/**/make.log"),
+        // Of daemons in containers, whose logs lie where both they and the host see them.
+        Entry::Rootfs(ANY, "{run,var/lib/kubelet/plugins}/**/*.log"),
     ],
     read: Read::Lines(Channel::Journal),
 };

@@ -304,6 +304,25 @@ pub static COMMANDS: &[Spec] = &[
         20,
         64 << 10,
     ),
+    // Drivers before 550 know neither this nor what several GPUs of a confidential machine are.
+    slow(
+        spec(
+            "nvidia-smi-conf-compute-q",
+            "nvidia-smi",
+            &["conf-compute", "-q"],
+        ),
+        20,
+        64 << 10,
+    ),
+    slow(
+        spec(
+            "nvidia-smi-conf-compute-ready",
+            "nvidia-smi",
+            &["conf-compute", "-grs"],
+        ),
+        20,
+        64 << 10,
+    ),
     slow(
         spec("nvidia-smi-nvlink", "nvidia-smi", &["nvlink", "--status"]),
         20,
@@ -342,7 +361,7 @@ pub static COMMANDS: &[Spec] = &[
         4 << 20,
     ),
     slow(
-        spec("nvidia-smi-vgpu", "nvidia-smi", &["vgpu"]),
+        spec("nvidia-smi-vgpu", "nvidia-smi", &["vgpu", "-q"]),
         20,
         1 << 20,
     ),

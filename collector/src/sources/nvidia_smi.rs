@@ -30,7 +30,12 @@ const SMI: [&str; 7] = [
     "nvidia-smi-topo-p2p",
 ];
 /// Asked last: of machines with confidential computing or virtual GPUs; others refuse in words of their own.
-const RARE: [&str; 2] = ["nvidia-smi-conf-compute", "nvidia-smi-vgpu"];
+const RARE: [&str; 4] = [
+    "nvidia-smi-conf-compute",
+    "nvidia-smi-conf-compute-q",
+    "nvidia-smi-conf-compute-ready",
+    "nvidia-smi-vgpu",
+];
 /// What the XML says of memory, as text: asked where the XML could not be had.
 const XML: &str = "nvidia-smi-q";
 const MEMORY: &str = "nvidia-smi-memory";

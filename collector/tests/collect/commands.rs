@@ -78,3 +78,35 @@ fn what_a_failing_command_says_is_kept_beside_its_output() {
     );
     assert!(notes(&manifest(&bundle), "nvidia_smi").contains("exit code 9: more"));
 }
+
+/// A machine without a controller is whole without its events; one whose controller does not answer is not.
+#[test]
+fn a_part_that_is_not_there_is_told_from_one_that_fails() {
+    let ended = |says: &str| {
+        let desk = Desk::new();
+        let said = format!("case $1 in sel) echo '{says}' >&2; exit 1 ;; esac; echo fine");
+        desk.stub("ipmitool", &said);
+        for other in [
+            "dmidecode",
+            "edac-util",
+            "nvme",
+            "ras-mc-ctl",
+            "sensors",
+            "lspci",
+        ] {
+            desk.stub(other, "echo '{}'");
+        }
+        desk.on_machine(&["--only", "hardware"]);
+        let manifest = manifest(&desk.bundle());
+        (
+            outcome(&manifest, "hardware").0,
+            notes(&manifest, "hardware"),
+        )
+    };
+    let (word, said) = ended("Could not open device at /dev/ipmi0 or /dev/ipmi/0: No such file");
+    assert_eq!(word, "collected", "{said}");
+    assert!(said.contains("Could not open device"), "{said}");
+    let (word, said) = ended("Error: Unable to establish IPMI v2 / RMCP+ session");
+    assert_eq!(word, "partial", "{said}");
+    assert!(said.contains("Unable to establish"), "{said}");
+}

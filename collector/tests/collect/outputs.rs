@@ -1,6 +1,7 @@
 //! Limits, interruptions and outputs that cannot be written.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
 use std::time::Duration;
 
@@ -22,6 +23,16 @@ fn the_size_limit_of_the_bundle_holds() {
         .sum();
     assert!(total <= 64 << 10, "{total}");
     assert!(manifest.entries.iter().any(|e| e.truncated.is_some()));
+}
+
+/// Room is taken before it is written to, and given back.
+#[test]
+fn a_bundle_takes_no_more_of_the_disk_than_its_bytes() {
+    let desk = Desk::new();
+    desk.on_machine(&["--only", "host_info"]);
+    let meta = fs::metadata(desk.bundle()).unwrap();
+    let (bytes, on_disk) = (meta.len(), meta.blocks() * 512);
+    assert!(on_disk < bytes + (128 << 10), "{on_disk} for {bytes}");
 }
 
 #[test]

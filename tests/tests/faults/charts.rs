@@ -13,7 +13,7 @@ pub(crate) const SHAPES: [&str; 10] = [
     "{gen}", "{gen2}", "{hex}", "{b64}", "{human}", "{hf}", "{aws}", "{awskey}", "{pat}", "{word}",
 ];
 
-const fn chart(
+pub(crate) const fn chart(
     secret: &'static str,
     values: &'static [(&'static str, &'static str)],
     public: &'static [&'static str],

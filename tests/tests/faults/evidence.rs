@@ -47,6 +47,10 @@ pub(crate) const ROWS: &[Row] = &[
         fault: "--include-bug-reports of a report that is cut",
         run: cut_report,
     },
+    Row {
+        fault: "MPS daemons in containers, a virtual GPU's token",
+        run: shared_gpus,
+    },
 ];
 
 fn hanging_task() -> Result<Seen, String> {
@@ -261,4 +265,35 @@ fn cut_report() -> Result<Seen, String> {
     let partial = &[Outcome::Partial];
     let rest = &["/etc/os-release"];
     bundle.row(&ran, "nvidia_fabric", partial, "only its beginning", rest)
+}
+
+/// Logs lie where the device plugin and the DRA driver keep them; a token is named, and its content stays on the node.
+fn shared_gpus() -> Result<Seen, String> {
+    const TOKEN: &str = "not-for-others-0123456789";
+    let desk = Desk::new();
+    desk.file("/etc/os-release", "ID=ubuntu\n");
+    let logs = [
+        "/run/nvidia/mps/nvidia.com/gpu/log/control.log",
+        "/run/nvidia/mps/nvidia.com/gpu.shared/log/server.log",
+        "/var/lib/kubelet/plugins/gpu.nvidia.com/mps/claim-1/log/control.log",
+    ];
+    let line = "[2026-03-03 08:12:10.446 Control    73] Server 95 exited with status 1\n";
+    for log in logs {
+        desk.file(log, line);
+    }
+    desk.file("/etc/nvidia/gridd.conf", "ServerAddress=dls.example\n");
+    desk.file("/etc/nvidia/ClientConfigToken/client.tok", TOKEN);
+    let ran = desk.on_tree(&["--only", "nvidia_fabric,host_info"]);
+    let bundle = ran.bundle();
+    for log in logs {
+        assert_eq!(bundle.content(log), line, "{log}");
+    }
+    assert!(!bundle.has("/ClientConfigToken/client.tok"));
+    let noted = bundle.content("/files.json");
+    assert!(
+        noted.contains("ClientConfigToken/client.tok") && !noted.contains(TOKEN),
+        "{noted}"
+    );
+    let rest = &["/etc/nvidia/gridd.conf", "/etc/os-release"];
+    bundle.row(&ran, "nvidia_fabric", SOME, "", rest)
 }

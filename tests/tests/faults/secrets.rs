@@ -11,7 +11,8 @@ use casefile_tests::replay::small::Small;
 use casefile_tests::replay::{Credential, Faults, Server};
 use serde_json::{Value, json};
 
-use crate::charts::{CHARTS, SHAPES, credential};
+use crate::charts::{CHARTS, Chart, SHAPES, credential};
+use crate::charts_more::MORE;
 use crate::desk::{Bundle, Desk, Ran, Row, Seen};
 
 const OBJECTS: &str = "cluster_objects";
@@ -73,11 +74,16 @@ struct Namespace {
 /// Charts of one namespace.
 const EACH: usize = 4;
 
+fn all_charts() -> Vec<&'static Chart> {
+    CHARTS.iter().chain(MORE).collect()
+}
+
 fn namespace(at: usize) -> Namespace {
+    let charts = all_charts();
     let ns = format!("team-{at}");
     let mut made = Namespace::default();
     for nth in 0..EACH {
-        let chart = &CHARTS[(at * EACH + nth) % CHARTS.len()];
+        let chart = charts[(at * EACH + nth) % charts.len()];
         let seed = |shape: usize| (at * EACH + nth) * SHAPES.len() + shape + 1;
         let fill = |text: &str| {
             let named = text.replace("{ns}", &ns).replace("{at}", &at.to_string());
@@ -278,7 +284,7 @@ fn charts() -> Result<Seen, String> {
     seen.said = format!(
         "{} Secrets of {} charts: 0 of {} texts of credentials inside; {} of {places} public names replaced",
         NAMESPACES * EACH,
-        CHARTS.len(),
+        all_charts().len(),
         credentials.len(),
         lost.len(),
     );

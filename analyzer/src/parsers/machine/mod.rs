@@ -1,6 +1,7 @@
 //! The machine under the GPUs, as its kernel, its board and its tools print it.
 
 mod board;
+mod confidential;
 mod counts;
 mod docker;
 mod fabric;
@@ -15,12 +16,15 @@ mod pci;
 #[cfg(test)]
 mod recorded;
 mod services;
+mod switches;
 mod tasks;
 mod topology;
 mod unit_status;
 mod units;
+mod virtual_gpus;
 
 pub(super) use board::{EVENTS, SENSORS};
+pub(super) use confidential::CONFIDENTIAL;
 pub(super) use counts::{EDAC, PRESSURE};
 pub(super) use docker::CONTAINERS;
 pub(super) use fabric::{ADAPTERS, DOMAIN, HEALTH};
@@ -33,10 +37,12 @@ pub(super) use nvlink::NVLINK;
 pub(super) use other_gpus::PARSER as OTHER_GPUS;
 pub(super) use pci::{COUNTERS, DEVICES};
 pub(super) use services::{CHECKS, ETCD, FIRST_BOOT};
+pub(super) use switches::SWITCHES;
 pub(super) use tasks::{HOLDERS, TASKS};
 pub(super) use topology::{PATHS, PEERS};
 pub(super) use unit_status::UNIT_STATUS;
 pub(super) use units::UNITS;
+pub(super) use virtual_gpus::VIRTUAL;
 
 use super::{Channel, Document, Parsed, host_files};
 use crate::facts::{AnyFact, Fact, FactType, excerpt};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Document, Parser, Read};
 use super::{
-    CONTAINERS, DEVICES, DISKS, DOMAIN, ETCD, EVENTS, FIRST_BOOT, METRICS, MODULES, NVLINK,
-    OTHER_GPUS, PATHS, PEERS, SENSORS, STATS, UNITS,
+    CONFIDENTIAL, CONTAINERS, DEVICES, DISKS, DOMAIN, ETCD, EVENTS, FIRST_BOOT, METRICS, MODULES,
+    NVLINK, OTHER_GPUS, PATHS, PEERS, SENSORS, STATS, SWITCHES, UNITS, VIRTUAL,
 };
 
 /// A tool: the subfolder of its outputs, what reads them, and the entry that they are in a bundle.
@@ -97,6 +97,21 @@ const TOOLS: &[Tool] = &[
         "ipmitool-sdr",
         &SENSORS,
         "nodes/n1/commands/ipmitool-sdr.out",
+    ),
+    tool(
+        "conf-compute",
+        &CONFIDENTIAL,
+        "nodes/n1/commands/nvidia-smi-conf-compute-q.out",
+    ),
+    tool(
+        "vgpu-query",
+        &VIRTUAL,
+        "nodes/n1/commands/nvidia-smi-vgpu.out",
+    ),
+    tool(
+        "nvswitch",
+        &SWITCHES,
+        "nodes/n1/rootfs/proc/driver/nvidia-nvswitch/devices/0000:05:00.0/information",
     ),
 ];
 

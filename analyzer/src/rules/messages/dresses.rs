@@ -81,7 +81,7 @@ fn logfmt(message: &str) -> String {
 }
 
 /// Names by which components speak.
-const SPEAKERS: [&str; 14] = [
+const SPEAKERS: [&str; 16] = [
     "kubelet",
     "containerd",
     "coredns",
@@ -89,6 +89,8 @@ const SPEAKERS: [&str; 14] = [
     "kube-controller-manager",
     "kube-scheduler",
     "nvidia-device-plugin",
+    "nvidia-gridd",
+    "nvidia-mig-manager",
     "hami-scheduler",
     "multus",
     "crio",

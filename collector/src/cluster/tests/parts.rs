@@ -34,6 +34,8 @@ async fn a_log_that_no_longer_reaches_back_to_the_restart_gets_a_window_around_i
     assert!(log("-restart").contains("cannot find the device"));
     assert!(log("-previous").contains("the end of the run before"));
     assert!(log("").contains("tick"));
+    let cut = &collected.truncated["cluster-resources/pods/logs/n/p/c.log"];
+    assert_eq!(cut, "the newest 20000 lines were asked for");
 }
 
 #[tokio::test(flavor = "multi_thread")]

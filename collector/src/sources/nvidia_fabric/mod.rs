@@ -22,6 +22,7 @@ static LIST: Inventory = Inventory {
         "nvlsm-version",
     ],
     files: &[
+        "/etc/nvidia/gridd.conf",
         "/etc/nvidia-imex/*",
         "/etc/nvidia-mig-manager/*",
         "/proc/driver/nvidia-fs/stats",
@@ -31,6 +32,7 @@ static LIST: Inventory = Inventory {
         "/proc/driver/nvidia-nvswitch/permissions",
         "/proc/driver/nvidia-nvswitch/devices/*/*",
         "/usr/share/nvidia/nvswitch/fabricmanager.cfg",
+        "/usr/share/nvidia/nvlsm/nvlsm.cfg",
         "/usr/share/nvidia/nvlsm/nvlsm.conf",
     ],
     noted: &[
@@ -41,7 +43,10 @@ static LIST: Inventory = Inventory {
         "/dev/nvidia-caps-imex-channels/*",
         "/dev/gdrdrv",
         "/dev/nvidia-vgpu*",
+        // That a virtual GPU has a token; what it is stays on the node.
+        "/etc/nvidia/ClientConfigToken/*",
         "/run/nvidia/mps/*",
+        "/run/nvidia/mps/*/*/pipe/*",
         "/tmp/nvidia-mps/*",
     ],
     logs: &[
@@ -55,9 +60,12 @@ static LIST: Inventory = Inventory {
         "/var/log/nvidia-mig-manager.log",
         "/var/log/nvidia-mps/*.log",
         "/var/log/nvidia-vgpu*.log",
-        // Where the device plugin keeps those of the control daemons that it starts.
+        // Where the device plugin (a folder for `nvidia.com`, in it one a resource) and the DRA driver (one a claim) keep
+        // those of the control daemons that they start.
         "/run/nvidia/mps/log/*.log",
         "/run/nvidia/mps/*/log/*.log",
+        "/run/nvidia/mps/*/*/log/*.log",
+        "/var/lib/kubelet/plugins/gpu.nvidia.com/mps/*/log/*.log",
     ],
     ..Inventory::EMPTY
 };

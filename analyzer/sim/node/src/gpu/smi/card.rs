@@ -71,6 +71,10 @@ pub struct Card {
     pub fabric_status: String,
     /// Version of the GSP firmware.
     pub gsp_firmware: String,
+    /// `VGPU` in a virtual machine that has a part of a GPU, `Pass-Through`, `Host VGPU`; empty on a real machine.
+    pub virtualization: String,
+    /// Licence of a virtual GPU, e.g. `Licensed`, `Unlicensed (Restricted)`; without the date of its end.
+    pub license: String,
     /// PCIe lanes in use.
     pub link_width: Option<i64>,
     /// PCIe lanes at most.
@@ -186,6 +190,10 @@ fn card(tree: &Tree) -> Card {
             .at(&["gsp_firmware_version"])
             .and_then(version)
             .unwrap_or_default(),
+        virtualization: Some(text(&["gpu_virtualization_mode.virtualization_mode"]))
+            .filter(|mode| mode != "None")
+            .unwrap_or_default(),
+        license: license(tree),
         link_width: lanes(&[
             "pci.pci_gpu_link_info.link_widths.current_link_width",
             "pci.gpu_link_info.link_width.current",
@@ -208,6 +216,17 @@ fn card(tree: &Tree) -> Card {
         },
         ..card
     }
+}
+
+/// The product was called GRID up to driver 440.
+fn license(tree: &Tree) -> String {
+    let status = tree.at(&[
+        "vgpu_software_licensed_product.license_status",
+        "grid_licensed_product.license_status",
+    ]);
+    let status = status.and_then(known).unwrap_or_default();
+    let (state, _) = status.split_once(" (Expiry").unwrap_or((status, ""));
+    known(state).unwrap_or_default().to_owned()
 }
 
 fn mig_devices(tree: &Tree) -> u64 {
