@@ -32,40 +32,46 @@ static NGC_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new("^[a-z0-9]{26}:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$").ok()
 });
 
-/// The value of each digit of base64, in both alphabets.
-static SIX: LazyLock<[Option<u8>; 256]> = LazyLock::new(|| {
-    std::array::from_fn(|byte| {
-        let byte = u8::try_from(byte).ok()?;
-        match byte {
-            b'A'..=b'Z' => Some(byte - b'A'),
-            b'a'..=b'z' => Some(byte - b'a' + 26),
-            b'0'..=b'9' => Some(byte - b'0' + 52),
-            b'+' | b'-' => Some(62),
-            b'/' | b'_' => Some(63),
-            _ => None,
-        }
-    })
-});
+/// The value of each digit of base64, in both alphabets; [`NONE`] of what is none.
+static SIX: [u8; 256] = {
+    let mut table = [NONE; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => NONE,
+        };
+        byte += 1;
+    }
+    table
+};
+/// No digit; its lower six bits are those of the digit for nothing.
+const NONE: u8 = 64;
 
 /// The next run of digits long enough, at or behind `from`, whose beginning decodes to text or gzip.
 fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
-    let six = &*SIX;
+    let none = |byte: &u8| SIX[usize::from(*byte)] == NONE;
     let mut at = from;
     while at + MIN_RUN <= bytes.len() {
         // A run of this length holds one of every sixteenth bytes; most lines end here.
         let probe = at + MIN_RUN - 1;
-        if six[usize::from(bytes[probe])].is_none() {
+        if none(&bytes[probe]) {
             at = probe + 1;
             continue;
         }
-        let start = (at..probe)
-            .rev()
-            .find(|i| six[usize::from(bytes[*i])].is_none())
-            .map_or(at, |i| i + 1);
-        let end = (probe..bytes.len())
-            .find(|i| six[usize::from(bytes[*i])].is_none())
-            .unwrap_or(bytes.len());
-        if end - start >= MIN_RUN && promising(&bytes[start..start + MIN_RUN], six) {
+        let start = bytes[at..probe]
+            .iter()
+            .rposition(none)
+            .map_or(at, |place| at + place + 1);
+        let end = bytes[probe..]
+            .iter()
+            .position(none)
+            .map_or(bytes.len(), |length| probe + length);
+        if end - start >= MIN_RUN && promising(&bytes[start..start + MIN_RUN]) {
             let padding = bytes[end..]
                 .iter()
                 .take(2)
@@ -79,18 +85,23 @@ fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
 }
 
 /// Whether the first digits of a run decode to what begins a text or gzip.
-fn promising(head: &[u8], six: &[Option<u8>; 256]) -> bool {
+fn promising(head: &[u8]) -> bool {
     let mut decoded = [0_u8; 12];
-    for (three, four) in decoded.chunks_exact_mut(3).zip(head.chunks_exact(4)) {
+    for (place, (three, four)) in decoded
+        .chunks_exact_mut(3)
+        .zip(head.chunks_exact(4))
+        .enumerate()
+    {
         let bits = four.iter().fold(0_u32, |bits, byte| {
-            (bits << 6) | u32::from(six[usize::from(*byte)].unwrap_or(0))
+            (bits << 6) | u32::from(SIX[usize::from(*byte)] % NONE)
         });
         three.copy_from_slice(&bits.to_be_bytes()[1..]);
+        // Most chance runs end here.
+        if three.iter().any(|byte| CONTROL[usize::from(*byte)]) {
+            return place == 0 && *three == [0x1f, 0x8b, 8];
+        }
     }
-    if decoded.starts_with(&[0x1f, 0x8b, 8]) {
-        return true;
-    }
-    // No character begins with a continuation byte; most chance runs end here.
+    // No character begins with a continuation byte.
     if decoded[0] & 0xc0 == 0x80 {
         return false;
     }
@@ -103,6 +114,18 @@ fn promising(head: &[u8], six: &[Option<u8>; 256]) -> bool {
         }
     }
 }
+
+/// Control characters that stand in no text.
+static CONTROL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] =
+            byte.is_ascii_control() && !matches!(byte, b'\n' | b'\r' | b'\t' | b'\x1b');
+        byte += 1;
+    }
+    table
+};
 
 /// Where the first thing begins that may be an encoded text.
 pub(crate) fn first(bytes: &[u8]) -> Option<usize> {
@@ -164,9 +187,7 @@ pub(crate) fn holds_text(run: &str) -> bool {
     } else {
         &PLAIN
     };
-    run.len() >= MIN_RUN
-        && promising(&run.as_bytes()[..MIN_RUN], &SIX)
-        && decode(run, engine).is_some()
+    run.len() >= MIN_RUN && promising(&run.as_bytes()[..MIN_RUN]) && decode(run, engine).is_some()
 }
 
 /// The bytes, where they are text or gzip.
@@ -181,6 +202,11 @@ fn decode(run: &str, engine: &GeneralPurpose) -> Option<Vec<u8>> {
     let bytes = engine.decode(usable).ok()?;
     let gzip = bytes.starts_with(&[0x1f, 0x8b, 8]);
     (gzip || std::str::from_utf8(&bytes).is_ok_and(printable)).then_some(bytes)
+}
+
+/// The bytes that some digits of base64 stand for.
+pub(crate) fn bytes(digits: &[u8]) -> Option<Vec<u8>> {
+    PLAIN.decode(digits).ok()
 }
 
 fn printable(text: &str) -> bool {

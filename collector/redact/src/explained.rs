@@ -4,11 +4,13 @@
 mod ids;
 mod things;
 
-pub(super) use ids::{Said, hex};
+pub(super) use ids::{Said, hex, in_request};
 
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
+
+use super::encoded;
 
 /// Of a line, this much in front of a word is looked at.
 const REACH: usize = 64;
@@ -73,23 +75,17 @@ const BEFORE: &[&str] = &[
     ";b=",
     "mig-",
 ];
-/// How public things in base64 begin: keys of SSH, certificates.
+/// How public keys of SSH begin in base64.
 const BEGINNINGS: &[&[u8]] = &[
     b"AAAAB3NzaC1yc2",
     b"AAAAC3NzaC1lZDI1NTE5",
     b"AAAAE2VjZHNh",
     b"AAAAGnNrLXNz",
     b"AAAAInNrLWVjZHNh",
-    b"MIIB",
-    b"MIIC",
-    b"MIID",
-    b"MIIE",
-    b"MIIF",
-    b"MIIG",
-    b"MIIH",
 ];
-/// A certificate has at least so many letters.
+/// A certificate or public key has at least so many letters.
 const CERTIFICATE: usize = 200;
+
 /// The last word of a name whose value is an id, a sum or public.
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "anchor arn boot build bundle ca cert certificate checksum cid commit container cursor data_ca device \
@@ -108,11 +104,9 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
     let start = word.start - bytes[..word.start].iter().rev().take_while(digit).count();
     let length = word.end - start + bytes[word.end..].iter().take_while(digit).count();
     let run = &bytes[start..start + length];
-    let public = BEGINNINGS
-        .iter()
-        .any(|beginning| run.starts_with(beginning))
-        && (run.len() >= CERTIFICATE || run.starts_with(b"AAAA"));
+    let public = BEGINNINGS.iter().any(|begin| run.starts_with(begin));
     public
+        || holds_public_der(run)
         || [start, word.start]
             .iter()
             .any(|at| behind_mark(&bytes[..*at]))
@@ -130,6 +124,18 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
         || in_domain(bytes, word)
         || wireguard_peer(bytes, start, start + length)
         || in_public_block(&bytes[..word.start])
+}
+
+/// Whether base64 begins as a certificate or a public key does: a sequence in a sequence. A private key begins with its
+/// version, and one under a password with the short name of its cipher.
+fn holds_public_der(run: &[u8]) -> bool {
+    const LONG: u8 = 0x82;
+    const RSA_NAME: u8 = 0x0d;
+    let begins = run.starts_with(b"MII") && run.len() >= CERTIFICATE;
+    let Some(bytes) = run.get(..8).filter(|_| begins).and_then(encoded::bytes) else {
+        return false;
+    };
+    bytes.get(4) == Some(&0x30) && matches!(bytes.get(5), Some(&(LONG | RSA_NAME)))
 }
 
 /// `certificate-authority-data`, `client-certificate-data`.
@@ -202,13 +208,25 @@ fn names_object(before: &[u8], text: &[u8]) -> bool {
         || before[before.len() - length..].starts_with(b"ocid1.")
 }
 
+/// Whether one of [`BEFORE`] ends these bytes, and begins a word of them.
 fn behind_mark(before: &[u8]) -> bool {
-    let tail = before[before.len().saturating_sub(16)..].to_ascii_lowercase();
+    let tail = before[before.len().saturating_sub(MARK_REACH)..].to_ascii_lowercase();
     let last = tail.last();
-    BEFORE
-        .iter()
-        .map(|mark| mark.as_bytes())
-        .any(|mark| mark.last() == last && tail.ends_with(mark))
+    BEFORE.iter().map(|mark| mark.as_bytes()).any(|mark| {
+        mark.last() == last
+            && tail.ends_with(mark)
+            && begins(&tail[..tail.len() - mark.len()], mark[0])
+    })
+}
+
+/// No mark is longer, with an escape in front of it.
+const MARK_REACH: usize = 20;
+
+/// Whether a word begins with this letter behind what stands in front of it, an escape (`%3D`) for one.
+fn begins(front: &[u8], first: u8) -> bool {
+    let escape = front.len() > 2 && front[front.len() - 3] == b'%';
+    let inside = front.last().is_some_and(u8::is_ascii_alphanumeric);
+    escape || !inside || !first.is_ascii_alphanumeric()
 }
 
 /// Whether a certificate, or another public thing in PEM form, has begun on this line and not ended.
@@ -271,6 +289,11 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
 /// Whether a value at the end of these bytes has a name, whatever it says.
 pub(super) fn has_name(before: &[u8]) -> bool {
     name_before(before).is_some_and(|name| !name.text.is_empty())
+}
+
+/// Whether a value at the end of these bytes has the name of an id, a sum or something public.
+pub(super) fn named(before: &[u8]) -> bool {
+    name_before(before).is_some_and(|name| NAMES.contains(last_word(name.text).as_str()))
 }
 
 /// The words of a name in lower case.

@@ -220,6 +220,13 @@ impl Line<'_> {
         let Some(level) = self.levels.last_mut() else {
             return;
         };
+        // `"SNMP_COMMUNITY":{"<secret>":{..}}`: where secrets are names themselves.
+        let drawn = || unexplained::first(raw.as_bytes(), &self.marker.known()).is_some();
+        if let Some(class) = level.held.filter(|_| drawn()) {
+            let mark = self.marker.mark(class.name, raw.as_bytes());
+            level.class = None;
+            return self.replace(start, end, &mark);
+        }
         // A placeholder is no name, whatever its digits spell.
         level.class = classified(raw, hints).filter(|_| !raw.contains("<redacted:"));
         level.key_is_name = matches!(raw, "name" | "key" | "Name" | "Key");

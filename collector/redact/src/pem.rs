@@ -16,6 +16,8 @@ const NAMES: [&str; 2] = ["PRIVATE KEY", "OpenVPN Static key"];
 pub(crate) struct Pem {
     /// What stood before it on its first line.
     prefix: String,
+    /// `Version: ..`, `DEK-Info: ..`: lines in front of the key material, which belong to the block if some follows.
+    headers: String,
     /// The lines that carried more than key material, each already cleaned.
     others: String,
     /// What the placeholder's pseudonym is made of.
@@ -75,6 +77,7 @@ pub(crate) fn enter(line: String, marker: &mut Marker) -> (String, Option<Pem>) 
         let Some((last, end)) = ends(&line[inner..]).map(|(a, b)| (a + inner, b + inner)) else {
             let pem = Pem {
                 prefix: line[..start].to_owned(),
+                headers: String::new(),
                 others: String::new(),
                 body: line[inner..].to_owned(),
                 lines: 0,
@@ -111,6 +114,17 @@ fn without_material(line: &str, marker: &mut Marker) -> String {
     clean
 }
 
+/// A block has no more headers.
+const MAX_HEADERS: u32 = 6;
+
+/// `Proc-Type: 4,ENCRYPTED`: a name that begins its line, and a value.
+fn is_header(line: &str) -> bool {
+    let name = line.split_once(": ").map_or("", |(name, _)| name);
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.len() <= 16
+        && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-')
+}
+
 impl Pem {
     /// Takes the next line. When the block is over, gives back what stands for it (with line ends) and the rest.
     pub(crate) fn push(&mut self, line: &str, marker: &mut Marker) -> Option<String> {
@@ -135,15 +149,16 @@ impl Pem {
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
         if line.trim() == token && material {
+            self.headers.clear();
             self.body.push_str(token);
+        } else if self.lines <= MAX_HEADERS && self.others.is_empty() && is_header(line) {
+            self.headers.push_str(&without_material(line, marker));
+            self.headers.push('\n');
         } else if material && token.len() >= 4 {
             let mark = marker.mark("private-key", token.as_bytes());
             self.others.push_str(&line.replace(token, &mark));
             self.others.push('\n');
-        } else if !(line.trim().is_empty()
-            || line.starts_with("Proc-Type")
-            || line.starts_with("DEK-Info"))
-        {
+        } else if !line.trim().is_empty() {
             self.others.push_str(&without_material(line, marker));
             self.others.push('\n');
         }
@@ -153,6 +168,7 @@ impl Pem {
     /// What stands for the block, its line end included.
     pub(crate) fn close(&mut self, marker: &mut Marker, suffix: &str) -> String {
         let mark = marker.mark("private-key", self.body.as_bytes());
-        format!("{}{mark}{suffix}\n{}", self.prefix, self.others)
+        let (prefix, headers, others) = (&self.prefix, &self.headers, &self.others);
+        format!("{prefix}{mark}{suffix}\n{headers}{others}")
     }
 }

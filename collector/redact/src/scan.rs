@@ -5,6 +5,7 @@
 
 mod names;
 mod search;
+mod seen;
 
 use super::encoded;
 use super::escapes;

@@ -1,6 +1,6 @@
 //! The map from pseudonyms back to what they stand for: beside the bundle, for the site alone, never inside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::{Deserialize, Serialize};
 
-use super::{Anonymizer, Class};
+use super::{Anonymizer, Class, PSEUDONYM_DIGITS};
 
 const SCHEMA: &str = "casefile.map/1";
 
@@ -30,6 +30,20 @@ pub enum MapError {
         /// What the system said.
         #[source]
         source: io::Error,
+    },
+    /// It belongs to another bundle.
+    #[error(
+        "{path} is the map of another run ({bundle}): it knows none of the {count} pseudonyms in {report}; name the map that lies beside the report's own bundle"
+    )]
+    OtherRun {
+        /// The file.
+        path: String,
+        /// The bundle that it belongs to.
+        bundle: String,
+        /// Names in the report that have the form of a pseudonym.
+        count: usize,
+        /// The report.
+        report: String,
     },
     /// It is something else.
     #[error("{path} is no map of pseudonyms: {why}")]
@@ -126,6 +140,33 @@ impl Drop for MapFile {
     }
 }
 
+impl Map {
+    /// Whether a name of this form is one of this run, alone or within a longer one.
+    fn knows(&self, name: &str) -> bool {
+        let range = name.to_owned()..;
+        let next = self.pseudonyms.range(range).next();
+        next.is_some_and(|(known, _)| known.starts_with(name))
+    }
+}
+
+/// The names in a report that have the form of a pseudonym: `host-1a2b3c4d`.
+fn formed_as_pseudonyms(text: &[u8]) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for class in Class::ALL {
+        let begin = format!("{}-", class.prefix());
+        for at in memchr::memmem::find_iter(text, &begin) {
+            let digits = &text[at + begin.len()..];
+            let length = digits.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+            let joined = at > 0 && text[at - 1].is_ascii_alphanumeric();
+            if length == PSEUDONYM_DIGITS && !joined {
+                let name = &text[at..at + begin.len() + length];
+                all.insert(String::from_utf8_lossy(name).into_owned());
+            }
+        }
+    }
+    all
+}
+
 /// A report with the names of the site put back.
 pub fn reveal(map: &Path, report: &Path) -> Result<Vec<u8>, MapError> {
     let read = |path: &Path| {
@@ -147,6 +188,15 @@ pub fn reveal(map: &Path, report: &Path) -> Result<Vec<u8>, MapError> {
         )));
     }
     let text = read(report)?;
+    let pseudonyms = formed_as_pseudonyms(&text);
+    if !pseudonyms.is_empty() && !pseudonyms.iter().any(|name| parsed.knows(name)) {
+        return Err(MapError::OtherRun {
+            path: map.display().to_string(),
+            bundle: parsed.bundle,
+            count: pseudonyms.len(),
+            report: report.display().to_string(),
+        });
+    }
     let names: Vec<&String> = parsed.pseudonyms.keys().collect();
     let search = AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)

@@ -272,10 +272,14 @@ fn part_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
+/// So many digits tell pseudonyms apart.
+const PSEUDONYM_DIGITS: usize = 8;
+
 /// `host-1a2b3c4d`: a name that is valid wherever the real one is.
 fn pseudonym(key: &Key, class: Class, name: &str) -> String {
     let digest = key.digest(format!("{}:{name}", class.word()).as_bytes());
-    format!("{}-{}", class.prefix(), casefile_bundle::hex(&digest[..4]))
+    let digits = casefile_bundle::hex(&digest[..PSEUDONYM_DIGITS / 2]);
+    format!("{}-{digits}", class.prefix())
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod markdown;
 mod minimal_cases;
 mod nvml;
 mod page;
+mod privacy_input;
 mod probe;
 mod real_node;
 mod recordings;

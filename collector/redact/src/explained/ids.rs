@@ -189,7 +189,7 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
 
 /// Whether a place is within the path of a request or an address, which may hold a key: `GET /v1/<key>/x`,
 /// `https://hooks.example.com/<key>`.
-fn in_request(before: &[u8]) -> bool {
+pub(crate) fn in_request(before: &[u8]) -> bool {
     let before = &before[before.len().saturating_sub(REACH * 2)..];
     let part = |byte: &&u8| !b" \t\n\"'`<>()[]{},".contains(byte);
     let length = before.iter().rev().take_while(part).count();

@@ -4,6 +4,8 @@
 //! The model is a table of three letters in a row and of upper and lower case, made by
 //! `examples/train_letters.rs`.
 
+pub(super) mod signs;
+
 use std::sync::LazyLock;
 
 /// 26 letters, any digit, and the edge of a word.
@@ -46,11 +48,10 @@ static COUNTS: [u64; 256] = {
         let sort = match byte {
             b'a'..=b'z' => 1,
             b'A'..=b'Z' => 1 << 16,
-            _ => 1 << 32,
+            b'0'..=b'9' => 1 << 32,
+            _ => 0,
         };
-        counts[byte as usize] = if byte == b'-' || byte == b'_' {
-            0
-        } else if byte.is_ascii_hexdigit() {
+        counts[byte as usize] = if sort == 0 || byte.is_ascii_hexdigit() {
             sort
         } else {
             sort | 1 << 48
@@ -133,7 +134,9 @@ pub(super) fn surprise(word: &[u8], sorts: Sorts) -> i32 {
 }
 
 /// From so many letters on, letters and digits may not change places at every third.
-const RESTLESS: usize = 24;
+const RESTLESS: usize = 22;
+/// And no name of any length does so often.
+const MOST_CHANGES: usize = 7;
 /// No name of so many letters holds many of each sort.
 const LONG: usize = 32;
 /// Fewer letters are a chance of spelling.
@@ -146,20 +149,27 @@ pub(super) fn drawn_of(word: &[u8], sorts: Sorts) -> bool {
         _ if sorts.beyond_hex == 0 => return false,
         (true, true, true) if word.len() < 14 => (MIN_DRAWN, 4),
         (true, true, true) => (14, 0),
-        (true, true, false) => (14, 10),
+        (true, true, false) if word.len() >= 14 && changes_case(word) => (14, 10),
+        (true, true, false) => (MIN_DRAWN, LETTERS),
         (true, false, true) => (15, 2),
         (false, true, true) => (20, 6),
-        (true, false, false) | (false, true, false) => (20, 12),
+        (true, false, false) | (false, true, false) if word.len() >= 20 => (20, 12),
+        (true, false, false) | (false, true, false) => (ONE_CASE, NO_WORD),
         _ => return false,
     };
-    if word.len() >= LONG && sorts.lower > 5 && sorts.upper > 5 && sorts.digits > 5 {
+    if word.len() >= LONG && sorts.lower > 5 && sorts.upper > 3 && sorts.digits > 5 {
         return varied(word);
     }
-    if word.len() < least || !varied(word) || (sorts.digits == 0 && !changes_case(word)) {
-        return false;
-    }
-    surprise(word, sorts) > surprise_from || restless(word)
+    word.len() >= least
+        && varied(word)
+        && (surprise(word, sorts) > surprise_from || (sorts.digits > 0 && restless(word)))
 }
+
+/// Bits from which letters of both cases are those of no name, however they change.
+const LETTERS: i32 = 16;
+/// So many letters of one case may be no word, and from so many bits they are none.
+pub(super) const ONE_CASE: usize = 14;
+const NO_WORD: i32 = 22;
 
 /// Whether a short word of letters and digits that stands alone was drawn.
 pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
@@ -169,19 +179,52 @@ pub(super) fn short_drawn(word: &[u8], sorts: Sorts) -> bool {
         (true, false, true) | (false, true, true) => SHORT,
         _ => return false,
     };
-    sorts.beyond_hex > 0 && varied(word) && surprise(word, sorts) >= least && mixes(word)
+    if sorts.beyond_hex == 0 || !varied(word) {
+        return false;
+    }
+    let bits = surprise(word, sorts);
+    bits >= STRANGE || (bits >= least && mixes(word))
 }
 
+/// Whether a word that is shorter still was drawn: only letters of both cases tell it from a name, with digits or in an
+/// order that no language has.
+pub(super) fn very_short_drawn(word: &[u8]) -> bool {
+    let sorts = Sorts::of(word);
+    let least = match sorts.digits {
+        0 => VERY_SHORT_LETTERS,
+        _ => VERY_SHORT,
+    };
+    sorts.lower > 0
+        && sorts.upper > 0
+        && sorts.beyond_hex > 0
+        && varied(word)
+        && surprise(word, sorts) > least
+}
+
+/// Bits of surprise from which a word of eight letters is no name.
+const VERY_SHORT: i32 = 8;
+const VERY_SHORT_LETTERS: i32 = 26;
+
+/// Bits of surprise from which no order of letters and digits is a name.
+pub(super) const STRANGE: i32 = 16;
 /// Bits of surprise from which a short word was drawn.
 const SHORT: i32 = 6;
 
 /// Whether letters and digits change places more than twice, so that no number ends or begins the word alone.
 fn mixes(word: &[u8]) -> bool {
-    let changes = word
-        .windows(2)
+    changes(word) > 2
+}
+
+/// Whether they do so often that the word is no name behind what an issuer puts in front of it.
+pub(super) fn alternates(word: &[u8]) -> bool {
+    changes(word) > 4 && varied(word)
+}
+
+/// How often letters and digits change places.
+fn changes(word: &[u8]) -> usize {
+    word.windows(2)
         .filter(|two| two[0].is_ascii_digit() != two[1].is_ascii_digit())
-        .count();
-    changes > 2
+        .count()
 }
 
 /// Whether a word has more than a few letters: banners and patterns do not.
@@ -203,11 +246,8 @@ fn changes_case(word: &[u8]) -> bool {
 
 /// Whether letters and digits change places so often that no name does.
 fn restless(word: &[u8]) -> bool {
-    let changes = word
-        .windows(2)
-        .filter(|two| two[0].is_ascii_digit() != two[1].is_ascii_digit())
-        .count();
-    word.len() >= RESTLESS && changes * 3 >= word.len()
+    let changes = changes(word);
+    word.len() >= RESTLESS && (changes * 3 >= word.len() || changes >= MOST_CHANGES)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Whether the name around a word is one of a secret, and whether it has a value.
 
 use super::super::words::decide;
+use super::seen::verdict;
 
 /// Of a name, this much is looked at on each side of the word in it.
 const NAME_REACH: usize = 100;
@@ -63,10 +64,10 @@ fn coloured(name: &[u8]) -> bool {
 }
 
 fn classified(name: &[u8]) -> bool {
-    match std::str::from_utf8(name) {
+    verdict(name, |name| match std::str::from_utf8(name) {
         Ok(name) => decide(name).is_some(),
         Err(_) => true,
-    }
+    })
 }
 
 /// The run of such bytes around a word, and where it begins.

@@ -1,4 +1,7 @@
 //! Many words searched for at once: no step waits for memory that the step before it chose.
+//!
+//! Three letters in a row at every second place say whether a word may begin there or beside it ([`Skim`]); where one may,
+//! three classes of letters say which.
 
 use std::sync::LazyLock;
 
@@ -48,6 +51,7 @@ static CLASSES: [u8; 256] = {
 
 pub(super) struct Search {
     words: Vec<Word>,
+    skim: Skim,
     /// One bit for each three classes with which a word begins.
     begins: Box<[u64; TRIPLES / 64]>,
     /// For each three classes one bit for each class that may follow them; looked at only where a word begins.
@@ -59,6 +63,7 @@ pub(super) struct Search {
 pub(super) static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     let mut search = Search {
         words: Vec::new(),
+        skim: Skim::new(),
         begins: Box::new([0; TRIPLES / 64]),
         fourths: vec![0; TRIPLES],
         lists: vec![Vec::new(); TRIPLES],
@@ -83,6 +88,7 @@ impl Search {
     fn add(&mut self, text: &'static str, bit: u32, tail: usize) {
         let word = self.words.len();
         let text = text.as_bytes();
+        self.skim.add(text);
         self.words.push(Word {
             text,
             bit: 1 << bit,
@@ -105,22 +111,41 @@ impl Search {
 
     /// Calls `hit` with the place and the bit of each find that counts, front to back, until it says stop.
     pub(super) fn run(&self, bytes: &[u8], mut hit: impl FnMut(usize, usize, u128) -> bool) {
-        let mut triple = 0;
-        for (at, byte) in bytes.iter().enumerate() {
-            triple = next(triple, *byte);
-            if self.begin(triple)
-                && at >= 2
-                && self.goes_on(triple, bytes.get(at + 1))
-                && self.candidates(bytes, at - 2, triple, &mut hit)
-            {
+        let mut next = 0;
+        let mut at = 0;
+        while let Some(found) = self.skim.next(bytes, at) {
+            // The word may have begun one byte before.
+            for start in next.max(found.saturating_sub(1))..found + 2 {
+                if self.at(bytes, start, &mut hit) {
+                    return;
+                }
+            }
+            (next, at) = (found + 2, found + 2);
+        }
+        for start in next.max(bytes.len().saturating_sub(TAIL))..bytes.len().saturating_sub(1) {
+            if self.at(bytes, start, &mut hit) {
                 return;
             }
         }
-        // A word of two letters at the end still waits for its third.
-        triple = next(triple, 0);
-        if let Some(start) = bytes.len().checked_sub(2).filter(|_| self.begin(triple)) {
-            self.candidates(bytes, start, triple, &mut hit);
-        }
+    }
+
+    /// Tries the words that may begin at a place; whether to stop.
+    fn at(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        hit: &mut impl FnMut(usize, usize, u128) -> bool,
+    ) -> bool {
+        // A word of two letters may end the text.
+        let triple = bytes[start..]
+            .iter()
+            .copied()
+            .chain([0])
+            .take(3)
+            .fold(0, next);
+        self.begin(triple)
+            && self.goes_on(triple, bytes.get(start + 3))
+            && self.candidates(bytes, start, triple, hit)
     }
 
     fn begin(&self, triple: usize) -> bool {
@@ -161,6 +186,82 @@ impl Search {
 
 fn next(triple: usize, byte: u8) -> usize {
     ((triple << CLASS_BITS) | usize::from(CLASSES[usize::from(byte)])) % TRIPLES
+}
+
+/// The last bytes are tried one by one.
+const TAIL: usize = 8;
+
+/// Which three letters, without regard to case, begin a word or stand in it so that each second place of a text shows it:
+/// one bit for each, and some that share one.
+struct Skim(Box<[u64; ROWS]>);
+
+const ROW_BITS: u32 = 10;
+const ROWS: usize = 1 << ROW_BITS;
+
+impl Skim {
+    fn new() -> Self {
+        Self(Box::new([0; ROWS]))
+    }
+
+    fn add(&mut self, word: &[u8]) {
+        // Where the word begins at a place that is looked at, and where it begins one byte in front of or behind one.
+        let [first, second, ..] = *word else { return };
+        let any = 0..=u8::MAX;
+        match word.get(2) {
+            Some(third) => self.mark([first, second, *third]),
+            None => any
+                .clone()
+                .for_each(|third| self.mark([first, second, third])),
+        }
+        match word.get(1..4) {
+            Some(later) => self.mark([later[0], later[1], later[2]]),
+            None => any.for_each(|before| self.mark([before, first, second])),
+        }
+    }
+
+    fn mark(&mut self, three: [u8; 3]) {
+        let [a, b, c] = three;
+        let mixed = mixed(u64::from(u32::from_le_bytes([a, b, c, 0])));
+        self.0[row(mixed)] |= 1 << column(mixed);
+    }
+
+    /// Whether three letters are among those: the lowest bit says so.
+    fn has(&self, bytes: u64) -> u64 {
+        let mixed = mixed(bytes);
+        (self.0[row(mixed)] >> column(mixed)) & 1
+    }
+
+    /// The next place at or behind `from`, by twos, where a word may begin or have begun one byte before.
+    fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut rest = bytes.get(from..)?;
+        while let Some(eight) = rest.first_chunk::<8>() {
+            let eight = u64::from_le_bytes(*eight);
+            let found = self.has(eight) | self.has(eight >> 16) << 1 | self.has(eight >> 32) << 2;
+            if found != 0 {
+                let step = 2 * usize::try_from(found.trailing_zeros()).unwrap_or(0);
+                return Some(bytes.len() - rest.len() + step);
+            }
+            rest = &rest[6..];
+        }
+        None
+    }
+}
+
+/// The first three of these bytes, mixed.
+fn mixed(bytes: u64) -> u32 {
+    const THREE: u64 = 0x00ff_ffff;
+    const NO_CASE: u64 = 0x0020_2020;
+    const MIX: u32 = 0x9e37_79b1;
+    let three = u32::try_from((bytes | NO_CASE) & THREE).unwrap_or(0);
+    three.wrapping_mul(MIX)
+}
+
+fn row(mixed: u32) -> usize {
+    usize::try_from(mixed >> (32 - ROW_BITS)).unwrap_or(0) % ROWS
+}
+
+fn column(mixed: u32) -> u32 {
+    (mixed >> 16) % 64
 }
 
 impl Word {

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::super::explained::by_place;
-use super::super::random::{Sorts, surprise};
-use super::WORD;
+use super::super::explained::{by_place, named};
+use super::super::random::{MIN_DRAWN, Sorts, drawn_of, surprise, very_short_drawn};
+use super::tokens::{MIN_TOKEN, WORD, next_of};
+use super::words::without_escape;
 
 /// Whether a word is no part of a name, a path or an address.
 pub(super) fn stands_alone(bytes: &[u8], word: &Range<usize>) -> bool {
@@ -15,12 +16,18 @@ pub(super) fn stands_alone(bytes: &[u8], word: &Range<usize>) -> bool {
         && (dot || edge(bytes.get(word.end)))
 }
 
-/// Whether a word stands alone but for what an issuer puts in front of it: `zq_`, `ZQKT-`, `71234:`.
-pub(super) fn is_issued(bytes: &[u8], word: &Range<usize>) -> bool {
+/// What stands in front of a word that is alone but for it.
+pub(super) enum Issued {
+    /// What an issuer puts there: `zq_`, `ZQKT-`, `71234:`.
+    Token,
+    /// That, or the name of an object, which ends in small letters and digits behind a dash.
+    Name,
+}
+
+/// Whether a word stands alone but for what an issuer puts in front of it.
+pub(super) fn issued(bytes: &[u8], word: &Range<usize>, sorts: Sorts) -> Option<Issued> {
     let before = &bytes[..word.start];
-    if !before.last().is_some_and(|byte| b"_-.:~".contains(byte)) {
-        return false;
-    }
+    let mark = *before.last().filter(|byte| b"_-.:~".contains(byte))?;
     let before = &before[..before.len() - 1];
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
     let length = before
@@ -30,13 +37,66 @@ pub(super) fn is_issued(bytes: &[u8], word: &Range<usize>) -> bool {
         .take_while(part)
         .count();
     let start = before.len() - length;
-    (2..=LONGEST_ISSUER).contains(&length)
+    let capitals = !before[start..].iter().any(u8::is_ascii_lowercase);
+    let alone = (2..=LONGEST_ISSUER).contains(&length)
         && stands_alone(bytes, &(start..word.end))
-        && !by_place(bytes, &(start..word.end))
+        && !by_place(bytes, &(start..word.end));
+    let token = sorts.upper > 0 || capitals || b"_~:".contains(&mark);
+    alone.then_some(if token { Issued::Token } else { Issued::Name })
+}
+
+/// The first word of eight to ten letters in a token that was drawn and stands alone, or alone but for its issuer.
+pub(super) fn very_short(bytes: &[u8], token: &Range<usize>) -> Option<Range<usize>> {
+    let mut at = token.start;
+    while let Some(word) = next_of::<MIN_TOKEN>(&WORD, &bytes[..token.end], at) {
+        at = word.end;
+        let word = without_escape(bytes, word);
+        let text = &bytes[word.clone()];
+        if (MIN_TOKEN..MIN_DRAWN).contains(&text.len())
+            && very_short_drawn(text)
+            && (stands_alone(bytes, &word) || issued(bytes, &word, Sorts::of(text)).is_some())
+            && !by_place(bytes, &word)
+            && !named(&bytes[..word.start])
+        {
+            return Some(word);
+        }
+    }
+    None
 }
 
 /// No issuer's prefix is longer.
 const LONGEST_ISSUER: usize = 12;
+
+/// Whether a word is one of fewer sorts of letters behind what an issuer puts in front of it, or in front of what it puts
+/// behind: `ZQk3v9x2...`, `k3v9x2...ZQRT`.
+pub(super) fn glued(text: &[u8], sorts: Sorts) -> bool {
+    if sorts.lower == 0 || sorts.upper == 0 || text.len() < MIN_GLUED {
+        return false;
+    }
+    let same = |first: &u8, byte: &&u8| {
+        byte.is_ascii_alphabetic() && byte.is_ascii_uppercase() == first.is_ascii_uppercase()
+    };
+    let front = text.iter().take_while(|byte| same(&text[0], byte)).count();
+    let last = &text[text.len() - 1];
+    let behind = text
+        .iter()
+        .rev()
+        .take_while(|byte| same(last, byte))
+        .count();
+    let fewer = |rest: &[u8]| {
+        let left = Sorts::of(rest);
+        rest.len() >= MIN_GLUED - LONGEST_GLUED
+            && (left.lower == 0 || left.upper == 0)
+            && drawn_of(rest, left)
+    };
+    let letters = 1..=LONGEST_GLUED;
+    (letters.contains(&front) && fewer(&text[front..]))
+        || (letters.contains(&behind) && fewer(&text[..text.len() - behind]))
+}
+
+/// An issuer glues no more letters to a token, which has at least so many with them.
+const LONGEST_GLUED: usize = 8;
+const MIN_GLUED: usize = 22;
 
 /// Whether a word ends a run of digits of base64 whose padding shows what it is: `u/n0r+9rql3qq2qxvkp==`.
 pub(super) fn padded(bytes: &[u8], word: &Range<usize>) -> bool {

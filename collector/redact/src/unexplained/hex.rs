@@ -5,7 +5,9 @@ use std::ops::Range;
 use super::super::explained::{self, Said};
 use super::super::known::Known;
 use super::super::random::Sorts;
-use super::{Found, MIN_HEX, RUN, WORD};
+use super::alone::stands_alone;
+use super::tokens::{RUN, WORD};
+use super::{Found, MIN_HEX};
 
 /// Whether a word is hexadecimal digits behind a few letters: `eu01xxbfd4a807e4099453ba160493119a126319cb`.
 pub(super) fn issued_hex(text: &[u8]) -> bool {
@@ -23,7 +25,7 @@ pub(super) fn issued_hex(text: &[u8]) -> bool {
 }
 
 /// So many hexadecimal digits behind an issuer's letters are no version.
-const ISSUED: usize = 24;
+const ISSUED: usize = 20;
 
 /// Hexadecimal digits: a text in them, a UUID, or an id or key of another form.
 pub(super) fn hexadecimal(
@@ -34,11 +36,13 @@ pub(super) fn hexadecimal(
     known: &Known,
 ) -> Option<Found> {
     let digits = &bytes[place.clone()];
-    if digits.len() == UUID_END {
-        let uuid = uuid(bytes, word)
-            .or_else(|| glued_uuid(bytes, word))
-            .filter(|uuid| bytes[uuid.clone()].iter().any(u8::is_ascii_digit))?;
-        return foreign(bytes, &uuid, 36, known).then_some(Found::Drawn(uuid));
+    let formed = uuid(bytes, word).or_else(|| glued_uuid(bytes, word));
+    if digits.len() == UUID_END
+        && let Some(uuid) = formed
+    {
+        let drawn =
+            bytes[uuid.clone()].iter().any(u8::is_ascii_digit) && foreign(bytes, &uuid, 36, known);
+        return drawn.then_some(Found::Drawn(uuid));
     }
     if digits.len() == BOOTSTRAP
         && let Some(token) = bootstrap(bytes, word)
@@ -93,22 +97,61 @@ fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
     let address = ["0x", "ffff", "0000"]
         .iter()
         .any(|begin| text.starts_with(begin.as_bytes()));
-    if text.len() < MIN_SHORT || address {
+    if text.len() < MIN_SHORT - 2 || address {
         return false;
     }
-    let before = word.start.checked_sub(1).map(|at| bytes[at]);
-    if before.is_some_and(|byte| RUN[usize::from(byte)]) {
-        let name = &bytes[..word.start - 1];
-        let part = name.rsplit(|byte| !WORD[usize::from(*byte)]).next();
-        let issuers: [&[u8]; 6] = [b"key", b"secret", b"token", b"sk", b"pk", b"live"];
-        return part.is_some_and(|part| issuers.contains(&part));
+    if let Some(issued) = issued_short(bytes, word) {
+        return issued;
     }
-    let edge = |byte: Option<u8>| byte.is_none_or(|byte| b" \t\r\n\"'".contains(&byte));
-    edge(before)
-        && edge(bytes.get(word.end).copied())
+    let edge = |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n\"'[](){},;".contains(byte));
+    let dot = bytes.get(word.end) == Some(&b'.') && edge(bytes.get(word.end + 1));
+    let before = word.start.checked_sub(1).and_then(|at| bytes.get(at));
+    text.len() >= MIN_SHORT
+        && edge(before)
+        && (dot || edge(bytes.get(word.end)))
         && !explained::has_name(&bytes[..word.start])
         && explained::hex(bytes, word, text.len()) == Said::Nothing
 }
+
+/// Whether few hexadecimal digits stand behind an issuer's prefix rather than behind the name of an object: `zq_live_`,
+/// `ZQKT-`. None where they stand behind neither.
+fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
+    let mark = *bytes[..word.start].last()?;
+    if !RUN[usize::from(mark)] {
+        return None;
+    }
+    let name = &bytes[..word.start - 1];
+    let length = name
+        .iter()
+        .rev()
+        .take(LONGEST_PREFIX + 1)
+        .take_while(|byte| RUN[usize::from(**byte)])
+        .count();
+    let start = name.len() - length;
+    let prefix = &name[start..];
+    let letters = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let capitals = |byte: &u8| byte.is_ascii_uppercase();
+    let said: [&[u8]; 6] = [b"key", b"secret", b"token", b"sk", b"pk", b"live"];
+    let last = prefix.rsplit(|byte| !WORD[usize::from(*byte)]).next();
+    if last.is_some_and(|last| said.contains(&last)) {
+        return Some(word.len() >= MIN_SHORT);
+    }
+    let formed = match mark {
+        b'_' => prefix.iter().all(letters) && prefix.len() > 1,
+        b'-' => prefix.iter().all(capitals) && prefix.len() > 2,
+        _ => false,
+    };
+    Some(
+        formed
+            && length <= LONGEST_PREFIX
+            && stands_alone(bytes, &(start..word.end))
+            && explained::hex(bytes, word, word.len()) == Said::Nothing
+            && !explained::by_place(bytes, &(start..word.end)),
+    )
+}
+
+/// No issuer puts more letters in front.
+const LONGEST_PREFIX: usize = 16;
 
 /// The second part of a token that joins a cluster has so many digits.
 const BOOTSTRAP: usize = 16;

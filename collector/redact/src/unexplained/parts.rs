@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::super::explained::{self, Said, by_place};
 use super::super::random::{Sorts, surprise};
+use super::Found;
 use super::hex::{hex_parts, uuid};
-use super::{Found, WORD};
+use super::tokens::WORD;
 
 /// Parts of a token that are too short to be looked at by themselves: `b1llz300-qb33nsh_3p8ta8z33`.
 pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<Found> {
@@ -144,7 +145,7 @@ const MIN_RUN: usize = 22;
 const STRANGE: i32 = 10;
 
 /// Whether a name ends as Kubernetes makes it unique: `-x2x4z`, of letters that form no words.
-fn is_pod_name(text: &[u8]) -> bool {
+pub(super) fn is_pod_name(text: &[u8]) -> bool {
     let unique = |part: &[u8]| {
         part.iter()
             .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(byte))

@@ -1,0 +1,209 @@
+//! Tokens whose signs leave no part long enough to be judged by itself: `u/n0r+9rql3qq2`, `2qr_b-9=a6`, `uW;3i!G#`.
+
+use std::ops::Range;
+
+use super::super::explained::{by_place, in_request, named};
+use super::super::random::signs::{Mixture, surprise};
+use super::super::{encoded, escapes};
+use super::parts::is_pod_name;
+use super::percent;
+use super::tokens::{TOKEN, Token, WORD, next_token};
+use super::words::{encoded_text, without_escape};
+
+/// Shorter ones are a chance of punctuation, longer ones a line of code.
+const LENGTHS: std::ops::RangeInclusive<usize> = 9..=100;
+/// What expressions, formats and addresses are made of.
+const CODE: [&[u8]; 14] = [
+    b"A-Z",
+    b"a-z",
+    b"0-9",
+    b"://",
+    b"${",
+    b"$(",
+    b"&&",
+    b"||",
+    b"[^",
+    b"%%",
+    b"redacted:",
+    b"==",
+    b"</",
+    b".*",
+];
+/// Signs that stand around a token in prose, and are rather none of it.
+const AROUND: &[u8] = b"()[]{}<>,;:.";
+/// Signs between names, values and addresses.
+const BETWEEN: &[u8] = b",;=&?|:()[]{}<>";
+/// Signs within names and paths.
+const NAME: &[u8] = b"-./:,_";
+/// All of them.
+const PLAIN: &[u8] = b"-./:,_;=&?|()[]{}<>";
+
+/// The part of a token that was drawn, signs and all.
+pub(super) fn scattered(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
+    if token.signs == 0 || token.digits == 0 || token.lower + token.upper < 4 {
+        return None;
+    }
+    if percent::any(&bytes[token.place.clone()]) {
+        return in_escapes(bytes, token);
+    }
+    plain(bytes, token)
+}
+
+/// The same of a token with percent signs in it: what they say is judged, and not how it is written.
+fn in_escapes(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
+    let said = percent::Decoded::of(bytes, &token.place)?;
+    let mut at = said.begin;
+    while let Some(inner) = next_token(&said.text, at) {
+        at = inner.place.end;
+        if let Some(found) = plain(&said.text, &inner) {
+            return Some(said.written(&found));
+        }
+    }
+    None
+}
+
+/// The same of a token that is written as what it says.
+fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
+    if token.signs == 0 || token.digits == 0 || token.lower + token.upper < 4 {
+        return None;
+    }
+    let place = without_escape(bytes, token.place.clone());
+    if place.start > 0 && TOKEN[usize::from(bytes[place.start - 1])] {
+        return None;
+    }
+    let sorts = Mixture::of(&bytes[place.clone()]);
+    // Letters and digits that hardly change places are names, addresses and numbers.
+    if sorts.changes < 2 + usize::from(sorts.only(NAME)) && sorts.only(PLAIN) {
+        return None;
+    }
+    let whole = trimmed(bytes, &place);
+    let text = &bytes[whole.clone()];
+    let address = !sorts.only(b"-._=,") && memchr::memmem::find(text, b"://").is_some();
+    let path = address || text.starts_with(b"/");
+    if !path && let Some(place) = value(bytes, &whole) {
+        return Some(place);
+    }
+    let between = |byte: u8| BETWEEN.contains(&byte) || (path && byte == b'/');
+    let mut at = whole.start;
+    while at < whole.end {
+        let length = bytes[at..whole.end]
+            .iter()
+            .take_while(|byte| !between(**byte))
+            .count();
+        let piece = at..at + length;
+        if piece != whole
+            && drawn(bytes, &piece, 0)
+            && (!path || length >= IN_PATH || in_request(&bytes[..whole.end]))
+        {
+            return Some(piece);
+        }
+        at += length + 1;
+    }
+    None
+}
+
+/// A whole token, or what stands in it behind a name.
+fn value(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
+    let Some(length) = name_of(&bytes[whole.clone()]) else {
+        return drawn(bytes, whole, 0).then(|| whole.clone());
+    };
+    let value = whole.start + length..whole.end;
+    if drawn(bytes, &value, 0) {
+        return Some(value);
+    }
+    // With a name in front a whole says less.
+    drawn(bytes, whole, NAMED).then(|| whole.clone())
+}
+
+/// Parts of paths are made unique by fewer letters.
+const IN_PATH: usize = 24;
+
+/// Whether a text is made as expressions are, or the same sign stands between names or values again and again: `a|b|c`,
+/// `x=1,y=2,z=3`.
+fn structured(text: &[u8]) -> bool {
+    CODE.iter()
+        .any(|mark| memchr::memmem::find(text, mark).is_some())
+        || BETWEEN
+            .iter()
+            .any(|sign| memchr::memchr_iter(*sign, text).count() > 2)
+}
+
+/// A token without the signs around it and without the name that it is the value of.
+fn trimmed(bytes: &[u8], token: &Range<usize>) -> Range<usize> {
+    let text = &bytes[token.clone()];
+    let around = |byte: &&u8| AROUND.contains(byte);
+    let front = |text: &[u8]| {
+        text.iter()
+            .take_while(|byte| around(byte) || b"#=".contains(byte))
+            .count()
+    };
+    let start = token.start + front(text);
+    let end = token.end - text.iter().rev().take_while(around).count();
+    start..end.max(start)
+}
+
+/// The length of a name in front of a value, with the sign between them.
+fn name_of(text: &[u8]) -> Option<usize> {
+    let part = |byte: &u8| byte.is_ascii_alphabetic() || b"_.-".contains(byte);
+    let length = memchr::memchr(b'=', text)?;
+    let name = &text[..length];
+    (length > 1 && name.iter().all(part)).then_some(length + 1)
+}
+
+/// So many bits a name in front of a value is worth.
+const NAMED: i32 = 10;
+
+/// Whether letters, digits and signs stand there as nobody writes them; `doubt` is how many bits more that takes.
+fn drawn(bytes: &[u8], place: &Range<usize>, doubt: i32) -> bool {
+    let text = &bytes[place.clone()];
+    if !LENGTHS.contains(&text.len()) {
+        return false;
+    }
+    let sorts = Mixture::of(text);
+    if sorts.signs == 0 || sorts.digits == 0 || sorts.lower + sorts.upper < 4 {
+        return false;
+    }
+    let versions = memchr::memchr(b'.', text).is_some();
+    let name = sorts.only(if versions { b"-./:,_~+" } else { NAME });
+    let least = doubt
+        + match (sorts.lower > 1, sorts.upper > 1) {
+            (true, true) => 14,
+            (true, false) if name => 28,
+            (true, false) => 20,
+            _ => 34,
+        };
+    if name && (sorts.changes < 3 || is_pod_name(text)) {
+        return false;
+    }
+    let bits = surprise(text, sorts);
+    bits > least
+        && (bits > least + STRUCTURE || !structured(text))
+        && !is_escaped(text)
+        && !encoded_text(bytes, place)
+        && !is_short_text(text)
+        && !explained(bytes, place)
+}
+
+/// Whether a text too short to be looked at as base64 is that of a text.
+fn is_short_text(text: &[u8]) -> bool {
+    let inner = encoded::bytes(text).filter(|_| text.ends_with(b"="));
+    inner.is_some_and(|inner| inner.iter().all(|byte| (b' '..=b'~').contains(byte)))
+}
+
+/// Whether a text is written as escapes, which were read as what they say: `&#77;&#79;`.
+fn is_escaped(text: &[u8]) -> bool {
+    escapes::first(text).is_some()
+}
+
+/// So many bits more has what only looks like code.
+const STRUCTURE: i32 = 40;
+
+/// Whether the place of a token, the name in front of it, or what stands in front of the last part of it, says what it
+/// is: `KUBE-SVC-NPX46M4PTMTKRN6Y`.
+fn explained(bytes: &[u8], place: &Range<usize>) -> bool {
+    let last = bytes[place.clone()]
+        .iter()
+        .rposition(|byte| !WORD[usize::from(*byte)])
+        .map_or(place.start, |at| place.start + at + 1);
+    by_place(bytes, place) || by_place(bytes, &(last..place.end)) || named(&bytes[..place.start])
+}

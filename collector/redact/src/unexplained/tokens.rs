@@ -1,0 +1,162 @@
+//! Where words, names and tokens begin and end in a text, and which of them may have been drawn at all.
+
+use std::ops::Range;
+
+use super::super::random::ONE_CASE;
+use super::MIN_HEX;
+
+/// Letters and digits, of which words are.
+pub(super) static WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
+/// Letters, digits and the marks that join them in names and tokens.
+pub(super) static RUN: [bool; 256] = {
+    let mut table = WORD;
+    table[b'-' as usize] = true;
+    table[b'_' as usize] = true;
+    table
+};
+
+/// The next run of so many such characters or more, at or behind `from`.
+pub(super) fn next_of<const LEAST: usize>(
+    inside: &[bool; 256],
+    bytes: &[u8],
+    from: usize,
+) -> Option<Range<usize>> {
+    let mut at = from;
+    while at + LEAST <= bytes.len() {
+        // A run of this length holds one of as many bytes apart; most are passed over here.
+        let probe = at + LEAST - 1;
+        if !inside[usize::from(bytes[probe])] {
+            at = probe + 1;
+            continue;
+        }
+        let start = bytes[at..probe]
+            .iter()
+            .rposition(|byte| !inside[usize::from(*byte)])
+            .map_or(at, |place| at + place + 1);
+        let end = bytes[probe..]
+            .iter()
+            .position(|byte| !inside[usize::from(*byte)])
+            .map_or(bytes.len(), |length| probe + length);
+        if end - start >= LEAST {
+            return Some(start..end);
+        }
+        at = end;
+    }
+    None
+}
+
+/// What stands between blanks, quotes and escapes.
+pub(super) static TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = b'!';
+    while byte <= b'~' {
+        table[byte as usize] = !matches!(byte, b'"' | b'\'' | b'`' | b'\\');
+        byte += 1;
+    }
+    table
+};
+
+/// A shorter token is none that was drawn.
+pub(super) const MIN_TOKEN: usize = 8;
+
+/// What stands between blanks, quotes and escapes, with what it is made of.
+pub(super) struct Token {
+    pub(super) place: Range<usize>,
+    pub(super) lower: usize,
+    pub(super) upper: usize,
+    pub(super) digits: usize,
+    pub(super) signs: usize,
+}
+
+/// What each byte of a token adds to four counts of 16 bits: small letters, capitals, digits, signs. Nothing of what
+/// stands between tokens.
+static SORTS: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0_u8;
+    while byte < u8::MAX {
+        table[byte as usize] = match byte {
+            b'a'..=b'z' => 1,
+            b'A'..=b'Z' => 1 << 16,
+            b'0'..=b'9' => 1 << 32,
+            _ if TOKEN[byte as usize] => 1 << 48,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// So many letters of a token are counted.
+const COUNTED: usize = 1 << 15;
+
+/// The next token at or behind `from` that may have been drawn.
+pub(super) fn next_token(bytes: &[u8], from: usize) -> Option<Token> {
+    let mut at = from;
+    while at + MIN_TOKEN <= bytes.len() {
+        // A token of this length holds one of as many bytes apart; most are passed over here.
+        let probe = at + MIN_TOKEN - 1;
+        if !TOKEN[usize::from(bytes[probe])] {
+            at = probe + 1;
+            continue;
+        }
+        let start = bytes[at..probe]
+            .iter()
+            .rposition(|byte| !TOKEN[usize::from(*byte)])
+            .map_or(at, |place| at + place + 1);
+        let token = counted(bytes, start);
+        at = token.place.end;
+        if token.worth() {
+            return Some(token);
+        }
+    }
+    None
+}
+
+fn counted(bytes: &[u8], start: usize) -> Token {
+    let (mut sum, mut length) = (0_u64, 0);
+    for byte in bytes[start..].iter().take(COUNTED) {
+        let sort = SORTS[usize::from(*byte)];
+        if sort == 0 {
+            break;
+        }
+        sum += sort;
+        length += 1;
+    }
+    let mut end = start + length;
+    if length == COUNTED {
+        let rest = bytes[end..].iter();
+        end += rest.take_while(|byte| TOKEN[usize::from(**byte)]).count();
+    }
+    let count = |at: u32| usize::try_from((sum >> at) & 0xffff).unwrap_or(0);
+    Token {
+        place: start..end,
+        lower: count(0),
+        upper: count(16),
+        digits: count(32),
+        signs: count(48),
+    }
+}
+
+impl Token {
+    /// Whether all letters are of one case.
+    pub(super) fn one_case(&self) -> bool {
+        self.lower == 0 || self.upper == 0
+    }
+
+    /// Whether it may have been drawn: most are words of one case without a number, numbers and times.
+    fn worth(&self) -> bool {
+        let length = self.place.len();
+        let word = self.digits == 0 && self.one_case() && length < ONE_CASE;
+        let number = self.lower + self.upper <= 2 && (self.digits < MIN_HEX || self.signs > 2);
+        length >= MIN_TOKEN && !word && !number
+    }
+}
