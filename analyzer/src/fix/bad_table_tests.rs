@@ -49,6 +49,11 @@ fn columns() -> Vec<Sort> {
         ),
     ];
     all.extend(sorts().into_iter().filter(|sort| sort.name != "nft"));
+    for sort in all.iter_mut().filter(|sort| sort.name == "kubectl") {
+        // Of the cluster itself it says nothing.
+        sort.answers =
+            "case \"$*\" in *kube-system*) ;; *'jsonpath={.metadata.uid}'*) echo u1 ;; esac";
+    }
     all
 }
 

@@ -208,7 +208,7 @@ fn of_workloads() -> Vec<Row> {
         ),
         row(
             "hami-whole",
-            "hami/hami-not-installed#a pod asks for memory",
+            "hami/hami-not-installed#a pod waits for HAMi's",
             "hami-not-installed",
             None,
             "kubectl get statefulset next -n ml -o yaml | grep -q gpumem",
@@ -334,7 +334,7 @@ pub(crate) const SECRET: &str = "s3cret-of-the-site";
 /// Each object with how often it holds the secret, and placeholders counted apart so that one is a difference.
 const HELD: &str = r#"held() {
           for kind in nodes pods configmaps deployments statefulsets daemonsets jobs storageclasses limitranges resourcequotas; do
-            kubectl get "$kind" -A -o json | jq -r '.items[] | [[.kind, .metadata.namespace, .metadata.name] | map(. // "") | join("/"),
+            kubectl get "$kind" -A -o json | jq -r '.items[] | [([.kind, .metadata.namespace, .metadata.name] | map(. // "") | join("/")),
               ([.. | strings | select(contains("s3cret-of-the-site"))] | length) + 1000 * ([.. | strings | select(contains("<redacted"))] | length)] | join(" ")'
           done
         }"#;

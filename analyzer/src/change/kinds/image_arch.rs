@@ -61,7 +61,10 @@ impl Kind for ImageArch {
             "{} runs on nodes of {arch} only, and no longer on {own}",
             self.pod
         )];
-        Ok(applied)
+        Ok(applied.only_there(format!(
+            "pods of {} start on nodes of {arch}; only the cluster shows whether they run there",
+            self.pod
+        )))
     }
 }
 

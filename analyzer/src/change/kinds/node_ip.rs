@@ -59,11 +59,9 @@ impl Kind for NodeIp {
         };
         let mut applied = flag.apply(state)?;
         applied.title = format!("Let the kubelet of {node} give {address}, the address of its default route's device {device}");
-        applied.simulated = false;
-        applied.runtime.push(format!(
-            "the kubelet of {node} gives its address when it starts; only the cluster shows whether the API server then reaches it"
-        ));
-        Ok(applied)
+        Ok(applied.only_there(format!(
+            "the kubelet of {node} gives {address} when it starts; only the cluster shows whether the API server then reaches it"
+        )))
     }
 }
 

@@ -67,11 +67,9 @@ impl Kind for RegistryFolder {
         };
         let mut applied = file.apply(state)?;
         applied.title = format!("Give {registry} on {node} the settings that {path} has");
-        applied.simulated = false;
-        applied.runtime.push(format!(
+        Ok(applied.only_there(format!(
             "containerd on {node} reads {FOLDER}{registry} at the next pull, where config_path names {FOLDER}; only the node shows whether the certificate then fits"
-        ));
-        Ok(applied)
+        )))
     }
 }
 

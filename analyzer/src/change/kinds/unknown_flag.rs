@@ -39,7 +39,9 @@ impl Kind for UnknownFlag {
         applied.costs.push(format!(
             "what --{flag} did in an older release is set in the kubelet's file or in the container runtime, or not at all"
         ));
-        Ok(applied)
+        Ok(applied.only_there(format!(
+            "the kubelet starts without --{flag}; only the node shows whether it then stays up"
+        )))
     }
 }
 

@@ -10,7 +10,8 @@ use super::{Row, booted, crio, helm, rows, templates};
 use crate::fix_cluster;
 
 /// Kinds whose step is a person's: a script runs nothing of it, so there is no program to run it with.
-const BY_HAND: [(&str, &str); 3] = [
+const BY_HAND: [(&str, &str); 4] = [
+    ("manual", "A person does it."),
     (
         "package",
         "A person installs it with the node's package manager or the operator that owns it.",
@@ -60,8 +61,8 @@ fn each_kind_of_change_has_a_row_on_a_real_program_or_is_a_persons() {
         let kind = file.replace('_', "-");
         let by_hand = BY_HAND.iter().find(|(own, _)| *own == kind);
         let tried = match (programs.get(kind.as_str()), by_hand) {
-            (Some(own), _) => own.join("; "),
-            (None, Some((_, why))) => (*why).to_owned(),
+            (_, Some((_, why))) => (*why).to_owned(),
+            (Some(own), None) => own.join("; "),
             (None, None) => panic!("{kind} has no row on a real program"),
         };
         let _ = writeln!(now, "| `{kind}` | {tried} |");
