@@ -24,13 +24,17 @@ containerd_has() { containerd -c /etc/containerd/config.toml config dump 2>/dev/
 
 # The image that each sandbox needs, so that the running containerd gets as far as its handlers.
 load_sandbox_image() {
-  local home=$SCRATCH/image name
-  name=$({ containerd config dump || containerd config default; } 2>/dev/null | sed -n 's/^ *sandbox_image = "\(.*\)"/\1/p')
+  load_image "$({ containerd config dump || containerd config default; } 2>/dev/null | sed -n 's/^ *sandbox_image = "\(.*\)"/\1/p')" pause
+}
+
+# An image of this name that holds one empty program.
+load_image() {
+  local home=$SCRATCH/image-$2 name=$1
   mkdir -p "$home/files"
-  touch "$home/files/pause"
+  touch "$home/files/$2"
   tar -C "$home/files" -cf "$home/layer.tar" .
-  printf '{"architecture":"amd64","os":"linux","config":{"Entrypoint":["/pause"]},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
-    "$(sha256sum <"$home/layer.tar" | cut -d' ' -f1)" >"$home/config.json"
+  printf '{"architecture":"amd64","os":"linux","config":{"Entrypoint":["/%s"]},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
+    "$2" "$(sha256sum <"$home/layer.tar" | cut -d' ' -f1)" >"$home/config.json"
   printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$name" >"$home/manifest.json"
   tar -C "$home" -cf "$home/image.tar" manifest.json config.json layer.tar
   ctr --namespace k8s.io images import "$home/image.tar" >/dev/null

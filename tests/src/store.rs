@@ -210,7 +210,16 @@ fn get(objects: &Objects, path: &str, labels: &[(String, String)]) -> Answer {
         return missing(path);
     };
     let below = format!("{path}/");
-    let items = objects.iter().filter(|(own, _)| own.starts_with(&below));
+    // Without a namespace in the path it is those of all.
+    let (root, plural) = path.rsplit_once('/').unwrap_or_default();
+    let of_any = |own: &str| {
+        !path.contains("/namespaces/")
+            && own.starts_with(root)
+            && own.rsplit('/').nth(1) == Some(plural)
+    };
+    let items = objects
+        .iter()
+        .filter(|(own, _)| own.starts_with(&below) || of_any(own));
     let has = |item: &&Value| {
         let own = &item["metadata"]["labels"];
         labels.iter().all(|(name, value)| own[name] == *value)

@@ -50,6 +50,7 @@ const ASKING: &[&str] = &[
     "sort",
     "ss",
     "systemctl cat",
+    "systemctl is-active",
     "systemctl status",
     "tail",
     "tr",
@@ -106,7 +107,8 @@ fn in_background(command: &str) -> bool {
     command.replace("&&", "").contains('&')
 }
 
-fn asks(command: &str) -> bool {
+/// Whether one command only asks.
+pub(super) fn asks(command: &str) -> bool {
     // kubectl and helm take the namespace before the verb as well.
     let words: Vec<&str> = command.split_whitespace().collect();
     let words: Vec<&str> = match words.as_slice() {

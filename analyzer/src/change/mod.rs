@@ -164,6 +164,14 @@ impl Applied {
         self.simulated &= one.simulated;
     }
 
+    /// The same where no replay shows what follows, since only the running system does: `follows` says what.
+    pub(crate) fn only_there(mut self, follows: String) -> Self {
+        self.changed.clear();
+        self.simulated = false;
+        self.runtime = vec![follows];
+        self
+    }
+
     /// Whether it changes nothing of what was captured: all that it does is a step on the running system.
     pub fn is_step(&self) -> bool {
         self.changed.is_empty() && !self.runtime.is_empty()

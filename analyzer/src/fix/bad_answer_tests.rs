@@ -4,15 +4,15 @@ use super::bad_input_tests::Mounted;
 use super::sandbox::{Planned, Sandbox};
 
 /// A step of each sort with the programs that answer for it: those of a node, of a cluster, of a release and of a firewall.
-struct Sort {
-    name: &'static str,
-    change: serde_json::Value,
+pub(super) struct Sort {
+    pub(super) name: &'static str,
+    pub(super) change: serde_json::Value,
     /// What the step needs, and whose answer shows the captured state.
-    program: &'static str,
-    answers: &'static str,
+    pub(super) program: &'static str,
+    pub(super) answers: &'static str,
 }
 
-fn sorts() -> Vec<Sort> {
+pub(super) fn sorts() -> Vec<Sort> {
     let iptables = "case $1 in -S) echo '-P FORWARD DROP' ;; esac";
     let nft = "case \"$*\" in *' -a '* | '-s -a'*) printf '\\t\\tiifname \"cni0\" drop # handle 4\\n' ;; esac";
     let helm = "[ \"$1\" != status ] || echo '{\"name\":\"r\",\"version\":2}'";
@@ -54,6 +54,13 @@ fn sorts() -> Vec<Sort> {
 
 /// A bundle that all of them fit, and the fix of one.
 fn of_sort(sort: &Sort) -> (Sandbox, Planned) {
+    let sandbox = bundle();
+    let fix = planned(&sandbox, sort);
+    (sandbox, fix)
+}
+
+/// A bundle that all of them fit.
+pub(super) fn bundle() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.entry(
         "cluster-resources/nodes.json",
@@ -71,15 +78,20 @@ fn of_sort(sort: &Sort) -> (Sandbox, Planned) {
         "nodes/n1/commands/nft-list-ruleset.out",
         "table inet own {\n\tchain forward {\n\t\tiifname \"cni0\" drop\n\t}\n}\n",
     );
+    sandbox
+}
+
+/// The fix of one, where each program answers as the bundle says.
+pub(super) fn planned(sandbox: &Sandbox, sort: &Sort) -> Planned {
     let change = serde_json::from_value(sort.change.clone()).unwrap();
     let fix = sandbox.write(&[change]).unwrap();
     sandbox.run(&fix, &["--dry-run"]);
-    answering(&sandbox, sort.program, sort.answers);
-    (sandbox, fix)
+    answering(sandbox, sort.program, sort.answers);
+    fix
 }
 
 /// Gives a program of the node another body.
-fn answering(sandbox: &Sandbox, program: &str, body: &str) {
+pub(super) fn answering(sandbox: &Sandbox, program: &str, body: &str) {
     let text = format!("#!/bin/bash\n{body}\nexit 0\n");
     std::fs::write(sandbox.folder.path().join("shims").join(program), text).unwrap();
 }
@@ -156,7 +168,7 @@ fn a_program_that_is_refused_is_no_captured_state_for_a_step_of_any_sort() {
         );
         let says = match sort.name {
             "kubectl" => "the API server does not answer",
-            _ => "the state is not the captured one",
+            _ => "the look was refused (Permission denied (you must be root)); nothing was changed",
         };
         stops(&sandbox, &fix, says, sort.name);
     }

@@ -81,6 +81,26 @@ pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
             &pod,
         );
     }
+    let mut of_deployment = json!({"metadata": meta("e"), "spec": spec});
+    of_deployment["metadata"]["ownerReferences"] =
+        json!([{"kind": "ReplicaSet", "name": format!("{bad}-1"), "uid": bad, "controller": true}]);
+    list(sandbox, "cluster-resources/pods/e.json", &of_deployment);
+    list(
+        sandbox,
+        "cluster-resources/deployments/e.json",
+        &json!({"metadata": meta("e"), "spec": {"replicas": 1, "template": {"spec": spec}}}),
+    );
+    let shares = json!({"containers": [{"name": bad, "image": bad, "resources": {"limits": {"nvidia.com/gpumem": "1"}}}]});
+    list(
+        sandbox,
+        "cluster-resources/pods/f.json",
+        &json!({"metadata": meta("f"), "spec": shares}),
+    );
+    list(
+        sandbox,
+        "cluster-resources/statefulsets/f.json",
+        &json!({"metadata": meta("f"), "spec": {"template": {"spec": {"nodeName": bad, "containers": shares["containers"]}}}}),
+    );
     list(
         sandbox,
         "cluster-resources/statefulsets/a.json",
@@ -104,7 +124,8 @@ pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
     for (path, item) in [
         (
             "daemonsets/a",
-            json!({"metadata": meta("a"), "spec": {"template": {"spec": {"nodeSelector": {bad: "x"}}}}}),
+            json!({"metadata": meta("a"), "spec": {"template": {"spec": {"nodeSelector": {bad: "x"},
+                "volumes": [{"name": bad, "hostPath": {"path": "/data/device-plugins"}}]}}}}),
         ),
         (
             "limitranges/a",
@@ -143,7 +164,7 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
     sandbox.entry("helm/a/r/values-user.yaml", &user);
     sandbox.entry(
         "helm/a/r/release.json",
-        &json!({"revision": 1, "chart_version": bad}).to_string(),
+        &json!({"revision": 1, "status": "deployed", "chart_version": bad}).to_string(),
     );
     let history = json!([{"revision": 1, "status": "deployed", "description": bad}, {"revision": 2, "status": "failed"}]);
     sandbox.entry("helm/a/r/history.json", &history.to_string());
@@ -153,7 +174,15 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
     );
     sandbox.entry(
         "nodes/n1/commands/nft-list-ruleset.out",
-        "table inet firewalld {\n\tchain filter_FORWARD_ZONES {\n\t\tgoto filter_FWD_public\n\t}\n}\ntable inet own {\n\tchain forward {\n\t\tiifname \"cni0\" counter packets 5 bytes 300 drop\n\t\taccept\n\t}\n}\n",
+        "table inet firewalld {\n\tchain filter_FORWARD_ZONES {\n\t\tgoto filter_FWD_public\n\t}\n}\ntable inet own {\n\tchain forward {\n\t\tiifname \"cni0\" counter packets 5 bytes 300 drop\n\t\taccept\n\t}\n}\ntable ip own {\n\tchain forward {\n\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}\n",
+    );
+    sandbox.entry(
+        "nodes/n1/commands/ip-route.out",
+        "default via 192.0.2.1 dev eth0\n",
+    );
+    sandbox.entry(
+        "nodes/n1/commands/ip-addr.out",
+        "2: eth0: <UP> mtu 1500\n    inet 192.0.2.7/24 scope global eth0\n",
     );
     sandbox.entry(
         "nodes/n1/processes.json",

@@ -25,6 +25,8 @@ mod bad_answer_tests;
 #[cfg(test)]
 mod bad_input_tests;
 #[cfg(test)]
+mod bad_table_tests;
+#[cfg(test)]
 mod by_person_tests;
 #[cfg(test)]
 mod claim_tests;

@@ -325,6 +325,8 @@ fn shims_into(shims: &Path, log: Option<&PathBuf>) {
             match name {
                 "id" => "echo 0",
                 "hostname" => "echo n1",
+                // Whoever writes to it is not to find it gone.
+                name if name.ends_with("-restore") => "while read -r _; do :; done",
                 _ => "exit 0",
             },
         );

@@ -14,6 +14,9 @@ READY_S = 180
 # What a Job needs. Nodes stay as they are written: no kubelet renews their leases.
 CONTROLLERS = "job-controller,ttl-after-finished-controller,namespace-controller,serviceaccount-controller"
 
+# Plugins that wait for, or add, what only a controller or a kubelet makes.
+UNATTENDED = "ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection,DefaultStorageClass,DefaultTolerationSeconds,Priority,LimitRanger,ResourceQuota,RuntimeClass"
+
 
 def free_port():
     with socket.socket() as one:
@@ -34,7 +37,7 @@ class Plane:
         self.trust = ssl.create_default_context()
         self.trust.check_hostname, self.trust.verify_mode = False, ssl.CERT_NONE
 
-    def start(self):
+    def start(self, with_controllers=True):
         etcd = f"http://127.0.0.1:{free_port()}"
         self.run("etcd", f"--data-dir={self.folder}/etcd", f"--listen-client-urls={etcd}", f"--advertise-client-urls={etcd}",
                  f"--listen-peer-urls=http://127.0.0.1:{free_port()}", "--unsafe-no-fsync")
@@ -44,10 +47,13 @@ class Plane:
         self.run("kube-apiserver", f"--etcd-servers={etcd}", f"--secure-port={self.address.rsplit(':', 1)[1]}", "--bind-address=127.0.0.1",
                  f"--cert-dir={self.folder}/certs", f"--token-auth-file={self.folder}/tokens", "--authorization-mode=AlwaysAllow",
                  "--service-account-issuer=https://laboratory", f"--service-account-key-file={key}",
-                 f"--service-account-signing-key-file={key}", "--service-cluster-ip-range=10.96.0.0/16")
+                 f"--service-account-signing-key-file={key}", "--service-cluster-ip-range=10.96.0.0/16",
+                 *([] if with_controllers else [f"--disable-admission-plugins={UNATTENDED}"]))
         self.wait("/readyz")
         config = self.folder / "kubeconfig"
         config.write_text(json.dumps(self.kubeconfig()))
+        if not with_controllers:
+            return
         for program, more in (("kube-controller-manager", [f"--controllers={CONTROLLERS}"]), ("kube-scheduler", [])):
             self.run(program, f"--kubeconfig={config}", "--leader-elect=false", "--bind-address=127.0.0.1",
                      f"--secure-port={free_port()}", f"--cert-dir={self.folder}/{program}", *more)

@@ -8,12 +8,12 @@ use casefile_tests::store;
 use serde_json::json;
 
 use crate::fix_real::{Row, print, state, told, what_if, written};
-use crate::support::{ended, skip};
+use crate::support::{ended, plant, skip};
 
 const PROGRAM: &str = "kubectl, with a small API";
 
 /// The rows of these kinds; none where there is no kubectl.
-pub(crate) fn rows() -> Vec<Row> {
+pub(crate) fn runnable() -> Vec<Row> {
     if Command::new("kubectl")
         .args(["version", "--client"])
         .output()
@@ -22,6 +22,11 @@ pub(crate) fn rows() -> Vec<Row> {
         skip("rows of kubectl", "needs kubectl");
         return Vec::new();
     }
+    rows()
+}
+
+/// All of them.
+pub(crate) fn rows() -> Vec<Row> {
     let untainted =
         "kubectl get node g1 -o jsonpath='{.spec.taints[*].key}' | grep -q nvidia.com/gpu";
     let taints = "scheduling/untolerated-taint#every node that has GPUs";
@@ -174,6 +179,62 @@ fn of_workloads() -> Vec<Row> {
             "kubectl get statefulset summarise -n teams -o jsonpath='{.spec.template.spec.containers[0].resources.limits}' | grep -q 28000",
         ),
         row(
+            "hami-cards",
+            "hami/hami-request-exceeds-physical-cards#two vGPUs are asked",
+            "hami-request-exceeds-physical-cards",
+            None,
+            "kubectl get statefulset next -n ml -o jsonpath='{.spec.template.spec.containers[0].resources}' | grep -q '\"nvidia.com/gpu\":\"2\"'",
+        ),
+        row(
+            "sharing-config",
+            "gpu-sharing/sharing-config-field-misplaced#the plugin rejects",
+            "sharing-config-field-misplaced",
+            None,
+            "kubectl get configmap time-slicing -n gpu-operator -o jsonpath='{.data.any}' | grep -A 2 '^flags:' | grep -q failRequestsGreaterThanOne",
+        ),
+        row(
+            "pod-restart",
+            "hami-gpumem-taken",
+            "hami-gpumem-insufficient",
+            Some("changes:\n- pod-restart: {pod: teams/summarise-0}\n"),
+            "kubectl get pod summarise-0 -n teams >/dev/null 2>&1",
+        ),
+        row(
+            "recreate",
+            "storage/rwo-volume-held-by-live-pod#a rolling update of",
+            "rwo-volume-held-by-live-pod",
+            None,
+            "kubectl get deployment notebook -n lab -o jsonpath='{.spec.strategy.type}' | grep -qx RollingUpdate",
+        ),
+        row(
+            "hami-whole",
+            "hami/hami-not-installed#a pod waits for HAMi's",
+            "hami-not-installed",
+            None,
+            "kubectl get statefulset next -n ml -o yaml | grep -q gpumem",
+        ),
+        row(
+            "image-arch",
+            "image/image-wrong-architecture#the same image runs",
+            "image-wrong-architecture",
+            None,
+            "! kubectl get statefulset web -n shop -o jsonpath='{.spec.template.spec.nodeSelector}' | grep -q arm64",
+        ),
+        row(
+            "plugin-folder",
+            "scheduling/kubelet-device-plugin-dir-not-shared#the plugin mounts an old",
+            "kubelet-device-plugin-dir-not-shared",
+            None,
+            "kubectl get daemonset nvidia-device-plugin-daemonset -n kube-system -o yaml | grep -q 'path: /var/lib/rancher'",
+        ),
+        row(
+            "preset-node",
+            "hami/hami-pod-nodename-preset#the webhook refuses the pods",
+            "hami-pod-nodename-preset",
+            None,
+            "kubectl get deployment train -n ml -o jsonpath='{.spec.template.spec.nodeName}' | grep -qx gpu-3",
+        ),
+        row(
             "configmap",
             "network/kube-proxy-masquerade-all",
             "kube-proxy-masquerade-all",
@@ -218,11 +279,38 @@ fn row(
 
 /// Runs apply.sh with the real kubectl: whether the fault is gone, and whether taking back brings it again.
 pub(crate) fn apply(row: &Row, input: &Path, folder: &Path) -> (String, &'static str) {
-    let address = store::serve(input).unwrap();
-    let script = format!(
+    let served = folder.join("served");
+    with_secrets(input, &served, SECRET);
+    let address = store::serve(&served).unwrap();
+    let script = tried(row, &written(row, folder));
+    let mut command = Command::new("timeout");
+    command.args(["120", "bash", "-c", &script]);
+    command
+        .current_dir(folder)
+        .env("KUBECONFIG", kubeconfig(address, folder))
+        .env("HOME", folder)
+        .env("LOCK_DIR", folder)
+        // A row may lower what a pod gets, which a person has to choose.
+        .env("ACCEPT", "yes")
+        .env("BACKUP_DIR", folder.join("backup"));
+    let ended = ended(command.output().unwrap());
+    assert!(
+        !ended.out.contains("other secrets"),
+        "{}: {ended:?}",
+        row.kind
+    );
+    told(row, &ended)
+}
+
+/// The script of a try: the captured state, a dry run, apply.sh, the secrets of each object, and back.
+pub(crate) fn tried(row: &Row, fix: &Path) -> String {
+    format!(
         r#"set -e
         kubectl() {{ command kubectl --cache-dir "$HOME/cache" "$@"; }}
         faulty() {{ {faulty}; }}
+        {HELD}
+        held >before
+        grep -q '[1-9]$' before || {{ echo 'no object has a secret'; exit 5; }}
         faulty || {{ echo 'not the captured state'; exit 3; }}
         if ! bash {fix}/apply.sh --dry-run >&2; then
           if faulty; then echo 'still there'; fi
@@ -231,21 +319,72 @@ pub(crate) fn apply(row: &Row, input: &Path, folder: &Path) -> (String, &'static
         faulty || {{ echo 'the dry run changed something'; exit 4; }}
         bash {fix}/apply.sh --yes >&2
         if faulty; then echo 'still there'; else echo gone; fi
+        held >after
+        awk 'NR == FNR {{ was[$1] = $2; next }} ($1 in was) && was[$1] != $2 {{ print "other secrets than before: " $1 }}' before after
         yes yes | bash {fix}/apply.sh --back >&2 || true
         if faulty; then echo 'taken back'; fi"#,
         faulty = row.faulty,
-        fix = written(row, folder).display(),
-    );
-    let mut command = Command::new("timeout");
-    command.args(["120", "bash", "-c", &script]);
-    command
-        .env("KUBECONFIG", kubeconfig(address, folder))
-        .env("HOME", folder)
-        .env("LOCK_DIR", folder)
-        // A row may lower what a pod gets, which a person has to choose.
-        .env("ACCEPT", "yes")
-        .env("BACKUP_DIR", folder.join("backup"));
-    told(row, &ended(command.output().unwrap()))
+        fix = fix.display(),
+    )
+}
+
+/// What stands in a bundle where the cluster has the secret.
+pub(crate) const PLACEHOLDER: &str = "<redacted:token:0a1b2c3d>";
+pub(crate) const SECRET: &str = "s3cret-of-the-site";
+/// Each object with how often it holds the secret, and placeholders counted apart so that one is a difference.
+const HELD: &str = r#"held() {
+          for kind in nodes pods configmaps deployments statefulsets daemonsets jobs storageclasses limitranges resourcequotas; do
+            kubectl get "$kind" -A -o json | jq -r '.items[] | [([.kind, .metadata.namespace, .metadata.name] | map(. // "") | join("/")),
+              ([.. | strings | select(contains("s3cret-of-the-site"))] | length) + 1000 * ([.. | strings | select(contains("<redacted"))] | length)] | join(" ")'
+          done
+        }"#;
+
+/// A copy of a bundle in which each object has this text where objects have secrets: an annotation, a variable of each
+/// container, a key of a ConfigMap.
+pub(crate) fn with_secrets(bundle: &Path, to: &Path, text: &str) {
+    for file in walkdir::WalkDir::new(bundle)
+        .into_iter()
+        .map(Result::unwrap)
+    {
+        if !file.file_type().is_file() {
+            continue;
+        }
+        let own = file.path().strip_prefix(bundle).unwrap();
+        let mut bytes = std::fs::read(file.path()).unwrap();
+        let of_cluster = own.starts_with("cluster-resources")
+            && own.extension().is_some_and(|end| end == "json");
+        if let (true, Ok(mut list)) = (
+            of_cluster,
+            serde_json::from_slice::<serde_json::Value>(&bytes),
+        ) {
+            list["items"]
+                .as_array_mut()
+                .into_iter()
+                .flatten()
+                .for_each(|item| with_secret(item, text));
+            bytes = list.to_string().into_bytes();
+        }
+        plant(to, own.to_str().unwrap(), bytes);
+    }
+}
+
+fn with_secret(item: &mut serde_json::Value, text: &str) {
+    item["metadata"]["annotations"]["example.org/secret"] = text.into();
+    if let Some(data) = item["data"].as_object_mut() {
+        data.insert("secret".into(), text.into());
+    }
+    for spec in ["/spec/containers", "/spec/template/spec/containers"] {
+        let containers = item
+            .pointer_mut(spec)
+            .and_then(serde_json::Value::as_array_mut);
+        for container in containers.into_iter().flatten() {
+            let token = json!({"name": "TOKEN", "value": text});
+            match container["env"].as_array_mut() {
+                Some(env) => env.push(token),
+                None => container["env"] = json!([token]),
+            }
+        }
+    }
 }
 
 /// Killed before commands that can change anything: taking back and a run that begins again end clean, for each kind
@@ -256,7 +395,7 @@ fn a_change_of_the_cluster_that_is_killed_ends_clean() {
     let wanted = std::env::var("CASEFILE_KILL_ROWS").unwrap_or_default();
     let step = std::env::var("CASEFILE_KILL_STEP").ok();
     let step = step.and_then(|text| text.parse().ok()).unwrap_or(9);
-    let rows = rows();
+    let rows = runnable();
     let rows: Vec<&Row> = rows
         .iter()
         .filter(|row| row.kind.contains(&wanted))

@@ -2,9 +2,11 @@
 //!
 //! `apply.sh` runs in namespaces of its own, with /etc and /var/lib overlaid, so nothing of the machine changes.
 
+mod api;
 mod booted;
 mod crio;
 mod helm;
+mod kinds;
 mod rows;
 mod templates;
 
@@ -38,7 +40,7 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
     let mut wrong = Vec::new();
     let wanted = std::env::var("CASEFILE_REAL_ROWS").unwrap_or_default();
     let machine = settings();
-    let cluster = fix_cluster::rows();
+    let cluster = fix_cluster::runnable();
     for (row, on_cluster) in ROWS
         .iter()
         .map(|row| (row, false))
@@ -48,7 +50,12 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
-        let input = state(row.state, folder.path());
+        let mut input = state(row.state, folder.path());
+        if on_cluster {
+            let redacted = folder.path().join("redacted");
+            fix_cluster::with_secrets(&input, &redacted, fix_cluster::PLACEHOLDER);
+            input = redacted;
+        }
         let said = what_if(row, &input, folder.path());
         let (real, back) = if on_cluster {
             fix_cluster::apply(row, &input, folder.path())
@@ -64,13 +71,26 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
             row.program,
             if agree { "yes" } else { "NO" }
         );
-        if !agree || back == "no" {
+        if !agree || back == "no" && !has_no_way_back(row) {
             wrong.push(row.kind);
         }
     }
     print(&table);
     assert_eq!(machine, settings(), "a setting of the machine was changed");
     assert!(wrong.is_empty(), "{wrong:?}{table}");
+}
+
+/// What has no way back: the file that a restart made take effect was there before, a clock is not set wrong again, an
+/// image comes back when a pod pulls it, a pod is made by its controller, and helm does not know what was changed beside it.
+fn has_no_way_back(row: &Row) -> bool {
+    let kinds = [
+        "restart",
+        "time-service",
+        "image-removal",
+        "pod-restart",
+        "helm-again",
+    ];
+    kinds.iter().any(|kind| row.kind.starts_with(kind))
 }
 
 pub(crate) fn print(text: &str) {
@@ -138,6 +158,7 @@ fn there(row: &Row) -> bool {
         "nft",
         "ethtool",
         "nvidia-ctk",
+        "crictl",
     ]
     .contains(&program);
     let found = Command::new("which")

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use casefile_analyzer::change::Change;
+
 use crate::fix::{fix, sample};
 use crate::fix_real::state;
 use crate::support::{Ended, plant};
@@ -328,6 +330,151 @@ const UNFIT: &[(&str, &str, &str)] = &[
     ),
     (
         "toolkit-wrong-containerd",
+        "helm-again: {namespace: gpu-operator, release: none}",
+        "names no revision",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "registry-folder: {sentence: x509}",
+        "names no address of a registry",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "unknown-flag: {sentence: 'no memory'}",
+        "only a flag that the kubelet does not know",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "node-ip: {node: nosuch}",
+        "the addresses of nosuch are not known",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "docker-directive: {sentence: 'invalid character'}",
+        "only a key that stands twice",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "hami-whole: {pod: default/gpu-textgen}",
+        "asks for a share of a GPU",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "image-arch: {pod: default/nosuch, container: a}",
+        "is not in",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "recreate: {pod: default/gpu-textgen}",
+        "as a pod of a Deployment",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "preset-node: {resource: nvidia.com/}",
+        "0 collected workloads name their node",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "plugin-folder: {node: nosuch}",
+        "shows no kubelet",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "class-copy: {name: fast, of: nosuch}",
+        "so the cluster's classes are not known",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "helm-env: {namespace: gpu-operator, release: gpu-operator-1758912452, chart: c, section: toolkit, remove: [NOSUCH]}",
+        "toolkit.env sets no NOSUCH",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "toml-type: {node: 192-18-132-31, sentence: 'imports is a string, containerd expects an array'}",
+        "only a number or a truth value",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "toml-type: {node: 192-18-132-31, sentence: 'oom_score is a string, containerd expects an integer'}",
+        "which one to change is not known",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "time-service: {node: 192-18-132-31}",
+        "shows no time service",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "kubelet-unquote: {}",
+        "quotes a value of the kubelet's flags",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "hami-cards: {pod: default/gpu-textgen}",
+        "has cards registered with HAMi",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "host-port: {pod: default/gpu-textgen}",
+        "asks for no port of its node",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "scratch-volume: {pod: default/gpu-textgen, container: nosuch, words: \"Read-only file system: '/data/a'\"}",
+        "has no container \"nosuch\"",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "pod-restart: {pod: default/nosuch}",
+        "nobody knows what would make it anew",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "sharing-config: {}",
+        "no collected ConfigMap has a sharing field",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "limit-range: {namespace: default, sentence: 'nothing in numbers'}",
+        "names no bound",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "webhook-policy: {sentence: 'failed calling webhook \"nosuch.example.org\"'}",
+        "no collected webhook configuration",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "api-right: {sentence: forbidden}",
+        "does not name service account",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "daemonset-node: {namespace: gpu-operator, name: nosuch, node: 192-18-132-31}",
+        "holds no DaemonSet gpu-operator/nosuch",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "package: {name: '', version: '1', check: 'true'}",
+        "names no package",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "hardware: {part: '', act: Reset, expect: it}",
+        "names no part",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "reboot: {expect: ''}",
+        "does not say what to see",
+    ),
+    (
+        "toolkit-wrong-containerd",
+        "manual: {step: ''}",
+        "names no step",
+    ),
+    (
+        "toolkit-wrong-containerd",
         "nosuch-kind: {a: 1}",
         "nosuch-kind",
     ),
@@ -350,4 +497,15 @@ fn a_change_of_each_kind_that_fits_nothing_is_named_with_file_and_line() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let has_none = |kind: &&&str| {
+        let start = format!("{}: ", kind.replace('_', "-"));
+        !UNFIT
+            .iter()
+            .any(|(_, change, _)| change.starts_with(&start))
+    };
+    let without: Vec<&&str> = Change::KINDS.iter().filter(has_none).collect();
+    assert!(
+        without.is_empty(),
+        "kinds without a row of UNFIT: {without:?}"
+    );
 }

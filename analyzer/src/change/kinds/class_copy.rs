@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::listed;
 use super::kube_object::KubeObject;
 use super::object::Named;
 use crate::change::captured::Captured;
@@ -36,13 +37,9 @@ impl Kind for ClassCopy {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let named = Named::new("StorageClass", None, &self.name);
         let path = named.entry();
-        let text = state.now(&path).ok_or_else(|| {
-            Refused::new(format!(
-                "{path} is not in the bundle, so the cluster's classes are not known"
-            ))
-        })?;
+        let classes = listed(state, &path, "the cluster's classes")?;
         let copied = self
-            .copied(&text)
+            .copied(&classes)
             .map_err(|why| Refused::new(format!("{path}: {why}")))?;
         let like = copied.1;
         let made = KubeObject {
@@ -65,9 +62,7 @@ impl Kind for ClassCopy {
 
 impl ClassCopy {
     /// The manifest, and the class that it is like.
-    fn copied(&self, list: &str) -> Result<(Value, String), String> {
-        let list: Value = serde_json::from_str(list).map_err(|error| error.to_string())?;
-        let items = list["items"].as_array().ok_or("it is no list of objects")?;
+    fn copied(&self, items: &[Value]) -> Result<(Value, String), String> {
         let name = |item: &Value| {
             item["metadata"]["name"]
                 .as_str()
@@ -80,7 +75,7 @@ impl ClassCopy {
         let is_default = |item: &&Value| item["metadata"]["annotations"][DEFAULT] == "true";
         let chosen = match &self.of {
             Some(of) => items.iter().find(|item| name(item) == *of),
-            None => items.iter().find(is_default).or(match items.as_slice() {
+            None => items.iter().find(is_default).or(match items {
                 [only] => Some(only),
                 _ => None,
             }),
@@ -121,7 +116,7 @@ mod tests {
                 name: "fast".into(),
                 of: of.map(str::to_owned),
             };
-            kind.copied(&json!({"items": items}).to_string())
+            kind.copied(items.as_array().unwrap())
         };
         let (made, like) = copy(None, json!([class("a", "false"), class("b", "true")])).unwrap();
         assert_eq!(like, "b");

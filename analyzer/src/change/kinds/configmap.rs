@@ -64,6 +64,13 @@ impl Kind for ConfigMap {
                     )));
                 }
             };
+            // Without a manifest nothing but the text tells that a secret was taken out of it.
+            if ["<redacted:", "<not collected>"].iter().any(|mark| after.contains(mark)) {
+                return Err(Refused::new(format!(
+                    "secrets were taken out of key {} of {named}, so the changed text would not be the cluster's own",
+                    self.key
+                )));
+            }
             item["data"][&self.key] = after.clone().into();
             Ok(())
         })?;

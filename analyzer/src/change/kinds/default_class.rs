@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::listed;
 use super::label::{Meta, MetaKey};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
@@ -23,13 +24,9 @@ pub struct DefaultClass {
 impl Kind for DefaultClass {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
         let path = Entry::List("storageclasses").path();
-        let text = state.now(&path).ok_or_else(|| {
-            Refused::new(format!(
-                "{path} is not in the bundle, so the cluster's classes are not known"
-            ))
-        })?;
+        let classes = listed(state, &path, "the cluster's classes")?;
         let name = self
-            .chosen(&text)
+            .chosen(&classes)
             .map_err(|why| Refused::new(format!("{path}: {why}")))?;
         let key = MetaKey {
             kind: "StorageClass".into(),
@@ -44,20 +41,15 @@ impl Kind for DefaultClass {
             key.name
         ));
         // Which volume a claim then gets is the work of controllers, of which a bundle holds none.
-        applied.changed.clear();
-        applied.simulated = false;
-        applied.runtime = vec![format!(
+        Ok(applied.only_there(format!(
             "claims that wait get the class {}; only the cluster shows whether its provisioner makes their volumes",
             key.name
-        )];
-        Ok(applied)
+        )))
     }
 }
 
 impl DefaultClass {
-    fn chosen(&self, list: &str) -> Result<String, String> {
-        let list: Value = serde_json::from_str(list).map_err(|error| error.to_string())?;
-        let items = list["items"].as_array().ok_or("it is no list of objects")?;
+    fn chosen(&self, items: &[Value]) -> Result<String, String> {
         let name = |item: &Value| item["metadata"]["name"].as_str().map(str::to_owned);
         let own = items
             .iter()
@@ -96,7 +88,7 @@ mod tests {
     #[test]
     fn the_only_class_is_taken_and_one_of_several_is_not() {
         let chosen =
-            |items: Value| DefaultClass { name: None }.chosen(&json!({"items": items}).to_string());
+            |items: Value| DefaultClass { name: None }.chosen(items.as_array().unwrap());
         let class = |name: &str, default: &str| json!({"metadata": {"name": name, "annotations": {KEY: default}}});
         assert_eq!(chosen(json!([class("a", "false")])), Ok("a".to_owned()));
         for (items, why) in [

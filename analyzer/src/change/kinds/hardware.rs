@@ -31,6 +31,7 @@ impl Kind for Hardware {
     }
 
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
+        manual::given(&self.part, "the change names no part")?;
         let node = manual::which(self.node.as_deref(), state);
         let mut step = format!("Drain {node}. {} {}.", self.act, self.part);
         if let Some(then) = &self.if_not {

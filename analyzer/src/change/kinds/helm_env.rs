@@ -1,12 +1,11 @@
 //! A variable that the values of a helm release set for a program, taken out of their list.
 
-use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::helm_values::HelmValues;
-use super::{to_yaml, yaml};
+use super::{to_yaml, values_of};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
@@ -28,19 +27,16 @@ pub struct HelmEnv {
 
 impl Kind for HelmEnv {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
-        let path = Entry::Helm(&self.namespace, &self.release, "values-all.yaml").path();
-        let text = state.now(&path).ok_or_else(|| {
-            Refused::new(format!(
-                "{path} is not in the bundle, so the variables of {} are not known",
-                self.section
-            ))
-        })?;
-        if state.is_redacted(&path) && text.contains("<redacted:") {
+        let (path, all) = values_of(
+            state,
+            (&self.namespace, &self.release, "values-all.yaml"),
+            &format!("the variables of {} are", self.section),
+        )?;
+        if state.is_redacted(&path) && all.to_string().contains("<redacted:") {
             return Err(Refused::new(format!(
                 "secrets were taken out of {path}, so its list of variables cannot be written again"
             )));
         }
-        let all = yaml(&path, &text)?;
         let env = all[&self.section]["env"]
             .as_array()
             .cloned()

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::helm_values::HelmValues;
-use super::{to_yaml, yaml};
+use super::{to_yaml, values_of};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
@@ -28,14 +28,11 @@ pub struct HelmKey {
 
 impl Kind for HelmKey {
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
-        let path = Entry::Helm(&self.namespace, &self.release, "values-user.yaml").path();
-        let text = state.now(&path).ok_or_else(|| {
-            Refused::new(format!(
-                "{path} is not in the bundle, so the value of {} is not known",
-                self.from
-            ))
-        })?;
-        let user = yaml(&path, &text)?;
+        let (path, user) = values_of(
+            state,
+            (&self.namespace, &self.release, "values-user.yaml"),
+            &format!("the value of {} is", self.from),
+        )?;
         let value = user.pointer(&pointer(&self.from)).cloned();
         let value = value
             .filter(|value| !value.is_null())

@@ -81,23 +81,24 @@ impl HelmValues {
     fn told(&self, state: &mut Captured, whole: String, changed: Vec<String>) -> Applied {
         let history = self.history(state);
         let file = state.fresh_name(&format!("values-{}.yaml", self.release));
-        let complete = state.fresh_name(&format!("values-{}-complete.yaml", self.release));
+        let mut files = vec![HandOver {
+            name: file.clone(),
+            content: self.values.clone(),
+            what: "what changes, and nothing else".into(),
+        }];
+        // A placeholder in a repository would be the release's next secret.
+        if !whole.contains("<redacted:") {
+            files.push(HandOver {
+                name: state.fresh_name(&format!("values-{}-complete.yaml", self.release)),
+                content: whole,
+                what: "the release's own values with the change merged in; for the site's repository".into(),
+            });
+        }
         Applied {
             title: format!("Merge values into helm release {}/{}", self.namespace, self.release),
             changed,
             actions: vec![self.upgraded(history, &file)],
-            files: vec![
-                HandOver {
-                    name: file,
-                    content: self.values.clone(),
-                    what: "what changes, and nothing else".into(),
-                },
-                HandOver {
-                    name: complete,
-                    content: whole,
-                    what: "the release's own values with the change merged in; for the site's repository".into(),
-                },
-            ],
+            files,
             assumes: Vec::new(),
             simulated: true,
             ..Applied::default()

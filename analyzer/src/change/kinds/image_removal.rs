@@ -77,7 +77,7 @@ fn one(node: &str, image: &str) -> Applied {
             "{node} pulls {image} again; only the node shows whether its registry answers and the disk keeps it whole"
         )],
         costs: vec![format!(
-            "no pod that needs {image} starts on {node} until a registry has answered"
+            "no pod that needs {image} starts on {node} until a registry has answered; other names of the same image go with it"
         )],
         ..Applied::default()
     }

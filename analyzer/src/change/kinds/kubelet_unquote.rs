@@ -88,34 +88,50 @@ impl Kind for KubeletUnquote {
 /// The text with flags as `--name=value` instead of `--name="value"`, where an assignment around them would hand the
 /// quotes on; or the number of a line whose value falls apart without them.
 fn unquoted(text: &str) -> Result<String, usize> {
-    let flag = Regex::new(r#"(--[a-z][a-z0-9-]*=)(?:\\"([^"\\]*)\\"|\\'([^'\\]*)\\'|'([^']*)')"#)
-        .map_err(|_| 0_usize)?;
+    let flag = Regex::new(r#"--[a-z][a-z0-9-]*=((?:\\*["'])+)"#).map_err(|_| 0_usize)?;
     let head = Regex::new(r"^\s*(?:Environment=|ExecStart=|[A-Z_]*ARGS=)").map_err(|_| 0_usize)?;
     let mut lines = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        if !head.is_match(line) {
-            lines.push(line.to_owned());
-            continue;
-        }
-        let value = |found: &regex::Captures<'_>| {
-            (2..=4)
-                .find_map(|at| found.get(at))
-                .map_or_else(String::new, |one| one.as_str().to_owned())
-        };
-        let odd = |found: regex::Captures<'_>| {
-            value(&found).contains(|c: char| c.is_whitespace() || c == '$')
-        };
-        if flag.captures_iter(line).any(odd) {
-            return Err(number);
-        }
-        lines.push(
-            flag.replace_all(line, |found: &regex::Captures<'_>| {
-                format!("{}{}", &found[1], value(found))
-            })
-            .into_owned(),
-        );
+    for (number, line) in (1_usize..).zip(text.lines()) {
+        lines.push(if head.is_match(line) {
+            line_unquoted(line, &flag).ok_or(number)?
+        } else {
+            line.to_owned()
+        });
     }
     Ok(lines.join("\n") + if text.ends_with('\n') { "\n" } else { "" })
+}
+
+/// One line; none where a value holds what would end it without its quotes. systemd takes quotes away once, and once more
+/// where it splits a variable, so that those which reach the kubelet may be escaped more than once, or stand in others.
+fn line_unquoted(line: &str, flag: &Regex) -> Option<String> {
+    let (mut done, mut rest) = (String::new(), line);
+    while let Some(found) = flag.captures(rest) {
+        let quotes = found.get(1)?;
+        let opening = marks(quotes.as_str());
+        let closing: String = opening.iter().rev().copied().collect();
+        let value = &rest[quotes.end()..];
+        let end = value.find(['"', '\'', '\\']).unwrap_or(value.len());
+        // An unescaped `"` is one of the assignment's own.
+        let inner = !opening.contains(&"\"") && value[end..].starts_with(&closing);
+        if !inner {
+            done.push_str(&rest[..quotes.end()]);
+            rest = value;
+            continue;
+        }
+        let value_alone = &value[..end];
+        if value_alone.contains(|c: char| c.is_whitespace() || c == '$') {
+            return None;
+        }
+        done.push_str(&rest[..quotes.start()]);
+        done.push_str(value_alone);
+        rest = &value[end + closing.len()..];
+    }
+    Some(done + rest)
+}
+
+/// Quotes that follow one another, each with the backslashes before it.
+fn marks(text: &str) -> Vec<&str> {
+    text.split_inclusive(['"', '\'']).collect()
 }
 
 /// The kind with the texts of a trial.
@@ -151,6 +167,22 @@ mod tests {
                 r#"KUBELET_KUBEADM_ARGS="--a=1 --b=2""#,
             ),
             ("# --a='b'\n", "# --a='b'\n"),
+            (
+                r#"ExecStart=/usr/bin/kubelet --cgroup-driver=\"systemd\" --v=2"#,
+                r#"ExecStart=/usr/bin/kubelet --cgroup-driver=systemd --v=2"#,
+            ),
+            (
+                r#"KUBELET_EXTRA_ARGS="--cgroup-driver=\\\"systemd\\\"""#,
+                r#"KUBELET_EXTRA_ARGS="--cgroup-driver=systemd""#,
+            ),
+            (
+                r#"KUBELET_EXTRA_ARGS="--cgroup-driver='\"systemd\"'""#,
+                r#"KUBELET_EXTRA_ARGS="--cgroup-driver=systemd""#,
+            ),
+            (
+                r#"KUBELET_EXTRA_ARGS=--a="b" --c=d"#,
+                r#"KUBELET_EXTRA_ARGS=--a="b" --c=d"#,
+            ),
         ] {
             assert_eq!(unquoted(before).as_deref(), Ok(after));
         }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::listed;
 use super::object::Named;
 use super::object_patch::ObjectPatch;
 use crate::change::captured::Captured;
@@ -74,16 +75,9 @@ impl LimitRange {
     /// The one LimitRange of the namespace that has these bounds, and its limits as they shall be.
     fn widened(&self, state: &mut Captured, hits: &[Hit]) -> Result<(Named, Value), Refused> {
         let path = Named::new("LimitRange", Some(&self.namespace), "x").entry();
-        let text = state.now(&path).ok_or_else(|| {
-            Refused::new(format!(
-                "{path} is not in the bundle, so the bounds of namespace {} are not known",
-                self.namespace
-            ))
-        })?;
-        let list: Value = serde_json::from_str(&text)
-            .map_err(|error| Refused::new(format!("{path}: {error}")))?;
+        let bounds = format!("the bounds of namespace {}", self.namespace);
         let mut found = Vec::new();
-        for item in list["items"].as_array().into_iter().flatten() {
+        for item in listed(state, &path, &bounds)? {
             let mut limits = item["spec"]["limits"].clone();
             if let (true, Some(name)) = (
                 hits.iter().all(|hit| widen(&mut limits, hit)),

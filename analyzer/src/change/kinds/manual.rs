@@ -23,6 +23,7 @@ pub struct Manual {
 
 impl Kind for Manual {
     fn apply(&self, _: &mut Captured) -> Result<Applied, Refused> {
+        given(&self.step, "the change names no step")?;
         Ok(self.told())
     }
 }
@@ -66,6 +67,14 @@ impl Manual {
         applied.runtime = vec![format!("{what}; only the node shows whether it helps")];
         applied
     }
+}
+
+/// Refuses a text that says nothing, since a person could do nothing by it.
+pub(super) fn given(text: &str, why: &str) -> Result<(), Refused> {
+    if text.trim().is_empty() {
+        return Err(Refused::new(why));
+    }
+    Ok(())
 }
 
 /// The node as a step names it. A kernel's log that was pasted names none, and its reader knows which one it is.

@@ -2,6 +2,7 @@
 
 mod generated;
 mod iptables_rule;
+mod nft_policy;
 mod nft_text;
 mod node_file;
 mod object;
@@ -16,6 +17,7 @@ mod workload_steps;
 mod yaml_edit;
 
 use casefile_bundle::Entry;
+use casefile_bundle::entry::OBJECTS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,6 +38,9 @@ macro_rules! changes {
         }
 
         impl Change {
+            /// The kinds as their files are called; rules write `-` for `_`.
+            pub const KINDS: &[&str] = &[$(stringify!($file),)*];
+
             /// The change as its kind.
             pub fn kind(&self) -> &dyn Kind {
                 match self {
@@ -69,12 +74,14 @@ changes! {
     helm_key::HelmKey = " Move a value of a helm release to the key that its chart reads.",
     helm_env::HelmEnv = " Take a variable out of a helm release's values.",
     helm_rollback::HelmRollback = " Roll a helm release back to an earlier revision.",
+    helm_again::HelmAgain = " Apply a helm release's revision once more, where its objects were changed beside helm; no replay can show it.",
     ufw_route::UfwRoute = " Add routed-traffic rules to ufw.",
     host_file::HostFile = " Write or remove a file of the node.",
     containerd_runtime::ContainerdRuntime = " Define a runtime handler in a containerd's configuration.",
     containerd_import::ContainerdImport = " Let a containerd import a folder of drop-ins.",
     containerd_section::ContainerdSection = " Repeat a containerd's CRI section in the drop-in that replaces it.",
     containerd_registry::ContainerdRegistry = " Move a containerd's registry mirrors to the hosts directory.",
+    registry_folder::RegistryFolder = " Put a registry's settings into the folder that containerd looks into; no replay can show it.",
     toml_type::TomlType = " Take the quotes from a number or truth value of a containerd's configuration.",
     volume_attachment::VolumeAttachment = " Delete the attachment of a volume to a node that is gone.",
     sysctl::Sysctl = " Set a kernel parameter.",
@@ -87,15 +94,23 @@ changes! {
     time_service::TimeService = " Start a node's time service anew; no replay can show it.",
     kube_object::KubeObject = " Create or patch a Kubernetes object.",
     iptables::Iptables = " Add or remove rules of iptables.",
-    nft_rule::NftRule = " Delete a rule of nftables.",
+    nft_rule::NftRule = " Delete a rule of nftables, or set a chain's policy to accept.",
     firewalld::Firewalld = " Put interfaces and ranges into a zone of firewalld.",
     kubelet_config::KubeletConfig = " Change the kubelet's configuration file.",
     kubelet_flag::KubeletFlag = " Change a flag of the kubelet.",
+    unknown_flag::UnknownFlag = " Take a flag out that the kubelet does not know.",
+    node_ip::NodeIp = " Set the address that a kubelet gives for its node; no replay can show it.",
     kubelet_unquote::KubeletUnquote = " Take quotes out of the kubelet's flags.",
     unit::Unit = " Change a systemd unit, by a drop-in where one suffices.",
     docker_daemon::DockerDaemon = " Change Docker's daemon.json.",
+    docker_directive::DockerDirective = " Take a key out of Docker's daemon.json that keeps it from starting.",
     pod_spec::PodSpec = " Change a pod's spec where the pod comes from.",
     hami_cards::HamiCards = " Let a pod ask HAMi for no more cards than a node has.",
+    hami_whole::HamiWhole = " Let a pod ask for whole GPUs instead of HAMi's shares.",
+    image_arch::ImageArch = " Let a pod run on nodes of the architecture that its image fits.",
+    recreate::Recreate = " Let a Deployment stop its old pod before it starts a new one; no replay can show it.",
+    preset_node::PresetNode = " Let a workload select its node by a label instead of naming it; no replay can show it.",
+    plugin_folder::PluginFolder = " Let a device plugin mount the folder of the kubelet's sockets; no replay can show it.",
     host_port::HostPort = " Let a pod do without ports of its node.",
     scratch_volume::ScratchVolume = " Mount an empty volume where a pod's program writes.",
     pod_restart::PodRestart = " Delete a pod, so that its controller makes a new one; no replay can show it.",
@@ -156,6 +171,47 @@ fn edit_list(
     );
     state.set(path, text);
     Ok(())
+}
+
+/// The objects of all collected lists of a folder such as `daemonsets`, whatever their namespace.
+fn objects(state: &mut Captured, folder: &str) -> Vec<Value> {
+    let folder = format!("{OBJECTS}{folder}/");
+    let lists = state
+        .paths()
+        .filter(|path| path.starts_with(&folder) && path.ends_with(".json"));
+    let lists: Vec<String> = lists.map(str::to_owned).collect();
+    let items = lists.iter().filter_map(|path| {
+        let mut list: Value = serde_json::from_str(&state.now(path)?).ok()?;
+        list.get_mut("items")?.as_array_mut().map(std::mem::take)
+    });
+    items.flatten().collect()
+}
+
+/// The objects of one collected list, or why `what` is not known.
+fn listed(state: &mut Captured, path: &str, what: &str) -> Result<Vec<Value>, Refused> {
+    let text = state.now(path).ok_or_else(|| {
+        Refused::new(format!(
+            "{path} is not in the bundle, so {what} are not known"
+        ))
+    })?;
+    let list: Value =
+        serde_json::from_str(&text).map_err(|error| Refused::new(format!("{path}: {error}")))?;
+    let items = list["items"].as_array().cloned();
+    items.ok_or_else(|| Refused::new(format!("{path}: it is no list of objects")))
+}
+
+/// A collected file of a helm release's values and its path, or why `what` is not known.
+fn values_of(
+    state: &mut Captured,
+    (namespace, release, file): (&str, &str, &str),
+    what: &str,
+) -> Result<(String, Value), Refused> {
+    let path = Entry::Helm(namespace, release, file).path();
+    let text = state
+        .now(&path)
+        .ok_or_else(|| Refused::new(format!("{path} is not in the bundle, so {what} not known")))?;
+    let values = yaml(&path, &text)?;
+    Ok((path, values))
 }
 
 /// Merges as helm does: maps key by key, null removes, everything else replaces.

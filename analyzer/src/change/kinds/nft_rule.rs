@@ -1,9 +1,11 @@
-//! A rule of nftables that is deleted, found by what it says: its handle is known on the node only.
+//! A rule of nftables that is deleted, found by what it says: its handle is known on the node only. Where a chain's policy
+//! drops what no rule decides, the policy is set to accept.
 
 use casefile_bundle::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::nft_policy;
 use super::nft_text::{Found, Place as Rule, find, is_plain, pattern};
 use crate::change::captured::Captured;
 use crate::change::shell::{Command, Line, Pipe, Program, Script, Test, Word, run};
@@ -21,7 +23,7 @@ pub struct NftRule {
     pub table: String,
     /// Chain.
     pub chain: String,
-    /// The rule, e.g. `iifname "cni0" drop`; what its counter counts may differ.
+    /// The rule, e.g. `iifname "cni0" drop`; what its counter counts may differ. `policy drop` is the chain's policy.
     pub rule: String,
 }
 
@@ -39,6 +41,12 @@ impl Kind for NftRule {
                 "{path} is not in the bundle, so nothing can be shown about its rules"
             ))
         })?;
+        if place.rule == nft_policy::DROP {
+            let accepting = nft_policy::accepting(&text, &place);
+            let accepting = accepting.map_err(|why| Refused::new(format!("{path}: {why}")))?;
+            state.set(&path, accepting);
+            return Ok(nft_policy::told(&node, &place, path));
+        }
         let found = find(&text, &place).map_err(|why| Refused::new(format!("{path}: {why}")))?;
         let kept = text.lines().enumerate().filter(|(at, _)| *at != found.line);
         let lines: Vec<&str> = kept.map(|(_, line)| line).collect();
@@ -189,6 +197,7 @@ pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
     let of = |table: &str, rule: &str| serde_json::json!({"nft-rule": {"table": table, "chain": "forward", "rule": rule}});
     vec![
         of("inet own", "iifname \"cni0\" counter drop"),
+        of("ip own", "policy drop"),
         of("inet own", &format!("iifname \"{}\" drop", trial.bad)),
         of(&format!("inet {}", trial.bad), "drop"),
     ]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::manual::Manual;
+use super::manual::{Manual, given};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
@@ -25,6 +25,7 @@ pub struct Package {
 impl Kind for Package {
     fn apply(&self, _: &mut Captured) -> Result<Applied, Refused> {
         let (name, version) = (&self.name, &self.version);
+        given(name, "the change names no package")?;
         let manual = Manual {
             step: format!(
                 "Install {name} {version} with the node's package manager or the operator that owns it."

@@ -1,12 +1,11 @@
 //! Sharing fields of a device plugin's configuration that stand where the plugin does not read them, moved to where it does.
 
-use casefile_bundle::entry::OBJECTS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::configmap::ConfigMap;
-use super::{to_yaml, yaml};
+use super::{objects, to_yaml, yaml};
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
@@ -131,39 +130,29 @@ impl SharingConfig {
 
 /// Keys of collected ConfigMaps that hold a device plugin's configuration: `version: v1` with `flags` or `sharing`.
 fn configurations(state: &mut Captured) -> Vec<(String, String, String, String)> {
-    let folder = format!("{OBJECTS}configmaps/");
-    let paths: Vec<String> = state
-        .paths()
-        .filter(|path| path.starts_with(&folder))
-        .map(str::to_owned)
-        .collect();
     let mut all = Vec::new();
-    for path in paths {
-        let list = state.now(&path).unwrap_or_default();
-        let list: Value = serde_json::from_str(&list).unwrap_or_default();
-        for item in list["items"].as_array().into_iter().flatten() {
-            let meta = |name: &str| {
-                item["metadata"][name]
-                    .as_str()
-                    .unwrap_or_default()
-                    .to_owned()
+    for item in objects(state, "configmaps") {
+        let meta = |name: &str| {
+            item["metadata"][name]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        for (key, text) in item["data"].as_object().into_iter().flatten() {
+            let Some(text) = text.as_str().filter(|text| text.contains("version")) else {
+                continue;
             };
-            for (key, text) in item["data"].as_object().into_iter().flatten() {
-                let Some(text) = text.as_str().filter(|text| text.contains("version")) else {
-                    continue;
-                };
-                let own = yaml(key, text).is_ok_and(|one| {
-                    one["version"] == "v1"
-                        && (one.get("flags").is_some() || one.get("sharing").is_some())
-                });
-                if own {
-                    all.push((
-                        meta("namespace"),
-                        meta("name"),
-                        key.clone(),
-                        text.to_owned(),
-                    ));
-                }
+            let own = yaml(key, text).is_ok_and(|one| {
+                one["version"] == "v1"
+                    && (one.get("flags").is_some() || one.get("sharing").is_some())
+            });
+            if own {
+                all.push((
+                    meta("namespace"),
+                    meta("name"),
+                    key.clone(),
+                    text.to_owned(),
+                ));
             }
         }
     }

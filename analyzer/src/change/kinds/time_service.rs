@@ -37,13 +37,10 @@ impl Kind for TimeService {
             "the clock of {} jumps to the time of the servers that {unit} is set to, and what waits for a time there may act early or twice",
             self.node
         ));
-        applied.changed.clear();
-        applied.simulated = false;
-        applied.runtime = vec![format!(
+        Ok(applied.only_there(format!(
             "{unit} on {} sets the clock when it starts; only the node shows whether its servers answer",
             self.node
-        )];
-        Ok(applied)
+        )))
     }
 }
 

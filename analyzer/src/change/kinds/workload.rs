@@ -134,7 +134,7 @@ fn made_by(item: &Value, owner: &Named) -> bool {
     workload_of(item).is_some_and(|(kind, name)| kind == owner.kind && name == owner.name)
 }
 
-fn owner(state: &mut Captured, pod: &Named) -> Option<Owner> {
+pub(super) fn owner(state: &mut Captured, pod: &Named) -> Option<Owner> {
     let pod_object = pod.read(state)?;
     let (kind, name) = workload_of(&pod_object)?;
     let named = Named::new(&kind, pod.namespace.as_deref(), &name);

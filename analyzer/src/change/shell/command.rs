@@ -126,6 +126,7 @@ pub struct Pipe {
     input: Option<Word>,
     output: Option<Word>,
     quiet: bool,
+    heard: bool,
 }
 
 impl From<Command> for Pipe {
@@ -135,6 +136,7 @@ impl From<Command> for Pipe {
             input: None,
             output: None,
             quiet: false,
+            heard: false,
         }
     }
 }
@@ -176,6 +178,13 @@ impl Pipe {
         self
     }
 
+    /// Lets what it complains of be heard, although its output is thrown away.
+    #[must_use]
+    pub(super) fn heard(mut self) -> Self {
+        self.heard = true;
+        self
+    }
+
     /// Writes the output into a file.
     pub fn into_file(mut self, file: Word) -> Self {
         self.output = Some(file);
@@ -205,7 +214,8 @@ impl Pipe {
             line.push_str(" > ");
             line.push_str(&output.render(dialect));
         } else if self.quiet {
-            line.push_str(" >/dev/null 2>&1");
+            line.push_str(" >/dev/null");
+            line.push_str(if self.heard { "" } else { " 2>&1" });
         }
         line
     }

@@ -76,6 +76,17 @@ impl Test {
         }
     }
 
+    /// The same question, where what its commands complain of tells a refusal from a no.
+    #[must_use]
+    pub fn heard(self) -> Self {
+        match self {
+            Self::All(tests) => Self::All(tests.into_iter().map(Self::heard).collect()),
+            Self::Succeeds(pipe) => Self::Succeeds(pipe.heard()),
+            Self::Fails(pipe) => Self::Fails(pipe.heard()),
+            other => other,
+        }
+    }
+
     /// Its text.
     pub fn render(&self, dialect: Dialect) -> String {
         match self {

@@ -135,15 +135,26 @@ fn owner_of(decided: &DecidedBy, explained_by_ufw: bool) -> &'static str {
     }
 }
 
-/// Table, chain and text of a deciding rule that is one of nft's own; empty for any other.
+/// Table, chain and text of a deciding rule or policy that is one of nft's own; empty for any other.
 pub(super) fn nft_rule(answer: &Answer, documents: &Documents) -> [String; 3] {
     let own = answer.evaluation.decided_by.as_ref().and_then(|decided| {
-        let DecidedBy::Rule { table, chain, .. } = decided else {
+        if owner_of(decided, answer.ufw.is_some()) != "nft" {
             return None;
+        }
+        let (table, chain) = match decided {
+            DecidedBy::Rule { table, chain, .. } => (table, chain),
+            DecidedBy::Policy {
+                table,
+                chain,
+                policy,
+                ..
+            } => {
+                let text = format!("policy {}", policy.to_lowercase());
+                return Some([table.clone(), chain.clone(), text]);
+            }
+            DecidedBy::NoRules { .. } => return None,
         };
-        let origin = decided
-            .origin()
-            .filter(|_| owner_of(decided, answer.ufw.is_some()) == "nft")?;
+        let origin = decided.origin()?;
         let index = usize::try_from(origin.line).ok()?.checked_sub(1)?;
         let text = documents.get::<str>(&origin.path)?.lines().nth(index)?;
         Some([table.clone(), chain.clone(), text.trim().to_owned()])

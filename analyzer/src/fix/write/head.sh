@@ -29,11 +29,16 @@ case ${CHART:-} in -*) echo 'stopped: CHART names no file: it begins with a dash
 done_steps=$backup/steps-done
 record=$backup/record.txt
 saved=$backup/step-0
-running='' half=''
+running='' half='' reason=''
 # Steps of other machines or that were skipped, and steps for people.
 export left='' people=''
 say() { printf '%s\n' "$*" >&2; }
-stop() { say "stopped: $*"; exit 1; }
+# In one line, also in the middle of a step.
+stop() {
+  say "stopped: $*${running:+. Step $running was begun: apply.sh --back takes it back, apply.sh begins it again}"
+  running=''
+  exit 1
+}
 ended() {
   [ -z "$half" ] || rm -f -- "$half"
   [ -z "$running" ] || say "stopped: step $running failed half-way. See what it did; apply.sh --back takes it back, apply.sh begins it again."
@@ -46,8 +51,7 @@ trap ended EXIT
 alone() {
   [ "$mode" != dry ] || return 0
   [ ! -L "$backup" ] || stop "$backup is a link; name the folder for the files before with BACKUP_DIR"
-  mkdir -p -- "$backup" || stop "the files before cannot be kept in $backup (the reason is above); name another folder with BACKUP_DIR"
-  chmod 700 -- "$backup" || stop "the files before cannot be kept in $backup (the reason is above); name another folder with BACKUP_DIR"
+  reason=$({ mkdir -p -- "$backup" && chmod 700 -- "$backup"; } 2>&1) || stop "the files before cannot be kept in $backup (${reason##*: }); name another folder with BACKUP_DIR"
   local file=$backup/lock other='' folder=${LOCK_DIR:-/run}
   [ ! -w "$folder" ] || file=$folder/casefile-fix
   [ ! -L "$file" ] || stop "$file is a link, which no run of a fix makes; look at it and remove it"
@@ -75,13 +79,9 @@ needs() {
     command -v -- "$program" >/dev/null || stop "this step needs $program, which is not on this machine"
   done
 }
-# The same names may stand in another cluster: where that shows, nothing is done there.
 answers() {
-  local there
   kubectl get --raw /version >/dev/null || stop "the API server does not answer as kubectl is set up here; nothing was changed"
-  [ -n "$cluster" ] || return 0
-  there=$(kubectl get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null) || return 0
-  [ -z "$there" ] || [ "$there" = "$cluster" ] || stop "kubectl reaches another cluster than the one that was collected (its kube-system is $there, not $cluster); nothing was changed. Choose the right context."
+  same_cluster kubectl
 }
 # The same for helm, which says so of each command. One that may not list releases has an answer all the same.
 releases() {
@@ -89,10 +89,30 @@ releases() {
   said=$(helm list --max 1 --short 2>&1 >/dev/null) || case $said in
     *'cluster unreachable'*) stop "the API server does not answer as helm is set up here; nothing was changed" ;;
   esac
+  same_cluster helm ${HELM_KUBECONTEXT:+"--context=$HELM_KUBECONTEXT"}
+}
+# The same names may stand in another cluster: where kubectl shows that, nothing is done there.
+same_cluster() {
+  local program=$1 there
+  shift
+  [ -n "$cluster" ] && command -v -- kubectl >/dev/null || return 0
+  there=$(kubectl "$@" get namespace kube-system -o 'jsonpath={.metadata.uid}' 2>/dev/null) || return 0
+  [ -z "$there" ] || [ "$there" = "$cluster" ] || stop "$program reaches another cluster than the one that was collected (its kube-system is $there, not $cluster); nothing was changed. Choose the right context."
 }
 # What was checked before the step began, and is taken back, need not be the same object again: one that was made anew has
-# another identity.
-still() { [ -n "$resumed$checked" ] || "$2" || stop "the state is not the captured one: expected: $1. Collect and analyse again."; }
+# another identity. A look that was refused shows no other state.
+still() {
+  [ -z "$resumed$checked" ] || return 0
+  local complaint=''
+  complaint=$("$2" 2>&1 >/dev/null) && return 0
+  case $complaint in
+    *[Ff]orbidden* | *[Uu]nauthorized* | *[Pp]'ermission denied'* | *'not permitted'*)
+      stop "whether $1 cannot be seen, for the look was refused (${complaint##*$'\n'}); nothing was changed"
+      ;;
+  esac
+  [ -z "$complaint" ] || say "$complaint"
+  stop "the state is not the captured one: expected: $1. Collect and analyse again."
+}
 # Each line of it must succeed, which a list behind || would not see.
 look() {
   [ -z "$resumed" ] || return 0
@@ -138,7 +158,10 @@ begin() {
   saves "$1"
   # What an earlier run saved is no longer what is there.
   rm -rf -- "${backup:?}/step-$1"
-  { mkdir -p -- "$saved" && note "step $1 begun" && mark "$1" "$1 begun"; } || stop "what is done cannot be noted in $backup (the reason is above); nothing was changed by step $1"
+  reason=$({ mkdir -p -- "$saved" && note "step $1 begun" && mark "$1" "$1 begun"; } 2>&1) || {
+    half=$done_steps.part
+    stop "what is done cannot be noted in $backup (${reason##*: }); nothing was changed by step $1"
+  }
   running=$1
 }
 end() { mark "$1" "$1"; note "step $1 done"; running=''; }
@@ -181,7 +204,7 @@ save() {
     mkdir -p -- "$saved${file%/*}"
     if [ -e "$file" ]; then
       half=$saved$file.part
-      cp -a -- "$file" "$half"
+      reason=$(cp -a -- "$file" "$half" 2>&1) || stop "$file cannot be saved in $saved (${reason##*: }), so it was not changed"
       same_rights "$file" "$half"
       kept "$half"
       mv -f -- "$half" "$saved$file"
@@ -226,13 +249,11 @@ placed() {
 add_file() {
   half=$(beside "$1")
   rm -f -- "$half"
-  if [ -e "$1" ]; then
-    cp -a -- "$1" "$half"
-    cat -- "$2" > "$half"
+  reason=$({ if [ -e "$1" ]; then
+    cp -a -- "$1" "$half" && cat -- "$2" > "$half"
   else
-    mkdir -p -- "${1%/*}"
-    install -m 644 -- "$2" "$half"
-  fi
+    mkdir -p -- "${1%/*}" && install -m 644 -- "$2" "$half"
+  fi; } 2>&1) || stop "$1 cannot be written (${reason##*: }); it is as it was"
   placed "$1"
 }
 compare() {
@@ -251,8 +272,7 @@ patch_file() {
   fits "$1" "$2" || stop "$1 does not hold the lines that would change"
   half=$(beside "$1")
   rm -f -- "$half"
-  cp -a -- "$1" "$half"
-  patched "$1" "$2" > "$half" || stop "$1 cannot be written anew (the reason is above); it is as it was"
+  reason=$({ cp -a -- "$1" "$half" && patched "$1" "$2" > "$half"; } 2>&1) || stop "$1 cannot be written anew (${reason##*: }); it is as it was"
   placed "$1"
 }
 # The text of a file after unified differences, each of whose places must be found exactly once.

@@ -76,7 +76,7 @@ fn functions(number: usize, action: &Action) -> String {
         let _ = write!(text, "\n{name}_{number}() {{\n{body}\n}}\n");
     };
     if let Some(guard) = &action.guard {
-        function("check", guard.test.render(Dialect::Script));
+        function("check", guard.test.clone().heard().render(Dialect::Script));
     }
     if !action.dry_run.is_empty() {
         function("show", action.dry_run.render(Dialect::Script));

@@ -29,7 +29,7 @@ hooks_dir = [
 ]
 "#;
 
-const ROW: Row = Row {
+pub(super) const ROW: Row = Row {
     kind: "host-file (CRI-O)",
     program: "crio",
     state: "runtime/crio-hooks-dir-not-configured#the collected CRI-O",

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use casefile_tests::{bins, store};
 
-use super::{Row, print, state, told, what_if, written};
+use super::{Row, has_no_way_back, print, state, told, what_if, written};
 use crate::fix_cluster::kubeconfig;
 use crate::support::{self, Ended, ended};
 
@@ -16,7 +16,11 @@ const STATE: &str = "toolkit-wrong-containerd";
 /// values say to its container, as the operator's does; a hook waits for ever while a ConfigMap says so.
 const RELEASE: &str = r#"
 mkdir -p chart/templates repository
-printf '%s\n' 'apiVersion: v2' 'name: gpu-operator' 'version: v1.0.0-devel' >chart/Chart.yaml
+# As the captured release has it, so that the script finds what it names.
+said() { sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",}]*\).*/\1/p" "$STATE/helm/gpu-operator/$NAME/release.json" 2>/dev/null | head -n 1; }
+version=$(said chart_version)
+revision=$(said revision)
+printf '%s\n' 'apiVersion: v2' 'name: gpu-operator' "version: ${version:-v1.0.0-devel}" >chart/Chart.yaml
 printf '%s\n' 'toolkit: {env: [], version: v1.17.5}' 'operator: {version: none}' >chart/values.yaml
 cat >chart/templates/toolkit.yaml <<'END'
 apiVersion: apps/v1
@@ -39,11 +43,16 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]
 END
 helm package chart -d repository >/dev/null
 helm repo index repository
+cp repository/*.tgz chart.tgz
 "#;
 
-/// The release as it was captured.
+/// The release as it was captured, at its revision, with a value that no bundle holds.
 const INSTALLED: &str = r#"
-helm install "$NAME" repository/*.tgz -n gpu-operator -f "$STATE/helm/gpu-operator/$NAME/values-user.yaml" >/dev/null
+helm install "$NAME" repository/*.tgz -n gpu-operator -f "$STATE/helm/gpu-operator/$NAME/values-user.yaml" \
+  --set-string operator.token=s3cret-of-the-site >/dev/null
+for ((at = 1; at < ${revision:-1}; at++)); do
+  helm upgrade "$NAME" repository/*.tgz -n gpu-operator --reuse-values >/dev/null
+done
 helm get values "$NAME" -n gpu-operator >before
 "#;
 
@@ -72,6 +81,10 @@ const TRY: &str = r#"
 set -e
 cd "$HOME"
 . "$LAB/tried.sh"
+faulty() {
+  ! grep -q s3cret-of-the-site before || helm get values "$NAME" -n gpu-operator | grep -q s3cret-of-the-site || echo 'a secret is lost' >&2
+  eval "$FAULTY"
+}
 # The last run of those that are killed comes to its end, and stays.
 if [ -n "$KILL_STEP" ]; then attempt_killed; exit; fi
 attempt
@@ -103,6 +116,81 @@ fn rolled_back() -> Row {
         before: "",
         faulty: "helm get values gpu -n gpu-operator | grep -q v1.18.0",
     }
+}
+
+/// Kinds that make values of the captured ones.
+fn of_values() -> [Row; 2] {
+    let one = |kind, state, cause, faulty| Row {
+        kind,
+        program: "helm",
+        state,
+        cause,
+        proposal: None,
+        before: "",
+        faulty,
+    };
+    [
+        one(
+            "helm-env",
+            "runtime/containerd-generated-config-edited#the values of the operator",
+            "containerd-generated-config-edited",
+            "kubectl get daemonset toolkit -n gpu-operator -o yaml | grep -q CONTAINERD_CONFIG",
+        ),
+        one(
+            "helm-key",
+            "workload/helm-value-not-read#a misspelled key",
+            "helm-value-not-read",
+            "! kubectl get daemonset toolkit -n gpu-operator -o yaml | grep -q 'image: toolkit:v1.18.0'",
+        ),
+    ]
+}
+
+/// What somebody changed on the cluster beside helm.
+const CHANGED: &str =
+    "kubectl set image daemonset/toolkit -n gpu-operator toolkit=toolkit:v1.17.8 >/dev/null\n";
+
+fn again() -> Row {
+    Row {
+        kind: "helm-again",
+        program: "helm",
+        state: "workload/helm-values-not-in-effect#the daemonset runs the version",
+        cause: "helm-values-not-in-effect",
+        proposal: None,
+        before: "",
+        faulty: "kubectl get daemonset toolkit -n gpu-operator -o yaml | grep -q 'image: toolkit:v1.17.8'",
+    }
+}
+
+/// All rows of helm.
+pub(super) fn rows() -> Vec<Row> {
+    let mut all = vec![row("helm"), rolled_back()];
+    all.extend(of_values());
+    all.push(again());
+    all
+}
+
+#[test]
+fn values_that_are_made_of_the_captured_ones_do_on_the_real_helm_what_the_replay_says() {
+    let test = "values_that_are_made_of_the_captured_ones_do_on_the_real_helm_what_the_replay_says";
+    let Some(helm) = support::helm(test) else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    let values = of_values().map(|row| (row, [RELEASE, INSTALLED].concat()));
+    let changed = (again(), [RELEASE, INSTALLED, CHANGED].concat());
+    for (row, before) in values.into_iter().chain([changed]) {
+        let folder = tempfile::tempdir().unwrap();
+        let input = state(row.state, folder.path());
+        let said = what_if(&row, &input, folder.path());
+        let ended = tried(&helm, &row, &input, folder.path(), (true, &before), "");
+        let (real, back) = told(&row, &ended);
+        print(&format!("| {} | {said} | {real} | {back} |", row.kind));
+        let agree = said == real || said == "needs a runtime step" && real == "gone";
+        if !agree || back != "yes" && !has_no_way_back(&row) {
+            wrong.push(format!("{}: {ended:?}", row.kind));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -196,7 +284,7 @@ fn tried(
     std::fs::create_dir(&bin).unwrap();
     std::os::unix::fs::symlink(helm, bin.join("helm")).unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    let file = folder.join("repository/gpu-operator-v1.0.0-devel.tgz");
+    let file = folder.join("chart.tgz");
     let releases = std::fs::read_dir(input.join("helm/gpu-operator")).unwrap();
     let release = releases.map(|one| one.unwrap().file_name()).next().unwrap();
     let mut command = Command::new("timeout");
@@ -220,5 +308,6 @@ fn tried(
         .env("FAULTY", row.faulty);
     let ended = ended(command.output().unwrap());
     assert!(!ended.out.contains("other values"), "{ended:?}");
+    assert!(!ended.err.contains("a secret is lost"), "{ended:?}");
     ended
 }

@@ -1,6 +1,7 @@
 //! The changes of the table, and what shows on the real program whether the fault is gone.
 
 /// A change, the state that it is for, and what to look at on the real program.
+#[derive(Clone, Copy)]
 pub(crate) struct Row {
     /// Kind of change.
     pub(crate) kind: &'static str,
@@ -119,6 +120,15 @@ pub(super) const ROWS: &[Row] = &[
         faulty: "iptables -S FORWARD | grep -qx -- '-P FORWARD DROP'",
     },
     Row {
+        kind: "iptables (the policy alone decides)",
+        program: "iptables, in a network namespace",
+        state: "network/iptables-forward-drop-by-docker#no rule of the node's own",
+        cause: "iptables-forward-drop-by-docker",
+        proposal: None,
+        before: "iptables-restore < $STATE/nodes/n1/commands/iptables-save.out",
+        faulty: "iptables -S FORWARD | grep -qx -- '-P FORWARD DROP'",
+    },
+    Row {
         kind: "iptables (nft's backend)",
         program: "iptables-nft, in a network namespace",
         state: "network/iptables-forward-drop-by-docker@iptables-nft",
@@ -144,6 +154,15 @@ pub(super) const ROWS: &[Row] = &[
         proposal: None,
         before: "nft -f $STATE/nodes/n1/commands/nft-list-ruleset.out",
         faulty: "[ \"$(nft -s list chain inet own forward | grep -A 1 -F 'iifname \"cali*\" counter drop' | tail -n 1 | xargs)\" = 'oifname cali* accept' ]",
+    },
+    Row {
+        kind: "nft-rule (a chain's policy)",
+        program: "nft, in a network namespace",
+        state: "network/nft-rule-drops-pod-traffic#no rule of the table",
+        cause: "nft-rule-drops-pod-traffic",
+        proposal: None,
+        before: "nft -f $STATE/nodes/n1/commands/nft-list-ruleset.out",
+        faulty: "nft list chain inet own forward | grep -q 'policy drop'",
     },
     Row {
         kind: "nft-rule (another one)",
@@ -229,6 +248,15 @@ pub(super) const ROWS: &[Row] = &[
         faulty: "containerd_says 'cannot be set when'",
     },
     Row {
+        kind: "toml-type",
+        program: "containerd config dump",
+        state: "runtime/containerd-config-type-error#a number is quoted",
+        cause: "containerd-config-type-error",
+        proposal: None,
+        before: "place",
+        faulty: "! containerd -c /etc/containerd/config.toml config dump >/dev/null 2>&1",
+    },
+    Row {
         kind: "docker-daemon",
         program: "dockerd",
         state: "runtime/docker-nvidia-runtime-missing",
@@ -236,6 +264,24 @@ pub(super) const ROWS: &[Row] = &[
         proposal: None,
         before: "place",
         faulty: "docker_refuses || ! grep -q nvidia-container-runtime /etc/docker/daemon.json",
+    },
+    Row {
+        kind: "docker-directive",
+        program: "dockerd",
+        state: "runtime/runtime-config-refused#hosts stand in the file",
+        cause: "runtime-config-refused",
+        proposal: None,
+        before: "place",
+        faulty: "docker_refuses",
+    },
+    Row {
+        kind: "registry-folder",
+        program: "none here: the folder that containerd looks into",
+        state: "image/registry-ca-config-ignored#the settings lie under",
+        cause: "registry-ca-config-ignored",
+        proposal: None,
+        before: "place",
+        faulty: "[ ! -e /etc/containerd/certs.d/registry.example.org:5000/hosts.toml ]",
     },
     Row {
         kind: "docker-daemon (unknown setting)",

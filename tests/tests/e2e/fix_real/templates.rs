@@ -12,7 +12,7 @@ use crate::support::{self, ended, plant, run, skip};
 const CONFIG: &str = "/var/lib/rancher/rke2/agent/etc/containerd/config.toml";
 const SAMPLE: &str = "rke2-chart-without-class";
 
-fn row(proposal: &'static str) -> Row {
+pub(super) fn row(proposal: &'static str) -> Row {
     Row {
         kind: "containerd-runtime (a template)",
         program: "helm's engine, containerd",
