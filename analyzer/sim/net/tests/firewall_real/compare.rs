@@ -136,7 +136,10 @@ pub(crate) fn compare(
         .collect();
     // Where another rule set leaves the packet's way open, only that of the one that refuses it is told.
     let alone = |note: &String| note.starts_with("other rules may stop it before");
-    let missing = if evaluation.notes.iter().any(alone) {
+    // Where a doubtful rule leads is told beside the way, not on it.
+    let mut steps = evaluation.walk.iter();
+    let open = steps.any(|step| step.why.starts_with("may match"));
+    let missing = if open || evaluation.notes.iter().any(alone) {
         Vec::new()
     } else {
         missing
