@@ -73,7 +73,7 @@ fn a_handler_that_the_running_runtime_lists_is_not_called_missing() {
         all.iter()
             .any(|one| one.contains("lists the handler \"nvidia\""))
     };
-    let missing = "runtimeclass-handler-not-defined".to_owned();
+    let missing = "nvidia-runtime-not-configured".to_owned();
     let (known, steps_back) = of(r#"{"runc":{},"nvidia":{}}"#);
     assert!(told(&known), "{known:?}");
     assert!(!steps_back.contains(&missing), "{steps_back:?}");

@@ -113,6 +113,8 @@ impl Test {
             Test::Rewritten => view.rewritten.map_or(Tri::Maybe, Tri::of),
             Test::ExtensionHeader(_) => Tri::No,
             Test::Assumed { answer, .. } => Tri::of(*answer),
+            // The source is not the one that it came with.
+            Test::RouteBack(_) if view.resourced => Tri::Maybe,
             Test::RouteBack(asked) => Tri::of(routed_back(view, *asked).unwrap_or(true)),
             Test::Time(clock) => clock.holds(packet.at),
             Test::Bytes { program, .. } => program.run(packet),

@@ -140,6 +140,8 @@ pub(super) enum Reading<'a> {
     Absent,
     /// It has one, but it is not known.
     Unknown,
+    /// It may have one or not.
+    Doubtful,
     /// One of these numbers.
     Numbers(Vec<u128>),
     /// An interface.
@@ -212,6 +214,7 @@ impl Field {
             Field::Mark => known(view.mark.map(u128::from)),
             Field::ConnMark => match view.tracked {
                 Tracked::No => Reading::Absent,
+                Tracked::Unknown if view.connmark.is_none() => Reading::Doubtful,
                 _ => known(view.connmark.map(u128::from)),
             },
             Field::State => {
@@ -252,7 +255,7 @@ impl Field {
                     None => Reading::Unknown,
                 },
                 Tracked::No => Reading::Absent,
-                Tracked::Unknown => Reading::Unknown,
+                Tracked::Unknown => Reading::Doubtful,
             },
             Field::TuplePort(side) => tracked(view, |c| side.port(c).map(u128::from)),
             Field::Random(count) if count <= MAX_CHOICES => numbers((0..count).map(u128::from)),
@@ -294,6 +297,11 @@ impl Field {
         match self {
             Field::Source(family) => family == packet,
             Field::SourcePort | Field::SetPort { source: true, .. } => true,
+            // Answers go to the new source.
+            Field::TupleAddress(side, _) | Field::TuplePort(side) => {
+                side.answers && side.destination
+            }
+            Field::AddressType { destination, .. } => !destination,
             Field::Bits(bits) => match bits.layer {
                 Layer::Network => bits.offset < to && bits.offset + bits.length > from,
                 Layer::Transport => bits.offset < 16,

@@ -27,7 +27,7 @@ pub(super) fn status<'a>(view: &View<'_>) -> Reading<'a> {
     let one = match view.tracked {
         Tracked::No => return Reading::Absent,
         Tracked::Yes(one) => one,
-        Tracked::Unknown => return Reading::Unknown,
+        Tracked::Unknown => return Reading::Doubtful,
     };
     let Some(rewritten) = view.rewritten.filter(|_| !view.resourced) else {
         return Reading::Unknown;
@@ -79,6 +79,6 @@ pub(super) fn tracked<'a>(
     match view.tracked {
         Tracked::Yes(connection) => known(read(connection)),
         Tracked::No => Reading::Absent,
-        Tracked::Unknown => Reading::Unknown,
+        Tracked::Unknown => Reading::Doubtful,
     }
 }

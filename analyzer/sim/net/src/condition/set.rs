@@ -184,6 +184,8 @@ fn exact_key(element: &Element) -> Option<Vec<u128>> {
 /// A value of one field: a number, an interface or something unknown.
 enum Value<'a> {
     Unknown,
+    /// There may be none.
+    Doubtful,
     Number(u128),
     Interface(super::Slot<'a>),
 }
@@ -204,6 +206,7 @@ impl Element {
             .iter()
             .zip(values)
             .map(|(piece, value)| match (piece, value) {
+                (_, Value::Doubtful) => Tri::Maybe,
                 (Piece::Any, _) => Tri::Yes,
                 (Piece::Range(low, high), Value::Number(n)) => Tri::of(low <= n && n <= high),
                 (Piece::Interface(wanted), Value::Interface(slot)) => interface(wanted, *slot),
@@ -254,6 +257,7 @@ fn combinations<'a>(readings: &[Reading<'a>]) -> Option<Vec<Vec<Value<'a>>>> {
                 one.push(match reading {
                     Reading::Numbers(numbers) => Value::Number(numbers[at]),
                     Reading::Interface(slot) => Value::Interface(*slot),
+                    Reading::Doubtful => Value::Doubtful,
                     Reading::Unknown | Reading::Absent => Value::Unknown,
                 });
                 longer.push(one);
@@ -268,6 +272,7 @@ impl<'a> Value<'a> {
     fn copy(&self) -> Value<'a> {
         match self {
             Value::Unknown => Value::Unknown,
+            Value::Doubtful => Value::Doubtful,
             Value::Number(number) => Value::Number(*number),
             Value::Interface(slot) => Value::Interface(*slot),
         }

@@ -206,7 +206,9 @@ impl<'a> Explorer<'a> {
                 self.meet(way, name, Met::Rule(rule, Does::Target(target)), doubt);
             }
             (Tri::Maybe, target) => {
-                self.fork(way, (name, rule), Does::Target(target), doubt);
+                self.fork(way, (name, rule), Does::Target(target), doubt.clone());
+                let passes = Met::Rule(rule, Does::Target(&Target::None));
+                self.meet(way, name, passes, doubt);
                 self.seen.insert(way.key());
             }
         }

@@ -310,11 +310,16 @@ fn nft<'a>(rules: &Rules<'a>, stage: Stage, hooks: &mut Vec<Hook<'a>>) {
     let own = hooks.len();
     bases(rules, stage, hooks);
     if matches!(stage, Stage::Postrouting | Stage::Input) {
+        let stops = |hook: &Hook<'_>| {
+            let chain = hook.found;
+            hook.nat && chain.is_some_and(|(table, chain)| stops(table, chain))
+        };
+        // Where one of them may stop a packet, the others may translate it before.
+        let asked = hooks.iter().any(stops);
         let mut at = 0;
         hooks.retain(|hook| {
             at += 1;
-            let stops = || hook.found.is_some_and(|(table, chain)| stops(table, chain));
-            at <= own || !hook.nat || stops()
+            at <= own || !hook.nat || asked
         });
     }
 }

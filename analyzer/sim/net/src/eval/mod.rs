@@ -22,7 +22,7 @@ mod way;
 
 use std::fmt;
 
-use super::iptables::{Origin, Problem, RuleSet};
+use super::iptables::{NatTo, Origin, Problem, RuleSet, Target};
 use super::nft::NftTable;
 use super::packet::Packet;
 use super::queue::Listeners;
@@ -257,8 +257,12 @@ pub fn evaluate(set: &RuleSet, packet: &Packet) -> Evaluation {
 pub fn evaluate_all(rules: &Rules<'_>, packet: &Packet) -> Evaluation {
     let evaluation = explore(rules, packet);
     if evaluation.verdict.is_undecided() {
-        // What one rule set leaves open another may still refuse for certain.
-        let alone = rules.each().map(|one| explore(&one, packet));
+        // What one rule set leaves open another may still refuse for certain, unless the packet comes to it as another.
+        let changing = rules.each().filter(alters).count();
+        let alone = rules
+            .each()
+            .filter(|one| changing == usize::from(alters(one)));
+        let alone = alone.map(|one| explore(&one, packet));
         if rules.count() > 1
             && let Some(mut refused) = alone.into_iter().find(|one| one.verdict.is_blocked())
         {
@@ -271,6 +275,37 @@ pub fn evaluate_all(rules: &Rules<'_>, packet: &Packet) -> Evaluation {
         }
     }
     evaluation
+}
+
+/// Whether rules change what others see of a packet: its mark, its destination, its tracking.
+fn alters(rules: &Rules<'_>) -> bool {
+    let saved = rules.saved.iter().flat_map(|set| set.tables.values());
+    let tables = saved.chain(rules.nft.iter().map(|table| &table.rules));
+    let chains = tables.flat_map(|table| &table.chains);
+    let mut targets: Vec<&Target> = Vec::new();
+    for (_, chain) in chains {
+        let all = chain.rules.iter();
+        targets.extend(all.flat_map(|rule| rule.effects.iter().chain([&rule.target])));
+    }
+    while let Some(target) = targets.pop() {
+        match target {
+            Target::Map(map) => targets.extend(&map.verdicts),
+            Target::Nat(nat) if matches!(nat.to, NatTo::Source(_)) => {}
+            Target::None
+            | Target::Accept
+            | Target::Drop
+            | Target::Reject(_)
+            | Target::Return
+            | Target::Log(_)
+            | Target::Jump(_)
+            | Target::Goto(_)
+            | Target::Queue(_)
+            | Target::Proxy(_)
+            | Target::Pass(_) => {}
+            _ => return true,
+        }
+    }
+    false
 }
 
 fn explore(rules: &Rules<'_>, packet: &Packet) -> Evaluation {

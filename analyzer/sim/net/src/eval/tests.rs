@@ -340,3 +340,41 @@ fn what_is_sent_to_the_hosts_own_loopback_address_needs_a_setting() {
     );
     assert!(!to("10.1.0.9").contains("route_localnet"));
 }
+
+#[test]
+fn a_packet_without_a_connection_has_no_mark_of_one() {
+    let text = |rules: &str| {
+        format!(
+            "*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -p udp -j CT --notrack\nCOMMIT\n\
+             *mangle\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -j MARK --set-xmark 0x5/0xffffffff\n\
+             -A PREROUTING -j CONNMARK --restore-mark --nfmask 0xffffffff --ctmask 0xffffffff\nCOMMIT\n\
+             *filter\n:FORWARD ACCEPT [0:0]\n{rules}\nCOMMIT\n"
+        )
+    };
+    for (rule, proto, wanted) in [
+        (
+            "-A FORWARD -m mark --mark 0x5 -j DROP",
+            Protocol::UDP,
+            Verdict::Dropped,
+        ),
+        (
+            "-A FORWARD -m mark --mark 0x5 -j DROP",
+            Protocol::TCP,
+            Verdict::Accepted,
+        ),
+        (
+            "-A FORWARD -m connmark ! --mark 0x9 -j DROP",
+            Protocol::UDP,
+            Verdict::Accepted,
+        ),
+        (
+            "-A FORWARD -m connmark ! --mark 0x9 -j DROP",
+            Protocol::TCP,
+            Verdict::Dropped,
+        ),
+    ] {
+        let set = parse_save("iptables-save", &text(rule), Family::V4);
+        let verdict = evaluate(&set, &pod_packet(proto, 53)).verdict;
+        assert_eq!(verdict, wanted, "{rule} {proto}");
+    }
+}

@@ -88,7 +88,7 @@ impl<'a> Explorer<'a> {
                 },
             ),
             mark: way.mark,
-            connmark: way.connmark,
+            connmark: way.connmark.filter(|_| tracking != Tracking::Either),
             rewritten: way.rewritten,
             routes: self.rules().routes,
             rules: self.rules(),

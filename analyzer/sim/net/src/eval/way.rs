@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::stage::Stage;
 use crate::condition::lookup::Filled;
 use crate::iptables::{Chain, NatTo, Rule, Target};
-use crate::packet::Packet;
+use crate::packet::{Direction, Interface, Packet};
 
 /// How a way ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,8 @@ pub(super) struct Way<'a> {
 pub(super) type Key<'a> = (
     (Stage, usize, Vec<Frame<'a>>),
     (Option<u32>, Option<u32>, bool, bool, Vec<Filled>),
-    (IpAddr, Option<u16>),
+    (IpAddr, Option<u16>, Option<bool>),
+    (Direction, Option<Interface>),
     (Vec<Option<u8>>, Option<u8>),
     Option<usize>,
 );
@@ -95,7 +96,8 @@ impl<'a> Way<'a> {
                 self.natted,
                 self.fills.clone(),
             ),
-            (self.packet.dst, self.packet.dport),
+            (self.packet.dst, self.packet.dport, self.rewritten),
+            (self.packet.direction, self.packet.out_iface.clone()),
             (class(&self.packet), self.packet.ttl),
             self.decider,
         )

@@ -87,6 +87,49 @@ fn the_save_form_says_the_same() {
     );
 }
 
+#[test]
+fn icmp_has_its_type_and_code_in_place_of_a_port_and_marks_are_masked() {
+    let mut ping = packet("10.1.0.5", 0);
+    (ping.proto, ping.sport, ping.dport) = (Some(Protocol::ICMP), None, None);
+    (ping.icmp_type, ping.icmp_code) = (Some(8), Some(0));
+    let list = |member: &str| {
+        format!("create pings hash:ip,port family inet\nadd pings 192.0.2.53,{member}\n")
+    };
+    let rule = "-m set --match-set pings dst,dst -j ACCEPT";
+    for (member, wanted) in [
+        ("icmp:echo-request", Verdict::Accepted),
+        ("icmp:8/0", Verdict::Accepted),
+        ("icmp:echo-reply", Verdict::Dropped),
+        ("udp:53", Verdict::Dropped),
+    ] {
+        assert_eq!(verdict(&list(member), rule, &ping), wanted, "{member}");
+    }
+    // A set of ports holds TCP and UDP only, whatever stands where their ports would.
+    let ports = "create ports bitmap:port range 0-65535\nadd ports 2048\n";
+    assert_eq!(
+        verdict(ports, "-m set --match-set ports src -j ACCEPT", &ping),
+        Verdict::Dropped
+    );
+    let marks = "create marks hash:ip,mark family inet markmask 0x0000000f\nadd marks 10.1.0.5,0x00000005\n";
+    let mut marked = packet("10.1.0.5", 53);
+    marked.mark = Some(0x35);
+    assert_eq!(
+        verdict(marks, "-m set --match-set marks src,src -j ACCEPT", &marked),
+        Verdict::Accepted
+    );
+}
+
+#[test]
+fn a_set_that_a_rule_before_fills_decides_nothing_alone() {
+    let list = "create seen hash:ip family inet\n";
+    let fills = "-p udp -m udp --dport 53 -j SET --add-set seen src\n-A FORWARD -m set --match-set seen src -j ACCEPT";
+    assert!(verdict(list, fills, &packet("10.1.0.5", 53)).is_undecided());
+    assert_eq!(
+        verdict(list, fills, &packet("10.1.0.5", 54)),
+        Verdict::Dropped
+    );
+}
+
 proptest! {
     #[test]
     fn no_text_makes_the_reader_panic(text in "(Name: |Type: |hash:|net|ip|,|Members:|\n|create |add |\\PC){0,60}") {

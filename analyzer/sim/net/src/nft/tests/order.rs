@@ -188,3 +188,21 @@ fn a_chain_of_a_device_is_asked_for_what_comes_in_by_it() {
     let other = asked(&table("eth9"), &pod_packet(Protocol::UDP, 53));
     assert_eq!(other.verdict, Verdict::Accepted);
 }
+
+#[test]
+fn a_table_refuses_for_certain_only_what_no_other_table_may_have_changed() {
+    let two = |first: &str, second: &str| {
+        let hook = |name: &str, hook: &str, rules: &str| {
+            format!(
+                "table ip {name} {{\nchain c {{\ntype {hook}; policy accept;\n{rules}\n}}\n}}\n"
+            )
+        };
+        let first = hook("a", first, "limit rate 5/second meta mark set 0x1");
+        let second = hook("b", "filter hook forward priority filter", second);
+        asked(&format!("{first}{second}"), &pod_packet(Protocol::UDP, 53)).verdict
+    };
+    let early = "filter hook prerouting priority mangle";
+    assert!(two(early, "meta mark != 0x1 drop").is_undecided());
+    // Whatever the mark is.
+    assert_eq!(two(early, "udp dport 53 drop"), Verdict::Dropped);
+}
