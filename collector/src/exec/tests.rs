@@ -159,3 +159,17 @@ async fn nothing_about_this_machine_is_run_for_another_ones_disk() {
         "{result:?}"
     );
 }
+
+/// As a script that somebody copied without its rights.
+#[test]
+fn a_file_that_is_no_program_does_not_hide_the_program_of_that_name() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("sh");
+    std::fs::write(&file, "").unwrap();
+    let exec = Exec::new(true, Some(dir.path()));
+    let found = exec.resolve("sh").unwrap();
+    assert_ne!(found, file);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(exec.resolve("sh").unwrap(), file);
+}

@@ -282,7 +282,8 @@ fn shared_gpus() -> Result<Seen, String> {
         desk.file(log, line);
     }
     desk.file("/etc/nvidia/gridd.conf", "ServerAddress=dls.example\n");
-    desk.file("/etc/nvidia/ClientConfigToken/client.tok", TOKEN);
+    let token = desk.file("/etc/nvidia/ClientConfigToken/client.tok", TOKEN);
+    std::os::unix::fs::symlink("client.tok", token.with_file_name("newest.tok")).unwrap();
     let ran = desk.on_tree(&["--only", "nvidia_fabric,host_info"]);
     let bundle = ran.bundle();
     for log in logs {
@@ -292,6 +293,11 @@ fn shared_gpus() -> Result<Seen, String> {
     let noted = bundle.content("/files.json");
     assert!(
         noted.contains("ClientConfigToken/client.tok") && !noted.contains(TOKEN),
+        "{noted}"
+    );
+    let link = noted.lines().find(|line| line.contains("newest.tok\""));
+    assert!(
+        link.is_some_and(|line| line.contains("\"client.tok\"")),
         "{noted}"
     );
     let rest = &["/etc/nvidia/gridd.conf", "/etc/os-release"];
