@@ -381,7 +381,7 @@ const UNFIT: &[(&str, &str, &str)] = &[
     (
         "toolkit-wrong-containerd",
         "class-copy: {name: fast, of: nosuch}",
-        "so the cluster's classes are not known",
+        "it holds no class whose storage could be given",
     ),
     (
         "toolkit-wrong-containerd",
