@@ -49,9 +49,9 @@ lacks_handler() {
 
 # A pod behind an interface of this name, and the world behind eth0, which counts the queries that arrive.
 raise_pod() {
-  unshare --net sleep 120 >/dev/null 2>&1 &
+  unshare --net sleep 3600 >/dev/null 2>&1 &
   pod=$!
-  unshare --net sleep 120 >/dev/null 2>&1 &
+  unshare --net sleep 3600 >/dev/null 2>&1 &
   world=$!
   until [ "$(readlink /proc/$world/ns/net)" != "$(readlink /proc/self/ns/net)" ] &&
     [ "$(readlink /proc/$pod/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.1; done

@@ -20,6 +20,7 @@ mod fix_families;
 mod fix_joined;
 mod fix_less;
 mod fix_real;
+mod fix_unfit;
 mod fix_wrong;
 mod fleet;
 mod handover;

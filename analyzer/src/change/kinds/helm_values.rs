@@ -108,7 +108,8 @@ impl HelmValues {
     fn upgraded(&self, history: Option<(u64, Option<String>)>, file: &str) -> Action {
         let revision = history.as_ref().map(|(revision, _)| *revision);
         let version = history.and_then(|(_, version)| version);
-        let upgrade = || {
+        let saved = || Word::saved("values-before.yaml");
+        let upgrade = |reuses: bool| {
             let command = run(Program::Helm)
                 .word("upgrade")
                 .text(&self.release)
@@ -117,12 +118,18 @@ impl HelmValues {
             let unknown = Word::Fixed("INSTALLED_VERSION");
             let command = command.with("--version", version.as_ref().map_or(unknown, Word::text));
             let command = command.with("-n", Word::text(&self.namespace));
-            command
-                .word("--reuse-values")
-                .with("-f", Word::beside(file))
+            let command = if reuses {
+                command.word("--reuse-values")
+            } else {
+                command.word("--reset-values").with("-f", saved())
+            };
+            command.with("-f", Word::beside(file))
         };
+        // Where a value goes, `--reuse-values` takes it out of the revision before as well, so that no rollback brings it
+        // back (helm 4.1).
+        let reuses = !yaml("the values", &self.values).is_ok_and(|values| has_null(&values));
         let values = self.helm(&["get", "values"]).words(&["-o", "yaml"]);
-        let before = Line::Save(values.into(), Word::saved("values-before.yaml"));
+        let before = Line::Save(values.into(), saved());
         let is_at = |revision: u64| is_at(&self.namespace, &self.release, revision);
         Action {
             text: "Upgrade the release with the changed values, at the installed chart version. Where the site has no chart repository, name the chart's file with CHART=FILE.".into(),
@@ -131,9 +138,9 @@ impl HelmValues {
                 test: Test::Succeeds(is_at(revision)),
                 says: format!("release {}/{} is still at revision {revision}, or was rolled back to it", self.namespace, self.release),
             }),
-            dry_run: upgrade().word("--dry-run").into(),
+            dry_run: upgrade(true).word("--dry-run").into(),
             backup: Vec::new(),
-            act: Act::Script(Script::from(before).run(upgrade())),
+            act: Act::Script(Script::from(before).run(upgrade(reuses))),
             expect: "The dry run and the upgrade change only what the values name.".into(),
             back: match revision {
                 Some(revision) => {
@@ -162,6 +169,15 @@ impl HelmValues {
             "/chart/metadata/version",
         ]);
         Some((revision, version.and_then(Value::as_str).map(str::to_owned)))
+    }
+}
+
+/// Whether a value is taken out.
+fn has_null(values: &Value) -> bool {
+    match values {
+        Value::Null => true,
+        Value::Object(map) => map.values().any(has_null),
+        _ => false,
     }
 }
 

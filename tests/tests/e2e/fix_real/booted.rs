@@ -299,8 +299,9 @@ fn units_that_systemd_really_starts_do_what_the_replay_says() {
     let mut table = String::from(
         "\n| kind | under systemd | what-if | real | taken back |\n|---|---|---|---|---|\n",
     );
+    let wanted = std::env::var("CASEFILE_REAL_ROWS").unwrap_or_default();
     for row in rows() {
-        if !there(&row) {
+        if !row.kind.contains(&wanted) || !there(&row) {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
