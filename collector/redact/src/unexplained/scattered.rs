@@ -68,7 +68,9 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
         return None;
     }
     let place = without_escape(bytes, token.place.clone());
-    if place.start > 0 && TOKEN[usize::from(bytes[place.start - 1])] {
+    // What is left of a token begins behind a sign that ends a part of it.
+    let cut = place.start > 0 && TOKEN[usize::from(bytes[place.start - 1])];
+    if cut && !BETWEEN.contains(&bytes[place.start]) {
         return None;
     }
     let sorts = Mixture::of(&bytes[place.clone()]);
@@ -79,7 +81,8 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     let whole = trimmed(bytes, &place);
     let text = &bytes[whole.clone()];
     let address = !sorts.only(b"-._=,") && memchr::memmem::find(text, b"://").is_some();
-    let path = address || text.starts_with(b"/");
+    let named = name_of(text).unwrap_or(0);
+    let path = address || text[named..].starts_with(b"/");
     if !path && let Some(place) = value(bytes, &whole) {
         return Some(place);
     }
@@ -126,6 +129,14 @@ fn structured(text: &[u8]) -> bool {
         || BETWEEN
             .iter()
             .any(|sign| memchr::memchr_iter(*sign, text).count() > 2)
+}
+
+/// Whether names and numbers take turns between signs: `SrcID#0_Ha#1`. A generator puts letters and digits side by side.
+fn numbered(text: &[u8]) -> bool {
+    text.split(|byte| !WORD[usize::from(*byte)]).all(|part| {
+        let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+        digits == 0 || digits == part.len()
+    })
 }
 
 /// A token without the signs around it and without the name that it is the value of.
@@ -177,7 +188,7 @@ fn drawn(bytes: &[u8], place: &Range<usize>, doubt: i32) -> bool {
     }
     let bits = surprise(text, sorts);
     bits > least
-        && (bits > least + STRUCTURE || !structured(text))
+        && (bits > least + STRUCTURE || !(structured(text) || numbered(text)))
         && !is_escaped(text)
         && !encoded_text(bytes, place)
         && !is_short_text(text)
