@@ -223,6 +223,8 @@ mod tests {
             "-A KUBE-SERVICES -j KUBE-SVC-TCOU7JCQXEZGVUNU".to_owned(),
             "GET /a%20b%2Fc?x=%7B%22app%22%3A%22web-1%22%7D&limit=5&labels=a%3Db%2Cc%3Dd2"
                 .to_owned(),
+            "ID: B7OG:ZE5Q:2WB5:DH55:QWLJ:5GDA:Y5D4:VPTP:7RW5:ZR6L:C5TI:D75S".to_owned(),
+            "DevCap2: Completion Timeout: Not Supported, TimeoutDis+ NROPrPrP- LTR+".to_owned(),
             "EDAC MC1: Giving out device to SrcID#0_Ha#1: DEV 0000:7f:12.0".to_owned(),
             format!("traceparent: 00-{}-{}-01", &hex[..32], &hex[..16]),
         ] {

@@ -133,6 +133,9 @@ fn value(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
 
 /// What stands behind the words that an issuer puts in front: `zq_live_kX3-a9K+b2Q`. With them a whole looks written.
 fn behind_issuer(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
+    if explained(bytes, whole) {
+        return None;
+    }
     let mut start = whole.start;
     for _ in 0..ISSUER_PARTS {
         let text = &bytes[start..whole.end];
@@ -216,6 +219,13 @@ fn drawn(bytes: &[u8], place: &Range<usize>, doubt: i32) -> bool {
     let sorts = Mixture::of(text);
     let mixed = sorts.lower > 1 && sorts.upper > 1;
     if sorts.signs == 0 || sorts.lower + sorts.upper < 4 || (sorts.digits == 0 && !mixed) {
+        return false;
+    }
+    // `NROPrPrP-`: a flag of a device.
+    let inside = text
+        .get(1..text.len() - 1)
+        .is_some_and(|inner| !inner.iter().all(u8::is_ascii_alphanumeric));
+    if sorts.digits == 0 && !inside {
         return false;
     }
     let versions = memchr::memchr(b'.', text).is_some();
