@@ -92,7 +92,7 @@ static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
      digest digests directory etag file fingerprint generation guid hash host hostname id identity ids image \
      invocation issuer jti kid label layer machine md5 mirror modalias selector module name names nguid nonce path pod pub \
      pubkey ref repo rev revision sandbox serial serialnumber sha sha1 sha256 sha512 sn specific span srcversion \
-     subject sum tag task thumbprint trace tree uid unit url uuid vendor version volume wwid wwn"
+     subject sum tag task thumbprint trace traceparent tree uid unit url uuid vendor version volume wwid wwn"
         .split_ascii_whitespace()
         .collect()
 });

@@ -191,6 +191,20 @@ fn a_line_without_end_is_handed_on_in_pieces() {
     assert_eq!(clean(Content::Text, &long, 1 << 16), long);
 }
 
+#[test]
+fn of_a_line_without_end_little_is_held_back() {
+    const PIECE: usize = 1 << 20;
+    let piece = "a word, ".repeat(PIECE / 8);
+    let mut redactor = Redactor::new(Content::Text, Key::fixed());
+    let mut out = Vec::new();
+    for pieces in 1..=20 {
+        redactor.push(piece.as_bytes(), &mut out);
+        assert!(out.len() + MAX_LINE + PIECE >= pieces * PIECE);
+    }
+    redactor.finish(&mut out);
+    assert_eq!(out.len(), 20 * PIECE);
+}
+
 /// Ways a secret is planted; `@` is its place.
 const TEMPLATES: [&str; 20] = [
     "password: @\n",

@@ -191,6 +191,9 @@ mod tests {
             "u/n0r+9rql3qq2qxvkp==",
             "ZQKT-8F3K2QX7M4WZ9TBC",
             "2/0a1b2c3d4e5f6a7b8c9d0e1f",
+            "q7Zk%2FP2mX%2Bv9Lw%3D4RtB",
+            "uW;3iV!G#k2Zq",
+            "ZQK9-7RT4-XW2P-8NVH",
         ] {
             assert!(
                 !clean(format!("we set {secret} on Monday")).contains(secret),
@@ -218,6 +221,12 @@ mod tests {
             "-A cali-PREROUTING -m comment --comment \"cali:6gwbT8clXdHdC1b1\" -j RETURN"
                 .to_owned(),
             "-A KUBE-SERVICES -j KUBE-SVC-TCOU7JCQXEZGVUNU".to_owned(),
+            "GET /a%20b%2Fc?x=%7B%22app%22%3A%22web-1%22%7D&limit=5&labels=a%3Db%2Cc%3Dd2"
+                .to_owned(),
+            "ID: B7OG:ZE5Q:2WB5:DH55:QWLJ:5GDA:Y5D4:VPTP:7RW5:ZR6L:C5TI:D75S".to_owned(),
+            "DevCap2: Completion Timeout: Not Supported, TimeoutDis+ NROPrPrP- LTR+".to_owned(),
+            "EDAC MC1: Giving out device to SrcID#0_Ha#1: DEV 0000:7f:12.0".to_owned(),
+            format!("traceparent: 00-{}-{}-01", &hex[..32], &hex[..16]),
         ] {
             assert_eq!(cleaned(&text), text);
         }

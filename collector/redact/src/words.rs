@@ -34,8 +34,11 @@ impl KeyClass {
 /// What the PIN of a card or token is called. Processors, maps and wires are pinned too: only a number counts.
 const PIN: &str = "pin";
 
+/// `271828`, `123-456-789`; `0-3` are processors.
 fn is_pin(value: &str) -> bool {
-    (4..=12).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_digit())
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let groups = digits == value.len() || (digits > 5 && !value.starts_with('-'));
+    (4..=12).contains(&digits) && groups && value.bytes().all(|b| b.is_ascii_digit() || b == b'-')
 }
 
 /// `secret_id`: half of a login to a vault, or the name of a secret. Only what a machine made counts.

@@ -10,9 +10,9 @@ use casefile_tests::planted::{fill, reveals};
 /// Each file is filled so often.
 const TIMES: u64 = 4;
 /// Of `estate.txt` less than so many % leak.
-const ESTATE: usize = 4;
+const ESTATE: usize = 2;
 /// Of `products.txt`.
-const PRODUCTS: usize = 100;
+const PRODUCTS: usize = 4;
 
 fn text() -> Option<String> {
     let named = std::env::var_os("CASEFILE_REDACTION_HALF").map(std::path::PathBuf::from);
@@ -42,7 +42,7 @@ fn secrets_in_files_of_sixty_tools_do_not_leave() {
 /// first sight.
 #[test]
 fn secrets_in_files_of_sixty_other_tools_do_not_leave() {
-    let report = measure("fresh", include_str!("../../data/fresh/tools.txt"), 2);
+    let report = measure("fresh", include_str!("../../data/fresh/tools.txt"), 1);
     println!("{report}");
 }
 
@@ -51,7 +51,7 @@ fn secrets_in_files_of_sixty_other_tools_do_not_leave() {
 /// half was mended.
 #[test]
 fn secrets_in_files_of_sites_do_not_leave() {
-    let report = measure("sites", include_str!("../../data/fresh/sites.txt"), 3);
+    let report = measure("sites", include_str!("../../data/fresh/sites.txt"), 2);
     println!("{}", report.lines().next().unwrap_or_default());
 }
 
@@ -68,7 +68,8 @@ fn secrets_in_files_of_an_estate_do_not_leave() {
 }
 
 /// Tokens of sixty products where their own logs show them, most without a name, written from the products' documentation
-/// before their author had read the redaction. Of each second file it was never looked at what leaks.
+/// before their author had read the redaction. Of each second file it was never looked at what leaks. At first sight 6.1 %
+/// and 5.2 % leaked.
 #[test]
 fn tokens_of_sixty_products_do_not_leave() {
     let text = include_str!("../../data/fresh/products.txt");

@@ -89,6 +89,9 @@ fn issuer(before: &[u8]) -> Option<u8> {
         .then_some(mark)
 }
 
+/// So many hexadecimal digits may be a token; fewer are ids of members, traces and addresses.
+const LONG: usize = 24;
+
 /// What explains hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
@@ -144,7 +147,8 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
         return Said::Likely;
     }
     let line = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
-    let sentence = || match sentence_names_it(bytes, line, word.end) {
+    let long = length >= LONG;
+    let sentence = || match sentence_names_it(bytes, line, word.end, long) {
         true => Said::Likely,
         false => Said::Nothing,
     };

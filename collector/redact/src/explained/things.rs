@@ -20,9 +20,11 @@ static THINGS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 /// A sentence is read this far around an id.
 const SENTENCE: usize = 200;
 const BEHIND: usize = 48;
+/// A word that stands so many words in front of a long id, or is the first one behind it, speaks of that id.
+const NEAR: usize = 7;
 
-/// Whether a sentence speaks of something that has ids.
-pub(super) fn sentence_names_it(bytes: &[u8], line: &[u8], end: usize) -> bool {
+/// Whether a sentence speaks of something that has ids: of a long one nearby, since a token is as long.
+pub(super) fn sentence_names_it(bytes: &[u8], line: &[u8], end: usize, long: bool) -> bool {
     let before = &line[line.len().saturating_sub(SENTENCE)..];
     // Of JSON, the string that holds it.
     let begin = [&b"\":\""[..], b"\",\"", b"{\"", b"[\""]
@@ -32,7 +34,33 @@ pub(super) fn sentence_names_it(bytes: &[u8], line: &[u8], end: usize) -> bool {
     let before = &before[begin.unwrap_or(0)..];
     let behind = &bytes[end..bytes.len().min(end + BEHIND)];
     let stop = memchr::memchr2(b'\n', b'"', behind).unwrap_or(behind.len());
-    names_thing(before) || names_thing(&behind[..stop])
+    let behind = &behind[..stop];
+    match long {
+        true => names_thing(last_words(before)) || names_thing(first_word(behind)),
+        false => names_thing(before) || names_thing(behind),
+    }
+}
+
+/// The last few words of a text; digits and what they are tied to are none.
+fn last_words(text: &[u8]) -> &[u8] {
+    let blank = |byte: &u8| byte.is_ascii_whitespace();
+    let mut words = 0;
+    let mut at = text.len();
+    while at > 0 && words < NEAR {
+        let start = text[..at].iter().rposition(blank).map_or(0, |at| at + 1);
+        let letters = text[start..at].iter().any(u8::is_ascii_alphabetic);
+        let digits = text[start..at].iter().any(u8::is_ascii_digit);
+        words += usize::from(letters && !digits);
+        at = start.saturating_sub(1);
+    }
+    &text[at..]
+}
+
+fn first_word(text: &[u8]) -> &[u8] {
+    let letter = |byte: &u8| byte.is_ascii_alphabetic();
+    let start = text.iter().position(letter).unwrap_or(text.len());
+    let length = text[start..].iter().take_while(|byte| letter(byte)).count();
+    &text[..start + length]
 }
 
 /// Names of machines are made of such words too (`gpu-node-7`): what a dash or a digit ties to others does not count.

@@ -269,7 +269,7 @@ pub(crate) fn note_only_id(file: &[u8], known: &Known) {
     let hex = id
         .iter()
         .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
-    if hex && matches!(id.len(), 32 | 36 | 40 | 64) {
+    if hex && matches!(id.len(), 32 | 36) {
         known.note(id);
     }
 }

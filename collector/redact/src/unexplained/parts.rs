@@ -18,11 +18,11 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     if groups && !path && !is_pod_name(text) && !by_place(bytes, run) {
         return Some(Found::Drawn(run.clone()));
     }
+    if marks > 1 && sorts.lower == 0 && licence(text) {
+        return Some(Found::Drawn(run.clone()));
+    }
     if run.len() < MIN_RUN || marks == 0 {
         return None;
-    }
-    if marks > 2 && sorts.lower == 0 && licence(text) {
-        return Some(Found::Drawn(run.clone()));
     }
     let cased = sorts.digits > 0 && sorts.upper > 3 && sorts.lower > 3;
     let few = sorts.digits < 4 && !cased;
@@ -119,7 +119,8 @@ fn sort(byte: u8) -> u8 {
 /// Bits from which parts that change so often are no names.
 const RESTLESS: i32 = 6;
 
-/// `IZAT6SA-AJUQES1-BZWZYWJ-VDIXPVG`: four or more parts of one length, of capitals and digits, that are no words.
+/// `IZAT6SA-AJUQES1-BZWZYWJ-VDIXPVG`: four or more parts of one length, or three of five, of capitals and digits, that are
+/// no words.
 fn licence(text: &[u8]) -> bool {
     let parts = || text.split(|byte| !WORD[usize::from(*byte)]);
     let length = parts().next().map_or(0, <[u8]>::len);
@@ -127,7 +128,7 @@ fn licence(text: &[u8]) -> bool {
     let hex = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b'-';
     (4..9).contains(&length)
         && parts().all(|part| part.len() == length)
-        && parts().count() > 3
+        && parts().count() + usize::from(length > 4) > 3
         && capitals > 7
         && !text.iter().all(hex)
         && parts()

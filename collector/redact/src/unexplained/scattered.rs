@@ -40,13 +40,19 @@ const PLAIN: &[u8] = b"-./:,_;=&?|()[]{}<>";
 
 /// The part of a token that was drawn, signs and all.
 pub(super) fn scattered(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
-    if token.signs == 0 || token.digits == 0 || token.lower + token.upper < 4 {
+    if !worth(token) {
         return None;
     }
     if percent::any(&bytes[token.place.clone()]) {
         return in_escapes(bytes, token);
     }
     plain(bytes, token)
+}
+
+/// Whether a token has what a generator draws: letters and signs, with digits or with letters of both cases.
+fn worth(token: &Token) -> bool {
+    let mixed = token.lower > 1 && token.upper > 1;
+    token.signs > 0 && token.lower + token.upper > 3 && (token.digits > 0 || mixed)
 }
 
 /// The same of a token with percent signs in it: what they say is judged, and not how it is written.
@@ -64,11 +70,13 @@ fn in_escapes(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
 
 /// The same of a token that is written as what it says.
 fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
-    if token.signs == 0 || token.digits == 0 || token.lower + token.upper < 4 {
+    if !worth(token) {
         return None;
     }
     let place = without_escape(bytes, token.place.clone());
-    if place.start > 0 && TOKEN[usize::from(bytes[place.start - 1])] {
+    // What is left of a token begins behind a sign that ends a part of it.
+    let cut = place.start > 0 && TOKEN[usize::from(bytes[place.start - 1])];
+    if cut && !BETWEEN.contains(&bytes[place.start]) {
         return None;
     }
     let sorts = Mixture::of(&bytes[place.clone()]);
@@ -76,10 +84,14 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     if sorts.changes < 2 + usize::from(sorts.only(NAME)) && sorts.only(PLAIN) {
         return None;
     }
+    if sorts.digits == 0 && sorts.changes < LETTER_CHANGES {
+        return None;
+    }
     let whole = trimmed(bytes, &place);
     let text = &bytes[whole.clone()];
     let address = !sorts.only(b"-._=,") && memchr::memmem::find(text, b"://").is_some();
-    let path = address || text.starts_with(b"/");
+    let named = name_of(text).unwrap_or(0);
+    let path = address || text[named..].starts_with(b"/");
     if !path && let Some(place) = value(bytes, &whole) {
         return Some(place);
     }
@@ -102,10 +114,14 @@ fn plain(bytes: &[u8], token: &Token) -> Option<Range<usize>> {
     None
 }
 
+/// Capitals and small letters change places so often in a token without a digit.
+const LETTER_CHANGES: usize = 4;
+
 /// A whole token, or what stands in it behind a name.
 fn value(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
     let Some(length) = name_of(&bytes[whole.clone()]) else {
-        return drawn(bytes, whole, 0).then(|| whole.clone());
+        let found = drawn(bytes, whole, 0).then(|| whole.clone());
+        return found.or_else(|| behind_issuer(bytes, whole));
     };
     let value = whole.start + length..whole.end;
     if drawn(bytes, &value, 0) {
@@ -114,6 +130,39 @@ fn value(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
     // With a name in front a whole says less.
     drawn(bytes, whole, NAMED).then(|| whole.clone())
 }
+
+/// What stands behind the words that an issuer puts in front: `zq_live_kX3-a9K+b2Q`. With them a whole looks written.
+fn behind_issuer(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
+    if explained(bytes, whole) {
+        return None;
+    }
+    let mut start = whole.start;
+    for _ in 0..ISSUER_PARTS {
+        let text = &bytes[start..whole.end];
+        let length = text
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric())
+            .count();
+        let part = &text[..length];
+        let lower = part.iter().any(u8::is_ascii_lowercase);
+        let upper = part.iter().any(u8::is_ascii_uppercase);
+        let mark = text.get(length).is_some_and(|byte| b"_-.:~".contains(byte));
+        if !mark || !(2..=ISSUER_LETTERS).contains(&length) || (lower && upper) {
+            return None;
+        }
+        start += length + 1;
+        if drawn(bytes, &(start..whole.end), ISSUED) {
+            return Some(start..whole.end);
+        }
+    }
+    None
+}
+
+/// An issuer puts so many words in front at most, each of so many letters.
+const ISSUER_PARTS: usize = 3;
+const ISSUER_LETTERS: usize = 12;
+/// So many bits more what stands behind them has.
+const ISSUED: i32 = 2;
 
 /// Parts of paths are made unique by fewer letters.
 const IN_PATH: usize = 24;
@@ -126,6 +175,14 @@ fn structured(text: &[u8]) -> bool {
         || BETWEEN
             .iter()
             .any(|sign| memchr::memchr_iter(*sign, text).count() > 2)
+}
+
+/// Whether names and numbers take turns between signs: `SrcID#0_Ha#1`. A generator puts letters and digits side by side.
+fn numbered(text: &[u8]) -> bool {
+    text.split(|byte| !WORD[usize::from(*byte)]).all(|part| {
+        let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+        digits == 0 || digits == part.len()
+    })
 }
 
 /// A token without the signs around it and without the name that it is the value of.
@@ -160,13 +217,22 @@ fn drawn(bytes: &[u8], place: &Range<usize>, doubt: i32) -> bool {
         return false;
     }
     let sorts = Mixture::of(text);
-    if sorts.signs == 0 || sorts.digits == 0 || sorts.lower + sorts.upper < 4 {
+    let mixed = sorts.lower > 1 && sorts.upper > 1;
+    if sorts.signs == 0 || sorts.lower + sorts.upper < 4 || (sorts.digits == 0 && !mixed) {
+        return false;
+    }
+    // `NROPrPrP-`: a flag of a device.
+    let inside = text
+        .get(1..text.len() - 1)
+        .is_some_and(|inner| !inner.iter().all(u8::is_ascii_alphanumeric));
+    if sorts.digits == 0 && !inside {
         return false;
     }
     let versions = memchr::memchr(b'.', text).is_some();
     let name = sorts.only(if versions { b"-./:,_~+" } else { NAME });
     let least = doubt
         + match (sorts.lower > 1, sorts.upper > 1) {
+            (true, true) if sorts.digits == 0 => 22,
             (true, true) => 14,
             (true, false) if name => 28,
             (true, false) => 20,
@@ -177,7 +243,7 @@ fn drawn(bytes: &[u8], place: &Range<usize>, doubt: i32) -> bool {
     }
     let bits = surprise(text, sorts);
     bits > least
-        && (bits > least + STRUCTURE || !structured(text))
+        && (bits > least + STRUCTURE || !(structured(text) || sorts.digits > 0 && numbered(text)))
         && !is_escaped(text)
         && !encoded_text(bytes, place)
         && !is_short_text(text)
