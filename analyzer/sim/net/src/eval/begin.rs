@@ -68,6 +68,7 @@ impl<'a> Explorer<'a> {
             hook: 0,
             frames: Vec::new(),
             mark: packet.mark,
+            asked_with: None,
             connmark,
             untracked: false,
             served: false,

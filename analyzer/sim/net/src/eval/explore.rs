@@ -106,6 +106,9 @@ impl<'a> Explorer<'a> {
                 if hook.behind_sources(way.stage) && way.resourced.is_none() {
                     way.resourced = Some(self.resourced(way));
                 }
+                if hook.nat && way.stage == Stage::Postrouting {
+                    way.asked_with.get_or_insert(way.mark);
+                }
                 way.frames.push((Frame { name, next: 0 }, chain));
                 return;
             }
@@ -139,7 +142,7 @@ impl<'a> Explorer<'a> {
             doubts: way.doubts,
             doubt: way.doubt,
             source: way.source,
-            mark: way.mark,
+            mark: way.asked_with.unwrap_or(way.mark),
             connmark: way.connmark,
             untracked: way.untracked,
             packet: Arc::clone(&way.packet),

@@ -182,7 +182,7 @@ pub const MAX_COURSES: usize = 32;
 pub struct Course {
     /// The packet, with a rewritten destination.
     pub packet: Packet,
-    /// Its mark; `None` where that is not known.
+    /// Its mark, as chains that rewrite sources see it; `None` where that is not known.
     pub mark: Option<u32>,
     /// The mark of its connection; `None` where that is not known.
     pub connmark: Option<u32>,
@@ -206,7 +206,7 @@ pub struct Evaluation {
     pub early: usize,
     /// The packet as it leaves the host, with a rewritten destination; `None` where there is no answer.
     pub leaves: Option<Packet>,
-    /// The mark that it leaves with; `None` where that is not known.
+    /// The mark that it leaves with, as chains that rewrite sources see it; `None` where that is not known.
     pub mark: Option<u32>,
     /// The different packets that may leave, at most [`MAX_COURSES`].
     pub courses: Vec<Course>,

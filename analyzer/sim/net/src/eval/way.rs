@@ -54,6 +54,8 @@ pub(super) struct Way<'a> {
     pub(super) frames: Vec<(Frame<'a>, &'a Chain)>,
     pub(super) packet: Arc<Packet>,
     pub(super) mark: Option<u32>,
+    /// The mark with which the chains that rewrite sources were asked; they may take it off, as kube-proxy's do.
+    pub(super) asked_with: Option<Option<u32>>,
     pub(super) connmark: Option<u32>,
     pub(super) untracked: bool,
     /// IPVS has sent it on, and does not look again.
@@ -77,7 +79,14 @@ pub(super) struct Way<'a> {
 /// What two ways must share to have the same outcomes.
 pub(super) type Key<'a> = (
     (Stage, usize, Vec<Frame<'a>>),
-    (Option<u32>, Option<u32>, bool, bool, Vec<Filled>),
+    (
+        Option<u32>,
+        Option<Option<u32>>,
+        Option<u32>,
+        bool,
+        bool,
+        Vec<Filled>,
+    ),
     (IpAddr, Option<u16>, Option<bool>),
     (Direction, Option<Interface>),
     (Vec<Option<u8>>, Option<u8>),
@@ -91,6 +100,7 @@ impl<'a> Way<'a> {
             (self.stage, self.hook, frames),
             (
                 self.mark,
+                self.asked_with,
                 self.connmark,
                 self.untracked,
                 self.natted,

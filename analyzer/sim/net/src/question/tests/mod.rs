@@ -334,3 +334,16 @@ fn what_is_not_understood_is_named_counted_and_decides_nothing_where_it_could() 
     assert_eq!(elsewhere.evaluation.verdict, Verdict::Accepted);
     assert!(elsewhere.evaluation.notes.join("\n").contains("nft:5"));
 }
+
+/// kube-proxy's chain takes the mark off that it masquerades by. It is asked on the way where it may stop packets as well.
+#[test]
+fn a_mark_that_the_chain_of_sources_takes_off_still_masquerades() {
+    let text = "*nat\n:PREROUTING ACCEPT [0:0]\n:POSTROUTING ACCEPT [0:0]\n-A PREROUTING -d 1.1.1.1/32 -j MARK --set-xmark 0x4000/0x4000\n-A POSTROUTING -s 203.0.113.7/32 -j DROP\n-A POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN\n-A POSTROUTING -j MARK --set-xmark 0x4000/0x0\n-A POSTROUTING -j MASQUERADE --random-fully\nCOMMIT\n*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n";
+    let firewall = Firewall::from_captures(&with_save(text));
+    let mut packet = dns();
+    packet.mark = Some(0);
+    let found = firewall.evaluate(&packet).evaluation;
+    assert_eq!(found.mark, Some(0x4000));
+    let source = firewall.source_of(&found);
+    assert!(matches!(source, SourceNat::Rewritten { .. }), "{source:?}");
+}
