@@ -156,16 +156,20 @@ impl Permutation {
         if self.nets.iter().filter(inside).any(|net| net.whole) {
             return address;
         }
+        let on_the_way = |at: u8| {
+            let kept = |net: &Net| net.length > at && net.bits & mask(at) == bits & mask(at);
+            self.nets.iter().any(|net| net.v6 == v6 && kept(net))
+        };
         let mut mapped = 0;
         for at in 0..width {
             let bit = 1_u128 << (127 - at);
-            let prefix = bits & mask(at);
-            let on_the_way = self
-                .nets
-                .iter()
-                .any(|net| net.v6 == v6 && net.length > at && net.bits & mask(at) == prefix);
-            let flip = !on_the_way && self.coin(v6, at, prefix);
+            let flip = !on_the_way(at) && self.coin(v6, at, bits & mask(at));
             mapped |= (bits & bit) ^ if flip { bit } else { 0 };
+        }
+        // Beside a kept address few bits are drawn, so that now and then all of them stay. The neighbour stays then as well, so
+        // that both can take the other's place.
+        if mapped == bits && !on_the_way(width - 1) {
+            mapped ^= 1_u128 << (128 - width);
         }
         from_bits(mapped, v6)
     }
@@ -235,6 +239,18 @@ mod tests {
             assert_ne!(p.map(address), address, "{text}");
             assert!(shared(p.map(address), net) >= length, "{text}");
         }
+    }
+
+    #[test]
+    fn no_address_stands_for_itself_beside_a_kept_one() {
+        let permutation = permutation();
+        let own: Vec<IpAddr> = (12..=255)
+            .map(|last| IpAddr::V4(Ipv4Addr::new(10, 77, 0, last)))
+            .collect();
+        let mapped: Vec<IpAddr> = own.iter().map(|one| permutation.map(*one)).collect();
+        assert!(own.iter().zip(&mapped).all(|(one, other)| one != other));
+        let distinct: std::collections::BTreeSet<&IpAddr> = mapped.iter().collect();
+        assert_eq!(distinct.len(), own.len());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::process::Command;
 use casefile_tests::store;
 use serde_json::json;
 
-use crate::fix_real::{Row, print, state, told, what_if, written};
+use crate::fix_real::{Row, has_no_way_back, print, state, told, what_if, written};
 use crate::support::{ended, plant};
 pub(crate) use rows::{rows, runnable};
 
@@ -98,10 +98,24 @@ pub(crate) fn with_secrets(bundle: &Path, to: &Path, text: &str) {
                 .into_iter()
                 .flatten()
                 .for_each(|item| with_secret(item, text));
-            bytes = list.to_string().into_bytes();
+            bytes = one_a_line(&list).into_bytes();
         }
         plant(to, own.to_str().unwrap(), bytes);
     }
+}
+
+/// A list as the collector writes it: what it holds comes first, and a place in it is a line, so that a change finds its object.
+fn one_a_line(list: &serde_json::Value) -> String {
+    let Some(items) = list["items"].as_array().filter(|items| !items.is_empty()) else {
+        return list.to_string();
+    };
+    let lines: Vec<String> = items.iter().map(ToString::to_string).collect();
+    let rest = list.as_object().into_iter().flatten();
+    let rest = rest.filter(|(key, _)| *key != "items");
+    let head: String = rest
+        .map(|(key, value)| format!("\"{key}\":{value},"))
+        .collect();
+    format!("{{{head}\"items\":[\n{}\n]}}\n", lines.join(",\n"))
 }
 
 fn with_secret(item: &mut serde_json::Value, text: &str) {
@@ -134,7 +148,7 @@ fn a_change_of_the_cluster_that_is_killed_ends_clean() {
     let rows = runnable();
     let rows: Vec<&Row> = rows
         .iter()
-        .filter(|row| row.kind.contains(&wanted))
+        .filter(|row| row.kind.contains(&wanted) && !has_no_way_back(row))
         .collect();
     let turns = std::sync::Mutex::new(rows.iter().enumerate());
     let mut table = String::from("\n| kind, killed on the way | times |\n|---|---|\n");

@@ -82,7 +82,7 @@ fn what_the_replay_says_of_each_kind_is_what_the_real_program_does() {
 
 /// What has no way back: the file that a restart made take effect was there before, a clock is not set wrong again, an
 /// image comes back when a pod pulls it, a pod is made by its controller, and helm does not know what was changed beside it.
-fn has_no_way_back(row: &Row) -> bool {
+pub(crate) fn has_no_way_back(row: &Row) -> bool {
     let kinds = [
         "restart",
         "time-service",

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::listed;
 use super::kube_object::KubeObject;
+use super::listed;
 use super::object::Named;
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};

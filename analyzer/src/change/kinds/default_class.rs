@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::listed;
 use super::label::{Meta, MetaKey};
+use super::listed;
 use crate::change::captured::Captured;
 use crate::change::{Applied, Kind, Refused};
 
@@ -87,8 +87,7 @@ mod tests {
 
     #[test]
     fn the_only_class_is_taken_and_one_of_several_is_not() {
-        let chosen =
-            |items: Value| DefaultClass { name: None }.chosen(items.as_array().unwrap());
+        let chosen = |items: Value| DefaultClass { name: None }.chosen(items.as_array().unwrap());
         let class = |name: &str, default: &str| json!({"metadata": {"name": name, "annotations": {KEY: default}}});
         assert_eq!(chosen(json!([class("a", "false")])), Ok("a".to_owned()));
         for (items, why) in [

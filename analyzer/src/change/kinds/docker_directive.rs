@@ -39,7 +39,9 @@ impl Kind for DockerDirective {
         let keys = keys.join(" and ");
         applied.title = format!("Take {keys} out of Docker's daemon.json");
         applied.costs.push(if twice {
-            format!("what the command line sets for {keys} counts, and what the file has is given up")
+            format!(
+                "what the command line sets for {keys} counts, and what the file has is given up"
+            )
         } else {
             format!("what {keys} was meant to do is not done; Docker did not know it")
         });
@@ -49,7 +51,10 @@ impl Kind for DockerDirective {
 
 /// The keys that a sentence names, and whether the command line sets them as well.
 fn named(sentence: &str) -> Option<(Vec<String>, bool)> {
-    let one = Regex::new(r"^([\w-]+) (?:is (specified both) as a flag|doesn't match any configuration option)").ok()?;
+    let one = Regex::new(
+        r"^([\w-]+) (?:is (specified both) as a flag|doesn't match any configuration option)",
+    )
+    .ok()?;
     if let Some(found) = one.captures(sentence.trim()) {
         return Some((vec![found[1].to_owned()], found.get(2).is_some()));
     }
@@ -59,7 +64,9 @@ fn named(sentence: &str) -> Option<(Vec<String>, bool)> {
         let keys: Vec<String> = keys.collect();
         (!keys.is_empty()).then_some(keys)
     };
-    if let Some((_, rest)) = sentence.split_once("specified both as a flag and in the configuration file: ") {
+    if let Some((_, rest)) =
+        sentence.split_once("specified both as a flag and in the configuration file: ")
+    {
         return Some((all(r"(?:^|, )([\w-]+): \(from flag", rest)?, true));
     }
     let (_, rest) = sentence.split_once("directives don't match any configuration option: ")?;
@@ -69,7 +76,8 @@ fn named(sentence: &str) -> Option<(Vec<String>, bool)> {
 /// The kind with the texts of a trial.
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
-    let sentence = "a is specified both as a flag (from flag: 1) and in the configuration file (from file: 2)";
+    let sentence =
+        "a is specified both as a flag (from flag: 1) and in the configuration file (from file: 2)";
     vec![
         serde_json::json!({"docker-directive": {"sentence": sentence}}),
         serde_json::json!({"docker-directive": {"sentence": trial.bad}}),

@@ -37,7 +37,9 @@ impl Kind for HelmAgain {
         if release_json["status"] != "deployed" {
             return Err(Refused::new(format!(
                 "revision {revision} of {namespace}/{name} is {}, so it is no state to return to",
-                release_json["status"].as_str().unwrap_or("of unknown status")
+                release_json["status"]
+                    .as_str()
+                    .unwrap_or("of unknown status")
             )));
         }
         Ok(self.told(revision))
@@ -50,19 +52,28 @@ impl HelmAgain {
         let (namespace, name) = (&self.namespace, &self.release);
         let helm = |verb: &[&'static str]| release(namespace, name, verb);
         let again = || helm(&["rollback"]).text(revision.to_string());
-        let manifest = Line::Save(helm(&["get", "manifest"]).into(), Word::saved("manifest.yaml"));
+        let manifest = Line::Save(
+            helm(&["get", "manifest"]).into(),
+            Word::saved("manifest.yaml"),
+        );
         let action = Action {
-            text: format!("Apply revision {revision} of the release once more, so that its objects are what its values say."),
+            text: format!(
+                "Apply revision {revision} of the release once more, so that its objects are what its values say."
+            ),
             place: Place::Cluster,
             guard: Some(Guard {
                 test: Test::Succeeds(is_at(namespace, name, revision)),
-                says: format!("release {namespace}/{name} is still at revision {revision}, or was rolled back to it"),
+                says: format!(
+                    "release {namespace}/{name} is still at revision {revision}, or was rolled back to it"
+                ),
             }),
             dry_run: Script::from(helm(&["history"])).run(again().word("--dry-run")),
             backup: Vec::new(),
             act: Act::Script(Script::from(manifest).run(again())),
             expect: format!("'helm get manifest {name} -n {namespace}' and the objects agree."),
-            back: Back::Hands("Make the change on the cluster again; the bundle shows what was there.".into()),
+            back: Back::Hands(
+                "Make the change on the cluster again; the bundle shows what was there.".into(),
+            ),
             interrupts: "The pods whose template changes are replaced.".into(),
         };
         Applied {
@@ -82,6 +93,7 @@ impl HelmAgain {
 /// The kind with the texts of a trial.
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
-    let of = |release: &str| serde_json::json!({"helm-again": {"namespace": "a", "release": release}});
+    let of =
+        |release: &str| serde_json::json!({"helm-again": {"namespace": "a", "release": release}});
     vec![of("r"), of(trial.bad)]
 }

@@ -91,11 +91,16 @@ impl HelmValues {
             files.push(HandOver {
                 name: state.fresh_name(&format!("values-{}-complete.yaml", self.release)),
                 content: whole,
-                what: "the release's own values with the change merged in; for the site's repository".into(),
+                what:
+                    "the release's own values with the change merged in; for the site's repository"
+                        .into(),
             });
         }
         Applied {
-            title: format!("Merge values into helm release {}/{}", self.namespace, self.release),
+            title: format!(
+                "Merge values into helm release {}/{}",
+                self.namespace, self.release
+            ),
             changed,
             actions: vec![self.upgraded(history, &file)],
             files,

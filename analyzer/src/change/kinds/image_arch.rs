@@ -29,14 +29,19 @@ impl Kind for ImageArch {
         let spec = workload::spec(state, &self.pod)?;
         let node = spec["nodeName"].as_str().unwrap_or_default().to_owned();
         let own = arch_of(state, &node).ok_or_else(|| {
-            Refused::new(format!("the architecture of node {node:?} was not collected"))
+            Refused::new(format!(
+                "the architecture of node {node:?} was not collected"
+            ))
         })?;
         let containers = spec["containers"].as_array().into_iter().flatten();
         let image = containers
             .filter(|one| one["name"] == self.container.as_str())
             .find_map(|one| one["image"].as_str());
         let image = image.map(str::to_owned).ok_or_else(|| {
-            Refused::new(format!("{} has no container {:?}", self.pod, self.container))
+            Refused::new(format!(
+                "{} has no container {:?}",
+                self.pod, self.container
+            ))
         })?;
         let runs: BTreeSet<String> = nodes_that_run(state, &image)
             .iter()

@@ -32,7 +32,11 @@ impl Kind for NodeIp {
         let mut printed = |name: &str| {
             let path = Entry::Printed(&node, name).path();
             let text = state.now(&path);
-            text.ok_or_else(|| Refused::new(format!("{path} is not in the bundle, so the addresses of {node} are not known")))
+            text.ok_or_else(|| {
+                Refused::new(format!(
+                    "{path} is not in the bundle, so the addresses of {node} are not known"
+                ))
+            })
         };
         let (routes, addresses) = (printed("ip-route")?, printed("ip-addr")?);
         let device = default_device(&routes).ok_or_else(|| {
@@ -58,7 +62,9 @@ impl Kind for NodeIp {
             unit: None,
         };
         let mut applied = flag.apply(state)?;
-        applied.title = format!("Let the kubelet of {node} give {address}, the address of its default route's device {device}");
+        applied.title = format!(
+            "Let the kubelet of {node} give {address}, the address of its default route's device {device}"
+        );
         Ok(applied.only_there(format!(
             "the kubelet of {node} gives {address} when it starts; only the cluster shows whether the API server then reaches it"
         )))
@@ -80,7 +86,9 @@ fn addresses_of(text: &str, device: &str) -> Vec<Ipv4Addr> {
     let mut found: Vec<Ipv4Addr> = Vec::new();
     if let Ok(Value::Array(links)) = serde_json::from_str::<Value>(text) {
         let own = links.iter().filter(|link| link["ifname"] == device);
-        let all = own.filter_map(|link| link["addr_info"].as_array()).flatten();
+        let all = own
+            .filter_map(|link| link["addr_info"].as_array())
+            .flatten();
         let outside = all.filter(|one| one["family"] == "inet" && one["scope"] == "global");
         found.extend(outside.filter_map(|one| one["local"].as_str()?.parse::<Ipv4Addr>().ok()));
         return found;
@@ -122,7 +130,8 @@ mod tests {
 
     #[test]
     fn the_address_is_the_one_of_the_default_routes_device_in_either_form_of_ip() {
-        let routes = "default via 192.0.2.1 dev eth0 proto dhcp\n192.0.2.0/24 dev eth0 scope link\n";
+        let routes =
+            "default via 192.0.2.1 dev eth0 proto dhcp\n192.0.2.0/24 dev eth0 scope link\n";
         assert_eq!(default_device(routes).as_deref(), Some("eth0"));
         let text = "1: lo: <LOOPBACK,UP> mtu 65536\n    inet 127.0.0.1/8 scope host lo\n2: eth0@if7: <UP> mtu 1500\n    inet 192.0.2.7/24 brd 192.0.2.255 scope global eth0\n    inet6 fe80::1/64 scope link\n3: cni0: <UP>\n    inet 10.42.0.1/24 scope global cni0\n";
         assert_eq!(addresses_of(text, "eth0"), [Ipv4Addr::new(192, 0, 2, 7)]);

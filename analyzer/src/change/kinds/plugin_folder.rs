@@ -47,7 +47,9 @@ impl Kind for PluginFolder {
             fields: json!({"spec": {"template": {"spec": {"volumes": volumes}}}}),
             title: format!("Let {named} mount {wanted} instead of {path}"),
             follows: format!("the pods of {named} find the kubelet's socket in {wanted}"),
-            interrupts: format!("The pods of {named} are replaced one node after another; containers that have a GPU keep it."),
+            interrupts: format!(
+                "The pods of {named} are replaced one node after another; containers that have a GPU keep it."
+            ),
         };
         let mut applied = patch.applied(state)?;
         applied.costs.push(format!(
@@ -67,7 +69,9 @@ fn root_of_kubelet(state: &mut Captured, node: &str) -> Result<String, Refused> 
     let mut processes = list["processes"].as_array().into_iter().flatten();
     let kubelet = processes.find(|process| process["comm"] == "kubelet");
     let kubelet = kubelet.ok_or_else(|| {
-        Refused::new(format!("{path} shows no kubelet, so where it keeps its sockets is not known"))
+        Refused::new(format!(
+            "{path} shows no kubelet, so where it keeps its sockets is not known"
+        ))
     })?;
     // One in a container sees its folders at other places than the node has them.
     if kubelet["root"].as_str().is_some_and(|root| root != "/") {
@@ -78,7 +82,9 @@ fn root_of_kubelet(state: &mut Captured, node: &str) -> Result<String, Refused> 
     let words = kubelet["cmdline"].as_array().into_iter().flatten();
     let words: Vec<&str> = words.filter_map(Value::as_str).collect();
     let at = words.iter().position(|word| *word == "--root-dir");
-    let given = words.iter().find_map(|word| word.strip_prefix("--root-dir="));
+    let given = words
+        .iter()
+        .find_map(|word| word.strip_prefix("--root-dir="));
     let given = given.or_else(|| words.get(at? + 1).copied());
     Ok(given.unwrap_or(ROOT).trim_end_matches('/').to_owned())
 }
@@ -92,12 +98,21 @@ fn mounts(state: &mut Captured) -> Vec<(Named, String, String)> {
         else {
             continue;
         };
-        let volumes = set.pointer("/spec/template/spec/volumes").and_then(Value::as_array);
+        let volumes = set
+            .pointer("/spec/template/spec/volumes")
+            .and_then(Value::as_array);
         for volume in volumes.into_iter().flatten() {
             let mounted = volume["hostPath"]["path"].as_str();
             let mounted = mounted.map(|path| path.trim_end_matches('/'));
-            if let (Some(path), Some(own)) = (mounted.filter(|path| path.ends_with(FOLDER)), volume["name"].as_str()) {
-                all.push((Named::new("DaemonSet", Some(namespace), name), own.to_owned(), path.to_owned()));
+            if let (Some(path), Some(own)) = (
+                mounted.filter(|path| path.ends_with(FOLDER)),
+                volume["name"].as_str(),
+            ) {
+                all.push((
+                    Named::new("DaemonSet", Some(namespace), name),
+                    own.to_owned(),
+                    path.to_owned(),
+                ));
             }
         }
     }

@@ -36,14 +36,19 @@ impl Kind for PresetNode {
                 self.resource
             )));
         };
-        let object = Named::new("Node", None, node).read(state).unwrap_or_default();
+        let object = Named::new("Node", None, node)
+            .read(state)
+            .unwrap_or_default();
         let label = object["metadata"]["labels"][HOST].as_str().unwrap_or(node);
         let patch = ObjectPatch {
             named: named.clone(),
             how: "merge",
             fields: json!({"spec": {"template": {"spec": {"nodeName": null, "nodeSelector": {HOST: label}}}}}),
             title: format!("Let {named} select node {node} by its label"),
-            follows: format!("the scheduler that accounts for {} places the pods of {named}", self.resource),
+            follows: format!(
+                "the scheduler that accounts for {} places the pods of {named}",
+                self.resource
+            ),
             interrupts: format!("The pods of {named} are replaced."),
         };
         patch.applied(state)

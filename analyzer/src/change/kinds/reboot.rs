@@ -27,7 +27,10 @@ impl Kind for Reboot {
     }
 
     fn apply(&self, state: &mut Captured) -> Result<Applied, Refused> {
-        manual::given(&self.expect, "the change does not say what to see after the reboot")?;
+        manual::given(
+            &self.expect,
+            "the change does not say what to see after the reboot",
+        )?;
         let node = manual::which(self.node.as_deref(), state);
         let before = self.before.as_ref();
         let before = before.map_or_else(String::new, |step| format!(" {step}."));

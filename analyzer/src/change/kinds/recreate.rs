@@ -36,7 +36,9 @@ impl Kind for Recreate {
             fields: json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}}),
             title: format!("Let {named} stop its old pod before it starts a new one"),
             follows: format!("{named} ends the pod that has the volume, and the new one gets it"),
-            interrupts: format!("What {named} serves, from the end of its old pod until the new one is ready."),
+            interrupts: format!(
+                "What {named} serves, from the end of its old pod until the new one is ready."
+            ),
             named: named.clone(),
         };
         let mut applied = patch.applied(state)?;

@@ -42,7 +42,11 @@ impl Kind for RegistryFolder {
         let prefix = copies(&node);
         let others: Vec<String> = state
             .paths()
-            .filter_map(|path| path.strip_prefix(prefix.as_str())?.strip_prefix(FOLDER)?.strip_suffix(FILE))
+            .filter_map(|path| {
+                path.strip_prefix(prefix.as_str())?
+                    .strip_prefix(FOLDER)?
+                    .strip_suffix(FILE)
+            })
             .filter(|name| name.split(':').next() == Some(host))
             .map(str::to_owned)
             .collect();

@@ -65,6 +65,9 @@ mod tests {
     fn the_flag_is_the_one_that_the_kubelet_names() {
         let said = "failed to parse kubelet flag: unknown flag: --network-plugin";
         assert_eq!(named(said).as_deref(), Some("network-plugin"));
-        assert_eq!(named("failed to run Kubelet: unable to read physical memory"), None);
+        assert_eq!(
+            named("failed to run Kubelet: unable to read physical memory"),
+            None
+        );
     }
 }

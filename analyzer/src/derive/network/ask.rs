@@ -134,7 +134,9 @@ pub(crate) fn packet(known: &Known<'_>, asked: &Asked<'_>) -> Result<Told, Strin
     let check = check.map(|fact| fact.data.clone());
     let check = check.ok_or_else(|| "no answer was found".to_owned())?;
     let ends = [(&asked.from, source), (&asked.to, to)];
-    let named = ends.into_iter().filter_map(|(end, address)| taken(known, end, address));
+    let named = ends
+        .into_iter()
+        .filter_map(|(end, address)| taken(known, end, address));
     let notes = named.chain(unserved(known, &check, to)).collect();
     Ok(Told { check, notes })
 }

@@ -382,7 +382,9 @@ fn a_node_is_asked_at_the_address_that_its_object_names_and_the_answer_says_whic
     assert_eq!(by_routes.check.verdict, "dropped");
     assert_eq!(
         by_routes.notes,
-        ["192.0.2.7 is taken for node n1 by its routes; its Node object, which names its InternalIP, was not collected"]
+        [
+            "192.0.2.7 is taken for node n1 by its routes; its Node object, which names its InternalIP, was not collected"
+        ]
     );
     let mut facts = Facts::default();
     add(

@@ -41,7 +41,11 @@ fn parse(document: &Document<'_>) -> Parsed {
             data.state = value;
             quote = quote.or(Some((number, line)));
         } else if name == "multi gpu mode" || name == "multi-gpu mode" {
-            data.several = if value == "none" { String::new() } else { value };
+            data.several = if value == "none" {
+                String::new()
+            } else {
+                value
+            };
         }
     }
     let fact = quote.map(|(number, line)| stated(document, number, line, data));

@@ -60,11 +60,7 @@ fn parse(document: &Document<'_>) -> Parsed {
     with_lines(document, facts)
 }
 
-fn close(
-    document: &Document<'_>,
-    open: Option<(VirtualGpu, u32, &str)>,
-    facts: &mut Vec<AnyFact>,
-) {
+fn close(document: &Document<'_>, open: Option<(VirtualGpu, u32, &str)>, facts: &mut Vec<AnyFact>) {
     facts.extend(open.map(|(data, number, line)| stated(document, number, line, data)));
 }
 

@@ -40,7 +40,10 @@ impl Start {
         let (Start::Whole(line) | Start::Command(line)) = self else {
             return false;
         };
-        line.contains(" <") || line.contains("=<") || line.contains("-<")
+        // Redirections and here-documents have no letter behind the sign.
+        line.split('<').skip(1).any(|rest| {
+            rest.starts_with(|first: char| first.is_ascii_lowercase()) && rest.contains('>')
+        })
     }
 
     /// The command, where it is one.
@@ -102,7 +105,7 @@ fn acts(step: &StepItem) -> bool {
     !plan::only_looks(step)
 }
 
-/// What the fix stops from its first step to its last; none where a command is not known to stop nothing.
+/// What the fix stops from its first step to its last; none where no step changes anything.
 fn interrupts(first: &Incident) -> Option<String> {
     if first.verdict > Verdict::Likely {
         return None;
@@ -114,7 +117,11 @@ fn interrupts(first: &Incident) -> Option<String> {
     if let Some(one) = told.iter().find(|one| one.stopped().count() > 0) {
         return Some(one.stopped().collect::<Vec<_>>().join(" "));
     }
-    let nothing = told.iter().rev().find(|one| one.known)?;
+    let Some(nothing) = told.iter().rev().find(|one| one.known) else {
+        // A row that is missing reads as safe.
+        let plan = plan::of(first);
+        return plan.steps.iter().any(acts).then(|| UNKNOWN.to_owned());
+    };
     let said = nothing.sentences.first();
     Some(said.map_or(NOTHING, String::as_str).to_owned())
 }
@@ -184,3 +191,5 @@ fn stops(text: &str) -> bool {
 
 /// Said of a fix whose commands only write files, settings and objects that nothing is restarted for.
 const NOTHING: &str = "Nothing that runs.";
+/// Said of a fix of which a command, or a step by hand, was not judged.
+const UNKNOWN: &str = "Not known for every step: read each before it runs.";

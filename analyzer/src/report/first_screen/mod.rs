@@ -359,9 +359,12 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
     };
     // How many were not checked stands beside the sources that are missing.
     let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
-    let text = Rich::new()
-        .strong("No cause was confirmed.")
-        .text(" This does not mean that all is well. ");
+    let text = Rich::new().strong("No cause was confirmed.");
+    let text = match analysis.unexplained.is_empty() {
+        true => text.text(" This does not mean that all is well. "),
+        // The row above says what is not well.
+        false => text.text(" "),
+    };
     if (out, open) == (0, 0) {
         return text.text("Nothing in this input supports or contradicts a known cause.");
     }

@@ -1,6 +1,6 @@
 //! Times of logs whose clock names no year or no zone, as people read them off the line.
 
-use chrono::TimeDelta;
+use chrono::{Month, TimeDelta};
 
 use crate::dress;
 use crate::report::words;
@@ -13,9 +13,12 @@ pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Strin
     let lines: Vec<&str> = lines.collect();
     let first = lines
         .iter()
-        .find(|line| boot(line).is_some() || syslog(line).is_some())?;
+        .find(|line| boot(line).is_some() || syslog(line).is_some() || klog(line).is_some())?;
     if let Some(at) = syslog(first) {
         return Some(by_log(at));
+    }
+    if let Some(at) = klog(first) {
+        return Some(by_log(&at));
     }
     // The same line of the kernel may stand in the system's log as well, which has a date.
     let stamp = first.get(..first.find(']')? + 1)?;
@@ -49,6 +52,23 @@ fn syslog(line: &str) -> Option<&str> {
     let at = line.get(..line.find(host)?)?.trim();
     let is_dated = at.matches(':').count() == 2 && at.split_whitespace().count() == 3;
     is_dated.then_some(at)
+}
+
+/// `W0430 21:48:52.463943` of klog as `Apr 30 21:48:52`.
+fn klog(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    let (date, clock) = (words.next()?, words.next()?);
+    let date = date.strip_prefix(['I', 'W', 'E', 'F'])?;
+    let (month, day) = (date.get(..2)?, date.get(2..)?);
+    let month = Month::try_from(month.parse::<u8>().ok()?).ok()?;
+    let (clock, _) = clock.split_once('.')?;
+    let is_dated = day.len() == 2 && clock.len() == 8 && clock.matches(':').count() == 2;
+    is_dated.then(|| {
+        format!(
+            "{} {day} {clock}",
+            month.name().get(..3).unwrap_or_default()
+        )
+    })
 }
 
 /// Whole seconds since the boot of `[ 1897.016345] NVRM: ...`.
@@ -88,5 +108,7 @@ mod tests {
             Some("Sep 13 12:22:48")
         );
         assert_eq!(of(&["NVIDIA-SMI has failed"]), None);
+        let klog = of(&["W0430 21:48:52.463943    3976 out.go:270] Exiting"]).unwrap();
+        assert!(klog.starts_with("Apr 30 21:48:52 by"), "{klog}");
     }
 }

@@ -144,13 +144,13 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
 pub(crate) fn cannot_be_shown(incident: &Incident) -> String {
     let said = match incident.fix {
         Some(_) => "This fix could not be tried on the snapshot.",
-        None => "Not simulated.",
+        None => "It was not tried on the snapshot.",
     };
     and_check(said, incident)
 }
 
 /// Said of a reset, a reboot, or a package: the files of a node do not tell what it does.
-const STEP: &str = "Not simulated: no snapshot can show a step on the running system.";
+const STEP: &str = "It was not tried: no snapshot can show a step on the running system.";
 
 /// With the first check of the rule.
 fn and_check(said: &str, incident: &Incident) -> String {
