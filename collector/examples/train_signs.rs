@@ -8,7 +8,7 @@
 
 #![expect(clippy::print_stdout, reason = "the table is what it prints")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The 32 signs of ASCII.
@@ -28,7 +28,7 @@ fn sign(byte: u8) -> Option<usize> {
         .position(|sign| sign == byte)
 }
 
-fn read(folder: &Path, words: &mut HashMap<String, u32>) {
+fn read(folder: &Path, words: &mut BTreeMap<String, u32>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
     };
@@ -76,7 +76,7 @@ fn printed(probability: f64) -> char {
 }
 
 fn main() {
-    let mut words = HashMap::new();
+    let mut words = BTreeMap::new();
     for folder in std::env::args().skip(1) {
         read(Path::new(&folder), &mut words);
     }

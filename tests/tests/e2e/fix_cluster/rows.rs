@@ -143,6 +143,7 @@ fn of_bounds() -> Vec<Row> {
 }
 
 /// Rows that change workloads, configuration and objects.
+#[expect(clippy::too_many_lines, reason = "a table of rows")]
 fn of_workloads() -> Vec<Row> {
     vec![
         row(

@@ -188,6 +188,7 @@ fn of_containerd() -> Vec<Row> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of rows")]
 fn of_units() -> Vec<Row> {
     vec![
         row(

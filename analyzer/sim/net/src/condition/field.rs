@@ -229,22 +229,12 @@ impl Field {
             },
             Field::PacketType if view.rules.gives(Gift::PacketType) => Reading::Unknown,
             Field::PacketType => numbers(link_kinds(packet).into_iter().map(kind_number)),
-            Field::AddressType { destination, here } => {
-                let kinds = address_kinds(view, destination);
-                let kinds = if here {
-                    of_interface(view, kinds)
-                } else {
-                    kinds
-                };
-                numbers(kinds.into_iter().map(kind_number))
-            }
+            Field::AddressType { destination, here } => address_type(view, destination, here),
             Field::Ttl => known(packet.ttl.map(u128::from)),
             Field::Length => known(packet.length.map(u128::from)),
             Field::PayloadLength => {
-                let payload = packet
-                    .length
-                    .map(|length| length.saturating_sub(HEADER_OF_IPV6));
-                known(payload.map(u128::from))
+                let payload = |length: u32| length.saturating_sub(HEADER_OF_IPV6);
+                known(packet.length.map(payload).map(u128::from))
             }
             Field::SourceMac => known(packet.mac_src.map(mac_number)),
             Field::DestinationMac => known(packet.mac_dst.map(mac_number)),
@@ -268,11 +258,7 @@ impl Field {
                 Slot::Absent => Reading::Absent,
                 _ => known(Some(0)),
             },
-            Field::InterfaceType { outgoing } => match slot_of(view, outgoing) {
-                Slot::Absent => Reading::Absent,
-                Slot::Unknown => Reading::Unknown,
-                Slot::Known(interface) => link_type(interface),
-            },
+            Field::InterfaceType { outgoing } => interface_type(view, outgoing),
             Field::NextHop(family) => next_hop(view, family),
             // Before a packet is routed it has none.
             Field::RouteClass if !view.routed => Reading::Absent,
@@ -284,6 +270,24 @@ impl Field {
             Field::Counted(what, answers) => counted(view, what, answers),
             Field::Random(_) | Field::Unseen(_) => Reading::Unknown,
         }
+    }
+}
+
+fn address_type<'a>(view: &View<'a>, destination: bool, here: bool) -> Reading<'a> {
+    let kinds = address_kinds(view, destination);
+    let kinds = if here {
+        of_interface(view, kinds)
+    } else {
+        kinds
+    };
+    numbers(kinds.into_iter().map(kind_number))
+}
+
+fn interface_type<'a>(view: &View<'a>, outgoing: bool) -> Reading<'a> {
+    match slot_of(view, outgoing) {
+        Slot::Absent => Reading::Absent,
+        Slot::Unknown => Reading::Unknown,
+        Slot::Known(interface) => link_type(interface),
     }
 }
 

@@ -36,12 +36,10 @@ pub(super) fn reaches(table: &Table, start: &Chain, wanted: impl Fn(&Target) -> 
             while let Some(target) = targets.pop() {
                 match target {
                     Target::Map(map) => targets.extend(&map.verdicts),
-                    Target::Jump(name) | Target::Goto(name) => {
-                        if called.insert(name) {
-                            match table.chains.get(name) {
-                                Some(next) => waiting.push(next),
-                                None => return true,
-                            }
+                    Target::Jump(name) | Target::Goto(name) if called.insert(name) => {
+                        match table.chains.get(name) {
+                            Some(next) => waiting.push(next),
+                            None => return true,
                         }
                     }
                     other if wanted(other) => return true,

@@ -94,7 +94,7 @@ fn element<'a>(tokens: &'a [Token<'a>]) -> RawElement<'a> {
     };
     let option = |token: &Token<'_>| OPTIONS.iter().any(|name| token.is(name));
     let words = head.iter().filter(|token| !token.is(";"));
-    let key = words.clone().take_while(|token| !option(*token));
+    let key = words.clone().take_while(|token| !option(token));
     RawElement {
         key: key.filter(|token| !token.is(".")).copied().collect(),
         data,

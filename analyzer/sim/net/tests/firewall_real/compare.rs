@@ -43,6 +43,10 @@ pub(crate) fn captures<'a>(texts: &'a Texts, routes: &'a str) -> Captures<'a> {
 }
 
 /// Verdict, deciding rule and walk against the outcome and the counters.
+#[expect(
+    clippy::too_many_lines,
+    reason = "each way of differing has its own sentence"
+)]
 pub(crate) fn compare(
     evaluation: &Evaluation,
     happened: Outcome,

@@ -49,7 +49,7 @@ fn a_change_is_made_whatever_the_conditions_behind_it_say() {
             Verdict::Dropped,
         ),
     ] {
-        let rules = format!("{}", at("forward", "filter", rules));
+        let rules = at("forward", "filter", rules);
         assert_eq!(verdict(&rules), wanted, "{rules}");
     }
     let rules = at("forward", "filter", "meta mark set 0x7 udp dport 53 drop");
