@@ -11,6 +11,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+mod train;
+
+use train::printed;
+
 /// 26 letters, any digit, and the edge of a word.
 const SYMBOLS: usize = 28;
 const DIGIT: usize = 26;
@@ -30,37 +34,12 @@ fn symbol(byte: u8) -> usize {
 }
 
 fn read(folder: &Path, words: &mut HashMap<String, u32>) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let Ok(about) = entry.metadata() else {
-            continue;
-        };
-        if about.is_dir() {
-            read(&path, words);
-        } else if about.is_file()
-            && about.len() <= LARGEST_FILE
-            && let Ok(text) = std::fs::read_to_string(&path)
-        {
-            let all = text.split(|c: char| !c.is_ascii_alphanumeric());
-            for word in all.filter(|word| (3..=LONGEST_WORD).contains(&word.len())) {
-                *words.entry(word.to_owned()).or_default() += 1;
-            }
+    train::texts(folder, LARGEST_FILE, &mut |text| {
+        let all = text.split(|c: char| !c.is_ascii_alphanumeric());
+        for word in all.filter(|word| (3..=LONGEST_WORD).contains(&word.len())) {
+            *words.entry(word.to_owned()).or_default() += 1;
         }
-    }
-}
-
-/// Bits of surprise in quarters, as one printable letter.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and 63"
-)]
-fn printed(probability: f64) -> char {
-    let quarters = (-probability.log2() * 4.0).round().clamp(0.0, 63.0);
-    char::from(b'0' + quarters as u8)
+    });
 }
 
 fn main() {

@@ -11,6 +11,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+mod train;
+
+use train::printed;
+
 /// The 32 signs of ASCII.
 const SIGNS: usize = 32;
 /// What may stand in front: nothing, a small letter, a capital, a digit, or a sign.
@@ -29,30 +33,16 @@ fn sign(byte: u8) -> Option<usize> {
 }
 
 fn read(folder: &Path, words: &mut BTreeMap<String, u32>) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let Ok(about) = entry.metadata() else {
-            continue;
-        };
-        if about.is_dir() {
-            read(&path, words);
-        } else if about.is_file()
-            && about.len() <= LARGEST_FILE
-            && let Ok(text) = std::fs::read_to_string(&path)
-        {
-            let apart = |c: char| c.is_whitespace() || "\"'`\\".contains(c);
-            for word in text.split(apart) {
-                let word = word.trim_matches(|c| "()[]{}<>,;:.".contains(c));
-                let graphic = word.bytes().all(|byte| byte.is_ascii_graphic());
-                if graphic && LENGTHS.contains(&word.len()) {
-                    *words.entry(word.to_owned()).or_default() += 1;
-                }
+    train::texts(folder, LARGEST_FILE, &mut |text| {
+        let apart = |c: char| c.is_whitespace() || "\"'`\\".contains(c);
+        for word in text.split(apart) {
+            let word = word.trim_matches(|c| "()[]{}<>,;:.".contains(c));
+            let graphic = word.bytes().all(|byte| byte.is_ascii_graphic());
+            if graphic && LENGTHS.contains(&word.len()) {
+                *words.entry(word.to_owned()).or_default() += 1;
             }
         }
-    }
+    });
 }
 
 fn before(byte: u8) -> usize {
@@ -62,17 +52,6 @@ fn before(byte: u8) -> usize {
         b'0'..=b'9' => 3,
         _ => sign(byte).map_or(0, |sign| 4 + sign),
     }
-}
-
-/// Bits of surprise in quarters, as one printable letter.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and 63"
-)]
-fn printed(probability: f64) -> char {
-    let quarters = (-probability.log2() * 4.0).round().clamp(0.0, 63.0);
-    char::from(b'0' + quarters as u8)
 }
 
 fn main() {

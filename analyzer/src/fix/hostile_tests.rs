@@ -52,6 +52,18 @@ fn segment(text: &str) -> String {
     }
 }
 
+/// The node's one address and its way out.
+pub(super) fn one_address(sandbox: &Sandbox) {
+    sandbox.entry(
+        "nodes/n1/commands/ip-route.out",
+        "default via 192.0.2.1 dev eth0\n",
+    );
+    sandbox.entry(
+        "nodes/n1/commands/ip-addr.out",
+        "2: eth0: <UP> mtu 1500\n    inet 192.0.2.7/24 scope global eth0\n",
+    );
+}
+
 /// A bundle whose every name and value is the text, and the node that it is of.
 #[expect(
     clippy::too_many_lines,
@@ -155,10 +167,6 @@ pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
 }
 
 /// What the node's own part of the bundle holds, and the node as it is.
-#[expect(
-    clippy::too_many_lines,
-    reason = "a table of files with one hostile text in each"
-)]
 pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
     let line: String = bad
         .chars()
@@ -184,14 +192,7 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
         "nodes/n1/commands/nft-list-ruleset.out",
         "table inet firewalld {\n\tchain filter_FORWARD_ZONES {\n\t\tgoto filter_FWD_public\n\t}\n}\ntable inet own {\n\tchain forward {\n\t\tiifname \"cni0\" counter packets 5 bytes 300 drop\n\t\taccept\n\t}\n}\ntable ip own {\n\tchain forward {\n\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}\n",
     );
-    sandbox.entry(
-        "nodes/n1/commands/ip-route.out",
-        "default via 192.0.2.1 dev eth0\n",
-    );
-    sandbox.entry(
-        "nodes/n1/commands/ip-addr.out",
-        "2: eth0: <UP> mtu 1500\n    inet 192.0.2.7/24 scope global eth0\n",
-    );
+    one_address(sandbox);
     sandbox.entry(
         "nodes/n1/processes.json",
         &json!({"processes": [{"cgroup": format!("/{bad}"), "comm": "kubelet",

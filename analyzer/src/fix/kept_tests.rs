@@ -104,14 +104,7 @@ fn sandbox(kept: &Kept, secret: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let copied = kept.text.replace("SECRET", "<redacted:password:0a1b2c3d>");
     // What some of them look at beside their file.
-    sandbox.entry(
-        "nodes/n1/commands/ip-route.out",
-        "default via 192.0.2.1 dev eth0\n",
-    );
-    sandbox.entry(
-        "nodes/n1/commands/ip-addr.out",
-        "2: eth0: <UP> mtu 1500\n    inet 192.0.2.7/24 scope global eth0\n",
-    );
+    hostile_tests::one_address(&sandbox);
     sandbox.file(
         "/proc/swaps",
         "Filename Type Size Used Priority\n/swapfile file 1 0 -2\n",

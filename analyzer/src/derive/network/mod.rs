@@ -36,18 +36,19 @@ pub(super) static DERIVER: Deriver = Deriver {
 };
 
 fn derive(known: &Known<'_>) -> Vec<AnyFact> {
-    let mut facts = overlap::of_cluster(known);
-    facts.extend(overlap::of_addresses(known));
+    let ranges = overlap::ranges(known);
+    let mut facts = overlap::of_cluster(&ranges);
+    facts.extend(overlap::of_addresses(known, &ranges));
     let far = reply::FarNodes::default();
     let mut nodes = Vec::new();
     for node in known.nodes() {
         let routing = routing(known, &node);
         let links = links::read(known, &node);
-        facts.extend(resolv::derive(known, &node));
+        facts.extend(resolv::derive(known, &node, &ranges));
         facts.extend(mtu::derive(&node, &links, &routing));
         facts.extend(mtu::configured(known, &node, &links, &routing));
         if !routing.routes.is_empty() {
-            facts.extend(overlap::of_node(known, &node, &routing));
+            facts.extend(overlap::of_node(&ranges, &node, &routing));
             facts.extend(routes::derive(known, &node, &routing));
         }
         facts.extend(reach::derive(known, &node, &routing, &links, &far));

@@ -44,7 +44,7 @@ const OF_CNI: [&str; 16] = [
 ];
 
 /// A range of the cluster, what it is and where it was read.
-struct Range {
+pub(super) struct Range {
     net: IpNet,
     is: &'static str,
     /// The cluster gives out its addresses itself. Where a cloud does, a program may be told the range of the whole network.
@@ -54,8 +54,7 @@ struct Range {
 }
 
 /// Overlaps of the cluster's own ranges.
-pub(super) fn of_cluster(known: &Known<'_>) -> Vec<AnyFact> {
-    let ranges = ranges(known);
+pub(super) fn of_cluster(ranges: &[Range]) -> Vec<AnyFact> {
     let services = || ranges.iter().filter(|range| range.is == "services");
     let mut facts: Vec<AnyFact> = Vec::new();
     let mut seen: Vec<(IpNet, IpNet)> = Vec::new();
@@ -77,7 +76,7 @@ pub(super) fn of_cluster(known: &Known<'_>) -> Vec<AnyFact> {
 }
 
 /// Addresses of nodes and of the API server that lie in a range whose addresses the cluster gives to pods or services.
-pub(super) fn of_addresses(known: &Known<'_>) -> Vec<AnyFact> {
+pub(super) fn of_addresses(known: &Known<'_>, ranges: &[Range]) -> Vec<AnyFact> {
     let mut addresses: Vec<(String, String, String)> = Vec::new();
     for node in known.facts.table::<Node>() {
         let whose = format!("the address of node {}", node.data.name);
@@ -88,7 +87,6 @@ pub(super) fn of_addresses(known: &Known<'_>) -> Vec<AnyFact> {
         let whose = "the address of the API server".to_owned();
         addresses.push((String::new(), told.data.server.clone(), whose));
     }
-    let ranges = ranges(known);
     let own = || ranges.iter().filter(|range| range.own);
     let found = addresses.into_iter().filter_map(|(node, address, whose)| {
         let parsed: IpAddr = address.parse().ok()?;
@@ -99,8 +97,7 @@ pub(super) fn of_addresses(known: &Known<'_>) -> Vec<AnyFact> {
 }
 
 /// Overlaps of the cluster's ranges with what a node reaches by other ways.
-pub(super) fn of_node(known: &Known<'_>, node: &str, routing: &Routing) -> Vec<AnyFact> {
-    let ranges = ranges(known);
+pub(super) fn of_node(ranges: &[Range], node: &str, routing: &Routing) -> Vec<AnyFact> {
     let mut facts = Vec::new();
     for route in routing.routes.iter().filter(|route| is_foreign(route)) {
         if let Some(range) = ranges.iter().find(|range| overlap(&range.net, &route.to)) {
@@ -119,8 +116,7 @@ pub(super) fn of_node(known: &Known<'_>, node: &str, routing: &Routing) -> Vec<A
 }
 
 /// Name servers of a resolver file that lie in the ranges of pods.
-pub(super) fn of_resolv(known: &Known<'_>, resolv: &Resolv, origin: &Origin) -> Vec<AnyFact> {
-    let ranges = ranges(known);
+pub(super) fn of_resolv(ranges: &[Range], resolv: &Resolv, origin: &Origin) -> Vec<AnyFact> {
     let addresses = resolv
         .nameservers
         .iter()
@@ -174,8 +170,8 @@ fn is_foreign(route: &RouteEntry) -> bool {
         && !OF_CNI.iter().any(|start| device.starts_with(start))
 }
 
-/// Ranges that nodes and arguments of programs name.
-fn ranges(known: &Known<'_>) -> Vec<Range> {
+/// The ranges of pods and services, as programs, nodes and kubeadm were told them.
+pub(super) fn ranges(known: &Known<'_>) -> Vec<Range> {
     let mut ranges = Vec::new();
     for process in known.facts.table::<Process>() {
         for (name, is) in ARGUMENTS {

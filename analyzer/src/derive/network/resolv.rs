@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use casefile_bundle::Entry;
 
-use super::overlap::{argument, of_resolv};
+use super::overlap::{Range, argument, of_resolv};
 use super::{Known, fact};
 use crate::facts::AnyFact;
 use crate::facts::network::Resolv;
@@ -24,7 +24,7 @@ const KUBELET: [&str; 2] = [
 ];
 
 /// The resolver files that were captured of a node.
-pub(super) fn derive(known: &Known<'_>, node: &str) -> Vec<AnyFact> {
+pub(super) fn derive(known: &Known<'_>, node: &str, ranges: &[Range]) -> Vec<AnyFact> {
     let given = given_to_pods(known, node);
     let mut facts = Vec::new();
     for file in FILES {
@@ -37,7 +37,7 @@ pub(super) fn derive(known: &Known<'_>, node: &str) -> Vec<AnyFact> {
             path: Arc::from(path),
             line,
         };
-        facts.extend(of_resolv(known, &resolv, &origin));
+        facts.extend(of_resolv(ranges, &resolv, &origin));
         let shown = resolv.nameservers.join(", ");
         facts.push(fact(resolv, &origin, &format!("nameserver {shown}")));
     }
