@@ -5,8 +5,13 @@ use crate::support::{ended, skip};
 
 /// Puts the captured files in their places and has containerd read them.
 const CONTAINERD: &str = "place; systemctl restart containerd";
-/// No package has a kubelet: this one stays, so that its command line can be read.
+/// No package has a kubelet: this one stays, so that its command line can be read. It has begun once it bears its name,
+/// which a busy machine gives it only after systemd took it for started.
 const KUBELET: &str = r#"place
+    mkdir -p /run/systemd/system/kubelet.service.d
+    printf '%s\n' '[Service]' \
+        "ExecStartPost=/bin/sh -c 'until grep -qa ^kubelet /proc/\${MAINPID}/cmdline; do sleep 0.05; done'" \
+        >/run/systemd/system/kubelet.service.d/lab.conf
     printf '#!/bin/sh\nexec -a "kubelet $*" sleep 1000\n' | sed 's/sh$/bash/' >/usr/bin/kubelet
     chmod +x /usr/bin/kubelet
     [ -e /etc/systemd/system/kubelet.service ] || printf '%s\n' '[Service]' \
