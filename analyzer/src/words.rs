@@ -192,14 +192,26 @@ fn unsettled(analysis: &Analysis) -> String {
     if !analysis.unexplained.is_empty() {
         return failing(analysis);
     }
-    let what = match is_calm(analysis) {
+    // What only speaks for a cause a little is no finding, and neither is it a clean bill.
+    let what = match is_calm(analysis) || analysis.incidents.is_empty() {
         true => "No failure found",
         false => "No cause confirmed",
     };
-    match &analysis.input.node {
+    let place = match &analysis.input.node {
         Some(node) => format!("{what} on {node}"),
         None => format!("{what} in {}", analysis.input.name),
+    };
+    match is_blind(analysis) {
+        true => format!("{place}, which does not show pods and nodes"),
+        false => place,
     }
+}
+
+/// Whether nothing of the input says how pods and nodes are.
+pub(crate) fn is_blind(analysis: &Analysis) -> bool {
+    let pods = analysis.impact.counts.get("pods").copied();
+    let mut nodes = analysis.state.nodes.iter();
+    pods.unwrap_or(0) == 0 && nodes.all(|node| node.ready.is_none())
 }
 
 /// Whether the state of pods or nodes is known, nothing of it fails, and causes are only possible: then nobody has to

@@ -11,6 +11,9 @@ const HARMLESS: &str = "Nothing that runs: new pods start elsewhere.";
 /// Said of what changes the template of a workload.
 const REPLACED: &str = "Pods whose template changes are replaced.";
 
+/// What stands in the words of a step before what it interrupts.
+pub(crate) const MARK: &str = " Interrupts: ";
+
 /// What a script stops or destroys, as sentences; none where it does neither.
 pub(crate) fn interrupts(script: &str) -> Option<String> {
     let mut said = sentences(script);
@@ -94,6 +97,7 @@ fn of_command(words: &[&str]) -> Vec<String> {
         ["nvidia-smi", ..] if has("--gpu-reset") || has("-r") => {
             one("Nothing that runs: it is refused while a program uses the GPU.")
         }
+        ["dcgmi", "diag", ..] => one("The GPUs that it tests are busy until it ends."),
         ["rmmod", ..] | ["modprobe", "-r", ..] => {
             one("Nothing that runs: it is refused while the module is in use.")
         }

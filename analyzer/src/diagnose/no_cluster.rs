@@ -3,6 +3,7 @@
 
 use casefile_bundle::sources;
 
+use crate::change::risk;
 use crate::facts::node::Process;
 use crate::model::{Analysis, Step};
 use crate::scan::Scanned;
@@ -56,9 +57,18 @@ fn shows_no_sign(analysis: &Analysis, scanned: &Scanned) -> bool {
 fn strip(steps: &mut [Step]) -> bool {
     let mut left = false;
     for step in steps {
-        let asks = step.command.as_deref().is_some_and(asks_a_cluster);
-        if asks {
-            step.text = format!("On a node of Kubernetes: {}", words::small(&step.text));
+        let command = step.command.as_deref().filter(|text| asks_a_cluster(text));
+        if let Some(command) = command {
+            let text = words::sentence(&words::small(&step.text));
+            // What it stops is as true without its command.
+            let risk = match risk::interrupts(command) {
+                None if risk::stops(command).known => Some("Nothing.".to_owned()),
+                risk => risk,
+            };
+            step.text = match risk {
+                Some(risk) => format!("On a node of Kubernetes: {text}{}{risk}", risk::MARK),
+                None => format!("On a node of Kubernetes: {text}"),
+            };
             step.command = None;
             step.expect = None;
             left = true;

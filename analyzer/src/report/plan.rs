@@ -61,7 +61,7 @@ pub(crate) fn steps(steps: &[Step]) -> Vec<StepItem> {
     let text = |step: &Step| {
         let text = Rich::prose(&words::sentence(&step.text));
         match step.command.as_deref().and_then(risk::interrupts) {
-            Some(risk) => text.text(" Interrupts: ").say(&risk),
+            Some(risk) => text.text(risk::MARK).say(&risk),
             None => text,
         }
     };
@@ -93,7 +93,7 @@ fn of_fix(fix: &Fix) -> Plan {
             .text(place(action));
         if !action.interrupts.trim().is_empty() {
             text = text
-                .text(" Interrupts: ")
+                .text(risk::MARK)
                 .say(&words::sentence(&action.interrupts));
         }
         let mut change = step(text, action.command.as_ref(), &action.expect);

@@ -1,11 +1,13 @@
 //! How the fix begins, and what the whole of it interrupts.
 
+use std::collections::BTreeSet;
+
 use super::super::blocks::{Rich, StepItem};
 use super::super::{plan, words};
 use super::StatusRow;
 use crate::change::risk;
 use crate::model::fix::Fix;
-use crate::model::{Incident, Verdict};
+use crate::model::{Analysis, Incident, Verdict};
 
 /// Characters of a command or a step that the screen shows.
 const LONGEST: usize = 200;
@@ -22,16 +24,43 @@ pub(crate) enum Start {
 }
 
 /// The rows; none where nothing short can be said.
-pub(super) fn rows(first: &Incident) -> Vec<StatusRow> {
+pub(super) fn rows(first: &Incident, analysis: &Analysis) -> Vec<StatusRow> {
     let row = |label, text| super::row(label, text);
+    let host = |line: &str| host(first, analysis, line);
     let start = start(first).filter(|start| !start.is_open());
     let start = start.map(|start| match start {
-        Start::Whole(line) => row("Command", Rich::new().code(line)),
-        Start::Command(line) => row("Start with", Rich::new().code(line)),
+        Start::Whole(line) => row("Command", host(&line).code(line)),
+        Start::Command(line) => row("Start with", host(&line).code(line)),
         Start::ByHand(text) => row("Start with", Rich::prose(&text)),
     });
     let risk = interrupts(first).map(|risk| row("Interrupts", Rich::new().say(&risk)));
     start.into_iter().chain(risk).collect()
+}
+
+/// Where a command is run that asks no cluster: typed at the desk, it would change the wrong machine.
+fn host(first: &Incident, analysis: &Analysis, line: &str) -> Rich {
+    if ["kubectl ", "helm "]
+        .iter()
+        .any(|name| line.starts_with(name))
+    {
+        return Rich::new();
+    }
+    let typed = plan::tried(first).filter(|_| !plan::is_in_words(first));
+    let of_step = typed.and_then(|fix| fix.actions.first()?.node.as_deref());
+    let mut nodes: BTreeSet<&str> = first
+        .subjects
+        .iter()
+        .filter_map(|subject| subject.strip_prefix("node/"))
+        .collect();
+    if nodes.is_empty() {
+        let failing = super::hit(analysis).into_iter();
+        nodes.extend(failing.map(|one| one.node.as_str()));
+    }
+    let nodes: Vec<&str> = nodes.into_iter().filter(|name| !name.is_empty()).collect();
+    match (of_step, nodes.as_slice()) {
+        (Some(node), _) | (None, &[node]) => Rich::from("On ").code(node).text(": "),
+        (None, _) => Rich::from("On the node: "),
+    }
 }
 
 impl Start {
@@ -62,19 +91,32 @@ pub(crate) fn start(first: &Incident) -> Option<Start> {
     }
     let plan = plan::of(first);
     let acting: Vec<&StepItem> = plan.steps.iter().filter(|step| acts(step)).collect();
+    if acting.iter().all(|step| step.command.is_none()) {
+        // A person does all of it, after a look that a command takes.
+        let look = plan.steps.first()?.command.as_deref()?;
+        let (line, _) = line(look)?;
+        return (!acting.is_empty()).then_some(Start::Command(line));
+    }
     let step = acting.first()?;
-    let Some(command) = step.command.as_deref() else {
-        let text = step.text.plain();
-        // Where no step has a command, the sentence of the fix says the same.
-        let more = acting.iter().any(|step| step.command.is_some());
-        return (more && text.chars().count() <= LONGEST).then_some(Start::ByHand(text));
-    };
-    let (line, all) = line(command)?;
-    Some(match acting.len() {
-        1 if all => Start::Whole(line),
+    let whole = step
+        .command
+        .as_deref()
+        .map(|command| (command, line(command)));
+    Some(match whole {
+        Some((_, Some((line, all)))) if acting.len() == 1 && all => Start::Whole(line),
         // One command of several is not yet the fix.
-        _ => Start::Command(line),
+        Some((_, Some((line, _)))) => Start::Command(line),
+        Some((_, None)) => Start::ByHand(IN_STEPS.to_owned()),
+        None => Start::ByHand(by_hand(step)?),
     })
+}
+
+/// What a step says, without where it is run and what it interrupts, where a screen has room for it.
+fn by_hand(step: &StepItem) -> Option<String> {
+    let text = step.text.plain();
+    let text = text.split(risk::MARK).next().unwrap_or_default();
+    let text = text.split(" Run it ").next().unwrap_or_default();
+    (text.chars().count() <= LONGEST).then(|| words::sentence(text))
 }
 
 /// A command as one line, and whether that is all of it: a few lines are joined, of a longer script the first one that
@@ -115,9 +157,10 @@ fn interrupts(first: &Incident) -> Option<String> {
     let by_person = plan::is_in_words(first).then(|| of_steps(first));
     let told: Vec<Stops> = by_person.into_iter().chain(typed).collect();
     if let Some(one) = told.iter().find(|one| one.stopped().count() > 0) {
-        return Some(one.stopped().collect::<Vec<_>>().join(" "));
+        let stopped = one.stopped().map(str::to_owned);
+        return Some(stopped.chain(one.others()).collect::<Vec<_>>().join(" "));
     }
-    let Some(nothing) = told.iter().rev().find(|one| one.known) else {
+    let Some(nothing) = told.iter().rev().find(|one| one.unknown.is_empty()) else {
         // A row that is missing reads as safe.
         let plan = plan::of(first);
         return plan.steps.iter().any(acts).then(|| UNKNOWN.to_owned());
@@ -129,31 +172,50 @@ fn interrupts(first: &Incident) -> Option<String> {
 /// What is said of the steps of a fix.
 struct Stops {
     sentences: Vec<String>,
-    /// Whether that is all.
-    known: bool,
+    /// How many steps change something.
+    steps: usize,
+    /// Those of which it is not known, by number.
+    unknown: Vec<usize>,
 }
 
 impl Stops {
-    fn of<'a>(told: impl Iterator<Item = &'a str>, known: bool) -> Self {
+    fn of<'a>(told: impl Iterator<Item = &'a str>, steps: usize, unknown: Vec<usize>) -> Self {
         let mut sentences: Vec<String> = Vec::new();
         for text in told.map(words::sentence) {
             if !text.is_empty() && !sentences.contains(&text) {
                 sentences.push(text);
             }
         }
-        Stops { sentences, known }
+        Stops {
+            sentences,
+            steps,
+            unknown,
+        }
     }
 
     fn stopped(&self) -> impl Iterator<Item = &str> {
         let sentences = self.sentences.iter().map(String::as_str);
         sentences.filter(|text| stops(text))
     }
+
+    /// Of the steps that the other sentences are not about: silence reads as safe.
+    fn others(&self) -> Option<String> {
+        let numbers: Vec<String> = self.unknown.iter().map(ToString::to_string).collect();
+        match numbers.as_slice() {
+            [] if self.stopped().count() < self.steps => Some("The other steps: nothing.".into()),
+            [] => None,
+            [one] => Some(format!("Not known for step {one}.")),
+            all => Some(format!("Not known for steps {}.", words::join(all))),
+        }
+    }
 }
 
 fn of_fix(fix: &Fix) -> Stops {
     let told = || fix.actions.iter().map(|action| action.interrupts.trim());
-    let known = told().all(|text| !text.is_empty() && !text.starts_with("Not known"));
-    Stops::of(told(), known)
+    let open = |text: &str| text.is_empty() || text.starts_with("Not known");
+    let unknown = (1..).zip(told()).filter(|(_, text)| open(text));
+    let unknown = unknown.map(|(number, _)| number).collect();
+    Stops::of(told(), fix.actions.len(), unknown)
 }
 
 /// What each step stops, with its number where it is not the first that does something.
@@ -164,31 +226,46 @@ fn of_steps(first: &Incident) -> Stops {
         .filter(|(_, step)| acts(step))
         .collect();
     let begins = acting.first().map_or(1, |(number, _)| *number);
-    let (mut told, mut known) = (Vec::new(), true);
-    for (number, step) in acting {
-        let Some(risk) = step.command.as_deref().map(risk::stops) else {
-            known = false;
-            continue;
-        };
-        known &= risk.known;
-        let stopping = risk.sentences.iter().any(|text| stops(text));
-        let said = risk
-            .sentences
-            .iter()
-            .filter(|text| !stopping || stops(text));
-        let text = said.map(String::as_str).collect::<Vec<_>>().join(" ");
-        told.push(match text.is_empty() || !stops(&text) || number == begins {
-            true => text,
-            false => format!("Step {number}: {text}"),
-        });
+    let (mut told, mut unknown) = (Vec::new(), Vec::new());
+    for (number, step) in &acting {
+        let (text, known) = of_step(step);
+        if !known {
+            unknown.push(*number);
+        }
+        told.push(
+            match text.is_empty() || !stops(&text) || *number == begins {
+                true => text,
+                false => format!("Step {number}: {text}"),
+            },
+        );
     }
-    Stops::of(told.iter().map(String::as_str), known)
+    Stops::of(told.iter().map(String::as_str), acting.len(), unknown)
+}
+
+/// What a step stops, and whether that is all.
+fn of_step(step: &StepItem) -> (String, bool) {
+    let Some(command) = step.command.as_deref() else {
+        let text = step.text.plain();
+        let said = text.split_once(risk::MARK).map(|(_, said)| said.to_owned());
+        let known = said.is_some();
+        return (said.unwrap_or_default(), known);
+    };
+    let risk = risk::stops(command);
+    let stopping = risk.sentences.iter().any(|text| stops(text));
+    let said = risk
+        .sentences
+        .iter()
+        .filter(|text| !stopping || stops(text));
+    let text = said.map(String::as_str).collect::<Vec<_>>().join(" ");
+    (text, risk.known)
 }
 
 fn stops(text: &str) -> bool {
     !text.starts_with("Nothing") && !text.starts_with("Not known")
 }
 
+/// Where a script stands that is too long for a screen.
+const IN_STEPS: &str = "The first step of the report; its commands are too long for this screen.";
 /// Said of a fix whose commands only write files, settings and objects that nothing is restarted for.
 const NOTHING: &str = "Nothing that runs.";
 /// Said of a fix of which a command, or a step by hand, was not judged.

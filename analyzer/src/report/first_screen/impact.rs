@@ -142,6 +142,9 @@ fn is_named_with_another(subject: &str, incident: &Incident) -> bool {
 /// Families of causes that keep GPUs from work whatever Kubernetes counts.
 const BREAKS_GPUS: [&str; 3] = ["driver", "gpu-hardware", "fabric"];
 
+/// Families of causes that have nothing to do with how many GPUs are offered.
+const NO_GPUS: [&str; 5] = ["network", "dns", "image", "storage", "workload"];
+
 /// What is left of the GPUs, where the cause has to do with them.
 pub(crate) fn gpus(analysis: &Analysis) -> Option<String> {
     let first = analysis.incidents.first()?;
@@ -169,7 +172,10 @@ pub(crate) fn gpus(analysis: &Analysis) -> Option<String> {
         )),
         Some(all) if free > all => Some(format!("{count}, offered as {free} shares")),
         Some(all) if free < all => Some(format!("{free} of {count} allocatable")),
-        None if free == 0 => Some("0 GPUs allocatable".to_owned()),
+        // Beside a firewall that drops packets it would read as its work.
+        None if free == 0 && !family(&first.cause).is_some_and(|own| NO_GPUS.contains(&own)) => {
+            Some("0 GPUs allocatable".to_owned())
+        }
         _ => None,
     }
 }
@@ -244,9 +250,10 @@ fn nobody(analysis: &Analysis) -> Rich {
             words::are(all)
         ));
     }
-    let is_blind = get("pods").unwrap_or(0) == 0 && nodes.iter().all(|node| node.ready.is_none());
     Rich::from(match well.is_empty() {
-        true if is_blind => format!("{NOBODY}. It does not show the state of pods and nodes."),
+        true if words::is_blind(analysis) => {
+            format!("{NOBODY}. It does not show the state of pods and nodes.")
+        }
         true => format!("{NOBODY}."),
         false => format!("{NOBODY}: {}.", words::join(&well)),
     })

@@ -74,7 +74,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         rows.push(row("Affected", affected));
     }
     rows.push(row("Fix", fix(first, analysis)));
-    rows.extend(command::rows(first));
+    rows.extend(command::rows(first, analysis));
     if !proof.is_empty() {
         rows.push(row("Proof", proof));
     }
@@ -103,15 +103,22 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         None => rows.push(row("Affected", impact::affected(analysis))),
     }
     let unseen = unseen(analysis);
+    if analysis.unexplained.is_empty() {
+        rows.extend(looked_at(analysis).map(|text| row("Looked at", text)));
+    }
     let next = match (analysis.unexplained.is_empty(), unseen.is_some()) {
+        // The collector has been there: what it did not find it would not find again.
+        (true, true) if analysis.seen.format == "casefile" => {
+            "If nobody has reported a fault, nothing. If somebody has, find out first why the node lacks what stands under Not seen."
+        }
         (true, true) => {
-            "If nobody has reported a fault, nothing. If somebody has, collect the sources under Not seen."
+            "If nobody has reported a fault, nothing. If somebody has, run casefile-collector as root on the node: it takes what stands under Not seen."
         }
         (true, false) => "Nothing if nobody has reported a fault.",
         (false, _) => "",
     };
     let next = match analysis.unexplained.first().filter(|_| next.is_empty()) {
-        Some(first) => Rich::prose(&open::look_closer(&first.subject)),
+        Some(first) => Rich::prose(&open::look_closer(first)),
         None => Rich::from(next),
     };
     rows.push(row("Next", next));
@@ -128,10 +135,7 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
     }
     if !first.last_words.is_empty() {
         let words = escape::cut_middle(&first.last_words, PROOF * 2).into_owned();
-        // A row of a list says how it is; it does not speak.
-        let name = first.subject.rsplit('/').next().unwrap_or_default();
-        let state = first.reason.split([',', ' ']).next().unwrap_or_default();
-        let listed = !state.is_empty() && words.contains(name) && words.contains(state);
+        let listed = open::is_listed(first);
         let words = match listed {
             // Columns of a table are no columns any more on one line.
             true => words.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -357,23 +361,55 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
         let causes = analysis.differential.iter();
         causes.filter(|cause| cause.verdict == verdict).count() as u64
     };
-    // How many were not checked stands beside the sources that are missing.
     let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
     let text = Rich::new().strong("No cause was confirmed.");
     let text = match analysis.unexplained.is_empty() {
-        true => text.text(" This does not mean that all is well. "),
-        // The row above says what is not well.
-        false => text.text(" "),
+        true if open == 0 => text.text(" This does not mean that all is well. "),
+        // The row above says what is not well, or how much was not checked.
+        _ => text.text(" "),
     };
     if (out, open) == (0, 0) {
         return text.text("Nothing in this input supports or contradicts a known cause.");
     }
-    match out {
-        0 => text.trimmed(),
+    let text = match out {
+        0 => text,
         _ => {
             let said = words::count(out, "cause");
             let said = format!("{said} {} ruled out", words::were(out));
-            text.jump(said, "differential").text(".")
+            text.jump(said, "differential").text(". ")
         }
+    };
+    match open {
+        0 => text,
+        _ if !analysis.unexplained.is_empty() => text,
+        _ => text.text(format!(
+            "{} could not be checked, so this does not mean that all is well.",
+            words::count(open, "cause")
+        )),
     }
+    .trimmed()
+}
+
+/// What a calm answer rests on.
+fn looked_at(analysis: &Analysis) -> Option<Rich> {
+    let seen = &analysis.seen;
+    let counted = |number: u64, noun: &str| (number > 0).then(|| words::count(number, noun));
+    let named = |what: &str, value: &Option<String>| Some(format!("{what} {}", value.as_deref()?));
+    let parts = [
+        counted(seen.gpus, "GPU"),
+        named("NVIDIA driver", &seen.driver_version),
+        named("kernel", &seen.kernel),
+        named("Kubernetes", &seen.kubernetes_version),
+        counted(seen.events, "event"),
+        seen.boots.and_then(|boots| counted(boots, "boot")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let text = Rich::from(format!("{}.", words::join(&parts)));
+    Some(match analysis.reference_time {
+        Some(_) => text,
+        None => text.text(" No line has a time, so how old this is is not known."),
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Analysis, Incident, Verdict};
+use crate::model::{Analysis, Incident, Unexplained, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
 use crate::rules::template::is_shell_word;
@@ -72,14 +72,29 @@ pub(crate) fn by_relevance(analysis: &Analysis) -> Cow<'_, Analysis> {
     Cow::Owned(sorted)
 }
 
+/// Whether its last words are a row of a list, which says how it is and does not speak.
+pub(super) fn is_listed(one: &Unexplained) -> bool {
+    let words = one.last_words.trim_end();
+    let name = one.subject.rsplit('/').next().unwrap_or_default();
+    let state = one.reason.split([',', ' ']).next().unwrap_or_default();
+    let says_state = !state.is_empty() && words.contains(state);
+    !name.is_empty() && words.contains(name) && (says_state || words.ends_with(name))
+}
+
 /// What tells more of a thing that fails.
-pub(super) fn look_closer(subject: &str) -> String {
+pub(super) fn look_closer(one: &Unexplained) -> String {
     const AROUND: &str = "Read the lines around its last words";
+    let subject = one.subject.as_str();
     if let Some((_, bus_id)) = subject
         .strip_prefix("gpu/")
         .and_then(|gpu| gpu.split_once('/'))
         && is_shell_word(bus_id)
     {
+        // The driver logs the device without its function, which nvidia-smi asks for.
+        let bus_id = match bus_id.contains('.') {
+            true => bus_id.to_owned(),
+            false => format!("{bus_id}.0"),
+        };
         return format!(
             "{AROUND}, and ask the driver: `nvidia-smi -q -i {bus_id}; dmesg -T | grep -i -e xid -e nvrm | tail`."
         );
@@ -87,11 +102,27 @@ pub(super) fn look_closer(subject: &str) -> String {
     let pod = subject.strip_prefix("pod/");
     let pod = pod.and_then(|pod| pod.split_once('/'));
     match pod.filter(|(space, name)| is_shell_word(space) && is_shell_word(name)) {
-        Some((space, name)) => format!(
-            "{AROUND}, and ask the pod: `kubectl describe pod {name} -n {space}; kubectl logs {name} -n {space} --all-containers --previous`."
-        ),
+        Some((space, name)) => {
+            let first = match is_listed(one) {
+                true => "Ask the pod".to_owned(),
+                false => format!("{AROUND}, and ask the pod"),
+            };
+            format!(
+                "{first}: `kubectl describe pod {name} -n {space}; kubectl logs {name} -n {space} --all-containers --previous`."
+            )
+        }
         None => format!("{AROUND}."),
     }
+}
+
+/// Whether a program that ended left a line of its own log.
+fn has_spoken(analysis: &Analysis) -> bool {
+    let first = analysis.unexplained.first();
+    first.is_some_and(|first| {
+        first.subject.starts_with("pod/")
+            && first.reason.contains("exit code")
+            && !first.last_words.is_empty()
+    })
 }
 
 /// What to do next: read the log of what fails, where no cause is about it; else the question that settles a cause which
@@ -99,7 +130,7 @@ pub(super) fn look_closer(subject: &str) -> String {
 pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
     let first = analysis.incidents.first()?;
     if only_guesses(analysis) {
-        return Some(look_closer(&analysis.unexplained.first()?.subject));
+        return Some(look_closer(analysis.unexplained.first()?));
     }
     let which = match (analysis.incidents.len(), calm) {
         (1, true) => "sign",
@@ -114,6 +145,10 @@ pub(super) fn settle(analysis: &Analysis, calm: bool) -> Option<String> {
             "If nobody has reported a fault, nothing. If somebody has, settle the {which}: {text}."
         )),
         (None, true) => Some(UNLESS.to_owned()),
+        // What a program itself says last is nearer to the truth than any guess.
+        (Some(text), false) if has_spoken(analysis) => Some(format!(
+            "Read its last words and the lines around them. If they do not say it, settle the {which}: {text}."
+        )),
         (Some(text), false) => Some(format!("Settle the {which}: {text}.")),
         (None, false) => None,
     }
