@@ -64,6 +64,11 @@ fn names(name: &str, file: &RuleFile, faults: &mut Vec<Fault>) {
         let what = format!("id {:?} must be the file's name, {stem:?}", file.id);
         faults.push(fault(&["id"], &file.id, what));
     }
+    if file.family.is_empty() {
+        let what =
+            "the file lies in no folder that could be its family; write family or put it into one";
+        faults.push(fault(&["title"], "", what));
+    }
     if !template::names(&file.title).is_empty() {
         let what =
             "title must hold without facts; put the sentence with {signal.field} under headline";

@@ -9,6 +9,7 @@ use super::check;
 use super::file::{RuleFile, Signal};
 use super::messages::Vocabulary;
 use super::position::{Position, locate};
+use super::short;
 use crate::scan::patterns::{Expression, LinePattern};
 
 /// A rule file that cannot be used, and why.
@@ -123,7 +124,7 @@ pub(super) fn shipped(
     patterns: &mut Vec<LinePattern>,
 ) -> Result<Rule, Vec<RuleError>> {
     match serde_json::from_str::<RuleFile>(json) {
-        Ok(file) => compiled(name, text, file, vocabulary, patterns),
+        Ok(file) => compiled(name, text, short::named(name, file), vocabulary, patterns),
         Err(_) => compile(name, text, Trust::Shipped, vocabulary, patterns),
     }
 }
@@ -136,8 +137,8 @@ pub fn compile(
     vocabulary: &Vocabulary,
     patterns: &mut Vec<LinePattern>,
 ) -> Result<Rule, Vec<RuleError>> {
-    let file: RuleFile =
-        serde_saphyr::from_str(text).map_err(|error| vec![unread(name, &error)])?;
+    let file = serde_saphyr::from_str(text).map_err(|error| vec![unread(name, &error)])?;
+    let file = short::named(name, file);
     if trust == Trust::Foreign {
         let faults = check::check(name, text, &file);
         if !faults.is_empty() {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::messages::Ending;
+use super::short;
 use crate::change::Change;
 use crate::change::hinge::Hinge;
 use crate::model::{Severity, Verdict};
@@ -27,7 +28,8 @@ pub enum Kind {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleFile {
-    /// Cause id of the catalogue; equal to the file's stem. It names the fault.
+    /// Cause id of the catalogue; the file's stem, where it is not written. It names the fault.
+    #[serde(default)]
     pub id: String,
     /// Cause or benign.
     #[serde(default)]
@@ -37,7 +39,8 @@ pub struct RuleFile {
     /// The same with facts, `{signal.field}`; used when all of them were seen.
     #[serde(default)]
     pub headline: Option<String>,
-    /// Family of the catalogue; equal to the folder.
+    /// Family of the catalogue; the folder, where it is not written.
+    #[serde(default)]
     pub family: String,
     /// How bad it is.
     pub severity: Severity,
@@ -53,16 +56,16 @@ pub struct RuleFile {
     /// What to see where, by name.
     pub signals: BTreeMap<String, Signal>,
     /// Alternatives of which one must hold for `confirmed`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::groups")]
     pub confirmed: Vec<Group>,
     /// Alternatives for `likely`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::groups")]
     pub likely: Vec<Group>,
     /// Alternatives for `possible`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::groups")]
     pub possible: Vec<Group>,
     /// Alternatives that exclude the cause.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::groups")]
     pub ruled_out: Vec<Group>,
     /// What ends it: what was said of it before that is over.
     #[serde(default)]
@@ -105,7 +108,7 @@ pub struct RuleFile {
     #[serde(default)]
     pub cannot_be_refuted: Option<String>,
     /// What a person can look at on the machine that would speak against it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::texts")]
     pub refuted_by_hand: Vec<String>,
     /// From root to symptom, each step in a few words.
     #[serde(default)]
@@ -120,10 +123,10 @@ pub struct RuleFile {
     #[serde(default)]
     pub remedy: RemedyFile,
     /// Source code, documentation or issue that the rule was written from.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::texts")]
     pub references: Vec<String>,
     /// Cases that the rule must judge as stated.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::examples")]
     pub examples: Vec<Example>,
 }
 
@@ -294,10 +297,10 @@ pub struct RemedyFile {
     #[serde(default)]
     pub verify: Vec<StepFile>,
     /// Until then.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::texts")]
     pub mitigate: Vec<String>,
     /// Afterwards.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "short::texts")]
     pub prevent: Vec<String>,
 }
 
@@ -328,9 +331,8 @@ pub struct FixFileFile {
     pub content: String,
 }
 
-/// A small bundle and what the rule must say of it.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A small bundle and what the rule must say of it; how it is written is `casefile_catalogue_files::examples`.
+#[derive(Debug, Clone, JsonSchema)]
 pub struct Example {
     /// What the case shows.
     pub name: String,

@@ -16,6 +16,7 @@ pub mod prose;
 pub mod scaffold;
 pub mod schema;
 mod settled;
+mod short;
 pub mod show;
 mod sighting;
 mod silence;
@@ -213,7 +214,7 @@ mod tests {
     /// A rule that is good by itself.
     fn rule(id: &str, explains: &str) -> String {
         format!(
-            "id: {id}\ntitle: T\nfamily: f\nseverity: low\nexplains: [{explains}]\nsignals:\n  s:\n    line: '{id} is broken'\n    says: it is\nlikely:\n  - all: [s]\nrefuted_by: [{{ state: all-well }}]\n"
+            "title: T\nseverity: low\nexplains: [{explains}]\nsignals:\n  s:\n    line: '{id} is broken'\n    says: it is\nlikely: [s]\nrefuted_by: [{{ state: all-well }}]\n"
         )
     }
 
@@ -260,7 +261,7 @@ mod tests {
         assert!(
             faults
                 .iter()
-                .any(|fault| fault.contains("mtu-mismatch.yaml:5:12: explains unknown cause"))
+                .any(|fault| fault.contains("mtu-mismatch.yaml:3:12: explains unknown cause"))
         );
         assert!(!has(&set, "one") && !has(&set, "two") && has(&set, "good"));
         let mtu = set

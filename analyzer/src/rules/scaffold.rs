@@ -24,22 +24,16 @@ pub fn write(id: &str, family: &str, folder: &Path) -> anyhow::Result<PathBuf> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
     }
-    std::fs::write(&path, text(id, family))
-        .with_context(|| format!("writing {}", path.display()))?;
+    std::fs::write(&path, TEMPLATE).with_context(|| format!("writing {}", path.display()))?;
     Ok(path)
 }
 
-/// The text of a rule with everything that a good one has.
-pub fn text(id: &str, family: &str) -> String {
-    TEMPLATE.replace("@id@", id).replace("@family@", family)
-}
-
+/// A rule with everything that a good one has.
 const TEMPLATE: &str = r#"# yaml-language-server: $schema=rule.schema.json
 # `casefile-analyzer rules schema > rule.schema.json` writes the schema that editors check this file with.
 # `casefile-analyzer rules test --rules DIR` checks it and runs its examples.
-id: @id@
+# The file's name is the cause's id, the folder's its family.
 title: The frobnicator of a node refuses its configuration
-family: @family@
 severity: medium
 # Sources without which nothing can be said; the cause is then `not-checked`.
 needs: [journal]
@@ -52,18 +46,12 @@ signals:
   waiting:
     line: 'waiting for the frobnicator'
     says: '{speaker} waits for the frobnicator'
-confirmed:
-  - all: [refused]
-possible:
-  - all: [waiting]
+confirmed: [refused]
+possible: [waiting]
 symptoms: [waiting]
-summary: >-
-  The frobnicator does not start because it refuses its configuration.
-  It names `{refused.file}`.
-explanation: >-
-  Say in two sentences why this cause produces these symptoms.
-look_alikes: >-
-  Say what else looks like this, and by which line it is told apart.
+summary: The frobnicator does not start because it refuses its configuration. It names `{refused.file}`.
+explanation: Say in two sentences why this cause produces these symptoms.
+look_alikes: Say what else looks like this, and by which line it is told apart.
 refuted_by: [{ state: pod-well }]
 remedy:
   title: Correct the configuration that the frobnicator names
@@ -79,21 +67,14 @@ remedy:
     - do: The frobnicator says that it started.
       run: journalctl -u frobnicator -n 20
       expect: A line that says that it started, and none that refuses a file.
-  prevent:
-    - Check the file before it is rolled out.
-references:
-  - https://example.org/the-source-that-this-rule-was-written-from
+  prevent: Check the file before it is rolled out.
+references: https://example.org/the-source-that-this-rule-was-written-from
+# `text` is a pasted text; a file of a bundle is written as its path and what it holds.
 examples:
-  - name: it refuses its file
-    expect: confirmed
-    files:
-      pasted.txt: |
-        frobnicator: refusing configuration "/etc/frobnicator.toml"
-  - name: another program refuses another file
-    expect: not-checked
-    files:
-      pasted.txt: |
-        nginx: refusing configuration "/etc/nginx.conf"
+  - confirmed: it refuses its file
+    text: 'frobnicator: refusing configuration "/etc/frobnicator.toml"'
+  - not-checked: another program refuses another file
+    text: 'nginx: refusing configuration "/etc/nginx.conf"'
 "#;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The JSON schema of a rule file, for editors: made from the types, with the names that the checker knows.
 
+use casefile_catalogue_files::examples::VERDICTS;
 use serde_json::{Map, Value, json};
 
 use super::file::RuleFile;
@@ -22,7 +23,45 @@ pub fn schema() -> Value {
         json!([{ "required": ["fact"] }, { "required": ["line"] }, { "required": ["message"] }]);
     signal["allOf"] = KINDS.iter().map(fields_of_kind).collect();
     schema["$defs"]["Test"] = test();
+    short_forms(&mut schema);
     schema
+}
+
+/// What may be written shorter than its type says (`short`).
+fn short_forms(schema: &mut Value) {
+    let or_text = |long: &mut Value, what: &str| {
+        *long = json!({ "anyOf": [{ "description": what, "type": "string" }, long.take()] });
+    };
+    or_text(
+        &mut schema["$defs"]["Group"],
+        "This signal alone is enough.",
+    );
+    for list in ["references", "refuted_by_hand"] {
+        or_text(&mut schema["properties"][list], "The only one.");
+    }
+    for list in ["mitigate", "prevent"] {
+        let remedy = &mut schema["$defs"]["RemedyFile"]["properties"];
+        or_text(&mut remedy[list], "The only one.");
+    }
+    let text = |what: &str| json!({ "description": what, "type": "string" });
+    let verdict = |word: &&str| json!({ "required": [word] });
+    let mut keys: Map<String, Value> = VERDICTS
+        .iter()
+        .map(|word| ((*word).to_owned(), text("What the example shows.")))
+        .collect();
+    keys.insert(
+        "like".into(),
+        text("The example before whose files it has, and changes."),
+    );
+    keys.insert("text".into(), text("A pasted text."));
+    schema["$defs"]["Example"] = json!({
+        "description": "A small folder of evidence, after the verdict that is expected of it.",
+        "type": "object",
+        "properties": keys,
+        "patternProperties": { "[/.]": { "description": "A file by its path; null leaves it out.", "type": ["string", "null"] } },
+        "additionalProperties": false,
+        "oneOf": VERDICTS.iter().map(verdict).collect::<Vec<_>>(),
+    });
 }
 
 /// With this kind of fact, `where` may name these fields; a map's entry is `field.key`.

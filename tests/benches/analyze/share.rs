@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use casefile_analyzer::diagnose::Analyzer;
 use casefile_analyzer::rules::{self, RuleSet};
 
@@ -61,7 +61,7 @@ fn best_of_runs(set: RuleSet, bundle: &Path) -> anyhow::Result<f64> {
 /// a spelling of their own keeps them from being merged with the first ones.
 fn write_copies(folder: &Path) -> anyhow::Result<()> {
     let rules = casefile_tests::bins::checkout().join("analyzer/rules");
-    for file in walkdir::WalkDir::new(rules) {
+    for file in walkdir::WalkDir::new(&rules) {
         let file = file?;
         if file
             .path()
@@ -71,14 +71,12 @@ fn write_copies(folder: &Path) -> anyhow::Result<()> {
             continue;
         }
         let text = fs::read_to_string(file.path())?;
-        let id = text
-            .lines()
-            .find_map(|line| line.strip_prefix("id: "))
-            .with_context(|| format!("{} has no id", file.path().display()))?;
-        let copy = text
-            .replacen(&format!("id: {id}"), &format!("id: twice-{id}"), 1)
-            .replace("    line: '", "    line: '(?:)");
-        fs::write(folder.join(format!("twice-{id}.yaml")), copy)?;
+        let copy = text.replace("    line: '", "    line: '(?:)");
+        let below = file.path().strip_prefix(&rules)?;
+        let name = format!("twice-{}", file.file_name().to_string_lossy());
+        let path = folder.join(below).with_file_name(name);
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(path, copy)?;
     }
     Ok(())
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use casefile_catalogue_files::examples::{Example, examples};
 use serde_json::Value;
 
 use super::Machine;
@@ -96,13 +97,13 @@ pub(super) fn every(rules: &Path) -> anyhow::Result<Vec<Planted>> {
         let text = std::fs::read_to_string(entry.path())?;
         let rule: Value =
             serde_saphyr::from_str(&text).with_context(|| entry.path().display().to_string())?;
-        let Some(id) = rule.get("id").and_then(Value::as_str) else {
-            bail!("{}: no id", entry.path().display());
-        };
-        let examples = rule.get("examples").and_then(Value::as_array);
-        for example in examples.into_iter().flatten() {
-            if let Some(planted) = of_example(id, example) {
-                found.entry(id.to_owned()).or_insert(planted);
+        let id = entry.path().file_stem().unwrap_or_default();
+        let id = id.to_string_lossy();
+        let written = rule.get("examples").and_then(Value::as_array);
+        let read = examples(written.map_or(&[], Vec::as_slice)).map_err(anyhow::Error::msg)?;
+        for example in read {
+            if let Some(planted) = of_example(&id, example) {
+                found.entry(id.to_string()).or_insert(planted);
             }
         }
     }
@@ -111,27 +112,26 @@ pub(super) fn every(rules: &Path) -> anyhow::Result<Vec<Planted>> {
 
 /// An example that is confirmed and that a node's bundle can hold: its own journal and files, or pasted lines, which
 /// are then lines of the node's system log.
-fn of_example(id: &str, example: &Value) -> Option<Planted> {
-    if example.get("expect").and_then(Value::as_str) != Some("confirmed") {
+fn of_example(id: &str, example: Example) -> Option<Planted> {
+    if example.verdict != "confirmed" {
         return None;
     }
     let mut files = BTreeMap::new();
-    for (path, text) in example.get("files")?.as_object()? {
-        let text = text.as_str()?.to_owned();
+    for (path, text) in example.files {
         if path == "pasted.txt" {
             files.insert("nodes/NODE/rootfs/var/log/syslog".to_owned(), text);
         } else if let Some(below) = path.strip_prefix("nodes/") {
             let (_, below) = below.split_once('/')?;
             files.insert(format!("nodes/NODE/{below}"), text);
         } else if path.starts_with("cluster-resources/pods/logs/") {
-            files.insert(path.clone(), text);
+            files.insert(path, text);
         } else {
             return None;
         }
     }
     Some(Planted {
         id: id.to_owned(),
-        example: example.get("name")?.as_str()?.to_owned(),
+        example: example.name,
         files,
     })
 }

@@ -16,6 +16,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use casefile_catalogue_files::examples::examples;
 use casefile_tests::bins;
 
 use crate::fix_cluster;
@@ -191,16 +192,15 @@ pub(crate) fn state(name: &str, folder: &Path) -> PathBuf {
         .join(format!("{name}.yaml"));
     let rule: serde_json::Value =
         serde_saphyr::from_str(&std::fs::read_to_string(rule).unwrap()).unwrap();
-    let mut examples = rule["examples"].as_array().unwrap().iter().rev();
-    let example = examples
-        .find(|one| one["name"].as_str().unwrap().contains(wanted))
-        .unwrap();
+    let examples = examples(rule["examples"].as_array().unwrap()).unwrap();
+    let mut latest = examples.iter().rev();
+    let example = latest.find(|one| one.name.contains(wanted)).unwrap();
     let root = folder.join("state");
-    for (path, text) in example["files"].as_object().unwrap() {
+    for (path, text) in &example.files {
         let own = format!("/{program}-save.out");
         let path = root.join(path.replace("/iptables-save.out", &own));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text.as_str().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
     root
 }

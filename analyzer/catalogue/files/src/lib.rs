@@ -4,6 +4,7 @@
 //! the catalogue and the program, and no test again.
 
 pub mod clauses;
+pub mod examples;
 
 use std::collections::BTreeMap;
 use std::fs;
