@@ -1,11 +1,15 @@
 //! What a cause needs to be so in the captured files: where only logs told it, a replay looks here.
 
+use std::borrow::Cow;
+
 use casefile_bundle::Entry;
+use casefile_bundle::entry::OBJECTS;
 use globset::Glob;
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Refused;
 use super::captured::Captured;
@@ -15,7 +19,7 @@ use super::captured::Captured;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hinge {
-    /// Entries, as a glob; lists of Kubernetes objects hold one object a line. Not needed beside `pod`.
+    /// Entries, as a glob; of a list of Kubernetes objects each object is a line, however the list is laid out. Not needed beside `pod`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub entry: String,
     /// `NAMESPACE/NAME` of a pod whose line of its list is meant.
@@ -62,13 +66,13 @@ impl Hinge {
             } else {
                 state.before(&path)
             }?;
+            let mut lines = lines(&path, &text).into_iter();
             if self.line.is_empty() && self.pod.is_none() {
-                return text.lines().all(lacking).then_some(path);
+                return lines.all(|(_, text)| lacking(&text)).then_some(path);
             }
-            let at = text
-                .lines()
-                .position(|text| self.is_of_pod(text) && line.is_match(text) && lacking(text))?;
-            Some(format!("{path}:{}", at + 1))
+            let held = |text: &str| self.is_of_pod(text) && line.is_match(text) && lacking(text);
+            let (at, _) = lines.find(|(_, text)| held(text))?;
+            Some(format!("{path}:{at}"))
         })
     }
 
@@ -99,5 +103,66 @@ impl Hinge {
             |text: &str| Regex::new(text).map_err(|error| wrong(text, error.to_string()));
         let lacks = self.lacks.as_deref().map(expression).transpose()?;
         Ok((glob.compile_matcher(), expression(&self.line)?, lacks))
+    }
+}
+
+/// The lines of an entry with their numbers. A list of objects that other tools wrote may be one line, or indented over
+/// many: each of its objects is a line all the same, with the number of the one that it begins in.
+fn lines<'a>(path: &str, text: &'a str) -> Vec<(usize, Cow<'a, str>)> {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    let one_a_line = first.trim_end().ends_with("\"items\":[");
+    let list = path.starts_with(OBJECTS) && path.ends_with(".json") && !one_a_line;
+    let parsed = list.then(|| serde_json::from_str::<List<'_>>(text).ok());
+    match parsed.flatten() {
+        Some(list) => objects(text, &list),
+        None => (1..).zip(text.lines().map(Cow::Borrowed)).collect(),
+    }
+}
+
+#[derive(Deserialize)]
+struct List<'a> {
+    #[serde(borrow)]
+    items: Vec<&'a RawValue>,
+}
+
+/// Each object of a list without the blanks between its parts.
+fn objects<'a>(text: &str, list: &List<'a>) -> Vec<(usize, Cow<'a, str>)> {
+    let (mut line, mut counted) = (1, 0);
+    let of = |item: &&'a RawValue| {
+        let item = item.get();
+        let offset = (item.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let offset = offset.clamp(counted, text.len());
+        line += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..offset]).count();
+        counted = offset;
+        let object = serde_json::from_str::<Value>(item);
+        let plain = object.map_or(Cow::Borrowed(item), |one| Cow::Owned(one.to_string()));
+        (line, plain)
+    };
+    list.items.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_a_line_however_its_list_is_laid_out() {
+        let (path, object) = (
+            "cluster-resources/pods/a.json",
+            r#"{"metadata":{"name":"b"},"x":1}"#,
+        );
+        let as_collected =
+            format!("{{\"kind\":\"PodList\",\"items\":[\n{object},\n{object}\n]}}\n");
+        let on_one_line = format!("{{\"items\":[{object},{object}],\"kind\":\"PodList\"}}");
+        let indented = "{\n  \"items\": [\n    {\n      \"metadata\": {\"name\": \"b\"},\n      \"x\": 1\n    }\n  ]\n}\n";
+        let held = |text: &str| -> Vec<usize> {
+            let all = lines(path, text).into_iter();
+            let own = all.filter(|(_, line)| line.trim_end_matches(',') == object);
+            own.map(|(at, _)| at).collect()
+        };
+        assert_eq!(held(&as_collected), [2, 3]);
+        assert_eq!(held(&on_one_line), [1, 1]);
+        assert_eq!(held(indented), [3]);
+        assert_eq!(lines("nodes/n1/rootfs/etc/x.json", indented).len(), 8);
     }
 }

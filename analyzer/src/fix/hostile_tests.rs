@@ -135,9 +135,26 @@ pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
     list(
         sandbox,
         "cluster-resources/storageclasses.json",
-        &json!({"metadata": {"name": bad, "uid": bad}}),
+        &json!({"metadata": {"name": bad, "uid": bad}, "allowVolumeExpansion": true}),
     );
+    let mut filled = spec.clone();
+    filled["containers"][0]["image"] = "https://r.example/A:1".into();
+    filled["containers"][0]["livenessProbe"] = json!({"exec": {"command": [bad]}});
+    filled["containers"][0]["volumeMounts"] = json!([{"name": bad, "mountPath": "/data"}]);
+    filled["volumes"] = json!([{"name": bad, "persistentVolumeClaim": {"claimName": bad},
+        "emptyDir": {"sizeLimit": "1Gi", "medium": "Memory"}}]);
+    let mut filling = json!({"metadata": meta("g"), "spec": filled});
+    filling["metadata"]["ownerReferences"] = owner("StatefulSet");
     for (path, item) in [
+        ("pods/g", filling),
+        (
+            "statefulsets/g",
+            json!({"metadata": meta("g"), "spec": {"template": {"spec": filled}}}),
+        ),
+        (
+            "persistentvolumeclaims/g",
+            json!({"metadata": meta("g"), "spec": {"storageClassName": bad, "resources": {"requests": {"storage": "1Gi"}}}}),
+        ),
         (
             "daemonsets/a",
             json!({"metadata": meta("a"), "spec": {"template": {"spec": {"nodeSelector": {bad: "x"},
@@ -194,6 +211,11 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
     );
     one_address(sandbox);
     sandbox.entry(
+        "nodes/n1/host/binaries.json",
+        &json!({"binaries": [{"path": format!("/opt/cni/bin/{}", segment(bad)), "exists": true}]})
+            .to_string(),
+    );
+    sandbox.entry(
         "nodes/n1/processes.json",
         &json!({"processes": [{"cgroup": format!("/{bad}"), "comm": "kubelet",
         "cmdline": [bad], "start": "2026-01-01T00:00:00Z"}]})
@@ -207,7 +229,10 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
         ("/etc/containerd/config.toml".to_owned(), config),
         (
             format!("/etc/containerd/{}", segment(bad)),
-            format!("# {line}\na = {quoted}\n"),
+            format!(
+                "# {line}\nimports = [{}]\na = {quoted}\n",
+                toml::Value::String(format!("/opt/{}/a.toml", segment(bad)))
+            ),
         ),
         (
             "/etc/ufw/user.rules".into(),

@@ -42,6 +42,16 @@ fn all() -> Vec<Kept> {
         ),
         one(json!({"containerd-registry": {}}), containerd, mirrors),
         one(
+            json!({"containerd-unimport": {"node": NODE, "path": "/opt/own/config.toml", "folder": "/etc/containerd"}}),
+            "/opt/own/config.toml",
+            "version = 2\n# of the team\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n[debug]\n# the team's\naddress = \"SECRET\"\n",
+        ),
+        one(
+            json!({"cni-folder": {"node": NODE, "path": containerd, "plugin": "portmap", "searched": "/opt/cni/bin"}}),
+            containerd,
+            registry,
+        ),
+        one(
             json!({"docker-daemon": {"set": "{debug: true}"}}),
             "/etc/docker/daemon.json",
             "{\n  \"log-driver\": \"json-file\",\n  \"proxies\": {\n    \"https-proxy\": \"SECRET\"\n  }\n}\n",
@@ -105,6 +115,10 @@ fn sandbox(kept: &Kept, secret: &str) -> Sandbox {
     let copied = kept.text.replace("SECRET", "<redacted:password:0a1b2c3d>");
     // What some of them look at beside their file.
     hostile_tests::one_address(&sandbox);
+    sandbox.entry(
+        &Entry::Node(NODE, "host/binaries.json").path(),
+        "{\"binaries\":[\n{\"path\":\"/usr/lib/cni/portmap\",\"exists\":true}\n]}\n",
+    );
     sandbox.file(
         "/proc/swaps",
         "Filename Type Size Used Priority\n/swapfile file 1 0 -2\n",

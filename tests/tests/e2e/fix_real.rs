@@ -90,6 +90,7 @@ pub(crate) fn has_no_way_back(row: &Row) -> bool {
         "image-removal",
         "pod-restart",
         "helm-again",
+        "claim-size",
     ];
     kinds.iter().any(|kind| row.kind.starts_with(kind))
 }

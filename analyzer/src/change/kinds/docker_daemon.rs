@@ -8,7 +8,7 @@ use super::node_file::{self, Edit};
 use super::restart::{restart, restarted_back};
 use super::{entry, merge, yaml};
 use crate::change::captured::Captured;
-use crate::change::shell::{Line, Program, Test, run};
+use crate::change::shell::{Line, Program, Reader, Script, Test, Word, run};
 use crate::change::{Act, Action, Applied, Back, Kind, Place, Refused};
 
 const FILE: &str = "/etc/docker/daemon.json";
@@ -54,22 +54,24 @@ impl Kind for DockerDaemon {
 }
 
 fn told(node: String, path: String, edit: Edit, lives: bool) -> Applied {
+    let validate = || run(Program::Dockerd).word("--validate");
+    let knows = || {
+        let help = run(Program::Dockerd).word("--help");
+        let counts = run(Program::Grep).words(&["-c", "-e", "--validate"]);
+        Test::Succeeds(help.pipe(counts).quiet())
+    };
     let mut dry_run = edit.dry_run;
     if let Some(file) = edit.whole {
-        let help = run(Program::Dockerd).word("--help");
-        let knows = help
-            .pipe(run(Program::Grep).words(&["-c", "-e", "--validate"]))
-            .quiet();
         dry_run = dry_run.then(Line::If(
-            Test::Succeeds(knows),
-            run(Program::Dockerd)
-                .word("--validate")
-                .with("--config-file", file)
-                .into(),
+            knows(),
+            validate().with("--config-file", file).into(),
             Line::Say("this Docker cannot check the file before it reads it; 23.0 and newer can")
                 .into(),
         ));
     }
+    // The node's own file may hold what the bundle does not, so that only there the whole text can be read.
+    let reader = Reader::of_file(validate().with("--config-file", Word::New));
+    let write = Line::If(knows(), edit.write.clone().read_by(&reader), edit.write);
     Applied {
         title: format!("Change {FILE} on {node}"),
         changed: vec![path],
@@ -80,7 +82,7 @@ fn told(node: String, path: String, edit: Edit, lives: bool) -> Applied {
             guard: Some(edit.guard),
             dry_run,
             backup: vec![FILE.into()],
-            act: Act::Script(edit.write.and(restart(UNIT))),
+            act: Act::Script(Script::from(write).and(restart(UNIT))),
             expect: "The check, where there is one, says \"configuration OK\"; 'docker info' shows the settings.".into(),
             back: Back::Script(edit.back.and(restarted_back(UNIT))),
             interrupts: if lives {

@@ -8,7 +8,7 @@ use super::node_file::{self, check_path};
 use super::toml_text::{merge_toml, remove_toml};
 use super::{entry, restart};
 use crate::change::captured::Captured;
-use crate::change::shell::{Line, Program, Test, Word, run};
+use crate::change::shell::{Line, Program, Reader, Test, Word, run};
 use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Refused};
 
 /// A file and what it shall hold.
@@ -194,11 +194,10 @@ impl HostFile {
     ) -> Result<(Action, Vec<HandOver>), Refused> {
         let name = file_name(&self.path);
         let edit = node_file::edit(state, &self.node, &self.path, after, &name)?;
-        let mut script = edit.write;
-        // Only the file that containerd reads by default can be checked without naming it.
-        if self.path == "/etc/containerd/config.toml" {
-            script = script.run(run(Program::Containerd).words(&["config", "dump"]).quiet());
-        }
+        let script = match reader(&self.path, after, self.restart.as_deref()) {
+            Some(reader) => edit.write.read_by(&reader),
+            None => edit.write,
+        };
         let action = Action {
             text: format!("Write {}.", self.path),
             place: Place::Node(self.node.clone()),
@@ -234,6 +233,36 @@ impl HostFile {
             interrupts: "Nothing until the program that reads it is restarted.".into(),
         }
     }
+}
+
+/// The program that reads the file when it starts, where it can say before whether it takes it.
+fn reader(path: &str, text: &str, restart: Option<&str>) -> Option<Reader> {
+    let of_system = restart.is_none_or(|unit| unit.trim_end_matches(".service") == "containerd");
+    let containerd = run(Program::Containerd).with("--config", Word::New);
+    let containerd = Reader::of_file(containerd.words(&["config", "dump"]));
+    let crio = run(Program::Crio);
+    match path {
+        // Only the file that containerd reads by default is certainly that containerd's.
+        "/etc/containerd/config.toml" => Some(containerd),
+        "/etc/crio/crio.conf" => Some(Reader::of_file(
+            crio.with("--config", Word::New).word("config"),
+        )),
+        _ if path.starts_with("/etc/crio/crio.conf.d/") => {
+            Some(Reader::of_folder(crio.word("config")).where_there())
+        }
+        // Another containerd may be of another release, which reads other files than the one in the path.
+        _ if path.starts_with("/etc/containerd/") && is_of_containerd(text) && of_system => {
+            Some(containerd.where_there())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a TOML text is a configuration of containerd and not that of a registry or of another program beside it.
+fn is_of_containerd(text: &str) -> bool {
+    let all: toml::Table = toml::from_str(text).unwrap_or_default();
+    let plugins = all.get("plugins").and_then(toml::Value::as_table);
+    plugins.is_some_and(|all| all.keys().any(|one| one.starts_with("io.containerd.")))
 }
 
 /// The last part of a path; a hosts.toml keeps its folder, since there is one for each registry.

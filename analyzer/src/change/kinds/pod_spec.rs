@@ -132,14 +132,14 @@ fn taken(pod: &str, before: &Value, delta: &Value) -> Vec<String> {
     all
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A quantity of the API, in its base unit.
-fn amount(value: &Value) -> Option<f64> {
+pub(super) fn amount(value: &Value) -> Option<f64> {
     let text = plain(value);
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')

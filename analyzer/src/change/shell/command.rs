@@ -32,6 +32,11 @@ pub fn run(program: Program) -> Command {
 }
 
 impl Command {
+    /// What it starts.
+    pub(super) fn program(&self) -> Program {
+        self.program
+    }
+
     /// A subcommand or another word of this program's source.
     pub fn word(mut self, word: &'static str) -> Self {
         self.arguments.push(if word.starts_with('-') {
@@ -91,7 +96,7 @@ impl Command {
         None
     }
 
-    fn render(&self, dialect: Dialect) -> String {
+    pub(super) fn render(&self, dialect: Dialect) -> String {
         let of = |argument: &Argument| match argument {
             Argument::Option(option) => (*option).to_owned(),
             Argument::With(option, word) => format!("{option} {}", word.render(dialect)),

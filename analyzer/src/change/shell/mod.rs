@@ -7,12 +7,14 @@
 
 mod command;
 mod program;
+mod reader;
 mod script;
 mod test;
 mod word;
 
 pub use command::{Command, Pipe, run};
 pub use program::Program;
+pub use reader::Reader;
 pub use script::{Line, New, Script};
 pub use test::Test;
 pub use word::{Word, one_line, quoted, safe_name};
@@ -38,6 +40,7 @@ impl Unfit {
     fn new(word: &Word, why: &'static str) -> Self {
         let text = match word {
             Word::Fixed(text) => text,
+            Word::New => "the new file",
             Word::Text(text)
             | Word::Checked(text)
             | Word::Chosen(_, text)

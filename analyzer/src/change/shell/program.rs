@@ -33,6 +33,8 @@ programs! {
     Chown => "chown",
     /// The container runtime, which checks and prints its configuration.
     Containerd => "containerd",
+    /// Another container runtime, which checks and prints its configuration.
+    Crio => "crio",
     /// Speaks to the container runtime.
     Crictl => "crictl",
     /// Cuts columns.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::command::{Command, Pipe};
+use super::reader::Reader;
 use super::test::Test;
 use super::word::Word;
 use super::{Dialect, Program, Unfit};
@@ -38,6 +39,15 @@ pub enum Line {
         /// The whole new file, or the patch.
         new: New,
     },
+    /// The same, where the program that will read the file reads the new text first and may refuse it.
+    WriteRead {
+        /// The file.
+        path: Word,
+        /// The whole new file, or the patch.
+        new: New,
+        /// What reads it.
+        reader: Reader,
+    },
     /// Removes a file that was saved before.
     Remove(Word),
     /// Makes a file again what it was before the step.
@@ -54,7 +64,7 @@ pub enum New {
 }
 
 impl New {
-    fn word(&self) -> &Word {
+    pub(super) fn word(&self) -> &Word {
         match self {
             Self::Whole(word) | Self::Patch(word) => word,
         }
@@ -79,6 +89,21 @@ impl Script {
     #[must_use]
     pub fn run(self, pipe: impl Into<Pipe>) -> Self {
         self.then(Line::Run(pipe.into()))
+    }
+
+    /// The same, where each file that it writes is read by this program before it is put in its place.
+    #[must_use]
+    pub fn read_by(mut self, reader: &Reader) -> Self {
+        for line in &mut self.lines {
+            if let Line::Write { path, new } = line {
+                *line = Line::WriteRead {
+                    path: path.clone(),
+                    new: new.clone(),
+                    reader: reader.clone(),
+                };
+            }
+        }
+        self
     }
 
     /// With the lines of another.
@@ -143,6 +168,7 @@ impl Line {
                 into.extend(yes.programs());
                 into.extend(no.programs());
             }
+            Self::WriteRead { reader, .. } => into.extend(reader.needed()),
             Self::Say(_)
             | Self::CompareFile { .. }
             | Self::Write { .. }
@@ -166,6 +192,9 @@ impl Line {
             Self::Write { path, new } | Self::CompareFile { path, new } => {
                 word(path).or_else(|| word(new.word()))
             }
+            Self::WriteRead { path, new, reader } => word(path)
+                .or_else(|| word(new.word()))
+                .or_else(|| reader.unfit()),
             Self::Remove(path) | Self::Restore(path) => word(path),
             Self::Say(_) => None,
         }
@@ -207,16 +236,8 @@ impl Line {
                     format!("cat {0}; patch --dry-run {1} {0}", of(new), of(path))
                 }
             },
-            Self::Write { path, new } => match (dialect, new) {
-                (Dialect::Script, New::Whole(new)) => format!("add_file {} {}", of(path), of(new)),
-                (Dialect::Script, New::Patch(new)) => {
-                    format!("patch_file {} {}", of(path), of(new))
-                }
-                (Dialect::Hands, New::Whole(new)) => {
-                    format!("install -D -m 644 {} {}", of(new), of(path))
-                }
-                (Dialect::Hands, New::Patch(new)) => format!("patch {} {}", of(path), of(new)),
-            },
+            Self::Write { path, new } => write(path, new, dialect),
+            Self::WriteRead { path, new, reader } => reader.around(path, new, dialect),
             Self::Remove(path) => format!("rm -f -- {}", of(path)),
             Self::Restore(path) => match dialect {
                 Dialect::Script => format!("restore {}", of(path)),
@@ -226,6 +247,17 @@ impl Line {
                 ),
             },
         }
+    }
+}
+
+/// Puts the new text in its place.
+pub(super) fn write(path: &Word, new: &New, dialect: Dialect) -> String {
+    let (path, text) = (path.render(dialect), new.word().render(dialect));
+    match (dialect, new) {
+        (Dialect::Script, New::Whole(_)) => format!("add_file {path} {text}"),
+        (Dialect::Script, New::Patch(_)) => format!("patch_file {path} {text}"),
+        (Dialect::Hands, New::Whole(_)) => format!("install -D -m 644 {text} {path}"),
+        (Dialect::Hands, New::Patch(_)) => format!("patch {path} {text}"),
     }
 }
 

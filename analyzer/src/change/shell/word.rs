@@ -19,6 +19,8 @@ pub enum Word {
     Saved(String),
     /// What a file that the script saved holds: the script's own record of what was there, as one word.
     SavedText(String),
+    /// The new text of a file that is written, before it is in its place.
+    New,
     /// Text that a person may replace, by a variable of this name when the script is run.
     Chosen(&'static str, String),
 }
@@ -49,6 +51,7 @@ impl Word {
         match self {
             Self::Text(text) | Self::Chosen(_, text) => text.starts_with('-'),
             Self::Fixed(_)
+            | Self::New
             | Self::Checked(_)
             | Self::Beside(_)
             | Self::Saved(_)
@@ -65,6 +68,8 @@ impl Word {
         match (self, dialect) {
             (Self::Fixed(text), _) => quoted(text).into_owned(),
             (Self::Text(text) | Self::Checked(text), _) => quoted(text).into_owned(),
+            (Self::New, Dialect::Script) => "\"$half\"".to_owned(),
+            (Self::New, Dialect::Hands) => "./new-file".to_owned(),
             (Self::Chosen(name, text), Dialect::Script) => {
                 format!("\"$(chosen {name} {})\"", quoted(text))
             }

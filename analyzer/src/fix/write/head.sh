@@ -245,8 +245,20 @@ placed() {
   mv -f -- "$half" "$1"
   half=''
 }
+# The program that will read the file reads its new text first, which nobody else does yet.
+reads() {
+  local file=$1
+  shift
+  command -v -- "$1" >/dev/null || { say "  $1 is not on this machine, so the new $file was not read before it is put in its place"; return 0; }
+  reason=$("$@" 2>&1 >/dev/null) && return 0
+  rm -f -- "$half"
+  half=''
+  reason=${reason##*$'\n'}
+  stop "$1 refuses the new $file (${reason:0:400}); it is as it was"
+}
 # A new file, or one that is this fix's own.
-add_file() {
+add_file() { new_text "$1" "$2"; placed "$1"; }
+new_text() {
   half=$(beside "$1")
   rm -f -- "$half"
   reason=$({ if [ -e "$1" ]; then
@@ -254,7 +266,6 @@ add_file() {
   else
     mkdir -p -- "${1%/*}" && install -m 644 -- "$2" "$half"
   fi; } 2>&1) || stop "$1 cannot be written (${reason##*: }); it is as it was"
-  placed "$1"
 }
 compare() {
   local old=$1
@@ -267,13 +278,13 @@ compare_patched() {
 }
 fits() { [ -f "$1" ] && [ ! -L "$1" ] && patched "$1" "$2" >/dev/null; }
 # Mode, owner and security context stay: the copy has them before it gets another text.
-patch_file() {
+patch_file() { patched_text "$1" "$2"; placed "$1"; }
+patched_text() {
   [ ! -L "$1" ] || stop "$1 is a link; change the file that it leads to by hand"
   fits "$1" "$2" || stop "$1 does not hold the lines that would change"
   half=$(beside "$1")
   rm -f -- "$half"
   reason=$({ cp -a -- "$1" "$half" && patched "$1" "$2" > "$half"; } 2>&1) || stop "$1 cannot be written anew (${reason##*: }); it is as it was"
-  placed "$1"
 }
 # The text of a file after unified differences, each of whose places must be found exactly once.
 patched() {

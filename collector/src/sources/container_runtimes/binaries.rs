@@ -16,7 +16,7 @@ use crate::sources::processes;
 use crate::take::{Need, Tally, copy};
 
 /// Looked at wherever they are, whether or not a configuration names them.
-const USUAL: [&str; 22] = [
+const USUAL: [&str; 23] = [
     "/usr/bin/nvidia-container-runtime*",
     "/usr/bin/nvidia-container-toolkit",
     "/usr/bin/nvidia-container-cli",
@@ -36,6 +36,7 @@ const USUAL: [&str; 22] = [
     "/var/lib/k0s/bin/*runc*",
     "/opt/cni/bin/*",
     "/usr/lib/cni/*",
+    "/usr/libexec/cni/*",
     "/lib/x86_64-linux-gnu/libc.so.6",
     "/lib/aarch64-linux-gnu/libc.so.6",
     "/lib64/libc.so.6",

@@ -77,7 +77,63 @@ pub(crate) fn rows() -> Vec<Row> {
     ];
     all.extend(of_workloads());
     all.extend(of_bounds());
+    all.extend(of_pods());
     all
+}
+
+/// Rows of what a pod ran into by its own spec.
+fn of_pods() -> Vec<Row> {
+    vec![
+        row(
+            "raised-limit",
+            "workload/container-memory-limit-reached#one of a set",
+            "container-memory-limit-reached",
+            None,
+            "! kubectl get statefulset train -n ml -o jsonpath='{.spec.template.spec.containers[0].resources.limits.memory}' | grep -qx 4Gi",
+        ),
+        row(
+            "raised-limit (a volume in memory)",
+            "workload/shm-emptydir-sizelimit-eviction#volume of a set",
+            "shm-emptydir-sizelimit-eviction",
+            None,
+            "! kubectl get statefulset train -n ml -o yaml | grep -q 'sizeLimit: 4Gi'",
+        ),
+        row(
+            "raised-limit (GPU memory)",
+            "hami/hami-vgpu-memory-quota-hit#one of a set",
+            "hami-vgpu-memory-quota-hit",
+            None,
+            "! kubectl get statefulset llm -n ml -o jsonpath='{.spec.template.spec.containers[0].resources.limits}' | grep -q 9337",
+        ),
+        row(
+            "probe-time",
+            "workload/probe-ends-container#template of a set",
+            "probe-ends-container",
+            None,
+            "! kubectl get statefulset web -n shop -o jsonpath='{.spec.template.spec.containers[0].livenessProbe.failureThreshold}' | grep -qx 6",
+        ),
+        row(
+            "search-dots",
+            "dns/dns-ndots-wildcard-search-domain#logs the address",
+            "dns-ndots-wildcard-search-domain",
+            None,
+            "! kubectl get statefulset pull -n shop -o yaml | grep -A 1 'name: ndots' | grep -q '\"1\"'",
+        ),
+        row(
+            "image-name",
+            "image/image-name-invalid#a scheme",
+            "image-name-invalid",
+            None,
+            "! kubectl get statefulset web -n shop -o jsonpath='{.spec.template.spec.containers[0].image}' | grep -qx registry.corp.example/shop/web:1",
+        ),
+        row(
+            "claim-size",
+            "storage/application-volume-full#claim that may grow",
+            "application-volume-full",
+            None,
+            "! kubectl get pvc data-db-0 -n shop -o jsonpath='{.spec.resources.requests.storage}' | grep -qx 20Gi",
+        ),
+    ]
 }
 
 /// Rows of what the cluster alone decides: who may do what, what is refused, and where pods of a daemon run.
