@@ -14,13 +14,13 @@ use super::file::{Example, Group, RuleFile};
 /// Fills in what the path says: the cause is the file's name, the family its folder's.
 pub(super) fn named(path: &str, mut file: RuleFile) -> RuleFile {
     let path = Path::new(path);
-    let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy();
     if file.id.is_empty() {
-        file.id = text(path.file_stem()).into_owned();
+        let stem = path.file_stem().unwrap_or_default();
+        file.id = stem.to_string_lossy().into_owned();
     }
     if file.family.is_empty() {
         let folder = path.parent().and_then(Path::file_name);
-        file.family = text(folder).into_owned();
+        file.family = folder.unwrap_or_default().to_string_lossy().into_owned();
     }
     file
 }
