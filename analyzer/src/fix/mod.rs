@@ -37,6 +37,8 @@ mod kept_tests;
 #[cfg(test)]
 mod killed_tests;
 #[cfg(test)]
+mod reader_tests;
+#[cfg(test)]
 mod safety_tests;
 #[cfg(test)]
 mod sandbox;
