@@ -127,6 +127,11 @@ fn rolled(owner: &Owner, file: &str, pods: &[String]) -> Action {
                 "Nothing by itself (its update strategy is OnDelete); then each pod that is deleted: {}.",
                 some(pods)
             )
+        } else if owner.named.kind == "DaemonSet" {
+            format!(
+                "The DaemonSet's pods on all nodes are replaced one after another; known here: {}.",
+                some(pods)
+            )
         } else {
             format!("The pods are replaced one after another: {}.", some(pods))
         },

@@ -85,7 +85,7 @@ fn between(analysis: &Analysis, at: DateTime<Utc>, sign: DateTime<Utc>) -> Rich 
         None => String::new(),
     };
     Rich::from(format!(
-        "Between {}, when a pod was no longer ready{first}, and {}, the time of the first collected line that shows the cause",
+        "{} at the earliest{first}, when a pod was no longer ready; {} at the latest, when the first collected line shows the cause",
         words::time(at),
         clock(at, sign)
     ))

@@ -6,7 +6,7 @@ use super::super::blocks::{Rich, StepItem};
 use super::super::{plan, words};
 use super::StatusRow;
 use crate::change::risk;
-use crate::model::fix::Fix;
+use crate::model::fix::{Fix, FixAction};
 use crate::model::{Analysis, Incident, Verdict};
 
 /// Characters of a command or a step that the screen shows.
@@ -57,10 +57,15 @@ fn host(first: &Incident, analysis: &Analysis, line: &str) -> Rich {
         nodes.extend(failing.map(|one| one.node.as_str()));
     }
     let nodes: Vec<&str> = nodes.into_iter().filter(|name| !name.is_empty()).collect();
-    match (of_step, nodes.as_slice()) {
-        (Some(node), _) | (None, &[node]) => Rich::from("On ").code(node).text(": "),
-        (None, _) => Rich::from("On the node: "),
-    }
+    let text = match (of_step, nodes.as_slice()) {
+        (Some(node), _) | (None, &[node]) => Rich::from("On ").code(node),
+        (None, _) => Rich::from("On the node"),
+    };
+    // They are handed over with the report and have to be brought there.
+    text.text(match line.contains("\"./") {
+        true => ", with the files of this fix: ",
+        false => ": ",
+    })
 }
 
 impl Start {
@@ -155,91 +160,106 @@ fn interrupts(first: &Incident) -> Option<String> {
     let typed = plan::tried(first).map(of_fix);
     // Commands that a person types tell more than the change that stands for them.
     let by_person = plan::is_in_words(first).then(|| of_steps(first));
-    let told: Vec<Stops> = by_person.into_iter().chain(typed).collect();
-    if let Some(one) = told.iter().find(|one| one.stopped().count() > 0) {
-        let stopped = one.stopped().map(str::to_owned);
-        return Some(stopped.chain(one.others()).collect::<Vec<_>>().join(" "));
-    }
-    let Some(nothing) = told.iter().rev().find(|one| one.unknown.is_empty()) else {
-        // A row that is missing reads as safe.
-        let plan = plan::of(first);
-        return plan.steps.iter().any(acts).then(|| UNKNOWN.to_owned());
-    };
-    let said = nothing.sentences.first();
-    Some(said.map_or(NOTHING, String::as_str).to_owned())
+    let told: Vec<Vec<Stops>> = by_person.into_iter().chain(typed).collect();
+    let stopping = told.iter().find(|steps| steps.iter().any(Stops::stop));
+    let known = |steps: &&Vec<Stops>| steps.iter().all(|step| step.known);
+    let shown = stopping
+        .or_else(|| told.iter().rev().find(known))
+        .or(told.first())
+        .filter(|steps| !steps.is_empty())?;
+    Some(in_order(shown))
 }
 
-/// What is said of the steps of a fix.
+/// What one step of a fix stops.
 struct Stops {
-    sentences: Vec<String>,
-    /// How many steps change something.
-    steps: usize,
-    /// Those of which it is not known, by number.
-    unknown: Vec<usize>,
+    /// Its number in the plan.
+    number: usize,
+    /// What it does, in few words.
+    name: String,
+    /// As sentences; such as begin with `Nothing` say that it stops nothing.
+    text: String,
+    /// Whether that is all.
+    known: bool,
 }
 
 impl Stops {
-    fn of<'a>(told: impl Iterator<Item = &'a str>, steps: usize, unknown: Vec<usize>) -> Self {
-        let mut sentences: Vec<String> = Vec::new();
-        for text in told.map(words::sentence) {
-            if !text.is_empty() && !sentences.contains(&text) {
-                sentences.push(text);
-            }
-        }
-        Stops {
-            sentences,
-            steps,
-            unknown,
-        }
+    fn stop(&self) -> bool {
+        !self.text.is_empty() && stops(&self.text)
     }
+}
 
-    fn stopped(&self) -> impl Iterator<Item = &str> {
-        let sentences = self.sentences.iter().map(String::as_str);
-        sentences.filter(|text| stops(text))
+/// Each step that stops something by its number and name, and what the others do: silence reads as safe.
+fn in_order(steps: &[Stops]) -> String {
+    if let [one] = steps {
+        return match (one.text.is_empty(), one.known) {
+            (false, _) => one.text.clone(),
+            (true, true) => NOTHING.to_owned(),
+            (true, false) => UNKNOWN.to_owned(),
+        };
     }
-
-    /// Of the steps that the other sentences are not about: silence reads as safe.
-    fn others(&self) -> Option<String> {
-        let numbers: Vec<String> = self.unknown.iter().map(ToString::to_string).collect();
+    let mut said: Vec<String> = Vec::new();
+    for step in steps.iter().filter(|step| step.stop()) {
+        // What two steps stop alike is read once.
+        let text = match steps.iter().find(|other| other.text == step.text) {
+            Some(first) if first.number < step.number => format!("as step {}.", first.number),
+            _ => step.text.clone(),
+        };
+        said.push(format!("Step {}{}: {text}", step.number, step.name));
+    }
+    let others = |known: bool| {
+        let own = steps.iter().filter(|step| !step.stop() && step.known == known);
+        own.map(|step| step.number.to_string()).collect::<Vec<_>>()
+    };
+    for (numbers, what) in [(others(true), "nothing"), (others(false), "not known")] {
         match numbers.as_slice() {
-            [] if self.stopped().count() < self.steps => Some("The other steps: nothing.".into()),
-            [] => None,
-            [one] => Some(format!("Not known for step {one}.")),
-            all => Some(format!("Not known for steps {}.", words::join(all))),
+            [] => {}
+            [one] => said.push(format!("Step {one}: {what}.")),
+            all => said.push(format!("Steps {}: {what}.", words::join(all))),
         }
     }
+    said.join(" ")
 }
 
-fn of_fix(fix: &Fix) -> Stops {
-    let told = || fix.actions.iter().map(|action| action.interrupts.trim());
-    let open = |text: &str| text.is_empty() || text.starts_with("Not known");
-    let unknown = (1..).zip(told()).filter(|(_, text)| open(text));
-    let unknown = unknown.map(|(number, _)| number).collect();
-    Stops::of(told(), fix.actions.len(), unknown)
+fn of_fix(fix: &Fix) -> Vec<Stops> {
+    let steps = (1..).zip(&fix.actions);
+    let step = |(number, action): (usize, &FixAction)| {
+        let text = words::sentence(action.interrupts.trim());
+        Stops {
+            number,
+            name: name(&action.text),
+            known: !text.is_empty() && !text.starts_with("Not known"),
+            text,
+        }
+    };
+    steps.map(step).collect()
 }
 
-/// What each step stops, with its number where it is not the first that does something.
-fn of_steps(first: &Incident) -> Stops {
+/// What each step stops that does something.
+fn of_steps(first: &Incident) -> Vec<Stops> {
     let plan = plan::of(first);
-    let acting: Vec<(usize, &StepItem)> = (1..)
-        .zip(&plan.steps)
-        .filter(|(_, step)| acts(step))
-        .collect();
-    let begins = acting.first().map_or(1, |(number, _)| *number);
-    let (mut told, mut unknown) = (Vec::new(), Vec::new());
-    for (number, step) in &acting {
+    let acting = (1..).zip(&plan.steps).filter(|(_, step)| acts(step));
+    let step = |(number, step): (usize, &StepItem)| {
         let (text, known) = of_step(step);
-        if !known {
-            unknown.push(*number);
+        Stops {
+            number,
+            name: name(&step.text.plain()),
+            text,
+            known,
         }
-        told.push(
-            match text.is_empty() || !stops(&text) || *number == begins {
-                true => text,
-                false => format!("Step {number}: {text}"),
-            },
-        );
+    };
+    acting.map(step).collect()
+}
+
+/// The first words of a step in brackets, where they are few.
+fn name(text: &str) -> String {
+    const SHORT: usize = 48;
+    let text = text.split(risk::MARK).next().unwrap_or_default();
+    let first = words::first_clause(&text.replace('`', ""), SHORT);
+    let first = first.trim_end_matches('.');
+    match first.ends_with('…') || first.contains('(') {
+        true => String::new(),
+        false => format!(" ({})", words::small(first)),
     }
-    Stops::of(told.iter().map(String::as_str), acting.len(), unknown)
 }
 
 /// What a step stops, and whether that is all.
@@ -248,7 +268,7 @@ fn of_step(step: &StepItem) -> (String, bool) {
         let text = step.text.plain();
         let said = text.split_once(risk::MARK).map(|(_, said)| said.to_owned());
         let known = said.is_some();
-        return (said.unwrap_or_default(), known);
+        return (words::sentence(&said.unwrap_or_default()), known);
     };
     let risk = risk::stops(command);
     let stopping = risk.sentences.iter().any(|text| stops(text));
@@ -268,5 +288,5 @@ fn stops(text: &str) -> bool {
 const IN_STEPS: &str = "The first step of the report; its commands are too long for this screen.";
 /// Said of a fix whose commands only write files, settings and objects that nothing is restarted for.
 const NOTHING: &str = "Nothing that runs.";
-/// Said of a fix of which a command, or a step by hand, was not judged.
-const UNKNOWN: &str = "Not known for every step: read each before it runs.";
+/// Said of a fix whose only step, a command or a person's work, was not judged.
+const UNKNOWN: &str = "Not known: read it before it runs.";

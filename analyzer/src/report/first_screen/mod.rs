@@ -112,7 +112,7 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
             "If nobody has reported a fault, nothing. If somebody has, find out first why the node lacks what stands under Not seen."
         }
         (true, true) => {
-            "If nobody has reported a fault, nothing. If somebody has, run casefile-collector as root on the node: it takes what stands under Not seen."
+            "If nobody has reported a fault, nothing. If somebody has, run casefile-collector as root on the node in question: it only reads, and takes what stands under Not seen."
         }
         (true, false) => "Nothing if nobody has reported a fault.",
         (false, _) => "",
@@ -337,6 +337,11 @@ fn next(analysis: &Analysis) -> Option<Rich> {
 
 fn unseen(analysis: &Analysis) -> Option<StatusRow> {
     let text = coverage::unseen(analysis);
+    let text = match text.is_empty() {
+        // A row that is missing leaves open whether anything was.
+        true if !analysis.incidents.is_empty() => Rich::from("Nothing that a known cause depends on."),
+        _ => text,
+    };
     (!text.is_empty()).then(|| row("Not seen", text))
 }
 
@@ -362,7 +367,10 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
         causes.filter(|cause| cause.verdict == verdict).count() as u64
     };
     let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
-    let text = Rich::new().strong("No cause was confirmed.");
+    let text = match analysis.unexplained.is_empty() {
+        true => Rich::new().strong("None").text(", for nothing was seen to fail."),
+        false => Rich::new().strong("No cause was confirmed."),
+    };
     let text = match analysis.unexplained.is_empty() {
         true if open == 0 => text.text(" This does not mean that all is well. "),
         // The row above says what is not well, or how much was not checked.

@@ -24,9 +24,11 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
     let mut text = if words::is_calm(analysis) {
         Rich::from("None, for nothing was seen to fail. Signs that have no failure to explain: ")
     } else if only_guesses(analysis) {
-        Rich::from(
-            "No cause is confirmed. Single lines would fit others, without a link to this failure: ",
-        )
+        // Their names would only lead away from what fails.
+        let all = words::count(analysis.incidents.len() as u64, "cause");
+        return Rich::from(format!(
+            "No cause is confirmed. Single lines would fit {all} without a link to this failure."
+        ));
     } else {
         Rich::from("No cause is confirmed; ")
             .verdict(Verdict::Possible)
@@ -77,13 +79,20 @@ pub(super) fn is_listed(one: &Unexplained) -> bool {
     let words = one.last_words.trim_end();
     let name = one.subject.rsplit('/').next().unwrap_or_default();
     let state = one.reason.split([',', ' ']).next().unwrap_or_default();
-    let says_state = !state.is_empty() && words.contains(state);
+    let mut cells = words.split_whitespace();
+    let says_state = !state.is_empty() && cells.any(|cell| cell == state);
     !name.is_empty() && words.contains(name) && (says_state || words.ends_with(name))
 }
 
 /// What tells more of a thing that fails.
 pub(super) fn look_closer(one: &Unexplained) -> String {
-    const AROUND: &str = "Read the lines around its last words";
+    let around = match one.place.line {
+        Some(line) => format!(
+            "Read the lines around line {line} of `{}`",
+            one.place.path.rsplit('/').next().unwrap_or_default()
+        ),
+        None => "Read the lines around its last words".to_owned(),
+    };
     let subject = one.subject.as_str();
     if let Some((_, bus_id)) = subject
         .strip_prefix("gpu/")
@@ -96,7 +105,7 @@ pub(super) fn look_closer(one: &Unexplained) -> String {
             false => format!("{bus_id}.0"),
         };
         return format!(
-            "{AROUND}, and ask the driver: `nvidia-smi -q -i {bus_id}; dmesg -T | grep -i -e xid -e nvrm | tail`."
+            "{around}, and ask the driver: `nvidia-smi -q -i {bus_id}; dmesg -T | grep -i -e xid -e nvrm | tail`."
         );
     }
     let pod = subject.strip_prefix("pod/");
@@ -105,13 +114,20 @@ pub(super) fn look_closer(one: &Unexplained) -> String {
         Some((space, name)) => {
             let first = match is_listed(one) {
                 true => "Ask the pod".to_owned(),
-                false => format!("{AROUND}, and ask the pod"),
+                false => format!("{around}, and ask the pod"),
             };
-            format!(
-                "{first}: `kubectl describe pod {name} -n {space}; kubectl logs {name} -n {space} --all-containers --previous`."
-            )
+            // A container that never ran has no log of an earlier run.
+            let never_ran = one.restarts == 0
+                && !["exit", "Error", "Crash"].iter().any(|word| one.reason.starts_with(word))
+                && !one.reason.contains("exit code");
+            match never_ran {
+                true => format!("{first}: `kubectl describe pod {name} -n {space}`."),
+                false => format!(
+                    "{first}: `kubectl describe pod {name} -n {space}; kubectl logs {name} -n {space} --all-containers --previous`."
+                ),
+            }
         }
-        None => format!("{AROUND}."),
+        None => format!("{around}."),
     }
 }
 
