@@ -76,6 +76,8 @@ const TWICE: usize = 40;
 /// Whether neither its place nor, elsewhere in this run, its value explains an id.
 fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {
     let id = &bytes[word.clone()];
+    // What is known of an id may change.
+    explained::ask();
     if known.has(id) {
         return false;
     }
@@ -138,7 +140,9 @@ fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
     }
     let formed = match mark {
         b'_' => prefix.iter().all(letters) && prefix.len() > 1,
-        b'-' => prefix.iter().all(capitals) && prefix.len() > 2,
+        b'-' => {
+            prefix.len() > 2 && (prefix.iter().all(capitals) || !unique_name(&bytes[word.clone()]))
+        }
         _ => false,
     };
     Some(
@@ -148,6 +152,12 @@ fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
             && explained::hex(bytes, word, word.len()) == Said::Nothing
             && !explained::by_place(bytes, &(start..word.end)),
     )
+}
+
+/// Whether hexadecimal digits behind a dash make the name of an object unique: few of them, or 17 as a cloud gives them
+/// (`vol-0a1b2c3d4e5f60718`).
+fn unique_name(digits: &[u8]) -> bool {
+    digits.len() < MIN_HEX - 3 || (digits.len() == MIN_HEX - 1 && digits[0] == b'0')
 }
 
 /// No issuer puts more letters in front.
