@@ -30,7 +30,7 @@ pub(crate) fn varied(sample: &Sample, number: u64) -> Option<Sample> {
     let (kept, rest) = secret.split_at(host);
     let mut out = kept.to_owned();
     let runs = runs(rest);
-    let issuer = runs[0].bytes().all(|byte| byte.is_ascii_alphabetic());
+    let issuer = runs.first()?.bytes().all(|byte| byte.is_ascii_alphabetic());
     let mut first = kept.is_empty() && issuer && below(&mut state, 4) == 0;
     let hex = hexadecimal(&runs);
     for (at, run) in runs.iter().enumerate() {
