@@ -95,7 +95,7 @@ const ISSUER_LETTERS: usize = 12;
 /// `50418072774-92589393790616`: two or more long numbers that are no times.
 fn numbers(text: &[u8]) -> bool {
     let number = |part: &[u8]| {
-        let time = part.len() % 3 == 1 && part[0] == b'1' && (b'4'..=b'9').contains(&part[1]);
+        let time = part.len() % 3 == 1 && matches!(part, [b'1', b'4'..=b'9', ..]);
         part.len() >= LONG_NUMBER && part.iter().all(u8::is_ascii_digit) && !time
     };
     let parts = || text.split(|byte| !WORD[usize::from(*byte)]);
