@@ -1,9 +1,11 @@
 //! What explains a random word by its place: the names and words in front of it, the algorithm that gave it, the path
 //! that it is part of.
 
+mod asked;
 mod ids;
 mod things;
 
+pub(super) use asked::{ask, asked};
 pub(super) use ids::{Said, hex, in_request};
 
 use std::collections::HashSet;
@@ -99,6 +101,7 @@ static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 /// Whether its place or its beginning explains a word that was drawn.
 pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
+    ask();
     let text = &bytes[word.clone()];
     let digit = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte);
     let start = word.start - bytes[..word.start].iter().rev().take_while(digit).count();
@@ -288,11 +291,13 @@ fn name_before(before: &[u8]) -> Option<Name<'_>> {
 
 /// Whether a value at the end of these bytes has a name, whatever it says.
 pub(super) fn has_name(before: &[u8]) -> bool {
+    ask();
     name_before(before).is_some_and(|name| !name.text.is_empty())
 }
 
 /// Whether a value at the end of these bytes has the name of an id, a sum or something public.
 pub(super) fn named(before: &[u8]) -> bool {
+    ask();
     name_before(before).is_some_and(|name| NAMES.contains(last_word(name.text).as_str()))
 }
 

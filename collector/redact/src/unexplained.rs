@@ -3,6 +3,7 @@
 
 mod alone;
 mod hex;
+mod judged;
 mod parts;
 mod percent;
 mod scattered;
@@ -13,6 +14,7 @@ pub(super) use hex::note_only_id;
 
 use std::ops::Range;
 
+use super::explained;
 use super::known::Known;
 use super::marker::Marker;
 use super::random::MIN_DRAWN;
@@ -20,7 +22,7 @@ use super::{MAX_DEPTH, clean_text};
 use alone::very_short;
 use hex::as_text;
 use scattered::scattered;
-use tokens::next_token;
+use tokens::{Token, next_token};
 use words::in_runs;
 
 /// The placeholder's class.
@@ -40,24 +42,42 @@ enum Found {
 /// The next thing that nothing explains, or that is a text in hexadecimal digits.
 fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
     let mut at = from;
+    explained::asked();
     while let Some(token) = next_token(bytes, at) {
         at = token.place.end;
-        let mut placed = false;
-        if token.place.len() >= MIN_DRAWN
-            && let Some(found) = in_runs(bytes, from, &token, known, &mut placed)
-        {
+        let number = judged::number(bytes, &token.place);
+        if number.is_some_and(judged::written) {
+            continue;
+        }
+        if let Some(found) = judge(bytes, from, &token, known) {
             return Some(found);
         }
-        if !token.one_case()
-            && let Some(place) = very_short(bytes, &token.place)
+        if !explained::asked()
+            && let Some(number) = number
         {
-            return Some(Found::Drawn(place));
-        }
-        if !placed && let Some(place) = scattered(bytes, &token) {
-            return Some(Found::Drawn(place));
+            judged::note(number);
         }
     }
     None
+}
+
+/// What of one token nothing explains.
+fn judge(bytes: &[u8], from: usize, token: &Token, known: &Known) -> Option<Found> {
+    let mut placed = false;
+    if token.place.len() >= MIN_DRAWN
+        && let Some(found) = in_runs(bytes, from, token, known, &mut placed)
+    {
+        return Some(found);
+    }
+    if !token.one_case()
+        && let Some(place) = very_short(bytes, &token.place)
+    {
+        return Some(Found::Drawn(place));
+    }
+    if placed {
+        return None;
+    }
+    scattered(bytes, token).map(Found::Drawn)
 }
 
 /// Where the first thing begins that nothing explains.

@@ -1,6 +1,6 @@
 //! What the redaction misses of the samples that public scanners of secrets test themselves with.
 //!
-//! `cargo run --release -p casefile-tests --example scanners -- FOLDER [seen|unseen] [--leaks|--list|--shapes]`
+//! `cargo run --release -p casefile-tests --example scanners -- FOLDER [seen|unseen] [--leaks|--list|--shapes|--varied]`
 //!
 //! `FOLDER` holds checkouts of any of gitleaks, trufflehog, detect-secrets, noseyparker and secretlint, however they are
 //! called; nothing of theirs is kept in this repository. A rule (a detector, a plug-in, a file of rules) belongs to the
@@ -9,7 +9,8 @@
 //!
 //! Each secret is planted beside a name and, where it has a prefix of its issuer, or nothing of its own, in sentences
 //! and lists without a name (`places`); the scanner's own text goes in as it is. `--leaks` names what was missed in the
-//! seen half, `--list` the rules of each half, `--shapes` the table by shape of the unseen half as well. Texts that are
+//! seen half, `--list` the rules of each half, `--shapes` the table by shape of the unseen half as well. `--varied` measures
+//! the seen half as other issuers would have written it (`varied`): other words, letters, lengths and signs. Texts that are
 //! no secrets (`hf_xxxx`, names, addresses, words, fewer than eight letters) are left out.
 
 #![expect(
@@ -22,6 +23,7 @@ mod go;
 mod places;
 mod rules;
 mod samples;
+mod varied;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,6 +37,17 @@ use samples::Sample;
 struct Count {
     all: usize,
     leaks: usize,
+}
+
+/// What is planted and printed.
+#[derive(Clone, Copy)]
+struct Show {
+    /// What leaks.
+    leaks: bool,
+    /// The table by shape.
+    shapes: bool,
+    /// The places beside a name as well.
+    named: bool,
 }
 
 type Table = BTreeMap<String, Count>;
@@ -54,12 +67,37 @@ fn main() {
             continue;
         }
         let half: Vec<&Sample> = samples.iter().filter(|s| s.seen() == seen).collect();
-        if has("--list") {
+        if has("--varied") {
+            if seen {
+                measure_varied(&half, has("--leaks"));
+            }
+        } else if has("--list") {
             list(name, &half);
         } else {
-            measure(name, &half, seen && has("--leaks"), seen || has("--shapes"));
+            let show = Show {
+                leaks: seen && has("--leaks"),
+                shapes: seen || has("--shapes"),
+                named: true,
+            };
+            measure(name, &half, show);
         }
     }
+}
+
+/// Each sample is varied so often.
+const VARIED: u64 = 4;
+
+fn measure_varied(half: &[&Sample], show: bool) {
+    let made: Vec<Sample> = (0..VARIED)
+        .flat_map(|number| half.iter().filter_map(move |s| varied::varied(s, number)))
+        .filter(Sample::worth)
+        .collect();
+    let show = Show {
+        leaks: show,
+        shapes: true,
+        named: false,
+    };
+    measure("seen, varied", &made.iter().collect::<Vec<_>>(), show);
 }
 
 fn list(name: &str, half: &[&Sample]) {
@@ -69,13 +107,17 @@ fn list(name: &str, half: &[&Sample]) {
     println!("{name}: {} rules: {}", rules.len(), rules.join(" "));
 }
 
-fn measure(name: &str, half: &[&Sample], show: bool, shapes: bool) {
+fn measure(name: &str, half: &[&Sample], show: Show) {
     let mut by_sort = Table::new();
     let mut by_scanner = Table::new();
     let mut by_shape = Table::new();
     let key = Key::random().unwrap();
     for sample in half {
-        for (sort, path, text) in places::plant(sample) {
+        let places = places::plant(sample);
+        for (sort, path, text) in places
+            .into_iter()
+            .filter(|(sort, ..)| show.named || *sort != "named")
+        {
             let out = redact(&text, path, &key);
             let leaks = sample.needles().iter().any(|needle| reveals(&out, needle));
             let shape = format!("{sort:<9} {}", samples::shape(&sample.secret));
@@ -89,7 +131,7 @@ fn measure(name: &str, half: &[&Sample], show: bool, shapes: bool) {
                 count.all += 1;
                 count.leaks += usize::from(leaks);
             }
-            if show && leaks {
+            if show.leaks && leaks {
                 let text: String = text.chars().take(400).collect();
                 println!(
                     "leak\t{sort}\t{}\t{}\t{}",
@@ -106,7 +148,7 @@ fn measure(name: &str, half: &[&Sample], show: bool, shapes: bool) {
         ("by scanner", by_scanner),
         ("by shape", by_shape),
     ] {
-        if !shapes && title == "by shape" {
+        if !show.shapes && title == "by shape" {
             continue;
         }
         println!("  {title}");

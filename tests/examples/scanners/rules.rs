@@ -137,13 +137,13 @@ fn made(regex: &str) -> Vec<String> {
         .collect()
 }
 
-fn mixed(state: u64) -> u64 {
+pub(crate) fn mixed(state: u64) -> u64 {
     let mut mixed = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed ^ (mixed >> 27)
 }
 
-fn below(state: &mut u64, end: usize) -> usize {
+pub(crate) fn below(state: &mut u64, end: usize) -> usize {
     *state = mixed(*state);
     usize::try_from((*state >> 11) % end.max(1) as u64).unwrap_or(0)
 }

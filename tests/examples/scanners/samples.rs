@@ -58,6 +58,14 @@ impl Sample {
         format!("{}/{}", self.scanner, self.rule)
     }
 
+    /// Whether it can be searched for, and is a secret rather than what shows where one would stand.
+    pub(crate) fn worth(&self) -> bool {
+        (SHORTEST..=LONGEST).contains(&self.secret.len())
+            && !self.needles().is_empty()
+            && !dummy(&self.secret)
+            && !NO_SECRETS.contains(&self.rule.as_str())
+    }
+
     /// Texts that give it away: of several lines each long one, without those that say what a block is.
     pub(crate) fn needles(&self) -> Vec<String> {
         if !self.secret.contains('\n') {
@@ -180,9 +188,7 @@ pub(crate) fn read(folder: &Path) -> Vec<Sample> {
     }
     let mut known = BTreeSet::new();
     all.into_iter()
-        .filter(|sample: &Sample| (SHORTEST..=LONGEST).contains(&sample.secret.len()))
-        .filter(|sample| !sample.needles().is_empty() && !dummy(&sample.secret))
-        .filter(|sample| !NO_SECRETS.contains(&sample.rule.as_str()))
+        .filter(Sample::worth)
         .map(|mut sample| {
             sample.again = !known.insert((sample.title(), sample.secret.clone()));
             sample

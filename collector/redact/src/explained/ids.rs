@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::asked::ask;
 use super::things::sentence_names_it;
 use super::{NAMES, REACH, behind_mark, in_public_block, last_word, name_before, words};
 
@@ -105,6 +106,7 @@ pub(crate) enum Said {
 
 /// What explains hexadecimal digits at a place. `length` counts them without `0x`.
 pub(crate) fn hex(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
+    ask();
     match said(bytes, word, length) {
         Said::Nothing if in_public_block(&bytes[..word.start]) => Said::Likely,
         said => said,
@@ -194,6 +196,7 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
 /// Whether a place is within the path of a request or an address, which may hold a key: `GET /v1/<key>/x`,
 /// `https://hooks.example.com/<key>`.
 pub(crate) fn in_request(before: &[u8]) -> bool {
+    ask();
     let before = &before[before.len().saturating_sub(REACH * 2)..];
     let part = |byte: &&u8| !b" \t\n\"'`<>()[]{},".contains(byte);
     let length = before.iter().rev().take_while(part).count();

@@ -76,6 +76,8 @@ const TWICE: usize = 40;
 /// Whether neither its place nor, elsewhere in this run, its value explains an id.
 fn foreign(bytes: &[u8], word: &Range<usize>, length: usize, known: &Known) -> bool {
     let id = &bytes[word.clone()];
+    // What is known of an id may change.
+    explained::ask();
     if known.has(id) {
         return false;
     }
@@ -117,6 +119,9 @@ fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
 /// `ZQKT-`. None where they stand behind neither.
 fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
     let mark = *bytes[..word.start].last()?;
+    if b".:~".contains(&mark) && word.len() >= MIN_TAGGED {
+        return Some(tagged(bytes, word));
+    }
     if !RUN[usize::from(mark)] {
         return None;
     }
@@ -138,7 +143,9 @@ fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
     }
     let formed = match mark {
         b'_' => prefix.iter().all(letters) && prefix.len() > 1,
-        b'-' => prefix.iter().all(capitals) && prefix.len() > 2,
+        b'-' => {
+            prefix.len() > 1 && (prefix.iter().all(capitals) || !unique_name(&bytes[word.clone()]))
+        }
         _ => false,
     };
     Some(
@@ -148,6 +155,39 @@ fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
             && explained::hex(bytes, word, word.len()) == Said::Nothing
             && !explained::by_place(bytes, &(start..word.end)),
     )
+}
+
+/// So many hexadecimal digits behind a word and another mark than a dash are a token.
+const MIN_TAGGED: usize = 15;
+
+/// Whether a word of an issuer and a mark, and nothing else, stand in front of hexadecimal digits: `zq.`, `live.zq:`.
+/// Events end in their time: `web-0.17f3a1c2d4e5f607`.
+fn tagged(bytes: &[u8], word: &Range<usize>) -> bool {
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._".contains(byte);
+    let front = &bytes[..word.start - 1];
+    let length = front
+        .iter()
+        .rev()
+        .take(LONGEST_PREFIX + 1)
+        .take_while(part)
+        .count();
+    let whole = front.len() - length..word.end;
+    let event = matches!(
+        &bytes[word.start..word.start + 2],
+        b"16" | b"17" | b"18" | b"19"
+    );
+    (2..=LONGEST_PREFIX).contains(&length)
+        && front[whole.start].is_ascii_alphabetic()
+        && !event
+        && stands_alone(bytes, &whole)
+        && explained::hex(bytes, word, word.len()) == Said::Nothing
+        && !explained::by_place(bytes, &whole)
+}
+
+/// Whether hexadecimal digits behind a dash make the name of an object unique: few of them, or 17 as a cloud gives them
+/// (`vol-0a1b2c3d4e5f60718`).
+fn unique_name(digits: &[u8]) -> bool {
+    digits.len() < MIN_HEX - 3 || (digits.len() == MIN_HEX - 1 && digits[0] == b'0')
 }
 
 /// No issuer puts more letters in front.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::explained::{self, Said, by_place};
 use super::super::random::{Sorts, surprise};
 use super::Found;
+use super::alone::stands_alone;
 use super::hex::{hex_parts, uuid};
 use super::tokens::WORD;
 
@@ -23,6 +24,12 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     }
     if run.len() < MIN_RUN || marks == 0 {
         return None;
+    }
+    if marks > 1
+        && let Some(rest) = behind_words(bytes, run)
+    {
+        let drawn = numbers(&bytes[rest.clone()]) || hex_parts(bytes, &rest);
+        return (drawn && !by_place(bytes, run)).then(|| Found::Drawn(run.clone()));
     }
     let cased = sorts.digits > 0 && sorts.upper > 3 && sorts.lower > 3;
     let few = sorts.digits < 4 && !cased;
@@ -62,6 +69,41 @@ pub(super) fn strange(bytes: &[u8], run: &Range<usize>, sorts: Sorts) -> Option<
     let explained = || by_place(bytes, run) || by_place(bytes, &(last..run.end));
     (bits > STRANGE && !written && !explained()).then(|| Found::Drawn(run.clone()))
 }
+
+/// What stands behind the words of an issuer in a token that is alone, where it is parts of hexadecimal digits alone.
+fn behind_words(bytes: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
+    let mut start = run.start;
+    for _ in 0..ISSUER_PARTS {
+        let text = &bytes[start..run.end];
+        let length = text.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+        let mark = text.get(length).is_some_and(|byte| b"-_".contains(byte));
+        if !mark || !(2..=ISSUER_LETTERS).contains(&length) {
+            break;
+        }
+        start += length + 1;
+    }
+    let digits = bytes[start..run.end]
+        .iter()
+        .all(|byte| byte.is_ascii_hexdigit() || b"-_".contains(byte));
+    (start > run.start && digits && stands_alone(bytes, run)).then_some(start..run.end)
+}
+
+/// An issuer puts so many words in front at most, each of so many letters.
+const ISSUER_PARTS: usize = 3;
+const ISSUER_LETTERS: usize = 12;
+
+/// `50418072774-92589393790616`: two or more long numbers that are no times.
+fn numbers(text: &[u8]) -> bool {
+    let number = |part: &[u8]| {
+        let time = part.len() % 3 == 1 && matches!(part, [b'1', b'4'..=b'9', ..]);
+        part.len() >= LONG_NUMBER && part.iter().all(u8::is_ascii_digit) && !time
+    };
+    let parts = || text.split(|byte| !WORD[usize::from(*byte)]);
+    parts().count() > 1 && parts().all(number)
+}
+
+/// Shorter numbers count or measure something.
+const LONG_NUMBER: usize = 11;
 
 /// `abc1d3-7fgh2j-k9lm4n`: three or more parts of one length, each of letters and digits that form no words.
 fn equal_groups(text: &[u8]) -> bool {

@@ -133,9 +133,6 @@ fn value(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
 
 /// What stands behind the words that an issuer puts in front: `zq_live_kX3-a9K+b2Q`. With them a whole looks written.
 fn behind_issuer(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
-    if explained(bytes, whole) {
-        return None;
-    }
     let mut start = whole.start;
     for _ in 0..ISSUER_PARTS {
         let text = &bytes[start..whole.end];
@@ -152,7 +149,7 @@ fn behind_issuer(bytes: &[u8], whole: &Range<usize>) -> Option<Range<usize>> {
         }
         start += length + 1;
         if drawn(bytes, &(start..whole.end), ISSUED) {
-            return Some(start..whole.end);
+            return (!explained(bytes, whole)).then_some(start..whole.end);
         }
     }
     None

@@ -106,11 +106,17 @@ fn judge(bytes: &[u8], from: usize, word: Range<usize>, known: &Known) -> Judged
     } else {
         Sorts::of(text)
     };
-    let short = || stands_alone(bytes, &word) && short_drawn(text, sorts);
-    let issued = || match issued(bytes, &word, sorts) {
-        Some(Issued::Token) => short_drawn(text, sorts) || alternates(text) || padded(bytes, &word),
-        Some(Issued::Name) => surprise(text, sorts) >= STRANGE,
-        None => false,
+    let short = || short_drawn(text, sorts) && stands_alone(bytes, &word);
+    // Most words are none of it; what stands around the others is looked at then.
+    let issued = || {
+        let strange = surprise(text, sorts) >= STRANGE;
+        let token = short_drawn(text, sorts) || alternates(text) || padded(bytes, &word);
+        (strange || token)
+            && match issued(bytes, &word, sorts) {
+                Some(Issued::Token) => token,
+                Some(Issued::Name) => strange,
+                None => false,
+            }
     };
     if !drawn_of(text, sorts)
         && !glued(text, sorts)
