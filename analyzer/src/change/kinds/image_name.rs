@@ -3,7 +3,7 @@
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::pod_spec::plain;
 use super::workload;
@@ -91,7 +91,7 @@ fn is_reference(image: &str) -> bool {
 
 /// The kind with the texts of a trial.
 #[cfg(test)]
-pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<Value> {
+pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
     vec![json!({"image-name": {"pod": format!("g/{}", trial.bad)}})]
 }
 
