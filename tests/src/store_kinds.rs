@@ -3,12 +3,18 @@
 use serde_json::{Value, json};
 
 /// Kinds that are served: plural, kind, version, namespaced.
-pub(crate) const KINDS: [(&str, &str, &str, bool); 21] = [
+pub(crate) const KINDS: [(&str, &str, &str, bool); 22] = [
     ("nodes", "Node", "v1", false),
     ("namespaces", "Namespace", "v1", false),
     ("pods", "Pod", "v1", true),
     ("configmaps", "ConfigMap", "v1", true),
     ("secrets", "Secret", "v1", true),
+    (
+        "persistentvolumeclaims",
+        "PersistentVolumeClaim",
+        "v1",
+        true,
+    ),
     ("resourcequotas", "ResourceQuota", "v1", true),
     ("limitranges", "LimitRange", "v1", true),
     ("deployments", "Deployment", "apps/v1", true),

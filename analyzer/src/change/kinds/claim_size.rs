@@ -11,6 +11,7 @@ use super::pod_spec::plain;
 use super::raised_limit::doubled;
 use super::workload::{pod_of, spec};
 use crate::change::captured::Captured;
+use crate::change::shell::{Line, Test, Word};
 use crate::change::{Applied, Back, Kind, Refused};
 
 /// A container, and what it said when there was no room.
@@ -50,10 +51,18 @@ impl Kind for ClaimSize {
         };
         let mut applied = patch.applied(state)?;
         // The API server refuses a smaller size, so the saved object cannot be put back.
+        let asks = || named.field("{.spec.resources.requests.storage}");
         for action in &mut applied.actions {
-            action.back = Back::Hands(format!(
-                "{named} cannot shrink: its data has to move to a smaller claim."
-            ));
+            let is_as_before = Test::Prints(asks().into(), Word::text(&was));
+            let stays = "it stays as large as it is: a claim cannot shrink, and its data would have to move to a smaller one";
+            action.back = Back::Script(
+                Line::If(
+                    is_as_before,
+                    Line::Say("nothing was changed").into(),
+                    Line::Say(stays).into(),
+                )
+                .into(),
+            );
         }
         applied.costs.push(format!(
             "{named} takes {now} of its storage instead of {was} for good, since a claim cannot shrink"

@@ -131,7 +131,7 @@ fn of_pods() -> Vec<Row> {
             "storage/application-volume-full#claim that may grow",
             "application-volume-full",
             None,
-            "! kubectl get pvc data-db-0 -n shop -o jsonpath='{.spec.resources.requests.storage}' | grep -qx 20Gi",
+            "! kubectl get persistentvolumeclaim data-db-0 -n shop -o jsonpath='{.spec.resources.requests.storage}' | grep -qx 20Gi",
         ),
     ]
 }
