@@ -207,7 +207,9 @@ fn in_order(steps: &[Stops]) -> String {
         said.push(format!("Step {}{}: {text}", step.number, step.name));
     }
     let others = |known: bool| {
-        let own = steps.iter().filter(|step| !step.stop() && step.known == known);
+        let own = steps
+            .iter()
+            .filter(|step| !step.stop() && step.known == known);
         own.map(|step| step.number.to_string()).collect::<Vec<_>>()
     };
     for (numbers, what) in [(others(true), "nothing"), (others(false), "not known")] {

@@ -339,7 +339,9 @@ fn unseen(analysis: &Analysis) -> Option<StatusRow> {
     let text = coverage::unseen(analysis);
     let text = match text.is_empty() {
         // A row that is missing leaves open whether anything was.
-        true if !analysis.incidents.is_empty() => Rich::from("Nothing that a known cause depends on."),
+        true if !analysis.incidents.is_empty() => {
+            Rich::from("Nothing that a known cause depends on.")
+        }
         _ => text,
     };
     (!text.is_empty()).then(|| row("Not seen", text))
@@ -368,7 +370,9 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
     };
     let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
     let text = match analysis.unexplained.is_empty() {
-        true => Rich::new().strong("None").text(", for nothing was seen to fail."),
+        true => Rich::new()
+            .strong("None")
+            .text(", for nothing was seen to fail."),
         false => Rich::new().strong("No cause was confirmed."),
     };
     let text = match analysis.unexplained.is_empty() {

@@ -118,7 +118,9 @@ pub(super) fn look_closer(one: &Unexplained) -> String {
             };
             // A container that never ran has no log of an earlier run.
             let never_ran = one.restarts == 0
-                && !["exit", "Error", "Crash"].iter().any(|word| one.reason.starts_with(word))
+                && !["exit", "Error", "Crash"]
+                    .iter()
+                    .any(|word| one.reason.starts_with(word))
                 && !one.reason.contains("exit code");
             match never_ran {
                 true => format!("{first}: `kubectl describe pod {name} -n {space}`."),
