@@ -183,12 +183,8 @@ pub(super) fn bundle(sandbox: &Sandbox, bad: &str) {
     );
 }
 
-/// What the node's own part of the bundle holds, and the node as it is.
-pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
-    let line: String = bad
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+/// What the bundle holds of a release of helm.
+fn release_files(sandbox: &Sandbox, bad: &str) {
     sandbox.entry(
         "helm/a/r/values-all.yaml",
         &json!({"a": {"b": 1, "env": [{"name": bad, "value": bad}, {"name": "E"}]}}).to_string(),
@@ -201,6 +197,15 @@ pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
     );
     let history = json!([{"revision": 1, "status": "deployed", "description": bad}, {"revision": 2, "status": "failed"}]);
     sandbox.entry("helm/a/r/history.json", &history.to_string());
+}
+
+/// What the node's own part of the bundle holds, and the node as it is.
+pub(super) fn node_files(sandbox: &Sandbox, bad: &str) {
+    let line: String = bad
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    release_files(sandbox, bad);
     sandbox.entry(
         "nodes/n1/commands/iptables-save.out",
         "*filter\n:FORWARD DROP [0:0]\n:ufw-user-forward - [0:0]\nCOMMIT\n",

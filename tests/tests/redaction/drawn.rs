@@ -2,6 +2,8 @@
 //! issuers knows these.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use casefile_collector::redact::{Content, Key, Redactor};
 use casefile_tests::planted::fill;
@@ -156,10 +158,11 @@ fn measure(forms: Vec<(String, String)>, times: u64, most: usize) {
     let (all, leaks) = table
         .values()
         .fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
-    println!("{leaks} of {all} drawn tokens leak");
+    let mut told = format!("{leaks} of {all} drawn tokens leak\n");
     for (name, (all, leaks)) in table.iter().filter(|(_, row)| row.1 > 0) {
-        println!("  {leaks:>4} of {all} {name}");
+        let _ = writeln!(told, "  {leaks:>4} of {all} {name}");
     }
+    let _ = std::io::stderr().write_all(told.as_bytes());
     assert!(
         leaks * 100 < all * most,
         "{most} % of the drawn tokens or more leak"

@@ -82,7 +82,8 @@ pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
 pub(super) fn affected(analysis: &Analysis) -> Rich {
     let first = analysis.incidents.first();
     let shown = &hit(analysis);
-    let mut text = Rich::new();
+    // A node that is down says why its pods are, and is read even where their names are cut.
+    let mut text = not_ready(analysis);
     if !shown.is_empty() {
         text = text.text(format!("{}: ", failing(shown, analysis.reference_time)));
         text = names(text, shown);
@@ -191,8 +192,9 @@ fn nodes(analysis: &Analysis) -> impl Iterator<Item = &NodeState> {
     })
 }
 
-/// Names the nodes of the first cause, else those that its pods run on, and says which are not ready.
-fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) -> Rich {
+/// Says which nodes are not ready.
+fn not_ready(analysis: &Analysis) -> Rich {
+    let mut text = Rich::new();
     let down: Vec<&NodeState> = nodes(analysis)
         .filter(|node| node.ready == Some(false))
         .take(NAMED)
@@ -206,11 +208,15 @@ fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) ->
         };
         text = text.text(before).code(node.name.clone());
     }
-    text = match down.len() {
+    match down.len() {
         0 => text,
         1 => text.text(" is NotReady. "),
         _ => text.text(" are NotReady. "),
-    };
+    }
+}
+
+/// Names the other nodes of the first cause, else those that its pods run on.
+fn on_nodes(analysis: &Analysis, mut text: Rich, shown: &[&ImpactedWorkload]) -> Rich {
     let plain = text.plain();
     let mut others: Vec<&str> = nodes(analysis).map(|node| node.name.as_str()).collect();
     if others.is_empty() {

@@ -53,7 +53,8 @@ fn statements(text: &str, most: usize) -> String {
     let ends = [". ", "; ", ": since then"];
     let cut = ends.iter().filter_map(|mark| text[..end].rfind(mark)).max();
     match cut {
-        Some(at) if at > 0 => format!("{}.", &text[..at]),
+        // A short first statement is less than the beginning of the next.
+        Some(at) if at * 2 > end => format!("{}.", &text[..at]),
         _ => at_most(text, most),
     }
 }
