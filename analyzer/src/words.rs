@@ -51,7 +51,11 @@ pub(crate) fn were(number: u64) -> &'static str {
 /// its kind.
 pub(crate) fn subject(id: &str) -> String {
     match id.split_once('/') {
-        Some(("pod" | "node", name)) => name.to_owned(),
+        // Where a text names no namespace, or no pod at all, nothing stands before the name.
+        Some(("pod", name)) if name.ends_with("(not named)") => {
+            "a pod that is not named".to_owned()
+        }
+        Some(("pod" | "node", name)) => name.trim_start_matches('/').to_owned(),
         Some(("gpu", name)) => match name.split_once('/') {
             Some((node, bus_id)) => format!("GPU {bus_id} on {node}"),
             None => format!("GPU {name}"),

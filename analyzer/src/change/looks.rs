@@ -22,6 +22,7 @@ const ASKING: &[&str] = &[
     "du",
     "find",
     "free",
+    "fuser -v",
     "getent",
     "grep",
     "head",
@@ -112,7 +113,9 @@ pub(super) fn asks(command: &str) -> bool {
     // kubectl and helm take the namespace before the verb as well.
     let words: Vec<&str> = command.split_whitespace().collect();
     let words: Vec<&str> = match words.as_slice() {
-        [program, "-n", _, rest @ ..] => [&[*program], rest].concat(),
+        [program, "-n", _, rest @ ..] | [program @ "containerd", "--config", _, rest @ ..] => {
+            [&[*program], rest].concat()
+        }
         all => all.to_vec(),
     };
     let (program, rest) = words.split_first().unwrap_or((&"", &[]));

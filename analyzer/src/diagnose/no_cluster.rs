@@ -26,8 +26,8 @@ pub(super) fn leave_out(analysis: &mut Analysis, scanned: &Scanned) {
     };
     for incident in &mut analysis.incidents {
         let steps = &mut incident.remedy.steps;
-        let mut left = strip(steps);
-        left |= strip(&mut incident.remedy.verify);
+        let mut left = strip(steps, true);
+        left |= strip(&mut incident.remedy.verify, false);
         if let Some(last) = steps.last_mut().filter(|_| left) {
             last.text = format!("{} {note}", words::sentence(&last.text));
         }
@@ -53,16 +53,16 @@ fn shows_no_sign(analysis: &Analysis, scanned: &Scanned) -> bool {
         && !scanned.hits.iter().any(|hit| is_kubelet(&hit.speaker))
 }
 
-/// Whether a command was left out.
-fn strip(steps: &mut [Step]) -> bool {
+/// Whether a command was left out. Of steps that change something it is said what they stop.
+fn strip(steps: &mut [Step], act: bool) -> bool {
     let mut left = false;
     for step in steps {
         let command = step.command.as_deref().filter(|text| asks_a_cluster(text));
         if let Some(command) = command {
             let text = words::sentence(&words::small(&step.text));
             // What it stops is as true without its command.
-            let risk = match risk::interrupts(command) {
-                None if risk::stops(command).known => Some("Nothing.".to_owned()),
+            let risk = match risk::interrupts(command).filter(|_| act) {
+                None if act && risk::stops(command).known => Some("Nothing.".to_owned()),
                 risk => risk,
             };
             step.text = match risk {
@@ -100,7 +100,7 @@ mod tests {
             expect: Some("Done.".to_owned()),
         };
         let mut steps = [step("kubectl get pods"), step("nvidia-smi -L")];
-        assert!(strip(&mut steps));
+        assert!(strip(&mut steps, true));
         assert_eq!(steps[0].command, None);
         assert_eq!(steps[1].command.as_deref(), Some("nvidia-smi -L"));
     }

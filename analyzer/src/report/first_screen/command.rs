@@ -188,7 +188,8 @@ impl Stops {
     }
 }
 
-/// Each step that stops something by its number and name, and what the others do: silence reads as safe.
+/// What each step stops, in their order; neighbours that stop nothing, or of which nothing is known, are said together:
+/// silence reads as safe.
 fn in_order(steps: &[Stops]) -> String {
     if let [one] = steps {
         return match (one.text.is_empty(), one.known) {
@@ -197,27 +198,26 @@ fn in_order(steps: &[Stops]) -> String {
             (true, false) => UNKNOWN.to_owned(),
         };
     }
+    let alike = |a: &Stops, b: &Stops| !a.stop() && !b.stop() && a.known == b.known;
     let mut said: Vec<String> = Vec::new();
-    for step in steps.iter().filter(|step| step.stop()) {
-        // What two steps stop alike is read once.
-        let text = match steps.iter().find(|other| other.text == step.text) {
-            Some(first) if first.number < step.number => format!("as step {}.", first.number),
-            _ => step.text.clone(),
-        };
-        said.push(format!("Step {}{}: {text}", step.number, step.name));
-    }
-    let others = |known: bool| {
-        let own = steps
-            .iter()
-            .filter(|step| !step.stop() && step.known == known);
-        own.map(|step| step.number.to_string()).collect::<Vec<_>>()
-    };
-    for (numbers, what) in [(others(true), "nothing"), (others(false), "not known")] {
-        match numbers.as_slice() {
-            [] => {}
-            [one] => said.push(format!("Step {one}: {what}.")),
-            all => said.push(format!("Steps {}: {what}.", words::join(all))),
-        }
+    for run in steps.chunk_by(alike) {
+        let numbers: Vec<String> = run.iter().map(|step| step.number.to_string()).collect();
+        said.push(match (run, run[0].known) {
+            ([one], _) if one.stop() => {
+                // What two steps stop alike is read once.
+                let before = steps.iter().find(|other| other.text == one.text);
+                match before.filter(|other| other.number < one.number) {
+                    Some(other) => {
+                        format!("Step {}{}: as step {}.", one.number, one.name, other.number)
+                    }
+                    None => format!("Step {}{}: {}", one.number, one.name, one.text),
+                }
+            }
+            ([one], true) => format!("Step {}: nothing.", one.number),
+            ([one], false) => format!("Step {}{}: not known.", one.number, one.name),
+            (_, true) => format!("Steps {}: nothing.", words::join(&numbers)),
+            (_, false) => format!("Steps {}: not known.", words::join(&numbers)),
+        });
     }
     said.join(" ")
 }
@@ -236,12 +236,14 @@ fn of_fix(fix: &Fix) -> Vec<Stops> {
     steps.map(step).collect()
 }
 
-/// What each step stops that does something.
+/// What each step stops; one that only looks stops nothing.
 fn of_steps(first: &Incident) -> Vec<Stops> {
     let plan = plan::of(first);
-    let acting = (1..).zip(&plan.steps).filter(|(_, step)| acts(step));
     let step = |(number, step): (usize, &StepItem)| {
-        let (text, known) = of_step(step);
+        let (text, known) = match acts(step) {
+            true => of_step(step),
+            false => (String::new(), true),
+        };
         Stops {
             number,
             name: name(&step.text.plain()),
@@ -249,7 +251,11 @@ fn of_steps(first: &Incident) -> Vec<Stops> {
             known,
         }
     };
-    acting.map(step).collect()
+    let all = (1..).zip(&plan.steps);
+    match plan.steps.iter().any(acts) {
+        true => all.map(step).collect(),
+        false => Vec::new(),
+    }
 }
 
 /// The first words of a step in brackets, where they are few.

@@ -122,7 +122,11 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         text = on_nodes(analysis, text, shown);
     }
     if text.is_empty() {
-        text = nobody(analysis);
+        text = match is_sure {
+            // That nothing else was seen to fail is no word on what the cause hits.
+            true => Rich::from("Not known: the input names no pod or node that it hits."),
+            false => nobody(analysis),
+        };
     }
     match gpus(analysis) {
         None => text,

@@ -422,6 +422,6 @@ fn looked_at(analysis: &Analysis) -> Option<Rich> {
     let text = Rich::from(format!("{}.", words::join(&parts)));
     Some(match analysis.reference_time {
         Some(_) => text,
-        None => text.text(" No line has a time, so how old this is is not known."),
+        None => text.text(" No line has a time, so its age is not known."),
     })
 }

@@ -54,7 +54,7 @@ fn statements(text: &str, most: usize) -> String {
     let cut = ends.iter().filter_map(|mark| text[..end].rfind(mark)).max();
     match cut {
         // A short first statement is less than the beginning of the next.
-        Some(at) if at * 2 > end => format!("{}.", &text[..at]),
+        Some(at) if at * 3 > end => format!("{}.", &text[..at]),
         _ => at_most(text, most),
     }
 }
