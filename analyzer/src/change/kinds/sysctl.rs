@@ -12,6 +12,18 @@ use crate::change::{Act, Action, Applied, Back, Guard, HandOver, Kind, Place, Re
 /// Where settings that belong to nobody else are kept, one a file.
 const FOLDER: &str = "/etc/sysctl.d";
 
+/// Where systemd-sysctl looks, see sysctl.d(5): of two files that set a parameter that counts whose name sorts later,
+/// in whichever folder it lies.
+const FOLDERS: [&str; 5] = [
+    FOLDER,
+    "/run/sysctl.d",
+    "/usr/local/lib/sysctl.d",
+    "/usr/lib/sysctl.d",
+    "/lib/sysctl.d",
+];
+/// The old file, and the name by which Debian and Ubuntu link it into the folder.
+const OLD_FILE: (&str, &str) = ("/etc/sysctl.conf", "99-sysctl.conf");
+
 /// A parameter as sysctl names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,7 +71,14 @@ impl Kind for Sysctl {
 impl Sysctl {
     fn told(&self, state: &mut Captured, proc: &str, captured: String, before: &str) -> Applied {
         let (name, value) = (&self.name, &self.value);
-        let file_name = format!("90-casefile-{}.conf", name.replace('/', "."));
+        let last = self.last_set(state);
+        let file_name = self.file_name(last.as_ref());
+        let after = match &last {
+            Some((path, own)) if own != value => {
+                format!("; the file is read after {path}, which sets it to {own}")
+            }
+            _ => String::new(),
+        };
         let path = format!("{FOLDER}/{file_name}");
         let (file, beside) = (Word::text(&path), state.fresh_name(&file_name));
         let set = |value: &str| {
@@ -79,7 +98,7 @@ impl Sysctl {
                 what: format!("keeps the value after a boot, as {path}"),
             }],
             actions: vec![Action {
-                text: format!("Set {name} now and for the next boot."),
+                text: format!("Set {name} now and for the next boot{after}."),
                 place: Place::Node(self.node.clone()),
                 guard: Some(Guard {
                     test: Test::Prints(run(Program::Cat).text(proc).into(), Word::text(before)),
@@ -102,6 +121,46 @@ impl Sysctl {
             simulated: true,
             ..Applied::default()
         }
+    }
+
+    /// A name that sorts behind the file that sets the parameter last, or it would be undone at the next boot.
+    fn file_name(&self, last: Option<&(String, String)>) -> String {
+        let own = format!("casefile-{}.conf", self.name.replace('/', "."));
+        let last = last.map_or("", |(path, _)| sorts_as(path));
+        let mut first = "90".to_owned();
+        while format!("{first}-{own}").as_str() <= last {
+            first = match first.as_str() {
+                "90" => "zz".to_owned(),
+                _ => first + "z",
+            };
+        }
+        format!("{first}-{own}")
+    }
+
+    /// The captured file that sets the parameter last at a boot, with its value.
+    fn last_set(&self, state: &mut Captured) -> Option<(String, String)> {
+        let copies = super::copies(&self.node);
+        let is_settings = |path: &str| {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            path == OLD_FILE.0 || (FOLDERS.contains(&folder) && path.ends_with(".conf"))
+        };
+        let mut paths: Vec<String> = state
+            .paths()
+            .filter_map(|path| path.strip_prefix(&copies))
+            .filter(|path| is_settings(path))
+            .map(str::to_owned)
+            .collect();
+        paths.sort_by(|a, b| sorts_as(a).cmp(sorts_as(b)));
+        let plain = |name: &str| name.trim().trim_start_matches('-').replace('/', ".");
+        let setting = |text: &str| {
+            let lines = text.lines().filter_map(|line| line.split_once('='));
+            let own = lines.filter(|(name, _)| plain(name) == plain(&self.name));
+            own.last().map(|(_, value)| value.trim().to_owned())
+        };
+        paths.into_iter().rev().find_map(|path| {
+            let text = state.now(&entry(&self.node, &path))?;
+            Some((path, setting(&text)?))
+        })
     }
 
     /// Sets the value in the entry that states it; gives that entry and the value before.
@@ -135,10 +194,61 @@ impl Sysctl {
     }
 }
 
+/// The name by which a file of settings is put in order.
+fn sorts_as(path: &str) -> &str {
+    match path == OLD_FILE.0 {
+        true => OLD_FILE.1,
+        false => path.rsplit('/').next().unwrap_or_default(),
+    }
+}
+
 /// The kind with the texts of a trial.
 #[cfg(test)]
 pub(super) fn tried(trial: &super::Trial<'_>) -> Vec<serde_json::Value> {
     vec![
         serde_json::json!({"sysctl": {"node": trial.node, "name": "net.ipv4.x", "value": trial.bad}}),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_new_file_is_read_after_every_other_that_sets_the_parameter() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = folder.path().join("nodes/n1/rootfs").join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let change = Sysctl {
+            node: "n1".into(),
+            name: "net.ipv4.ip_forward".into(),
+            value: "1".into(),
+        };
+        let named = || {
+            let mut state = Captured::open(folder.path()).unwrap();
+            let last = change.last_set(&mut state);
+            (change.file_name(last.as_ref()), last.map(|(path, _)| path))
+        };
+        put("proc/sys/net/ipv4/ip_forward", "0\n");
+        put(
+            "etc/sysctl.d/99-other.conf",
+            "# net.ipv4.ip_forward = 0\nvm.swappiness = 1\n",
+        );
+        let ninety = "90-casefile-net.ipv4.ip_forward.conf";
+        assert_eq!(named(), (ninety.to_owned(), None));
+        put(
+            "usr/lib/sysctl.d/10-forward.conf",
+            "net/ipv4/ip_forward=0\n",
+        );
+        assert_eq!(named().0, ninety);
+        put("etc/sysctl.conf", "net.ipv4.ip_forward=0\n");
+        let (name, last) = named();
+        assert_eq!(name, "zz-casefile-net.ipv4.ip_forward.conf");
+        assert_eq!(last.as_deref(), Some("/etc/sysctl.conf"));
+        put("etc/sysctl.d/zz-hard.conf", "-net.ipv4.ip_forward = 0\n");
+        assert_eq!(named().0, "zzz-casefile-net.ipv4.ip_forward.conf");
+    }
 }

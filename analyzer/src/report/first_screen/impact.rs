@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
+use super::stamp;
 use crate::model::state::NodeState;
-use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Verdict};
+use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Role, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
 
@@ -122,16 +123,24 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
         text = on_nodes(analysis, text, shown);
     }
     if text.is_empty() {
-        text = match is_sure {
+        let host = first.filter(|_| is_sure).and_then(logged_by);
+        text = match (is_sure, host) {
+            (true, Some(host)) => Rich::from("Machine ").code(host).text("."),
             // That nothing else was seen to fail is no word on what the cause hits.
-            true => Rich::from("Not known: the input names no pod or node that it hits."),
-            false => nobody(analysis),
+            (true, None) => Rich::from("Not known: no pod and no node is tied to it."),
+            (false, _) => nobody(analysis),
         };
     }
     match gpus(analysis) {
         None => text,
         Some(gpus) => text.text(format!(" {gpus}.")).trimmed(),
     }
+}
+
+/// The machine whose log shows the cause.
+fn logged_by(first: &Incident) -> Option<String> {
+    let lines = first.evidence.iter().filter(|line| line.role == Role::For);
+    stamp::host_of_lines(lines.map(|line| line.text.as_str()))
 }
 
 /// Whether a subject is a node whose name another subject has in its own: `GPU 0000:04:00 on gpu-1`.

@@ -39,6 +39,14 @@ pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Strin
     ))
 }
 
+/// The machine that the system's log names in the first line that has one.
+pub(super) fn host_of_lines<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<String> {
+    lines.find_map(|line| {
+        syslog(line)?;
+        Some(dress::undress(line).host.to_string())
+    })
+}
+
 fn by_log(at: &str) -> String {
     format!("{at} by the node's own clock; the log names neither year nor time zone")
 }

@@ -288,7 +288,8 @@ fn of_units() -> Vec<Row> {
                 "ip-forward-off",
                 "ip-forward-disabled",
             ],
-            "true",
+            // One of the captured files, whose name sorts late, sets it to 0.
+            "place",
             "sysctl -qw net.ipv4.ip_forward=0; systemctl restart systemd-sysctl; [ \"$(cat /proc/sys/net/ipv4/ip_forward)\" = 0 ]",
         ),
     ]
