@@ -154,8 +154,8 @@ impl Sysctl {
         let plain = |name: &str| name.trim().trim_start_matches('-').replace('/', ".");
         let setting = |text: &str| {
             let lines = text.lines().filter_map(|line| line.split_once('='));
-            let own = lines.filter(|(name, _)| plain(name) == plain(&self.name));
-            own.last().map(|(_, value)| value.trim().to_owned())
+            let mut own = lines.filter(|(name, _)| plain(name) == plain(&self.name));
+            own.next_back().map(|(_, value)| value.trim().to_owned())
         };
         paths.into_iter().rev().find_map(|path| {
             let text = state.now(&entry(&self.node, &path))?;

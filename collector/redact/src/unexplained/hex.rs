@@ -119,7 +119,7 @@ fn short_hex(bytes: &[u8], word: &Range<usize>) -> bool {
 /// `ZQKT-`. None where they stand behind neither.
 fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
     let mark = *bytes[..word.start].last()?;
-    if b".:~".contains(&mark) && word.len() >= MIN_TAGGED {
+    if b".~".contains(&mark) && word.len() >= MIN_TAGGED {
         return Some(tagged(bytes, word));
     }
     if !RUN[usize::from(mark)] {
@@ -160,8 +160,9 @@ fn issued_short(bytes: &[u8], word: &Range<usize>) -> Option<bool> {
 /// So many hexadecimal digits behind a word and another mark than a dash are a token.
 const MIN_TAGGED: usize = 15;
 
-/// Whether a word of an issuer and a mark, and nothing else, stand in front of hexadecimal digits: `zq.`, `live.zq:`.
-/// Events end in their time: `web-0.17f3a1c2d4e5f607`.
+/// Whether a word of an issuer and a mark, and nothing else, stand in front of hexadecimal digits: `zq.`, `live.zq~`.
+/// Events end in their time: `web-0.17f3a1c2d4e5f607`. Behind a colon stands what logs call by its name:
+/// Fabric Manager's `Team Handle:be1e310e660a89ee`.
 fn tagged(bytes: &[u8], word: &Range<usize>) -> bool {
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._".contains(byte);
     let front = &bytes[..word.start - 1];
