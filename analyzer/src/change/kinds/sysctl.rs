@@ -64,23 +64,24 @@ impl Kind for Sysctl {
         }
         let proc = format!("/proc/sys/{}", self.name.replace('.', "/"));
         let (captured, before) = self.change_entry(state, &proc)?;
-        Ok(self.told(state, &proc, captured, &before))
+        let kept = self.kept(state)?;
+        Ok(self.told(state, &proc, captured, &before, &kept))
     }
 }
 
 impl Sysctl {
-    fn told(&self, state: &mut Captured, proc: &str, captured: String, before: &str) -> Applied {
+    fn told(
+        &self,
+        state: &mut Captured,
+        proc: &str,
+        captured: String,
+        before: &str,
+        kept: &Kept,
+    ) -> Applied {
         let (name, value) = (&self.name, &self.value);
-        let last = self.last_set(state);
-        let file_name = self.file_name(last.as_ref());
-        let after = match &last {
-            Some((path, own)) if own != value => {
-                format!("; the file is read after {path}, which sets it to {own}")
-            }
-            _ => String::new(),
-        };
+        let Kept { file_name, after } = kept;
         let path = format!("{FOLDER}/{file_name}");
-        let (file, beside) = (Word::text(&path), state.fresh_name(&file_name));
+        let (file, beside) = (Word::text(&path), state.fresh_name(file_name));
         let set = |value: &str| {
             Script::from(
                 run(Program::Sysctl)
@@ -123,18 +124,29 @@ impl Sysctl {
         }
     }
 
-    /// A name that sorts behind the file that sets the parameter last, or it would be undone at the next boot.
-    fn file_name(&self, last: Option<&(String, String)>) -> String {
+    /// A file that sorts behind the one that sets the parameter last, or it would be undone at the next boot. A name that
+    /// sorts behind all of ours, as somebody may make one up, is refused.
+    fn kept(&self, state: &mut Captured) -> Result<Kept, Refused> {
         let own = format!("casefile-{}.conf", self.name.replace('/', "."));
-        let last = last.map_or("", |(path, _)| sorts_as(path));
-        let mut first = "90".to_owned();
-        while format!("{first}-{own}").as_str() <= last {
-            first = match first.as_str() {
-                "90" => "zz".to_owned(),
-                _ => first + "z",
-            };
-        }
-        format!("{first}-{own}")
+        let last = self.last_set(state);
+        let sorts = last.as_ref().map_or("", |(path, _)| sorts_as(path));
+        let file_name = ["90", "zz", "zzz"]
+            .map(|first| format!("{first}-{own}"))
+            .into_iter()
+            .find(|name| name.as_str() > sorts);
+        let after = match &last {
+            Some((path, set)) if *set != self.value => {
+                format!("; the file is read after {path}, which sets it to {set}")
+            }
+            _ => String::new(),
+        };
+        let file_name = file_name.ok_or_else(|| {
+            Refused::new(format!(
+                "{sorts} sets {} and is read after every other file; change it there",
+                self.name
+            ))
+        })?;
+        Ok(Kept { file_name, after })
     }
 
     /// The captured file that sets the parameter last at a boot, with its value.
@@ -194,6 +206,14 @@ impl Sysctl {
     }
 }
 
+/// Where a value is kept for the next boot.
+struct Kept {
+    /// A file of [`FOLDER`].
+    file_name: String,
+    /// What a step says of the file that it is read after; empty where none sets another value.
+    after: String,
+}
+
 /// The name by which a file of settings is put in order.
 fn sorts_as(path: &str) -> &str {
     match path == OLD_FILE.0 {
@@ -229,26 +249,29 @@ mod tests {
         };
         let named = || {
             let mut state = Captured::open(folder.path()).unwrap();
-            let last = change.last_set(&mut state);
-            (change.file_name(last.as_ref()), last.map(|(path, _)| path))
+            let kept = change.kept(&mut state).ok().map(|kept| kept.file_name);
+            (kept, change.last_set(&mut state).map(|(path, _)| path))
         };
+        let is = |name: &str| Some(name.to_owned());
         put("proc/sys/net/ipv4/ip_forward", "0\n");
         put(
             "etc/sysctl.d/99-other.conf",
             "# net.ipv4.ip_forward = 0\nvm.swappiness = 1\n",
         );
         let ninety = "90-casefile-net.ipv4.ip_forward.conf";
-        assert_eq!(named(), (ninety.to_owned(), None));
+        assert_eq!(named(), (is(ninety), None));
         put(
             "usr/lib/sysctl.d/10-forward.conf",
             "net/ipv4/ip_forward=0\n",
         );
-        assert_eq!(named().0, ninety);
+        assert_eq!(named().0, is(ninety));
         put("etc/sysctl.conf", "net.ipv4.ip_forward=0\n");
         let (name, last) = named();
-        assert_eq!(name, "zz-casefile-net.ipv4.ip_forward.conf");
+        assert_eq!(name, is("zz-casefile-net.ipv4.ip_forward.conf"));
         assert_eq!(last.as_deref(), Some("/etc/sysctl.conf"));
         put("etc/sysctl.d/zz-hard.conf", "-net.ipv4.ip_forward = 0\n");
-        assert_eq!(named().0, "zzz-casefile-net.ipv4.ip_forward.conf");
+        assert_eq!(named().0, is("zzz-casefile-net.ipv4.ip_forward.conf"));
+        put("etc/sysctl.d/~.conf", "net.ipv4.ip_forward = 0\n");
+        assert_eq!(named().0, None, "no name of ours sorts behind it");
     }
 }
