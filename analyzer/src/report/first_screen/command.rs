@@ -103,16 +103,14 @@ pub(crate) fn start(first: &Incident) -> Option<Start> {
         return (!acting.is_empty()).then_some(Start::Command(line));
     }
     let step = acting.first()?;
-    let whole = step
-        .command
-        .as_deref()
-        .map(|command| (command, line(command)));
-    Some(match whole {
-        Some((_, Some((line, all)))) if acting.len() == 1 && all => Start::Whole(line),
+    let Some(command) = step.command.as_deref() else {
+        return by_hand(step).map(Start::ByHand);
+    };
+    Some(match line(command) {
+        Some((line, true)) if acting.len() == 1 => Start::Whole(line),
         // One command of several is not yet the fix.
-        Some((_, Some((line, _)))) => Start::Command(line),
-        Some((_, None)) => Start::ByHand(IN_STEPS.to_owned()),
-        None => Start::ByHand(by_hand(step)?),
+        Some((line, _)) => Start::Command(line),
+        None => Start::ByHand(IN_STEPS.to_owned()),
     })
 }
 

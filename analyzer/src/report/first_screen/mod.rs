@@ -369,37 +369,35 @@ pub(crate) fn nothing_confirmed(analysis: &Analysis) -> Rich {
         causes.filter(|cause| cause.verdict == verdict).count() as u64
     };
     let (out, open) = (number(Verdict::RuledOut), number(Verdict::NotChecked));
-    let text = match analysis.unexplained.is_empty() {
+    let calm = analysis.unexplained.is_empty();
+    let text = match calm {
         true => Rich::new()
             .strong("None")
             .text(", for nothing was seen to fail."),
         false => Rich::new().strong("No cause was confirmed."),
     };
-    let text = match analysis.unexplained.is_empty() {
-        true if open == 0 => text.text(" This does not mean that all is well. "),
+    let text = match calm && open == 0 {
+        true => text.text(" This does not mean that all is well. "),
         // The row above says what is not well, or how much was not checked.
-        _ => text.text(" "),
+        false => text.text(" "),
     };
-    if (out, open) == (0, 0) {
-        return text.text("Nothing in this input supports or contradicts a known cause.");
-    }
-    let text = match out {
-        0 => text,
+    let text = match (out, open) {
+        (0, 0) => text.text("Nothing in this input supports or contradicts a known cause."),
+        (0, _) => text,
         _ => {
             let said = words::count(out, "cause");
             let said = format!("{said} {} ruled out", words::were(out));
             text.jump(said, "differential").text(". ")
         }
     };
-    match open {
-        0 => text,
-        _ if !analysis.unexplained.is_empty() => text,
-        _ => text.text(format!(
+    let text = match calm && open > 0 {
+        true => text.text(format!(
             "{} could not be checked, so this does not mean that all is well.",
             words::count(open, "cause")
         )),
-    }
-    .trimmed()
+        false => text,
+    };
+    text.trimmed()
 }
 
 /// What a calm answer rests on.
