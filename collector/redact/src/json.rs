@@ -3,6 +3,8 @@
 
 mod strings;
 
+use std::borrow::Cow;
+
 use super::args::Command;
 use super::marker::Marker;
 use super::scan::{Hints, Places};
@@ -50,7 +52,7 @@ struct Level {
 }
 
 /// One line on its way.
-struct Line<'a> {
+struct Line<'a, 'm> {
     levels: Vec<Level>,
     depth: usize,
     /// A Secret stands somewhere in this line.
@@ -59,7 +61,7 @@ struct Line<'a> {
     jwk: bool,
     /// A password that Terraform made stands somewhere in this line.
     made: bool,
-    marker: &'a mut Marker,
+    marker: &'m mut Marker,
     places: Places,
     whole: &'a str,
     /// Where the next thing stands that nothing explains, at or behind the place last asked for.
@@ -71,10 +73,10 @@ struct Line<'a> {
 }
 
 /// A line with its secrets replaced; none when it is not JSON after all (a string does not end).
-pub(crate) fn clean(line: &str, depth: usize, marker: &mut Marker) -> Option<String> {
+pub(crate) fn clean<'a>(line: &'a str, depth: usize, marker: &mut Marker) -> Option<Cow<'a, str>> {
     let places = Places::of(line.as_bytes());
     if marker.key_lines == 0 && places.none(line.as_bytes(), &marker.known()) {
-        return Some(line.to_owned());
+        return Some(Cow::Borrowed(line));
     }
     let mut state = Line {
         levels: vec![Level::default()],
@@ -142,7 +144,7 @@ static STRUCTURE: [bool; 256] = {
     table
 };
 
-impl Line<'_> {
+impl<'a> Line<'a, '_> {
     fn open(&mut self, mark: u8) {
         if self.levels.len() >= MAX_NESTING {
             return;
@@ -174,9 +176,12 @@ impl Line<'_> {
         self.copied = end;
     }
 
-    fn finish(mut self) -> String {
+    fn finish(mut self) -> Cow<'a, str> {
+        if self.copied == 0 {
+            return Cow::Borrowed(self.whole);
+        }
         self.out.push_str(&self.whole[self.copied..]);
-        self.out
+        Cow::Owned(self.out)
     }
 
     /// Numbers, `true`, spaces: only a number under the name of a password can be a secret.
@@ -371,7 +376,9 @@ mod tests {
     use crate::Key;
 
     fn cleaned(line: &str) -> String {
-        clean(line, 0, &mut Marker::new(Key::fixed())).unwrap()
+        clean(line, 0, &mut Marker::new(Key::fixed()))
+            .unwrap()
+            .into_owned()
     }
 
     #[test]

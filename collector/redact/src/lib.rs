@@ -40,6 +40,7 @@ pub use keep::{Keep, KeepError};
 pub use key::{Key, Site};
 pub use name::{clean_name, clean_sentence};
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bytes::{Gzip, HEAD, Kind, MAX_WHOLE};
@@ -50,6 +51,9 @@ use marker::Marker;
 const MAX_DEPTH: usize = 6;
 /// A longer line is handed on in pieces, cut where no word is cut.
 const MAX_LINE: usize = 4 << 20;
+
+/// So much room stays for the next line that comes in pieces.
+const ROOM: usize = 256 << 10;
 
 /// How a redactor looks at what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +70,7 @@ pub struct Redactor {
     mode: Mode,
     lines: Lines,
     depth: usize,
+    content: Content,
     /// What comes out is no text.
     opaque: bool,
     quiet: Quiet,
@@ -130,6 +135,7 @@ impl Redactor {
             mode,
             lines: Lines::new(content, depth, Marker::new(key)),
             depth,
+            content,
             opaque: false,
             quiet: Quiet::default(),
         }
@@ -261,7 +267,12 @@ impl Redactor {
             false => memchr::memchr(b'\n', rest),
         };
         while let Some(mut at) = end(rest) {
-            if !strings && self.held.is_empty() && self.lines.idle() && self.quiet.worth() {
+            if !strings
+                && self.content == Content::Text
+                && self.held.is_empty()
+                && self.lines.idle()
+                && self.quiet.worth()
+            {
                 let (quiet, behind) =
                     rest.split_at(scan::quiet_lines(rest, &self.lines.marker.known()));
                 out.extend_from_slice(quiet);
@@ -275,8 +286,13 @@ impl Redactor {
             rest = behind;
             if !self.held.is_empty() {
                 self.held.extend_from_slice(line);
-                let whole = std::mem::take(&mut self.held);
+                let mut whole = std::mem::take(&mut self.held);
                 self.text(&whole, out);
+                // Its room is kept for the next one.
+                if whole.capacity() <= ROOM {
+                    whole.clear();
+                    self.held = whole;
+                }
             } else {
                 self.text(line, out);
             }
@@ -305,7 +321,7 @@ impl Redactor {
 /// A JSON document over several lines; none where it is not JSON.
 fn whole_json(text: &str, depth: usize, marker: &mut Marker) -> Option<String> {
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
-    json::clean(text, depth, marker)
+    json::clean(text, depth, marker).map(Cow::into_owned)
 }
 
 /// Cleans a text found inside a string.

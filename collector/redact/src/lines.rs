@@ -4,6 +4,8 @@ mod cri;
 mod open;
 mod starts;
 
+use std::borrow::Cow;
+
 use super::args::{self, Command};
 use super::cut_key::{CutKey, Head};
 use super::marker::Marker;
@@ -235,16 +237,14 @@ impl Lines {
 
     /// A line in which at most a word stands that nothing explains.
     fn almost_quiet(&mut self, line: &[u8], out: &mut Vec<u8>) {
-        match std::str::from_utf8(line) {
-            Ok(text)
-                if unexplained::first(line, &self.marker.known()).is_some()
-                    && !self.block.goes_on(text) =>
-            {
-                let text = unexplained::clean(text.to_owned(), self.depth, &mut self.marker);
-                out.extend_from_slice(text.as_bytes());
+        let cleaned = std::str::from_utf8(line).ok().and_then(|text| {
+            let first = unexplained::found(line, &self.marker.known())?;
+            if self.block.goes_on(text) {
+                return None;
             }
-            _ => out.extend_from_slice(line),
-        }
+            unexplained::clean_from(text, first, self.depth, &mut self.marker)
+        });
+        out.extend_from_slice(cleaned.as_deref().map_or(line, str::as_bytes));
     }
 
     /// Whether a line belongs to a certificate or another public thing in PEM form.
@@ -351,7 +351,7 @@ impl Lines {
         let body = text.trim();
         let begins = body.starts_with("{\"") || body.starts_with("[\"") || body.starts_with("[{\"");
         if self.content == Content::JsonLines || (begins && body.ends_with(['}', ']', ','])) {
-            return json::clean(text, self.depth, &mut self.marker);
+            return json::clean(text, self.depth, &mut self.marker).map(Cow::into_owned);
         }
         let at = text.find("{\"").filter(|at| *at > 0)?;
         let (before, rest) = text.split_at(at);

@@ -3,7 +3,9 @@
 //! A word that only may name a secret (`key`, `path`) counts where the whole name around it does, so that most lines
 //! need no second look.
 
+mod members;
 mod names;
+mod places;
 mod search;
 mod seen;
 
@@ -12,7 +14,7 @@ use super::escapes;
 use super::forms::SPECS;
 use super::known::Known;
 use super::unexplained;
-use names::holds_nothing;
+pub(crate) use places::Places;
 use search::SEARCH;
 
 /// What opens or continues something over several lines.
@@ -203,65 +205,6 @@ fn quiet_bytes(bytes: &[u8], known: &Known) -> usize {
         end = word;
     }
     end
-}
-
-/// What one text may hold, by place.
-pub(crate) struct Places {
-    hits: Vec<(usize, usize, u128)>,
-    next: usize,
-    /// Where something encoded begins at or behind the last place asked for.
-    encoded: Option<usize>,
-}
-
-impl Places {
-    /// Searches a text once.
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        let mut hits = Vec::new();
-        SEARCH.run(bytes, |start, end, bit| {
-            hits.push((start, end, bit));
-            false
-        });
-        Self {
-            hits,
-            next: 0,
-            encoded: encoded::first(bytes),
-        }
-    }
-
-    /// Whether nothing in a line of JSON may be secret: nothing was found, or only names of objects and words that
-    /// are values themselves (`"serviceAccountToken":{"path":"token"}`).
-    pub(super) fn none(&self, json: &[u8], known: &Known) -> bool {
-        self.encoded.is_none()
-            && self.hits.iter().all(|(start, end, bit)| {
-                *bit == 1 << STRUCTURE_BIT
-                    || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
-            })
-            && unexplained::first(json, known).is_none()
-            && escapes::first(json).is_none()
-    }
-
-    /// What stands between two places; asked for from front to back.
-    pub(crate) fn between(&mut self, from: usize, to: usize) -> Hints {
-        let mut all = 0;
-        while let Some((start, end, bit)) = self.hits.get(self.next).copied() {
-            if start >= to {
-                break;
-            }
-            self.next += 1;
-            if start >= from && end <= to {
-                all |= bit;
-            }
-        }
-        Hints(all)
-    }
-
-    /// Whether something encoded may begin there; asked for from front to back.
-    pub(crate) fn encoded(&mut self, bytes: &[u8], from: usize, to: usize) -> bool {
-        if self.encoded.is_some_and(|at| at < from) {
-            self.encoded = encoded::first(&bytes[from..]).map(|at| at + from);
-        }
-        self.encoded.is_some_and(|at| at < to)
-    }
 }
 
 #[cfg(test)]

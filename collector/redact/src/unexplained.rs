@@ -32,7 +32,7 @@ pub(super) const MIN_HEX: usize = 18;
 
 /// What a word is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Found {
+pub(super) enum Found {
     /// Nothing explains it.
     Drawn(Range<usize>),
     /// Hexadecimal digits of a text.
@@ -41,9 +41,16 @@ enum Found {
 
 /// The next thing that nothing explains, or that is a text in hexadecimal digits.
 fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
+    next_in(bytes, &(from..bytes.len()), known, &mut false)
+}
+
+/// The same among the tokens of a part, behind which none goes on. `asked` is set where what stands around one of them
+/// made a difference.
+fn next_in(bytes: &[u8], part: &Range<usize>, known: &Known, asked: &mut bool) -> Option<Found> {
+    let from = part.start;
     let mut at = from;
     explained::asked();
-    while let Some(token) = next_token(bytes, at) {
+    while let Some(token) = next_token(&bytes[..part.end], at) {
         at = token.place.end;
         let number = judged::number(bytes, &token.place);
         if number.is_some_and(judged::written) {
@@ -52,10 +59,10 @@ fn next(bytes: &[u8], from: usize, known: &Known) -> Option<Found> {
         if let Some(found) = judge(bytes, from, &token, known) {
             return Some(found);
         }
-        if !explained::asked()
-            && let Some(number) = number
-        {
-            judged::note(number);
+        match (explained::asked(), number) {
+            (true, _) => *asked = true,
+            (false, Some(number)) => judged::note(number),
+            (false, None) => {}
         }
     }
     None
@@ -90,28 +97,59 @@ pub(super) fn first_from(bytes: &[u8], from: usize, known: &Known) -> Option<usi
     next(bytes, from, known).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
 }
 
+/// Where the first such thing begins in a part of a text that no token begins before or goes on behind. `asked` is set
+/// where what stands around the part made a difference.
+pub(super) fn first_in(
+    bytes: &[u8],
+    part: &Range<usize>,
+    known: &Known,
+    asked: &mut bool,
+) -> Option<usize> {
+    next_in(bytes, part, known, asked).map(|(Found::Drawn(place) | Found::Hex(place))| place.start)
+}
+
 /// Replaces in a text what nothing explains.
 pub(super) fn clean(text: String, depth: usize, marker: &mut Marker) -> String {
     if !marker.guesses {
         return text;
     }
+    found(text.as_bytes(), &marker.known())
+        .and_then(|first| clean_from(&text, first, depth, marker))
+        .unwrap_or(text)
+}
+
+/// The first thing that nothing explains.
+pub(super) fn found(bytes: &[u8], known: &Known) -> Option<Found> {
+    next(bytes, 0, known)
+}
+
+/// A text in which that was found, with it and all else that nothing explains replaced; none where all stays.
+pub(super) fn clean_from(
+    text: &str,
+    first: Found,
+    depth: usize,
+    marker: &mut Marker,
+) -> Option<String> {
+    if !marker.guesses {
+        return None;
+    }
     let mut out = String::new();
-    let (mut copied, mut at) = (0, 0);
+    let (mut copied, mut here) = (0, Some(first));
     let known = marker.known();
-    while let Some(found) = next(text.as_bytes(), at, &known) {
+    while let Some(found) = here {
         let (Found::Drawn(place) | Found::Hex(place)) = found.clone();
-        at = place.end;
         if let Some(with) = replacement(&found, &text[place.clone()], depth, marker) {
             out.push_str(&text[copied..place.start]);
             out.push_str(&with);
             copied = place.end;
         }
+        here = next(text.as_bytes(), place.end, &known);
     }
     if copied == 0 {
-        return text;
+        return None;
     }
     out.push_str(&text[copied..]);
-    out
+    Some(out)
 }
 
 /// What stands for a place; none where it stays.

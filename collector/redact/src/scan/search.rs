@@ -3,6 +3,7 @@
 //! Three letters in a row at every second place say whether a word may begin there or beside it ([`Skim`]); where one may,
 //! three classes of letters say which.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::super::forms::SPECS;
@@ -109,20 +110,38 @@ impl Search {
         }
     }
 
+    /// A word that holds a text.
+    #[cfg(test)]
+    pub(super) fn holds(&self, text: &str) -> Option<&'static [u8]> {
+        let mut words = self.words.iter().map(|word| word.text);
+        words.find(|word| memchr::memmem::find(word, text.as_bytes()).is_some())
+    }
+
     /// Calls `hit` with the place and the bit of each find that counts, front to back, until it says stop.
-    pub(super) fn run(&self, bytes: &[u8], mut hit: impl FnMut(usize, usize, u128) -> bool) {
-        let mut next = 0;
-        let mut at = 0;
-        while let Some(found) = self.skim.next(bytes, at) {
+    pub(super) fn run(&self, bytes: &[u8], hit: impl FnMut(usize, usize, u128) -> bool) {
+        self.within(bytes, &(0..bytes.len()), hit);
+    }
+
+    /// The same for the words that begin within a part.
+    pub(super) fn within(
+        &self,
+        bytes: &[u8],
+        part: &Range<usize>,
+        mut hit: impl FnMut(usize, usize, u128) -> bool,
+    ) {
+        let skimmed = &bytes[..bytes.len().min(part.end + TAIL)];
+        let (mut next, mut at) = (part.start, part.start);
+        while let Some(found) = self.skim.next(skimmed, at) {
             // The word may have begun one byte before.
-            for start in next.max(found.saturating_sub(1))..found + 2 {
+            for start in next.max(found.saturating_sub(1))..part.end.min(found + 2) {
                 if self.at(bytes, start, &mut hit) {
                     return;
                 }
             }
             (next, at) = (found + 2, found + 2);
         }
-        for start in next.max(bytes.len().saturating_sub(TAIL))..bytes.len().saturating_sub(1) {
+        let end = part.end.min(bytes.len().saturating_sub(1));
+        for start in next.max(skimmed.len().saturating_sub(TAIL))..end {
             if self.at(bytes, start, &mut hit) {
                 return;
             }

@@ -1,0 +1,178 @@
+//! What a line of JSON may hold, by place.
+
+use std::ops::Range;
+
+use super::super::known::Known;
+use super::super::{encoded, escapes, unexplained};
+use super::members::{self, BARE, PLAIN, WRITTEN};
+use super::names::holds_nothing;
+use super::search::SEARCH;
+use super::{Hints, NAME_BIT, STRUCTURE_BIT};
+
+/// What one line of JSON may hold.
+#[derive(Default)]
+pub(crate) struct Places {
+    hits: Vec<(usize, usize, u128)>,
+    next: usize,
+    /// Where something encoded begins at or behind the last place asked for.
+    encoded: Option<usize>,
+    /// An escape of a hidden text stands somewhere.
+    escaped: bool,
+    /// Members whose words may have been drawn, as far as is known, with their numbers.
+    open: Vec<(Range<usize>, Option<u64>)>,
+}
+
+impl Places {
+    /// Searches a line once; not where its members stood in other lines before.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut all = Self::default();
+        let mut from = 0;
+        while from < bytes.len() {
+            let to = members::end(bytes, from);
+            all.member(bytes, from..to);
+            from = to;
+        }
+        all
+    }
+
+    fn member(&mut self, bytes: &[u8], place: Range<usize>) {
+        let text = &bytes[place.clone()];
+        let number = members::number(text);
+        let known = number.map_or(0, members::known);
+        if known & BARE == 0 {
+            let before = self.hits.len();
+            SEARCH.within(bytes, &place, |start, end, bit| {
+                self.hits.push((start, end, bit));
+                false
+            });
+            if known == 0 {
+                let bare = self.hits.len() == before;
+                self.first_seen(text, place.start, number, bare);
+            }
+        }
+        if known & WRITTEN == 0 {
+            self.open.push((place, number));
+        }
+    }
+
+    fn first_seen(&mut self, text: &[u8], start: usize, number: Option<u64>, bare: bool) {
+        let encoded = encoded::first(text);
+        let escaped = escapes::first(text).is_some();
+        self.encoded = self.encoded.or(encoded.map(|at| start + at));
+        self.escaped |= escaped;
+        if let Some(number) = number.filter(|_| encoded.is_none() && !escaped) {
+            members::note(number, if bare { PLAIN | BARE } else { PLAIN });
+        }
+    }
+
+    /// Whether nothing in the line may be secret: nothing was found, or only names of objects and words that are values
+    /// themselves (`"serviceAccountToken":{"path":"token"}`).
+    pub(crate) fn none(&self, json: &[u8], known: &Known) -> bool {
+        self.encoded.is_none()
+            && self.hits.iter().all(|(start, end, bit)| {
+                *bit == 1 << STRUCTURE_BIT
+                    || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
+            })
+            && self
+                .open
+                .iter()
+                .all(|(place, number)| written(json, place, *number, known))
+            && !self.escaped
+    }
+
+    /// What stands between two places; asked for from front to back.
+    pub(crate) fn between(&mut self, from: usize, to: usize) -> Hints {
+        let mut all = 0;
+        while let Some((start, end, bit)) = self.hits.get(self.next).copied() {
+            if start >= to {
+                break;
+            }
+            self.next += 1;
+            if start >= from && end <= to {
+                all |= bit;
+            }
+        }
+        Hints(all)
+    }
+
+    /// Whether something encoded may begin there; asked for from front to back.
+    pub(crate) fn encoded(&mut self, bytes: &[u8], from: usize, to: usize) -> bool {
+        if self.encoded.is_some_and(|at| at < from) {
+            self.encoded = encoded::first(&bytes[from..]).map(|at| at + from);
+        }
+        self.encoded.is_some_and(|at| at < to)
+    }
+}
+
+/// Whether none of the words in a member was drawn.
+fn written(json: &[u8], member: &Range<usize>, number: Option<u64>, known: &Known) -> bool {
+    let mut asked = false;
+    let drawn = unexplained::first_in(json, member, known, &mut asked).is_some();
+    if let Some(number) = number.filter(|_| !drawn && !asked) {
+        members::add(number, WRITTEN);
+    }
+    !drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMBERS: [&str; 18] = [
+        r#""restartPolicy":"Always""#,
+        r#""uid":"0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9""#,
+        r#""env":[{"name":"DB_PASSWORD","valueFrom":{"key":"password"}}]"#,
+        r#""x":[{"name":"API_TOKEN","value":"x"}]"#,
+        r#""serviceAccountToken":{"path":"token"}"#,
+        r#""args":["-u","--password","x"]"#,
+        r#""bytes":[112,97,115,115,119,111,114,100]"#,
+        r#""b":"eyJhbGciOiJub25lIn0uZXlKMWMyVnlJam9p""#,
+        r#""url":"https%3A%2F%2Fjoe%3Aq7ZkP2mX%40h""#,
+        r#""said":"we set q7ZkP2mXv9q7ZkP2mXv9 on Monday""#,
+        r#""image":"nvcr.io/x@sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9""#,
+        r#""a b":"c,\"d\\\",\"password\":\"x""#,
+        r#""kind":"Secret","data":{"k":"di4u"}"#,
+        r#""n":12345678901234567890,"m":null"#,
+        r#""text":"\\npassword: x\\n- value: y""#,
+        r#""deep":{"q7ZkP2mXv9q7ZkP2mXv9":{"":[]}}"#,
+        r#""kty":"EC","d":"x""#,
+        r#""umlaut":"Kennwort für ÄÖ","":"""#,
+    ];
+
+    #[test]
+    fn members_that_stood_in_other_lines_are_what_they_are_alone() {
+        let known = Known::new();
+        let mut state = 7_usize;
+        for _ in 0..400 {
+            let mut next = || {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                MEMBERS[(state >> 33) % MEMBERS.len()]
+            };
+            let line = format!("{{{},{},{{{},{}}}}}\n", next(), next(), next(), next());
+            let bytes = line.as_bytes();
+            let mut hits = Vec::new();
+            SEARCH.run(bytes, |start, end, bit| {
+                hits.push((start, end, bit));
+                false
+            });
+            let places = Places::of(bytes);
+            assert_eq!(places.hits, hits, "{line}");
+            assert_eq!(places.encoded, encoded::first(bytes), "{line}");
+            assert_eq!(places.escaped, escapes::first(bytes).is_some(), "{line}");
+            let drawn = places
+                .open
+                .iter()
+                .any(|(place, number)| !written(bytes, place, *number, &known));
+            assert_eq!(drawn, unexplained::first(bytes, &known).is_some(), "{line}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_searched_for_goes_on_from_one_member_to_the_next() {
+        for pair in ["{\"", "[\"", ",\""] {
+            assert!(SEARCH.holds(pair).is_none(), "{pair}");
+        }
+    }
+}
