@@ -59,6 +59,8 @@ impl EntrySpool {
     /// Ends the entry.
     pub fn finish(mut self) -> io::Result<FinishedEntry> {
         let content = if self.packer.is_none() && self.raw.len() <= RAW_BYTES {
+            // It may wait for the writer, and has grown by doubling.
+            self.raw.shrink_to_fit();
             Content::Raw(self.raw)
         } else {
             while !self.raw.is_empty() {

@@ -5,6 +5,8 @@ use serde::de::IgnoredAny;
 
 /// Everything of a list but its items; real ones take a few hundred bytes.
 const MAX_ENVELOPE: usize = 1 << 20;
+/// An item begins with no more room.
+const ROOM: usize = 64 << 10;
 /// Only a member's name of this length can be `items`.
 const MAX_KEY: usize = 16;
 
@@ -110,9 +112,15 @@ impl ItemSplitter {
 
     /// Takes bytes in any chunking and appends every item that ends in them, raw, to `items`.
     pub fn push(&mut self, bytes: &[u8], items: &mut Vec<Vec<u8>>) -> Result<(), SplitError> {
-        for &byte in bytes {
+        let mut rest = bytes;
+        while let Some(&byte) = rest.first() {
             let fine = match self.place {
-                Place::Item => self.in_item(byte, items),
+                Place::Item => {
+                    let taken = self.in_item(rest, items);
+                    self.offset += taken as u64;
+                    rest = &rest[taken..];
+                    continue;
+                }
                 Place::Envelope => self.in_envelope(byte)?,
                 Place::Start => self.at_start(byte),
                 Place::First | Place::Value | Place::Comma => self.between_items(byte),
@@ -124,6 +132,7 @@ impl ItemSplitter {
                 });
             }
             self.offset += 1;
+            rest = &rest[1..];
         }
         Ok(())
     }
@@ -209,36 +218,71 @@ impl ItemSplitter {
         true
     }
 
-    fn in_item(&mut self, byte: u8, items: &mut Vec<Vec<u8>>) -> bool {
-        if self.item.len() < self.max_item {
-            self.item.push(byte);
+    /// Takes the bytes up to the end of the item; how many these are.
+    fn in_item(&mut self, bytes: &[u8], items: &mut Vec<Vec<u8>>) -> usize {
+        let taken = self.item_length(bytes);
+        let room = self.max_item - self.item.len().min(self.max_item);
+        self.item_over |= taken > room;
+        self.item.extend_from_slice(&bytes[..taken.min(room)]);
+        if self.depth > 0 {
+            return taken;
+        }
+        // Back at the depth of the list itself.
+        self.depth = 1;
+        self.place = Place::Comma;
+        // The next item is about as long as this one.
+        let next = Vec::with_capacity(self.item.len().min(ROOM));
+        let item = std::mem::replace(&mut self.item, next);
+        if self.item_over {
+            self.oversized += 1;
         } else {
-            self.item_over = true;
+            items.push(item);
         }
-        if self.in_string {
-            self.string_goes_on(byte);
-            return true;
-        }
-        match byte {
-            b'"' => self.in_string = true,
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth -= 1,
-            _ => {}
-        }
-        if self.depth == 0 {
-            // Back at the depth of the list itself.
-            self.depth = 1;
-            self.place = Place::Comma;
-            let item = std::mem::take(&mut self.item);
-            if self.item_over {
-                self.oversized += 1;
-            } else {
-                items.push(item);
+        taken
+    }
+
+    /// How many bytes belong to the item; at its end the depth is 0.
+    fn item_length(&mut self, bytes: &[u8]) -> usize {
+        let mut at = 0;
+        while at < bytes.len() {
+            if std::mem::take(&mut self.escaped) {
+                at += 1;
+                continue;
+            }
+            let rest = &bytes[at..];
+            let found = match self.in_string {
+                true => memchr::memchr2(b'"', b'\\', rest),
+                false => rest.iter().position(|byte| MARKS[usize::from(*byte)]),
+            };
+            let Some(found) = found else {
+                return bytes.len();
+            };
+            at += found + 1;
+            match rest[found] {
+                b'"' => self.in_string = !self.in_string,
+                b'\\' => self.escaped = true,
+                b'{' | b'[' => self.depth += 1,
+                _ => self.depth -= 1,
+            }
+            if self.depth == 0 {
+                return at;
             }
         }
-        true
+        at
     }
 }
+
+/// What means something outside strings.
+static MARKS: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b"\"{}[]";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use casefile_bundle::{BundlePath, Entry};
 
 use super::listing::{Flow, Items};
-use super::slim::{self, Head, Way};
+use super::slim::{self, Head, Object, Way};
 use crate::out::{EntryWriter, Out, OutError, Room};
 use crate::redact::Content;
 
@@ -148,7 +148,7 @@ impl ListFiles {
         file.writer.finish().await
     }
 
-    fn line(&self, raw: &[u8], head: &Head) -> Result<Vec<u8>, serde_json::Error> {
+    fn line(&self, raw: &[u8], object: &Object<'_>) -> Result<Vec<u8>, serde_json::Error> {
         match self.target.shape {
             Shape::SecretIndex => {
                 for (name, value) in super::secrets::values(raw) {
@@ -156,8 +156,8 @@ impl ListFiles {
                 }
                 super::secrets::index_line(raw)
             }
-            Shape::Object(_) if head.is_helm() => slim::slim(raw, slim::HELM_CONFIGMAP),
-            Shape::Object(ways) => slim::slim(raw, ways),
+            Shape::Object(_) if object.head.is_helm() => object.slim(slim::HELM_CONFIGMAP),
+            Shape::Object(ways) => object.slim(ways),
         }
     }
 }
@@ -185,8 +185,7 @@ impl File {
 
 impl Items for ListFiles {
     async fn item(&mut self, raw: &[u8]) -> Result<Flow, OutError> {
-        let read =
-            serde_json::from_slice::<Head>(raw).and_then(|head| Ok((self.line(raw, &head)?, head)));
+        let read = Object::read(raw).and_then(|object| Ok((self.line(raw, &object)?, object.head)));
         let Ok((line, Head { metadata })) = read else {
             self.unreadable += 1;
             return Ok(Flow::More);

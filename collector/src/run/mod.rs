@@ -27,8 +27,9 @@ use desk::Desk;
 use ending::{Ending, watch};
 use prepare::{Prepared, header, prepare, with_map};
 
-/// Finished entries that wait for the writer.
-const MAX_WAITING: usize = 16;
+/// Finished entries that wait for the writer, each of up to 1 MiB; one of them keeps it busy for longer than a source needs
+/// for the next.
+const MAX_WAITING: usize = 4;
 /// What a source gets to finish its open entries once it is told to stop.
 const GRACE: Duration = Duration::from_secs(2);
 
