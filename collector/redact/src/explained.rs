@@ -3,6 +3,7 @@
 
 mod asked;
 mod ids;
+mod lower;
 mod things;
 
 pub(super) use asked::{ask, asked};
@@ -12,7 +13,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
+
 use super::encoded;
+use lower::Lower;
 
 /// Of a line, this much in front of a word is looked at.
 const REACH: usize = 64;
@@ -121,7 +125,8 @@ pub(super) fn by_place(bytes: &[u8], word: &Range<usize>) -> bool {
         || matches!(said_before(&bytes[..start]).as_str(), "peer" | "pubkey")
         || name_before(&bytes[..start]).is_some_and(|name| {
             let last = last_word(name.text);
-            (NAMES.contains(last.as_str()) && !last.ends_with("id")) || holds_certificate(name.text)
+            (NAMES.contains(last.as_str()) && !last.as_str().ends_with("id"))
+                || holds_certificate(name.text)
         })
         || sealed(&bytes[..word.start])
         || in_domain(bytes, word)
@@ -213,7 +218,8 @@ fn names_object(before: &[u8], text: &[u8]) -> bool {
 
 /// Whether one of [`BEFORE`] ends these bytes, and begins a word of them.
 fn behind_mark(before: &[u8]) -> bool {
-    let tail = before[before.len().saturating_sub(MARK_REACH)..].to_ascii_lowercase();
+    let tail = Lower::of(&before[before.len().saturating_sub(MARK_REACH)..]);
+    let tail = tail.as_str().as_bytes();
     let last = tail.last();
     BEFORE.iter().map(|mark| mark.as_bytes()).any(|mark| {
         mark.last() == last
@@ -232,10 +238,16 @@ fn begins(front: &[u8], first: u8) -> bool {
     escape || !inside || !first.is_ascii_alphanumeric()
 }
 
+static PEM_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("-----BEGIN "));
+
 /// Whether a certificate, or another public thing in PEM form, has begun on this line and not ended.
 fn in_public_block(before: &[u8]) -> bool {
     let before = &before[before.len().saturating_sub(PEM_REACH)..];
-    let Some(begin) = memchr::memmem::rfind(before, b"-----BEGIN ") else {
+    // Most lines hold none, which the search from the front finds out many times faster.
+    if PEM_BEGIN.find(before).is_none() {
+        return false;
+    }
+    let Some(begin) = memchr::memmem::rfind(before, PEM_BEGIN.needle()) else {
         return false;
     };
     let title = &before[begin..before.len().min(begin + REACH)];
@@ -301,21 +313,15 @@ pub(super) fn named(before: &[u8]) -> bool {
     name_before(before).is_some_and(|name| NAMES.contains(last_word(name.text).as_str()))
 }
 
-/// The words of a name in lower case.
-fn words(name: &[u8]) -> Vec<String> {
-    let mut words = Vec::new();
-    for part in name
-        .split(|byte| !byte.is_ascii_alphanumeric())
+/// Whether something holds of one of the words of a name, in lower case.
+fn any_word(name: &[u8], holds: impl Fn(&str) -> bool) -> bool {
+    name.split(|byte| !byte.is_ascii_alphanumeric())
         .filter(|part| !part.is_empty())
-    {
-        words.push(String::from_utf8_lossy(part).to_ascii_lowercase());
-        words.push(last_word(part));
-    }
-    words
+        .any(|part| holds(Lower::of(part).as_str()) || holds(last_word(part).as_str()))
 }
 
 /// The last word in front of a place in a sentence.
-fn said_before(before: &[u8]) -> String {
+fn said_before(before: &[u8]) -> Lower {
     let before = &before[before.len().saturating_sub(REACH)..];
     let marks = b" \t\"'\\([{:=#";
     let end = before.len()
@@ -328,7 +334,7 @@ fn said_before(before: &[u8]) -> String {
 }
 
 /// `containerID` gives `id`, `image_digest` gives `digest`.
-fn last_word(name: &[u8]) -> String {
+fn last_word(name: &[u8]) -> Lower {
     let name = &name[name.len()
         - name
             .iter()
@@ -338,5 +344,5 @@ fn last_word(name: &[u8]) -> String {
     let hump = (1..name.len())
         .rev()
         .find(|at| name[*at].is_ascii_uppercase() && name[*at - 1].is_ascii_lowercase());
-    String::from_utf8_lossy(&name[hump.unwrap_or(0)..]).to_ascii_lowercase()
+    Lower::of(&name[hump.unwrap_or(0)..])
 }

@@ -78,12 +78,14 @@ pub(crate) fn clean<'a>(line: &'a str, depth: usize, marker: &mut Marker) -> Opt
     if marker.key_lines == 0 && places.none(line.as_bytes(), &marker.known()) {
         return Some(Cow::Borrowed(line));
     }
+    // Each of these texts holds something that was searched for.
+    let all = places.all();
     let mut state = Line {
         levels: vec![Level::default()],
         depth,
-        secret_object: holds_secret_object(line),
-        jwk: line.contains("\"kty\"") || line.contains("\"modulus\""),
-        made: line.contains("\"random_password\""),
+        secret_object: (all.names() || all.others()) && holds_secret_object(line),
+        jwk: all.others() && (line.contains("\"kty\"") || line.contains("\"modulus\"")),
+        made: all.names() && line.contains("\"random_password\""),
         marker,
         places,
         whole: line,
@@ -326,7 +328,7 @@ impl<'a> Line<'a, '_> {
             return;
         }
         let quiet = hints.none() || (hints.forms().next().is_none() && is_word(raw));
-        let quiet = quiet && escapes::first(raw.as_bytes()).is_none();
+        let quiet = quiet && !(self.places.escaped() && escapes::first(raw.as_bytes()).is_some());
         let quiet = quiet && !self.places.encoded(self.whole.as_bytes(), start, end);
         if quiet || self.depth >= MAX_DEPTH {
             return self.unexplained(start, end);
@@ -349,7 +351,7 @@ impl<'a> Line<'a, '_> {
     fn unexplained(&mut self, start: usize, end: usize) {
         if self.drawn.is_some_and(|at| at < start) {
             let known = self.marker.known();
-            self.drawn = unexplained::first_from(self.whole.as_bytes(), start, &known);
+            self.drawn = self.places.drawn(self.whole.as_bytes(), start, &known);
         }
         if self.drawn.is_none_or(|at| at >= end) {
             return;

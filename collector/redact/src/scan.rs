@@ -142,6 +142,11 @@ impl Hints {
         self.0 & (1 << NAME_BIT) != 0
     }
 
+    /// Whether something may stand there that opens or continues what spans lines.
+    pub(crate) fn others(self) -> bool {
+        self.0 & (1 << OTHER_BIT) != 0
+    }
+
     /// Whether a program that takes secrets as arguments may stand there.
     pub(crate) fn programs(self) -> bool {
         self.0 & (1 << PROGRAM_BIT) != 0

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use super::asked::ask;
 use super::things::sentence_names_it;
-use super::{NAMES, REACH, behind_mark, in_public_block, last_word, name_before, words};
+use super::{NAMES, REACH, any_word, behind_mark, in_public_block, last_word, name_before};
 
 /// `key 01 <digits>`, `enc 'cbc(aes)' <digits>`: a command takes a key of its own.
 fn follows_key(line: &[u8]) -> bool {
@@ -45,11 +45,7 @@ fn named_object(before: &[u8]) -> bool {
     {
         return true;
     }
-    let object = |name: &[u8]| {
-        words(name)
-            .iter()
-            .any(|word| OBJECTS.contains(word.as_str()))
-    };
+    let object = |name: &[u8]| any_word(name, |word| OBJECTS.contains(word));
     // Of `docker/<id>` and `minikube.<id>` the part in front says what the digits are: `2/<key>` says nothing.
     let front = &before[..before.len() - prefix.len()];
     let parted = front.last().is_some_and(|byte| b"/.:".contains(byte));
@@ -80,12 +76,7 @@ fn issuer(before: &[u8]) -> Option<u8> {
         .last()
         .is_none_or(|byte| b" \t\n\"'`\\=,;([{m".contains(byte));
     let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
-    let object = || {
-        let words = words(name);
-        words
-            .iter()
-            .any(|word| OBJECTS.contains(word.as_str()) || NAMES.contains(word.as_str()))
-    };
+    let object = || any_word(name, |word| OBJECTS.contains(word) || NAMES.contains(word));
     ((2..=ISSUER).contains(&name.len()) && alone && name.iter().all(small) && !object())
         .then_some(mark)
 }
@@ -163,17 +154,13 @@ fn said(bytes: &[u8], word: &Range<usize>, length: usize) -> Said {
         };
     }
     if let Some(name) = name_before(before).filter(|name| !name.text.is_empty()) {
-        let id = words(name.text).iter().any(|word| {
-            NAMES.contains(word.as_str())
+        let id = any_word(name.text, |word| {
+            NAMES.contains(word)
                 || ["id", "sum", "hash", "commit", "digest", "sha1", "sha256"]
                     .iter()
                     .any(|end| word.ends_with(end))
         });
-        let of_the_node = || {
-            words(name.text)
-                .iter()
-                .any(|word| OF_THE_NODE.contains(word.as_str()))
-        };
+        let of_the_node = || any_word(name.text, |word| OF_THE_NODE.contains(word));
         return match id {
             true if of_the_node() => Said::Named,
             true => Said::Likely,

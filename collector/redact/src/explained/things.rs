@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
+
 /// What has ids, or is one: a sentence with such a word explains the hexadecimal digits in it.
 static THINGS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "array blob block boot bridge btime btrfs build bus cgroup checksum claim claims cluster commit conmon \
@@ -63,13 +65,12 @@ fn first_word(text: &[u8]) -> &[u8] {
     &text[..start + length]
 }
 
+static SUMS: LazyLock<[Finder<'static>; 4]> =
+    LazyLock::new(|| ["sha256", "sha512", "sha1", "md5"].map(Finder::new));
+
 /// Names of machines are made of such words too (`gpu-node-7`): what a dash or a digit ties to others does not count.
 fn names_thing(text: &[u8]) -> bool {
-    let sums = ["sha256", "sha512", "sha1", "md5"];
-    if sums
-        .iter()
-        .any(|sum| memchr::memmem::find(text, sum.as_bytes()).is_some())
-    {
+    if SUMS.iter().any(|sum| sum.find(text).is_some()) {
         return true;
     }
     let mut at = 0;

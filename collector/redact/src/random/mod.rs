@@ -18,8 +18,8 @@ const DIGIT_QUARTERS: i32 = 11;
 const MOST: usize = 120;
 
 struct Table {
-    /// Quarter bits of a letter's case, by what stands before it.
-    cases: [[i32; 2]; 4],
+    /// Quarter bits of a letter's case and of a digit beyond being one, by what stands before it; none of a sign.
+    cases: [[i32; 4]; 4],
     /// Quarter bits of the third symbol of three.
     threes: Vec<u8>,
 }
@@ -27,9 +27,10 @@ struct Table {
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut lines = include_bytes!("letters.txt").split(|byte| *byte == b'\n');
     let quarters = |byte: &u8| byte.saturating_sub(b'0');
-    let mut cases = [[0; 2]; 4];
+    let mut cases = [[0, 0, DIGIT_QUARTERS, 0]; 4];
     let first = lines.next().unwrap_or_default();
-    for (case, byte) in cases.iter_mut().flatten().zip(first) {
+    let letters = cases.iter_mut().flat_map(|all| &mut all[..2]);
+    for (case, byte) in letters.zip(first) {
         *case = i32::from(quarters(byte));
     }
     let mut threes: Vec<u8> = lines.flatten().map(quarters).collect();
@@ -59,6 +60,35 @@ static COUNTS: [u64; 256] = {
         byte += 1;
     }
     counts
+};
+
+/// The symbol of each byte: that of a letter where it is no digit.
+static SYMBOL: [u8; 256] = {
+    let mut symbols = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = (byte as u8 | 32).wrapping_sub(b'a');
+        symbols[byte] = if (byte as u8).is_ascii_digit() {
+            DIGIT as u8
+        } else if letter < DIGIT as u8 {
+            letter
+        } else {
+            DIGIT as u8 - 1
+        };
+        byte += 1;
+    }
+    symbols
+};
+
+/// The sort of each byte: 1 for a capital, 2 for a digit.
+static SORT: [u8; 256] = {
+    let mut sorts = [0; 256];
+    let mut byte = 0_u8;
+    while byte < u8::MAX {
+        sorts[byte as usize] = byte.is_ascii_uppercase() as u8 + 2 * byte.is_ascii_digit() as u8;
+        byte += 1;
+    }
+    sorts
 };
 
 /// Which sorts of letters a word of letters and digits is made of.
@@ -111,23 +141,14 @@ impl Sorts {
 pub(super) fn surprise(word: &[u8], sorts: Sorts) -> i32 {
     let table = &*TABLE;
     let word = &word[..word.len().min(MOST)];
-    let (mut before, mut last, mut state) = (EDGE, EDGE, 0_usize);
+    let (mut before, mut last, mut state) = (EDGE, EDGE, 0);
     let mut quarters = 0;
     for byte in word {
-        let now = match byte {
-            b'0'..=b'9' => DIGIT,
-            _ => usize::from((byte | 32).wrapping_sub(b'a')).min(DIGIT - 1),
-        };
+        let now = usize::from(SYMBOL[usize::from(*byte)]);
+        let sort = usize::from(SORT[usize::from(*byte)]);
         quarters += i32::from(table.threes[(before * SYMBOLS + last) * SYMBOLS + now]);
-        (before, last) = (last, now);
-        if now == DIGIT {
-            quarters += DIGIT_QUARTERS;
-            state = 3;
-        } else {
-            let upper = usize::from(byte.is_ascii_uppercase());
-            quarters += table.cases[state][upper];
-            state = 1 + upper;
-        }
+        quarters += table.cases[state][sort];
+        (before, last, state) = (last, now, sort + 1);
     }
     let length = i32::try_from(word.len()).unwrap_or(0);
     (quarters - sorts.drawn() * length) / 4

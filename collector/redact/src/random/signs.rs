@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use super::{DIGIT, DIGIT_QUARTERS, EDGE, MOST, SYMBOLS, TABLE};
+use super::{EDGE, MOST, SORT, SYMBOL, SYMBOLS, TABLE};
 
 /// What may stand in front of a character: nothing, a small letter, a capital, a digit, or one of 32 signs.
 const BEFORE: usize = 36;
@@ -27,6 +27,55 @@ static SIGN: [u8; 256] = {
     table
 };
 
+/// What a byte is to the search for the cost of a text.
+#[derive(Clone, Copy)]
+struct Read {
+    /// The edge of a word, where it is a sign.
+    symbol: u8,
+    sign: u8,
+    /// A small letter, a capital, a digit, a sign.
+    sort: u8,
+    /// The row of what may follow it.
+    row: u8,
+    /// All bits where it is no sign.
+    letter: u8,
+    /// The bit of a sign among the signs of a text.
+    bit: u32,
+}
+
+static READ: [Read; 256] = {
+    let letter = Read {
+        symbol: EDGE as u8,
+        sign: 0,
+        sort: SIGN_SORT,
+        row: 0,
+        letter: 0,
+        bit: 1,
+    };
+    let mut table = [letter; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (read, sign) = (&mut table[byte], SIGN[byte]);
+        if sign > 0 {
+            read.sign = sign;
+            read.row = 3 + sign;
+            read.bit = 1 << (sign - 1);
+        } else {
+            read.symbol = SYMBOL[byte];
+            read.sort = SORT[byte];
+            read.row = 1 + SORT[byte];
+            read.letter = u8::MAX;
+        }
+        if (byte as u8).is_ascii_alphanumeric() {
+            read.bit = 0;
+        }
+        byte += 1;
+    }
+    table
+};
+/// What a sign is among small letters, capitals and digits.
+const SIGN_SORT: u8 = 3;
+
 static SIGNS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let lines = include_bytes!("signs.txt").split(|byte| *byte == b'\n');
     let mut all: Vec<u8> = lines
@@ -36,6 +85,21 @@ static SIGNS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     all.resize(BEFORE * NEXT, 0);
     all
 });
+
+/// What each byte adds to the counts of small letters, capitals and digits.
+static COUNTS: [[u8; 3]; 256] = {
+    let mut counts = [[0; 3]; 256];
+    let mut byte = 0_u8;
+    while byte < u8::MAX {
+        counts[byte as usize] = [
+            byte.is_ascii_lowercase() as u8,
+            byte.is_ascii_uppercase() as u8,
+            byte.is_ascii_digit() as u8,
+        ];
+        byte += 1;
+    }
+    counts
+};
 
 /// What a text of letters, digits and signs is made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -52,32 +116,39 @@ pub(crate) struct Mixture {
     pub(crate) changes: usize,
 }
 
+/// The bits of some signs.
+const fn bits(signs: &[u8]) -> u32 {
+    let (mut all, mut at) = (0, 0);
+    while at < signs.len() {
+        let place = SIGN[signs[at] as usize];
+        if place > 0 {
+            all |= 1 << (place - 1);
+        }
+        at += 1;
+    }
+    all
+}
+
+/// What generators put between letters and digits.
+const DASHES: u32 = bits(b"-_");
+const BASE64: u32 = bits(b"+/=");
+const BASE64_URL: u32 = bits(b"-_=");
+const UNRESERVED: u32 = bits(b"-_.~");
+
 impl Mixture {
     /// Counts what stands in a text.
     pub(crate) fn of(text: &[u8]) -> Self {
         let mut all = Self::default();
         let mut last = 0;
         for byte in text {
-            let sort = match byte {
-                b'a'..=b'z' => {
-                    all.lower += 1;
-                    1
-                }
-                b'A'..=b'Z' => {
-                    all.upper += 1;
-                    2
-                }
-                b'0'..=b'9' => {
-                    all.digits += 1;
-                    3
-                }
-                _ => {
-                    let place = u32::from(SIGN[usize::from(*byte)]);
-                    all.signs |= 1 << (place.max(1) - 1);
-                    0
-                }
-            };
-            all.changes += usize::from(sort != last && sort > 0 && last > 0);
+            let counts = COUNTS[usize::from(*byte)];
+            // What is counted neither as a letter nor as a digit is a sign.
+            let sort = counts[0] + 2 * counts[1] + 3 * counts[2];
+            all.lower += usize::from(counts[0]);
+            all.upper += usize::from(counts[1]);
+            all.digits += usize::from(counts[2]);
+            all.signs |= READ[usize::from(*byte)].bit;
+            all.changes += usize::from((sort != last) & (sort > 0) & (last > 0));
             last = sort;
         }
         all
@@ -85,20 +156,15 @@ impl Mixture {
 
     /// Whether all signs are among these.
     pub(crate) fn only(self, signs: &[u8]) -> bool {
-        let known = signs
-            .iter()
-            .map(|sign| u32::from(SIGN[usize::from(*sign)]))
-            .filter(|place| *place > 0)
-            .fold(0_u32, |all, place| all | 1 << (place - 1));
-        self.signs & !known == 0
+        self.signs & !bits(signs) == 0
     }
 
     /// Quarter bits of one character drawn from these sorts.
     fn drawn(self) -> i32 {
         let signs = match () {
-            () if self.only(b"-_") => 2,
-            () if self.only(b"+/=") || self.only(b"-_=") => 3,
-            () if self.only(b"-_.~") => 4,
+            () if self.signs & !DASHES == 0 => 2,
+            () if self.signs & !BASE64 == 0 || self.signs & !BASE64_URL == 0 => 3,
+            () if self.signs & !UNRESERVED == 0 => 4,
             () => 32,
         };
         let sorts = [(self.lower, 26), (self.upper, 26), (self.digits, 10)];
@@ -122,34 +188,20 @@ impl Mixture {
 pub(crate) fn surprise(text: &[u8], mixture: Mixture) -> i32 {
     let (table, signs) = (&*TABLE, &*SIGNS);
     let text = &text[..text.len().min(MOST)];
-    let (mut before, mut last, mut state) = (EDGE, EDGE, 0_usize);
-    let mut row = 0_usize;
+    let (mut before, mut last, mut state, mut row) = (EDGE, EDGE, 0, 0);
     let mut quarters = 0;
     for byte in text {
-        let sign = usize::from(SIGN[usize::from(*byte)]);
-        quarters += i32::from(signs[row * NEXT + sign]);
-        if sign > 0 {
-            (before, last, state) = (EDGE, EDGE, 0);
-            row = 3 + sign;
-            continue;
-        }
-        let digit = byte.is_ascii_digit();
-        let now = if digit {
-            DIGIT
-        } else {
-            usize::from((byte | 32).wrapping_sub(b'a')).min(DIGIT - 1)
-        };
-        quarters += i32::from(table.threes[(before * SYMBOLS + last) * SYMBOLS + now]);
-        (before, last) = (last, now);
-        if digit {
-            quarters += DIGIT_QUARTERS;
-            (state, row) = (3, 3);
-        } else {
-            let upper = usize::from(byte.is_ascii_uppercase());
-            quarters += table.cases[state][upper];
-            state = 1 + upper;
-            row = state;
-        }
+        let read = READ[usize::from(*byte)];
+        let now = usize::from(read.symbol);
+        let three = table.threes[(before * SYMBOLS + last) * SYMBOLS + now];
+        quarters += i32::from(signs[row * NEXT + usize::from(read.sign)]);
+        quarters += i32::from(three & read.letter) + table.cases[state][usize::from(read.sort)];
+        // Behind a sign a word begins.
+        let letter = usize::from(read.letter);
+        before = (last & letter) | (EDGE & !letter);
+        last = now;
+        state = (usize::from(read.sort) + 1) % 4;
+        row = usize::from(read.row);
     }
     quarters += i32::from(signs[row * NEXT + END]);
     let length = i32::try_from(text.len()).unwrap_or(0);

@@ -73,11 +73,28 @@ impl Places {
                 *bit == 1 << STRUCTURE_BIT
                     || (*bit == 1 << NAME_BIT && holds_nothing(json, *start, *end))
             })
-            && self
-                .open
-                .iter()
-                .all(|(place, number)| written(json, place, *number, known))
+            && self.drawn(json, 0, known).is_none()
             && !self.escaped
+    }
+
+    /// Everything that may stand in the line.
+    pub(crate) fn all(&self) -> Hints {
+        Hints(self.hits.iter().fold(0, |all, (.., bit)| all | bit))
+    }
+
+    /// Whether an escape of a hidden text may stand somewhere.
+    pub(crate) fn escaped(&self) -> bool {
+        self.escaped
+    }
+
+    /// Where the first thing stands that nothing explains, at or behind a place where a string begins.
+    pub(crate) fn drawn(&self, json: &[u8], from: usize, known: &Known) -> Option<usize> {
+        let first = self.open.partition_point(|(place, _)| place.end <= from);
+        self.open[first..].iter().find_map(|(place, number)| {
+            let part = place.start.max(from)..place.end;
+            let whole = part.start == place.start;
+            first_drawn(json, &part, number.filter(|_| whole), known)
+        })
     }
 
     /// What stands between two places; asked for from front to back.
@@ -104,14 +121,19 @@ impl Places {
     }
 }
 
-/// Whether none of the words in a member was drawn.
-fn written(json: &[u8], member: &Range<usize>, number: Option<u64>, known: &Known) -> bool {
+/// Where the first word stands that was drawn, in a member or its end. That a whole one has none is kept by its number.
+fn first_drawn(
+    json: &[u8],
+    part: &Range<usize>,
+    number: Option<u64>,
+    known: &Known,
+) -> Option<usize> {
     let mut asked = false;
-    let drawn = unexplained::first_in(json, member, known, &mut asked).is_some();
-    if let Some(number) = number.filter(|_| !drawn && !asked) {
+    let drawn = unexplained::first_in(json, part, known, &mut asked);
+    if let Some(number) = number.filter(|_| drawn.is_none() && !asked) {
         members::add(number, WRITTEN);
     }
-    !drawn
+    drawn
 }
 
 #[cfg(test)]
@@ -161,11 +183,10 @@ mod tests {
             assert_eq!(places.hits, hits, "{line}");
             assert_eq!(places.encoded, encoded::first(bytes), "{line}");
             assert_eq!(places.escaped, escapes::first(bytes).is_some(), "{line}");
-            let drawn = places
-                .open
-                .iter()
-                .any(|(place, number)| !written(bytes, place, *number, &known));
-            assert_eq!(drawn, unexplained::first(bytes, &known).is_some(), "{line}");
+            for from in [0, line.find('"').unwrap_or(0) + 1, line.len() / 2] {
+                let first = unexplained::first_from(bytes, from, &known);
+                assert_eq!(places.drawn(bytes, from, &known), first, "{line}");
+            }
         }
     }
 
