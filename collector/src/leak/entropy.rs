@@ -16,14 +16,24 @@ pub(super) const RANDOM: &str = "a random text that nothing explains";
 
 /// Texts of letters and digits without order that stand alone, between blanks, quotes or brackets.
 pub(super) fn find(bytes: &[u8]) -> Vec<Range<usize>> {
+    let none = |byte: &u8| !byte.is_ascii_alphanumeric();
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(length) = bytes[at..].iter().position(u8::is_ascii_alphanumeric) {
-        let start = at + length;
-        let end = bytes[start..]
+    while at + LENGTHS.start() <= bytes.len() {
+        // A word of this length holds one of as many bytes apart; most are passed over here.
+        let probe = at + LENGTHS.start() - 1;
+        if none(&bytes[probe]) {
+            at = probe + 1;
+            continue;
+        }
+        let start = bytes[at..probe]
             .iter()
-            .position(|byte| !byte.is_ascii_alphanumeric())
-            .map_or(bytes.len(), |length| start + length);
+            .rposition(none)
+            .map_or(at, |place| at + place + 1);
+        let end = bytes[probe..]
+            .iter()
+            .position(none)
+            .map_or(bytes.len(), |length| probe + length);
         at = end;
         let word = &bytes[start..end];
         if LENGTHS.contains(&word.len()) && alone(bytes, start, end) && random(word) {
