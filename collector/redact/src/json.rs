@@ -11,7 +11,8 @@ use super::scan::{Hints, Places};
 use super::words::{KeyClass, classify};
 use super::{MAX_DEPTH, clean_text, escapes, patterns, unexplained};
 use strings::{
-    byte_list, escape, holds_secret_object, is_word, key_line, name_behind, string_end, unescape,
+    byte_list, escape, holds_secret_object, is_plain_address, is_word, key_line, name_behind,
+    string_end, unescape,
 };
 
 /// Deeper nesting is copied without the knowledge of keys further out.
@@ -327,11 +328,14 @@ impl<'a> Line<'a, '_> {
             self.replace(start, end, &cleaned);
             return;
         }
+        let hidden = (self.places.escaped() && escapes::first(raw.as_bytes()).is_some())
+            || self.places.encoded(self.whole.as_bytes(), start, end);
         let quiet = hints.none() || (hints.forms().next().is_none() && is_word(raw));
-        let quiet = quiet && !(self.places.escaped() && escapes::first(raw.as_bytes()).is_some());
-        let quiet = quiet && !self.places.encoded(self.whole.as_bytes(), start, end);
-        if quiet || self.depth >= MAX_DEPTH {
+        if (quiet && !hidden) || self.depth >= MAX_DEPTH {
             return self.unexplained(start, end);
+        }
+        if !hidden && hints.addresses() && is_plain_address(raw) {
+            return self.address(start, end);
         }
         let text = unescape(raw);
         // A single word is explained by its name alone, which stands in the line.
@@ -344,6 +348,22 @@ impl<'a> Line<'a, '_> {
             self.unexplained(start, end);
         } else {
             self.replace(start, end, &escape(&cleaned));
+        }
+    }
+
+    /// An address in which nobody logs in: all that is left to do with it as a text of its own.
+    fn address(&mut self, start: usize, end: usize) {
+        let raw = &self.whole[start..end];
+        let known = self.marker.known();
+        let drawn = match self.marker.guesses {
+            true => unexplained::found(raw.as_bytes(), &known),
+            false => None,
+        };
+        let cleaned = drawn
+            .and_then(|first| unexplained::clean_from(raw, first, self.depth + 1, self.marker));
+        match cleaned {
+            Some(cleaned) => self.replace(start, end, &escape(&cleaned)),
+            None => self.unexplained(start, end),
         }
     }
 
@@ -405,6 +425,25 @@ mod tests {
                 .unwrap()
                 .ends_with("\n  port: 5432\n")
         );
+    }
+
+    #[test]
+    fn an_address_is_what_it_is_as_a_text_of_its_own() {
+        let (hex, drawn) = ("0a1b2c3d4e5f6a7b".repeat(4), "q7ZkP2mXv9".repeat(2));
+        let kept =
+            format!(r#"{{"containerID":"containerd://{hex}","host":"tcp://10.0.0.1:2376"}}"#);
+        assert_eq!(cleaned(&kept), kept);
+        for address in [
+            format!("https://joe:hunter2@{drawn}.example.com/x"),
+            format!("https://hooks.example.com/{drawn}"),
+            format!("s3://bucket/{hex}{drawn}"),
+            format!("https://h/?token={drawn}"),
+        ] {
+            let alone = clean_text(&address, 1, &mut Marker::new(Key::fixed()));
+            assert!(alone.contains("<redacted:"), "{alone}");
+            let line = format!(r#"{{"x":"{address}"}}"#);
+            assert_eq!(cleaned(&line), format!(r#"{{"x":"{alone}"}}"#));
+        }
     }
 
     #[test]

@@ -82,6 +82,13 @@ mod tests {
     }
 
     #[test]
+    fn what_an_address_holds_ends_with_an_at() {
+        let mut of_addresses = SPECS.iter().filter(|spec| spec.hints == ["://"]);
+        assert!(of_addresses.all(|spec| spec.regex.contains('@') && !spec.regex.contains("@?")));
+        assert!(hints(b"tcp://10.0.0.1").addresses() && !hints(b"jdbc:x://a password").addresses());
+    }
+
+    #[test]
     fn secrets_with_a_form_of_their_own_are_found_in_prose() {
         for (text, secret) in [
             (

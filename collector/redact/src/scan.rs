@@ -9,6 +9,8 @@ mod places;
 mod search;
 mod seen;
 
+use std::sync::LazyLock;
+
 use super::encoded;
 use super::escapes;
 use super::forms::SPECS;
@@ -152,6 +154,11 @@ impl Hints {
         self.0 & (1 << PROGRAM_BIT) != 0
     }
 
+    /// Whether nothing may stand there but what addresses hold.
+    pub(crate) fn addresses(self) -> bool {
+        self.0 != 0 && self.0 & !*ADDRESSES == 0
+    }
+
     /// The forms that may stand there, by their place in [`SPECS`].
     pub(crate) fn forms(self) -> impl Iterator<Item = usize> {
         let mut bits = self.0 >> FIRST_FORM;
@@ -164,6 +171,15 @@ impl Hints {
         })
     }
 }
+
+/// The bits of the forms that a user in an address has, each of which holds an `@`.
+static ADDRESSES: LazyLock<u128> = LazyLock::new(|| {
+    let of_addresses = SPECS
+        .iter()
+        .zip(FIRST_FORM..)
+        .filter(|(form, _)| form.hints == ["://"]);
+    of_addresses.fold(0, |all, (_, bit)| all | 1 << bit)
+});
 
 /// What these bytes may hold; one search for everything.
 pub(crate) fn hints(bytes: &[u8]) -> Hints {
