@@ -9,6 +9,9 @@ use super::names::holds_nothing;
 use super::search::SEARCH;
 use super::{Hints, NAME_BIT, STRUCTURE_BIT};
 
+/// So many members of a line are noted down one by one.
+const MOST_OPEN: usize = 4096;
+
 /// What one line of JSON may hold.
 #[derive(Default)]
 pub(crate) struct Places {
@@ -51,7 +54,16 @@ impl Places {
             }
         }
         if known & WRITTEN == 0 {
-            self.open.push((place, number));
+            self.leave_open(place, number);
+        }
+    }
+
+    /// Notes down a member to be looked at; where a line has very many, the last ones as if they were one.
+    fn leave_open(&mut self, place: Range<usize>, number: Option<u64>) {
+        let full = self.open.len() >= MOST_OPEN;
+        match self.open.last_mut().filter(|_| full) {
+            Some((last, kept)) => (last.end, *kept) = (place.end, None),
+            None => self.open.push((place, number)),
         }
     }
 
@@ -188,6 +200,16 @@ mod tests {
                 assert_eq!(places.drawn(bytes, from, &known), first, "{line}");
             }
         }
+    }
+
+    #[test]
+    fn of_a_line_of_very_many_members_the_last_ones_are_one() {
+        let drawn = "q7ZkP2mXv9".repeat(2);
+        let line = format!("[{}\"{drawn}\"]", "\"\",".repeat(3 * MOST_OPEN));
+        let places = Places::of(line.as_bytes());
+        assert!(places.open.len() <= MOST_OPEN);
+        let at = places.drawn(line.as_bytes(), 0, &Known::new());
+        assert_eq!(at, line.find(&drawn));
     }
 
     #[test]
