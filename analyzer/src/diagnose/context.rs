@@ -1,7 +1,8 @@
 //! Who is hit, and what the environment is: counted and read from facts, nothing guessed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::seen::pods::said_best;
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{HelmRelease, Node, Pod};
 use crate::facts::runtime::ContainerdInstance;
@@ -10,7 +11,7 @@ use crate::model::{EnvironmentItem, Impact, ImpactedWorkload, Incident};
 
 /// Counts what is hit.
 pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
-    let pods = latest(facts.table::<Pod>());
+    let pods = said_best(facts.table::<Pod>());
     let nodes = facts.table::<Node>();
     let mut impact = Impact::default();
     let mut count = |name: &str, number: usize| {
@@ -79,15 +80,6 @@ pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
         .workloads
         .sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));
     impact
-}
-
-/// Each pod once: two files of one input may show it at two moments, and the later one is read last.
-fn latest(pods: &[Fact<Pod>]) -> Vec<&Fact<Pod>> {
-    let mut known: BTreeMap<(&str, &str), &Fact<Pod>> = BTreeMap::new();
-    for pod in pods {
-        known.insert((&pod.data.namespace, &pod.data.name), pod);
-    }
-    known.into_values().collect()
 }
 
 /// What keeps a pod running: its owner, or the pod itself where it has none.
