@@ -5,6 +5,8 @@ use crate::report::Page;
 
 /// Most characters: what people read before they scroll, and what the smallest trackers take.
 const MOST: usize = 1_500;
+/// Characters that the text may have before a line feed ends it.
+const ROOM: usize = MOST - 4;
 /// What is given up where the text is too long, in this order: a row as a whole, or its last statements down to so many
 /// characters. What fails, since when and what to do stay whole for as long as anything else can go.
 const LEAST_FIRST: [(&str, usize); 14] = [
@@ -32,7 +34,7 @@ pub(in crate::report) fn text(page: &Page<'_>) -> String {
         .map(|row| (row.key, row.label, flat(&row.text)))
         .collect();
     for (key, least) in LEAST_FIRST {
-        let over = print(page, &rows).chars().count().saturating_sub(MOST);
+        let over = print(page, &rows).chars().count().saturating_sub(ROOM);
         if over == 0 {
             break;
         }
@@ -40,7 +42,11 @@ pub(in crate::report) fn text(page: &Page<'_>) -> String {
             rows.retain(|(own, ..)| *own != key);
         } else if let Some((.., text)) = rows.iter_mut().find(|(own, ..)| *own == key) {
             let keep = text.chars().count().saturating_sub(over + 2).max(least);
-            *text = statements(text, keep);
+            *text = match key {
+                // How many of them there are says more than a few of their names.
+                "Affected" => statements(text, keep, &["; ", ": "]),
+                _ => statements(text, keep, &["; "]),
+            };
         }
     }
     format!("{}\n", at_most(print(page, &rows).trim_end(), MOST - 1))
@@ -48,11 +54,11 @@ pub(in crate::report) fn text(page: &Page<'_>) -> String {
 
 /// The whole statements of a text that fit into so many characters, at least the first: half a sentence says less than
 /// none, and half a command something else.
-fn statements(text: &str, most: usize) -> String {
+fn statements(text: &str, most: usize, marks: &[&str]) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
-    let ends = ends(text);
+    let ends = ends(text, marks);
     let fits = |at: &&usize| text[..**at].chars().count() < most;
     let end = ends.iter().rev().find(fits).or(ends.first());
     match end {
@@ -61,8 +67,8 @@ fn statements(text: &str, most: usize) -> String {
     }
 }
 
-/// Where statements end: outside brackets, which hold commands.
-fn ends(text: &str) -> Vec<usize> {
+/// Where statements end, and their parts by the given marks: outside brackets, which hold commands.
+fn ends(text: &str, marks: &[&str]) -> Vec<usize> {
     let (mut ends, mut depth) = (Vec::new(), 0_u32);
     for (at, c) in text.char_indices() {
         match c {
@@ -74,7 +80,7 @@ fn ends(text: &str) -> Vec<usize> {
         // `e.g. this` goes on.
         let ends_here = match rest.strip_prefix(". ") {
             Some(next) => !next.starts_with(char::is_lowercase),
-            None => rest.starts_with("; "),
+            None => marks.iter().any(|mark| rest.starts_with(mark)),
         };
         if depth == 0 && ends_here {
             ends.push(at);
