@@ -1,6 +1,6 @@
 //! Who is hit, and what the environment is: counted and read from facts, nothing guessed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::seen::pods::said_best;
 use crate::facts::gpu::{Driver, Gpu};
@@ -75,7 +75,9 @@ pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
         count("workloads_affected", distinct(controller));
         count("gpus_wanted", down.iter().map(|pod| pod.data.gpus).sum());
     }
-    impact.workloads = down.into_iter().map(workload).collect();
+    let placed = placed(facts.table::<Pod>());
+    let workloads = down.into_iter().map(|pod| workload(pod, &placed));
+    impact.workloads = workloads.collect();
     impact
         .workloads
         .sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));
@@ -91,14 +93,30 @@ fn controller(pod: &Pod) -> String {
     }
 }
 
-fn workload(pod: &Fact<Pod>) -> ImpactedWorkload {
+/// The nodes of pods by namespace and name: a list may lack what the description of a pod says.
+fn placed(pods: &[Fact<Pod>]) -> BTreeMap<(&str, &str), &str> {
+    let bound = pods.iter().filter(|pod| !pod.data.node.is_empty());
+    bound
+        .map(|pod| (key(&pod.data), pod.data.node.as_str()))
+        .collect()
+}
+
+fn key(pod: &Pod) -> (&str, &str) {
+    (pod.namespace.as_str(), pod.name.as_str())
+}
+
+fn workload(pod: &Fact<Pod>, placed: &BTreeMap<(&str, &str), &str>) -> ImpactedWorkload {
+    let elsewhere = || placed.get(&key(&pod.data)).map(|node| (*node).to_owned());
     ImpactedWorkload {
         subject: format!("pod/{}/{}", pod.data.namespace, pod.data.name),
         state: pod.data.state.clone(),
         restarts: pod.data.restarts,
         since: pod.data.since.or(pod.data.created),
         gpus: pod.data.gpus,
-        node: pod.data.node.clone(),
+        node: match pod.data.node.is_empty() {
+            true => elsewhere().unwrap_or_default(),
+            false => pod.data.node.clone(),
+        },
         place: pod.place.clone(),
     }
 }
