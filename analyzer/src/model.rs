@@ -372,6 +372,12 @@ pub struct Seen {
     pub boots: Option<u64>,
     /// `<namespace>/<pod> <state>` of pods that do not do their work.
     pub unhealthy_pods: Vec<String>,
+    /// The one machine that it is of, by its own files or, of a text, by prompts and log lines.
+    #[serde(skip)]
+    pub machine: Option<String>,
+    /// The one pod that it tells of, as `<namespace>/<pod>`.
+    #[serde(skip)]
+    pub pod: Option<String>,
 }
 
 impl Seen {

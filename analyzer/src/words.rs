@@ -7,6 +7,9 @@ use crate::model::{Analysis, Evidence, Incident, Verdict};
 /// What follows a contradiction that was looked for and not found.
 pub(crate) const NOT_THE_CASE: &str = "(not the case: ";
 
+/// How a step begins whose command only a cluster answers, where the input shows none.
+pub(crate) const OF_KUBERNETES: &str = "On a node of Kubernetes: ";
+
 /// A moment, to the second.
 pub(crate) fn time(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M:%S UTC").to_string()

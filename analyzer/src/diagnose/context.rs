@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::seen::pods::said_best;
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{HelmRelease, Node, Pod};
 use crate::facts::runtime::ContainerdInstance;
@@ -10,7 +11,7 @@ use crate::model::{EnvironmentItem, Impact, ImpactedWorkload, Incident};
 
 /// Counts what is hit.
 pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
-    let pods = latest(facts.table::<Pod>());
+    let pods = said_best(facts.table::<Pod>());
     let nodes = facts.table::<Node>();
     let mut impact = Impact::default();
     let mut count = |name: &str, number: usize| {
@@ -74,20 +75,13 @@ pub(super) fn impact(facts: &Facts, incidents: &[Incident]) -> Impact {
         count("workloads_affected", distinct(controller));
         count("gpus_wanted", down.iter().map(|pod| pod.data.gpus).sum());
     }
-    impact.workloads = down.into_iter().map(workload).collect();
+    let placed = placed(facts.table::<Pod>());
+    let workloads = down.into_iter().map(|pod| workload(pod, &placed));
+    impact.workloads = workloads.collect();
     impact
         .workloads
         .sort_by(|a, b| b.gpus.cmp(&a.gpus).then_with(|| a.subject.cmp(&b.subject)));
     impact
-}
-
-/// Each pod once: two files of one input may show it at two moments, and the later one is read last.
-fn latest(pods: &[Fact<Pod>]) -> Vec<&Fact<Pod>> {
-    let mut known: BTreeMap<(&str, &str), &Fact<Pod>> = BTreeMap::new();
-    for pod in pods {
-        known.insert((&pod.data.namespace, &pod.data.name), pod);
-    }
-    known.into_values().collect()
 }
 
 /// What keeps a pod running: its owner, or the pod itself where it has none.
@@ -99,14 +93,30 @@ fn controller(pod: &Pod) -> String {
     }
 }
 
-fn workload(pod: &Fact<Pod>) -> ImpactedWorkload {
+/// The nodes of pods by namespace and name: a list may lack what the description of a pod says.
+fn placed(pods: &[Fact<Pod>]) -> BTreeMap<(&str, &str), &str> {
+    let bound = pods.iter().filter(|pod| !pod.data.node.is_empty());
+    bound
+        .map(|pod| (key(&pod.data), pod.data.node.as_str()))
+        .collect()
+}
+
+fn key(pod: &Pod) -> (&str, &str) {
+    (pod.namespace.as_str(), pod.name.as_str())
+}
+
+fn workload(pod: &Fact<Pod>, placed: &BTreeMap<(&str, &str), &str>) -> ImpactedWorkload {
+    let elsewhere = || placed.get(&key(&pod.data)).map(|node| (*node).to_owned());
     ImpactedWorkload {
         subject: format!("pod/{}/{}", pod.data.namespace, pod.data.name),
         state: pod.data.state.clone(),
         restarts: pod.data.restarts,
         since: pod.data.since.or(pod.data.created),
         gpus: pod.data.gpus,
-        node: pod.data.node.clone(),
+        node: match pod.data.node.is_empty() {
+            true => elsewhere().unwrap_or_default(),
+            false => pod.data.node.clone(),
+        },
         place: pod.place.clone(),
     }
 }

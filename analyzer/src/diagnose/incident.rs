@@ -235,9 +235,23 @@ fn line(sighting: &Sighting, role: Role) -> Evidence {
 
 fn subjects(one: &Assessment<'_>) -> Vec<String> {
     let file = &one.rule.file;
+    let groups = || {
+        file.confirmed
+            .iter()
+            .chain(&file.likely)
+            .chain(&file.possible)
+    };
+    let asked: BTreeSet<&str> = named(groups()).collect();
+    // What a group must be without concerns something else.
+    let without: BTreeSet<&str> = groups()
+        .flat_map(|group| &group.none)
+        .map(String::as_str)
+        .filter(|name| !asked.contains(name))
+        .collect();
     let of = |symptoms: bool| {
         one.seen
             .iter()
+            .filter(|(name, _)| !without.contains(*name))
             .filter(move |(name, _)| file.symptoms.iter().any(|known| known == *name) == symptoms)
             .flat_map(|(_, sightings)| sightings)
             .map(|sighting| sighting.subject.as_str())

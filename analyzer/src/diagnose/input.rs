@@ -11,7 +11,7 @@ use crate::model::Input;
 use crate::rules::engine::Assessment;
 use crate::scan::Scanned;
 
-/// "Now" of the analysis: the end of collection, else the newest time that an object, the end of a log or any evidence
+/// "Now" of the analysis: the end of collection, else when another tool's capture says that it was taken, else the newest time that an object, the end of a log or any evidence
 /// carries.
 pub(super) fn reference_time(
     scanned: &Scanned,
@@ -30,12 +30,14 @@ pub(super) fn reference_time(
         .max();
     let finished = summary.manifest.as_ref().map(|manifest| manifest.finished);
     let started = summary.header.as_ref().map(|header| header.started);
+    let captures = scanned.plan.captures.iter();
+    let taken = captures.filter_map(|capture| capture.identity.taken).max();
     let seen = || {
         assessments
             .iter()
             .flat_map(|one| one.seen.values().flatten())
     };
-    finished.or(started).or_else(|| {
+    finished.or(started).or(taken).or_else(|| {
         let said = seen().filter_map(|sighting| sighting.last.or(sighting.at));
         said.max().max(objects).max(logs)
     })

@@ -4,6 +4,7 @@
 use casefile_bundle::sources;
 
 use crate::change::risk;
+use crate::facts::cluster::ComposeMark;
 use crate::facts::node::Process;
 use crate::model::{Analysis, Step};
 use crate::scan::Scanned;
@@ -40,13 +41,15 @@ fn is_alone(analysis: &Analysis) -> bool {
     looked && analysis.seen.pods == 0 && analysis.seen.events == 0
 }
 
-/// Whether another tool's capture holds nothing that a kubelet or a cluster said or is.
+/// Whether another tool's capture, or a text about what Docker Compose runs, holds nothing that a kubelet or a cluster
+/// said or is.
 fn shows_no_sign(analysis: &Analysis, scanned: &Scanned) -> bool {
     const KUBELETS: [&str; 3] = ["kubelet", "k3s", "rke2"];
     let is_kubelet = |text: &str| KUBELETS.iter().any(|name| text.contains(name));
     let seen = &analysis.seen;
     let mut processes = scanned.facts.table::<Process>().iter();
-    !scanned.plan.captures.is_empty()
+    let is_composed = !scanned.facts.table::<ComposeMark>().is_empty();
+    (is_composed || !scanned.plan.captures.is_empty())
         && (seen.pods, seen.events) == (0, 0)
         && seen.kubernetes_version.is_none()
         && !processes.any(|process| is_kubelet(&process.data.comm))
@@ -66,8 +69,8 @@ fn strip(steps: &mut [Step], act: bool) -> bool {
                 risk => risk,
             };
             step.text = match risk {
-                Some(risk) => format!("On a node of Kubernetes: {text}{}{risk}", risk::MARK),
-                None => format!("On a node of Kubernetes: {text}"),
+                Some(risk) => format!("{}{text}{}{risk}", words::OF_KUBERNETES, risk::MARK),
+                None => format!("{}{text}", words::OF_KUBERNETES),
             };
             step.command = None;
             step.expect = None;

@@ -271,6 +271,7 @@ fn entry(
             && data.words.is_empty()
             && data.warnings.is_empty()
             && data.message.is_empty(),
+        lasts: data.what == "unit" || (data.what == "node" && !data.seen),
         since: data.since,
         reason: reason(data),
         restarts: data.restarts,

@@ -187,6 +187,35 @@ pub struct ClusterMark {
     pub values: Vec<String>,
 }
 
+/// Loose text says that Docker Compose runs what it is about.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComposeMark;
+
+impl FactType for ComposeMark {
+    const KIND: &'static str = "compose-mark";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        String::new()
+    }
+}
+
+/// A machine that loose text names as the one that it is of.
+#[derive(Debug, Clone, Serialize)]
+pub struct MachineMark {
+    /// Its name.
+    pub host: String,
+    /// A prompt names it: somebody typed there, maybe about another machine.
+    pub typed: bool,
+}
+
+impl FactType for MachineMark {
+    const KIND: &'static str = "machine-mark";
+    const FIELDS: &'static [Field] = &[];
+    fn subject(&self) -> String {
+        format!("node/{}", self.host)
+    }
+}
+
 impl FactType for ClusterMark {
     const KIND: &'static str = "cluster-mark";
     const FIELDS: &'static [Field] = &[];

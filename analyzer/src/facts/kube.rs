@@ -93,6 +93,8 @@ fact! {
         pub restarts: u64,
         /// Init container.
         pub init: bool,
+        /// Most memory that it may use, as the pod states it; empty if nothing does.
+        pub memory_limit: String,
     }
     unseen by rules {
         /// Its id in the runtime, which control groups name it by.

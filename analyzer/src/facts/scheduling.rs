@@ -133,6 +133,8 @@ fact! {
         /// `volume`, `spread`, `pod-affinity`, `hami`, or `mixed`; `resource-exceeds-shown` if it is more than the nodes that are known
         /// have, and not all are known; empty if it fits.
         pub decides: String,
+        /// Pods that hold some of it on the candidates, up to eight.
+        pub holders: Vec<String>,
         /// Resource that is short on every candidate; empty for other reasons.
         pub short: String,
         /// The reasons with names and numbers, one node each, up to three nodes.

@@ -5,7 +5,7 @@
 use casefile_bundle::Entry;
 
 use super::node_files::printed;
-use super::{Capture, Identity, Layout, Part, Survey, Target};
+use super::{Capture, Identity, Layout, Part, Survey, Target, taken};
 
 pub(super) static LAYOUT: Layout = Layout {
     id: "nvidia-bug-report",
@@ -32,6 +32,7 @@ fn identity(survey: &Survey, root: &str) -> Identity {
     Identity {
         node: node.filter(|name| !name.is_empty()),
         version: after("nvidia-bug-report.sh Version:"),
+        taken: after("Date:").and_then(|date| taken::moment(&date)),
         ..Identity::default()
     }
 }

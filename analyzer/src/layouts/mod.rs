@@ -9,6 +9,7 @@ mod kubernetes_dirs;
 mod months;
 mod node_files;
 pub mod survey;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod yaml_json;
@@ -16,6 +17,8 @@ mod yaml_list;
 mod yaml_plain;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
 
 pub use survey::{Entry, Survey};
 pub(crate) use yaml_list::{items as yaml_items, items_as_json as yaml_items_as_json};
@@ -96,6 +99,8 @@ pub struct Identity {
     pub kernel: Option<String>,
     /// The namespace of pods whose files do not name it.
     pub namespace: Option<String>,
+    /// When it was taken, where its head says so.
+    pub taken: Option<DateTime<Utc>>,
 }
 
 /// A capture that was recognised.

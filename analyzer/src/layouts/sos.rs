@@ -4,7 +4,7 @@ use casefile_bundle::entry;
 
 use super::node_files::{copied, journal, printed, typed};
 use super::survey::without_packing;
-use super::{Capture, Identity, Layout, Survey, Target, kubernetes_dirs};
+use super::{Capture, Identity, Layout, Survey, Target, kubernetes_dirs, taken};
 
 pub(super) static LAYOUT: Layout = Layout {
     id: "sos",
@@ -30,6 +30,12 @@ fn identity(survey: &Survey, root: &str) -> Identity {
     });
     Identity {
         node,
+        taken: survey.get(&format!("{root}date")).and_then(|date| {
+            // `date`, or `timedatectl`, which also prints the hardware's clock.
+            let text = date.text();
+            let mut lines = text.lines().filter(|line| !line.contains("RTC"));
+            lines.find_map(taken::moment)
+        }),
         version,
         ..Identity::default()
     }

@@ -19,6 +19,7 @@ pub mod tail;
 #[cfg(test)]
 mod tests;
 mod things;
+mod units;
 pub mod unsettled;
 
 use std::collections::BTreeMap;
@@ -159,7 +160,7 @@ pub fn entries(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
     found.extend(own_node::nodes(sources));
     found.extend(things::claims(sources));
     found.extend(things::workloads(sources, &found));
-    found.extend(things::units(sources));
+    found.extend(units::failing(sources));
     found.extend(machine::containers(sources, &found));
     found.extend(machine::gpus(sources));
     found.extend(machine::suspects(sources));

@@ -162,10 +162,35 @@ fn a_unit_that_systemd_lists_as_failed_is_told() {
 }
 
 #[test]
+fn a_unit_that_failed_otherwise_in_an_earlier_boot_is_told_as_systemd_states_it_now() {
+    let status = "* gyro.socket - Gyroscope\n     Loaded: loaded (/lib/systemd/system/gyro.socket; enabled)\n     Active: failed (Result: trigger-limit-hit) since Tue 2026-11-10 09:51:45 UTC; 19s ago\n".to_owned();
+    let log = |result: &str| {
+        format!(
+            "Nov 04 10:58:01 n1 gyro[7]: error: no such axis\nNov 04 10:58:01 n1 systemd[1]: gyro.socket: Failed with result '{result}'.\n"
+        )
+    };
+    let entry = |result: &str| {
+        let files = [
+            ("nodes/n1/commands/systemctl-status.out", status.clone()),
+            ("nodes/n1/rootfs/var/log/syslog", log(result)),
+        ];
+        analyse(&files, None).unexplained[0].clone()
+    };
+    let other = entry("resources");
+    assert_eq!(other.reason, "failed: trigger-limit-hit");
+    assert_eq!(
+        other.since.unwrap().to_rfc3339(),
+        "2026-11-10T09:51:45+00:00"
+    );
+    assert!(!other.last_words.contains("axis"), "{}", other.last_words);
+    assert!(entry("trigger-limit-hit").last_words.contains("axis"));
+}
+
+#[test]
 fn an_operator_that_is_not_installed_is_told_with_what_it_lacks_and_its_copies_are_not() {
     let object = |namespace: &str, reason: &str| {
         format!(
-            r#"{{"kind":"ClusterServiceVersion","metadata":{{"name":"cache.v1","namespace":"{namespace}"}},"status":{{"phase":"Pending","reason":"{reason}","message":"one or more requirements couldn't be found","requirementStatus":[{{"kind":"CustomResourceDefinition","name":"a","status":"Present","message":"there"}},{{"kind":"ServiceAccount","name":"cache","status":"NotPresent","message":"Service account does not exist"}}]}}}}"#
+            r#"{{"kind":"ClusterServiceVersion","metadata":{{"name":"cache.v1","namespace":"{namespace}"}},"status":{{"phase":"Pending","reason":"{reason}","message":"one or more requirements couldn't be found","requirementStatus":[{{"kind":"CustomResourceDefinition","name":"a","status":"Present","message":"there"}},{{"kind":"ServiceAccount","name":"cache","status":"NotPresent","message":"Service account does not exist","dependents":[{{"kind":"PolicyRule","status":"NotSatisfied","message":"cluster rule:{{\"verbs\":[\"get\"],\"resources\":[\"leases\",\"leases/status\"]}}"}},{{"kind":"PolicyRule","status":"Satisfied","message":"cluster rule:{{\"resources\":[\"events\"]}}"}}]}}]}}}}"#
         )
     };
     let head = r#"{"kind":"ClusterServiceVersionList","items":["#;
@@ -180,7 +205,9 @@ fn an_operator_that_is_not_installed_is_told_with_what_it_lacks_and_its_copies_a
     assert_eq!(entry.subject, "clusterserviceversion/shop/cache.v1");
     assert_eq!(entry.reason, "Pending: RequirementsNotMet");
     assert!(
-        entry.last_words.contains("Service account does not exist"),
+        entry
+            .last_words
+            .contains("Service account does not exist: leases (NotPresent)"),
         "{}",
         entry.last_words
     );

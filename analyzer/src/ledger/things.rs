@@ -7,11 +7,9 @@ use chrono::TimeDelta;
 
 use super::{Sources, messages};
 use crate::facts::Fact;
-use crate::facts::failing::{Failing, LogEnd, UnitEnd};
+use crate::facts::failing::{Failing, LogEnd};
 use crate::facts::kube::{Event, HelmRelease, Node, Pod, Workload};
-use crate::facts::machine::Unit;
 use crate::ledger::grade::Grade;
-use crate::model::Place;
 use crate::scheduling::api::Claim;
 
 /// Who fails says so again within this time, in minutes; an older event says nothing about now.
@@ -191,109 +189,6 @@ pub(super) fn workloads(sources: &Sources<'_>, pods: &[Fact<Failing>]) -> Vec<Fa
         found.push(entry(failing, workload, &events));
     }
     found
-}
-
-/// Units that systemd lists as failed, or that still fail at the end of a log.
-pub(super) fn units(sources: &Sources<'_>) -> Vec<Fact<Failing>> {
-    let mut found = Vec::new();
-    let mut known: BTreeSet<(String, String)> = BTreeSet::new();
-    let ends = sources.facts.table::<UnitEnd>();
-    for (path, text) in sources.documents {
-        let node = crate::lines::node_of(path);
-        if node.is_empty() || !path.ends_with("/commands/systemctl-failed.out") {
-            continue;
-        }
-        for (line, number) in text.lines().zip(1u32..) {
-            let Some(unit) = failed_unit(line) else {
-                continue;
-            };
-            let end = ends
-                .iter()
-                .find(|end| end.data.unit == unit && end.data.node == node);
-            known.insert((node.to_owned(), unit.to_owned()));
-            let place = Place {
-                path: path.clone(),
-                line: Some(number),
-            };
-            let listed = (place, line.trim().to_owned());
-            found.push(unit_entry(node, unit, end, Some(listed)));
-        }
-    }
-    let stated = sources.facts.table::<Unit>().iter();
-    for unit in stated.filter(|unit| is_failed(&unit.data)) {
-        let data = &unit.data;
-        let end = ends
-            .iter()
-            .find(|end| end.data.unit == data.name && end.data.node == data.node);
-        if known.insert((data.node.clone(), data.name.clone())) {
-            let stated = (unit.place.clone(), unit.text.clone());
-            found.push(unit_entry(&data.node, &data.name, end, Some(stated)));
-        }
-    }
-    for end in ends.iter().filter(|end| end.data.again) {
-        let key = (end.data.node.clone(), end.data.unit.clone());
-        // Where systemd was asked, its list decides.
-        let asked = Entry::Printed(&end.data.node, "systemctl-failed").path();
-        if !sources.documents.contains_key(&asked) && known.insert(key) {
-            found.push(unit_entry(&end.data.node, &end.data.unit, Some(end), None));
-        }
-    }
-    found
-}
-
-/// Whether systemd calls a unit failed, or starts it again and again.
-fn is_failed(unit: &Unit) -> bool {
-    unit.active == "failed" || unit.sub == "auto-restart"
-}
-
-/// The unit of a row of `systemctl list-units --failed`.
-fn failed_unit(line: &str) -> Option<&str> {
-    let mut words = line
-        .split_whitespace()
-        .filter(|word| *word != "●" && *word != "*");
-    let unit = words.next().filter(|unit| unit.contains('.'))?;
-    let (_, active) = (words.next()?, words.next()?);
-    (active == "failed").then_some(unit)
-}
-
-fn unit_entry(
-    node: &str,
-    unit: &str,
-    end: Option<&Fact<UnitEnd>>,
-    listed: Option<(Place, String)>,
-) -> Fact<Failing> {
-    let (place, text) = match (end, listed) {
-        (Some(end), _) => (end.place.clone(), end.text.clone()),
-        (None, Some(listed)) => listed,
-        (None, None) => (
-            Place {
-                path: String::new(),
-                line: None,
-            },
-            String::new(),
-        ),
-    };
-    let times = end.map_or(0, |end| end.data.times);
-    Fact {
-        data: Failing {
-            what: "unit".into(),
-            subject: format!("unit/{unit}"),
-            name: unit.to_owned(),
-            node: node.to_owned(),
-            state: "failed".into(),
-            seen: true,
-            ended: true,
-            restarts: times.saturating_sub(1),
-            words: end.map(|end| end.text.clone()).unwrap_or_default(),
-            message: end.map(|end| end.data.first.clone()).unwrap_or_default(),
-            since: end.and_then(|end| end.data.since),
-            lines: end.map(|end| end.data.lines.clone()).unwrap_or_default(),
-            ..Failing::default()
-        },
-        place,
-        text,
-        at: end.and_then(|end| end.at),
-    }
 }
 
 /// Helm releases whose newest revision failed or was never finished.

@@ -15,6 +15,7 @@ mod headless_events;
 mod helm;
 mod host;
 mod json;
+mod machines;
 mod marks;
 mod object;
 mod split;
@@ -31,6 +32,7 @@ use split::Section;
 pub(crate) use config::without_elisions;
 pub(crate) use helm::entry as helm_entry;
 pub(crate) use host::process_record;
+pub(crate) use machines::{composed, machines};
 pub(crate) use marks::marks;
 pub(crate) use object::{read as read_object, read_json};
 

@@ -19,6 +19,9 @@ pub struct Unexplained {
     /// Whether nothing but its state is known.
     #[serde(skip)]
     pub speechless: bool,
+    /// Whether a log, or what was asked of the machine, shows that it lasted to the end of the input.
+    #[serde(skip)]
+    pub lasts: bool,
     /// Since when, if the input says.
     pub since: Option<DateTime<Utc>>,
     /// State and exit code in words.

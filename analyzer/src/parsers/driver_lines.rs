@@ -35,6 +35,9 @@ pub(super) static LIBRARY_PACKAGE: Extractor = Extractor {
 /// Processes and details that are kept of alike messages.
 const MOST_PROCESSES: usize = 16;
 
+/// Moments that are kept of them.
+const MOST_MOMENTS: usize = 256;
+
 /// A line as it is kept, in bytes.
 const LONGEST: usize = 400;
 
@@ -65,6 +68,8 @@ pub struct DriverSays {
     pub latest: (Option<DateTime<Utc>>, u32, Option<xid::Detail>),
     /// The first of them as it stands.
     pub shown: String,
+    /// When in a quarter of an hour each was said, in seconds: the same line in two logs is one message.
+    pub moments: BTreeSet<i64>,
 }
 
 impl Statement for DriverSays {
@@ -75,6 +80,11 @@ impl Statement for DriverSays {
     }
     fn absorb(&mut self, later: &Self) {
         self.latest = self.latest.clone().max(later.latest.clone());
+        for moment in &later.moments {
+            if self.moments.len() < MOST_MOMENTS {
+                self.moments.insert(*moment);
+            }
+        }
         for process in &later.processes {
             if self.processes.len() < MOST_PROCESSES {
                 self.processes.insert(process.clone());
@@ -95,8 +105,18 @@ fn line_of(line: &LogLine<'_>, what: Says) -> DriverLine {
         details: BTreeSet::new(),
         latest: (line.at, line.place().line.unwrap_or(0), None),
         shown: crate::facts::excerpt(line.shown(), LONGEST),
+        moments: moment(line).into_iter().collect(),
     };
     Repeated::new(line, says, LONGEST)
+}
+
+/// When in a quarter of an hour a line was said: logs write the same message with and without a zone, and zones differ
+/// by quarters.
+fn moment(line: &LogLine<'_>) -> Option<i64> {
+    const QUARTER: i64 = 15 * 60;
+    let zoned = line.at.map(|at| at.timestamp());
+    let at = line.clock.map(i64::from).or(zoned)?;
+    Some(at.rem_euclid(QUARTER))
 }
 
 fn xid_line(line: &LogLine<'_>) -> Option<DriverLine> {

@@ -32,6 +32,8 @@ const WAITING: [&str; 2] = ["Pending", "Failed"];
 const COPY: &str = "Copied";
 /// Requirements that are named.
 const MOST: usize = 4;
+/// Resources that are named of a policy.
+const RESOURCES: usize = 6;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -69,6 +71,54 @@ struct Requirement {
     name: String,
     status: String,
     message: String,
+    /// Of a service account the rules that it needs.
+    dependents: Vec<Requirement>,
+}
+
+/// What a rule of a policy allows, as a dependent's message has it behind `cluster rule:`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PolicyRule {
+    resources: Vec<String>,
+}
+
+impl Requirement {
+    fn is_unmet(&self) -> bool {
+        !matches!(self.status.as_str(), "Present" | "Satisfied" | "")
+    }
+
+    /// What is missing, and of a policy for which resources.
+    fn says(&self) -> String {
+        let lacks = self.lacks();
+        let lacks = match lacks.is_empty() {
+            true => String::new(),
+            false => format!(": {}", lacks.join(", ")),
+        };
+        format!(
+            "{} {}: {}{lacks} ({})",
+            self.kind, self.name, self.message, self.status
+        )
+    }
+
+    /// The resources of the rules that are not granted, each once; a part of one (`pods/status`) goes with it.
+    fn lacks(&self) -> Vec<String> {
+        let unmet = self.dependents.iter().filter(|one| one.is_unmet());
+        let rules = unmet.filter_map(|one| {
+            let (_, rule) = one.message.split_once("rule:")?;
+            serde_json::from_str::<PolicyRule>(rule).ok()
+        });
+        let mut lacks: Vec<String> = Vec::new();
+        for name in rules.flat_map(|rule| rule.resources) {
+            let name = name.split('/').next().unwrap_or_default().to_owned();
+            if !name.is_empty() && !lacks.contains(&name) {
+                lacks.push(name);
+            }
+        }
+        let more = lacks.len().saturating_sub(RESOURCES);
+        lacks.truncate(RESOURCES);
+        lacks.extend((more > 0).then(|| format!("{more} more")));
+        lacks
+    }
 }
 
 fn parse(item: &Item<'_>) -> Parsed {
@@ -98,16 +148,8 @@ fn unready(object: Object, item: &Item<'_>) -> Option<Unready> {
     let unmet = status
         .requirement_status
         .iter()
-        .filter(|one| !matches!(one.status.as_str(), "Present" | "Satisfied" | ""));
-    let unmet: Vec<String> = unmet
-        .take(MOST)
-        .map(|one| {
-            format!(
-                "{} {}: {} ({})",
-                one.kind, one.name, one.message, one.status
-            )
-        })
-        .collect();
+        .filter(|one| one.is_unmet());
+    let unmet: Vec<String> = unmet.take(MOST).map(Requirement::says).collect();
     let (state, reason, message, since) = match bad {
         Some(one) => {
             let state = if one.status == "True" {

@@ -53,9 +53,8 @@ fn parse(item: &Item<'_>) -> Parsed {
     ];
     for (specs, statuses, init) in groups {
         for status in statuses {
-            let image = specs.iter().find(|spec| spec.name == status.name);
-            let image = image.map_or("", |spec| spec.image.as_str());
-            let container = container(&pod, status, image, init);
+            let spec = specs.iter().find(|spec| spec.name == status.name);
+            let container = container(&pod, status, spec, init);
             say_container(&container, item, &mut parsed);
             let text = state_text(&container);
             parsed.facts.push(fact(container, item, text).into());
@@ -232,13 +231,19 @@ pub(super) fn host_mounts<'a>(
         .collect()
 }
 
-fn container(pod: &Pod, status: &ContainerStatus, image: &str, init: bool) -> Container {
+fn container(
+    pod: &Pod,
+    status: &ContainerStatus,
+    spec: Option<&ContainerSpec>,
+    init: bool,
+) -> Container {
     let mut container = Container {
         namespace: pod.namespace.clone(),
         pod: pod.name.clone(),
         name: status.name.clone(),
         id: id_of(status.container_id.as_deref().unwrap_or_default()),
-        image: image.to_owned(),
+        image: spec.map(|spec| spec.image.clone()).unwrap_or_default(),
+        memory_limit: spec.map(memory_limit).unwrap_or_default(),
         component: pod.component.clone(),
         restarts: status.restart_count,
         init,
@@ -268,6 +273,16 @@ fn container(pod: &Pod, status: &ContainerStatus, image: &str, init: bool) -> Co
         container.exit_code = container.exit_code.or(Some(*exit_code));
     }
     container
+}
+
+/// The limit of memory as the pod states it, such as `128Mi`.
+fn memory_limit(spec: &ContainerSpec) -> String {
+    let limit = spec.resources.limits.get("memory");
+    limit.map_or_else(String::new, |limit| {
+        limit
+            .as_str()
+            .map_or_else(|| limit.to_string(), str::to_owned)
+    })
 }
 
 /// `containerd://f00d` gives `f00d`.

@@ -26,6 +26,8 @@ const CLUSTER: usize = 5;
 const RECENT: Duration = Duration::hours(1);
 /// A speaker that goes on for so long without saying it again has no such trouble any more.
 const SILENT: Duration = Duration::minutes(30);
+/// So long suffices where all that restarted is ready again.
+const RECOVERED: Duration = Duration::minutes(5);
 /// Families of causes that a machine has whether pods are well or not.
 const MACHINE: [&str; 4] = ["gpu-hardware", "driver", "fabric", "monitoring"];
 /// Families of causes that are told by the pod that has them.
@@ -60,6 +62,8 @@ pub(super) struct Unwell<'a> {
     subjects: BTreeSet<String>,
     /// Nodes of what fails; empty text for what is on none.
     on: BTreeSet<&'a str>,
+    /// Nothing fails; what restarted a short while ago is ready.
+    recovered: bool,
     /// Something fails that did not start yet.
     unstarted: bool,
     /// A node, a unit or a component of the cluster fails.
@@ -97,6 +101,7 @@ impl<'a> Unwell<'a> {
         }
         Self {
             now,
+            recovered: failing.is_empty() && !subjects.is_empty(),
             unstarted: failing.iter().any(|one| !one.ended),
             system,
             surveyed: pods.len().max(running) >= CLUSTER && !nodes.is_empty(),
@@ -147,7 +152,8 @@ impl<'a> Unwell<'a> {
         let repeats = rule.file.repeats || REPEATED.contains(&family);
         let silent = |one: &Sighting| {
             let of_an_event = one.event && !MACHINE.contains(&family);
-            (repeats || of_an_event) && fell_silent(one) && !self.subjects.contains(&one.subject)
+            let fails = !self.recovered && self.subjects.contains(&one.subject);
+            (repeats || of_an_event) && self.fell_silent(one) && !fails
         };
         if decisive.iter().any(|all| all.iter().all(|one| silent(one))) {
             return Some("its speaker went on for long and did not say it again".to_owned());
@@ -175,6 +181,14 @@ impl<'a> Unwell<'a> {
                     .to_owned(),
             );
         }
+        let restarted = |one: &&Sighting| self.subjects.contains(&one.subject);
+        let on_ready = || decisive.iter().any(|all| !all.iter().any(restarted));
+        if rule.file.control_plane && self.recovered && on_ready() {
+            return Some(
+                "nothing fails, and what it was seen on did not restart with what restarted"
+                    .to_owned(),
+            );
+        }
         if rule.file.before_start && !self.unstarted {
             return Some("what fails had been started, so it explains none of it".to_owned());
         }
@@ -185,6 +199,16 @@ impl<'a> Unwell<'a> {
         (!all).then(|| {
             "what it was seen on is healthy, so it explains nothing that is failing".to_owned()
         })
+    }
+
+    /// Whether who said it went on without saying it again.
+    fn fell_silent(&self, one: &Sighting) -> bool {
+        let enough = match self.recovered {
+            true => RECOVERED,
+            false => SILENT,
+        };
+        let ends = one.log_ends.zip(one.last);
+        !one.state && (one.silent || ends.is_some_and(|(ends, last)| ends - last > enough))
     }
 
     /// Whether the kernel said it a short while ago.
@@ -327,11 +351,6 @@ pub(super) fn deciding<'s>(
 /// Whether how things are decides, and not what somebody said.
 fn is_state(decisive: &[Vec<&Sighting>]) -> bool {
     decisive.iter().all(|all| all.iter().any(|one| one.state))
-}
-
-fn fell_silent(one: &Sighting) -> bool {
-    let ends = one.log_ends.zip(one.last);
-    !one.state && (one.silent || ends.is_some_and(|(ends, last)| ends - last > SILENT))
 }
 
 fn count(number: usize, noun: &str) -> String {

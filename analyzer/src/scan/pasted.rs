@@ -10,7 +10,7 @@ use std::ops::Range;
 use casefile_bundle::{Entry, entry};
 
 use crate::facts::kube::{HelmRelease, Node, Pod};
-use crate::facts::{AnyFact, Fact, Facts};
+use crate::facts::{AnyFact, Fact, FactType, Facts};
 use crate::loose::{self, What};
 use crate::model::{Place, Problem};
 use crate::parsers::{Channel, Document, Parsed, Read, Said};
@@ -69,21 +69,13 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
         pieces.parsed.push(Parsed::problem(place, text));
         return pieces;
     };
-    let marks = loose::marks(text, &found).into_iter().map(|(data, line)| {
-        let place = Place {
-            path: path.to_owned(),
-            line: Some(line),
-        };
-        let text = String::new();
-        AnyFact::new(Fact {
-            place,
-            text,
-            at: None,
-            data,
-        })
-    });
+    let marks = loose::marks(text, &found).into_iter();
+    let marks = marks.map(|(data, line)| marked(path, data, line));
+    let machines = loose::machines(text).into_iter();
+    let machines = machines.map(|(data, line)| marked(path, data, line));
+    let composed = loose::composed(text).map(|(data, line)| marked(path, data, line));
     pieces.parsed.push(Parsed {
-        facts: marks.collect(),
+        facts: marks.chain(machines).chain(composed).collect(),
         ..Parsed::default()
     });
     let lines: Vec<&str> = text.lines().collect();
@@ -123,6 +115,19 @@ pub(super) fn read(router: &Router, path: &str, text: &str) -> Pieces {
         }
     }
     pieces
+}
+
+/// A fact about a text as a whole, with the line that says it.
+fn marked<T: FactType>(path: &str, data: T, line: u32) -> AnyFact {
+    AnyFact::new(Fact {
+        place: Place {
+            path: path.to_owned(),
+            line: Some(line),
+        },
+        text: String::new(),
+        at: None,
+        data,
+    })
 }
 
 /// The list that a bundle would hold an object in, as far as coverage tells lists apart.

@@ -12,7 +12,10 @@ use crate::scan::pasted::UNNAMED_NODE;
 
 pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<AnyFact> {
     let lines = lines(known, node);
-    let events: Vec<Event> = lines.iter().filter_map(|line| event(line)).collect();
+    let events: Vec<Event> = lines
+        .iter()
+        .filter_map(|line| event(line, times(known, line)))
+        .collect();
     let mut health = BTreeMap::new();
     let mut names = BTreeMap::new();
     // Pasted lines name no node; what was pasted beside them without one may concern the same.
@@ -49,7 +52,7 @@ pub(super) fn facts(known: &Known<'_>, node: &str, listed: &[Fact<Gpu>]) -> Vec<
             class: word.as_str().unwrap_or_default().to_owned(),
             action: story.advice,
             follows: story.follows,
-            count: line.data.count,
+            count: times(known, line),
             sentence: story.says,
         };
         let fact = Fact {
@@ -84,7 +87,20 @@ fn lines<'a>(known: &'a Known<'_>, node: &str) -> Vec<&'a Fact<DriverLine>> {
     kept
 }
 
-fn event(line: &Fact<DriverLine>) -> Option<Event> {
+/// How often a message was logged: a log may hold what another one lacks, as those of earlier boots do, and what two of
+/// them hold is told apart by its time.
+fn times(known: &Known<'_>, line: &Fact<DriverLine>) -> u64 {
+    let all = known.facts.table::<DriverLine>().iter();
+    let alike = all.filter(|other| {
+        other.data.node == line.data.node && other.data.says.what == line.data.says.what
+    });
+    let moments: BTreeSet<i64> = alike
+        .flat_map(|other| other.data.says.moments.iter().copied())
+        .collect();
+    line.data.count.max(moments.len() as u64)
+}
+
+fn event(line: &Fact<DriverLine>, count: u64) -> Option<Event> {
     let Says::Xid(bus, code) = &line.data.says.what else {
         return None;
     };
@@ -98,7 +114,7 @@ fn event(line: &Fact<DriverLine>) -> Option<Event> {
         code: *code,
         at: line.at,
         order: u64::from(line.place.line.unwrap_or(0)),
-        count: line.data.count,
+        count,
         processes: line.data.says.processes.clone(),
         details,
     })

@@ -124,6 +124,7 @@ fn pod_fit(known: &Known<'_>, pod: &api::Pod, cluster: &Cluster<'_>, verdict: Ve
             .take(MOST_NAMES)
             .cloned()
             .collect(),
+        holders: holders(&resource, &candidates, cluster),
         decides,
         short,
         request: match resource.as_str() {
@@ -135,6 +136,14 @@ fn pod_fit(known: &Known<'_>, pod: &api::Pod, cluster: &Cluster<'_>, verdict: Ve
         sentence: verdict.sentence,
         open: verdict.open,
     }
+}
+
+/// Who holds what the pod asks for, on nodes that would have enough of it.
+fn holders(resource: &str, candidates: &BTreeSet<&str>, cluster: &Cluster<'_>) -> Vec<String> {
+    let pods = candidates.iter().flat_map(|node| &cluster.load(node).pods);
+    let holders = pods.filter(|pod| pod_requests(&pod.spec).of(resource) > 0);
+    let names: BTreeSet<String> = holders.map(|pod| pod.id()).collect();
+    names.into_iter().take(MOST_NAMES).collect()
 }
 
 fn fits(verdict: &Verdict) -> bool {

@@ -1,12 +1,13 @@
 //! What an input shows, counted: numbers that a person would count by hand in it. What is not there is not counted, so that zero
 //! means "none seen" and never "none there".
 
-mod pods;
+pub(super) mod pods;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use casefile_bundle::Summary;
 
+use crate::facts::cluster::MachineMark;
 use crate::facts::gpu::{Driver, Gpu};
 use crate::facts::kube::{Event, Node, Pod};
 use crate::model::Seen;
@@ -28,7 +29,25 @@ pub(super) fn seen(scanned: &Scanned) -> Seen {
         kubernetes_version: kubernetes(scanned),
         boots: boots(scanned),
         unhealthy_pods: pods::unhealthy(facts),
+        machine: machine(scanned, &nodes),
+        pod: pods::only(scanned),
     }
+}
+
+/// The one machine of an input: the only one that log lines of texts name, else the only node that it tells of, else the
+/// only one that somebody typed on. A name and the same with its domain are one.
+fn machine(scanned: &Scanned, nodes: &BTreeSet<&str>) -> Option<String> {
+    let marks = |typed: bool| -> BTreeSet<&str> {
+        let marks = scanned.facts.table::<MachineMark>().iter();
+        let marks = marks.filter(|mark| mark.data.typed == typed);
+        marks.map(|mark| mark.data.host.as_str()).collect()
+    };
+    let mut choices = [marks(false), nodes.clone(), marks(true)].into_iter();
+    let named = choices.find(|names| !names.is_empty())?;
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let shorts: BTreeSet<String> = named.iter().map(|name| short(name)).collect();
+    let longest = named.into_iter().max_by_key(|name| name.len())?;
+    (shorts.len() == 1).then(|| longest.to_owned())
 }
 
 fn count(number: usize) -> u64 {

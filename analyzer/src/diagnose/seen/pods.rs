@@ -40,6 +40,17 @@ pub(super) fn named(scanned: &Scanned) -> BTreeSet<(&str, &str)> {
     all
 }
 
+/// The one pod that an input tells of.
+pub(super) fn only(scanned: &Scanned) -> Option<String> {
+    let named = named(scanned);
+    let (namespace, name) = named.first()?;
+    let known = match namespace.is_empty() {
+        true => (*name).to_owned(),
+        false => format!("{namespace}/{name}"),
+    };
+    (named.len() == 1).then_some(known)
+}
+
 /// The pod that a log is kept by, where nothing but logs tells of pods.
 fn of_log(path: &str) -> Option<Name<'_>> {
     let below = path.strip_prefix("cluster-resources/pods/logs/")?;
@@ -107,7 +118,10 @@ pub(super) fn nodes_in_names(pods: &[Fact<Pod>]) -> BTreeSet<&str> {
 /// Those that do not do their work, each with its state: by the lists of pods, and those of other pods whose containers the
 /// runtime lists as ended.
 pub(super) fn unhealthy(facts: &Facts) -> Vec<String> {
-    let pods = said_best(facts.table::<Pod>());
+    let pods: Vec<&Pod> = said_best(facts.table::<Pod>())
+        .into_iter()
+        .map(|pod| &pod.data)
+        .collect();
     let failing = facts.table::<Failing>().iter().map(|one| &one.data);
     let by_runtime = failing.filter(|one| {
         let listed = || pods.iter().any(|pod| pod.name == one.name);
@@ -123,8 +137,9 @@ pub(super) fn unhealthy(facts: &Facts) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// Each pod as the longest list says it: a description of one pod was printed at another moment than the list of all.
-fn said_best(pods: &[Fact<Pod>]) -> Vec<&Pod> {
+/// Each pod as the longest list says it: a description of one pod was printed at another moment than the list of all. Of
+/// lists that are equally long the one that is read last.
+pub(in crate::diagnose) fn said_best(pods: &[Fact<Pod>]) -> Vec<&Fact<Pod>> {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for pod in pods {
         *sizes.entry(pod.place.path.as_str()).or_default() += 1;
@@ -143,11 +158,11 @@ fn said_best(pods: &[Fact<Pod>]) -> Vec<&Pod> {
             continue;
         }
         let known = best.entry((namespace, name)).or_insert(pod);
-        if size(pod) > size(known) {
+        if size(pod) >= size(known) {
             *known = pod;
         }
     }
-    best.into_values().map(|pod| &pod.data).collect()
+    best.into_values().collect()
 }
 
 #[cfg(test)]

@@ -42,16 +42,39 @@ pub(super) fn since_failing(analysis: &Analysis) -> Option<Rich> {
     let same = same
         .map(|line| line.text.as_str())
         .filter(|text| text.contains(&first.last_words));
-    let stamp = stamp::of_lines(first.lines.iter().map(String::as_str));
-    let stamp = stamp.or_else(|| stamp::of_lines(same));
+    let stamp = stamp::of_lines(
+        first.lines.iter().map(String::as_str),
+        analysis.reference_time,
+    );
+    let stamp = stamp.or_else(|| stamp::of_lines(same, analysis.reference_time));
     Some(match stamp {
         Some(stamp) => Rich::from(format!("{stamp}.")),
         None => not_known(),
     })
 }
 
+/// Whether the row `Since` says when the first failing thing began.
+pub(super) fn is_dated(analysis: &Analysis) -> bool {
+    since_failing(analysis).is_some_and(|since| since != not_known())
+}
+
+/// Whether a line for a cause says when, by whatever clock.
+pub(super) fn is_stamped(first: &Incident) -> bool {
+    stamp::of_lines(shown(first), None).is_some()
+}
+
+/// When a cause was first seen, in few words.
+pub(super) fn first_seen(incident: &Incident) -> Option<String> {
+    let stamped = || {
+        let stamp = stamp::of_lines(shown(incident), None)?;
+        let short = stamp.split([';', ',']).next()?;
+        Some(short.replace(" by the node's own clock", ""))
+    };
+    incident.since.map(words::time).or_else(stamped)
+}
+
 fn not_known() -> Rich {
-    Rich::from("Not known: no line with a time shows when it began.")
+    Rich::from("Not known: the lines that show it have no time.")
 }
 
 /// A time, and how long before the end of the collection that was.
@@ -104,7 +127,7 @@ fn clock(at: DateTime<Utc>, later: DateTime<Utc>) -> String {
 pub(super) fn since(analysis: &Analysis, ctx: &SectionCtx, proof: &Rich) -> Rich {
     let Some(at) = began(analysis) else {
         let lines = analysis.incidents.iter().take(1).flat_map(shown);
-        return match stamp::of_lines(lines) {
+        return match stamp::of_lines(lines, analysis.reference_time) {
             Some(stamp) => Rich::from(format!("{stamp}.")),
             None => not_known(),
         };

@@ -27,7 +27,11 @@ pub(crate) enum Start {
 pub(super) fn rows(first: &Incident, analysis: &Analysis) -> Vec<StatusRow> {
     let row = |label, text| super::row(label, text);
     let host = |line: &str| host(first, analysis, line);
-    let start = start(first).filter(|start| !start.is_open());
+    let start = start(first).and_then(|start| match start.is_open() {
+        // What has to be filled in first stands in the step; here its words suffice.
+        true => in_words(first).map(Start::ByHand),
+        false => Some(start),
+    });
     let start = start.map(|start| match start {
         Start::Whole(line) => row("Command", host(&line).code(line)),
         Start::Command(line) => row("Start with", host(&line).code(line)),
@@ -95,7 +99,12 @@ pub(crate) fn start(first: &Incident) -> Option<Start> {
         return None;
     }
     let plan = plan::of(first);
-    let acting: Vec<&StepItem> = plan.steps.iter().filter(|step| acts(step)).collect();
+    let mut acting: Vec<&StepItem> = plan.steps.iter().filter(|step| acts(step)).collect();
+    // What only a cluster answers is no start on a machine that shows none.
+    let of_kubernetes = |step: &&StepItem| step.text.plain().starts_with(words::OF_KUBERNETES);
+    if !acting.iter().all(of_kubernetes) {
+        acting.retain(|step| !of_kubernetes(step));
+    }
     if acting.iter().all(|step| step.command.is_none()) {
         // A person does all of it, after a look that a command takes.
         let look = plan.steps.first()?.command.as_deref()?;
@@ -112,6 +121,12 @@ pub(crate) fn start(first: &Incident) -> Option<Start> {
         Some((line, _)) => Start::Command(line),
         None => Start::ByHand(IN_STEPS.to_owned()),
     })
+}
+
+/// The first step that changes something, without its command.
+fn in_words(first: &Incident) -> Option<String> {
+    let plan = plan::of(first);
+    by_hand(plan.steps.iter().find(|step| acts(step))?)
 }
 
 /// What a step says, without where it is run and what it interrupts, where a screen has room for it.

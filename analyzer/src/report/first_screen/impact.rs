@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use super::stamp;
+use super::named;
 use crate::model::state::NodeState;
-use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Role, Verdict};
+use crate::model::{Analysis, Impact, ImpactedWorkload, Incident, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
 
@@ -76,7 +76,12 @@ pub(crate) fn hit(analysis: &Analysis) -> Vec<&ImpactedWorkload> {
     }
     // A cause whose pods are not known by name leaves only what fails and is not listed as unexplained.
     let all = analysis.impact.workloads.iter();
-    all.filter(|one| !is_unexplained(one, analysis)).collect()
+    // A pod that its line does not name may be any of those.
+    let is_unnamed = |subject: &String| subject.ends_with("(not named)");
+    let is_open = first
+        .is_some_and(|first| !first.subjects.is_empty() && first.subjects.iter().all(is_unnamed));
+    all.filter(|one| is_open || !is_unexplained(one, analysis))
+        .collect()
 }
 
 /// The row `Affected` of the first screen.
@@ -122,25 +127,20 @@ pub(super) fn affected(analysis: &Analysis) -> Rich {
     if is_sure || is_down || !shown.is_empty() {
         text = on_nodes(analysis, text, shown);
     }
+    if is_sure {
+        text = named::by_its_text(analysis, text);
+    }
     if text.is_empty() {
-        let host = first.filter(|_| is_sure).and_then(logged_by);
-        text = match (is_sure, host) {
-            (true, Some(host)) => Rich::from("Machine ").code(host).text("."),
+        text = match is_sure {
             // That nothing else was seen to fail is no word on what the cause hits.
-            (true, None) => Rich::from("Not known: no pod and no node is tied to it."),
-            (false, _) => nobody(analysis),
+            true => Rich::from("Not known: no pod and no node is tied to it."),
+            false => nobody(analysis),
         };
     }
     match gpus(analysis) {
         None => text,
         Some(gpus) => text.text(format!(" {gpus}.")).trimmed(),
     }
-}
-
-/// The machine whose log shows the cause.
-fn logged_by(first: &Incident) -> Option<String> {
-    let lines = first.evidence.iter().filter(|line| line.role == Role::For);
-    stamp::host_of_lines(lines.map(|line| line.text.as_str()))
 }
 
 /// Whether a subject is a node whose name another subject has in its own: `GPU 0000:04:00 on gpu-1`.

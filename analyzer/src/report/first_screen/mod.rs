@@ -5,8 +5,10 @@
 mod began;
 mod command;
 mod impact;
+mod named;
 mod open;
 mod stamp;
+mod unknown;
 
 pub(crate) use began::began;
 pub(crate) use command::{Start, start};
@@ -14,7 +16,7 @@ pub(crate) use impact::{counted, failing, gpus, hit};
 pub(crate) use open::{by_relevance, only_guesses};
 
 use super::blocks::{Block, Rich, Tone};
-use super::sections::{SectionCtx, coverage, replayed, without_quote};
+use super::sections::{SectionCtx, replayed, without_quote};
 use super::{escape, plan, words};
 use crate::model::{Analysis, Incident, Place, Role, Verdict};
 
@@ -64,7 +66,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         if open::is_about_something_else(analysis) {
             rows.push(row("Cause", open::guesses(analysis)));
             rows.extend(open::settle(analysis, calm).map(|text| row("Next", Rich::prose(&text))));
-            rows.extend(unseen(analysis));
+            rows.extend(unknown::left_open(analysis));
             return rows;
         }
         rows.push(row("Cause", cause(first, analysis)));
@@ -81,7 +83,7 @@ pub(crate) fn status(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
     if let Some(next) = next(analysis) {
         rows.push(row("Also found", next));
     }
-    rows.extend(unseen(analysis));
+    rows.extend(unknown::left_open(analysis));
     rows
 }
 
@@ -102,11 +104,13 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         }
         None => rows.push(row("Affected", impact::affected(analysis))),
     }
-    let unseen = unseen(analysis);
     if analysis.unexplained.is_empty() {
         rows.extend(looked_at(analysis).map(|text| row("Looked at", text)));
     }
-    let next = match (analysis.unexplained.is_empty(), unseen.is_some()) {
+    let next = match (
+        analysis.unexplained.is_empty(),
+        unknown::unseen(analysis).is_some(),
+    ) {
         // The collector has been there: what it did not find it would not find again.
         (true, true) if analysis.seen.format == "casefile" => {
             "If nobody has reported a fault, nothing. If somebody has, find out first why the node lacks what stands under Not seen."
@@ -122,7 +126,7 @@ fn without_cause(analysis: &Analysis, ctx: &SectionCtx) -> Vec<StatusRow> {
         None => Rich::from(next),
     };
     rows.push(row("Next", next));
-    rows.extend(unseen);
+    rows.extend(unknown::left_open(analysis));
     rows
 }
 
@@ -149,8 +153,8 @@ fn failing_thing(analysis: &Analysis, ctx: &SectionCtx) -> Option<StatusRow> {
         text = text.code(words);
     }
     text = ctx.short_place(text.text(" · "), &first.place);
-    if words::logged(&first.reason).is_some() {
-        text = text.text(". Whether it works again is not known.");
+    if first.lasts {
+        text = text.text(". It was still so at the end of the input");
     }
     let all = words::failing_things(analysis);
     if all > 1 {
@@ -335,18 +339,6 @@ fn next(analysis: &Analysis) -> Option<Rich> {
     })
 }
 
-fn unseen(analysis: &Analysis) -> Option<StatusRow> {
-    let text = coverage::unseen(analysis);
-    let text = match text.is_empty() {
-        // A row that is missing leaves open whether anything was.
-        true if !analysis.incidents.is_empty() => {
-            Rich::from("Nothing that a known cause depends on.")
-        }
-        _ => text,
-    };
-    (!text.is_empty()).then(|| row("Not seen", text))
-}
-
 /// What follows the rows: a warning where the input itself is not whole.
 pub(crate) fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = Vec::new();
@@ -420,6 +412,6 @@ fn looked_at(analysis: &Analysis) -> Option<Rich> {
     let text = Rich::from(format!("{}.", words::join(&parts)));
     Some(match analysis.reference_time {
         Some(_) => text,
-        None => text.text(" No line has a time, so its age is not known."),
+        None => text.text(" No line has a date, so its age is not known."),
     })
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::began;
 use crate::model::{Analysis, Incident, Unexplained, Verdict};
 use crate::report::blocks::Rich;
 use crate::report::words;
@@ -22,7 +23,9 @@ pub(super) fn is_about_something_else(analysis: &Analysis) -> bool {
 pub(super) fn guesses(analysis: &Analysis) -> Rich {
     const NAMED: usize = 2;
     let mut text = if words::is_calm(analysis) {
-        Rich::from("None, for nothing was seen to fail. Signs that have no failure to explain: ")
+        Rich::from(
+            "None, for nothing was seen to fail. Signs that have no failure to explain, each only possible: ",
+        )
     } else if only_guesses(analysis) {
         // Their names would only lead away from what fails.
         let all = words::count(analysis.incidents.len() as u64, "cause");
@@ -37,6 +40,9 @@ pub(super) fn guesses(analysis: &Analysis) -> Rich {
     for (index, incident) in analysis.incidents.iter().take(NAMED).enumerate() {
         text = text.text(if index == 0 { "" } else { "; " });
         text = text.say(&words::clause(&incident.title));
+        if let Some(at) = began::first_seen(incident).filter(|_| words::is_calm(analysis)) {
+            text = text.text(format!(" (first seen {at})"));
+        }
     }
     match analysis.incidents.len().saturating_sub(NAMED) {
         0 => text.text("."),
@@ -129,7 +135,25 @@ pub(super) fn look_closer(one: &Unexplained) -> String {
                 ),
             }
         }
-        None => format!("{around}."),
+        None => match object(subject) {
+            Some(command) => format!("Ask the object: `{command}`."),
+            None => format!("{around}."),
+        },
+    }
+}
+
+/// What asks the API server for an object whose state is all that its words are; none of what logs tell.
+fn object(subject: &str) -> Option<String> {
+    const LOGGED: [&str; 6] = ["unit", "log", "kernel", "gpu", "gpus", "helmrelease"];
+    let parts: Vec<&str> = subject.split('/').collect();
+    if !parts.iter().all(|part| is_shell_word(part)) || LOGGED.contains(&parts[0]) {
+        return None;
+    }
+    match parts.as_slice() {
+        ["node" | "pod", ..] => None,
+        [kind, name] => Some(format!("kubectl get {kind} {name} -o yaml")),
+        [kind, space, name] => Some(format!("kubectl get {kind} {name} -n {space} -o yaml")),
+        _ => None,
     }
 }
 

@@ -1,6 +1,9 @@
 //! Times of logs whose clock names no year or no zone, as people read them off the line.
 
-use chrono::{Month, TimeDelta};
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Datelike, Month, NaiveDateTime, TimeDelta, Utc};
+use regex::Regex;
 
 use crate::dress;
 use crate::report::words;
@@ -8,33 +11,42 @@ use crate::report::words;
 /// Seconds after the start of the machine that count as the start itself.
 const AT_BOOT: i64 = 60;
 
-/// The time of the first line that has one, in words.
-pub(super) fn of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {
+/// The time of the first line that has one, in words; `now` is when the input ends, where that is known.
+pub(super) fn of_lines<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    now: Option<DateTime<Utc>>,
+) -> Option<String> {
     let lines: Vec<&str> = lines.collect();
-    let first = lines
-        .iter()
-        .find(|line| boot(line).is_some() || syslog(line).is_some() || klog(line).is_some())?;
+    let first = lines.iter().find(|line| {
+        boot(line).is_some()
+            || syslog(line).is_some()
+            || klog(line).is_some()
+            || written(line).is_some()
+    })?;
+    if let Some(at) = written(first) {
+        return Some(at);
+    }
     if let Some(at) = syslog(first) {
-        return Some(by_log(at));
+        return Some(by_log(at, now));
     }
     if let Some(at) = klog(first) {
-        return Some(by_log(&at));
+        return Some(by_log(&at, now));
     }
     // The same line of the kernel may stand in the system's log as well, which has a date.
     let stamp = first.get(..first.find(']')? + 1)?;
     let dated = lines.iter().filter(|line| line.contains(stamp));
     if let Some(at) = dated.filter_map(|line| syslog(line)).next() {
-        return Some(by_log(at));
+        return Some(by_log(at, now));
     }
     let seconds = boot(first)?;
     if seconds < AT_BOOT {
         return Some(format!(
-            "The last boot of the node, which the log does not date (first sign {seconds} s after it)"
+            "The last boot of the node, which the line does not date (first sign {seconds} s after it)"
         ));
     }
     let after = TimeDelta::try_seconds(seconds)?;
     Some(format!(
-        "{} after the last boot of the node; the log has no date",
+        "{} after the last boot of the node; the line has no date",
         words::span(after)
     ))
 }
@@ -47,8 +59,49 @@ pub(super) fn host_of_lines<'a>(mut lines: impl Iterator<Item = &'a str>) -> Opt
     })
 }
 
-fn by_log(at: &str) -> String {
-    format!("{at} by the node's own clock; the log names neither year nor time zone")
+/// A whole time of a line behind a head that nothing here knows, as that of `docker compose`, or as `dmesg -T` prints it.
+fn written(line: &str) -> Option<String> {
+    let found = WRITTEN.as_ref()?.captures(line)?;
+    let part = |name: &str| found.name(name).map(|part| part.as_str());
+    if let (Some(day), Some(clock)) = (part("day"), part("clock")) {
+        return Some(format!("{day} {clock} UTC"));
+    }
+    let (date, year) = (part("date")?, part("year")?);
+    Some(format!(
+        "{date} {year} by the node's own clock; the line names no time zone"
+    ))
+}
+
+static WRITTEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^.{0,60}?\b(?P<day>\d{4}-\d\d-\d\d)T(?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)?Z",
+        r"|^.{0,40}?\[\w{3} (?P<date>\w{3} +\d{1,2} \d\d:\d\d:\d\d) (?P<year>\d{4})\]",
+    ))
+    .ok()
+});
+
+fn by_log(at: &str, now: Option<DateTime<Utc>>) -> String {
+    match now.and_then(|now| year(at, now)) {
+        Some(year) => format!(
+            "{at} by the node's own clock, in {year} by the end of the input; the line names no time zone"
+        ),
+        None => format!("{at} by the node's own clock; the line names neither year nor time zone"),
+    }
+}
+
+/// The year of a time that lies before the end of the input, by whatever zone; none where that lies months after it,
+/// for then the two may have nothing to do with each other.
+fn year(at: &str, now: DateTime<Utc>) -> Option<i32> {
+    const APART: i64 = 200;
+    let latest = now.checked_add_signed(TimeDelta::days(1))?;
+    let years = [latest.year(), latest.year() - 1];
+    years.into_iter().find(|year| {
+        let at = NaiveDateTime::parse_from_str(&format!("{year} {at}"), "%Y %b %d %H:%M:%S");
+        at.is_ok_and(|at| {
+            let before = latest.naive_utc() - at;
+            (TimeDelta::zero()..TimeDelta::days(APART)).contains(&before)
+        })
+    })
 }
 
 /// `Jun 26 11:17:25` before the host's name.
@@ -92,14 +145,14 @@ mod tests {
 
     #[test]
     fn a_time_without_a_year_is_said_as_the_log_has_it() {
-        let of = |lines: &[&str]| of_lines(lines.iter().copied());
+        let of = |lines: &[&str]| of_lines(lines.iter().copied(), None);
         assert_eq!(
             of(&["GPU is lost", "Jun 26 11:17:25 gpu-1 kernel: NVRM: Xid 79"]).unwrap(),
-            "Jun 26 11:17:25 by the node's own clock; the log names neither year nor time zone"
+            "Jun 26 11:17:25 by the node's own clock; the line names neither year nor time zone"
         );
         assert_eq!(
             of(&["[ 1897.016345] NVRM: Xid 79"]).unwrap(),
-            "31 minutes after the last boot of the node; the log has no date"
+            "31 minutes after the last boot of the node; the line has no date"
         );
         assert!(
             of(&["[    3.952358] Lockdown: unsigned"])
@@ -118,5 +171,14 @@ mod tests {
         assert_eq!(of(&["NVIDIA-SMI has failed"]), None);
         let klog = of(&["W0430 21:48:52.463943    3976 out.go:270] Exiting"]).unwrap();
         assert!(klog.starts_with("Apr 30 21:48:52 by"), "{klog}");
+        let composed = of(&["dcgm-exporter  | time=\"2024-04-02T20:39:31Z\" level=warning"]);
+        assert_eq!(composed.as_deref(), Some("2024-04-02 20:39:31 UTC"));
+        let kernel = of(&["kern  :info  : [Mon May 15 09:25:27 2023] cgroup: fork rejected"]);
+        assert!(kernel.unwrap().starts_with("May 15 09:25:27 2023 by"));
+        let now = "2025-01-02T09:00:00Z".parse().ok();
+        let dated = of_lines(["Dec 31 10:00:00 gpu-1 kernel: x"].into_iter(), now).unwrap();
+        assert!(dated.contains("in 2024 by the end"), "{dated}");
+        let apart = of_lines(["Jan 31 10:00:00 gpu-1 kernel: x"].into_iter(), now).unwrap();
+        assert!(apart.contains("neither year"), "{apart}");
     }
 }

@@ -5,17 +5,25 @@ use crate::report::Page;
 
 /// Most characters: what people read before they scroll, and what the smallest trackers take.
 const MOST: usize = 1_500;
-/// Rows that are shortened where the text is too long, in this order, and the characters that each keeps at least.
-const LEAST_FIRST: [(&str, usize); 9] = [
+/// Characters that the text may have before a line feed ends it.
+const ROOM: usize = MOST - 4;
+/// What is given up where the text is too long, in this order: a row as a whole, or its last statements down to so many
+/// characters. What fails, since when and what to do stay whole for as long as anything else can go.
+const LEAST_FIRST: [(&str, usize); 14] = [
     ("Proof", 160),
-    ("Since", 80),
-    ("Cause", 240),
-    ("Affected", 160),
     ("Not seen", 150),
     ("Also found", 80),
-    ("Next", 200),
+    ("Looked at", 80),
+    ("Proof", 0),
+    ("Also found", 0),
+    ("Cause", 240),
+    ("Not seen", 0),
+    ("Affected", 160),
     ("Command", 0),
     ("Start with", 0),
+    ("Next", 200),
+    ("Since", 80),
+    ("Interrupts", 120),
 ];
 
 /// Title, time and rows, each cut at the end of a statement until they fit.
@@ -26,37 +34,59 @@ pub(in crate::report) fn text(page: &Page<'_>) -> String {
         .map(|row| (row.key, row.label, flat(&row.text)))
         .collect();
     for (key, least) in LEAST_FIRST {
-        let over = print(page, &rows).chars().count().saturating_sub(MOST);
+        let over = print(page, &rows).chars().count().saturating_sub(ROOM);
         if over == 0 {
             break;
         }
         if least == 0 {
-            // A part of a command is none.
             rows.retain(|(own, ..)| *own != key);
         } else if let Some((.., text)) = rows.iter_mut().find(|(own, ..)| *own == key) {
             let keep = text.chars().count().saturating_sub(over + 2).max(least);
-            *text = statements(text, keep);
+            *text = match key {
+                // How many of them there are says more than a few of their names.
+                "Affected" => statements(text, keep, &["; ", ": "]),
+                _ => statements(text, keep, &["; "]),
+            };
         }
     }
     format!("{}\n", at_most(print(page, &rows).trim_end(), MOST - 1))
 }
 
-/// The whole statements of a text that fit into so many characters; where none does, its beginning.
-fn statements(text: &str, most: usize) -> String {
+/// The whole statements of a text that fit into so many characters, at least the first: half a sentence says less than
+/// none, and half a command something else.
+fn statements(text: &str, most: usize, marks: &[&str]) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
-    let end = text
-        .char_indices()
-        .nth(most)
-        .map_or(text.len(), |(end, _)| end);
-    let ends = [". ", "; ", ": since then"];
-    let cut = ends.iter().filter_map(|mark| text[..end].rfind(mark)).max();
-    match cut {
-        // A short first statement is less than the beginning of the next.
-        Some(at) if at * 3 > end => format!("{}.", &text[..at]),
-        _ => at_most(text, most),
+    let ends = ends(text, marks);
+    let fits = |at: &&usize| text[..**at].chars().count() < most;
+    let end = ends.iter().rev().find(fits).or(ends.first());
+    match end {
+        Some(end) => format!("{}.", &text[..*end]),
+        None => text.to_owned(),
     }
+}
+
+/// Where statements end, and their parts by the given marks: outside brackets, which hold commands.
+fn ends(text: &str, marks: &[&str]) -> Vec<usize> {
+    let (mut ends, mut depth) = (Vec::new(), 0_u32);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let rest = &text[at..];
+        // `e.g. this` goes on.
+        let ends_here = match rest.strip_prefix(". ") {
+            Some(next) => !next.starts_with(char::is_lowercase),
+            None => marks.iter().any(|mark| rest.starts_with(mark)),
+        };
+        if depth == 0 && ends_here {
+            ends.push(at);
+        }
+    }
+    ends
 }
 
 fn print(page: &Page<'_>, rows: &[(&str, &str, String)]) -> String {

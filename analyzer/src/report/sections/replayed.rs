@@ -110,12 +110,8 @@ pub(crate) fn in_short(incident: &Incident, analysis: &Analysis) -> Option<Strin
         }
         (_, Some(cost)) => format!("{with}. Decide first: {cost}"),
         (FixClaim::HealsTheWorkload, None) => format!("{with}, and {} can run", pods(analysis)),
-        (FixClaim::RemovesTheCause, None) => {
-            format!(
-                "{with}; whether {} can then run is not known",
-                pods(analysis)
-            )
-        }
+        // Whether what failed can then run stands under what is not known.
+        (FixClaim::RemovesTheCause, None) => with.to_owned(),
         (FixClaim::NeedsARuntimeStep, None) => {
             let left = fix.not_shown.first().map(|text| words::clause(text));
             let left = left.unwrap_or_else(|| "a step on the running node remains".to_owned());

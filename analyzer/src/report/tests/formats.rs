@@ -316,3 +316,45 @@ fn junit_fails_likely_and_confirmed_causes_and_skips_what_is_open() {
     assert_eq!(said("skipped"), count("skipped"));
     assert_eq!(count("failure"), 2);
 }
+
+fn ticket(analysis: &Analysis) -> String {
+    render(analysis, Format::Ticket, &Options::default()).unwrap()
+}
+
+#[test]
+fn a_ticket_that_is_too_long_loses_proof_before_cause_and_never_half_a_sentence() {
+    let mut analysis = example::model_incident();
+    let long = "This sentence says a little more of the same. ".repeat(6);
+    let first = &mut analysis.incidents[0];
+    first.summary = format!("The toolkit wrote where nobody reads. {long}");
+    first.verdict = Verdict::Likely;
+    first.would_settle = vec![format!("Is it so? (cat /etc/a; cat /etc/b). {long}")];
+    let text = ticket(&analysis);
+    assert!(text.chars().count() <= 1_500, "{text}");
+    let row = |label: &str| text.lines().find(|line| line.starts_with(label));
+    assert!(row("Cause: ").unwrap().ends_with('.'), "{text}");
+    assert!(
+        row("Since: ").is_some_and(|line| line.ends_with('.')),
+        "{text}"
+    );
+    // A path may be shortened at its beginning; no row ends so.
+    assert!(!text.lines().any(|line| line.ends_with('…')), "{text}");
+}
+
+#[test]
+fn every_first_screen_says_what_is_not_known() {
+    let known = |analysis: &Analysis| {
+        let text = ticket(analysis);
+        let row = text.lines().find(|line| line.starts_with("Not known: "));
+        row.unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
+    let mut analysis = example::model_incident();
+    assert!(!known(&analysis).contains("Whether it is this cause"));
+    analysis.incidents[0].verdict = Verdict::Likely;
+    assert!(known(&analysis).contains("Whether it is this cause: "));
+    analysis.incidents.clear();
+    assert!(known(&analysis).contains(": Why it fails: "));
+    let calm = known(&example::nothing_found());
+    assert!(!calm.contains("Why it fails"), "{calm}");
+    assert!(calm.ends_with('.'), "{calm}");
+}
