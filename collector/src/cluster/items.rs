@@ -54,7 +54,7 @@ pub struct ListMeta {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Origin {
     Start,
     Envelope,
     /// In `items`, before the first item, where `]` may come too.
@@ -70,7 +70,7 @@ enum Place {
 /// Splits one list body.
 #[derive(Debug)]
 pub struct ItemSplitter {
-    place: Place,
+    place: Origin,
     depth: u32,
     in_string: bool,
     escaped: bool,
@@ -88,7 +88,7 @@ impl ItemSplitter {
     /// A splitter that leaves out (and counts) items of over `max_item` bytes.
     pub fn new(max_item: usize) -> Self {
         Self {
-            place: Place::Start,
+            place: Origin::Start,
             depth: 0,
             in_string: false,
             escaped: false,
@@ -112,11 +112,11 @@ impl ItemSplitter {
     pub fn push(&mut self, bytes: &[u8], items: &mut Vec<Vec<u8>>) -> Result<(), SplitError> {
         for &byte in bytes {
             let fine = match self.place {
-                Place::Item => self.in_item(byte, items),
-                Place::Envelope => self.in_envelope(byte)?,
-                Place::Start => self.at_start(byte),
-                Place::First | Place::Value | Place::Comma => self.between_items(byte),
-                Place::Done => byte.is_ascii_whitespace(),
+                Origin::Item => self.in_item(byte, items),
+                Origin::Envelope => self.in_envelope(byte)?,
+                Origin::Start => self.at_start(byte),
+                Origin::First | Origin::Value | Origin::Comma => self.between_items(byte),
+                Origin::Done => byte.is_ascii_whitespace(),
             };
             if !fine {
                 return Err(SplitError::Syntax {
@@ -130,7 +130,7 @@ impl ItemSplitter {
 
     /// The body has ended.
     pub fn finish(self) -> Result<Envelope, SplitError> {
-        if self.place != Place::Done {
+        if self.place != Origin::Done {
             return Err(SplitError::Cut {
                 offset: self.offset,
             });
@@ -140,7 +140,7 @@ impl ItemSplitter {
 
     fn at_start(&mut self, byte: u8) -> bool {
         if byte == b'{' {
-            self.place = Place::Envelope;
+            self.place = Origin::Envelope;
             self.depth = 1;
             self.envelope.push(byte);
         }
@@ -178,31 +178,31 @@ impl ItemSplitter {
             }
             b':' if self.depth == 1 => self.value_of_items = self.key == b"items",
             b',' if self.depth == 1 => self.value_of_items = false,
-            b'[' if self.depth == 1 && self.value_of_items => self.place = Place::First,
+            b'[' if self.depth == 1 && self.value_of_items => self.place = Origin::First,
             b'{' | b'[' => self.depth += 1,
             b'}' | b']' => self.depth -= 1,
             _ => {}
         }
         if self.depth == 0 {
-            self.place = Place::Done;
+            self.place = Origin::Done;
         }
         Ok(true)
     }
 
     fn between_items(&mut self, byte: u8) -> bool {
         match byte {
-            b']' if self.place != Place::Value => {
+            b']' if self.place != Origin::Value => {
                 self.envelope.push(byte);
                 self.value_of_items = false;
-                self.place = Place::Envelope;
+                self.place = Origin::Envelope;
             }
-            b',' if self.place == Place::Comma => self.place = Place::Value,
-            b'{' if self.place != Place::Comma => {
+            b',' if self.place == Origin::Comma => self.place = Origin::Value,
+            b'{' if self.place != Origin::Comma => {
                 self.item.clear();
                 self.item.push(byte);
                 self.item_over = false;
                 self.depth = 1;
-                self.place = Place::Item;
+                self.place = Origin::Item;
             }
             _ => return byte.is_ascii_whitespace(),
         }
@@ -228,7 +228,7 @@ impl ItemSplitter {
         if self.depth == 0 {
             // Back at the depth of the list itself.
             self.depth = 1;
-            self.place = Place::Comma;
+            self.place = Origin::Comma;
             let item = std::mem::take(&mut self.item);
             if self.item_over {
                 self.oversized += 1;
